@@ -1,0 +1,20 @@
+# Third-party libraries, found through pkg-config. A missing one is named together with the Debian package that brings it.
+find_package(PkgConfig REQUIRED)
+
+function(pimsim_require target module package)
+  pkg_check_modules(${target} IMPORTED_TARGET ${module})
+  if(NOT ${target}_FOUND)
+    message(FATAL_ERROR "pimsim needs ${module}, which is missing: install Debian's ${package}, or run tools/check")
+  endif()
+endfunction()
+
+pimsim_require(LIBCONFIG libconfig libconfig-dev)
+pimsim_require(ZSTD libzstd libzstd-dev)
+pimsim_require(JANSSON jansson libjansson-dev)
+pimsim_require(XXHASH libxxhash libxxhash-dev)
+if(PIMSIM_JEMALLOC)
+  pimsim_require(JEMALLOC jemalloc libjemalloc-dev)
+endif()
+if(BUILD_TESTING OR NOT DEFINED BUILD_TESTING)
+  pimsim_require(CHECK check check)
+endif()

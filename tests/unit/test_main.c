@@ -1,0 +1,26 @@
+#include "tests/unit/test_main.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *pimsim_source_path(char *buffer, size_t size, const char *relative)
+{
+    const char *root = getenv("PIMSIM_SOURCE_DIR");
+    (void)snprintf(buffer, size, "%s/%s", root ? root : ".", relative);
+    return buffer;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(NULL);
+    pimsim_suites(runner);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    int run = srunner_ntests_run(runner);
+    srunner_free(runner);
+    if (run == 0) {
+        fprintf(stderr, "no check ran: is CK_RUN_SUITE misspelt?\n");
+        return EXIT_FAILURE;
+    }
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

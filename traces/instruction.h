@@ -1,0 +1,183 @@
+/*
+ * One instruction of a unit's program: 32 bytes, fixed size, the same in memory and (little endian) in the trace file.
+ *
+ * A unit fetches its program in order and hands each instruction to an engine: matrix, vector, memory or network; control
+ * instructions are executed by the unit itself. An engine works its queue in order. An instruction starts when every instruction
+ * it names in `dependency` is complete: dependency d > 0 means "the instruction that this unit fetched d fetches earlier", counted
+ * in executed order, so it also reaches into earlier iterations of a repeated block. 0 means none.
+ *
+ * Invariants (checked by the reader, the assembler and `pimsim trace check`):
+ *  1. opcode, detail and flags are in the tables below; unused fields are 0.
+ *  2. A dependency does not reach before the start of the program, and none exceeds PIM_DEPENDENCY_REACH.
+ *  3. Repeat blocks nest at most PIM_REPEAT_DEPTH deep, lie wholly inside the program, and hold no phase marks.
+ *  4. PHASE_BEGIN and PHASE_END alternate, with the same phase, in every unit; all other work lies between them.
+ *  5. Messages match by (source, destination, tag): the i-th send of a triple meets the i-th receive, of the same size.
+ */
+#ifndef PIMSIM_TRACES_INSTRUCTION_H
+#define PIMSIM_TRACES_INSTRUCTION_H
+
+#include <stdint.h>
+
+enum { PIM_DEPENDENCIES = 3, PIM_DEPENDENCY_REACH = 4095, PIM_REPEAT_DEPTH = 4 };
+
+/* X(name, mnemonic, engine) */
+#define PIM_OPCODE_MAP(X)                                                                                                        \
+    X(PIM_OP_PHASE_BEGIN, "phase_begin", PIM_ENGINE_CONTROL) /* joins, then opens phase control.phase */                        \
+    X(PIM_OP_PHASE_END, "phase_end", PIM_ENGINE_CONTROL)     /* joins, then closes it */                                        \
+    X(PIM_OP_JOIN, "join", PIM_ENGINE_CONTROL)               /* fetches nothing more until all earlier work is complete */      \
+    X(PIM_OP_REPEAT, "repeat", PIM_ENGINE_CONTROL)           /* runs the next control.length instructions control.count times */ \
+    X(PIM_OP_LOAD, "load", PIM_ENGINE_MEMORY)                /* memory -> buffer */                                             \
+    X(PIM_OP_STORE, "store", PIM_ENGINE_MEMORY)              /* buffer -> memory */                                             \
+    X(PIM_OP_MATRIX, "matrix", PIM_ENGINE_MATRIX)            /* output[m][n] (+)= input[m][k] * weight[k][n] */                 \
+    X(PIM_OP_MVM, "mvm", PIM_ENGINE_MATRIX)                  /* matrix-vector product of a crossbar array group */              \
+    X(PIM_OP_BIT_SERIAL, "bit_serial", PIM_ENGINE_MATRIX)    /* row-parallel operation in DRAM or ReRAM banks */                \
+    X(PIM_OP_VECTOR, "vector", PIM_ENGINE_VECTOR)            /* `detail` names the operation */                                 \
+    X(PIM_OP_SEND, "send", PIM_ENGINE_SEND)                                                                                     \
+    X(PIM_OP_RECEIVE, "receive", PIM_ENGINE_RECEIVE)
+
+enum pim_opcode {
+#define X(name, mnemonic, engine) name,
+    PIM_OPCODE_MAP(X)
+#undef X
+    PIM_OPCODES
+};
+
+/* The engines of a unit. Send and receive are the two directions of the network interface. */
+enum pim_engine {
+    PIM_ENGINE_MATRIX,
+    PIM_ENGINE_VECTOR,
+    PIM_ENGINE_MEMORY,
+    PIM_ENGINE_SEND,
+    PIM_ENGINE_RECEIVE,
+    PIM_ENGINE_CONTROL, /* the unit itself */
+    PIM_ENGINES
+};
+
+/* `detail` of LOAD and STORE: which buffer the bytes enter or leave. PIM_BUFFER_NONE is a plain copy that holds no space. */
+#define PIM_BUFFER_MAP(X)                                                                                                        \
+    X(PIM_BUFFER_NONE, "none")                                                                                                   \
+    X(PIM_BUFFER_INPUT, "input")                                                                                                 \
+    X(PIM_BUFFER_WEIGHT, "weight")                                                                                               \
+    X(PIM_BUFFER_OUTPUT, "output")
+
+enum pim_buffer {
+#define X(name, text) name,
+    PIM_BUFFER_MAP(X)
+#undef X
+    PIM_BUFFERS
+};
+
+/* `detail` of VECTOR. X(name, mnemonic) */
+#define PIM_VECTOR_MAP(X)                                                                                                        \
+    X(PIM_VECTOR_SOFTMAX, "softmax")                                                                                             \
+    X(PIM_VECTOR_LAYERNORM, "layernorm")                                                                                         \
+    X(PIM_VECTOR_GELU, "gelu")                                                                                                   \
+    X(PIM_VECTOR_RELU, "relu")                                                                                                   \
+    X(PIM_VECTOR_ADD, "add")                                                                                                     \
+    X(PIM_VECTOR_MULTIPLY, "multiply")                                                                                           \
+    X(PIM_VECTOR_MAXIMUM, "maximum")                                                                                             \
+    X(PIM_VECTOR_AVERAGE, "average")                                                                                             \
+    X(PIM_VECTOR_SIGMOID, "sigmoid")                                                                                             \
+    X(PIM_VECTOR_TANH, "tanh")                                                                                                   \
+    X(PIM_VECTOR_COPY, "copy")
+
+enum pim_vector {
+#define X(name, mnemonic) name,
+    PIM_VECTOR_MAP(X)
+#undef X
+    PIM_VECTORS
+};
+
+/* `detail` of BIT_SERIAL. */
+#define PIM_BIT_SERIAL_MAP(X)                                                                                                    \
+    X(PIM_BIT_SERIAL_ADD, "add")                                                                                                 \
+    X(PIM_BIT_SERIAL_MULTIPLY, "multiply")                                                                                       \
+    X(PIM_BIT_SERIAL_COPY, "copy")                                                                                               \
+    X(PIM_BIT_SERIAL_TRANSPOSE, "transpose")                                                                                     \
+    X(PIM_BIT_SERIAL_REDUCE, "reduce")
+
+enum pim_bit_serial {
+#define X(name, mnemonic) name,
+    PIM_BIT_SERIAL_MAP(X)
+#undef X
+    PIM_BIT_SERIALS
+};
+
+/*
+ * `detail` of MATRIX: bits. Buffers are held from the start of a LOAD until a MATRIX releases them (input m*k, weight k*n bytes at the
+ * given precisions); an output tile is held from the MATRIX that opens it until a STORE or VECTOR gives it back.
+ */
+enum pim_matrix_flags {
+    PIM_MATRIX_RELEASE_INPUT = 1,  /* at its end gives back m*k elements of the input buffer */
+    PIM_MATRIX_RELEASE_WEIGHT = 2, /* at its end gives back k*n elements of the weight buffer */
+    PIM_MATRIX_OPEN_OUTPUT = 4,    /* at its start takes m*n accumulators of the output buffer */
+    PIM_MATRIX_ACCUMULATE = 8,     /* adds to partial sums that are already there (read-modify-write of the output buffer) */
+    PIM_MATRIX_FLAGS = 15
+};
+
+struct pim_instruction {
+    uint8_t opcode; /* enum pim_opcode */
+    uint8_t detail; /* see above; 0 where an opcode has none */
+    uint16_t dependency[PIM_DEPENDENCIES];
+    union {
+        struct { /* LOAD, STORE: `count` pieces of `bytes`, `stride` bytes apart; `step` is added to address in each iteration
+                    of the innermost repeat around it */
+            uint64_t address;
+            uint32_t bytes;
+            uint32_t stride;
+            uint32_t count;
+            int32_t step;
+        } memory;
+        struct { /* MATRIX: shapes in elements; bits of an input, weight and stored-output element */
+            uint32_t m, n, k;
+            uint8_t input_bits, weight_bits, output_bits, reserved;
+            uint32_t reserved2[2];
+        } matrix;
+        struct { /* MVM: `windows` vectors through array group `group`; local memory addresses of input and output */
+            uint32_t group;
+            uint32_t windows;
+            uint32_t input_address, input_bytes;
+            uint32_t output_address, output_bytes;
+        } mvm;
+        struct { /* BIT_SERIAL: operands of `bits`, in `rows` rows of each of `banks` banks from bank `first_bank` on */
+            uint32_t bits;
+            uint32_t rows;
+            uint32_t first_bank, banks;
+            uint32_t count; /* repetitions one after another */
+            uint32_t reserved;
+        } bit_serial;
+        struct { /* VECTOR: `rows` vectors of `elements` each; `release` bytes of the output buffer are given back at its end */
+            uint32_t rows, elements;
+            uint32_t release;
+            uint32_t source_address, destination_address;
+            uint32_t bits;
+        } vector;
+        struct { /* SEND, RECEIVE: the payload is read from, or written to, memory at `address` */
+            uint32_t peer; /* unit */
+            uint32_t tag;
+            uint64_t address;
+            uint64_t bytes;
+        } network;
+        struct { /* PHASE_*: phase. REPEAT: count, length */
+            uint32_t phase;
+            uint32_t count;
+            uint32_t length;
+            uint32_t reserved[3];
+        } control;
+        uint8_t raw[24];
+    } u;
+};
+
+_Static_assert(sizeof(struct pim_instruction) == 32, "the trace format fixes the size of an instruction");
+
+/* Names for messages and the assembler; NULL for a value outside the tables. */
+const char *pim_opcode_name(unsigned opcode);
+const char *pim_buffer_name(unsigned buffer);
+const char *pim_vector_name(unsigned operation);
+const char *pim_bit_serial_name(unsigned operation);
+const char *pim_engine_name(unsigned engine);
+
+/* The engine that executes an opcode; `opcode` must be valid. */
+enum pim_engine pim_opcode_engine(unsigned opcode);
+
+#endif
