@@ -1,4 +1,8 @@
 # Third-party libraries, found through pkg-config. A missing one is named together with the Debian package that brings it.
+find_program(PIMSIM_PKG_CONFIG NAMES pkg-config pkgconf)
+if(NOT PIMSIM_PKG_CONFIG)
+  message(FATAL_ERROR "pimsim needs pkg-config, which is missing: install Debian's pkgconf, or run tools/check")
+endif()
 find_package(PkgConfig REQUIRED)
 
 function(pimsim_require target module package)
@@ -8,13 +12,21 @@ function(pimsim_require target module package)
   endif()
 endfunction()
 
+# What libpimsim itself is linked with. The installed pkg-config file and CMake package ask for the same list
+# (PREFIX:module); keep PREFIX equal to the name given to pimsim_require().
+set(PIMSIM_DEPENDENCIES LIBCONFIG:libconfig ZSTD:libzstd JANSSON:jansson XXHASH:libxxhash)
 pimsim_require(LIBCONFIG libconfig libconfig-dev)
 pimsim_require(ZSTD libzstd libzstd-dev)
 pimsim_require(JANSSON jansson libjansson-dev)
 pimsim_require(XXHASH libxxhash libxxhash-dev)
+
+# jemalloc serves the programs only: a library does not choose its caller's allocator. It hides bugs from sanitizers.
+if(PIMSIM_JEMALLOC AND PIMSIM_SANITIZE)
+  message(FATAL_ERROR "PIMSIM_SANITIZE=${PIMSIM_SANITIZE} needs PIMSIM_JEMALLOC=OFF")
+endif()
 if(PIMSIM_JEMALLOC)
   pimsim_require(JEMALLOC jemalloc libjemalloc-dev)
 endif()
-if(BUILD_TESTING OR NOT DEFINED BUILD_TESTING)
+if(BUILD_TESTING)
   pimsim_require(CHECK check check)
 endif()

@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#if defined(__clang_analyzer__)
+#undef pim_fail
+#undef pim_fail_in
+#endif
+
 enum pim_status pim_fail(struct pim_error *error, enum pim_status status, const char *format, ...)
 {
     assert(status != PIM_OK);

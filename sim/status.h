@@ -36,12 +36,12 @@ struct pim_error {
 };
 
 #if defined(__GNUC__)
-#define PIM_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define PIM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define PIM_NOINLINE __attribute__((noinline))
 #define PIM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define PIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
-#define PIM_PRINTF(format, first)
+#define PIM_PRINTF(text, first)
 #define PIM_NOINLINE
 #define PIM_LIKELY(x) (x)
 #define PIM_UNLIKELY(x) (x)
@@ -52,6 +52,17 @@ enum pim_status pim_fail(struct pim_error *error, enum pim_status status, const 
 
 /* Puts "<context>: " in front of the message that is there and returns its status. */
 enum pim_status pim_fail_in(struct pim_error *error, const char *format, ...) PIM_PRINTF(2, 3);
+
+#if defined(__clang_analyzer__)
+/* The static analyser sees one file at a time: this tells it that a failure is never PIM_OK. */
+static inline enum pim_status pim_not_ok(enum pim_status returned, enum pim_status status)
+{
+    (void)returned;
+    return status;
+}
+#define pim_fail(error, status, ...) pim_not_ok(pim_fail(error, status, __VA_ARGS__), status)
+#define pim_fail_in(error, ...) pim_not_ok(pim_fail_in(error, __VA_ARGS__), PIM_BAD_INPUT)
+#endif
 
 /* The exit code of the pimsim command, and a short text, for a status. */
 int pim_status_exit_code(enum pim_status status);

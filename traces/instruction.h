@@ -1,17 +1,21 @@
 /*
  * One instruction of a unit's program: 32 bytes, fixed size, the same in memory and (little endian) in the trace file.
  *
- * A unit fetches its program in order and hands each instruction to an engine: matrix, vector, memory or network; control
+ * A unit fetches its program in order and hands each instruction to an engine: matrix, vector, memory, send or receive; control
  * instructions are executed by the unit itself. An engine works its queue in order. An instruction starts when every instruction
  * it names in `dependency` is complete: dependency d > 0 means "the instruction that this unit fetched d fetches earlier", counted
- * in executed order, so it also reaches into earlier iterations of a repeated block. 0 means none.
+ * in executed order, so it also reaches into earlier iterations of a repeated block (in the first iteration it names what was
+ * fetched before the block). 0 means none. REPEAT itself is not fetched and does not count; every other instruction does.
  *
- * Invariants (checked by the reader, the assembler and `pimsim trace check`):
- *  1. opcode, detail and flags are in the tables below; unused fields are 0.
+ * Invariants (1 to 4 are checked by writer, reader and assembler: traces/validate.h; 5 to 7 by `pimsim trace check`):
+ *  1. opcode, detail and flags are in the tables below; unused fields are 0; control instructions have no dependencies.
  *  2. A dependency does not reach before the start of the program, and none exceeds PIM_DEPENDENCY_REACH.
- *  3. Repeat blocks nest at most PIM_REPEAT_DEPTH deep, lie wholly inside the program, and hold no phase marks.
- *  4. PHASE_BEGIN and PHASE_END alternate, with the same phase, in every unit; all other work lies between them.
+ *  3. Repeat blocks nest at most PIM_REPEAT_DEPTH deep, lie wholly inside the program, have 1 to PIM_REPEAT_LENGTH instructions
+ *     (traces/trace.h; inner blocks included) and hold no phase marks.
+ *  4. PHASE_BEGIN and PHASE_END alternate, the end with the phase of the beginning; everything else lies between them.
  *  5. Messages match by (source, destination, tag): the i-th send of a triple meets the i-th receive, of the same size.
+ *  6. An instruction that gives back buffer space depends, directly or not, on those that took it.
+ *  7. Between two joins (JOIN and phase marks) only one engine takes space in a buffer: LOADs or MATRIX, not both.
  */
 #ifndef PIMSIM_TRACES_INSTRUCTION_H
 #define PIMSIM_TRACES_INSTRUCTION_H
@@ -104,8 +108,13 @@ enum pim_bit_serial {
 };
 
 /*
- * `detail` of MATRIX: bits. Buffers are held from the start of a LOAD until a MATRIX releases them (input m*k, weight k*n bytes at the
- * given precisions); an output tile is held from the MATRIX that opens it until a STORE or VECTOR gives it back.
+ * `detail` of MATRIX: bits.
+ *
+ * Buffer space. A LOAD into a buffer takes bytes * count at its start, and waits until that much is free; a STORE from a buffer gives
+ * bytes * count back at its end. A MATRIX reads m * k elements of the input and k * n of the weight buffer, and gives them back at its
+ * end when told so: ceil(m*k*input_bits/8) and ceil(k*n*weight_bits/8) bytes. The space of an output tile, m * n accumulators of the
+ * hardware's width A, ceil(m*n*A/8) bytes, is taken by the MATRIX that opens it and given back by the `release` of a VECTOR or by
+ * a STORE from the output buffer, whatever the precision of the results is.
  */
 enum pim_matrix_flags {
     PIM_MATRIX_RELEASE_INPUT = 1,  /* at its end gives back m*k elements of the input buffer */
@@ -120,8 +129,8 @@ struct pim_instruction {
     uint8_t detail; /* see above; 0 where an opcode has none */
     uint16_t dependency[PIM_DEPENDENCIES];
     union {
-        struct { /* LOAD, STORE: `count` pieces of `bytes`, `stride` bytes apart; `step` is added to address in each iteration
-                    of the innermost repeat around it */
+        struct { /* LOAD, STORE: `count` pieces of `bytes`, starts `stride` bytes apart; in iteration i (from 0) of the
+                    innermost repeat around it address counts as address + i * step; outside of a repeat step is 0 */
             uint64_t address;
             uint32_t bytes;
             uint32_t stride;

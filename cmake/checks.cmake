@@ -1,0 +1,34 @@
+# Tests of the tree itself: every header compiles alone, and the installed package serves a stranger's project.
+
+# Each header gets a source file that includes nothing else, and includes it twice to try its guard.
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/sim/*.h ${PROJECT_SOURCE_DIR}/traces/*.h
+  ${PROJECT_SOURCE_DIR}/models/*.h ${PROJECT_SOURCE_DIR}/mappers/*.h ${PROJECT_SOURCE_DIR}/tools/*.h
+  ${PROJECT_SOURCE_DIR}/tests/unit/*.h)
+foreach(header IN LISTS headers)
+  string(REPLACE "/" "_" name ${header})
+  set(source ${PROJECT_BINARY_DIR}/headers/${name}.c)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#include \"@header@\"\n#include \"@header@\"\ntypedef int not_empty;\n" @ONLY)
+  list(APPEND header_sources ${source})
+endforeach()
+add_library(pimsim_headers OBJECT EXCLUDE_FROM_ALL ${header_sources})
+foreach(dependency IN LISTS PIMSIM_DEPENDENCIES ITEMS CHECK:check)
+  string(REGEX REPLACE ":.*" "" prefix ${dependency})
+  target_link_libraries(pimsim_headers PRIVATE PkgConfig::${prefix})
+endforeach()
+target_link_libraries(pimsim_headers PRIVATE pimsim_flags)
+if(CMAKE_GENERATOR MATCHES "Ninja")
+  set(keep_going -- -k 0)
+elseif(CMAKE_GENERATOR MATCHES "Makefiles")
+  set(keep_going -- -k)
+endif()
+add_test(NAME headers COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target pimsim_headers ${keep_going})
+set_tests_properties(headers PROPERTIES LABELS quick TIMEOUT 300 RESOURCE_LOCK build)
+
+# The package: cmake --install into a fresh folder, then build and run tests/consumer in every documented way.
+# A sanitizer's runtime would have to be linked into the stranger's program, so those builds leave it out.
+if(NOT PIMSIM_SANITIZE AND NOT PIMSIM_FUZZ AND NOT PIMSIM_COVERAGE)
+  add_test(NAME package COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/check
+    ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/consumer ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
+  set_tests_properties(package PROPERTIES LABELS quick TIMEOUT 300 RESOURCE_LOCK build)
+endif()

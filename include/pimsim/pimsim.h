@@ -1,0 +1,144 @@
+/*
+ * pimsim as a library: replay a trace on a hardware configuration and read the results.
+ *
+ *     char message[1024];
+ *     struct pimsim_simulation *simulation = NULL;
+ *     struct pimsim_options options = {.size = sizeof options, .until_cycle = 0};
+ *     const char *json = NULL;
+ *     int status = pimsim_create(&simulation, "trace.bin", &options, message, sizeof message);
+ *     if (status == PIMSIM_OK)
+ *         status = pimsim_run(simulation, message, sizeof message);
+ *     if (status == PIMSIM_OK)
+ *         status = pimsim_results(simulation, &json, message, sizeof message);
+ *     if (status == PIMSIM_OK)
+ *         puts(json);
+ *     else
+ *         fprintf(stderr, "%s\n", message);
+ *     pimsim_destroy(simulation);
+ *
+ * Invariants:
+ *  1. The library has no mutable global state: any number of simulations live in one process, and different
+ *     ones may be used from different threads at once. One simulation belongs to one thread at a time.
+ *  2. The library never prints, never ends the process because of its input, and never changes the locale or
+ *     a signal handler.
+ *  3. A function that fails says so by its return value and leaves a message in the caller's buffer; no
+ *     result is half written.
+ *  4. The same trace and options give the same results, bit for bit, but for the cost of the simulation
+ *     itself (`simulator` in the results).
+ *
+ * This header needs C99 or C++11 and includes only <stddef.h> and <stdint.h>.
+ */
+#ifndef PIMSIM_PIMSIM_H
+#define PIMSIM_PIMSIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of this header. The library that is linked tells its own by pimsim_version(). */
+#define PIMSIM_VERSION_MAJOR 0
+#define PIMSIM_VERSION_MINOR 1
+#define PIMSIM_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define PIMSIM_API __attribute__((visibility("default")))
+#else
+#define PIMSIM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a function returns. The numbers are fixed: new ones are only added at the end. */
+enum pimsim_status {
+    PIMSIM_OK = 0,
+    PIMSIM_BAD_INPUT = 1, /* trace, configuration or an override is wrong, or they do not fit each other */
+    PIMSIM_NO_MEMORY = 2,
+    PIMSIM_IO = 3,       /* a file could not be opened, read or written */
+    PIMSIM_USAGE = 4,    /* arguments, or a moment of the call, that this header does not allow */
+    PIMSIM_DEADLOCK = 5, /* work is left and nothing can happen; the message tells who waits for what */
+    PIMSIM_INTERNAL = 6, /* a bug of pimsim */
+};
+
+/* How exactly the network on chip is simulated. */
+enum pimsim_noc {
+    PIMSIM_NOC_CONFIGURED = 0, /* as the hardware configuration says */
+    PIMSIM_NOC_IDEAL = 1,      /* latency and bandwidth of each interface, no contention inside the network */
+    PIMSIM_NOC_ANALYTIC = 2,   /* routes and link loads in closed form, no flits */
+    PIMSIM_NOC_FLIT = 3,       /* routers, virtual channels and credits, flit by flit */
+};
+
+/*
+ * Options of a simulation. Set every field that is not used to 0; `size` is sizeof(struct pimsim_options), so
+ * that a later version of the library can tell which fields its caller knows. All strings belong to the
+ * caller and are copied where they are kept.
+ */
+struct pimsim_options {
+    size_t size;
+    const char *hardware_path;    /* hardware configuration (libconfig); NULL: the one inside the trace */
+    const char *const *overrides; /* texts "path.of.key=value", applied in order after the file */
+    size_t override_count;        /* overrides may be NULL if this is 0 */
+    enum pimsim_noc noc;          /* applied after the overrides */
+    uint64_t until_cycle;         /* stop at the start of this cycle of the logic clock; 0: run to the end */
+};
+
+/* One replay of one trace on one configuration. Opaque. */
+struct pimsim_simulation;
+
+/* The version of the library as "major.minor.patch"; a constant of the library, never NULL. */
+PIMSIM_API const char *pimsim_version(void);
+
+/*
+ * A short English text for a value of enum pimsim_status ("bad input"), or "unknown status"; a constant,
+ * never NULL.
+ */
+PIMSIM_API const char *pimsim_status_text(int status);
+
+/*
+ * Opens the trace at `trace_path`, reads and checks the configuration, and builds the hardware: everything
+ * that can be refused is refused here, before the first cycle.
+ *
+ * simulation   receives the simulation, which the caller gives back with pimsim_destroy(); NULL on failure
+ * trace_path   a file; it is read while the simulation runs: leave it unchanged until pimsim_destroy()
+ * options      may be NULL: the configuration inside the trace, without overrides, to the end
+ * message      receives, on failure, at most message_size - 1 bytes and a final 0, without newline: what is
+ *              wrong, where, and what would be right; a longer text is cut; "" on success.
+ *              May be NULL if message_size is 0.
+ *
+ * Returns PIMSIM_OK, PIMSIM_BAD_INPUT, PIMSIM_IO, PIMSIM_NO_MEMORY, PIMSIM_USAGE (NULL argument,
+ * options->size unknown).
+ */
+PIMSIM_API int pimsim_create(struct pimsim_simulation **simulation, const char *trace_path,
+                             const struct pimsim_options *options, char *message, size_t message_size);
+
+/*
+ * Runs the simulation to its end or to options.until_cycle. A simulation runs once; a second call returns
+ * PIMSIM_USAGE. After PIMSIM_DEADLOCK or another failure there are no results. `message` as above.
+ *
+ * Returns PIMSIM_OK, PIMSIM_DEADLOCK, PIMSIM_BAD_INPUT or PIMSIM_IO (the trace is damaged further on: it is
+ * streamed), PIMSIM_NO_MEMORY, PIMSIM_USAGE, PIMSIM_INTERNAL.
+ */
+PIMSIM_API int pimsim_run(struct pimsim_simulation *simulation, char *message, size_t message_size);
+
+/*
+ * The results as JSON text (UTF-8, final 0), the same as `pimsim run --stats FILE --format json` writes; its
+ * keys are described in the documentation of the command. `*json` receives the text, or NULL on failure; it
+ * belongs to the simulation and lives until pimsim_destroy(). A repeated call gives the same text. `message`
+ * as above.
+ *
+ * Returns PIMSIM_OK, PIMSIM_USAGE (not run, or run without success), PIMSIM_NO_MEMORY.
+ */
+PIMSIM_API int pimsim_results(struct pimsim_simulation *simulation, const char **json, char *message,
+                              size_t message_size);
+
+/*
+ * Gives back the simulation and everything that belongs to it, the text of pimsim_results() included. NULL is
+ * allowed.
+ */
+PIMSIM_API void pimsim_destroy(struct pimsim_simulation *simulation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,124 @@
+#include "mappers/allspark/emitter.h"
+
+#include <assert.h>
+#include <string.h>
+
+static uint16_t distance(const struct pim_emitter *emitter, uint64_t after)
+{
+    if (after == PIM_NOTHING)
+        return 0;
+    uint64_t reach = emitter->sequence - after;
+    /* What lies further back than any window of instructions in flight is complete. */
+    return reach > PIM_DEPENDENCY_REACH ? 0 : (uint16_t)reach;
+}
+
+uint64_t pim_emit(struct pim_emitter *emitter, struct pim_instruction instruction, uint64_t after, uint64_t after2, uint64_t after3)
+{
+    instruction.dependency[0] = distance(emitter, after);
+    instruction.dependency[1] = distance(emitter, after2);
+    instruction.dependency[2] = distance(emitter, after3);
+    if (emitter->status == PIM_OK)
+        emitter->status = pim_trace_writer_append(emitter->writer, emitter->place.unit, &instruction, emitter->error);
+    return emitter->sequence++;
+}
+
+void pim_emit_join(struct pim_emitter *emitter)
+{
+    (void)pim_emit(emitter, (struct pim_instruction){.opcode = PIM_OP_JOIN}, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+}
+
+uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, enum pim_buffer buffer, uint64_t address, uint64_t bytes,
+                         uint64_t stride, uint64_t count, uint64_t after)
+{
+    if (count > 1 && stride == bytes) {
+        bytes *= count;
+        count = 1;
+    }
+    assert(bytes > 0 && bytes <= UINT32_MAX && count > 0 && count <= UINT32_MAX && stride <= UINT32_MAX);
+    struct pim_instruction instruction = {.opcode = (uint8_t)opcode, .detail = (uint8_t)buffer};
+    instruction.u.memory.address = address;
+    instruction.u.memory.bytes = (uint32_t)bytes;
+    instruction.u.memory.stride = count > 1 ? (uint32_t)stride : 0;
+    instruction.u.memory.count = (uint32_t)count;
+    return pim_emit(emitter, instruction, after, PIM_NOTHING, PIM_NOTHING);
+}
+
+uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows, uint64_t elements, uint64_t release,
+                         uint64_t after, uint64_t after2)
+{
+    struct pim_instruction instruction = {.opcode = PIM_OP_VECTOR, .detail = (uint8_t)operation};
+    instruction.u.vector.rows = (uint32_t)rows;
+    instruction.u.vector.elements = (uint32_t)elements;
+    instruction.u.vector.release = (uint32_t)release;
+    instruction.u.vector.bits = 8;
+    return pim_emit(emitter, instruction, after, after2, PIM_NOTHING);
+}
+
+uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32_t column)
+{
+    const struct pim_allspark_tile *tile = &emitter->stage->layout.tiles[emitter->place.group];
+    uint32_t x = tile->x + (tile->turned ? ring : column);
+    uint32_t y = tile->y + (tile->turned ? column : ring);
+    return y * emitter->plan->hardware.width + x;
+}
+
+uint32_t pim_branches_of_layer(const struct pim_allspark_stage *stage, uint32_t layer)
+{
+    uint32_t capacity = stage->layout.count * stage->slots;
+    uint32_t before = layer * capacity;
+    return stage->branches - before < capacity ? stage->branches - before : capacity;
+}
+
+void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body, unsigned step,
+                       uint32_t block, uint32_t tag)
+{
+    const struct pim_allspark_stage *stage = emitter->stage;
+    uint32_t branches = pim_branches_of_layer(stage, layer);
+    for (uint32_t group = 0; group < stage->layout.count && group * stage->slots < branches; group++)
+        for (uint32_t ring = 0; ring < stage->ring; ring++)
+            for (uint32_t column = 0; column < stage->v && emitter->status == PIM_OK; column++) {
+                struct pim_place *place = &emitter->place;
+                *place = (struct pim_place){.group = group, .ring = ring, .row = ring % stage->u, .column = column};
+                place->branch = group * stage->slots + ring / stage->u;
+                place->active = place->branch < branches;
+                place->unit = pim_place_unit(emitter, ring, column);
+                emitter->sequence = pim_trace_writer_fetches(emitter->writer, place->unit);
+                struct pim_instruction mark = {.opcode = PIM_OP_PHASE_BEGIN};
+                mark.u.control.phase = id;
+                (void)pim_emit(emitter, mark, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+                body(emitter, step, block, tag);
+                mark.opcode = PIM_OP_PHASE_END;
+                (void)pim_emit(emitter, mark, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+            }
+}
+
+void pim_add_up(struct pim_emitter *emitter, struct pim_trace_phase *phase)
+{
+    phase->estimate_cycles = 0;
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        phase->estimate_cycles += phase->estimate_parts[part];
+    emitter->estimate_cycles += phase->estimate_cycles;
+}
+
+static enum pim_status emit(const struct pim_allspark_plan *plan, struct pim_trace_writer *writer, uint64_t *cycles,
+                            struct pim_error *error)
+{
+    struct pim_emitter emitter = {.plan = plan, .writer = writer, .error = error, .status = PIM_OK};
+    for (uint32_t stage = 0; stage < plan->stages && emitter.status == PIM_OK; stage++)
+        pim_emit_stage(&emitter, stage);
+    if (emitter.status == PIM_OK)
+        pim_emit_head(&emitter);
+    *cycles = emitter.estimate_cycles;
+    return emitter.status;
+}
+
+enum pim_status pim_allspark_emit(const struct pim_allspark_plan *plan, struct pim_trace_writer *writer, struct pim_error *error)
+{
+    uint64_t cycles;
+    return emit(plan, writer, &cycles, error);
+}
+
+enum pim_status pim_allspark_estimate(const struct pim_allspark_plan *plan, uint64_t *cycles, struct pim_error *error)
+{
+    return emit(plan, NULL, cycles, error);
+}

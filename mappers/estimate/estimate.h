@@ -1,0 +1,76 @@
+/*
+ * Closed-form costs of a node's engines: what mappers compare and traces carry, held against cycles by `pimsim validate`.
+ *
+ * All results are cycles of the logic clock, rounded up. The forms assume what a closed form can: no contention in the network, one
+ * client of the memory at a time, and work that is limited by its slowest engine. docs/models/estimate.md derives each of them.
+ */
+#ifndef PIMSIM_MAPPERS_ESTIMATE_ESTIMATE_H
+#define PIMSIM_MAPPERS_ESTIMATE_ESTIMATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The hardware as closed forms see it; filled from a hardware configuration by the caller. */
+struct pim_estimate_hardware {
+    uint32_t width, height;        /* nodes */
+    uint64_t logic_khz, network_khz, memory_khz;
+    bool systolic;                 /* else vector-MAC */
+    uint32_t pe_rows, pe_columns;  /* vector-MAC: input and output channels worked in a cycle */
+    uint32_t pe_depth;             /* cycles added to a matrix instruction */
+    uint64_t input_bytes, weight_bytes, output_bytes; /* SRAM buffers */
+    uint32_t accumulator_bytes;
+    uint32_t acu_elements, acu_depth;
+    uint64_t memory_bytes;         /* of a node */
+    uint32_t port_bytes;           /* of a column access of all banks */
+    uint32_t column_cycles;        /* memory cycles of a column access in an open row */
+    uint64_t row_bytes;            /* of all banks in lock-step */
+    uint32_t read_row_cycles;      /* memory cycles lost between the last read of a row and the first access of the next */
+    uint32_t write_row_cycles;     /* the same after a write */
+    uint32_t access_cycles;        /* memory cycles from a request to its first data, row closed */
+    uint32_t turn_cycles;          /* memory cycles lost when the port turns from reading to writing and back */
+    uint32_t refresh_cycles, refresh_interval; /* memory cycles; interval 0: no refresh */
+    uint32_t flit_bytes;
+    uint32_t hop_cycles, fixed_cycles; /* network cycles: zero-load latency = fixed + hop * routers + flits - 1 */
+    uint32_t packet_bytes;
+};
+
+/* Memory: `bytes` in one run: columns, a change of row each row_bytes, and refresh. */
+uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write);
+
+/* Memory: from a request to its first data in a closed row. */
+uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware);
+
+/* ACU: `rows` vectors of `elements`, with `passes` over the data. */
+uint64_t pim_estimate_vector(const struct pim_estimate_hardware *hardware, uint64_t rows, uint64_t elements, unsigned passes);
+
+/* PE array: output[m][n] += input[m][k] * weight[k][n] in one instruction. */
+uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint64_t m, uint64_t n, uint64_t k);
+
+/*
+ * Network: a cyclic dataflow of nodes - 1 rounds, in each of which every one of `nodes` nodes in a line sends at most `bytes` to its
+ * successor and the last one to the first. A round ends when its message is written to memory; the next one forwards it.
+ */
+uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_t bytes, unsigned nodes);
+
+/* How a matrix product is cut into tiles that fit the buffers. */
+struct pim_tiling {
+    uint32_t m, n, k;  /* largest tile */
+    bool resident;     /* all of k of a row block stays in the input buffer while n advances */
+};
+
+struct pim_matrix_estimate {
+    uint64_t compute;  /* PE array, all tiles */
+    uint64_t memory;   /* loads and stores */
+    uint64_t vector;   /* ACU, all tiles */
+    uint64_t total;    /* the slowest of them, plus what the first load and the last result add */
+};
+
+/*
+ * Chooses the tiling with the least estimate. `segment` divides the rows of the input operand: tiles do not reach across a multiple of
+ * it (k when the operand is in one piece). `full_rows`: a tile holds whole output rows (softmax). `vector_passes`: ACU passes over
+ * each output. Returns false when not even the smallest tile fits the buffers.
+ */
+bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, uint32_t m, uint32_t n, uint32_t k, uint32_t segment,
+                         bool full_rows, unsigned vector_passes, struct pim_tiling *tiling, struct pim_matrix_estimate *estimate);
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * A bank's timing. The order below is that of docs/models/dram.md: refresh before everything else, then the
+ * row, then the columns.
+ */
+#include "models/dram/bank.h"
+
+#include "models/dram/burst.h"
+
+#include <assert.h>
+
+static const uint64_t no_row = UINT64_MAX;
+
+_Static_assert(sizeof(struct pim_bank) <= 128, "two cache lines a bank");
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What a wait of a burst is counted for: cycles from `from` to `to`, if any. */
+static uint64_t waited(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
+void pim_bank_rules_initialize(struct pim_bank_rules *rules, const struct pim_bank_timing *timing,
+                               const struct pim_bank_organization *organization)
+{
+    const struct pim_bank_timing *t = timing;
+    uint32_t step = t->tccd > t->burst_cycles ? t->tccd : t->burst_cycles;
+    uint32_t to_write = t->tcl + t->burst_cycles + t->trtw;
+    uint32_t read_to_write = to_write > t->tcwl ? to_write - t->tcwl : 0;
+    uint32_t write_to_read = t->tcwl + t->burst_cycles + t->twtr;
+    *rules = (struct pim_bank_rules){
+        .timing = *timing,
+        .organization = *organization,
+        .column_step = step,
+        .read_to_write = read_to_write > step ? read_to_write : step,
+        .write_to_read = write_to_read > step ? write_to_read : step,
+        .write_to_precharge = t->tcwl + t->burst_cycles + t->twr,
+        .read_to_data_end = t->tcl + t->burst_cycles,
+        .write_to_data_end = t->tcwl + t->burst_cycles,
+        .port_bytes = organization->banks * organization->column_bytes,
+        .columns_per_row = organization->row_bytes / organization->column_bytes,
+        .capacity_bytes = (uint64_t)organization->banks * organization->rows * organization->row_bytes,
+    };
+}
+
+void pim_bank_initialize(struct pim_bank *bank, const struct pim_bank_rules *rules)
+{
+    *bank = (struct pim_bank){.rules = rules,
+                              .refresh_due = rules->timing.trefi ? rules->timing.trefi : UINT64_MAX,
+                              .open_row = no_row};
+}
+
+/* PRE in cycle `cycle`, explicit or automatic. */
+static void precharge(struct pim_bank *bank, uint64_t cycle)
+{
+    bank->open_row = no_row;
+    bank->activate_at = later(bank->activate_at, cycle + bank->rules->timing.trp);
+    bank->precharges++;
+}
+
+static void activate(struct pim_bank *bank, uint64_t row, uint64_t cycle)
+{
+    bank->open_row = row;
+    bank->activate_at = cycle + bank->rules->timing.trc;
+    bank->precharge_at = cycle + bank->rules->timing.tras;
+}
+
+/* The refresh that is due: PRE if a row is open, REF, tRFC. Nothing else is issued from its due cycle until
+ * it is done. */
+static void refresh(struct pim_bank *bank)
+{
+    if (bank->open_row != no_row)
+        precharge(bank, later(bank->refresh_due, bank->precharge_at));
+    bank->activate_at = later(bank->refresh_due, bank->activate_at) + bank->rules->timing.trfc;
+    bank->refresh_due += bank->rules->timing.trefi;
+    bank->refreshes++;
+}
+
+void pim_bank_advance(struct pim_bank *bank, uint64_t cycle)
+{
+    if (bank->refresh_due > cycle)
+        return;
+    refresh(bank); /* may find an open row, or a PRE just issued */
+    if (bank->refresh_due > cycle)
+        return;
+    /* All further ones find the bank closed and ready (pim_bank_check_configuration): each REF falls on its
+     * due cycle. */
+    uint64_t more = (cycle - bank->refresh_due) / bank->rules->timing.trefi;
+    bank->refreshes += more;
+    bank->refresh_due += more * bank->rules->timing.trefi;
+    refresh(bank);
+}
+
+/* `count` column accesses, one each column step, the first in cycle `first`. Returns the cycle of the last.
+ * */
+static uint64_t access_columns(struct pim_bank *bank, bool write, uint64_t first, uint64_t count)
+{
+    const struct pim_bank_rules *rules = bank->rules;
+    uint64_t last = first + (count - 1) * rules->column_step;
+    if (write) {
+        bank->writes += count;
+        bank->write_at = last + rules->column_step;
+        bank->read_at = last + rules->write_to_read;
+        bank->precharge_at = later(bank->precharge_at, last + rules->write_to_precharge);
+    } else {
+        bank->reads += count;
+        bank->read_at = last + rules->column_step;
+        bank->write_at = last + rules->read_to_write;
+        bank->precharge_at = later(bank->precharge_at, last + rules->timing.trtp);
+    }
+    return last;
+}
+
+/* What of a burst is under way: `waiting_since` is the first cycle not yet accounted for, `arrival` the
+ * earliest for a command. */
+struct service {
+    uint64_t arrival;
+    uint64_t waiting_since;
+    uint64_t first_command; /* UINT64_MAX: none yet */
+};
+
+static void command(struct service *service, uint64_t cycle)
+{
+    if (service->first_command == UINT64_MAX)
+        service->first_command = cycle;
+}
+
+/* A refresh that came due before the next command of the burst. */
+static void wait_for_refresh(struct pim_bank *bank, struct service *service)
+{
+    refresh(bank);
+    bank->refresh_cycles += waited(service->waiting_since, bank->activate_at);
+    service->waiting_since = later(service->waiting_since, bank->activate_at);
+}
+
+/*
+ * Brings `row` into the row buffer and returns the first cycle at which the row allows a column access; sets
+ * *opened if that took an ACT. A due refresh goes before PRE and before ACT, and before a column access of a
+ * row that was open already.
+ */
+static uint64_t open_row(struct pim_bank *bank, struct service *service, uint64_t row, bool write,
+                         bool *opened)
+{
+    bool conflict = false;
+    *opened = false;
+    for (;;) {
+        uint64_t cycle;
+        if (bank->open_row == row) {
+            cycle = later(service->arrival, write ? bank->write_at : bank->read_at);
+            if (cycle < bank->refresh_due)
+                return service->arrival;
+        } else if (bank->open_row != no_row) {
+            cycle = later(service->arrival, bank->precharge_at);
+            if (cycle < bank->refresh_due) {
+                command(service, cycle);
+                precharge(bank, cycle);
+                conflict = true;
+                continue;
+            }
+        } else {
+            cycle = later(service->arrival, bank->activate_at);
+            if (cycle < bank->refresh_due) {
+                command(service, cycle);
+                activate(bank, row, cycle);
+                *(conflict ? &bank->row_conflicts : &bank->row_misses) += 1;
+                *opened = true;
+                return cycle + bank->rules->timing.trcd;
+            }
+        }
+        wait_for_refresh(bank, service);
+    }
+}
+
+/* One run. Returns the cycle of its last column access; *first is set to that of its first. */
+static uint64_t serve_run(struct pim_bank *bank, struct service *service, const struct pim_run *run,
+                          bool write, uint64_t *first)
+{
+    const uint32_t step = bank->rules->column_step;
+    uint64_t left = run->columns, last = 0;
+    *first = UINT64_MAX;
+    while (left > 0) {
+        bool opened;
+        uint64_t ready = open_row(bank, service, run->row, write, &opened);
+        uint64_t cycle = later(ready, write ? bank->write_at : bank->read_at);
+        if (opened)
+            bank->row_cycles += waited(service->waiting_since, ready);
+        bank->turnaround_cycles += waited(later(service->waiting_since, ready), cycle);
+        /* The access for which the row was opened is served even when a refresh came due meanwhile; the
+         * others only before it. */
+        uint64_t count = cycle < bank->refresh_due ? (bank->refresh_due - 1 - cycle) / step + 1 : 1;
+        if (count > left)
+            count = left;
+        command(service, cycle);
+        if (*first == UINT64_MAX)
+            *first = cycle;
+        last = access_columns(bank, write, cycle, count);
+        service->waiting_since = last + step;
+        left -= count;
+    }
+    if (bank->rules->organization.closed_page)
+        precharge(bank, bank->precharge_at); /* automatic, with the last column access: takes no command */
+    return last;
+}
+
+void pim_bank_access(struct pim_bank *bank, const struct pim_burst *burst, uint64_t cycle,
+                     struct pim_burst_times *times)
+{
+    const struct pim_bank_rules *rules = bank->rules;
+    assert(burst->address < rules->capacity_bytes && cycle <= UINT64_C(1) << 62);
+    /* The port is busy with the column accesses before this burst; what it waits after them is its own. */
+    uint64_t port_free = bank->read_at < bank->write_at ? bank->read_at : bank->write_at;
+    struct service service = {
+        .arrival = cycle + 1, .waiting_since = later(cycle + 1, port_free), .first_command = UINT64_MAX};
+    if (bank->refresh_due <= cycle) { /* refreshes of idle time: the burst waits for the end of the last */
+        pim_bank_advance(bank, cycle);
+        bank->refresh_cycles += waited(service.waiting_since, bank->activate_at);
+        service.waiting_since = later(service.waiting_since, bank->activate_at);
+    }
+
+    struct pim_run_cursor cursor;
+    struct pim_run run;
+    uint64_t first_access = UINT64_MAX, last_access = 0;
+    pim_run_first(&cursor, burst, rules->port_bytes, rules->columns_per_row);
+    while (pim_run_next(&cursor, &run)) {
+        uint64_t first;
+        last_access = serve_run(bank, &service, &run, burst->write, &first);
+        if (first_access == UINT64_MAX)
+            first_access = first;
+    }
+    uint32_t data_end = burst->write ? rules->write_to_data_end : rules->read_to_data_end;
+    *times = (struct pim_burst_times){.first_command = service.first_command,
+                                      .first_data = first_access + data_end,
+                                      .last_data = last_access + data_end,
+                                      .next = last_access};
+}
+
+void pim_bank_read_counters(const struct pim_bank *bank, struct pim_bank_counters *counters)
+{
+    const struct pim_bank_rules *rules = bank->rules;
+    uint64_t columns = bank->reads + bank->writes;
+    *counters = (struct pim_bank_counters){
+        .row_hits = columns - bank->row_misses - bank->row_conflicts,
+        .row_misses = bank->row_misses,
+        .row_conflicts = bank->row_conflicts,
+        .activates = bank->row_misses + bank->row_conflicts,
+        .precharges = bank->precharges,
+        .refreshes = bank->refreshes,
+        .reads = bank->reads,
+        .writes = bank->writes,
+        .bytes_read = bank->reads * rules->port_bytes,
+        .bytes_written = bank->writes * rules->port_bytes,
+        .data_cycles = columns * rules->column_step,
+        .row_cycles = bank->row_cycles,
+        .refresh_cycles = bank->refresh_cycles,
+        .turnaround_cycles = bank->turnaround_cycles,
+    };
+}

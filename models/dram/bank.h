@@ -1,0 +1,160 @@
+/*
+ * The private memory of a node: one DRAM bank, or several banks in lock-step that share a wider port, behind
+ * one port that executes bursts in the order given. Pure arithmetic on memory cycles: a bank needs no kernel,
+ * costs nothing while idle (refreshes that passed are made up for when the next burst comes) and handles a
+ * run of column accesses in one open row as one step.
+ *
+ * The timing rules, in the order in which hardware applies them, are in docs/models/dram.md; they are those
+ * of Ramulator 2.1 (commit c5b1c3a) where service in order and FR-FCFS agree.
+ *
+ * Invariants:
+ *  1. Commands of a bank have strictly increasing cycles; no command is ever withdrawn.
+ *  2. activates == row_misses + row_conflicts: the row a column access opened is not closed before that
+ *     access was served.
+ *  3. Over any stretch in which the port always has work,
+ *     data_cycles + row_cycles + refresh_cycles + turnaround_cycles = cycles of the stretch.
+ *  4. Handing over a burst earlier than `next` of the burst before it changes no cycle.
+ */
+#ifndef PIMSIM_MODELS_DRAM_BANK_H
+#define PIMSIM_MODELS_DRAM_BANK_H
+
+#include "sim/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* JEDEC's parameters in cycles, 1 to PIM_BANK_CYCLES_MAX. trtw and trefi may be 0, trfc if trefi is. */
+struct pim_bank_timing {
+    uint32_t trcd; /* ACT -> RD, WR */
+    uint32_t trp;  /* PRE -> ACT, REF */
+    uint32_t tras; /* ACT -> PRE */
+    uint32_t trc;  /* ACT -> ACT, REF; at least tras */
+    uint32_t tcl;  /* RD -> first data */
+    uint32_t tcwl; /* WR -> first data */
+    uint32_t tccd; /* RD -> RD, WR -> WR */
+    uint32_t twr;  /* end of write data -> PRE */
+    uint32_t trtp; /* RD -> PRE */
+    uint32_t twtr; /* end of write data -> RD */
+    uint32_t
+        trtw; /* empty data cycles between read data and write data: RD -> WR = tcl + burst + trtw - tcwl */
+    uint32_t trfc;         /* REF -> ACT, REF */
+    uint32_t trefi;        /* due refreshes are this far apart; 0: no refresh */
+    uint32_t burst_cycles; /* data cycles of one column access */
+};
+
+struct pim_bank_organization {
+    uint32_t banks;        /* in lock-step: each command goes to all of them */
+    uint32_t rows;         /* of one bank */
+    uint32_t row_bytes;    /* of one bank; a multiple of column_bytes */
+    uint32_t column_bytes; /* of one bank; the port moves banks * column_bytes with a column access */
+    bool closed_page;      /* the last column access of a run in a row closes it (automatic precharge) */
+};
+
+/* Bounds that keep all sums inside 64 bits. */
+enum {
+    PIM_BANK_CYCLES_MAX = 1 << 20,
+    PIM_BANK_REFRESH_INTERVAL_MAX = 1 << 30,
+    PIM_BANK_PORT_BYTES_MAX = 1 << 20
+};
+#define PIM_BANK_CAPACITY_MAX (UINT64_C(1) << 40) /* bytes behind one port */
+
+/* Timing and organisation, checked, with every derived distance. Shared read-only by all banks of a kind;
+ * must outlive them. */
+struct pim_bank_rules {
+    struct pim_bank_timing timing;
+    struct pim_bank_organization organization;
+    uint32_t column_step;        /* RD -> RD, WR -> WR: max(tccd, burst) */
+    uint32_t read_to_write;      /* RD -> WR */
+    uint32_t write_to_read;      /* WR -> RD */
+    uint32_t write_to_precharge; /* WR -> PRE */
+    uint32_t read_to_data_end;   /* RD -> its data have passed the port */
+    uint32_t write_to_data_end;  /* WR -> its data have passed the port */
+    uint32_t port_bytes;         /* moved by one column access */
+    uint32_t columns_per_row;
+    uint64_t capacity_bytes;
+};
+
+/* `count` pieces of `bytes`, each `stride` bytes after the start of the one before. */
+struct pim_burst {
+    uint64_t address; /* in the bank's own address space, from 0 */
+    uint32_t bytes;
+    uint32_t stride; /* not less than bytes; ignored when count is 1 */
+    uint32_t count;
+    bool write;
+};
+
+/* Cycles. An access is that of a column; its data are complete at RD + CL + B or WR + CWL + B. */
+struct pim_burst_times {
+    uint64_t first_command; /* first PRE, ACT, RD or WR of this burst; refreshes are not its own */
+    uint64_t first_data;    /* data of the first access are complete */
+    uint64_t last_data;     /* data of the last access are complete: the burst is */
+    uint64_t next;          /* last RD or WR: a burst that arrives in this cycle follows without losing one */
+};
+
+struct pim_bank_counters {
+    /* One of the three for each column access, by the first command it causes: RD or WR, ACT, PRE. */
+    uint64_t row_hits, row_misses, row_conflicts;
+    /* Commands; one counts for all banks in lock-step. Precharges are explicit and automatic ones. */
+    uint64_t activates, precharges, refreshes;
+    uint64_t reads, writes;             /* column accesses */
+    uint64_t bytes_read, bytes_written; /* whole columns, as they pass the port */
+    uint64_t data_cycles;               /* column accesses x column step */
+    uint64_t row_cycles;                /* in which a burst waited for PRE and ACT */
+    uint64_t refresh_cycles;            /* in which a burst waited for a refresh */
+    uint64_t turnaround_cycles; /* in which a burst waited for the change between reading and writing */
+};
+
+/* 128 bytes: 1 024 banks stay in a second-level cache. Fields are private to bank.c. */
+struct pim_bank {
+    const struct pim_bank_rules *rules;
+    uint64_t
+        refresh_due; /* next multiple of trefi whose refresh was not yet done; UINT64_MAX without refresh */
+    uint64_t activate_at;  /* earliest ACT or REF */
+    uint64_t precharge_at; /* earliest PRE of the open row */
+    uint64_t read_at;      /* earliest RD as far as the data bus goes */
+    uint64_t write_at;     /* earliest WR as far as the data bus goes */
+    uint64_t open_row;     /* UINT64_MAX: none */
+    uint64_t row_misses, row_conflicts, precharges, refreshes, reads, writes;
+    uint64_t row_cycles, refresh_cycles, turnaround_cycles;
+};
+
+/* Cycles of a clock of `clock_khz` that cover `picoseconds`, rounded up: a minimum distance must not become
+ * shorter. `picoseconds` at most 10^12 (one second), `clock_khz` 1 to 10^7. */
+uint64_t pim_dram_cycles(uint64_t picoseconds, uint64_t clock_khz);
+
+/* The same rounded down, for tREFI: it is a longest distance, cells must not wait longer for their refresh.
+ * */
+uint64_t pim_dram_refresh_interval(uint64_t picoseconds, uint64_t clock_khz);
+
+/* Refuses impossible timings and organisations; the message names the parameter and what would be right. */
+enum pim_status pim_bank_check_configuration(const struct pim_bank_timing *timing,
+                                             const struct pim_bank_organization *organization,
+                                             struct pim_error *error);
+
+/* Refuses an empty burst, overlapping pieces, and addresses beyond the capacity. */
+enum pim_status pim_bank_check_burst(const struct pim_bank_rules *rules, const struct pim_burst *burst,
+                                     struct pim_error *error);
+
+/* Derives the distances. Timing and organisation must have passed pim_bank_check_configuration. */
+void pim_bank_rules_initialize(struct pim_bank_rules *rules, const struct pim_bank_timing *timing,
+                               const struct pim_bank_organization *organization);
+
+/* All rows closed, cycle 0, counters 0. `rules` is borrowed. Nothing to terminate. */
+void pim_bank_initialize(struct pim_bank *bank, const struct pim_bank_rules *rules);
+
+/*
+ * Executes a burst that arrives in memory cycle `cycle`; its first command is in cycle + 1 at the earliest
+ * (the controller's overhead), and after all commands of the bursts before it. The burst must have passed
+ * pim_bank_check_burst. `cycle` at most 2^62. Costs O(rows touched), plus a logarithm of the port width for
+ * each row of a strided burst; nothing for refreshes in between.
+ */
+void pim_bank_access(struct pim_bank *bank, const struct pim_burst *burst, uint64_t cycle,
+                     struct pim_burst_times *times);
+
+/* Makes up for the refreshes due up to and including `cycle`, so that counters (and energy) are complete at
+ * the end of a run. */
+void pim_bank_advance(struct pim_bank *bank, uint64_t cycle);
+
+void pim_bank_read_counters(const struct pim_bank *bank, struct pim_bank_counters *counters);
+
+#endif

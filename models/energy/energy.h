@@ -1,0 +1,38 @@
+/*
+ * Energy: actions times energy per action, plus static power times time.
+ *
+ * A component whose energy per action is 0 in the configuration is "not modelled", not free: reports say so instead of printing 0.
+ * Source of the values: the hardware configuration (configs/hardware/), each with its own.
+ */
+#ifndef PIMSIM_MODELS_ENERGY_ENERGY_H
+#define PIMSIM_MODELS_ENERGY_ENERGY_H
+
+#include "models/node/node.h"
+
+struct pim_energy_configuration {
+    double mac_pj, sram_pj_per_bit, acu_pj_per_operation, dram_pj_per_bit, dram_activate_pj,
+        noc_pj_per_bit_hop;
+    double static_mw_per_node;
+};
+
+/* X(member, text) */
+#define PIM_ENERGY_MAP(X)                                                                                    \
+    X(pe, "PE array")                                                                                        \
+    X(acu, "ACU")                                                                                            \
+    X(sram, "SRAM buffers")                                                                                  \
+    X(dram, "DRAM")                                                                                          \
+    X(noc, "NoC")
+
+struct pim_energy {
+#define X(member, text) double member;
+    PIM_ENERGY_MAP(X)
+#undef X
+    double standing; /* static power x time; "static" is a keyword */
+    double total;
+};
+
+/* Energy in pJ of `actions`, and of `nodes` nodes standing for `nanoseconds`. */
+void pim_energy_of(const struct pim_energy_configuration *configuration, const struct pim_actions *actions,
+                   uint32_t nodes, double nanoseconds, struct pim_energy *energy);
+
+#endif

@@ -1,0 +1,278 @@
+/*
+ * The public face of the network: packets, callbacks, statistics, and the adapter that turns network cycles into kernel events.
+ *
+ * 1. At most one kernel event is pending: at the next cycle in which something has to be done.
+ * 2. Callbacks of a cycle run after the whole network has done it, so what they send belongs to the next cycle at the earliest.
+ */
+#include "models/noc/internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void *pim_noc_grow(void *items, size_t *capacity, size_t item_size)
+{
+    size_t more = *capacity ? *capacity * 2 : 64;
+    void *grown = more <= SIZE_MAX / item_size ? realloc(items, more * item_size) : NULL;
+    if (!grown) {
+        fprintf(stderr, "pimsim: out of memory: the network on chip needs %zu entries of %zu bytes\n", more, item_size);
+        abort();
+    }
+    *capacity = more;
+    return grown;
+}
+
+uint32_t pim_noc_packet_new(struct pim_noc *noc)
+{
+    if (noc->packet_free == NOC_NO_PACKET) {
+        size_t capacity = noc->packet_capacity;
+        noc->packets = pim_noc_grow(noc->packets, &capacity, sizeof *noc->packets);
+        assert(capacity < NOC_NO_PACKET);
+        for (size_t i = capacity; i-- > noc->packet_capacity;) {
+            noc->packets[i].next = noc->packet_free;
+            noc->packet_free = (uint32_t)i;
+        }
+        noc->packet_capacity = (uint32_t)capacity;
+    }
+    uint32_t index = noc->packet_free;
+    noc->packet_free = noc->packets[index].next;
+    return index;
+}
+
+void pim_noc_note_injected(struct pim_noc *noc, uint32_t index)
+{
+    noc->statistics.packets_injected++;
+    if (!noc->callbacks.injected)
+        return;
+    if (noc->injected_count == noc->injected_capacity)
+        noc->injected = pim_noc_grow(noc->injected, &noc->injected_capacity, sizeof *noc->injected);
+    noc->injected[noc->injected_count++] = (struct noc_injected){noc->packets[index].user, noc->packets[index].source};
+}
+
+void pim_noc_note_arrived(struct pim_noc *noc, uint32_t index)
+{
+    if (noc->arrived_count == noc->arrived_capacity)
+        noc->arrived = pim_noc_grow(noc->arrived, &noc->arrived_capacity, sizeof *noc->arrived);
+    noc->arrived[noc->arrived_count++] = index;
+}
+
+static void call_back(struct pim_noc *noc, uint64_t cycle)
+{
+    size_t injected = noc->injected_count, arrived = noc->arrived_count;
+    for (size_t i = 0; i < injected; i++)
+        noc->callbacks.injected(noc->callbacks.context, noc->injected[i].packet, noc->injected[i].source);
+    for (size_t i = 0; i < arrived; i++) {
+        uint32_t index = noc->arrived[i];
+        struct pim_noc_packet *packet = &noc->packets[index];
+        struct pim_noc_delivery delivery = {
+            .packet = packet->user,
+            .source = packet->source,
+            .destination = packet->destination,
+            .flits = packet->flits,
+            .created = packet->created,
+            .head_injected = packet->head_injected,
+            .tail_injected = packet->tail_injected,
+            .head_arrived = packet->head_arrived,
+            .tail_arrived = cycle,
+            .hops = pim_noc_hops(&noc->configuration, packet->source, packet->destination),
+        };
+        struct pim_noc_statistics *statistics = &noc->statistics;
+        statistics->packets_delivered++;
+        statistics->flits_delivered += delivery.flits;
+        statistics->hops += delivery.hops;
+        statistics->flit_hops += delivery.flits * delivery.hops;
+        statistics->packet_latency += cycle - delivery.created;
+        statistics->network_latency += cycle - delivery.head_injected;
+        packet->next = noc->packet_free;
+        noc->packet_free = index;
+        if (noc->callbacks.delivered)
+            noc->callbacks.delivered(noc->callbacks.context, &delivery);
+    }
+    noc->injected_count = noc->arrived_count = 0;
+}
+
+uint64_t pim_noc_next_cycle(const struct pim_noc *noc)
+{
+    return noc->mesh ? pim_noc_mesh_next(noc->mesh) : pim_noc_estimate_next(noc->estimate);
+}
+
+/* First cycle that has not been done. */
+static uint64_t origin(const struct pim_noc *noc)
+{
+    return noc->mesh ? noc->mesh->origin : pim_noc_estimate_origin(noc->estimate);
+}
+
+void pim_noc_step(struct pim_noc *noc, uint64_t cycle)
+{
+    assert(!noc->stepping && cycle >= origin(noc) && cycle <= pim_noc_next_cycle(noc));
+    noc->stepping = true;
+    noc->statistics.cycles_stepped++;
+    if (noc->mesh)
+        pim_noc_mesh_step(noc, cycle);
+    else
+        pim_noc_estimate_step(noc, cycle);
+    call_back(noc, cycle);
+    noc->stepping = false;
+}
+
+/* Moves the pending kernel event to the next cycle with work. */
+static void plan(struct pim_noc *noc)
+{
+    uint64_t next = pim_noc_next_cycle(noc);
+    if (next == UINT64_MAX)
+        return;
+    assert(next <= PIM_TIME_LAST / noc->period);
+    pim_time time = next * noc->period;
+    if (!pim_event_pending(&noc->event))
+        pim_event_schedule_at(noc->kernel, &noc->event, time, PIM_PHASE_NETWORK);
+    else if (pim_event_time(&noc->event) != time)
+        pim_event_reschedule_at(noc->kernel, &noc->event, time, PIM_PHASE_NETWORK);
+}
+
+static void at_edge(struct pim_kernel *kernel, void *context)
+{
+    struct pim_noc *noc = context;
+    pim_noc_step(noc, pim_kernel_now(kernel) / noc->period);
+    plan(noc);
+}
+
+void pim_noc_send_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint32_t destination, uint64_t flits, uint64_t user)
+{
+    const struct pim_noc_configuration *configuration = &noc->configuration;
+    assert(source < configuration->width * configuration->height && destination < configuration->width * configuration->height);
+    assert(flits >= 1 && flits <= PIM_NOC_FLITS_LIMIT);
+    uint32_t index = pim_noc_packet_new(noc);
+    struct pim_noc_packet *packet = &noc->packets[index];
+    packet->user = user;
+    packet->flits = flits;
+    packet->created = cycle;
+    packet->source = source;
+    packet->destination = destination;
+    packet->x = (uint16_t)(destination % configuration->width);
+    packet->y = (uint16_t)(destination / configuration->width);
+    noc->statistics.packets_sent++;
+    noc->statistics.flits_sent += flits;
+    if (noc->mesh)
+        pim_noc_mesh_send(noc, cycle, index);
+    else
+        pim_noc_estimate_send(noc, cycle, index);
+}
+
+void pim_noc_send(struct pim_noc *noc, uint32_t source, uint32_t destination, uint64_t flits, uint64_t user)
+{
+    assert(noc->kernel);
+    pim_time now = pim_kernel_now(noc->kernel);
+    uint64_t cycle = now / noc->period;
+    bool gone = now % noc->period != 0 || pim_kernel_phase(noc->kernel) > PIM_PHASE_NETWORK;
+    cycle += gone;
+    if (cycle < origin(noc))
+        cycle = origin(noc);
+    pim_noc_send_at(noc, cycle, source, destination, flits, user);
+    if (!noc->stepping)
+        plan(noc);
+}
+
+static bool pending(void *context)
+{
+    return !pim_noc_idle(context);
+}
+
+static void report(void *context, struct pim_idle_report *lines)
+{
+    static const char *const names[] = {"east", "west", "south", "north", "eject", "inject"};
+    const struct pim_noc *noc = context;
+    enum { MOST = 64 };
+    struct pim_noc_waiting items[MOST];
+    size_t count = pim_noc_get_waiting(noc, items, MOST);
+    for (size_t i = 0; i < count && i < MOST; i++) {
+        char channel[32] = "";
+        if (items[i].virtual_channel != UINT32_MAX)
+            (void)snprintf(channel, sizeof channel, " virtual channel %u", items[i].virtual_channel);
+        pim_idle_report_line(lines, "router %u input %s%s: packet %" PRIu64 " from %u to %u wants %s: %s", items[i].node,
+                             names[items[i].input], channel, items[i].packet, items[i].source, items[i].destination,
+                             names[items[i].output], items[i].reason);
+    }
+    if (count > MOST)
+        pim_idle_report_line(lines, "network: %zu more packets wait", count - MOST);
+}
+
+enum pim_status pim_noc_create(const struct pim_noc_configuration *configuration, struct pim_kernel *kernel, pim_time period,
+                               const struct pim_noc_callbacks *callbacks, struct pim_noc **result, struct pim_error *error)
+{
+    *result = NULL;
+    enum pim_status status = pim_noc_configuration_check(configuration, error);
+    if (status != PIM_OK)
+        return status;
+    if (period == 0)
+        return pim_fail(error, PIM_BAD_INPUT, "the period of the network's clock is 0 ticks: it must be at least 1");
+    struct pim_noc *noc = calloc(1, sizeof *noc);
+    if (!noc)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip");
+    noc->configuration = *configuration;
+    if (callbacks)
+        noc->callbacks = *callbacks;
+    noc->period = period;
+    noc->packet_free = NOC_NO_PACKET;
+    pim_event_initialize(&noc->event, at_edge, noc);
+    status = configuration->fidelity == PIM_NOC_FLIT ? pim_noc_mesh_create(noc, error) : pim_noc_estimate_create(noc, error);
+    if (status != PIM_OK) {
+        pim_noc_destroy(noc);
+        return status;
+    }
+    if (kernel) {
+        noc->kernel = kernel;
+        noc->work.pending = pending;
+        noc->work.report = report;
+        noc->work.context = noc;
+        pim_kernel_add_pending_work(kernel, &noc->work);
+    }
+    *result = noc;
+    return PIM_OK;
+}
+
+void pim_noc_destroy(struct pim_noc *noc)
+{
+    if (!noc)
+        return;
+    if (noc->kernel) {
+        (void)pim_event_cancel(noc->kernel, &noc->event);
+        pim_kernel_remove_pending_work(noc->kernel, &noc->work);
+    }
+    pim_noc_mesh_destroy(noc->mesh);
+    pim_noc_estimate_destroy(noc->estimate);
+    free(noc->packets);
+    free(noc->injected);
+    free(noc->arrived);
+    free(noc);
+}
+
+const struct pim_noc_configuration *pim_noc_configuration(const struct pim_noc *noc)
+{
+    return &noc->configuration;
+}
+
+void pim_noc_get_statistics(const struct pim_noc *noc, struct pim_noc_statistics *statistics)
+{
+    *statistics = noc->statistics;
+}
+
+uint64_t pim_noc_link_flits(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction)
+{
+    if (pim_noc_neighbour(&noc->configuration, node, direction) == UINT32_MAX)
+        return 0;
+    if (!noc->mesh)
+        return pim_noc_estimate_link_flits(noc->estimate, node, direction);
+    uint64_t end = origin(noc), next = pim_noc_next_cycle(noc);
+    if (noc->kernel) { /* cycles up to now that nothing had to be done for are done as well */
+        uint64_t now = pim_kernel_now(noc->kernel) / noc->period + 1;
+        uint64_t most = now < next ? now : next;
+        end = most > end ? most : end;
+    }
+    return pim_noc_mesh_link_flits(noc, node, direction, end);
+}
+
+bool pim_noc_idle(const struct pim_noc *noc)
+{
+    return noc->statistics.packets_delivered == noc->statistics.packets_sent;
+}

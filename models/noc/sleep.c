@@ -1,0 +1,301 @@
+/*
+ * How long the cycles of a router stay the same, and what it did in the cycles it slept through.
+ *
+ * A step is calm when no head and no tail moved and no packet got a virtual channel. After a calm step the router's next steps
+ * follow from its state and its channels alone, by the same rules as the last ones. So:
+ *
+ * 1. A router may sleep with period 1 after a calm step that left every set and pointer as it was, when all its channels are
+ *    constant: each following step is the same. Counters that drift are followed up to the cycle in which one reaches zero.
+ * 2. It may sleep with period P after P calm steps in which no channel changed, when its whole state (sets, pointers, flits in
+ *    buffers, credits) is what it was P steps ago and the period of every pattern on its channels divides P.
+ * 3. In both cases it is woken when a channel changes, and no later than the cycle in which a tail leaves.
+ * 4. Waking early, or never sleeping, changes nothing but the cost.
+ */
+#include "models/noc/evaluation.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Enters the router in the agenda for the cycle it planned. */
+static void enter(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
+{
+    struct noc_router *router = &mesh->routers[node];
+    if (router->planned == UINT64_MAX)
+        return;
+    uint64_t horizon = cycle + PIM_NOC_HORIZON - 1;
+    router->entered = router->planned < horizon ? router->planned : horizon;
+    pim_noc_wake(&mesh->router_wheel, node, router->entered, cycle);
+}
+
+bool pim_noc_router_sleeps_on(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
+{
+    struct noc_router *router = &mesh->routers[node];
+    size_t slot = (size_t)node * mesh->ring + (cycle & (mesh->ring - 1));
+    if (cycle >= router->planned || mesh->flit_ports[slot] | mesh->credit_ports[slot])
+        return false;
+    if (cycle == router->entered) /* it had planned beyond the horizon; else this is a plan that was given up */
+        enter(mesh, node, cycle);
+    return true;
+}
+
+/* `times` cycles with these arrivals and grants. Counters are modulo 2^32: what came in and what went out cancel. */
+static void account(struct noc_mesh *mesh, uint32_t node, uint64_t times, const uint64_t *flits, const uint64_t *credits,
+                    const struct noc_grant *grants, unsigned grant_count)
+{
+    struct noc_router *router = &mesh->routers[node];
+    size_t base = (size_t)node * NOC_PORTS * mesh->vcs;
+    for (unsigned port = 0; port < NOC_PORTS; port++) {
+        if (flits[port])
+            mesh->inputs[base + port * mesh->vcs + pim_noc_entry_vc(flits[port])].count += (uint32_t)times;
+        for (uint64_t set = credits[port]; set; set &= set - 1)
+            mesh->outputs[base + port * mesh->vcs + pim_lowest_bit(set)].credits += (uint32_t)times;
+    }
+    for (unsigned i = 0; i < grant_count; i++) {
+        struct noc_grant grant = grants[i];
+        struct noc_input *input = &mesh->inputs[base + grant.port * mesh->vcs + grant.vc];
+        input->count -= (uint32_t)times;
+        input->left -= times;
+        mesh->outputs[base + grant.output * mesh->vcs + grant.output_vc].credits -= (uint32_t)times;
+        router->link_flits[grant.output] += times;
+    }
+}
+
+void pim_noc_router_settle(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
+{
+    struct noc_router *router = &mesh->routers[node];
+    if (router->since >= cycle)
+        return;
+    uint64_t first = router->since, cycles = cycle - first;
+    router->since = cycle;
+    if (router->period == 1) {
+        account(mesh, node, cycles, router->flit_in, router->credit_in, router->grants, router->grant_count);
+        return;
+    }
+    const struct noc_rhythm *rhythm = &mesh->rhythms[node];
+    for (unsigned i = 0; i < router->period && i < cycles; i++) {
+        uint64_t time = first + i, times = (cycles - i + router->period - 1) / router->period;
+        for (uint32_t ports = router->flit_in_patterns; ports; ports &= ports - 1) {
+            unsigned port = pim_lowest_bit(ports);
+            router->flit_in[port] = pim_noc_pattern_entry(&mesh->flit_patterns[(size_t)node * NOC_PORTS + port],
+                                                          time - mesh->timing.flit_latency[port]);
+        }
+        for (uint32_t ports = router->credit_in_patterns; ports; ports &= ports - 1) {
+            unsigned port = pim_lowest_bit(ports);
+            router->credit_in[port] = pim_noc_pattern_entry(&mesh->credit_patterns[(size_t)node * NOC_PORTS + port],
+                                                            time - mesh->timing.credit_latency[port]);
+        }
+        uint64_t slot = (time - router->period) % NOC_PERIOD_LIMIT;
+        account(mesh, node, times, router->flit_in, router->credit_in, rhythm->grants[slot], rhythm->grant_counts[slot]);
+    }
+    router->calm_since = router->clean_since = cycle; /* the history has a gap */
+}
+
+uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, unsigned output, uint64_t end)
+{
+    const struct noc_router *router = &mesh->routers[node];
+    const struct noc_rhythm *rhythm = &mesh->rhythms[node];
+    uint64_t flits = 0, first = router->since;
+    for (unsigned i = 0; i < router->period && first + i < end; i++) {
+        uint64_t times = (end - first - i + router->period - 1) / router->period;
+        uint64_t slot = (first + i - router->period) % NOC_PERIOD_LIMIT;
+        const struct noc_grant *grants = router->period == 1 ? router->grants : rhythm->grants[slot];
+        unsigned count = router->period == 1 ? router->grant_count : rhythm->grant_counts[slot];
+        for (unsigned j = 0; j < count; j++)
+            flits += grants[j].output == output ? times : 0;
+    }
+    return flits;
+}
+
+/* Period 1: first cycle that differs from this one although no channel changes; UINT64_MAX when there is none. */
+static uint64_t first_difference(const struct evaluation *e)
+{
+    const struct noc_router *router = e->router;
+    uint64_t cycles = UINT64_MAX;
+    for (uint32_t i = 0; i < router->grant_count; i++) {
+        struct noc_grant grant = router->grants[i];
+        const struct noc_input *input = &e->inputs[grant.port * e->vcs + grant.vc];
+        uint64_t entry = router->flit_in[grant.port];
+        cycles = input->left < cycles ? input->left : cycles; /* the tail leaves */
+        if (!(entry && pim_noc_entry_vc(entry) == grant.vc) && input->count < cycles)
+            cycles = input->count; /* the buffer runs empty */
+        uint32_t credits = e->outputs[grant.output * e->vcs + grant.output_vc].credits;
+        if (!(router->credit_in[grant.output] >> grant.output_vc & 1) && credits < cycles)
+            cycles = credits; /* the credits run out */
+    }
+    return cycles == UINT64_MAX ? cycles : e->cycle + cycles;
+}
+
+/* Appends the grants of a calm step to the history. The steps since the last one, if any, repeated it: the router slept. */
+static void record(const struct evaluation *e, struct noc_rhythm *rhythm)
+{
+    static const uint64_t weights[NOC_PORTS] = {1, UINT64_C(5121), UINT64_C(26224641), UINT64_C(134296386561),
+                                                UINT64_C(687731795578881)}; /* powers of 5 * 32 * 32 + 1 */
+    struct noc_router *router = e->router;
+    if (router->calm_since > rhythm->last || e->cycle - rhythm->last > NOC_PERIOD_LIMIT) {
+        router->calm_since = e->cycle;
+    } else {
+        uint64_t from = rhythm->last % NOC_PERIOD_LIMIT;
+        for (uint64_t time = rhythm->last + 1; time < e->cycle; time++) {
+            uint64_t to = time % NOC_PERIOD_LIMIT;
+            memcpy(rhythm->grants[to], rhythm->grants[from], sizeof rhythm->grants[to]);
+            rhythm->grant_counts[to] = rhythm->grant_counts[from];
+            rhythm->signatures[time % NOC_HISTORY] = rhythm->signatures[rhythm->last % NOC_HISTORY];
+        }
+    }
+    uint64_t slot = e->cycle % NOC_PERIOD_LIMIT, signature = 0;
+    memcpy(rhythm->grants[slot], router->grants, sizeof router->grants);
+    rhythm->grant_counts[slot] = (uint8_t)router->grant_count;
+    for (uint32_t i = 0; i < router->grant_count; i++) {
+        struct noc_grant grant = router->grants[i];
+        signature += weights[grant.output] *
+                     (1U + ((unsigned)grant.port * PIM_NOC_VC_LIMIT + grant.vc) * PIM_NOC_VC_LIMIT + grant.output_vc);
+    }
+    rhythm->signatures[e->cycle % NOC_HISTORY] = signature;
+    rhythm->last = e->cycle;
+}
+
+/* The period of the grants, seen twice in the history; 0 when there is none. */
+static unsigned find_period(const struct evaluation *e, const struct noc_rhythm *rhythm)
+{
+    uint64_t steps = e->cycle - e->router->calm_since + 1;
+    for (unsigned period = 2; period <= NOC_PERIOD_LIMIT && 2 * period <= steps; period++) {
+        unsigned same = 0;
+        while (same < period && rhythm->signatures[(e->cycle - same) % NOC_HISTORY] ==
+                                    rhythm->signatures[(e->cycle - same - period) % NOC_HISTORY])
+            same++;
+        if (same == period)
+            return period;
+    }
+    return 0;
+}
+
+static void take_snapshot(const struct evaluation *e, struct noc_rhythm *rhythm, uint32_t *counters)
+{
+    const struct noc_router *router = e->router;
+    rhythm->snapshot_cycle = e->cycle;
+    memcpy(rhythm->filled, router->filled, sizeof rhythm->filled);
+    memcpy(rhythm->nonfull, router->nonfull, sizeof rhythm->nonfull);
+    memcpy(rhythm->held_vc, router->held_vc, sizeof rhythm->held_vc);
+    rhythm->held_rows = router->held_rows;
+    rhythm->arbiter = router->arbiter;
+    for (unsigned row = 0; row < NOC_PORTS * e->vcs; row++) {
+        counters[2 * row] = e->inputs[row].count;
+        counters[2 * row + 1] = e->outputs[row].credits;
+    }
+}
+
+static bool same_as_snapshot(const struct evaluation *e, const struct noc_rhythm *rhythm, const uint32_t *counters)
+{
+    const struct noc_router *router = e->router;
+    if (memcmp(&rhythm->arbiter, &router->arbiter, sizeof rhythm->arbiter) != 0 || rhythm->held_rows != router->held_rows ||
+        memcmp(rhythm->filled, router->filled, sizeof rhythm->filled) != 0 ||
+        memcmp(rhythm->nonfull, router->nonfull, sizeof rhythm->nonfull) != 0 ||
+        memcmp(rhythm->held_vc, router->held_vc, sizeof rhythm->held_vc) != 0)
+        return false;
+    for (unsigned row = 0; row < NOC_PORTS * e->vcs; row++)
+        if (counters[2 * row] != e->inputs[row].count || counters[2 * row + 1] != e->outputs[row].credits)
+            return false;
+    return true;
+}
+
+/* Whether the period of every pattern on the router's channels divides `period`. */
+static bool patterns_divide(const struct evaluation *e, unsigned period)
+{
+    const struct noc_router *router = e->router;
+    const struct noc_mesh *mesh = e->mesh;
+    size_t own = (size_t)e->node * NOC_PORTS;
+    bool divide = true;
+    for (unsigned port = 0; port < NOC_PORTS; port++) {
+        size_t there = port < NOC_TERMINAL ? (size_t)router->neighbour[port] * NOC_PORTS + (port ^ 1) : 0;
+        if (router->flit_in_patterns >> port & 1)
+            divide = divide && period % mesh->flit_patterns[own + port].period == 0;
+        if (router->credit_in_patterns >> port & 1)
+            divide = divide && period % mesh->credit_patterns[own + port].period == 0;
+        if (router->flit_out_patterns >> port & 1) {
+            const struct noc_pattern *pattern =
+                port < NOC_TERMINAL ? &mesh->flit_patterns[there] : &mesh->credit_patterns[own + port];
+            divide = divide && period % pattern->period == 0;
+        }
+        if (router->credit_out_patterns >> port & 1) {
+            const struct noc_pattern *pattern =
+                port < NOC_TERMINAL ? &mesh->credit_patterns[there] : &mesh->terminal_patterns[e->node];
+            divide = divide && period % pattern->period == 0;
+        }
+    }
+    return divide;
+}
+
+/* Period P: a multiple of P cycles from the next one on, during which no tail leaves; the next cycle when there is none. */
+static uint64_t last_whole_period(const struct evaluation *e, const struct noc_rhythm *rhythm, unsigned period)
+{
+    uint8_t sent[NOC_PORTS * PIM_NOC_VC_LIMIT];
+    memset(sent, 0, sizeof sent);
+    for (unsigned i = 0; i < period; i++) {
+        uint64_t slot = (e->cycle - i) % NOC_PERIOD_LIMIT;
+        for (unsigned j = 0; j < rhythm->grant_counts[slot]; j++)
+            sent[rhythm->grants[slot][j].port * e->vcs + rhythm->grants[slot][j].vc]++;
+    }
+    uint64_t periods = UINT64_MAX;
+    for (unsigned row = 0; row < NOC_PORTS * e->vcs; row++)
+        if (sent[row] && (e->inputs[row].left - 1) / sent[row] < periods)
+            periods = (e->inputs[row].left - 1) / sent[row];
+    return periods == UINT64_MAX ? periods : e->cycle + 1 + periods * period;
+}
+
+/* After a calm step that is not like the one before: looks for a longer period. */
+static void plan_period(struct evaluation *e, struct noc_rhythm *rhythm)
+{
+    struct noc_router *router = e->router;
+    unsigned patterns = router->flit_in_patterns | router->flit_out_patterns | router->credit_in_patterns |
+                        router->credit_out_patterns;
+    if (e->wrote_change) {
+        unsigned period = find_period(e, rhythm);
+        if (period)
+            pim_noc_declare_patterns(e, rhythm, period);
+    }
+    if (!patterns)
+        return;
+    uint32_t *counters = &e->mesh->snapshots[(size_t)e->node * NOC_PORTS * e->vcs * 2];
+    uint64_t steps = e->cycle - rhythm->snapshot_cycle;
+    bool valid = rhythm->snapshot_cycle + 1 >= router->clean_since && steps <= NOC_PERIOD_LIMIT &&
+                 router->calm_since <= rhythm->snapshot_cycle + 1;
+    if (valid && patterns_divide(e, (unsigned)steps) && same_as_snapshot(e, rhythm, counters)) {
+        router->planned = last_whole_period(e, rhythm, (unsigned)steps);
+        router->period = (uint8_t)steps;
+    } else if (!valid || steps == NOC_PERIOD_LIMIT) {
+        take_snapshot(e, rhythm, counters);
+    }
+}
+
+static bool busy(const struct noc_router *router)
+{
+    uint32_t filled = router->grant_count | router->flit_in_ports | router->credit_in_ports;
+    for (unsigned port = 0; port < NOC_PORTS; port++)
+        filled |= router->filled[port];
+    return filled != 0;
+}
+
+void pim_noc_plan_router(struct evaluation *e, const uint32_t *filled, const uint32_t *nonfull)
+{
+    struct noc_router *router = e->router;
+    router->planned = e->cycle + 1;
+    router->period = 1;
+    bool stepped = e->noc->configuration.step_every_cycle;
+    if (e->noisy || (stepped && busy(router))) {
+        router->calm_since = router->clean_since = e->cycle + 1;
+        enter(e->mesh, e->node, e->cycle);
+        return;
+    }
+    if (e->read_change | e->wrote_change)
+        router->clean_since = e->cycle + 1;
+    struct noc_rhythm *rhythm = &e->mesh->rhythms[e->node];
+    record(e, rhythm);
+    unsigned patterns = router->flit_in_patterns | router->flit_out_patterns | router->credit_in_patterns |
+                        router->credit_out_patterns;
+    if (!e->moved && !patterns && memcmp(filled, router->filled, sizeof router->filled) == 0 &&
+        memcmp(nonfull, router->nonfull, sizeof router->nonfull) == 0)
+        router->planned = first_difference(e);
+    else if (!stepped)
+        plan_period(e, rhythm);
+    enter(e->mesh, e->node, e->cycle);
+}

@@ -1,0 +1,333 @@
+/* Start and completion of matrix, vector, memory, send and receive instructions. Rules: node.h, docs/models/node.md. */
+#include "models/node/node_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stddef.h>
+
+#define ADD_ACTION(node, member, amount) pim_actions_add(node, offsetof(struct pim_actions, member), amount)
+
+/* The state that an engine shows when its head has not started: busy while anything is in flight, else the cause. */
+static void show(struct pim_node *node, enum pim_engine engine, uint8_t otherwise)
+{
+    bool busy = engine == PIM_ENGINE_RECEIVE ? node->interface.begun > 0 : node->queue[engine].in_flight > 0;
+    if (!busy && engine == PIM_ENGINE_RECEIVE && node->queue[engine].in_flight > 0)
+        otherwise = PIM_STATE_WAIT + PIM_WAIT_PEER; /* open receives, and no sender has begun */
+    pim_unit_set_state(node, engine, busy ? PIM_STATE_BUSY : otherwise);
+}
+
+/* The wait state for the first dependency that is not complete, or PIM_STATE_IDLE when there is none. */
+static uint8_t blocked_by(struct pim_node *node, const struct pim_slot *slot)
+{
+    static const uint8_t causes[PIM_ENGINE_CONTROL] = {PIM_WAIT_MATRIX, PIM_WAIT_VECTOR, PIM_WAIT_MEMORY, PIM_WAIT_NETWORK,
+                                                       PIM_WAIT_NETWORK};
+    for (unsigned i = 0; i < PIM_DEPENDENCIES; i++) {
+        uint64_t distance = slot->instruction.dependency[i];
+        if (distance == 0 || distance > slot->sequence || slot->sequence - distance < node->oldest)
+            continue;
+        const struct pim_slot *other = pim_node_slot(node, slot->sequence - distance);
+        if (!other->done)
+            return (uint8_t)(PIM_STATE_WAIT + causes[pim_opcode_engine(other->instruction.opcode)]);
+    }
+    return PIM_STATE_IDLE;
+}
+
+static void started(struct pim_node *node, enum pim_engine engine, struct pim_slot *slot, pim_time at)
+{
+    struct pim_engine_queue *queue = &node->queue[engine];
+    queue->head++;
+    queue->in_flight++;
+    node->issued++;
+    slot->started = at;
+}
+
+void pim_engine_ended(struct pim_slot *slot, enum pim_engine engine)
+{
+    struct pim_node *node = slot->node;
+    pim_unit_account(node);
+    node->queue[engine].in_flight--;
+    pim_unit_complete(slot);
+}
+
+static void schedule_end(struct pim_node *node, struct pim_slot *slot, pim_time end, pim_handler *handler)
+{
+    struct pim_kernel *kernel = node->array->kernel;
+    /* An instruction takes one tick at least: the ENGINE phase of this tick may be over. */
+    pim_time delay = end - pim_kernel_now(kernel);
+    pim_kernel_schedule(kernel, delay ? delay : 1, PIM_PHASE_ENGINE, handler, slot);
+}
+
+/* --- matrix --- */
+
+static void matrix_ended(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    struct pim_slot *slot = context;
+    struct pim_node *node = slot->node;
+    const struct pim_instruction *instruction = &slot->instruction;
+    uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
+    if (instruction->detail & PIM_MATRIX_RELEASE_INPUT)
+        pim_buffer_give(&node->buffer[PIM_BUFFER_INPUT], pim_buffer_tile_bytes(m, k, instruction->u.matrix.input_bits));
+    if (instruction->detail & PIM_MATRIX_RELEASE_WEIGHT)
+        pim_buffer_give(&node->buffer[PIM_BUFFER_WEIGHT], pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits));
+    pim_engine_ended(slot, PIM_ENGINE_MATRIX);
+}
+
+/* What a matrix instruction gives back must be there: a trace that gives back more than it took is refused. */
+static bool releases_fit(struct pim_node *node, const struct pim_slot *slot, uint64_t inputs, uint64_t weights)
+{
+    uint8_t flags = slot->instruction.detail;
+    if (flags & PIM_MATRIX_RELEASE_INPUT && inputs > node->buffer[PIM_BUFFER_INPUT].taken) {
+        pim_node_fail(node, slot, "gives back %" PRIu64 " bytes of the input buffer, which holds %" PRIu64, inputs,
+                      node->buffer[PIM_BUFFER_INPUT].taken);
+        return false;
+    }
+    if (flags & PIM_MATRIX_RELEASE_WEIGHT && weights > node->buffer[PIM_BUFFER_WEIGHT].taken) {
+        pim_node_fail(node, slot, "gives back %" PRIu64 " bytes of the weight buffer, which holds %" PRIu64, weights,
+                      node->buffer[PIM_BUFFER_WEIGHT].taken);
+        return false;
+    }
+    return true;
+}
+
+/* Takes `bytes` of a buffer for `slot`; false when there is no space now, or never (which is an error). */
+static bool take_buffer(struct pim_node *node, const struct pim_slot *slot, unsigned buffer, uint64_t bytes)
+{
+    struct pim_buffer_space *space = &node->buffer[buffer];
+    uint64_t capacity = node->array->configuration.buffer_bytes[buffer];
+    if (bytes > capacity) {
+        pim_node_fail(node, slot, "needs %" PRIu64 " bytes of the %s buffer, which has %" PRIu64, bytes, pim_buffer_name(buffer),
+                      capacity);
+        return false;
+    }
+    if (!pim_buffer_fits(space, bytes))
+        return false;
+    pim_buffer_take(space, bytes);
+    return true;
+}
+
+static uint8_t start_matrix(struct pim_node *node, struct pim_slot *slot)
+{
+    const struct pim_node_configuration *configuration = &node->array->configuration;
+    const struct pim_instruction *instruction = &slot->instruction;
+    uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
+    struct pim_error problem;
+    if (pim_pe_check_matrix(instruction->u.matrix.m, instruction->u.matrix.n, instruction->u.matrix.k,
+                            instruction->u.matrix.input_bits, instruction->u.matrix.weight_bits, &problem) != PIM_OK) {
+        pim_node_fail(node, slot, "%s", problem.text);
+        return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
+    }
+    if (!releases_fit(node, slot, pim_buffer_tile_bytes(m, k, instruction->u.matrix.input_bits),
+                      pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits)))
+        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+    if (instruction->detail & PIM_MATRIX_OPEN_OUTPUT &&
+        !take_buffer(node, slot, PIM_BUFFER_OUTPUT, pim_buffer_tile_bytes(m, n, configuration->pe.accumulator_bits)))
+        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+    struct pim_pe_cost cost;
+    pim_pe_matrix(&configuration->pe, instruction->u.matrix.m, instruction->u.matrix.n, instruction->u.matrix.k,
+                  instruction->u.matrix.input_bits, instruction->u.matrix.weight_bits,
+                  (instruction->detail & PIM_MATRIX_ACCUMULATE) != 0, &cost);
+    ADD_ACTION(node, macs, cost.macs);
+    ADD_ACTION(node, sram_bits,
+               8 * (cost.input_bytes_read + cost.weight_bytes_read + cost.output_bytes_read + cost.output_bytes_written));
+    pim_time at = pim_edge(pim_kernel_now(node->array->kernel), configuration->logic_period);
+    started(node, PIM_ENGINE_MATRIX, slot, at);
+    schedule_end(node, slot, at + cost.cycles * configuration->logic_period, matrix_ended);
+    return PIM_STATE_BUSY;
+}
+
+/* --- vector --- */
+
+static void vector_ended(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    struct pim_slot *slot = context;
+    if (slot->instruction.u.vector.release)
+        pim_buffer_give(&slot->node->buffer[PIM_BUFFER_OUTPUT], slot->instruction.u.vector.release);
+    pim_engine_ended(slot, PIM_ENGINE_VECTOR);
+}
+
+static uint8_t start_vector(struct pim_node *node, struct pim_slot *slot)
+{
+    const struct pim_node_configuration *configuration = &node->array->configuration;
+    const struct pim_instruction *instruction = &slot->instruction;
+    if (instruction->u.vector.release > node->buffer[PIM_BUFFER_OUTPUT].taken) {
+        pim_node_fail(node, slot, "gives back %" PRIu32 " bytes of the output buffer, which holds %" PRIu64,
+                      instruction->u.vector.release, node->buffer[PIM_BUFFER_OUTPUT].taken);
+        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+    }
+    struct pim_error problem;
+    if (pim_acu_check_vector(instruction->detail, instruction->u.vector.rows, instruction->u.vector.elements, &problem) != PIM_OK) {
+        pim_node_fail(node, slot, "%s", problem.text);
+        return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
+    }
+    struct pim_acu_cost cost;
+    pim_acu_vector(&configuration->acu, instruction->detail, instruction->u.vector.rows, instruction->u.vector.elements, &cost);
+    ADD_ACTION(node, acu_operations, cost.operations);
+    ADD_ACTION(node, sram_bits, 8 * (uint64_t)instruction->u.vector.release); /* partial sums are read once */
+    pim_time at = pim_edge(pim_kernel_now(node->array->kernel), configuration->logic_period);
+    started(node, PIM_ENGINE_VECTOR, slot, at);
+    schedule_end(node, slot, at + cost.cycles * configuration->logic_period, vector_ended);
+    return PIM_STATE_BUSY;
+}
+
+/* --- memory --- */
+
+static void memory_ended(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    struct pim_slot *slot = context;
+    const struct pim_instruction *instruction = &slot->instruction;
+    if (instruction->opcode == PIM_OP_STORE && instruction->detail != PIM_BUFFER_NONE)
+        pim_buffer_give(&slot->node->buffer[instruction->detail],
+                        (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count);
+    pim_engine_ended(slot, PIM_ENGINE_MEMORY);
+}
+
+/* True when address .. address + (count - 1) * stride + bytes lies inside the node's memory. */
+static bool inside_memory(const struct pim_node *node, uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count)
+{
+    uint64_t capacity = node->array->configuration.bank.capacity_bytes;
+    if (bytes == 0 || count == 0)
+        return true;
+    if ((count > 1 && stride < bytes) || address > capacity || bytes > capacity || (count > 1 && stride > capacity / (count - 1)))
+        return false;
+    return (count - 1) * stride + bytes <= capacity - address;
+}
+
+static uint8_t start_memory(struct pim_node *node, struct pim_slot *slot)
+{
+    const struct pim_instruction *instruction = &slot->instruction;
+    struct pim_burst burst = {.address = instruction->u.memory.address,
+                              .bytes = instruction->u.memory.bytes,
+                              .stride = instruction->u.memory.stride,
+                              .count = instruction->u.memory.count,
+                              .write = instruction->opcode == PIM_OP_STORE};
+    uint64_t bytes = (uint64_t)burst.bytes * burst.count;
+    if (!inside_memory(node, burst.address, burst.bytes, burst.stride, burst.count)) {
+        pim_node_fail(node, slot, "%" PRIu32 " pieces of %" PRIu32 " bytes from address %" PRIu64 " overlap or reach beyond the memory of the node",
+                      burst.count, burst.bytes, burst.address);
+        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+    }
+    if (burst.write && instruction->detail != PIM_BUFFER_NONE && bytes > node->buffer[instruction->detail].taken) {
+        pim_node_fail(node, slot, "stores %" PRIu64 " bytes of the %s buffer, which holds %" PRIu64, bytes,
+                      pim_buffer_name(instruction->detail), node->buffer[instruction->detail].taken);
+        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+    }
+    if (!burst.write && instruction->detail != PIM_BUFFER_NONE && !take_buffer(node, slot, instruction->detail, bytes))
+        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+    ADD_ACTION(node, sram_bits, 8 * bytes);
+    struct pim_phase_result *phase = &node->array->phases[node->phase];
+    if (burst.write) {
+        node->result.bytes_stored += bytes;
+        phase->bytes_stored += bytes;
+    } else {
+        node->result.bytes_loaded += bytes;
+        phase->bytes_loaded += bytes;
+    }
+    started(node, PIM_ENGINE_MEMORY, slot, pim_kernel_now(node->array->kernel));
+    pim_port_submit(node, PIM_PORT_MEMORY, &burst, memory_ended, slot);
+    return PIM_STATE_BUSY;
+}
+
+/* --- network --- */
+
+static uint8_t start_send(struct pim_node *node, struct pim_slot *slot)
+{
+    const struct pim_instruction *instruction = &slot->instruction;
+    if (instruction->u.network.peer >= node->array->count ||
+        !inside_memory(node, instruction->u.network.address, instruction->u.network.bytes, 0, 1)) {
+        pim_node_fail(node, slot, "peer %" PRIu32 " or bytes at address %" PRIu64 " do not exist", instruction->u.network.peer,
+                      instruction->u.network.address);
+        return PIM_STATE_WAIT + PIM_WAIT_PEER;
+    }
+    if (!pim_interface_announced(node, slot))
+        return PIM_STATE_WAIT + PIM_WAIT_PEER;
+    started(node, PIM_ENGINE_SEND, slot, pim_kernel_now(node->array->kernel));
+    pim_interface_send(node, slot);
+    return PIM_STATE_BUSY;
+}
+
+static uint8_t start_receive(struct pim_node *node, struct pim_slot *slot)
+{
+    const struct pim_instruction *instruction = &slot->instruction;
+    if (instruction->u.network.peer >= node->array->count ||
+        !inside_memory(node, instruction->u.network.address, instruction->u.network.bytes, 0, 1)) {
+        pim_node_fail(node, slot, "peer %" PRIu32 " or bytes at address %" PRIu64 " do not exist", instruction->u.network.peer,
+                      instruction->u.network.address);
+        return PIM_STATE_WAIT + PIM_WAIT_PEER;
+    }
+    started(node, PIM_ENGINE_RECEIVE, slot, pim_kernel_now(node->array->kernel));
+    pim_interface_post(node, slot);
+    return PIM_STATE_BUSY;
+}
+
+/* True when the engine's hardware can take another instruction. */
+static bool available(const struct pim_node *node, enum pim_engine engine)
+{
+    switch (engine) {
+    case PIM_ENGINE_MEMORY:
+        return !node->port.request[PIM_PORT_MEMORY].active;
+    case PIM_ENGINE_SEND:
+        return node->interface.sending == NULL;
+    case PIM_ENGINE_RECEIVE:
+        return node->interface.posted_count < node->array->configuration.posted_receives;
+    case PIM_ENGINE_MATRIX:
+    case PIM_ENGINE_VECTOR:
+    case PIM_ENGINE_CONTROL:
+    case PIM_ENGINES:
+        break;
+    }
+    return node->queue[engine].in_flight == 0;
+}
+
+static uint8_t start(struct pim_node *node, struct pim_slot *slot)
+{
+    switch ((enum pim_opcode)slot->instruction.opcode) {
+    case PIM_OP_MATRIX:
+        return start_matrix(node, slot);
+    case PIM_OP_VECTOR:
+        return start_vector(node, slot);
+    case PIM_OP_LOAD:
+    case PIM_OP_STORE:
+        return start_memory(node, slot);
+    case PIM_OP_SEND:
+        return start_send(node, slot);
+    case PIM_OP_RECEIVE:
+        return start_receive(node, slot);
+    case PIM_OP_MVM:
+    case PIM_OP_BIT_SERIAL:
+    case PIM_OP_PHASE_BEGIN:
+    case PIM_OP_PHASE_END:
+    case PIM_OP_JOIN:
+    case PIM_OP_REPEAT:
+    case PIM_OPCODES:
+        break;
+    }
+    pim_node_fail(node, slot, "this hardware has no engine for it");
+    return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
+}
+
+bool pim_engine_try(struct pim_node *node, enum pim_engine engine)
+{
+    struct pim_engine_queue *queue = &node->queue[engine];
+    if (node->array->error->status != PIM_OK)
+        return false;
+    if (queue->head == queue->tail) {
+        show(node, engine, PIM_STATE_IDLE);
+        return false;
+    }
+    struct pim_slot *slot = pim_node_slot(node, queue->sequence[queue->head & pim_node_mask(node)]);
+    uint8_t state = blocked_by(node, slot);
+    if (state == PIM_STATE_IDLE && node->array->configuration.in_order && slot->sequence != node->issued)
+        state = PIM_STATE_WAIT + PIM_WAIT_ISSUE;
+    if (state == PIM_STATE_IDLE && available(node, engine)) {
+        state = start(node, slot);
+        if (state == PIM_STATE_BUSY) {
+            show(node, engine, PIM_STATE_BUSY);
+            return true;
+        }
+    }
+    show(node, engine, state);
+    return false;
+}

@@ -1,0 +1,126 @@
+/*
+ * The memory port: three clients (memory engine, sending and receiving side of the network interface) share one bank.
+ *
+ *  1. A client has one request at a time: a burst. The port moves at most `arbitration_bytes` of it, then the next client that has
+ *     a request goes, round robin; a piece longer than that is cut, shorter pieces are taken whole.
+ *  2. The bank executes the parts in the order given (models/dram); the port takes the next part at the cycle the bank names, so
+ *     that bursts follow each other without a bubble.
+ *  3. A request ends with the last data of its last part. Its client may hand in the next one as soon as that part is taken.
+ */
+#include "models/node/node_internal.h"
+
+#include <assert.h>
+
+static void arbitrate(struct pim_kernel *kernel, void *context);
+
+static void schedule(struct pim_node *node)
+{
+    struct pim_memory_port *port = &node->port;
+    if (port->scheduled)
+        return;
+    struct pim_kernel *kernel = node->array->kernel;
+    pim_time now = pim_kernel_now(kernel);
+    pim_time at = pim_edge(now, node->array->configuration.memory_period);
+    if (at < port->free_at)
+        at = port->free_at;
+    port->scheduled = true;
+    /* Arbitration is the last phase of its tick, so that every request of the tick takes part. */
+    pim_kernel_schedule(kernel, at - now, PIM_PHASE_UNIT, arbitrate, node);
+}
+
+/* Cuts the next part off a request; true when that was the last. */
+static bool cut(struct pim_port_request *request, uint32_t limit, struct pim_burst *part)
+{
+    const struct pim_burst *burst = &request->burst;
+    part->address = burst->address + (uint64_t)request->piece * burst->stride + request->offset;
+    part->stride = burst->stride;
+    part->write = burst->write;
+    if (burst->bytes > limit) {
+        uint32_t rest = burst->bytes - request->offset;
+        part->bytes = rest < limit ? rest : limit;
+        part->count = 1;
+        request->offset += part->bytes;
+        if (request->offset == burst->bytes) {
+            request->offset = 0;
+            request->piece++;
+        }
+    } else {
+        uint32_t pieces = limit / burst->bytes;
+        uint32_t rest = burst->count - request->piece;
+        part->bytes = burst->bytes;
+        part->count = rest < pieces ? rest : pieces;
+        request->piece += part->count;
+    }
+    return request->piece == burst->count;
+}
+
+static void arbitrate(struct pim_kernel *kernel, void *context)
+{
+    struct pim_node *node = context;
+    struct pim_memory_port *port = &node->port;
+    const struct pim_node_configuration *configuration = &node->array->configuration;
+    port->scheduled = false;
+    unsigned client = port->last;
+    do
+        client = (client + 1) % PIM_PORT_CLIENTS;
+    while (!port->request[client].active && client != port->last);
+    struct pim_port_request *request = &port->request[client];
+    if (!request->active)
+        return;
+    port->last = (uint8_t)client;
+
+    pim_time now = pim_kernel_now(kernel);
+    struct pim_burst part;
+    struct pim_burst_times times;
+    bool last = cut(request, configuration->arbitration_bytes, &part);
+    pim_bank_access(&port->bank, &part, now / configuration->memory_period, &times);
+    port->free_at = times.next * configuration->memory_period;
+    if (last) {
+        request->active = false;
+        pim_kernel_schedule(kernel, times.last_data * configuration->memory_period - now, PIM_PHASE_MEMORY, request->handler,
+                            request->context);
+        if (client == PIM_PORT_MEMORY)
+            pim_unit_advance(node);
+        else
+            pim_interface_served(node, (enum pim_port_client)client);
+    }
+    for (unsigned other = 0; other < PIM_PORT_CLIENTS; other++)
+        if (port->request[other].active) {
+            schedule(node);
+            break;
+        }
+}
+
+void pim_port_submit(struct pim_node *node, enum pim_port_client client, const struct pim_burst *burst, pim_handler *handler,
+                     void *context)
+{
+    struct pim_port_request *request = &node->port.request[client];
+    assert(!request->active);
+    if (burst->bytes == 0 || burst->count == 0) { /* nothing to move */
+        pim_kernel_schedule(node->array->kernel, 0, PIM_PHASE_UNIT, handler, context);
+        return;
+    }
+    *request = (struct pim_port_request){.burst = *burst, .active = true, .handler = handler, .context = context};
+    schedule(node);
+}
+
+void pim_port_attribute(struct pim_node *node)
+{
+    struct pim_memory_port *port = &node->port;
+    struct pim_bank_counters counters;
+    pim_bank_read_counters(&port->bank, &counters);
+    const struct pim_bank_counters *now = &counters;
+    struct pim_bank_counters *seen = &port->seen;
+    struct pim_phase_result *phase = &node->array->phases[node->phase];
+    pim_time period = node->array->configuration.memory_period;
+    phase->dram_row += (now->row_cycles - seen->row_cycles) * period;
+    phase->dram_refresh += (now->refresh_cycles - seen->refresh_cycles) * period;
+    phase->dram_turnaround += (now->turnaround_cycles - seen->turnaround_cycles) * period;
+    uint64_t bits = 8 * (now->bytes_read - seen->bytes_read + now->bytes_written - seen->bytes_written);
+    uint64_t activates = now->activates - seen->activates;
+    phase->actions.dram_bits += bits;
+    phase->actions.dram_activates += activates;
+    node->result.actions.dram_bits += bits;
+    node->result.actions.dram_activates += activates;
+    *seen = *now;
+}

@@ -1,0 +1,337 @@
+/*
+ * The network interface: messages as packets.
+ *
+ * Sending side
+ *  1. A receive is announced to its sender by a packet of one flit when it is posted. A send starts when the announcement of its
+ *     receive has come: a rendezvous, so that payload never waits in the network for a place to go.
+ *  2. The payload is cut into packets of at most `packet_bytes`. A packet is read from memory through the port and enters the
+ *     network when all of it has been read. At most `send_packets` packets are between the start of their read and the
+ *     injection of their tail, so reading and injecting overlap.
+ *  3. A send is complete when the tail of its last packet has been injected. The next send may begin to read as soon as the last
+ *     packet of the one before has been asked for.
+ * Receiving side
+ *  4. Up to `posted_receives` receives are open; a packet belongs to the first open receive of its source and tag that is not full.
+ *  5. A packet is written to memory when it has come in whole; packets wait in order of arrival (their number is unlimited and its
+ *     maximum is reported). A receive is complete when its last byte is written.
+ */
+#include "models/node/node_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+enum { CHUNK = 1024 };
+
+/* Packet records come from chunks that are never moved or given back before the end. */
+static struct pim_packet *take_packet(struct pim_node_array *array)
+{
+    if (!array->free_packets) {
+        struct pim_packet **chunks =
+            realloc(array->packet_chunks, (array->packet_chunk_count + 1) * sizeof(struct pim_packet *));
+        struct pim_packet *chunk = chunks ? calloc(CHUNK, sizeof *chunk) : NULL;
+        if (chunks)
+            array->packet_chunks = chunks;
+        if (!chunk)
+            return NULL;
+        array->packet_chunks[array->packet_chunk_count++] = chunk;
+        for (unsigned i = 0; i < CHUNK; i++) {
+            chunk[i].array = array;
+            chunk[i].next = array->free_packets;
+            array->free_packets = &chunk[i];
+        }
+    }
+    struct pim_packet *packet = array->free_packets;
+    array->free_packets = packet->next;
+    return packet;
+}
+
+static void give_packet(struct pim_packet *packet)
+{
+    packet->next = packet->array->free_packets;
+    packet->array->free_packets = packet;
+}
+
+void pim_packets_terminate(struct pim_node_array *array)
+{
+    for (uint32_t i = 0; i < array->packet_chunk_count; i++)
+        free(array->packet_chunks[i]);
+    free(array->packet_chunks);
+}
+
+static struct pim_packet *new_packet(struct pim_node *node, struct pim_slot *slot, uint32_t kind)
+{
+    struct pim_packet *packet = take_packet(node->array);
+    if (!packet) {
+        if (node->array->error->status == PIM_OK)
+            (void)pim_fail(node->array->error, PIM_NO_MEMORY, "out of memory for packets");
+        pim_kernel_stop(node->array->kernel);
+        return NULL;
+    }
+    *packet = (struct pim_packet){.source = node->id,
+                                  .destination = slot->instruction.u.network.peer,
+                                  .tag = slot->instruction.u.network.tag,
+                                  .phase = node->phase,
+                                  .kind = (uint8_t)kind,
+                                  .slot = slot,
+                                  .array = node->array};
+    return packet;
+}
+
+static uint64_t flits_of(const struct pim_node_array *array, uint64_t bytes)
+{
+    uint64_t flits = (bytes * 8 + array->configuration.flit_bits - 1) / array->configuration.flit_bits;
+    return flits ? flits : 1; /* an empty message still has its head */
+}
+
+static void inject(struct pim_packet *packet)
+{
+    struct pim_node_array *array = packet->array;
+    pim_noc_send(array->noc, packet->source, packet->destination, flits_of(array, packet->bytes), (uint64_t)(uintptr_t)packet);
+}
+
+/* The packet whose pointer the network hands back. */
+static struct pim_packet *packet_of(uint64_t value)
+{
+    return (struct pim_packet *)(uintptr_t)value; // NOLINT(performance-no-int-to-ptr): our own pointer comes back
+}
+
+/* --- sending --- */
+
+/* The index of the announcement that a send may answer, or the count of announcements. */
+static uint32_t find_announcement(const struct pim_network_interface *interface, const struct pim_instruction *instruction)
+{
+    uint32_t i = 0;
+    while (i < interface->announcement_count && (interface->announcements[i].peer != instruction->u.network.peer ||
+                                                 interface->announcements[i].tag != instruction->u.network.tag))
+        i++;
+    return i;
+}
+
+bool pim_interface_announced(const struct pim_node *node, const struct pim_slot *slot)
+{
+    return find_announcement(&node->interface, &slot->instruction) < node->interface.announcement_count;
+}
+
+static void packet_read(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    inject(context);
+}
+
+/* Asks for the memory reads of the next packets, as far as the interface can hold them. */
+static void pump(struct pim_node *node)
+{
+    struct pim_network_interface *interface = &node->interface;
+    const struct pim_node_configuration *configuration = &node->array->configuration;
+    while (interface->sending && interface->packets_held < configuration->send_packets &&
+           !node->port.request[PIM_PORT_SEND].active) {
+        struct pim_slot *slot = interface->sending;
+        uint64_t rest = slot->instruction.u.network.bytes - interface->send_offset;
+        struct pim_packet *packet = new_packet(node, slot, PIM_PACKET_DATA);
+        if (!packet)
+            return;
+        packet->bytes = rest < configuration->packet_bytes ? (uint32_t)rest : configuration->packet_bytes;
+        packet->offset = interface->send_offset;
+        packet->last = packet->bytes == rest;
+        interface->packets_held++;
+        interface->send_offset += packet->bytes;
+        if (packet->last)
+            interface->sending = NULL;
+        struct pim_burst burst = {.address = slot->instruction.u.network.address + packet->offset,
+                                  .bytes = packet->bytes,
+                                  .stride = 0,
+                                  .count = 1,
+                                  .write = false};
+        pim_port_submit(node, PIM_PORT_SEND, &burst, packet_read, packet);
+    }
+}
+
+void pim_interface_send(struct pim_node *node, struct pim_slot *slot)
+{
+    struct pim_network_interface *interface = &node->interface;
+    uint32_t i = find_announcement(interface, &slot->instruction);
+    assert(i < interface->announcement_count);
+    for (; i + 1 < interface->announcement_count; i++) /* keeps the order of the others */
+        interface->announcements[i] = interface->announcements[i + 1];
+    interface->announcement_count--;
+    interface->sending = slot;
+    interface->send_offset = 0;
+    node->result.bytes_sent += slot->instruction.u.network.bytes;
+    node->array->phases[node->phase].bytes_sent += slot->instruction.u.network.bytes;
+    pump(node);
+}
+
+void pim_interface_injected(void *context, uint64_t value, uint32_t source)
+{
+    struct pim_packet *packet = packet_of(value);
+    struct pim_node_array *array = context;
+    if (packet->kind != PIM_PACKET_DATA)
+        return;
+    struct pim_node *node = &array->nodes[source];
+    struct pim_slot *slot = packet->slot;
+    node->interface.packets_held--;
+    pump(node);
+    if (packet->last)
+        pim_engine_ended(slot, PIM_ENGINE_SEND);
+    else if (!node->interface.sending)
+        pim_unit_advance(node);
+}
+
+/* --- receiving --- */
+
+void pim_interface_post(struct pim_node *node, struct pim_slot *slot)
+{
+    struct pim_network_interface *interface = &node->interface;
+    interface->posted[interface->posted_count++] = slot;
+    struct pim_packet *packet = new_packet(node, slot, PIM_PACKET_ANNOUNCEMENT);
+    if (packet)
+        inject(packet);
+}
+
+static void packet_written(struct pim_kernel *kernel, void *context);
+
+static void submit_write(struct pim_node *node)
+{
+    struct pim_network_interface *interface = &node->interface;
+    struct pim_packet *packet = interface->write_head;
+    if (!packet || node->port.request[PIM_PORT_RECEIVE].active)
+        return;
+    interface->write_head = packet->next;
+    interface->writes_waiting--;
+    struct pim_burst burst = {.address = packet->slot->instruction.u.network.address + packet->offset,
+                              .bytes = packet->bytes,
+                              .stride = 0,
+                              .count = 1,
+                              .write = true};
+    pim_port_submit(node, PIM_PORT_RECEIVE, &burst, packet_written, packet);
+}
+
+void pim_interface_served(struct pim_node *node, enum pim_port_client client)
+{
+    if (client == PIM_PORT_SEND) {
+        pump(node);
+        if (!node->interface.sending)
+            pim_unit_advance(node); /* the next send may start */
+    } else {
+        submit_write(node);
+    }
+}
+
+static void packet_written(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    struct pim_packet *packet = context;
+    struct pim_slot *slot = packet->slot;
+    struct pim_node *node = slot->node;
+    struct pim_network_interface *interface = &node->interface;
+    slot->moved += packet->bytes;
+    give_packet(packet);
+    if (slot->moved < slot->instruction.u.network.bytes)
+        return;
+    uint32_t i = 0;
+    while (interface->posted[i] != slot)
+        i++;
+    interface->posted_count--;
+    for (; i < interface->posted_count; i++)
+        interface->posted[i] = interface->posted[i + 1];
+    pim_unit_account(node);
+    interface->begun--;
+    pim_engine_ended(slot, PIM_ENGINE_RECEIVE);
+}
+
+/* The first open receive of (source, tag) that is not full; NULL when there is none. */
+static struct pim_slot *find_posted(const struct pim_network_interface *interface, const struct pim_packet *packet)
+{
+    for (uint32_t i = 0; i < interface->posted_count; i++) {
+        struct pim_slot *slot = interface->posted[i];
+        if (slot->instruction.u.network.peer == packet->source && slot->instruction.u.network.tag == packet->tag && !slot->filled)
+            return slot;
+    }
+    return NULL;
+}
+
+static void accept_data(struct pim_node *node, struct pim_packet *packet)
+{
+    struct pim_network_interface *interface = &node->interface;
+    struct pim_slot *slot = find_posted(interface, packet);
+    if (!slot || packet->offset + packet->bytes > slot->instruction.u.network.bytes ||
+        (packet->last && packet->offset + packet->bytes != slot->instruction.u.network.bytes)) {
+        pim_node_fail(node, slot, "a message of tag %" PRIu32 " from unit %" PRIu32 " does not fit its receive: %" PRIu64
+                                  " bytes or more sent, %" PRIu64 " expected",
+                      packet->tag, packet->source, packet->offset + packet->bytes,
+                      slot ? slot->instruction.u.network.bytes : (uint64_t)0);
+        give_packet(packet);
+        return;
+    }
+    if (!slot->begun) {
+        slot->begun = true;
+        interface->begun++;
+        pim_unit_set_state(node, PIM_ENGINE_RECEIVE, PIM_STATE_BUSY);
+    }
+    slot->arrived += packet->bytes;
+    slot->filled = slot->arrived == slot->instruction.u.network.bytes;
+    node->result.bytes_received += packet->bytes;
+    node->array->phases[node->phase].bytes_received += packet->bytes;
+    packet->slot = slot;
+    packet->next = NULL;
+    if (interface->write_head)
+        interface->write_tail->next = packet;
+    else
+        interface->write_head = packet;
+    interface->write_tail = packet;
+    if (++interface->writes_waiting > node->array->receive_queue_high_water)
+        node->array->receive_queue_high_water = interface->writes_waiting;
+    submit_write(node);
+}
+
+static void accept_announcement(struct pim_node *node, struct pim_packet *packet)
+{
+    struct pim_network_interface *interface = &node->interface;
+    if (interface->announcement_count == interface->announcement_capacity) {
+        uint32_t capacity = interface->announcement_capacity ? 2 * interface->announcement_capacity : 8;
+        struct pim_announcement *more = realloc(interface->announcements, capacity * sizeof *more);
+        if (!more) {
+            (void)pim_fail(node->array->error, PIM_NO_MEMORY, "out of memory for announcements");
+            pim_kernel_stop(node->array->kernel);
+            return;
+        }
+        interface->announcements = more;
+        interface->announcement_capacity = capacity;
+    }
+    interface->announcements[interface->announcement_count++] =
+        (struct pim_announcement){.peer = packet->source, .tag = packet->tag};
+    give_packet(packet);
+    pim_unit_advance(node);
+}
+
+bool pim_packet_is_payload(const struct pim_noc_delivery *delivery)
+{
+    return packet_of(delivery->packet)->kind == PIM_PACKET_DATA;
+}
+
+/* Work and contention of a packet belong to the phase in which its sender made it. */
+static void attribute(struct pim_node_array *array, const struct pim_packet *packet, const struct pim_noc_delivery *delivery)
+{
+    const struct pim_node_configuration *configuration = &array->configuration;
+    struct pim_phase_result *phase = &array->phases[packet->phase];
+    uint64_t bit_hops = delivery->flits * configuration->flit_bits * delivery->hops;
+    phase->actions.noc_bit_hops += bit_hops;
+    array->nodes[packet->source].result.actions.noc_bit_hops += bit_hops;
+    uint64_t latency = delivery->tail_arrived - delivery->head_injected;
+    uint64_t zero_load = configuration->zero_load_fixed + delivery->hops * configuration->zero_load_per_router + delivery->flits - 1;
+    if (latency > zero_load)
+        phase->noc_contention += (latency - zero_load) * configuration->network_period;
+}
+
+void pim_interface_delivered(void *context, const struct pim_noc_delivery *delivery)
+{
+    struct pim_node_array *array = context;
+    struct pim_packet *packet = packet_of(delivery->packet);
+    attribute(array, packet, delivery);
+    struct pim_node *node = &array->nodes[packet->destination];
+    if (packet->kind == PIM_PACKET_ANNOUNCEMENT)
+        accept_announcement(node, packet);
+    else
+        accept_data(node, packet);
+}

@@ -1,0 +1,178 @@
+/* The array of nodes: life cycle, results, and the report of who waits for what. */
+#include "models/node/node_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *pim_wait_name(unsigned wait)
+{
+    static const char *const names[] = {
+#define X(name, text) text,
+        PIM_WAIT_MAP(X)
+#undef X
+    };
+    return wait < PIM_WAITS ? names[wait] : NULL;
+}
+
+const char *pim_share_name(unsigned share)
+{
+    static const char *const names[] = {"matrix", "vector", "memory", "network", "waiting"};
+    return share < PIM_SHARES ? names[share] : NULL;
+}
+
+const char *pim_class_name(unsigned class)
+{
+    static const char *const names[] = {"pe", "acu", "dram", "noc"};
+    return class < PIM_CLASSES ? names[class] : NULL;
+}
+
+static enum pim_status initialize_node(struct pim_node_array *array, uint32_t id, struct pim_error *error)
+{
+    struct pim_node *node = &array->nodes[id];
+    const struct pim_node_configuration *configuration = &array->configuration;
+    node->array = array;
+    node->id = id;
+    node->slots = calloc(configuration->window, sizeof *node->slots);
+    node->interface.posted = calloc(configuration->posted_receives, sizeof(struct pim_slot *));
+    bool complete = node->slots && node->interface.posted;
+    for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
+        node->queue[engine].sequence = calloc(configuration->window, sizeof(uint64_t));
+        complete = complete && node->queue[engine].sequence;
+    }
+    if (!complete)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for unit %" PRIu32 " of %" PRIu32, id, array->count);
+    for (uint32_t i = 0; i < configuration->window; i++)
+        node->slots[i].node = node;
+    for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
+        pim_buffer_initialize(&node->buffer[buffer], configuration->buffer_bytes[buffer]);
+    pim_bank_initialize(&node->port.bank, &configuration->bank);
+    node->port.last = PIM_PORT_CLIENTS - 1;
+    if (pim_trace_cursor_create(array->trace, id, &node->cursor, error) != PIM_OK)
+        return pim_fail_in(error, "unit %" PRIu32, id);
+    pim_kernel_schedule(array->kernel, 0, PIM_PHASE_UNIT, pim_unit_start, node);
+    return PIM_OK;
+}
+
+/* --- deadlock report --- */
+
+static bool pending(void *context)
+{
+    const struct pim_node_array *array = context;
+    return array->running > 0;
+}
+
+static void report_head(struct pim_node *node, enum pim_engine engine, struct pim_idle_report *report)
+{
+    const struct pim_engine_queue *queue = &node->queue[engine];
+    if (queue->head == queue->tail)
+        return;
+    const struct pim_slot *slot = pim_node_slot(node, queue->sequence[queue->head & pim_node_mask(node)]);
+    const struct pim_instruction *instruction = &slot->instruction;
+    const char *cause = queue->state >= PIM_STATE_WAIT ? pim_wait_name(queue->state - PIM_STATE_WAIT) : "its engine";
+    if (engine == PIM_ENGINE_SEND || engine == PIM_ENGINE_RECEIVE)
+        pim_idle_report_line(report, "unit %" PRIu32 ", instruction %" PRIu64 ": %s, peer %" PRIu32 ", tag %" PRIu32 " waits for %s",
+                             node->id, slot->sequence, pim_opcode_name(instruction->opcode), instruction->u.network.peer,
+                             instruction->u.network.tag, cause);
+    else
+        pim_idle_report_line(report, "unit %" PRIu32 ", instruction %" PRIu64 ": %s waits for %s", node->id, slot->sequence,
+                             pim_opcode_name(instruction->opcode), cause);
+}
+
+static void report(void *context, struct pim_idle_report *report)
+{
+    struct pim_node_array *array = context;
+    for (uint32_t id = 0; id < array->count; id++) {
+        struct pim_node *node = &array->nodes[id];
+        if (node->finished)
+            continue;
+        for (uint32_t i = 0; i < node->interface.posted_count; i++) {
+            const struct pim_slot *slot = node->interface.posted[i];
+            pim_idle_report_line(report,
+                                 "unit %" PRIu32 ", instruction %" PRIu64 ": receive from unit %" PRIu32 ", tag %" PRIu32 " has %" PRIu64
+                                 " of %" PRIu64 " bytes",
+                                 id, slot->sequence, slot->instruction.u.network.peer, slot->instruction.u.network.tag, slot->moved,
+                                 slot->instruction.u.network.bytes);
+        }
+        for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
+            report_head(node, (enum pim_engine)engine, report);
+    }
+}
+
+/* --- life cycle --- */
+
+enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct pim_kernel *kernel,
+                                          const struct pim_node_configuration *configuration, const struct pim_trace *trace,
+                                          struct pim_error *error)
+{
+    assert(configuration->window > 0 && (configuration->window & (configuration->window - 1)) == 0);
+    memset(array, 0, sizeof *array);
+    array->kernel = kernel;
+    array->configuration = *configuration;
+    array->trace = trace;
+    array->error = error;
+    array->count = pim_trace_description(trace)->units;
+    array->phase_count = pim_trace_phases(trace);
+    array->nodes = calloc(array->count, sizeof *array->nodes);
+    array->phases = calloc((size_t)array->phase_count + 1, sizeof *array->phases);
+    if (!array->nodes || !array->phases)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " units", array->count);
+    array->running = array->count;
+    for (uint32_t id = 0; id < array->count; id++)
+        if (initialize_node(array, id, error) != PIM_OK)
+            return error->status;
+    array->pending_work = (struct pim_pending_work){.pending = pending, .report = report, .context = array};
+    pim_kernel_add_pending_work(kernel, &array->pending_work);
+    return PIM_OK;
+}
+
+void pim_node_array_terminate(struct pim_node_array *array)
+{
+    for (uint32_t id = 0; array->nodes && id < array->count; id++) {
+        struct pim_node *node = &array->nodes[id];
+        for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
+            free(node->queue[engine].sequence);
+        free(node->interface.posted);
+        free(node->interface.announcements);
+        free(node->slots);
+        pim_trace_cursor_destroy(node->cursor);
+    }
+    pim_packets_terminate(array);
+    free(array->nodes);
+    free(array->phases);
+}
+
+struct pim_noc_callbacks pim_node_array_callbacks(struct pim_node_array *array)
+{
+    return (struct pim_noc_callbacks){
+        .context = array, .injected = pim_interface_injected, .delivered = pim_interface_delivered};
+}
+
+uint64_t pim_node_array_instructions(const struct pim_node_array *array)
+{
+    uint64_t sum = 0;
+    for (uint32_t id = 0; id < array->count; id++)
+        sum += array->nodes[id].result.instructions;
+    return sum;
+}
+
+void pim_node_result(struct pim_node_array *array, uint32_t unit, struct pim_unit_result *result)
+{
+    struct pim_node *node = &array->nodes[unit];
+    pim_unit_account(node);
+    *result = node->result;
+    for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
+        result->buffer_high_water[buffer] = node->buffer[buffer].high_water;
+    pim_bank_advance(&node->port.bank, pim_kernel_now(array->kernel) / array->configuration.memory_period);
+    pim_bank_read_counters(&node->port.bank, &result->bank);
+#ifndef NDEBUG
+    pim_time total = pim_kernel_now(array->kernel);
+    pim_time shares = 0;
+    for (unsigned share = 0; share < PIM_SHARES; share++)
+        shares += result->share[share];
+    assert(shares == total);
+    for (unsigned class = 0; class < PIM_CLASSES; class++)
+        assert(result->busy[class] + result->stall[class] + result->idle[class] == total);
+#endif
+}

@@ -1,0 +1,176 @@
+/*
+ * Nodes: units with their engines, and what they share.
+ *
+ * A node is a unit (it fetches a program), its engines (matrix, vector, memory, send, receive), three SRAM buffers, one memory port
+ * with a private bank, and a network interface. All nodes of an array share the kernel, the network and the table of phases.
+ *
+ * Rules of a unit, in the order in which they apply (docs/models/node.md):
+ *  1. Fetch: instructions are fetched in program order, without cost, while fewer than `window` are in flight (fetched and the oldest
+ *     of them not complete). A phase mark or join is executed by the unit when everything before it is complete.
+ *  2. Dispatch: a fetched instruction enters the queue of its engine at once.
+ *  3. Start: the instruction at the head of a queue starts when the instructions it depends on are complete, its engine can take it,
+ *     and what it needs is there: buffer space (load, matrix that opens an output), the partner's receive (send). With in-order
+ *     issue, also every earlier instruction must have started.
+ *  4. An engine starts on the next edge of its clock. Matrix and vector engines work one instruction at a time; the memory engine hands
+ *     the next instruction to the port when the port has taken the whole of the one before; sends overlap by the packets that the
+ *     interface can hold; up to `posted_receives` receives are open.
+ *  5. Completion gives back buffer space and may start others in the same tick.
+ *
+ * Accounting invariants (checked in debug builds): for each class of engine busy + stalled + idle = total time; the exclusive
+ * breakdown of a unit's time sums to its total; phases of a unit tile its time from its first mark to its last.
+ */
+#ifndef PIMSIM_MODELS_NODE_NODE_H
+#define PIMSIM_MODELS_NODE_NODE_H
+
+#include "models/acu/acu.h"
+#include "models/dram/bank.h"
+#include "models/noc/noc.h"
+#include "models/pe/buffer.h"
+#include "models/pe/pe.h"
+#include "sim/kernel.h"
+#include "sim/status.h"
+#include "traces/instruction.h"
+#include "traces/reader.h"
+
+struct pim_node_configuration {
+    uint32_t window; /* power of two */
+    bool in_order;
+    struct pim_pe_configuration pe;
+    struct pim_acu_configuration acu;
+    struct pim_bank_rules bank;
+    uint64_t buffer_bytes[PIM_BUFFERS]; /* entry PIM_BUFFER_NONE is unused */
+    uint32_t arbitration_bytes;
+    uint32_t packet_bytes;
+    uint32_t send_packets;
+    uint32_t posted_receives;
+    uint32_t flit_bits;
+    uint64_t zero_load_fixed,
+        zero_load_per_router; /* network cycles: zero-load latency = fixed + routers * per_router + flits - 1 */
+    pim_time logic_period, network_period, memory_period; /* ticks */
+};
+
+/* Classes of engines in results: the network class is send and receive together. */
+enum pim_engine_class { PIM_CLASS_PE, PIM_CLASS_ACU, PIM_CLASS_DRAM, PIM_CLASS_NOC, PIM_CLASSES };
+
+/* Why the instruction at the head of an engine's queue has not started. X(name, text) */
+#define PIM_WAIT_MAP(X)                                                                                      \
+    X(PIM_WAIT_MATRIX, "matrix")   /* depends on a matrix instruction that is not complete */                \
+    X(PIM_WAIT_VECTOR, "vector")   /* ... on a vector instruction */                                         \
+    X(PIM_WAIT_MEMORY, "memory")   /* ... on a load or store */                                              \
+    X(PIM_WAIT_NETWORK, "network") /* ... on a send or receive */                                            \
+    X(PIM_WAIT_BUFFER, "buffer")   /* no space in an SRAM buffer */                                          \
+    X(PIM_WAIT_PEER, "peer")       /* the receiver has not announced its receive */                          \
+    X(PIM_WAIT_ISSUE, "issue")     /* in-order issue: an earlier instruction has not started */
+
+enum pim_wait {
+#define X(name, text) name,
+    PIM_WAIT_MAP(X)
+#undef X
+        PIM_WAITS
+};
+
+/*
+ * Exclusive breakdown of a unit's time: each instant belongs to the first of these that holds. So the matrix share is all the time
+ * the PE array works, the vector share the time the ACU works while the array does not, and so on; waiting is what is left.
+ */
+enum pim_share {
+    PIM_SHARE_MATRIX,
+    PIM_SHARE_VECTOR,
+    PIM_SHARE_MEMORY,
+    PIM_SHARE_NETWORK,
+    PIM_SHARE_WAITING,
+    PIM_SHARES
+};
+
+/* What engines did; energy follows from it (models/energy). Bits and counts, never floating point. */
+struct pim_actions {
+    uint64_t macs;
+    uint64_t sram_bits;
+    uint64_t acu_operations;
+    uint64_t dram_bits;
+    uint64_t dram_activates;
+    uint64_t noc_bit_hops;
+};
+
+/* One phase, summed over the units that run it. Times in ticks. */
+struct pim_phase_result {
+    pim_time start, end; /* of the first unit to enter it and the last to leave it */
+    uint32_t units;      /* that ran it */
+    pim_time time_sum, time_maximum;
+    pim_time share[PIM_SHARES];
+    pim_time wait[PIM_WAITS]; /* engine time stalled, by cause, all engines */
+    pim_time noc_contention;  /* sum over packets of latency beyond the zero-load latency */
+    pim_time dram_row, dram_refresh, dram_turnaround; /* port time lost to rows, refresh, bus turnaround */
+    uint64_t bytes_loaded, bytes_stored, bytes_sent, bytes_received;
+    struct pim_actions actions;
+};
+
+/* Called when an instruction of an observed unit completes, or a phase ends (`instruction` NULL): for timelines. */
+typedef void pim_observer(void *context, uint32_t unit, const struct pim_instruction *instruction,
+                          uint32_t phase, pim_time start, pim_time end);
+
+struct pim_node;
+struct pim_packet;
+
+/* What all nodes share. */
+struct pim_node_array {
+    struct pim_kernel *kernel;
+    struct pim_noc *noc;
+    struct pim_node_configuration configuration;
+    const struct pim_trace *trace;
+    struct pim_node *nodes;
+    uint32_t count;
+    uint32_t running; /* units that have not finished their program */
+    struct pim_phase_result *phases;
+    uint32_t phase_count;
+    struct pim_packet **packet_chunks; /* records of packets, never moved */
+    uint32_t packet_chunk_count;
+    struct pim_packet *free_packets;
+    uint32_t receive_queue_high_water; /* packets of one node that waited for their memory write */
+    pim_observer *observer;
+    void *observer_context;
+    struct pim_error *error; /* set by a handler that met bad input; the kernel is stopped then */
+    pim_time finished_at;    /* end of the last phase of the last unit */
+    struct pim_pending_work pending_work;
+};
+
+/* Results of one unit. Times in ticks. */
+struct pim_unit_result {
+    pim_time busy[PIM_CLASSES], stall[PIM_CLASSES], idle[PIM_CLASSES];
+    pim_time wait[PIM_ENGINES][PIM_WAITS];
+    pim_time share[PIM_SHARES];
+    struct pim_actions actions;
+    uint64_t instructions;
+    uint64_t bytes_loaded, bytes_stored, bytes_sent, bytes_received;
+    uint64_t buffer_high_water[PIM_BUFFERS];
+    struct pim_bank_counters bank;
+    pim_time finished_at;
+};
+
+/*
+ * Makes `count` nodes that run the units of `trace` on `noc`, and schedules their first fetch at tick 0. `noc` must have been created
+ * with the callbacks of pim_node_array_callbacks(). The trace must outlive the array. `error` keeps the first error of a run.
+ */
+enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct pim_kernel *kernel,
+                                          const struct pim_node_configuration *configuration,
+                                          const struct pim_trace *trace, struct pim_error *error);
+void pim_node_array_terminate(struct pim_node_array *array);
+
+/* The callbacks to give to pim_noc_create; `context` is the array. */
+struct pim_noc_callbacks pim_node_array_callbacks(struct pim_node_array *array);
+
+/* Whether a delivered packet carries payload (an announcement of a receive does not). */
+bool pim_packet_is_payload(const struct pim_noc_delivery *delivery);
+
+/* Instructions fetched so far by all units. */
+uint64_t pim_node_array_instructions(const struct pim_node_array *array);
+
+/* Brings the accounts of every unit up to `now` and writes the result of one. Debug builds check the accounting invariants. */
+void pim_node_result(struct pim_node_array *array, uint32_t unit, struct pim_unit_result *result);
+
+/* Names for reports. */
+const char *pim_wait_name(unsigned wait);
+const char *pim_share_name(unsigned share);
+const char *pim_class_name(unsigned class);
+
+#endif

@@ -1,0 +1,164 @@
+/* The insides of a node, shared by the files of this folder. */
+#ifndef PIMSIM_MODELS_NODE_NODE_INTERNAL_H
+#define PIMSIM_MODELS_NODE_NODE_INTERNAL_H
+
+#include "models/node/node.h"
+
+/* An instruction in flight. */
+struct pim_slot {
+    struct pim_instruction instruction;
+    struct pim_node *node;
+    pim_time started;
+    uint64_t sequence; /* in executed order of the unit */
+    uint64_t arrived;  /* RECEIVE: payload bytes that have come in */
+    uint64_t moved;    /* RECEIVE: payload bytes written to memory */
+    bool done;
+    bool begun, filled; /* RECEIVE: its first packet, its last byte has come */
+};
+
+/* In-order queue of an engine: sequence numbers in a ring of `window` entries. */
+struct pim_engine_queue {
+    uint64_t *sequence;
+    uint32_t head, tail; /* monotone; entry = index & mask */
+    uint32_t in_flight;  /* started and not complete */
+    uint8_t state;       /* PIM_STATE_* below */
+};
+
+enum { PIM_STATE_IDLE = 0, PIM_STATE_BUSY = 1, PIM_STATE_WAIT = 2 /* + enum pim_wait */ };
+
+/* One client's request at the memory port. */
+struct pim_port_request {
+    struct pim_burst burst;
+    uint32_t piece;  /* next piece */
+    uint32_t offset; /* bytes of it already taken */
+    bool active;
+    pim_handler *handler; /* called in phase MEMORY at the cycle of its last data */
+    void *context;
+};
+
+enum pim_port_client { PIM_PORT_MEMORY, PIM_PORT_SEND, PIM_PORT_RECEIVE, PIM_PORT_CLIENTS };
+
+struct pim_memory_port {
+    struct pim_bank bank;
+    struct pim_bank_counters seen; /* counters already attributed to a phase */
+    struct pim_port_request request[PIM_PORT_CLIENTS];
+    uint8_t last;     /* client served last */
+    bool scheduled;   /* an arbitration is due */
+    pim_time free_at; /* tick from which the port takes the next chunk */
+};
+
+/* A packet on its way: from the send's memory read to the receive's memory write. */
+struct pim_packet {
+    uint32_t source, destination;
+    uint32_t tag;
+    uint32_t bytes;          /* payload; 0 for an announcement */
+    uint32_t phase;          /* of the sender */
+    uint8_t kind;            /* PIM_PACKET_* */
+    bool last;               /* of its message */
+    uint64_t offset;         /* in the message */
+    struct pim_slot *slot;   /* the sender's instruction until injected, then the receiver's */
+    struct pim_packet *next; /* free list, or queue of writes at the receiver */
+    struct pim_node_array *array;
+};
+
+enum { PIM_PACKET_DATA, PIM_PACKET_ANNOUNCEMENT };
+
+/* An announcement that has come in and waits for its send. */
+struct pim_announcement {
+    uint32_t peer, tag;
+};
+
+struct pim_network_interface {
+    /* sending side */
+    struct pim_slot *sending; /* message whose packets are being cut, or NULL */
+    uint64_t send_offset;     /* payload bytes whose memory read has been asked for */
+    uint32_t packets_held;    /* between start of their memory read and injection of their tail */
+    struct pim_announcement *announcements;
+    uint32_t announcement_count, announcement_capacity;
+    /* receiving side */
+    struct pim_slot **posted; /* open receives, in order */
+    uint32_t posted_count;
+    uint32_t begun;                             /* open receives whose first packet has come */
+    struct pim_packet *write_head, *write_tail; /* packets that wait for their memory write */
+    uint32_t writes_waiting;
+};
+
+struct pim_node {
+    struct pim_node_array *array;
+    uint32_t id;
+    struct pim_trace_cursor *cursor;
+    struct pim_slot *slots;
+    uint64_t fetched, oldest, issued; /* sequence numbers */
+    struct pim_instruction held;      /* a control instruction that waits for everything before it */
+    bool holding;
+    bool at_end; /* the cursor has given its last instruction */
+    bool finished;
+    bool in_phase;
+    uint32_t phase;
+    pim_time phase_start;
+    struct pim_engine_queue queue[PIM_ENGINE_CONTROL]; /* matrix, vector, memory, send, receive */
+    struct pim_buffer_space buffer[PIM_BUFFERS];
+    struct pim_memory_port port;
+    struct pim_network_interface interface;
+    /* accounts */
+    pim_time accounted; /* up to here */
+    uint8_t busy_mask;  /* one bit an engine */
+    uint8_t wait_mask;
+    struct pim_unit_result result;
+};
+
+static inline uint32_t pim_node_mask(const struct pim_node *node)
+{
+    return node->array->configuration.window - 1;
+}
+
+static inline struct pim_slot *pim_node_slot(struct pim_node *node, uint64_t sequence)
+{
+    return &node->slots[sequence & pim_node_mask(node)];
+}
+
+/* First edge of a clock at or after a tick. */
+static inline pim_time pim_edge(pim_time time, pim_time period)
+{
+    pim_time remainder = time % period;
+    return remainder == 0 ? time : time + period - remainder;
+}
+
+/* unit.c */
+void pim_unit_start(struct pim_kernel *kernel, void *node);
+void pim_unit_complete(struct pim_slot *slot); /* marks the instruction complete and lets others start */
+void pim_unit_advance(struct pim_node *node);  /* starts what can start, fetches what can be fetched */
+void pim_unit_account(struct pim_node *node); /* brings the accounts up to now; call before a state changes */
+void pim_unit_set_state(struct pim_node *node, enum pim_engine engine, uint8_t state);
+void pim_node_fail(struct pim_node *node, const struct pim_slot *slot, const char *format, ...)
+    PIM_PRINTF(3, 4);
+static inline void pim_actions_add(struct pim_node *node, size_t offset, uint64_t amount)
+{
+    *(uint64_t *)(void *)((char *)&node->result.actions + offset) += amount;
+    *(uint64_t *)(void *)((char *)&node->array->phases[node->phase].actions + offset) += amount;
+}
+
+/* engines.c: tries to start the head of an engine's queue; true when it started, else the cause is in the engine's state. */
+bool pim_engine_try(struct pim_node *node, enum pim_engine engine);
+
+void pim_engine_ended(struct pim_slot *slot,
+                      enum pim_engine engine); /* one instruction less in flight; completes it */
+
+/* memory_port.c */
+void pim_port_initialize(struct pim_node *node);
+void pim_port_submit(struct pim_node *node, enum pim_port_client client, const struct pim_burst *burst,
+                     pim_handler *handler, void *context);
+void pim_port_attribute(
+    struct pim_node *node); /* adds the bank's counters since the last call to unit and phase */
+
+/* network_interface.c */
+bool pim_interface_announced(const struct pim_node *node, const struct pim_slot *slot);
+void pim_interface_send(struct pim_node *node, struct pim_slot *slot);
+void pim_interface_post(struct pim_node *node, struct pim_slot *slot);
+void pim_interface_served(struct pim_node *node,
+                          enum pim_port_client client); /* the port has taken a whole request */
+void pim_interface_injected(void *array, uint64_t packet, uint32_t source);
+void pim_interface_delivered(void *array, const struct pim_noc_delivery *delivery);
+void pim_packets_terminate(struct pim_node_array *array);
+
+#endif

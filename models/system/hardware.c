@@ -1,0 +1,163 @@
+#include "models/system/hardware.h"
+
+#include "sim/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint32_t integer(const struct pim_configuration *configuration, const char *path)
+{
+    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds every key to 32 bits */
+}
+
+static enum pim_status read_clocks(const struct pim_configuration *configuration, struct pim_hardware *hardware,
+                                   struct pim_error *error)
+{
+    static const char *const keys[3] = {"clock.logic_khz", "clock.network_khz", "clock.memory_khz"};
+    uint64_t khz[3];
+    pim_time periods[3];
+    for (unsigned i = 0; i < 3; i++)
+        khz[i] = (uint64_t)pim_configuration_integer(configuration, keys[i]);
+    if (pim_clock_ticks_per_second(khz, 3, keys, &hardware->ticks_per_second, periods, error) != PIM_OK)
+        return error->status;
+    hardware->node.logic_period = periods[0];
+    hardware->node.network_period = periods[1];
+    hardware->node.memory_period = periods[2];
+    return PIM_OK;
+}
+
+static void read_pe(const struct pim_configuration *configuration, struct pim_pe_configuration *pe)
+{
+    pe->dataflow = (enum pim_pe_dataflow)pim_configuration_choice(configuration, "pe.style");
+    pe->rows = integer(configuration, "pe.rows");
+    pe->columns = integer(configuration, "pe.columns");
+    pe->pipeline_depth = integer(configuration, "pe.pipeline_depth");
+    pe->double_buffered =
+        pe->dataflow != PIM_PE_OUTPUT_STATIONARY && pim_configuration_boolean(configuration, "pe.double_buffered");
+    pe->drain_outputs = false;
+    pe->folds = pim_configuration_choice(configuration, "pe.fold") == 0 ? PIM_PE_FOLDS_PADDED : PIM_PE_FOLDS_TRIMMED;
+    pe->weight_load = (enum pim_pe_weight_load)pim_configuration_choice(configuration, "pe.weight_load");
+    pe->input_port_bytes = integer(configuration, "pe.input_port_bytes");
+    pe->weight_port_bytes = integer(configuration, "pe.weight_port_bytes");
+    pe->output_port_bytes = integer(configuration, "pe.output_port_bytes");
+    pe->accumulator_bits = integer(configuration, "pe.accumulator_bits");
+}
+
+static enum pim_status read_bank(const struct pim_configuration *configuration, struct pim_bank_rules *rules,
+                                 struct pim_error *error)
+{
+    uint64_t khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz");
+    struct pim_bank_timing timing = {.burst_cycles = integer(configuration, "dram.burst_cycles")};
+    struct {
+        const char *key;
+        uint32_t *cycles;
+    } const times[] = {
+        {"dram.trcd_ns", &timing.trcd}, {"dram.trp_ns", &timing.trp},   {"dram.tras_ns", &timing.tras}, {"dram.trc_ns", &timing.trc},
+        {"dram.tcl_ns", &timing.tcl},   {"dram.tcwl_ns", &timing.tcwl}, {"dram.tccd_ns", &timing.tccd}, {"dram.twr_ns", &timing.twr},
+        {"dram.trtp_ns", &timing.trtp}, {"dram.twtr_ns", &timing.twtr}, {"dram.trtw_ns", &timing.trtw}, {"dram.trfc_ns", &timing.trfc},
+    };
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        uint64_t picoseconds = (uint64_t)llround(pim_configuration_real(configuration, times[i].key) * 1000);
+        *times[i].cycles = (uint32_t)pim_dram_cycles(picoseconds, khz);
+    }
+    if (pim_configuration_boolean(configuration, "dram.refresh")) {
+        uint64_t picoseconds = (uint64_t)llround(pim_configuration_real(configuration, "dram.trefi_ns") * 1000);
+        timing.trefi = (uint32_t)pim_dram_refresh_interval(picoseconds, khz);
+        if (timing.trefi == 0)
+            return pim_configuration_fail(configuration, error, "dram.trefi_ns",
+                                          "shorter than a memory cycle: write dram.refresh = false for a memory without refresh");
+    }
+    struct pim_bank_organization organization = {.banks = integer(configuration, "dram.banks"),
+                                                 .rows = integer(configuration, "dram.rows"),
+                                                 .row_bytes = integer(configuration, "dram.row_bytes"),
+                                                 .column_bytes = integer(configuration, "dram.column_bytes"),
+                                                 .closed_page = pim_configuration_choice(configuration, "dram.page") == 1};
+    if (pim_bank_check_configuration(&timing, &organization, error) != PIM_OK)
+        return pim_fail_in(error, "dram (cycles of clock.memory_khz)");
+    pim_bank_rules_initialize(rules, &timing, &organization);
+    return PIM_OK;
+}
+
+static enum pim_status read_noc(const struct pim_configuration *configuration, struct pim_hardware *hardware, struct pim_error *error)
+{
+    struct pim_noc_configuration *noc = &hardware->noc;
+    pim_noc_configuration_initialize(noc);
+    noc->width = hardware->width;
+    noc->height = hardware->height;
+    noc->fidelity = (enum pim_noc_fidelity)pim_configuration_choice(configuration, "noc.fidelity");
+    noc->flit_bits = integer(configuration, "noc.flit_bits");
+    noc->virtual_channels = integer(configuration, "noc.virtual_channels");
+    noc->buffer_flits = integer(configuration, "noc.buffer_flits");
+    noc->routing_delay = integer(configuration, "noc.routing_delay");
+    noc->vc_allocation_delay = integer(configuration, "noc.vc_allocation_delay");
+    noc->switch_allocation_delay = integer(configuration, "noc.switch_allocation_delay");
+    noc->switch_traversal_delay = integer(configuration, "noc.switch_traversal_delay");
+    noc->credit_delay = integer(configuration, "noc.credit_delay");
+    noc->link_latency = integer(configuration, "noc.link_latency");
+    noc->speculative = pim_configuration_boolean(configuration, "noc.speculative");
+    noc->hold_switch_for_packet = pim_configuration_boolean(configuration, "noc.hold_switch_for_packet");
+    noc->wait_for_tail_credit = pim_configuration_boolean(configuration, "noc.wait_for_tail_credit");
+    noc->vc_allocator = (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.vc_allocator");
+    noc->switch_allocator = (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.switch_allocator");
+    noc->allocator_iterations = integer(configuration, "noc.allocator_iterations");
+    noc->step_every_cycle = pim_configuration_boolean(configuration, "noc.step_every_cycle");
+    if (pim_noc_configuration_check(noc, error) != PIM_OK)
+        return pim_fail_in(error, "noc");
+    /* The zero-load latency is linear in routers and flits: one router and two give both terms. */
+    struct pim_noc_configuration pair = *noc;
+    pair.width = 2;
+    pair.height = 1;
+    uint64_t one = pim_noc_zero_load_latency(&pair, 0, 0, 1);
+    uint64_t two = pim_noc_zero_load_latency(&pair, 0, 1, 1);
+    hardware->node.zero_load_per_router = two - one;
+    hardware->node.zero_load_fixed = one - (two - one);
+    return PIM_OK;
+}
+
+static void read_energy(const struct pim_configuration *configuration, struct pim_energy_configuration *energy)
+{
+    energy->mac_pj = pim_configuration_real(configuration, "energy.mac_pj");
+    energy->sram_pj_per_bit = pim_configuration_real(configuration, "energy.sram_pj_per_bit");
+    energy->acu_pj_per_operation = pim_configuration_real(configuration, "energy.acu_pj_per_operation");
+    energy->dram_pj_per_bit = pim_configuration_real(configuration, "energy.dram_pj_per_bit");
+    energy->dram_activate_pj = pim_configuration_real(configuration, "energy.dram_activate_pj");
+    energy->noc_pj_per_bit_hop = pim_configuration_real(configuration, "energy.noc_pj_per_bit_hop");
+    energy->static_mw_per_node = pim_configuration_real(configuration, "energy.static_mw_per_node");
+}
+
+enum pim_status pim_hardware_read(const struct pim_configuration *configuration, struct pim_hardware *hardware,
+                                  struct pim_error *error)
+{
+    memset(hardware, 0, sizeof *hardware);
+    struct pim_node_configuration *node = &hardware->node;
+    hardware->width = integer(configuration, "array.width");
+    hardware->height = integer(configuration, "array.height");
+    if (read_clocks(configuration, hardware, error) != PIM_OK)
+        return error->status;
+    node->window = integer(configuration, "unit.window");
+    if ((node->window & (node->window - 1)) != 0)
+        return pim_configuration_fail(configuration, error, "unit.window", "%u is not a power of two", node->window);
+    node->in_order = pim_configuration_choice(configuration, "unit.issue") == 0;
+    read_pe(configuration, &node->pe);
+    if (pim_pe_check_configuration(&node->pe, error) != PIM_OK)
+        return pim_fail_in(error, "pe");
+    pim_acu_configuration_assumed(&node->acu, integer(configuration, "acu.elements_per_cycle"));
+    for (unsigned operation = 0; operation < PIM_VECTORS; operation++)
+        node->acu.operation[operation].depth = integer(configuration, "acu.pipeline_depth");
+    if (pim_acu_check_configuration(&node->acu, error) != PIM_OK)
+        return pim_fail_in(error, "acu");
+    if (read_bank(configuration, &node->bank, error) != PIM_OK)
+        return error->status;
+    node->buffer_bytes[PIM_BUFFER_INPUT] = integer(configuration, "buffers.input_bytes");
+    node->buffer_bytes[PIM_BUFFER_WEIGHT] = integer(configuration, "buffers.weight_bytes");
+    node->buffer_bytes[PIM_BUFFER_OUTPUT] = integer(configuration, "buffers.output_bytes");
+    node->arbitration_bytes = integer(configuration, "dram.arbitration_bytes");
+    node->packet_bytes = integer(configuration, "network_interface.packet_bytes");
+    node->send_packets = integer(configuration, "network_interface.send_packets");
+    node->posted_receives = integer(configuration, "network_interface.posted_receives");
+    if (read_noc(configuration, hardware, error) != PIM_OK)
+        return error->status;
+    node->flit_bits = hardware->noc.flit_bits;
+    read_energy(configuration, &hardware->energy);
+    return PIM_OK;
+}

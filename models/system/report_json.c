@@ -1,0 +1,227 @@
+/* The JSON of a run. Keys are a contract: see docs/reference/run-json.md before changing one. */
+#include "models/system/report.h"
+
+#include "include/pimsim/pimsim.h"
+#include "sim/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void put_hash(struct pim_json *json, const char *key, uint64_t hash)
+{
+    char text[17];
+    (void)snprintf(text, sizeof text, "%016" PRIx64, hash);
+    pim_json_put_text(json, key, text);
+}
+
+static void put_cycles(struct pim_json *json, const char *key, const struct pim_system *system, pim_time time)
+{
+    pim_json_put_count(json, key, pim_system_cycles(system, time));
+}
+
+/* Reals of an empty set are null, not a number that looks right. */
+static void put_mean(struct pim_json *json, const char *key, double sum, uint64_t count)
+{
+    if (count == 0)
+        pim_json_put_null(json, key);
+    else
+        pim_json_put_real(json, key, sum / (double)count);
+}
+
+static void put_energy(struct pim_json *json, const char *key, const struct pim_energy *energy)
+{
+    pim_json_begin_object(json, key);
+    pim_json_put_real(json, "total", energy->total);
+#define X(member, text) pim_json_put_real(json, #member, energy->member);
+    PIM_ENERGY_MAP(X)
+#undef X
+    pim_json_put_real(json, "static", energy->standing);
+    pim_json_end(json);
+}
+
+/* Energy of a part of the work; the static part of a phase or unit is left to the total, which has it once. */
+static void put_work_energy(struct pim_json *json, const struct pim_system *system, const struct pim_actions *actions)
+{
+    struct pim_energy energy;
+    pim_energy_of(&system->hardware.energy, actions, 0, 0.0, &energy);
+    put_energy(json, "energy_pj", &energy);
+}
+
+static void put_shares(struct pim_json *json, const char *key, const struct pim_system *system, const pim_time *share)
+{
+    pim_json_begin_object(json, key);
+    for (unsigned i = 0; i < PIM_SHARES; i++)
+        put_cycles(json, pim_share_name(i), system, share[i]);
+    pim_json_end(json);
+}
+
+static void put_phase(struct pim_json *json, const struct pim_system *system, uint32_t index)
+{
+    const struct pim_phase_result *phase = &system->array.phases[index];
+    const struct pim_trace_phase *source = pim_trace_phase(system->trace, index);
+    uint64_t start = pim_system_cycles(system, phase->start), end = pim_system_cycles(system, phase->end);
+    pim_json_begin_object(json, NULL);
+    pim_json_put_text(json, "name", source->name);
+    pim_json_put_count(json, "start_cycle", start);
+    pim_json_put_count(json, "end_cycle", end);
+    pim_json_put_count(json, "cycles", end - start);
+    pim_json_put_count(json, "estimate_cycles", source->estimate_cycles);
+    pim_json_put_count(json, "units", phase->units);
+    pim_json_put_count(json, "unit_cycles_mean", pim_phase_mean_cycles(system, index));
+    put_cycles(json, "unit_cycles_maximum", system, phase->time_maximum);
+    put_shares(json, "unit_cycles_by", system, phase->share);
+    put_work_energy(json, system, &phase->actions);
+    pim_json_end(json);
+}
+
+static void put_classes(struct pim_json *json, const char *key, const struct pim_system *system, const pim_time *times)
+{
+    pim_json_begin_object(json, key);
+    for (unsigned class = 0; class < PIM_CLASSES; class++)
+        put_cycles(json, pim_class_name(class), system, times[class]);
+    pim_json_end(json);
+}
+
+static void put_unit(struct pim_json *json, const struct pim_system *system, uint32_t id, const struct pim_unit_result *unit)
+{
+    pim_json_begin_object(json, NULL);
+    pim_json_put_count(json, "id", id);
+    pim_json_put_count(json, "x", id % system->hardware.width);
+    pim_json_put_count(json, "y", id / system->hardware.width);
+    put_classes(json, "busy_cycles", system, unit->busy);
+    put_classes(json, "stall_cycles", system, unit->stall);
+    put_classes(json, "idle_cycles", system, unit->idle);
+    put_shares(json, "cycles_by", system, unit->share);
+    pim_json_begin_object(json, "stall_causes");
+    for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
+        pim_json_begin_object(json, pim_engine_name(engine));
+        for (unsigned cause = 0; cause < PIM_WAITS; cause++)
+            put_cycles(json, pim_wait_name(cause), system, unit->wait[engine][cause]);
+        pim_json_end(json);
+    }
+    pim_json_end(json);
+    pim_json_put_count(json, "instructions", unit->instructions);
+    put_work_energy(json, system, &unit->actions);
+    pim_json_end(json);
+}
+
+static void put_links(struct pim_json *json, const struct pim_run_result *result)
+{
+    pim_json_begin_array(json, "links");
+    for (uint32_t i = 0; i < result->link_count; i++) {
+        const struct pim_link_result *link = &result->links[i];
+        pim_json_begin_object(json, NULL);
+        pim_json_put_count(json, "from", link->from);
+        pim_json_put_count(json, "to", link->to);
+        pim_json_put_count(json, "flits", link->flits);
+        put_mean(json, "utilization", (double)link->flits, result->network_cycles);
+        pim_json_end(json);
+    }
+    pim_json_end(json);
+}
+
+static void put_memory(struct pim_json *json, const struct pim_run_result *result)
+{
+    const struct pim_bank_counters *dram = &result->dram;
+    pim_json_begin_object(json, "dram");
+    pim_json_put_count(json, "row_hits", dram->row_hits);
+    pim_json_put_count(json, "row_misses", dram->row_misses);
+    pim_json_put_count(json, "row_conflicts", dram->row_conflicts);
+    pim_json_put_count(json, "activates", dram->activates);
+    pim_json_put_count(json, "precharges", dram->precharges);
+    pim_json_put_count(json, "reads", dram->reads);
+    pim_json_put_count(json, "writes", dram->writes);
+    pim_json_put_count(json, "refreshes", dram->refreshes);
+    pim_json_put_count(json, "bytes_read", dram->bytes_read);
+    pim_json_put_count(json, "bytes_written", dram->bytes_written);
+    pim_json_end(json);
+}
+
+static void put_network(struct pim_json *json, const struct pim_system *system, const struct pim_run_result *result)
+{
+    const struct pim_histogram *latency = &system->packet_latency;
+    pim_json_begin_object(json, "noc");
+    pim_json_put_count(json, "packets", system->packets);
+    pim_json_put_count(json, "announcements", result->noc.packets_delivered - system->packets);
+    pim_json_put_count(json, "flits", result->noc.flits_delivered);
+    pim_json_put_count(json, "flit_hops", result->noc.flit_hops);
+    put_mean(json, "average_packet_latency", pim_sum_real(&latency->sum), latency->count);
+    pim_json_put_count(json, "p50_packet_latency", pim_histogram_quantile(latency, 500));
+    pim_json_put_count(json, "p95_packet_latency", pim_histogram_quantile(latency, 950));
+    pim_json_put_count(json, "p99_packet_latency", pim_histogram_quantile(latency, 990));
+    put_mean(json, "average_hops", (double)system->hops, system->packets);
+    pim_json_put_count(json, "receive_queue_maximum", system->array.receive_queue_high_water);
+    pim_json_end(json);
+}
+
+static void put_work(struct pim_json *json, const struct pim_system *system, const struct pim_run_result *result)
+{
+    const struct pim_trace_description *description = pim_trace_description(system->trace);
+    pim_json_begin_object(json, "work");
+    pim_json_put_count(json, "instructions", result->instructions);
+    pim_json_put_count(json, "macs", result->actions.macs);
+    pim_json_put_count(json, "network_macs", description->macs);
+    pim_json_put_count(json, "padding_macs", description->padding_macs);
+    pim_json_put_count(json, "bytes_loaded", result->bytes_loaded);
+    pim_json_put_count(json, "bytes_stored", result->bytes_stored);
+    pim_json_put_count(json, "bytes_sent", result->bytes_sent);
+    pim_json_put_count(json, "bytes_received", result->bytes_received);
+    pim_json_end(json);
+}
+
+static void put_simulator(struct pim_json *json, const struct pim_run_result *result, const struct pim_report_inputs *inputs)
+{
+    pim_json_begin_object(json, "simulator");
+    pim_json_put_text(json, "version", pimsim_version());
+    pim_json_put_count(json, "events", result->events);
+    if (inputs->reproducible) {
+        pim_json_put_null(json, "cpu_seconds");
+        pim_json_put_null(json, "peak_memory_bytes");
+    } else {
+        pim_json_put_real(json, "cpu_seconds", inputs->cpu_seconds);
+        pim_json_put_count(json, "peak_memory_bytes", inputs->peak_memory_bytes);
+    }
+    pim_json_end(json);
+}
+
+static void put_inputs(struct pim_json *json, const struct pim_system *system, const struct pim_report_inputs *inputs)
+{
+    const struct pim_trace_description *description = pim_trace_description(system->trace);
+    pim_json_begin_object(json, "inputs");
+    pim_json_put_text(json, "family", description->family);
+    pim_json_put_text(json, "network", description->network);
+    pim_json_put_text(json, "mapping", description->mapping);
+    put_hash(json, "trace_hash", pim_trace_hash(system->trace));
+    put_hash(json, "config_hash", inputs->config_hash);
+    pim_json_put_count(json, "seed", inputs->seed);
+    pim_json_end(json);
+}
+
+enum pim_status pim_report_json(const struct pim_system *system, const struct pim_run_result *result,
+                                const struct pim_report_inputs *inputs, FILE *file, struct pim_error *error)
+{
+    struct pim_json *json = pim_json_create();
+    if (!json)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the report");
+    pim_json_put_boolean(json, "complete", result->complete);
+    pim_json_put_count(json, "cycles", result->cycles);
+    pim_json_put_real(json, "time_ns", (double)result->time_ps / 1000.0);
+    put_energy(json, "energy_pj", &result->energy);
+    pim_json_begin_array(json, "phases");
+    for (uint32_t phase = 0; phase < system->array.phase_count; phase++)
+        put_phase(json, system, phase);
+    pim_json_end(json);
+    pim_json_begin_array(json, "units");
+    for (uint32_t unit = 0; unit < result->unit_count; unit++)
+        put_unit(json, system, unit, &result->units[unit]);
+    pim_json_end(json);
+    put_links(json, result);
+    put_memory(json, result);
+    put_network(json, system, result);
+    put_work(json, system, result);
+    put_simulator(json, result, inputs);
+    put_inputs(json, system, inputs);
+    enum pim_status status = pim_json_write(json, file, error);
+    pim_json_destroy(json);
+    return status;
+}

@@ -1,0 +1,97 @@
+/* The table behind `pim_hardware_schema`; models/system/hardware.c turns the values into the models' own structs. */
+#include "models/system/schema.h"
+
+#define INTEGER(path, fallback, low, high, unit, text) {path, PIM_KEY_INTEGER, fallback, low, high, NULL, unit, text}
+#define REAL(path, fallback, low, high, unit, text) {path, PIM_KEY_REAL, fallback, low, high, NULL, unit, text}
+#define BOOLEAN(path, fallback, text) {path, PIM_KEY_BOOLEAN, fallback, 0, 0, NULL, "", text}
+#define CHOICE(path, fallback, choices, text) {path, PIM_KEY_CHOICE, fallback, 0, 0, choices, "", text}
+#define TEXT(path, fallback, text) {path, PIM_KEY_TEXT, fallback, 0, 0, NULL, "", text}
+
+static const struct pim_key keys[] = {
+    TEXT("name", "\"unnamed\"", "Name of the hardware, for people."),
+
+    INTEGER("array.width", NULL, 1, 256, "nodes", "Nodes in a row of the node array."),
+    INTEGER("array.height", NULL, 1, 256, "nodes", "Rows of the node array."),
+
+    INTEGER("clock.logic_khz", "400000", 1, 100000000, "kHz", "Clock of units, PE array and ACU. Reported cycles are cycles of this clock."),
+    INTEGER("clock.network_khz", "400000", 1, 100000000, "kHz", "Clock of routers, links and network interfaces."),
+    INTEGER("clock.memory_khz", "400000", 1, 100000000, "kHz", "Clock of the DRAM bank and its port."),
+
+    INTEGER("unit.window", "64", 4, 4096, "instructions", "Instructions of a unit in flight: fetched and not yet complete. A power of two."),
+    CHOICE("unit.issue", "out_of_order", "in_order|out_of_order",
+           "in_order: an instruction starts only after all earlier ones have started. out_of_order: each engine works its own queue."),
+
+    CHOICE("pe.style", "vector_mac", "vector_mac|output_stationary|weight_stationary|input_stationary",
+           "vector_mac is the NVDLA-style array of rows x columns multipliers; the others are systolic."),
+    INTEGER("pe.rows", "8", 1, 1024, "PEs", "Rows of the array; for vector_mac the input channels worked in a cycle (atomic C)."),
+    INTEGER("pe.columns", "8", 1, 1024, "PEs", "Columns of the array; for vector_mac the output channels worked in a cycle (atomic K)."),
+    INTEGER("pe.pipeline_depth", "8", 0, 1024, "cycles", "Cycles added once to each matrix instruction, beside the skew of systolic styles."),
+    BOOLEAN("pe.double_buffered", "true", "The next stationary operands are loaded into shadow registers while the array works (not for output_stationary)."),
+    CHOICE("pe.fold", "trimmed", "padded|trimmed", "Systolic: a partial fold costs as much as a full one (padded), or only its own rows and columns (trimmed)."),
+    CHOICE("pe.weight_load", "hidden", "hidden|kernel_per_cycle", "vector_mac: weights are swapped without cost, or one kernel slice a cycle into shadow registers."),
+    INTEGER("pe.input_port_bytes", "8", 0, 65536, "bytes/cycle", "Width of the input buffer's port to the array; 0 is unlimited."),
+    INTEGER("pe.weight_port_bytes", "64", 0, 65536, "bytes/cycle", "Width of the weight buffer's port to the array; 0 is unlimited."),
+    INTEGER("pe.output_port_bytes", "64", 0, 65536, "bytes/cycle", "Width of the output buffer's port (partial sums in and out); 0 is unlimited."),
+    INTEGER("pe.accumulator_bits", "32", 8, 64, "bits", "Width of a partial sum."),
+
+    INTEGER("buffers.input_bytes", "16384", 1, 1073741824, "bytes", "Capacity of the input SRAM buffer of a node."),
+    INTEGER("buffers.weight_bytes", "16384", 1, 1073741824, "bytes", "Capacity of the weight SRAM buffer of a node."),
+    INTEGER("buffers.output_bytes", "16384", 1, 1073741824, "bytes", "Capacity of the output SRAM buffer of a node (partial sums)."),
+
+    INTEGER("acu.elements_per_cycle", "8", 1, 65536, "elements/cycle", "Elements that the auxiliary compute unit takes in a cycle and pass."),
+    INTEGER("acu.pipeline_depth", "16", 0, 65536, "cycles", "Latency of the auxiliary compute unit from the last element in to the last result out."),
+
+    INTEGER("dram.banks", "1", 1, 64, "banks", "Banks of a node; they work in lock-step behind a port of banks x column_bytes."),
+    INTEGER("dram.rows", "8192", 1, 16777216, "rows", "Rows of a bank."),
+    INTEGER("dram.row_bytes", "1024", 1, 1048576, "bytes", "Bytes of a row of one bank."),
+    INTEGER("dram.column_bytes", "16", 1, 4096, "bytes", "Bytes of one bank's column access: its port width times the burst length."),
+    INTEGER("dram.burst_cycles", "1", 1, 64, "cycles", "Cycles that a column access holds the data bus (BL/2 on a double-data-rate bus)."),
+    REAL("dram.trcd_ns", "18", 0, 10000, "ns", "ACT to RD or WR."),
+    REAL("dram.trp_ns", "18", 0, 10000, "ns", "PRE to ACT."),
+    REAL("dram.tras_ns", "40", 0, 10000, "ns", "ACT to PRE."),
+    REAL("dram.trc_ns", "58", 0, 10000, "ns", "ACT to ACT of the same bank."),
+    REAL("dram.tcl_ns", "20", 0, 10000, "ns", "RD to first data."),
+    REAL("dram.tcwl_ns", "10", 0, 10000, "ns", "WR to first data."),
+    REAL("dram.tccd_ns", "2.5", 0, 10000, "ns", "Column command to column command."),
+    REAL("dram.twr_ns", "15", 0, 10000, "ns", "End of write data to PRE."),
+    REAL("dram.trtp_ns", "7.5", 0, 10000, "ns", "RD to PRE."),
+    REAL("dram.twtr_ns", "7.5", 0, 10000, "ns", "End of write data to RD."),
+    REAL("dram.trtw_ns", "5", 0, 10000, "ns", "Gap on the data bus between read data and write data."),
+    REAL("dram.trfc_ns", "180", 0, 100000, "ns", "REF to ACT."),
+    REAL("dram.trefi_ns", "3904", 0, 1000000000, "ns", "Mean interval of REF; counted in whole cycles rounded down, so that never too few refreshes are made."),
+    BOOLEAN("dram.refresh", "true", "false: no refresh at all (for studies only)."),
+    CHOICE("dram.page", "open", "open|closed", "open leaves a row open until another is needed; closed precharges after every run."),
+    INTEGER("dram.arbitration_bytes", "1024", 1, 1048576, "bytes", "Most bytes that one client of the memory port moves before the next client may go (round robin)."),
+
+    INTEGER("network_interface.packet_bytes", "2048", 1, 16777216, "bytes", "Most payload bytes of a packet; a message is cut into packets of this size."),
+    INTEGER("network_interface.send_packets", "2", 1, 64, "packets", "Packets that the sending side holds between memory and network."),
+    INTEGER("network_interface.posted_receives", "4", 1, 64, "messages", "Receives that are announced to their senders at a time."),
+
+    CHOICE("noc.fidelity", "flit", "ideal|analytic|flit", "flit: the routers, to the cycle. analytic: links as first-come first-served servers. ideal: no contention at all."),
+    INTEGER("noc.flit_bits", "64", 1, 65536, "bits", "Payload of a flit."),
+    INTEGER("noc.virtual_channels", "8", 1, 32, "channels", "Virtual channels of an input port."),
+    INTEGER("noc.buffer_flits", "8", 1, 65535, "flits", "Buffer of a virtual channel."),
+    INTEGER("noc.routing_delay", "1", 0, 64, "cycles", "Route computation; 0 is look-ahead routing."),
+    INTEGER("noc.vc_allocation_delay", "1", 1, 64, "cycles", "Virtual-channel allocation."),
+    INTEGER("noc.switch_allocation_delay", "1", 1, 64, "cycles", "Switch allocation."),
+    INTEGER("noc.switch_traversal_delay", "1", 1, 64, "cycles", "Crossbar traversal."),
+    INTEGER("noc.credit_delay", "0", 0, 64, "cycles", "Processing of a credit in a router."),
+    INTEGER("noc.link_latency", "1", 1, 64, "cycles", "Latency of a link."),
+    BOOLEAN("noc.speculative", "false", "A head bids for the switch while it waits for its virtual channel."),
+    BOOLEAN("noc.hold_switch_for_packet", "false", "A packet keeps the switch while its next flit is there."),
+    BOOLEAN("noc.wait_for_tail_credit", "false", "A virtual channel is free again only when the tail has left the next buffer."),
+    CHOICE("noc.vc_allocator", "islip", "islip|separable_input_first", "Allocator of virtual channels."),
+    CHOICE("noc.switch_allocator", "islip", "islip|separable_input_first", "Allocator of the switch."),
+    INTEGER("noc.allocator_iterations", "1", 1, 16, "iterations", "Iterations of iSLIP."),
+    BOOLEAN("noc.step_every_cycle", "false", "Evaluates every busy router in every cycle: the slow path, for comparison. The cycles are the same."),
+
+    REAL("energy.mac_pj", "0", 0, 1000000, "pJ/MAC", "Energy of a multiply-accumulate. 0: not modelled."),
+    REAL("energy.sram_pj_per_bit", "0", 0, 1000000, "pJ/bit", "Energy of reading or writing a bit of an SRAM buffer. 0: not modelled."),
+    REAL("energy.acu_pj_per_operation", "0", 0, 1000000, "pJ/operation", "Energy of an element operation of the ACU. 0: not modelled."),
+    REAL("energy.dram_pj_per_bit", "0", 0, 1000000, "pJ/bit", "Energy of reading or writing a bit of DRAM, I/O included. 0: not modelled."),
+    REAL("energy.dram_activate_pj", "0", 0, 1000000000, "pJ/activate", "Energy of activating and precharging a row, where dram_pj_per_bit does not hold it. 0: not modelled."),
+    REAL("energy.noc_pj_per_bit_hop", "0", 0, 1000000, "pJ/bit/hop", "Energy of moving a bit through a router and its link. 0: not modelled."),
+    REAL("energy.static_mw_per_node", "0", 0, 1000000, "mW", "Static power of a node. 0: not modelled."),
+};
+
+const struct pim_schema pim_hardware_schema = {"hardware", "Hardware of the simulated accelerator.", keys, sizeof keys / sizeof keys[0]};

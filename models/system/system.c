@@ -1,0 +1,216 @@
+#include "models/system/system.h"
+
+#include "models/system/recorder.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { PACKET_LATENCY_BITS = 10 };
+#define PACKET_LATENCY_LARGEST (UINT64_C(1) << 32)
+
+static void delivered(void *context, const struct pim_noc_delivery *delivery)
+{
+    struct pim_system *system = context;
+    if (pim_packet_is_payload(delivery)) {
+        pim_histogram_add(&system->packet_latency, delivery->tail_arrived - delivery->created);
+        system->packets++;
+        system->hops += delivery->hops;
+    }
+    pim_node_array_callbacks(&system->array).delivered(&system->array, delivery);
+}
+
+static void injected(void *context, uint64_t packet, uint32_t source)
+{
+    struct pim_system *system = context;
+    pim_node_array_callbacks(&system->array).injected(&system->array, packet, source);
+}
+
+static enum pim_status build(struct pim_system *system, struct pim_error *error)
+{
+    const struct pim_trace_description *description = pim_trace_description(system->trace);
+    const struct pim_hardware *hardware = &system->hardware;
+    if (description->width != hardware->width || description->height != hardware->height)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the trace is made for %" PRIu32 " x %" PRIu32 " nodes, the hardware has %" PRIu32 " x %" PRIu32
+                        ": set array.width and array.height, or map again",
+                        description->width, description->height, hardware->width, hardware->height);
+    system->kernel = pim_kernel_create();
+    if (!system->kernel)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the kernel");
+    if (pim_node_array_initialize(&system->array, system->kernel, &hardware->node, system->trace, error) != PIM_OK)
+        return error->status;
+    system->array.error = &system->error;
+    struct pim_noc_callbacks callbacks = {.context = system, .injected = injected, .delivered = delivered};
+    if (pim_noc_create(&hardware->noc, system->kernel, hardware->node.network_period, &callbacks, &system->noc, error) != PIM_OK)
+        return error->status;
+    system->array.noc = system->noc;
+    if (system->options.timeline && pim_recorder_create(system, &system->recorder, error) != PIM_OK)
+        return error->status;
+    return PIM_OK;
+}
+
+enum pim_status pim_system_create(const struct pim_hardware *hardware, const struct pim_trace *trace,
+                                  const struct pim_system_options *options, struct pim_system **out, struct pim_error *error)
+{
+    *out = NULL;
+    struct pim_system *system = calloc(1, sizeof *system);
+    if (!system)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a simulation");
+    system->hardware = *hardware;
+    system->trace = trace;
+    system->options = *options;
+    pim_histogram_initialize(&system->packet_latency, PACKET_LATENCY_BITS, PACKET_LATENCY_LARGEST);
+    if (build(system, error) != PIM_OK) {
+        pim_system_destroy(system);
+        return error->status;
+    }
+    *out = system;
+    return PIM_OK;
+}
+
+void pim_system_destroy(struct pim_system *system)
+{
+    if (!system)
+        return;
+    pim_recorder_abandon(system->recorder);
+    pim_noc_destroy(system->noc);
+    pim_node_array_terminate(&system->array);
+    pim_kernel_destroy(system->kernel);
+    pim_histogram_terminate(&system->packet_latency);
+    free(system);
+}
+
+uint64_t pim_system_cycles(const struct pim_system *system, pim_time time)
+{
+    pim_time period = system->hardware.node.logic_period;
+    return time / period + (time % period != 0);
+}
+
+uint64_t pim_system_picoseconds(const struct pim_system *system, pim_time time)
+{
+    __extension__ typedef unsigned __int128 wide; /* 10^12 times a tick count needs more than 64 bits */
+    return (uint64_t)((wide)time * 1000000000000u / system->hardware.ticks_per_second);
+}
+
+/* Work done so far, for the progress bar: instructions. */
+static uint64_t instructions_done(const struct pim_system *system)
+{
+    return pim_node_array_instructions(&system->array);
+}
+
+static uint64_t instructions_stored(const struct pim_trace *trace)
+{
+    uint64_t sum = 0;
+    for (uint32_t unit = 0; unit < pim_trace_description(trace)->units; unit++)
+        sum += pim_trace_instructions(trace, unit);
+    return sum;
+}
+
+/* Runs in slices of time so that the bar can move; slices change nothing in the order of events. */
+static enum pim_run_end run_slices(struct pim_system *system, pim_time until)
+{
+    enum { SLICE_CYCLES = 4096 };
+    struct pim_progress progress;
+    pim_progress_start(&progress, "simulating", instructions_stored(system->trace), system->options.quiet);
+    pim_time slice = SLICE_CYCLES * system->hardware.node.logic_period;
+    enum pim_run_end end;
+    do {
+        pim_time next = pim_kernel_next_time(system->kernel);
+        pim_time stop = next == PIM_TIME_NEVER || next > PIM_TIME_LAST - slice ? PIM_TIME_NEVER : next + slice;
+        end = pim_kernel_run(system->kernel, stop < until ? stop : until);
+        pim_progress_update(&progress, instructions_done(system));
+    } while (end == PIM_RUN_UNTIL && pim_kernel_now(system->kernel) < until);
+    pim_progress_finish(&progress);
+    return end;
+}
+
+enum pim_status pim_system_run(struct pim_system *system, struct pim_error *error)
+{
+    pim_time period = system->hardware.node.logic_period;
+    pim_time until = PIM_TIME_NEVER;
+    if (system->options.until_cycle < PIM_TIME_LAST / period)
+        until = system->options.until_cycle * period;
+    enum pim_run_end end = run_slices(system, until);
+    if (end == PIM_RUN_STOPPED || system->error.status != PIM_OK) {
+        assert(system->error.status != PIM_OK);
+        *error = system->error;
+        return error->status;
+    }
+    if (end == PIM_RUN_EMPTY && pim_kernel_check_idle(system->kernel, error) != PIM_OK)
+        return error->status;
+    system->complete = system->array.running == 0;
+    if (!system->recorder)
+        return PIM_OK;
+    struct pim_recorder *recorder = system->recorder;
+    system->recorder = NULL;
+    return pim_recorder_close(recorder, NULL, error);
+}
+
+/* --- results --- */
+
+static enum pim_status collect_links(struct pim_system *system, struct pim_run_result *result, struct pim_error *error)
+{
+    const struct pim_noc_configuration *noc = &system->hardware.noc;
+    uint32_t nodes = noc->width * noc->height;
+    result->links = calloc((size_t)nodes * PIM_NOC_EJECT, sizeof *result->links);
+    if (!result->links)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the links of the result");
+    for (uint32_t node = 0; node < nodes; node++)
+        for (unsigned direction = 0; direction < PIM_NOC_EJECT; direction++) {
+            uint32_t to = pim_noc_neighbour(noc, node, (enum pim_noc_direction)direction);
+            if (to != UINT32_MAX)
+                result->links[result->link_count++] = (struct pim_link_result){
+                    .from = node, .to = to, .flits = pim_noc_link_flits(system->noc, node, (enum pim_noc_direction)direction)};
+        }
+    return PIM_OK;
+}
+
+/* Adds the counters of one unit to the sums: both structs hold nothing but uint64_t. */
+static void add_counts(void *sum, const void *part, size_t size)
+{
+    uint64_t *into = sum;
+    const uint64_t *from = part;
+    for (size_t i = 0; i < size / sizeof *into; i++)
+        into[i] += from[i];
+}
+
+enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result, struct pim_error *error)
+{
+    *result = (struct pim_run_result){.complete = system->complete, .unit_count = system->array.count};
+    result->end = system->complete ? system->array.finished_at : pim_kernel_now(system->kernel);
+    result->cycles = pim_system_cycles(system, result->end);
+    result->time_ps = pim_system_picoseconds(system, result->end);
+    result->network_cycles = result->end / system->hardware.node.network_period;
+    result->units = calloc(result->unit_count, sizeof *result->units);
+    if (!result->units)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the units of the result");
+    for (uint32_t unit = 0; unit < result->unit_count; unit++) {
+        struct pim_unit_result *one = &result->units[unit];
+        pim_node_result(&system->array, unit, one);
+        add_counts(&result->actions, &one->actions, sizeof one->actions);
+        add_counts(&result->dram, &one->bank, sizeof one->bank);
+        result->bytes_loaded += one->bytes_loaded;
+        result->bytes_stored += one->bytes_stored;
+        result->bytes_sent += one->bytes_sent;
+        result->bytes_received += one->bytes_received;
+        result->instructions += one->instructions;
+    }
+    double nanoseconds = (double)result->time_ps / 1000.0;
+    pim_energy_of(&system->hardware.energy, &result->actions, system->hardware.width * system->hardware.height, nanoseconds,
+                  &result->energy);
+    result->events = pim_kernel_events(system->kernel);
+    pim_noc_get_statistics(system->noc, &result->noc);
+    if (collect_links(system, result, error) != PIM_OK) {
+        pim_run_result_terminate(result);
+        return error->status;
+    }
+    return PIM_OK;
+}
+
+void pim_run_result_terminate(struct pim_run_result *result)
+{
+    free(result->units);
+    free(result->links);
+    *result = (struct pim_run_result){.units = NULL};
+}

@@ -1,0 +1,91 @@
+/*
+ * A simulation: a trace replayed on the hardware of a configuration.
+ *
+ *     create -> run -> collect -> destroy
+ *
+ * Several may live in one process, also on the same trace in several threads: a trace is read-only, all else belongs to one system.
+ */
+#ifndef PIMSIM_MODELS_SYSTEM_SYSTEM_H
+#define PIMSIM_MODELS_SYSTEM_SYSTEM_H
+
+#include "models/system/hardware.h"
+#include "sim/progress.h"
+#include "sim/statistics.h"
+#include "sim/timeline.h"
+#include "traces/reader.h"
+
+#define PIM_UNTIL_END UINT64_MAX
+
+struct pim_system_options {
+    uint64_t until_cycle;                  /* of the logic clock; PIM_UNTIL_END runs the trace to its end */
+    const char *timeline;                  /* path, or NULL */
+    const char *timeline_units;            /* "0-3,17"; NULL: unit 0 and the last one */
+    uint64_t timeline_begin, timeline_end; /* logic cycles; slices that reach into the window are written */
+    bool quiet;                            /* no progress bar */
+};
+
+struct pim_system {
+    struct pim_kernel *kernel;
+    struct pim_noc *noc;
+    struct pim_hardware hardware;
+    struct pim_node_array array;
+    const struct pim_trace *trace;
+    struct pim_histogram packet_latency; /* network cycles, payload packets only */
+    uint64_t packets, hops;              /* payload packets */
+    struct pim_system_options options;
+    struct pim_recorder *recorder;
+    struct pim_error error; /* of a handler */
+    bool complete;          /* every unit finished its program */
+};
+
+/* The parts of an energy, a unit and a link in results. */
+struct pim_link_result {
+    uint32_t from, to;
+    uint64_t flits;
+};
+
+/* All that reports are made of, collected once after a run. Cycles are of the logic clock, rounded up, unless named otherwise. */
+struct pim_run_result {
+    uint64_t cycles;
+    uint64_t time_ps;
+    uint64_t network_cycles; /* the same time in cycles of the network clock */
+    bool complete;
+    pim_time end; /* ticks */
+    struct pim_actions actions;
+    struct pim_energy energy;
+    struct pim_unit_result *units;
+    uint32_t unit_count;
+    struct pim_link_result *links;
+    uint32_t link_count;
+    struct pim_bank_counters dram;
+    uint64_t bytes_loaded, bytes_stored, bytes_sent, bytes_received;
+    uint64_t instructions;
+    uint64_t events;
+    struct pim_noc_statistics noc;
+};
+
+/*
+ * Makes the system. `trace` is borrowed. PIM_BAD_INPUT when the trace needs other hardware than the configuration gives: more
+ * nodes, an engine that is not there.
+ */
+enum pim_status pim_system_create(const struct pim_hardware *hardware, const struct pim_trace *trace,
+                                  const struct pim_system_options *options, struct pim_system **system,
+                                  struct pim_error *error);
+
+/* Runs to the end of the trace or to options.until_cycle. PIM_DEADLOCK with a report when units wait for ever. */
+enum pim_status pim_system_run(struct pim_system *system, struct pim_error *error);
+
+/* Collects the result; pim_run_result_terminate gives its memory back. */
+enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result,
+                                   struct pim_error *error);
+void pim_run_result_terminate(struct pim_run_result *result);
+
+void pim_system_destroy(struct pim_system *system);
+
+/* Ticks as cycles of the logic clock, rounded up; a phase or unit time for reports. */
+uint64_t pim_system_cycles(const struct pim_system *system, pim_time time);
+
+/* Ticks in picoseconds, rounded down. */
+uint64_t pim_system_picoseconds(const struct pim_system *system, pim_time time);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * Integer arithmetic that C17 lacks: floor of the binary logarithm, the full product of two 64-bit integers,
+ * sizes that cannot overflow. The one compiler built-in used has a portable form with the same result beside
+ * it.
+ */
+#ifndef PIMSIM_SIM_INTEGER_H
+#define PIMSIM_SIM_INTEGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* floor(log2(value)); `value` must not be 0. */
+static inline unsigned pim_log2_floor(uint64_t value)
+{
+#if defined(__GNUC__)
+    return 63U - (unsigned)__builtin_clzll(value);
+#else
+    unsigned result = 0;
+    for (unsigned step = 32; step; step /= 2) {
+        if (value >> step) {
+            value >>= step;
+            result += step;
+        }
+    }
+    return result;
+#endif
+}
+
+/* a * b as 128 bits: the high half is returned, the low half is stored in `*low`. */
+static inline uint64_t pim_multiply_full(uint64_t a, uint64_t b, uint64_t *low)
+{
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32;
+    uint64_t b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t bottom = a_low * b_low;
+    uint64_t middle = a_high * b_low + (bottom >> 32); /* at most 2^64 - 2^33 + 2^32, so it does not wrap */
+    uint64_t cross = a_low * b_high + (uint32_t)middle;
+    *low = cross << 32 | (uint32_t)bottom;
+    return a_high * b_high + (middle >> 32) + (cross >> 32);
+}
+
+/* *product = a * b and true; false, with *product untouched, when the product does not fit size_t. */
+static inline bool pim_multiply_size(size_t a, size_t b, size_t *product)
+{
+    if (a != 0 && b > SIZE_MAX / a)
+        return false;
+    *product = a * b;
+    return true;
+}
+
+#endif

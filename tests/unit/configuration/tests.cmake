@@ -1,0 +1,38 @@
+pimsim_test(test_configuration
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_configuration.c ${CMAKE_CURRENT_LIST_DIR}/test_refusals.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_include.c
+  LINK pimsim_sim
+  SUITES values refusals include)
+
+# The command: exit codes and messages.
+function(pimsim_command_test name arguments code output errors)
+  add_test(NAME command.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:pimsim> -DFOLDER=${PROJECT_SOURCE_DIR}
+    "-DARGUMENTS=${arguments}" -DCODE=${code} "-DOUTPUT=${output}" "-DERRORS=${errors}"
+    -P ${PROJECT_SOURCE_DIR}/tests/unit/configuration/command.cmake)
+  set_tests_properties(command.${name} PROPERTIES LABELS quick TIMEOUT 60 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+endfunction()
+
+pimsim_command_test(version "--version" 0 "^pimsim [0-9]+\\.[0-9]+\\.[0-9]+\n$" "")
+pimsim_command_test(none "" 2 "^$" "^Usage: pimsim COMMAND")
+pimsim_command_test(help "--help" 0 "\n  config " "")
+pimsim_command_test(help_of_command "help config show" 0 "Usage: pimsim config show \\[OPTION\\.\\.\\.\\] \\[FILE\\.\\.\\.\\]" "")
+pimsim_command_test(unknown "confgi" 2 "^$" "^pimsim: unknown command confgi; the nearest is config ")
+pimsim_command_test(unknown_inner "config chekc" 2 "^$" "^pimsim config: unknown command chekc; the nearest is check ")
+pimsim_command_test(unknown_option "config show --sett a" 2 "^$" "^pimsim config show: unrecognized option '--sett'")
+pimsim_command_test(wrong_choice "config schema --format jsom" 2 "^$"
+  "^pimsim config schema: --format: found jsom, allowed is text\\|markdown\\|json; the nearest is json\n")
+pimsim_command_test(missing_argument "config check" 2 "^$" "^pimsim config check: an argument is missing: FILE")
+pimsim_command_test(unexpected_argument "config schema x" 2 "^$" "^pimsim config schema: unexpected argument: x")
+pimsim_command_test(missing_file "config check no/such.cfg" 1 "^$"
+  "^pimsim config check: no/such.cfg: cannot open: No such file or directory\n$")
+pimsim_command_test(wrong_set "config show --set noc.flitbits=3" 1 "^$"
+  "^pimsim config show: command line: noc\\.flitbits: unknown key; the nearest is noc\\.flit_bits ")
+pimsim_command_test(origins "config show configs/hardware/allspark-16x16.cfg --set noc.flit_bits=0x20" 0
+  "    flit_bits = 32;  # bits; command line\n    virtual_channels = 8;  # channels; configs/hardware/allspark-16x16.cfg:" "")
+pimsim_command_test(checked "config check configs/hardware/allspark-16x16.cfg" 0
+  "^configs/hardware/allspark-16x16.cfg: good hardware configuration, hash [0-9a-f]+\n$" "")
+pimsim_command_test(schema_json "config schema --format json" 0 "^{\n  \"schemas\": \\[\n.*\"path\": \"noc\\.flit_bits\"" "")
+
+add_test(NAME command.reference COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:pimsim>
+  -DPAGE=${PROJECT_SOURCE_DIR}/docs/reference/configuration.md -P ${CMAKE_CURRENT_LIST_DIR}/reference.cmake)
+set_tests_properties(command.reference PROPERTIES LABELS quick TIMEOUT 60)

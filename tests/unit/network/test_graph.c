@@ -1,0 +1,239 @@
+/* The graph: adding, sorting, and what its check refuses. */
+#include "sim/random.h"
+#include "tests/unit/network/networks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define INPUTS(...)                                                                                          \
+    (const uint32_t[])                                                                                       \
+    {                                                                                                        \
+        __VA_ARGS__                                                                                          \
+    }
+
+static struct pim_layer_description describe(const char *name, enum pim_operator operation, uint32_t inputs,
+                                             const uint32_t *input)
+{
+    struct pim_layer_description d = {.name = name,
+                                      .operation = operation,
+                                      .stage = PIM_NONE,
+                                      .block = PIM_NONE,
+                                      .inputs = inputs,
+                                      .input = input};
+    if (operation == PIM_OPERATOR_INPUT)
+        d.attributes.shape = (struct pim_shape){.rank = 2, .dimension = {4, 8}};
+    if (operation == PIM_OPERATOR_LINEAR)
+        d.attributes.linear.outputs = 8;
+    return d;
+}
+
+START_TEST(adding_keeps_sums_and_refuses_dangling_inputs)
+{
+    struct pim_arena arena;
+    struct pim_graph graph;
+    struct pim_error error = {0};
+    uint32_t index = 99;
+    pim_arena_initialize(&arena, 0);
+    pim_graph_initialize(&graph, &arena);
+    struct pim_layer_description d = describe("x", PIM_OPERATOR_INPUT, 0, NULL);
+    ck_assert_int_eq(pim_graph_add(&graph, &d, &index, &error), PIM_OK);
+    ck_assert_uint_eq(index, 0);
+    d = describe("w", PIM_OPERATOR_LINEAR, 1, INPUTS(0));
+    d.padding_macs = 100;
+    for (int i = 0; i < 1000; i++) /* beyond several capacities */
+        ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), PIM_OK);
+    ck_assert_uint_eq(graph.macs, 1000 * 4 * 8 * 8);
+    ck_assert_uint_eq(graph.padding_macs, 100000);
+    ck_assert_uint_eq(graph.parameters, 64000);
+
+    d = describe("y", PIM_OPERATOR_LINEAR, 1, INPUTS(1001)); /* its own index */
+    ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "layer y: input 0 names layer 1001"));
+    d = describe("z", PIM_OPERATOR_LINEAR, 1, INPUTS(0));
+    d.padding_macs = 4 * 8 * 8 + 1;
+    ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "257 MACs on padding are more than all its 256"));
+    d.padding_macs = 0;
+    d.attributes.linear.shared = true;
+    d.attributes.linear.weights_of = 5000;
+    ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), PIM_BAD_INPUT);
+    ck_assert_uint_eq(graph.count, 1001); /* as before */
+    ck_assert_uint_eq(graph.macs, 1000 * 4 * 8 * 8);
+    ck_assert_int_eq(pim_graph_check(&graph, &error), PIM_BAD_INPUT);
+    ck_assert_str_eq(error.text, "two layers are named w");
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+START_TEST(sums_do_not_overflow)
+{
+    struct pim_arena arena;
+    struct pim_graph graph;
+    struct pim_error error = {0};
+    pim_arena_initialize(&arena, 0);
+    pim_graph_initialize(&graph, &arena);
+    struct pim_layer_description d = describe("x", PIM_OPERATOR_INPUT, 0, NULL);
+    d.attributes.shape = (struct pim_shape){.rank = 2, .dimension = {1u << 26, 1u << 10}};
+    ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), PIM_OK);
+    d = describe("y", PIM_OPERATOR_LINEAR, 1, INPUTS(0));
+    d.attributes.linear.outputs = 1u << 26; /* 2^62 MACs: one layer fits, two do not */
+    ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), PIM_OK);
+    ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "the network has more than"));
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+START_TEST(layers_in_any_order_are_sorted)
+{
+    enum { LAYERS = 60 };
+    struct pim_layer_description d[LAYERS];
+    uint32_t position[LAYERS], edges[LAYERS][2], shuffled[LAYERS];
+    char names[LAYERS][8];
+    struct pim_random random;
+    pim_random_initialize(&random, 20240607);
+    for (int round = 0; round < 50; round++) {
+        for (uint32_t i = 0; i < LAYERS; i++)
+            shuffled[i] = i;
+        for (uint32_t i = LAYERS - 1; i > 0; i--) {
+            uint32_t j = (uint32_t)pim_random_below(&random, i + 1), t = shuffled[i];
+            shuffled[i] = shuffled[j];
+            shuffled[j] = t;
+        }
+        for (uint32_t i = 0; i < LAYERS; i++) { /* layer i of a valid order stands at shuffled[i] */
+            (void)snprintf(names[i], sizeof names[i], "l%u", i);
+            if (i > 0) {
+                edges[i][0] = shuffled[(uint32_t)pim_random_below(&random, i)];
+                edges[i][1] = shuffled[(uint32_t)pim_random_below(&random, i)];
+            }
+            d[shuffled[i]] = describe(names[i], i == 0 ? PIM_OPERATOR_INPUT : PIM_OPERATOR_ELEMENTWISE,
+                                      i == 0 ? 0 : 2, edges[i]);
+        }
+        struct pim_arena arena;
+        struct pim_graph graph;
+        struct pim_error error = {0};
+        pim_arena_initialize(&arena, 0);
+        pim_graph_initialize(&graph, &arena);
+        ck_assert_msg(pim_graph_build(&graph, d, LAYERS, position, &error) == PIM_OK, "%s", error.text);
+        ck_assert_msg(pim_graph_check(&graph, &error) == PIM_OK, "%s", error.text);
+        for (uint32_t i = 0; i < LAYERS; i++) {
+            const struct pim_layer *layer = &graph.layers[position[i]];
+            ck_assert_str_eq(layer->name, d[i].name);
+            for (uint32_t j = 0; j < layer->inputs; j++)
+                ck_assert_uint_eq(layer->input[j], position[d[i].input[j]]);
+        }
+        pim_arena_terminate(&arena);
+    }
+}
+END_TEST
+
+static enum pim_status build(const struct pim_layer_description *d, uint32_t count, struct pim_error *error)
+{
+    struct pim_arena arena;
+    struct pim_graph graph;
+    pim_arena_initialize(&arena, 0);
+    pim_graph_initialize(&graph, &arena);
+    enum pim_status status = pim_graph_build(&graph, d, count, NULL, error);
+    pim_arena_terminate(&arena);
+    return status;
+}
+
+START_TEST(ready_layers_keep_the_described_order)
+{
+    struct pim_arena arena;
+    struct pim_graph graph;
+    struct pim_error error = {0};
+    const struct pim_layer_description d[] = {
+        describe("late", PIM_OPERATOR_ELEMENTWISE, 1, INPUTS(3)),
+        describe("b", PIM_OPERATOR_INPUT, 0, NULL),
+        describe("after_b", PIM_OPERATOR_ELEMENTWISE, 1, INPUTS(1)),
+        describe("a", PIM_OPERATOR_INPUT, 0, NULL),
+    };
+    static const char *const expected[] = {"b", "after_b", "a", "late"};
+    pim_arena_initialize(&arena, 0);
+    pim_graph_initialize(&graph, &arena);
+    ck_assert_int_eq(pim_graph_build(&graph, d, 4, NULL, &error), PIM_OK);
+    for (uint32_t i = 0; i < 4; i++)
+        ck_assert_str_eq(graph.layers[i].name, expected[i]);
+    ck_assert_uint_eq(pim_graph_find(&graph, "a"), 2);
+    ck_assert_uint_eq(pim_graph_find(&graph, "c"), PIM_NONE);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+START_TEST(cycles_and_dangling_edges_are_named)
+{
+    struct pim_error error = {0};
+    const struct pim_layer_description cycle[] = {
+        describe("in", PIM_OPERATOR_INPUT, 0, NULL),
+        describe("behind", PIM_OPERATOR_ELEMENTWISE, 1, INPUTS(3)), /* reads the cycle, is no part of it */
+        describe("p", PIM_OPERATOR_ELEMENTWISE, 2, INPUTS(0, 3)),
+        describe("q", PIM_OPERATOR_ELEMENTWISE, 1, INPUTS(2)),
+    };
+    ck_assert_int_eq(build(cycle, 4, &error), PIM_BAD_INPUT);
+    ck_assert_str_eq(error.text, "the layers form a cycle: q <- p <- q");
+    const struct pim_layer_description self[] = {describe("s", PIM_OPERATOR_ELEMENTWISE, 1, INPUTS(0))};
+    ck_assert_int_eq(build(self, 1, &error), PIM_BAD_INPUT);
+    ck_assert_str_eq(error.text, "the layers form a cycle: s <- s");
+    const struct pim_layer_description dangling[] = {describe("d", PIM_OPERATOR_ELEMENTWISE, 1, INPUTS(7))};
+    ck_assert_int_eq(build(dangling, 1, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "layer d: input 0 is a dangling edge: it names layer 7 of 1"));
+}
+END_TEST
+
+START_TEST(check_sees_every_change)
+{
+    struct pim_network *network = read_network("swin-t", NULL);
+    struct pim_graph *graph = &network->graph;
+    struct pim_error error = {0};
+    uint32_t at = pim_graph_find(graph, "stage2.block1.query");
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_OK);
+    struct pim_layer kept = graph->layers[at];
+    const uint32_t forward[] = {at + 1};
+
+    graph->layers[at].output.dimension[0]++;
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(
+        error.text, "layer stage2.block1.query: its shape is 17x49x192, but its inputs make it 16x49x192"));
+    graph->layers[at] = kept;
+    graph->layers[at].macs--;
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_BAD_INPUT);
+    graph->layers[at] = kept;
+    graph->layers[at].parameters++;
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_BAD_INPUT);
+    graph->layers[at] = kept;
+    graph->layers[at].padding_macs = kept.macs + 1;
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_BAD_INPUT);
+    graph->layers[at] = kept;
+    graph->layers[at].input = forward;
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_BAD_INPUT);
+    graph->layers[at] = kept;
+    graph->layers[at].name = graph->layers[at + 1].name;
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_BAD_INPUT);
+    graph->layers[at] = kept;
+    graph->macs++;
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_BAD_INPUT);
+    graph->macs--;
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_OK);
+    graph->count = 1; /* the image alone: nothing is computed, but it is an output */
+    graph->macs = graph->padding_macs = graph->parameters = 0;
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_OK);
+    graph->count = 0;
+    ck_assert_int_eq(pim_graph_check(graph, &error), PIM_BAD_INPUT);
+    pim_network_destroy(network);
+}
+END_TEST
+
+Suite *graph_suite(void)
+{
+    Suite *suite = suite_create("graph");
+    TCase *group = tcase_create("graph");
+    tcase_add_test(group, adding_keeps_sums_and_refuses_dangling_inputs);
+    tcase_add_test(group, sums_do_not_overflow);
+    tcase_add_test(group, layers_in_any_order_are_sorted);
+    tcase_add_test(group, ready_layers_keep_the_described_order);
+    tcase_add_test(group, cycles_and_dangling_edges_are_named);
+    tcase_add_test(group, check_sees_every_change);
+    suite_add_tcase(suite, group);
+    return suite;
+}

@@ -1,0 +1,7 @@
+#include "tests/unit/noc/suites.h"
+
+void pimsim_suites(SRunner *runner)
+{
+    srunner_add_suite(runner, golden_suite());
+    srunner_add_suite(runner, run_length_suite());
+}

@@ -1,0 +1,180 @@
+/*
+ * Sleeping routers against stepped ones: the same cycles of every packet and the same flits on every link, for long worms that
+ * cross, compete, block each other and run dry, under all options of the router.
+ */
+#include "tests/unit/noc/suites.h"
+
+#include "sim/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CASES = 160, RINGS = 24 };
+
+static uint32_t pick(struct pim_random *random, uint32_t least, uint32_t most)
+{
+    return least + (uint32_t)pim_random_below(random, most - least + 1);
+}
+
+static bool chance(struct pim_random *random, uint32_t one_in)
+{
+    return pim_random_below(random, one_in) == 0;
+}
+
+static struct pim_noc_configuration random_configuration(struct pim_random *random)
+{
+    struct pim_noc_configuration configuration;
+    pim_noc_configuration_initialize(&configuration);
+    configuration.width = pick(random, 1, 6);
+    configuration.height = pick(random, 1, 6);
+    configuration.virtual_channels = chance(random, 4) ? pick(random, 1, 32) : pick(random, 1, 5);
+    configuration.buffer_flits = chance(random, 4) ? pick(random, 1, 60) : pick(random, 1, 9);
+    if (chance(random, 2)) {
+        configuration.routing_delay = pick(random, 0, 3);
+        configuration.switch_allocation_delay = pick(random, 1, 3);
+        configuration.vc_allocation_delay = pick(random, 1, 3);
+        configuration.switch_traversal_delay = pick(random, 1, 3);
+        configuration.link_latency = pick(random, 1, 4);
+        configuration.credit_delay = pick(random, 0, 3);
+    }
+    configuration.speculative = chance(random, 3);
+    if (configuration.speculative && configuration.vc_allocation_delay > configuration.switch_allocation_delay)
+        configuration.vc_allocation_delay = configuration.switch_allocation_delay;
+    configuration.hold_switch_for_packet = chance(random, 3);
+    configuration.wait_for_tail_credit = chance(random, 3);
+    configuration.vc_allocator = chance(random, 3) ? PIM_NOC_SEPARABLE_INPUT_FIRST : PIM_NOC_ISLIP;
+    configuration.switch_allocator = chance(random, 3) ? PIM_NOC_SEPARABLE_INPUT_FIRST : PIM_NOC_ISLIP;
+    configuration.allocator_iterations = chance(random, 2) ? 1 : pick(random, 2, 4);
+    uint32_t speedup = chance(random, 3) ? pick(random, 1, 4) : 1;
+    configuration.input_speedup = configuration.virtual_channels % speedup == 0 ? speedup : 1;
+    return configuration;
+}
+
+static uint64_t random_length(struct pim_random *random)
+{
+    switch (pim_random_below(random, 4)) {
+    case 0:
+        return pick(random, 1, 3);
+    case 1:
+        return pick(random, 4, 40);
+    case 2:
+        return pick(random, 41, 400);
+    default:
+        return chance(random, 8) ? pick(random, 1000, 5000) : pick(random, 400, 1000);
+    }
+}
+
+/* Bursts of worms between random nodes, some from few nodes to one, some after long pauses. */
+static struct list random_list(struct pim_random *random, const struct pim_noc_configuration *configuration)
+{
+    struct list list = {0};
+    uint32_t last = configuration->width * configuration->height - 1;
+    uint32_t packets = pick(random, 5, 60), hot = pick(random, 0, last), gap = chance(random, 3) ? 3000 : 60;
+    uint64_t cycle = 0;
+    for (uint32_t i = 0; i < packets; i++) {
+        cycle += pim_random_below(random, gap);
+        list_add(&list, cycle, pick(random, 0, last), chance(random, 3) ? hot : pick(random, 0, last), random_length(random));
+    }
+    return list;
+}
+
+static void expect_equal_runs(struct pim_noc_configuration configuration, const struct list *stimulus, const char *what)
+{
+    struct list fast = list_copy(stimulus), slow = list_copy(stimulus);
+    uint64_t *fast_links, *slow_links;
+    struct pim_noc_statistics quick = list_run(&configuration, &fast, 53, &fast_links);
+    configuration.step_every_cycle = true;
+    struct pim_noc_statistics stepped = list_run(&configuration, &slow, 997, &slow_links);
+    list_expect_same(&slow, &fast, what);
+    for (size_t i = 0; i < (size_t)configuration.width * configuration.height * 6; i++)
+        ck_assert_msg(fast_links[i] == slow_links[i], "%s: node %zu, direction %zu: %llu flits instead of %llu", what, i / 6, i % 6,
+                      (unsigned long long)fast_links[i], (unsigned long long)slow_links[i]);
+    ck_assert_uint_le(quick.router_evaluations, stepped.router_evaluations);
+    ck_assert_uint_eq(quick.flit_hops, stepped.flit_hops);
+    free(fast_links);
+    free(slow_links);
+    list_free(&fast);
+    list_free(&slow);
+}
+
+START_TEST(random_worms)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 20170627 + (uint64_t)_i);
+    struct pim_noc_configuration configuration = random_configuration(&random);
+    struct list list = random_list(&random, &configuration);
+    char what[64];
+    (void)snprintf(what, sizeof what, "seed %d", 20170627 + _i);
+    expect_equal_runs(configuration, &list, what);
+    list_free(&list);
+}
+END_TEST
+
+/* Every node of a column (odd cases: of a row, or both) sends to the next one, the last one to the first: several rounds. */
+static struct list rings(struct pim_random *random, const struct pim_noc_configuration *configuration, int kind)
+{
+    struct list list = {0};
+    uint32_t width = configuration->width, height = configuration->height;
+    uint64_t cycle = 0;
+    for (uint32_t round = 0; round < 3; round++) {
+        uint64_t flits = pick(random, 100, 700);
+        for (uint32_t node = 0; node < width * height; node++) {
+            uint32_t x = node % width, y = node / width;
+            if (kind != 1)
+                list_add(&list, cycle, node, x + (y + 1) % height * width, flits);
+            if (kind != 0)
+                list_add(&list, cycle, node, (x + 1) % width + y * width, flits + (chance(random, 4) ? x : 0));
+        }
+        cycle += flits + pim_random_below(random, 200);
+    }
+    return list;
+}
+
+START_TEST(rings_of_neighbours)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 77 + (uint64_t)_i);
+    struct pim_noc_configuration configuration;
+    pim_noc_configuration_initialize(&configuration);
+    configuration.width = pick(&random, 2, 5);
+    configuration.height = pick(&random, 2, 5);
+    configuration.virtual_channels = pick(&random, 2, 8);
+    configuration.buffer_flits = pick(&random, 3, 12);
+    configuration.hold_switch_for_packet = _i % 4 == 3;
+    struct list list = rings(&random, &configuration, _i % 3);
+    char what[64];
+    (void)snprintf(what, sizeof what, "rings, seed %d", 77 + _i);
+    expect_equal_runs(configuration, &list, what);
+    list_free(&list);
+}
+END_TEST
+
+/* A worm that meets nobody costs the same number of evaluations whatever its length. */
+START_TEST(cost_does_not_depend_on_length)
+{
+    struct pim_noc_configuration configuration;
+    pim_noc_configuration_initialize(&configuration);
+    uint64_t evaluations[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct list list = {0};
+        list_add(&list, 0, 0, 63, i ? 900 : 50);
+        list_add(&list, 5, 63, 0, i ? 900 : 50);
+        evaluations[i] = list_run(&configuration, &list, 0, NULL).router_evaluations;
+        list_free(&list);
+    }
+    ck_assert_uint_eq(evaluations[0], evaluations[1]);
+    ck_assert_uint_le(evaluations[0], 2 * 15 * 16);
+}
+END_TEST
+
+Suite *run_length_suite(void)
+{
+    Suite *suite = suite_create("noc_run_length");
+    TCase *tests = tcase_create("against stepped routers");
+    tcase_add_loop_test(tests, random_worms, 0, CASES);
+    tcase_add_loop_test(tests, rings_of_neighbours, 0, RINGS);
+    tcase_add_test(tests, cost_does_not_depend_on_length);
+    tcase_set_timeout(tests, 120);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,258 @@
+#include "sim/output.h"
+#include "tests/unit/services/services.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct scratch scratch;
+
+static void set_up(void)
+{
+    scratch_make(&scratch);
+}
+
+static void tear_down(void)
+{
+    scratch_remove(&scratch);
+}
+
+static struct pim_output *opened(const char *path)
+{
+    struct pim_error error = {0};
+    struct pim_output *output;
+    ck_assert_msg(pim_output_open(&output, path, &error) == PIM_OK, "%s", error.text);
+    return output;
+}
+
+static void committed(struct pim_output *output)
+{
+    struct pim_error error = {0};
+    ck_assert_msg(pim_output_commit(output, &error) == PIM_OK, "%s", error.text);
+}
+
+static void expect_content(const char *path, const char *expected)
+{
+    char *text = read_file(path, NULL);
+    ck_assert_str_eq(text, expected);
+    free(text);
+}
+
+START_TEST(appears_at_commit)
+{
+    char path[512];
+    (void)scratch_path(&scratch, "result.json", path);
+    struct pim_output *output = opened(path);
+    ck_assert_str_eq(pim_output_name(output), path);
+    ck_assert_int_ge(fputs("new", pim_output_file(output)), 0);
+    ck_assert_int_eq(fflush(pim_output_file(output)), 0);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    committed(output);
+    expect_content(path, "new");
+    ck_assert_int_eq(scratch_count(&scratch), 1);
+}
+END_TEST
+
+START_TEST(abandon_leaves_the_old)
+{
+    char path[512];
+    write_file(scratch_path(&scratch, "result", path), "old", 3);
+    struct pim_output *output = opened(path);
+    ck_assert_int_ge(fputs("half a resu", pim_output_file(output)), 0);
+    expect_content(path, "old");
+    pim_output_abandon(output);
+    pim_output_abandon(NULL);
+    expect_content(path, "old");
+    ck_assert_int_eq(scratch_count(&scratch), 1);
+}
+END_TEST
+
+/* A process that dies in the middle leaves the old file whole. */
+START_TEST(death_leaves_the_old)
+{
+    char path[512];
+    write_file(scratch_path(&scratch, "result", path), "old", 3);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        struct pim_error error = {0};
+        struct pim_output *output;
+        if (pim_output_open(&output, path, &error) != PIM_OK)
+            _exit(1);
+        (void)fputs("half", pim_output_file(output));
+        (void)fflush(pim_output_file(output));
+        _exit(0);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    expect_content(path, "old");
+}
+END_TEST
+
+/* Two writers of the same file do not mix; the last to commit wins. */
+START_TEST(writers_do_not_mix)
+{
+    char path[512];
+    (void)scratch_path(&scratch, "result", path);
+    struct pim_output *first = opened(path), *second = opened(path);
+    ck_assert_int_ge(fputs("first, and longer", pim_output_file(first)), 0);
+    ck_assert_int_ge(fputs("second", pim_output_file(second)), 0);
+    committed(first);
+    expect_content(path, "first, and longer");
+    committed(second);
+    expect_content(path, "second");
+    ck_assert_int_eq(scratch_count(&scratch), 1);
+}
+END_TEST
+
+START_TEST(permissions)
+{
+    char path[512];
+    struct stat found;
+    mode_t mask = umask(027);
+    committed(opened(scratch_path(&scratch, "fresh", path)));
+    (void)umask(mask);
+    ck_assert_int_eq(stat(path, &found), 0);
+    ck_assert_uint_eq(found.st_mode & 0777, 0640);
+    ck_assert_int_eq(chmod(path, 0604), 0);
+    committed(opened(path));
+    ck_assert_int_eq(stat(path, &found), 0);
+    ck_assert_uint_eq(found.st_mode & 0777, 0604);
+    if (geteuid() == 0)
+        return; /* root may write everywhere */
+    struct pim_error error = {0};
+    struct pim_output *output;
+    ck_assert_int_eq(chmod(path, 0444), 0);
+    expect_failure(pim_output_open(&output, path, &error), PIM_IO, &error, "Permission denied");
+}
+END_TEST
+
+START_TEST(links_are_followed)
+{
+    struct pim_error error = {0};
+    struct pim_output *output;
+    struct stat found;
+    char target[512], link_path[512];
+    write_file(scratch_path(&scratch, "target", target), "old", 3);
+    ck_assert_int_eq(symlink("target", scratch_path(&scratch, "link", link_path)), 0);
+    output = opened(link_path);
+    ck_assert_int_ge(fputs("new", pim_output_file(output)), 0);
+    committed(output);
+    expect_content(target, "new");
+    ck_assert_int_eq(lstat(link_path, &found), 0);
+    ck_assert(S_ISLNK(found.st_mode));
+    ck_assert_int_eq(remove(target), 0);
+    expect_failure(pim_output_open(&output, link_path, &error), PIM_IO, &error, "leads nowhere");
+}
+END_TEST
+
+START_TEST(places_are_refused)
+{
+    struct pim_error error = {0};
+    struct pim_output *output;
+    char path[512];
+    expect_failure(pim_output_open(&output, scratch.folder, &error), PIM_IO, &error, "is a folder");
+    ck_assert_ptr_null(output);
+    expect_failure(pim_output_open(&output, scratch_path(&scratch, "none/a", path), &error), PIM_IO, &error,
+                   "No such file");
+    ck_assert_ptr_nonnull(strstr(error.text, path));
+    expect_failure(pim_output_open(&output, scratch_path(&scratch, "none/", path), &error), PIM_IO, &error,
+                   "name of a file");
+    expect_failure(pim_output_open(&output, "", &error), PIM_IO, &error, "name of a file");
+    write_file(scratch_path(&scratch, "file", path), "", 0);
+    expect_failure(pim_output_open(&output, scratch_path(&scratch, "file/a", path), &error), PIM_IO, &error,
+                   "Not a directory");
+}
+END_TEST
+
+/* The folder disappears in between: commit reports it. */
+START_TEST(rename_fails)
+{
+    struct pim_error error = {0};
+    char path[512], folder[512];
+    ck_assert_int_eq(mkdir(scratch_path(&scratch, "folder", folder), 0777), 0);
+    struct pim_output *output = opened(scratch_path(&scratch, "folder/a", path));
+    char moved[512];
+    ck_assert_int_eq(rename(folder, scratch_path(&scratch, "moved", moved)), 0);
+    expect_failure(pim_output_commit(output, &error), PIM_IO, &error,
+                   "cannot be put in its place: No such file");
+    struct scratch inner;
+    (void)snprintf(inner.folder, sizeof inner.folder, "%.200s/moved", scratch.folder);
+    scratch_remove(&inner);
+}
+END_TEST
+
+START_TEST(full_device)
+{
+    if (access("/dev/full", W_OK) != 0)
+        return;
+    struct pim_error error = {0};
+    struct pim_output *output = opened("/dev/full");
+    ck_assert_int_ge(fputs("lost", pim_output_file(output)), 0);
+    expect_failure(pim_output_commit(output, &error), PIM_IO, &error,
+                   "/dev/full: writing failed: No space left on device");
+    /* Also when the failing write was an earlier one, whose reason the C library forgets. */
+    output = opened("/dev/full");
+    ck_assert_int_ge(fputs("lost", pim_output_file(output)), 0);
+    ck_assert_int_ne(fflush(pim_output_file(output)), 0);
+    expect_failure(pim_output_commit(output, &error), PIM_IO, &error, "/dev/full: writing failed");
+}
+END_TEST
+
+START_TEST(standard_output)
+{
+    struct pim_error error = {0};
+    char path[512];
+    (void)scratch_path(&scratch, "stdout", path);
+    (void)fflush(stdout);
+    ck_assert_ptr_nonnull(freopen(path, "wb", stdout)); /* the test's process is its own */
+    struct pim_output *output = opened("-");
+    ck_assert_str_eq(pim_output_name(output), "standard output");
+    ck_assert_int_ge(fputs("text", pim_output_file(output)), 0);
+    committed(output);
+    expect_content(path, "text");
+    if (access("/dev/full", W_OK) != 0)
+        return;
+    ck_assert_ptr_nonnull(freopen("/dev/full", "wb", stdout));
+    output = opened("-");
+    ck_assert_int_ge(fputs("text", pim_output_file(output)), 0);
+    expect_failure(pim_output_commit(output, &error), PIM_IO, &error,
+                   "standard output: writing failed: No space");
+}
+END_TEST
+
+START_TEST(reals_as_text)
+{
+    char buffer[PIM_REAL_CHARACTERS];
+    pim_format_real(buffer, 0.1, 17);
+    ck_assert_str_eq(buffer, "0.10000000000000001");
+    pim_format_real(buffer, 0.1, 12);
+    ck_assert_str_eq(buffer, "0.1");
+    pim_format_real(buffer, -0x1.fffffffffffffp1023, 17);
+    ck_assert_str_eq(buffer, "-1.7976931348623157e+308");
+}
+END_TEST
+
+Suite *output_suite(void)
+{
+    Suite *suite = suite_create("output");
+    TCase *output = tcase_create("output");
+    tcase_set_timeout(output, 60);
+    tcase_add_checked_fixture(output, set_up, tear_down);
+    tcase_add_test(output, appears_at_commit);
+    tcase_add_test(output, abandon_leaves_the_old);
+    tcase_add_test(output, death_leaves_the_old);
+    tcase_add_test(output, writers_do_not_mix);
+    tcase_add_test(output, permissions);
+    tcase_add_test(output, links_are_followed);
+    tcase_add_test(output, places_are_refused);
+    tcase_add_test(output, rename_fails);
+    tcase_add_test(output, full_device);
+    tcase_add_test(output, standard_output);
+    tcase_add_test(output, reals_as_text);
+    suite_add_tcase(suite, output);
+    return suite;
+}

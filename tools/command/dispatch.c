@@ -1,0 +1,96 @@
+/* From a name to a command; what all commands share at their start and end. */
+#include "sim/nearest.h"
+#include "tools/command/command.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int command_fail(const char *words, const struct pim_error *error)
+{
+    fprintf(stderr, "%s: %s\n", words, error->text);
+    return pim_status_exit_code(error->status);
+}
+
+int command_finish(const char *words, int code)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fprintf(stderr, "%s: standard output: %s\n", words, errno ? strerror(errno) : "write failed");
+    clearerr(stdout); /* a second call reports nothing */
+    return code == 0 ? 1 : code;
+}
+
+static void print_table(const struct command *table, size_t count, const char *about, const char *words,
+                        FILE *out)
+{
+    fprintf(out, "Usage: %s COMMAND [ARGUMENT...]\n%s\n\nCommands:\n", words, about);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  %-10s %s\n", table[i].name, table[i].help);
+    fprintf(out, "\n%s COMMAND --help tells more about one of them.\n", words);
+}
+
+static const struct command *find(const struct command *table, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(table[i].name, name) == 0)
+            return &table[i];
+    }
+    return NULL;
+}
+
+static int refuse(const struct command *table, size_t count, const char *words, const char *name)
+{
+    size_t least = SIZE_MAX;
+    const char *nearest = "";
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = pim_edit_distance(table[i].name, name);
+        if (distance < least) {
+            least = distance;
+            nearest = table[i].name;
+        }
+    }
+    fprintf(stderr, "%s: unknown command %.60s; the nearest is %s (%s --help lists all)\n", words, name,
+            nearest, words);
+    return 2;
+}
+
+static int call(const struct command *command, const char *words, int argument_count, char **arguments)
+{
+    char name[128];
+    (void)snprintf(name, sizeof name, "%s %s", words, command->name);
+    arguments[0] = name;
+    return command->run(argument_count, arguments);
+}
+
+int command_dispatch(const struct command *table, size_t count, const char *about, int argument_count,
+                     char **arguments)
+{
+    char words[64];
+    (void)snprintf(words, sizeof words, "%s", arguments[0]);
+    const char *name = argument_count > 1 ? arguments[1] : NULL;
+    if (!name) {
+        print_table(table, count, about, words, stderr);
+        return 2;
+    }
+    bool help = strcmp(name, "help") == 0;
+    if ((help && argument_count == 2) || strcmp(name, "--help") == 0 || strcmp(name, "-?") == 0) {
+        print_table(table, count, about, words, stdout);
+        return 0;
+    }
+    const char *wanted = help ? arguments[2] : name;
+    const struct command *command = find(table, count, wanted);
+    if (!command)
+        return refuse(table, count, words, wanted);
+    if (!help)
+        return call(command, words, argument_count - 1, arguments + 1);
+    char option[] = "--help"; /* "help run" is "run --help" */
+    for (int i = 1; i + 1 < argument_count; i++)
+        arguments[i] = arguments[i + 1];
+    arguments[argument_count - 1] = option;
+    return call(command, words, argument_count - 1, arguments + 1);
+}

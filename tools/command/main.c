@@ -1,0 +1,33 @@
+/* pimsim: the table of commands. */
+#include "include/pimsim/pimsim.h"
+#include "tools/command/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command commands[] = {
+    {"map", "Turn a network and a hardware into a trace", command_map},
+    {"run", "Replay a trace on a hardware", command_run},
+    {"validate", "Hold the mapper's estimates against simulated cycles", command_validate},
+    {"trace", "Look into, check and assemble traces", command_trace},
+    {"network", "Show what a network consists of", command_network},
+    {"config", "Show, check and describe configurations", command_config},
+};
+
+int main(int argument_count, char **arguments)
+{
+    static const char about[] =
+        "Cycle-level simulator of processing-in-memory hardware for deep neural networks.";
+    char name[] = "pimsim"; /* the same messages however the program was called */
+    char *none[] = {name, NULL};
+    if (argument_count < 1)
+        arguments = none;
+    arguments[0] = name;
+    if (argument_count > 1 && (strcmp(arguments[1], "--version") == 0 || strcmp(arguments[1], "-V") == 0)) {
+        printf("pimsim %s\n", pimsim_version());
+        return command_finish(name, 0);
+    }
+    int code =
+        command_dispatch(commands, sizeof commands / sizeof commands[0], about, argument_count, arguments);
+    return command_finish(name, code);
+}

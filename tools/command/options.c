@@ -1,0 +1,223 @@
+/* Option tables on top of argp, and the numbers in them. The only file that knows argp, which glibc alone
+ * has. */
+#include "tools/command/options.h"
+#include "sim/nearest.h"
+
+#include <argp.h>
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_KEY = 0x1000 }; /* argp's key of rule 0 when it has no letter: not a character */
+
+struct parsing {
+    const struct option_usage *usage;
+    struct text_list *files;
+};
+
+void text_list_terminate(struct text_list *list)
+{
+    free(list->items);
+    *list = (struct text_list){NULL, 0};
+}
+
+static bool text_list_add(struct text_list *list, const char *text)
+{
+    const char **grown = realloc(list->items, (list->count + 1) * sizeof *grown);
+    if (!grown)
+        return false;
+    list->items = grown;
+    grown[list->count++] = text;
+    return true;
+}
+
+void common_terminate(struct common_options *common)
+{
+    text_list_terminate(&common->hardware);
+    text_list_terminate(&common->sets);
+}
+
+enum pim_status parse_unsigned(const char *name, const char *text, uint64_t minimum, uint64_t maximum,
+                               uint64_t *value, struct pim_error *error)
+{
+    bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char *digits = hexadecimal ? text + 2 : text;
+    bool good = *digits != '\0' &&
+                digits[strspn(digits, hexadecimal ? "0123456789abcdefABCDEF" : "0123456789")] == '\0';
+    errno = 0;
+    unsigned long long number = good ? strtoull(digits, NULL, hexadecimal ? 16 : 10) : 0;
+    if (!good || errno != 0 || number < minimum || number > maximum)
+        return pim_fail(error, PIM_USAGE, "%s: found %.60s, allowed is an integer from %llu to %llu", name,
+                        *text ? text : "nothing", (unsigned long long)minimum, (unsigned long long)maximum);
+    *value = number;
+    return PIM_OK;
+}
+
+enum pim_status parse_real(const char *name, const char *text, double minimum, double maximum, double *value,
+                           struct pim_error *error)
+{
+    char *end = NULL;
+    bool good = *text != '\0' && text[strspn(text, "0123456789.eE+-")] == '\0';
+    double number = good ? strtod(text, &end) : 0;
+    if (!good || *end != '\0' || !isfinite(number) || number < minimum || number > maximum)
+        return pim_fail(error, PIM_USAGE, "%s: found %.60s, allowed is a number from %g to %g", name,
+                        *text ? text : "nothing", minimum, maximum);
+    *value = number;
+    return PIM_OK;
+}
+
+enum pim_status parse_choice(const char *name, const char *text, const char *choices, unsigned *index,
+                             struct pim_error *error)
+{
+    char nearest[64] = "";
+    size_t least = SIZE_MAX;
+    unsigned i = 0;
+    for (const char *choice = choices; choice; i++) {
+        char word[64];
+        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(choice, "|"), choice);
+        if (strcmp(word, text) == 0) {
+            *index = i;
+            return PIM_OK;
+        }
+        size_t distance = pim_edit_distance(word, text);
+        if (distance < least) {
+            least = distance;
+            memcpy(nearest, word, sizeof nearest);
+        }
+        choice = strchr(choice, '|');
+        choice = choice ? choice + 1 : NULL;
+    }
+    return pim_fail(error, PIM_USAGE, "%s: found %.60s, allowed is %s; the nearest is %s", name,
+                    *text ? text : "nothing", choices, nearest);
+}
+
+static enum pim_status take_option(const struct option_rule *rule, const char *text, struct pim_error *error)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "--%s", rule->name);
+    switch (rule->kind) {
+    case OPTION_FLAG:
+        *(bool *)rule->target = true;
+        return PIM_OK;
+    case OPTION_TEXT:
+        *(const char **)rule->target = text;
+        return PIM_OK;
+    case OPTION_LIST:
+        return text_list_add(rule->target, text) ? PIM_OK
+                                                 : pim_fail(error, PIM_NO_MEMORY, "%s: out of memory", name);
+    case OPTION_CHOICE:
+        return parse_choice(name, text, rule->choices, rule->target, error);
+    case OPTION_UNSIGNED:
+        return parse_unsigned(name, text, rule->minimum, rule->maximum, rule->target, error);
+    case OPTION_REAL:
+        return parse_real(name, text, rule->real_minimum, rule->real_maximum, rule->target, error);
+    }
+    return pim_fail(error, PIM_INTERNAL, "%s: unknown kind of option", name);
+}
+
+static error_t handle(int key, char *text, struct argp_state *state)
+{
+    const struct parsing *parsing = state->input;
+    const struct option_usage *usage = parsing->usage;
+    struct pim_error error = {PIM_OK, ""};
+    if (key == ARGP_KEY_ARG) {
+        if (state->arg_num >= usage->most)
+            argp_error(state, "unexpected argument: %s", text);
+        else if (!text_list_add(parsing->files, text))
+            return ENOMEM;
+        return 0;
+    }
+    if (key == ARGP_KEY_END) {
+        if (state->arg_num < usage->least)
+            argp_error(state, "an argument is missing: %s", usage->arguments);
+        return 0;
+    }
+    for (size_t i = 0; i < usage->rule_count; i++) {
+        const struct option_rule *rule = &usage->rules[i];
+        if (key != (rule->letter ? rule->letter : FIRST_KEY + (int)i))
+            continue;
+        if (take_option(rule, text, &error) != PIM_OK)
+            argp_error(state, "%s", error.text);
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+/* The help of a rule with its choices or range. */
+static char *describe(const struct option_rule *rule)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    (void)fputs(rule->help, out);
+    if (rule->kind == OPTION_CHOICE) {
+        (void)fputs(" (", out);
+        for (const char *c = rule->choices; *c; c++) {
+            if (*c == '|')
+                (void)fputs(", ", out);
+            else
+                (void)fputc(*c, out);
+        }
+        (void)fputc(')', out);
+    } else if (rule->kind == OPTION_UNSIGNED && rule->maximum < UINT32_MAX) {
+        (void)fprintf(out, " (%llu to %llu)", (unsigned long long)rule->minimum,
+                      (unsigned long long)rule->maximum);
+    } else if (rule->kind == OPTION_REAL) {
+        (void)fprintf(out, " (%g to %g)", rule->real_minimum, rule->real_maximum);
+    }
+    return fclose(out) == 0 ? text : NULL;
+}
+
+void options_parse(const struct option_usage *usage, int argument_count, char **arguments,
+                   struct text_list *files)
+{
+    assert(usage->most == 0 || files);
+    struct argp_option *options = calloc(usage->rule_count + 1, sizeof *options);
+    char **helps = calloc(usage->rule_count + 1, sizeof *helps);
+    bool complete = options && helps;
+    for (size_t i = 0; complete && i < usage->rule_count; i++) {
+        const struct option_rule *rule = &usage->rules[i];
+        helps[i] = describe(rule);
+        complete = helps[i] != NULL;
+        options[i] = (struct argp_option){.name = rule->name,
+                                          .key = rule->letter ? rule->letter : FIRST_KEY + (int)i,
+                                          .arg = rule->argument,
+                                          .doc = helps[i]};
+    }
+    const struct argp argp = {
+        .options = options, .parser = handle, .args_doc = usage->arguments, .doc = usage->help};
+    struct parsing parsing = {usage, files};
+    argp_err_exit_status = 2;
+    error_t failed = complete ? argp_parse(&argp, argument_count, arguments, 0, NULL, &parsing) : ENOMEM;
+    for (size_t i = 0; helps && i < usage->rule_count; i++)
+        free(helps[i]);
+    free(helps);
+    free(options);
+    if (failed != 0) {
+        fprintf(stderr, "%s: %s\n", arguments[0], strerror(failed));
+        exit(failed == ENOMEM ? 1 : 2);
+    }
+}
+
+enum pim_status options_configuration(const struct pim_schema *schema, const struct text_list *files,
+                                      const struct text_list *sets, bool complete,
+                                      struct pim_configuration **configuration, struct pim_error *error)
+{
+    enum pim_status status = pim_configuration_create(schema, configuration, error);
+    for (size_t i = 0; status == PIM_OK && i < files->count; i++)
+        status = pim_configuration_read_file(*configuration, files->items[i], error);
+    for (size_t i = 0; status == PIM_OK && i < sets->count; i++)
+        status = pim_configuration_set(*configuration, sets->items[i], error);
+    if (status == PIM_OK && complete)
+        status = pim_configuration_complete(*configuration, error);
+    if (status != PIM_OK) {
+        pim_configuration_destroy(*configuration);
+        *configuration = NULL;
+    }
+    return status;
+}

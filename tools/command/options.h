@@ -1,0 +1,122 @@
+/*
+ * Options of a command: a table of rules, parsed with argp (glibc). Wrong usage is reported on standard error
+ * and ends the process with exit code 2; --help prints the table and ends it with 0.
+ *
+ *     struct common_options common = {0};
+ *     const char *output = NULL;
+ *     uint64_t until = 0;
+ *     const struct option_rule rules[] = {
+ *         OPTIONS_COMMON(common),
+ *         {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .target = &output, .argument = "FILE",
+ *          .help = "The trace to write"},
+ *         {.name = "until", .kind = OPTION_UNSIGNED, .target = &until, .argument = "CYCLE",
+ *          .help = "Stop at the start of this cycle", .maximum = UINT64_MAX},
+ *     };
+ *     struct text_list files = {0};
+ *     const struct option_usage usage = {"TRACE", "Replays a trace.", rules, COUNT(rules), 1, 1};
+ *     options_parse(&usage, argument_count, arguments, &files);
+ *     ...
+ *     text_list_terminate(&files);
+ *     common_terminate(&common);
+ */
+#ifndef PIMSIM_TOOLS_COMMAND_OPTIONS_H
+#define PIMSIM_TOOLS_COMMAND_OPTIONS_H
+
+#include "sim/configuration.h"
+#include "sim/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Texts borrowed from the command line, in their order; all zero is an empty list. */
+struct text_list {
+    const char **items;
+    size_t count;
+};
+void text_list_terminate(struct text_list *list);
+
+enum option_kind {
+    OPTION_FLAG,     /* target: bool */
+    OPTION_TEXT,     /* target: const char * */
+    OPTION_LIST,     /* target: struct text_list; the option may be repeated */
+    OPTION_CHOICE,   /* target: unsigned, the index in `choices` ("json|csv|text") */
+    OPTION_UNSIGNED, /* target: uint64_t in [minimum, maximum]; decimal or 0x */
+    OPTION_REAL      /* target: double in [real_minimum, real_maximum], finite */
+};
+
+struct option_rule {
+    const char *name; /* "output": --output */
+    char letter;      /* 'o': -o; 0: none */
+    enum option_kind kind;
+    void *target;
+    const char *argument; /* "FILE"; NULL for a flag */
+    const char *help;
+    const char *choices;
+    uint64_t minimum, maximum;
+    double real_minimum, real_maximum;
+};
+
+struct option_usage {
+    const char *arguments; /* "TRACE", "FILE...", "" */
+    const char *help;      /* a sentence or more */
+    const struct option_rule *rules;
+    size_t rule_count;
+    size_t least, most; /* how many arguments that are no options; SIZE_MAX: any number */
+};
+
+/* Fills the targets, and `files` with the arguments that are no options (NULL when most is 0). Targets of
+ * options that are not given stay as they are: set the defaults before. Ends the process on wrong usage and
+ * --help. */
+void options_parse(const struct option_usage *usage, int argument_count, char **arguments,
+                   struct text_list *files);
+
+/* What most commands take. */
+struct common_options {
+    struct text_list hardware; /* --hardware FILE, read in order */
+    struct text_list sets;     /* --set KEY=VALUE */
+    bool quiet;
+};
+#define OPTION_HARDWARE(common)                                                                              \
+    {                                                                                                        \
+        .name = "hardware", .kind = OPTION_LIST, .target = &(common).hardware, .argument = "FILE",           \
+        .help = "Hardware configuration (libconfig); of several files the later wins"                        \
+    }
+#define OPTION_SET(common)                                                                                   \
+    {                                                                                                        \
+        .name = "set", .kind = OPTION_LIST, .target = &(common).sets, .argument = "KEY=VALUE",               \
+        .help = "Changes one value of the configuration after its files are read"                            \
+    }
+#define OPTION_QUIET(common)                                                                                 \
+    {                                                                                                        \
+        .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .target = &(common).quiet,                      \
+        .help = "No progress, only results and errors"                                                       \
+    }
+#define OPTION_FORMAT(index, list)                                                                           \
+    {                                                                                                        \
+        .name = "format", .kind = OPTION_CHOICE, .target = &(index), .argument = "FORMAT", .choices = list,  \
+        .help = "Format of the output"                                                                       \
+    }
+#define OPTIONS_COMMON(common) OPTION_HARDWARE(common), OPTION_SET(common), OPTION_QUIET(common)
+void common_terminate(struct common_options *common);
+
+/*
+ * Makes a configuration from the defaults, `files` and then `sets`. With `complete`, required keys that are
+ * missing are an error. The caller destroys it.
+ */
+enum pim_status options_configuration(const struct pim_schema *schema, const struct text_list *files,
+                                      const struct text_list *sets, bool complete,
+                                      struct pim_configuration **configuration, struct pim_error *error);
+
+/* A whole number in [minimum, maximum], decimal or 0x; PIM_USAGE: "<name>: found x, allowed is ...". Signs
+ * and blanks are refused. */
+enum pim_status parse_unsigned(const char *name, const char *text, uint64_t minimum, uint64_t maximum,
+                               uint64_t *value, struct pim_error *error);
+/* A finite number in [minimum, maximum]. */
+enum pim_status parse_real(const char *name, const char *text, double minimum, double maximum, double *value,
+                           struct pim_error *error);
+/* The index of `text` in "a|b|c"; PIM_USAGE names the choices and the nearest. */
+enum pim_status parse_choice(const char *name, const char *text, const char *choices, unsigned *index,
+                             struct pim_error *error);
+
+#endif

@@ -1,0 +1,67 @@
+#include "tools/command/replay.h"
+
+#include "tools/command/hardware.h"
+
+#include <string.h>
+
+/* "FROM:TO" in cycles; an absent end means without limit. */
+static enum pim_status parse_window(const char *text, struct pim_system_options *options, struct pim_error *error)
+{
+    options->timeline_begin = 0;
+    options->timeline_end = UINT64_MAX;
+    if (!text)
+        return PIM_OK;
+    char from[24];
+    const char *colon = strchr(text, ':');
+    if (!colon || (size_t)(colon - text) >= sizeof from)
+        return pim_fail(error, PIM_USAGE, "--timeline-window %s: FROM:TO in cycles is expected", text);
+    memcpy(from, text, (size_t)(colon - text));
+    from[colon - text] = '\0';
+    if (*from && parse_unsigned("--timeline-window", from, 0, UINT64_MAX, &options->timeline_begin, error) != PIM_OK)
+        return error->status;
+    if (colon[1] && parse_unsigned("--timeline-window", colon + 1, options->timeline_begin, UINT64_MAX, &options->timeline_end,
+                                   error) != PIM_OK)
+        return error->status;
+    return PIM_OK;
+}
+
+enum pim_status replay_run(const char *path, const struct common_options *common, const struct replay_options *options,
+                           struct replay *replay, struct pim_error *error)
+{
+    *replay = (struct replay){.path = path};
+    struct pim_system_options system = {.until_cycle = options->until,
+                                        .timeline = options->timeline,
+                                        .timeline_units = options->timeline_units,
+                                        .quiet = common->quiet};
+    struct pim_hardware hardware;
+    if (parse_window(options->timeline_window, &system, error) != PIM_OK || pim_trace_open(path, &replay->trace, error) != PIM_OK)
+        return error->status;
+    if (command_trace_hardware(replay->trace, path, common, &replay->configuration, &hardware, error) != PIM_OK)
+        return error->status;
+    /* --noc is a setting like any other, so that the hash of the configuration tells it. */
+    static const char *const fidelities[] = {NULL, "noc.fidelity=ideal", "noc.fidelity=analytic", "noc.fidelity=flit"};
+    if (options->fidelity > 0 && (pim_configuration_set(replay->configuration, fidelities[options->fidelity], error) != PIM_OK ||
+                                  pim_hardware_read(replay->configuration, &hardware, error) != PIM_OK))
+        return error->status;
+    if (pim_system_create(&hardware, replay->trace, &system, &replay->system, error) != PIM_OK ||
+        pim_system_run(replay->system, error) != PIM_OK)
+        return error->status;
+    return pim_system_collect(replay->system, &replay->result, error);
+}
+
+struct pim_report_inputs replay_inputs(const struct replay *replay, bool reproducible)
+{
+    struct pim_report_inputs inputs = {.trace_name = replay->path,
+                                       .config_hash = pim_configuration_hash(replay->configuration),
+                                       .reproducible = reproducible};
+    pim_host_usage(&inputs.cpu_seconds, &inputs.peak_memory_bytes);
+    return inputs;
+}
+
+void replay_terminate(struct replay *replay)
+{
+    pim_run_result_terminate(&replay->result);
+    pim_system_destroy(replay->system);
+    pim_configuration_destroy(replay->configuration);
+    pim_trace_close(replay->trace);
+}

@@ -1,0 +1,47 @@
+/*
+ * What the programs of a trace amount to: instructions by opcode, work, bytes. Repeats are counted with all their iterations, without
+ * executing them.
+ *
+ * Counts stop at UINT64_MAX instead of wrapping: only a trace that could never be executed gets there.
+ */
+#ifndef PIMSIM_TRACES_COUNTS_H
+#define PIMSIM_TRACES_COUNTS_H
+
+#include "sim/status.h"
+#include "traces/reader.h"
+
+#include <stdint.h>
+
+struct pim_trace_counts {
+    uint64_t stored;                    /* instructions in the file, REPEAT included */
+    uint64_t fetched;                   /* instructions executed, repeats expanded */
+    uint64_t by_opcode[PIM_OPCODES];    /* executed; REPEAT: as often as its block is entered */
+    uint64_t macs;                      /* sum of m * n * k of MATRIX */
+    uint64_t mvm_windows;               /* sum of windows of MVM */
+    uint64_t bit_serial_operations;     /* sum of count of BIT_SERIAL */
+    uint64_t vector_elements;           /* sum of rows * elements of VECTOR */
+    uint64_t loaded_bytes[PIM_BUFFERS]; /* by LOAD, for each buffer */
+    uint64_t stored_bytes[PIM_BUFFERS]; /* by STORE, for each buffer */
+    uint64_t sent_bytes, received_bytes;
+};
+
+/* a + b and a * b, UINT64_MAX when that is too much. */
+uint64_t pim_add_saturating(uint64_t a, uint64_t b);
+uint64_t pim_multiply_saturating(uint64_t a, uint64_t b);
+
+/* Bytes of buffer space (traces/instruction.h): what a LOAD takes or a STORE gives back; what a MATRIX reads of input and weight, and the
+ * output tile it opens, with `accumulator_bits` per element (0: its output_bits). */
+uint64_t pim_memory_bytes(const struct pim_instruction *instruction);
+uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_buffer buffer, uint32_t accumulator_bits);
+
+/* Adds `times` executions of an instruction (not to `stored`). */
+void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instruction *instruction, uint64_t times);
+
+/* Adds the counts of another unit. */
+void pim_counts_merge(struct pim_trace_counts *counts, const struct pim_trace_counts *other);
+
+/* Counts the program of one unit; the time it takes depends on the instructions stored. Fails as pim_trace_cursor_next does. */
+enum pim_status pim_counts_of_unit(const struct pim_trace *trace, uint32_t unit, struct pim_trace_counts *counts,
+                                   struct pim_error *error);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * What a trace says besides its programs: the description, the phases with the mapper's estimates, and behaviour tables.
+ *
+ * A trace is one self-contained file: the hardware configuration it was made for, one program per unit, the phases that work is
+ * attributed to, and the closed-form estimate of each phase. docs/trace-format.md gives the bytes.
+ */
+#ifndef PIMSIM_TRACES_TRACE_H
+#define PIMSIM_TRACES_TRACE_H
+
+#include <stdint.h>
+
+/* The parts an estimate is made of. PIM_ESTIMATE_MAP's X(name, text) */
+#define PIM_ESTIMATE_MAP(X)                                                                                  \
+    X(PIM_ESTIMATE_COMPUTE, "compute")                                                                       \
+    X(PIM_ESTIMATE_VECTOR, "vector")                                                                         \
+    X(PIM_ESTIMATE_MEMORY, "memory")                                                                         \
+    X(PIM_ESTIMATE_TRANSFER, "transfer")                                                                     \
+    X(PIM_ESTIMATE_WEIGHT_SHARING, "weight_sharing")
+
+enum pim_estimate_part {
+#define X(name, text) name,
+    PIM_ESTIMATE_MAP(X)
+#undef X
+    PIM_ESTIMATE_PARTS
+};
+
+/* Bounds of the format: a writer, the assembler and the reader refuse what is beyond them. */
+enum {
+    PIM_TRACE_UNITS = 1 << 20,     /* units, and places of the node array */
+    PIM_TRACE_PHASES = 1 << 20,    /* phases */
+    PIM_TRACE_NAME = 1 << 12,      /* bytes of a family or phase name */
+    PIM_TRACE_TEXT = 1 << 24,      /* bytes of network, mapping, configuration: each */
+    PIM_TRACE_CHUNK = 1024,        /* instructions in a chunk */
+    PIM_REPEAT_LENGTH = 1023,      /* instructions in a repeat block: with its REPEAT it fits a chunk */
+    PIM_TRACE_ROUTERS = 1 << 20,   /* routers that have a behaviour table */
+    PIM_TRACE_BEHAVIOURS = 1 << 26 /* entries of all behaviour tables together */
+};
+
+/* Texts are never NULL in what a reader hands out; a writer copies them and takes NULL as "". */
+struct pim_trace_description {
+    const char *family;             /* which mapper and kind of hardware: "allspark" */
+    const char *network, *mapping;  /* free text: "swin-t 224x224", "partition 4,3" */
+    const char *configuration;      /* hardware configuration, libconfig text: the default for `pimsim run` */
+    uint32_t width, height;         /* node array: unit u sits at x = u % width, y = u / width */
+    uint32_t units;                 /* 1 to width * height */
+    uint64_t macs;                  /* multiply-accumulates of the network, as the mapper counts them; 0 = not stated */
+    uint64_t padding_macs;          /* executed on top of it by padding */
+    uint64_t weight_bytes;          /* distinct weight bytes of the network that were placed */
+};
+
+struct pim_trace_phase {
+    const char *name;                             /* "stage1/block0/layer0/query" */
+    uint64_t estimate_cycles;                     /* of the logic clock */
+    uint64_t estimate_parts[PIM_ESTIMATE_PARTS];  /* of the logic clock; they may overlap, so their sum need not be the whole */
+};
+
+/* One entry of a router's behaviour table: the router serves `task` in the cycles start <= t < end. */
+struct pim_trace_behaviour {
+    uint32_t task, start, end;
+};
+
+/* The text of a part; NULL for a value outside the table. */
+const char *pim_estimate_part_name(unsigned part);
+
+#endif
