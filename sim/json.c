@@ -254,7 +254,8 @@ enum pim_status pim_json_parse(const char *name, const char *text, size_t length
         return PIM_OK;
     if (json_error_code(&reason) == json_error_out_of_memory)
         return pim_fail(error, PIM_NO_MEMORY, "%s: no memory to read it", name);
-    /* jansson quotes the text near the error, which may hold anything: no control characters reach a terminal. */
+    /* jansson quotes the text near the error, which may hold anything: no control character shall reach a
+     * terminal. */
     for (char *at = reason.text; *at; at++) {
         if ((unsigned char)*at < ' ' || *at == '\x7f')
             *at = '?';

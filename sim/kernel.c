@@ -81,6 +81,7 @@ static inline bool fire_word(struct pim_kernel *kernel, uint64_t position, uint6
                 return true;
             record = kernel->near[index].head;
         }
+        assert(key >= kernel->key && pim_queue_epoch_of(key) == kernel->epoch);
         pim_list_clear(&kernel->near[index]);
         word &= word - 1;
         kernel->near_bits[position] = word;
@@ -121,6 +122,7 @@ static void fire(struct pim_kernel *kernel)
 enum pim_run_end pim_kernel_run(struct pim_kernel *kernel, pim_time until)
 {
     assert(!kernel->running && "a handler must not run the kernel");
+    assert(pim_queue_epoch_of(kernel->key) == kernel->epoch);
     kernel->started = true;
     kernel->running = true;
     kernel->stopped = false;

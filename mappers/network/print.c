@@ -84,17 +84,15 @@ static void print_attention(const struct pim_transformer_block *block, uint32_t 
     (void)snprintf(region, sizeof region, "%" PRIu32 "x%" PRIu32, attention->region_height,
                    attention->region_width);
     if (which == 0) {
-        (void)grouped(block->macs, macs);
         (void)snprintf(name, sizeof name, "%" PRIu32 ".%" PRIu32, block->stage + 1, block->index + 1);
         (void)snprintf(tokens, sizeof tokens, "%" PRIu64, block->tokens);
     }
-    fprintf(file, "%7s %8s %8" PRIu32 " %9s %9s %8" PRIu32 " %8" PRIu32 " %5" PRIu32 " %6" PRIu32 " %7s %16s",
+    const char *kind = attention->global ? "global" : block->shifted ? "shifted" : "local";
+    fprintf(file, "%7s %8s %8" PRIu32 " %9s %9s %8" PRIu32 " %8" PRIu32 " %5" PRIu32 " %6" PRIu32 " %7s",
             name, tokens, attention->branches, grid, region, attention->query_tokens, attention->key_tokens,
-            attention->heads, attention->head_channels,
-            attention->global ? "global"
-            : block->shifted  ? "shifted"
-                              : "local",
-            macs);
+            attention->heads, attention->head_channels, kind);
+    if (which == 0)
+        fprintf(file, " %16s", grouped(block->macs, macs));
     for (uint32_t i = 0; attention->granularities > 1 && i < attention->granularities; i++)
         fprintf(file, "%s%" PRIu32, i == 0 ? "  keys " : " + ", attention->granularity_keys[i]);
     fputc('\n', file);

@@ -38,6 +38,13 @@ bool pim_noc_router_sleeps_on(struct noc_mesh *mesh, uint32_t node, uint64_t cyc
     return true;
 }
 
+/* Where the history has the grants of `cycle`, in which the router sleeps, by the cycle that it repeats. */
+static unsigned slept_slot(const struct noc_rhythm *rhythm, unsigned period, uint64_t cycle)
+{
+    uint64_t first = rhythm->last + 1; /* of the cycles slept through */
+    return (unsigned)((first - period + (cycle - first) % period) % NOC_PERIOD_LIMIT);
+}
+
 /* `times` cycles with these arrivals and grants. Counters are modulo 2^32: what came in and what went out cancel. */
 static void account(struct noc_mesh *mesh, uint32_t node, uint64_t times, const uint64_t *flits, const uint64_t *credits,
                     const struct noc_grant *grants, unsigned grant_count)
@@ -84,7 +91,7 @@ void pim_noc_router_settle(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
             router->credit_in[port] = pim_noc_pattern_entry(&mesh->credit_patterns[(size_t)node * NOC_PORTS + port],
                                                             time - mesh->timing.credit_latency[port]);
         }
-        uint64_t slot = (time - router->period) % NOC_PERIOD_LIMIT;
+        unsigned slot = slept_slot(rhythm, router->period, time);
         account(mesh, node, times, router->flit_in, router->credit_in, rhythm->grants[slot], rhythm->grant_counts[slot]);
     }
     router->calm_since = router->clean_since = cycle; /* the history has a gap */
@@ -97,7 +104,7 @@ uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, 
     uint64_t flits = 0, first = router->since;
     for (unsigned i = 0; i < router->period && first + i < end; i++) {
         uint64_t times = (end - first - i + router->period - 1) / router->period;
-        uint64_t slot = (first + i - router->period) % NOC_PERIOD_LIMIT;
+        unsigned slot = slept_slot(rhythm, router->period, first + i);
         const struct noc_grant *grants = router->period == 1 ? router->grants : rhythm->grants[slot];
         unsigned count = router->period == 1 ? router->grant_count : rhythm->grant_counts[slot];
         for (unsigned j = 0; j < count; j++)

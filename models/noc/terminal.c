@@ -18,17 +18,19 @@ static uint64_t credits_at(const struct noc_mesh *mesh, uint32_t node, uint64_t 
                                        : terminal->credit_in;
 }
 
-/* Whether the terminal, asleep since `first`, sends a flit `step` cycles later. */
-static bool sends(const struct noc_terminal *terminal, unsigned step)
+/* Whether the terminal sends a flit in `cycle`, in which it sleeps: what it did in the cycle that it repeats. */
+static bool sends(const struct noc_terminal *terminal, uint64_t cycle)
 {
-    return terminal->period == 1 ? terminal->sending : terminal->sent >> (terminal->period - 1 - step) & 1;
+    if (terminal->period == 1)
+        return terminal->sending;
+    return terminal->sent >> (terminal->period - 1 - (cycle - terminal->last - 1) % terminal->period) & 1;
 }
 
 uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint64_t end)
 {
     uint64_t flits = 0;
     for (unsigned i = 0; i < terminal->period && terminal->since + i < end; i++)
-        flits += sends(terminal, i) ? (end - terminal->since - i + terminal->period - 1) / terminal->period : 0;
+        flits += sends(terminal, terminal->since + i) ? (end - terminal->since - i + terminal->period - 1) / terminal->period : 0;
     return flits;
 }
 

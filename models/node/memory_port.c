@@ -2,7 +2,8 @@
  * The memory port: three clients (memory engine, sending and receiving side of the network interface) share one bank.
  *
  *  1. A client has one request at a time: a burst. The port moves at most `arbitration_bytes` of it, then the next client that has
- *     a request goes, round robin; a piece longer than that is cut, shorter pieces are taken whole.
+ *     a request goes, round robin. A piece longer than that is cut, and a cut piece is cut at the ends of rows too, so that a row
+ *     is not opened twice for one stream; shorter pieces are taken whole.
  *  2. The bank executes the parts in the order given (models/dram); the port takes the next part at the cycle the bank names, so
  *     that bursts follow each other without a bubble.
  *  3. A request ends with the last data of its last part. Its client may hand in the next one as soon as that part is taken.
@@ -29,7 +30,7 @@ static void schedule(struct pim_node *node)
 }
 
 /* Cuts the next part off a request; true when that was the last. */
-static bool cut(struct pim_port_request *request, uint32_t limit, struct pim_burst *part)
+static bool cut(struct pim_port_request *request, uint32_t limit, uint64_t row_bytes, struct pim_burst *part)
 {
     const struct pim_burst *burst = &request->burst;
     part->address = burst->address + (uint64_t)request->piece * burst->stride + request->offset;
@@ -37,7 +38,10 @@ static bool cut(struct pim_port_request *request, uint32_t limit, struct pim_bur
     part->write = burst->write;
     if (burst->bytes > limit) {
         uint32_t rest = burst->bytes - request->offset;
+        uint64_t row_rest = row_bytes - part->address % row_bytes;
         part->bytes = rest < limit ? rest : limit;
+        if (row_rest < part->bytes)
+            part->bytes = (uint32_t)row_rest;
         part->count = 1;
         request->offset += part->bytes;
         if (request->offset == burst->bytes) {
@@ -72,7 +76,9 @@ static void arbitrate(struct pim_kernel *kernel, void *context)
     pim_time now = pim_kernel_now(kernel);
     struct pim_burst part;
     struct pim_burst_times times;
-    bool last = cut(request, configuration->arbitration_bytes, &part);
+    const struct pim_bank_organization *organization = &configuration->bank.organization;
+    uint64_t row_bytes = (uint64_t)organization->row_bytes * organization->banks;
+    bool last = cut(request, configuration->arbitration_bytes, row_bytes, &part);
     pim_bank_access(&port->bank, &part, now / configuration->memory_period, &times);
     port->free_at = times.next * configuration->memory_period;
     if (last) {

@@ -98,6 +98,7 @@ struct pim_phase_result {
     uint32_t units;      /* that ran it */
     pim_time time_sum, time_maximum;
     pim_time share[PIM_SHARES];
+    pim_time last_time, last_share[PIM_SHARES]; /* of the unit that left the phase last: about the critical path */
     pim_time wait[PIM_WAITS]; /* engine time stalled, by cause, all engines */
     pim_time noc_contention;  /* sum over packets of latency beyond the zero-load latency */
     pim_time dram_row, dram_refresh, dram_turnaround; /* port time lost to rows, refresh, bus turnaround */

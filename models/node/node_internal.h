@@ -96,6 +96,7 @@ struct pim_node {
     bool in_phase;
     uint32_t phase;
     pim_time phase_start;
+    pim_time share_at_start[PIM_SHARES];
     struct pim_engine_queue queue[PIM_ENGINE_CONTROL]; /* matrix, vector, memory, send, receive */
     struct pim_buffer_space buffer[PIM_BUFFERS];
     struct pim_memory_port port;

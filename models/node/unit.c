@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void pim_node_fail(struct pim_node *node, const struct pim_slot *slot, const char *format, ...)
 {
@@ -89,6 +90,7 @@ static void begin_phase(struct pim_node *node, uint32_t phase)
     node->in_phase = true;
     node->phase = phase;
     node->phase_start = now;
+    memcpy(node->share_at_start, node->result.share, sizeof node->share_at_start);
 }
 
 static void end_phase(struct pim_node *node, uint32_t phase)
@@ -106,8 +108,12 @@ static void end_phase(struct pim_node *node, uint32_t phase)
     result->time_sum += duration;
     if (duration > result->time_maximum)
         result->time_maximum = duration;
-    if (now > result->end)
+    if (now >= result->end) {
         result->end = now;
+        result->last_time = duration;
+        for (unsigned share = 0; share < PIM_SHARES; share++)
+            result->last_share[share] = node->result.share[share] - node->share_at_start[share];
+    }
     if (now > array->finished_at)
         array->finished_at = now;
     node->in_phase = false;

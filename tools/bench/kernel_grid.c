@@ -71,5 +71,6 @@ double bench_grid(enum bench_grid kind, unsigned side, unsigned stride, uint64_t
     pim_clock_destroy(clock);
     pim_kernel_destroy(kernel);
     free(cells);
-    return best / (double)cycles / (double)((count + stride - 1) / stride);
+    size_t active = (count + stride - 1) / stride;
+    return best / (double)cycles / (double)active;
 }

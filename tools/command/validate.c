@@ -1,8 +1,10 @@
 /*
  * pimsim validate: the mapper's estimate of every phase beside simulated cycles, and what the simulator attributes the difference to.
  *
- * The simulated time of a phase is the mean over the units that run it, so that phases sum to about the run. The total is held against the
- * run itself.
+ * The simulated time of a phase is by how much it moves the end of the work: from the latest end of all phases before it to its own latest
+ * end. So phases tile the run without gap or overlap, and their sum is the run. The parts beside it are those of the unit that left the
+ * phase last; what it waited for other units shows as waiting, and what the phase took less than that unit, because units drift apart,
+ * as overlap.
  */
 #include "sim/csv.h"
 #include "sim/json.h"
@@ -25,6 +27,7 @@ struct line {
     double estimate, simulated;
     double parts[PIM_ESTIMATE_PARTS];
     double share[PIM_SHARES];
+    double overlap; /* of the last unit's time with phases before */
     double contention, rows, refresh, turnaround, buffer, peer;
 };
 
@@ -33,7 +36,8 @@ static double error_percent(const struct line *line)
     return line->simulated > 0 ? 100.0 * (line->estimate - line->simulated) / line->simulated : 0.0;
 }
 
-static struct line phase_line(const struct pim_system *system, uint32_t index)
+/* `frontier`: the latest end of the phases before, in ticks; moved on. */
+static struct line phase_line(const struct pim_system *system, uint32_t index, pim_time *frontier)
 {
     const struct pim_phase_result *result = &system->array.phases[index];
     const struct pim_trace_phase *phase = pim_trace_phase(system->trace, index);
@@ -43,9 +47,13 @@ static struct line phase_line(const struct pim_system *system, uint32_t index)
     if (result->units == 0)
         return line;
     double unit = (double)result->units * (double)system->hardware.node.logic_period;
-    line.simulated = (double)result->time_sum / unit;
+    double period = (double)system->hardware.node.logic_period;
+    pim_time advance = result->end > *frontier ? result->end - *frontier : 0;
+    *frontier += advance;
+    line.simulated = (double)advance / period;
     for (unsigned share = 0; share < PIM_SHARES; share++)
-        line.share[share] = (double)result->share[share] / unit;
+        line.share[share] = (double)result->last_share[share] / period;
+    line.overlap = (double)result->last_time / period - line.simulated;
     line.contention = (double)result->noc_contention / unit;
     line.rows = (double)result->dram_row / unit;
     line.refresh = (double)result->dram_refresh / unit;
@@ -64,6 +72,7 @@ static void add(struct line *sum, const struct line *line)
         sum->parts[part] += line->parts[part];
     for (unsigned share = 0; share < PIM_SHARES; share++)
         sum->share[share] += line->share[share];
+    sum->overlap += line->overlap;
     sum->contention += line->contention;
     sum->rows += line->rows;
     sum->refresh += line->refresh;
@@ -87,9 +96,10 @@ static enum pim_status compare(const struct replay *replay, struct comparison *c
     comparison->steps = calloc((size_t)count + 1, sizeof(struct line));
     if (!comparison->phases || !comparison->steps)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " phases", count);
+    pim_time frontier = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct line *line = &comparison->phases[i];
-        *line = phase_line(replay->system, i);
+        *line = phase_line(replay->system, i, &frontier);
         const char *slash = strrchr(line->name, '/');
         const char *step = slash ? slash + 1 : line->name;
         size_t at = 0;
@@ -109,15 +119,17 @@ static enum pim_status compare(const struct replay *replay, struct comparison *c
 
 static void print_header(FILE *file)
 {
-    fprintf(file, "%-32s %12s %12s %8s | %10s %10s %10s %10s %10s | %10s %10s %10s %10s %10s\n", "", "estimate", "simulated", "error",
-            "matrix", "vector", "memory", "network", "waiting", "contention", "rows", "refresh", "buffer", "peer");
+    fprintf(file, "%-32s %12s %12s %8s | %10s %10s %10s %10s %10s %10s | %10s %10s %10s %10s %10s\n", "", "estimate", "simulated", "error",
+            "matrix", "vector", "memory", "network", "waiting", "overlap",
+            "contention", "rows", "refresh", "buffer", "peer");
 }
 
 static void print_line(FILE *file, const struct line *line)
 {
-    fprintf(file, "%-32s %12.0f %12.0f %+7.1f%% | %10.0f %10.0f %10.0f %10.0f %10.0f | %10.0f %10.0f %10.0f %10.0f %10.0f\n", line->name,
+    fprintf(file, "%-32s %12.0f %12.0f %+7.1f%% | %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f | %10.0f %10.0f %10.0f %10.0f %10.0f\n", line->name,
             line->estimate, line->simulated, error_percent(line), line->share[PIM_SHARE_MATRIX], line->share[PIM_SHARE_VECTOR],
-            line->share[PIM_SHARE_MEMORY], line->share[PIM_SHARE_NETWORK], line->share[PIM_SHARE_WAITING], line->contention,
+            line->share[PIM_SHARE_MEMORY], line->share[PIM_SHARE_NETWORK], line->share[PIM_SHARE_WAITING],
+            -line->overlap, line->contention,
             line->rows + line->turnaround, line->refresh, line->buffer, line->peer);
 }
 
@@ -144,8 +156,8 @@ static void print_parts(FILE *file, const struct line *total)
 
 static void write_text(FILE *file, struct comparison *comparison, bool all)
 {
-    fprintf(file, "cycles of the logic clock, mean over the units that run a phase; the parts right of the first bar tile the simulated\n"
-                  "time; right of the second bar is time lost, per unit: packets beyond their zero-load latency, DRAM rows and bus\n"
+    fprintf(file, "cycles of the logic clock; phases tile the run: a phase lasts from the end of all before it to its own. Right of the first\n"
+                  "bar its time in the unit that left it last; right of the second bar time lost, mean per unit: packets beyond their zero-load latency, DRAM rows and bus\n"
                   "turnaround, refresh, engines waiting for buffer space, network engines waiting for their partner\n\n");
     print_header(file);
     for (size_t i = 0; i < comparison->step_count; i++)
@@ -188,6 +200,7 @@ static void put_line(struct pim_json *json, const char *key, const struct line *
     pim_json_begin_object(json, "simulated_by");
     for (unsigned share = 0; share < PIM_SHARES; share++)
         pim_json_put_real(json, pim_share_name(share), line->share[share]);
+    pim_json_put_real(json, "overlap", -line->overlap);
     pim_json_end(json);
     pim_json_begin_object(json, "lost");
 #define X(member, text) pim_json_put_real(json, text, line->member);
@@ -221,6 +234,7 @@ static void write_csv_line(FILE *file, const struct line *line)
     fprintf(file, "%s,%.17g,%.17g,%.17g", line->name, line->estimate, line->simulated, error_percent(line));
     for (unsigned share = 0; share < PIM_SHARES; share++)
         fprintf(file, ",%.17g", line->share[share]);
+    fprintf(file, ",%.17g", -line->overlap);
 #define X(member, text) fprintf(file, ",%.17g", line->member);
     LOSSES(X)
 #undef X
@@ -229,7 +243,7 @@ static void write_csv_line(FILE *file, const struct line *line)
 
 static void write_csv(FILE *file, const struct comparison *comparison)
 {
-    fprintf(file, "phase,estimate_cycles,simulated_cycles,error_percent,matrix,vector,memory,network,waiting");
+    fprintf(file, "phase,estimate_cycles,simulated_cycles,error_percent,matrix,vector,memory,network,waiting,overlap");
 #define X(member, text) fprintf(file, ",%s", text);
     LOSSES(X)
 #undef X

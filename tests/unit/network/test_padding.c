@@ -27,6 +27,7 @@ static void make_map(struct map *map, uint32_t side, uint32_t window_height, uin
     ck_assert_uint_le(map->height, 128);
     ck_assert_uint_le(map->width, 128);
     memset(plain.real, 0, sizeof plain.real);
+    memset(map->real, 0, sizeof map->real);
     uint32_t top = centred ? (map->height - side) / 2 : 0, left = centred ? (map->width - side) / 2 : 0;
     for (uint32_t y = 0; y < side; y++)
         memset(&plain.real[top + y][left], 1, side);

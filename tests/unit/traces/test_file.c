@@ -1,0 +1,403 @@
+/* Writer and reader: what is written comes back; the same content gives the same bytes; nothing is left behind. */
+#include "tests/unit/traces/suites.h"
+#include "tests/unit/traces/support.h"
+#include "traces/validate.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A generator with a fixed seed: xorshift64. */
+static uint64_t draw(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* Any valid instruction that may stand outside of a block, in the middle of a phase. */
+static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, uint32_t units, uint64_t before)
+{
+    struct pim_instruction instruction = {0};
+    static const uint8_t opcodes[] = {PIM_OP_LOAD, PIM_OP_STORE, PIM_OP_MATRIX, PIM_OP_MVM, PIM_OP_BIT_SERIAL, PIM_OP_VECTOR,
+                                      PIM_OP_SEND, PIM_OP_RECEIVE, PIM_OP_JOIN};
+    uint64_t random = draw(state);
+    instruction.opcode = opcodes[random % sizeof opcodes];
+    switch ((enum pim_opcode)instruction.opcode) {
+    case PIM_OP_LOAD:
+    case PIM_OP_STORE:
+        instruction.detail = (uint8_t)(random >> 8) % PIM_BUFFERS;
+        instruction.u.memory.address = draw(state) >> 20;
+        instruction.u.memory.bytes = 1 + (uint32_t)(draw(state) >> 50);
+        instruction.u.memory.count = 1 + (uint32_t)(draw(state) >> 52);
+        instruction.u.memory.stride = instruction.u.memory.bytes + (uint32_t)(draw(state) >> 45);
+        break;
+    case PIM_OP_MATRIX:
+        instruction.detail = (uint8_t)(random >> 8) & PIM_MATRIX_FLAGS;
+        instruction.u.matrix.m = 1 + (uint32_t)(draw(state) >> 50);
+        instruction.u.matrix.n = 1 + (uint32_t)(draw(state) >> 50);
+        instruction.u.matrix.k = 1 + (uint32_t)(draw(state) >> 50);
+        instruction.u.matrix.input_bits = 1 + (uint8_t)(random >> 16) % 64;
+        instruction.u.matrix.weight_bits = 1 + (uint8_t)(random >> 24) % 64;
+        instruction.u.matrix.output_bits = 1 + (uint8_t)(random >> 32) % 64;
+        break;
+    case PIM_OP_MVM:
+        instruction.u.mvm.group = (uint32_t)draw(state);
+        instruction.u.mvm.windows = 1 + (uint32_t)(draw(state) >> 40);
+        instruction.u.mvm.input_address = (uint32_t)(draw(state) >> 33);
+        instruction.u.mvm.output_bytes = (uint32_t)(draw(state) >> 33);
+        break;
+    case PIM_OP_BIT_SERIAL:
+        instruction.detail = (uint8_t)(random >> 8) % PIM_BIT_SERIALS;
+        instruction.u.bit_serial.bits = 1 + (uint32_t)(random >> 16) % 64;
+        instruction.u.bit_serial.rows = 1 + (uint32_t)(draw(state) >> 40);
+        instruction.u.bit_serial.first_bank = (uint32_t)(draw(state) >> 40);
+        instruction.u.bit_serial.banks = 1 + (uint32_t)(draw(state) >> 40);
+        instruction.u.bit_serial.count = 1 + (uint32_t)(draw(state) >> 40);
+        break;
+    case PIM_OP_VECTOR:
+        instruction.detail = (uint8_t)(random >> 8) % PIM_VECTORS;
+        instruction.u.vector.rows = 1 + (uint32_t)(draw(state) >> 50);
+        instruction.u.vector.elements = 1 + (uint32_t)(draw(state) >> 50);
+        instruction.u.vector.release = (uint32_t)draw(state);
+        instruction.u.vector.source_address = (uint32_t)draw(state);
+        instruction.u.vector.destination_address = (uint32_t)draw(state);
+        instruction.u.vector.bits = 1 + (uint32_t)(random >> 16) % 64;
+        break;
+    case PIM_OP_SEND:
+    case PIM_OP_RECEIVE:
+        instruction.u.network.peer = (unit + 1 + (uint32_t)(draw(state) % (units - 1))) % units;
+        instruction.u.network.tag = (uint32_t)draw(state);
+        instruction.u.network.address = draw(state) >> 3;
+        instruction.u.network.bytes = 1 + (draw(state) >> 20);
+        break;
+    case PIM_OP_PHASE_BEGIN:
+    case PIM_OP_PHASE_END:
+    case PIM_OP_JOIN:
+    case PIM_OP_REPEAT:
+    case PIM_OPCODES:
+        return instruction;
+    }
+    for (int i = 0; i < PIM_DEPENDENCIES; i++)
+        instruction.dependency[i] = (uint16_t)(draw(state) % (1 + (before < PIM_DEPENDENCY_REACH ? before : PIM_DEPENDENCY_REACH)));
+    return instruction;
+}
+
+enum { UNITS = 5 };
+
+static const uint32_t lengths[UNITS] = {3000, 0, 1, 1022, 1023};
+
+static struct pim_instruction mark(enum pim_opcode opcode)
+{
+    return (struct pim_instruction){.opcode = (uint8_t)opcode};
+}
+
+/* Writes random programs of `lengths` (and two phase marks each) to `name`; `turn` instructions of a unit at a time. */
+static struct pim_instruction *write_random(const char *name, uint32_t turn, struct pim_error *error)
+{
+    char path[PATH_SIZE];
+    struct pim_trace_description description = description_of(UNITS);
+    struct pim_trace_writer *writer;
+    struct pim_instruction *all = calloc(UNITS * 4096u, sizeof *all);
+    uint64_t state = 88172645463325252u;
+    for (uint32_t unit = 0; unit < UNITS; unit++)
+        for (uint32_t i = 0; i < lengths[unit]; i++)
+            all[unit * 4096 + i] = draw_instruction(&state, unit, UNITS, i + 1);
+    ck_assert_int_eq(pim_trace_writer_create(temporary(path, name), &description, &writer, error), PIM_OK);
+    ck_assert_uint_eq(pim_trace_writer_phase(writer, &(struct pim_trace_phase){.name = "all"}), 0);
+    for (uint32_t unit = 0; unit < UNITS; unit++)
+        ck_assert_int_eq(pim_trace_writer_append(writer, unit, &(struct pim_instruction){.opcode = PIM_OP_PHASE_BEGIN}, error), PIM_OK);
+    for (uint32_t start = 0; start < 3000; start += turn)
+        for (uint32_t unit = 0; unit < UNITS; unit++)
+            for (uint32_t i = start; i < start + turn && i < lengths[unit]; i++) {
+                enum pim_status status = pim_trace_writer_append(writer, unit, &all[unit * 4096 + i], error);
+                ck_assert_msg(status == PIM_OK, "%s", error->text);
+            }
+    for (uint32_t unit = 0; unit < UNITS; unit++) {
+        struct pim_instruction end = mark(PIM_OP_PHASE_END);
+        ck_assert_int_eq(pim_trace_writer_append(writer, unit, &end, error), PIM_OK);
+        ck_assert_uint_eq(pim_trace_writer_instructions(writer, unit), lengths[unit] + 2);
+    }
+    ck_assert_int_eq(pim_trace_writer_finish(writer, error), PIM_OK);
+    return all;
+}
+
+START_TEST(random_programs_come_back)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char path[PATH_SIZE];
+    struct pim_instruction *all = write_random("a", 1, &error);
+    struct pim_trace *trace;
+    EXPECT_OK(pim_trace_open(temporary(path, "a"), &trace, &error));
+    for (uint32_t unit = 0; unit < UNITS; unit++) {
+        struct pim_trace_cursor *cursor;
+        const struct pim_instruction *instruction;
+        ck_assert_uint_eq(pim_trace_instructions(trace, unit), lengths[unit] + 2);
+        ck_assert_uint_eq(pim_trace_chunks(trace, unit), (lengths[unit] + 2 + 1023) / 1024);
+        EXPECT_OK(pim_trace_cursor_create(trace, unit, &cursor, &error));
+        for (uint32_t i = 0; i < lengths[unit] + 2; i++) {
+            EXPECT_OK(pim_trace_cursor_next(cursor, &instruction, &error));
+            ck_assert_ptr_nonnull(instruction);
+            ck_assert_uint_eq(pim_trace_cursor_executed(cursor), i + 1);
+            ck_assert_uint_eq(pim_trace_cursor_stored(cursor), i);
+            if (i > 0 && i <= lengths[unit])
+                ck_assert_mem_eq(instruction, &all[unit * 4096 + i - 1], sizeof *instruction);
+        }
+        for (int again = 0; again < 2; again++) {
+            EXPECT_OK(pim_trace_cursor_next(cursor, &instruction, &error));
+            ck_assert_ptr_null(instruction);
+        }
+        pim_trace_cursor_destroy(cursor);
+    }
+    pim_trace_close(trace);
+    free(all);
+}
+END_TEST
+
+START_TEST(bytes_do_not_depend_on_interleaving)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char path[PATH_SIZE];
+    size_t size, other_size;
+    free(write_random("a", 1, &error));
+    uint8_t *bytes = read_bytes(temporary(path, "a"), &size);
+    static const uint32_t turns[] = {7, 1024, 3000};
+    for (unsigned i = 0; i < 3; i++) {
+        free(write_random("b", turns[i], &error));
+        uint8_t *other = read_bytes(temporary(path, "b"), &other_size);
+        ck_assert_uint_eq(size, other_size);
+        ck_assert_mem_eq(bytes, other, size);
+        free(other);
+    }
+    free(bytes);
+}
+END_TEST
+
+START_TEST(description_phases_and_tables_come_back)
+{
+    struct pim_trace *trace = trace_of(small_text);
+    const struct pim_trace_description *description = pim_trace_description(trace);
+    ck_assert_str_eq(description->family, "test");
+    ck_assert_str_eq(description->network, "three \"units\"");
+    ck_assert_str_eq(description->mapping, "by hand");
+    ck_assert_str_eq(description->configuration, "array = { width = 3;\n          height = 1; };\n");
+    ck_assert_uint_eq(description->width, 3);
+    ck_assert_uint_eq(description->units, 3);
+    ck_assert_uint_eq(description->macs, 8192);
+    ck_assert_uint_eq(description->padding_macs, 7);
+    ck_assert_uint_eq(description->weight_bytes, 512);
+    ck_assert_uint_eq(pim_trace_phases(trace), 2);
+    ck_assert_str_eq(pim_trace_phase(trace, 0)->name, "block0/query");
+    ck_assert_uint_eq(pim_trace_phase(trace, 0)->estimate_parts[PIM_ESTIMATE_COMPUTE], 600);
+    ck_assert_uint_eq(pim_trace_phase(trace, 0)->estimate_parts[PIM_ESTIMATE_MEMORY], 500);
+    ck_assert_uint_eq(pim_trace_phase(trace, 1)->estimate_cycles, UINT64_MAX);
+    ck_assert_uint_eq(pim_trace_phase(trace, 1)->estimate_parts[PIM_ESTIMATE_WEIGHT_SHARING], 3);
+    uint32_t router, count;
+    ck_assert_uint_eq(pim_trace_behaviour_routers(trace), 2);
+    const struct pim_trace_behaviour *entry = pim_trace_behaviour(trace, 0, &router, &count);
+    ck_assert_uint_eq(router, 2);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_uint_eq(entry[1].task, 2);
+    ck_assert_uint_eq(entry[1].end, UINT32_MAX);
+    (void)pim_trace_behaviour(trace, 1, &router, &count);
+    ck_assert_uint_eq(router, 7);
+    ck_assert_uint_eq(count, 0);
+    pim_trace_close(trace);
+}
+END_TEST
+
+/* The hash is of the content: a change of anything changes it; the file's layout is not in it. */
+START_TEST(hash_is_of_the_content)
+{
+    static const char *const changes[][2] = {{"\"by hand\"", "\"by hanD\""}, {"cycles=1000", "cycles=1001"}, {"tag=5", "tag=6"},
+                                             {"start=0 end=10", "start=1 end=10"}, {"rows=24", "rows=25"}, {"0x200", "0x201"}};
+    struct pim_trace *trace = trace_of(small_text);
+    uint64_t hash = pim_trace_hash(trace);
+    pim_trace_close(trace);
+    trace = trace_of(small_text);
+    ck_assert_uint_eq(hash, pim_trace_hash(trace));
+    pim_trace_close(trace);
+    for (unsigned i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        char text[4096];
+        const char *place = strstr(small_text, changes[i][0]);
+        ck_assert_ptr_nonnull(place);
+        (void)snprintf(text, sizeof text, "%.*s%s%s", (int)(place - small_text), small_text, changes[i][1],
+                       place + strlen(changes[i][0]));
+        trace = trace_of(text);
+        ck_assert_msg(pim_trace_hash(trace) != hash, "%s is not in the hash", changes[i][0]);
+        pim_trace_close(trace);
+    }
+}
+END_TEST
+
+START_TEST(estimates_and_counts_can_come_late)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char path[PATH_SIZE];
+    struct pim_trace_description description = description_of(1);
+    struct pim_trace_writer *writer;
+    struct pim_trace *trace;
+    EXPECT_OK(pim_trace_writer_create(temporary(path, "late"), &description, &writer, &error));
+    uint32_t phase = pim_trace_writer_phase(writer, &(struct pim_trace_phase){.name = "first"});
+    struct pim_instruction begin = mark(PIM_OP_PHASE_BEGIN), end = mark(PIM_OP_PHASE_END);
+    EXPECT_OK(pim_trace_writer_append(writer, 0, &begin, &error));
+    ck_assert_uint_eq(pim_trace_writer_phase(writer, &(struct pim_trace_phase){.name = "second"}), 1);
+    EXPECT_OK(pim_trace_writer_append(writer, 0, &end, &error));
+    begin.u.control.phase = end.u.control.phase = 1;
+    EXPECT_OK(pim_trace_writer_append(writer, 0, &begin, &error));
+    EXPECT_OK(pim_trace_writer_append(writer, 0, &end, &error));
+    pim_trace_writer_set_estimate(writer, phase, &(struct pim_trace_phase){.estimate_cycles = 42, .estimate_parts = {1, 2, 3, 4, 5}});
+    pim_trace_writer_set_counts(writer, 10, 20, 30);
+    EXPECT_OK(pim_trace_writer_finish(writer, &error));
+    EXPECT_OK(pim_trace_open(path, &trace, &error));
+    ck_assert_str_eq(pim_trace_phase(trace, 0)->name, "first");
+    ck_assert_uint_eq(pim_trace_phase(trace, 0)->estimate_cycles, 42);
+    ck_assert_uint_eq(pim_trace_phase(trace, 0)->estimate_parts[4], 5);
+    ck_assert_uint_eq(pim_trace_description(trace)->padding_macs, 20);
+    pim_trace_close(trace);
+}
+END_TEST
+
+START_TEST(abandon_and_failure_leave_nothing)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char path[PATH_SIZE];
+    struct pim_trace_description description = description_of(1);
+    struct pim_trace_writer *writer;
+    struct pim_instruction begin = mark(PIM_OP_PHASE_BEGIN);
+    write_bytes(temporary(path, "kept"), "old", 3);
+    for (int failing = 0; failing < 2; failing++) {
+        EXPECT_OK(pim_trace_writer_create(path, &description, &writer, &error));
+        (void)pim_trace_writer_phase(writer, &(struct pim_trace_phase){.name = "p"});
+        EXPECT_OK(pim_trace_writer_append(writer, 0, &begin, &error));
+        if (failing)
+            EXPECT(pim_trace_writer_finish(writer, &error), PIM_BAD_INPUT); /* the phase is open */
+        else
+            pim_trace_writer_abandon(writer);
+    }
+    EXPECT_TEXT("phase_end is missing");
+    size_t size;
+    uint8_t *bytes = read_bytes(path, &size);
+    ck_assert_uint_eq(size, 3);
+    free(bytes); /* teardown sees a temporary file that was left */
+}
+END_TEST
+
+START_TEST(writer_refuses)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char path[PATH_SIZE];
+    struct pim_trace_writer *writer;
+    struct pim_trace_description description = description_of(4);
+    struct pim_trace_behaviour wrong = {.task = 1, .start = 5, .end = 5}, right = {.task = 1, .start = 5, .end = 6};
+    temporary(path, "refused");
+    description.units = 5;
+    EXPECT(pim_trace_writer_create(path, &description, &writer, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_null(writer);
+    EXPECT_TEXT("units is 5");
+    description.units = 0;
+    EXPECT(pim_trace_writer_create(path, &description, &writer, &error), PIM_BAD_INPUT);
+    description.units = 4;
+    description.width = UINT32_MAX;
+    description.height = UINT32_MAX;
+    EXPECT(pim_trace_writer_create(path, &description, &writer, &error), PIM_BAD_INPUT);
+    description = description_of(4);
+    description.family = "";
+    EXPECT(pim_trace_writer_create(path, &description, &writer, &error), PIM_BAD_INPUT);
+    description.family = "with\033escape";
+    EXPECT(pim_trace_writer_create(path, &description, &writer, &error), PIM_BAD_INPUT);
+    EXPECT_TEXT("control character 27");
+    description = description_of(4);
+    EXPECT(pim_trace_writer_create("/nonexistent/folder/x", &description, &writer, &error), PIM_IO);
+    EXPECT_OK(pim_trace_writer_create(path, &description, &writer, &error));
+    EXPECT(pim_trace_writer_behaviour(writer, 3, &wrong, 1, &error), PIM_BAD_INPUT);
+    EXPECT_OK(pim_trace_writer_behaviour(writer, 3, &right, 1, &error));
+    EXPECT(pim_trace_writer_behaviour(writer, 3, &right, 1, &error), PIM_BAD_INPUT);
+    EXPECT_OK(pim_trace_writer_behaviour(writer, 1, &right, 1, &error));
+    EXPECT(pim_trace_writer_behaviour(writer, PIM_TRACE_ROUTERS, &right, 1, &error), PIM_BAD_INPUT);
+    struct pim_instruction begin = mark(PIM_OP_PHASE_BEGIN);
+    EXPECT(pim_trace_writer_append(writer, 4, &begin, &error), PIM_BAD_INPUT);
+    EXPECT_TEXT("unit is 4");
+    ck_assert_uint_eq(pim_trace_writer_phase(writer, &(struct pim_trace_phase){.name = ""}), UINT32_MAX);
+    EXPECT(pim_trace_writer_append(writer, 0, &begin, &error), PIM_BAD_INPUT);
+    EXPECT_TEXT("phase 0: name has 0 bytes");
+    EXPECT(pim_trace_writer_finish(writer, &error), PIM_BAD_INPUT);
+}
+END_TEST
+
+START_TEST(what_is_no_trace_file_is_refused)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char path[PATH_SIZE];
+    struct pim_trace *trace;
+    EXPECT(pim_trace_open(temporary(path, "missing"), &trace, &error), PIM_IO);
+    ck_assert_ptr_null(trace);
+    EXPECT_TEXT("missing");
+    EXPECT(pim_trace_open("/dev/null", &trace, &error), PIM_IO);
+    EXPECT(pim_trace_open("/", &trace, &error), PIM_IO);
+    write_bytes(temporary(path, "empty"), "", 0);
+    EXPECT(pim_trace_open(path, &trace, &error), PIM_BAD_INPUT);
+    char text[100];
+    memset(text, 'x', sizeof text);
+    write_bytes(path, text, sizeof text);
+    EXPECT(pim_trace_open(path, &trace, &error), PIM_BAD_INPUT);
+    EXPECT_TEXT("not a pimsim trace");
+}
+END_TEST
+
+struct reading {
+    const struct pim_trace *trace;
+    enum pim_status status;
+    struct pim_error error;
+};
+
+static void *read_in_thread(void *context)
+{
+    struct reading *reading = context;
+    for (int i = 0; i < 5 && reading->status == PIM_OK; i++)
+        reading->status = read_programs(reading->trace, &reading->error);
+    return NULL;
+}
+
+START_TEST(threads_share_a_trace)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char path[PATH_SIZE];
+    struct pim_trace *trace;
+    free(write_random("a", 100, &error));
+    EXPECT_OK(pim_trace_open(temporary(path, "a"), &trace, &error));
+    enum { THREADS = 12 };
+    struct reading reading[THREADS];
+    pthread_t thread[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        reading[i] = (struct reading){.trace = trace, .status = PIM_OK};
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, read_in_thread, &reading[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        (void)pthread_join(thread[i], NULL);
+        ck_assert_int_eq(reading[i].status, PIM_OK);
+    }
+    pim_trace_close(trace);
+}
+END_TEST
+
+Suite *file_suite(void)
+{
+    Suite *suite = suite_create("file");
+    TCase *tests = tcase_create("file");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, random_programs_come_back);
+    tcase_add_test(tests, bytes_do_not_depend_on_interleaving);
+    tcase_add_test(tests, description_phases_and_tables_come_back);
+    tcase_add_test(tests, hash_is_of_the_content);
+    tcase_add_test(tests, estimates_and_counts_can_come_late);
+    tcase_add_test(tests, abandon_and_failure_leave_nothing);
+    tcase_add_test(tests, writer_refuses);
+    tcase_add_test(tests, what_is_no_trace_file_is_refused);
+    tcase_add_test(tests, threads_share_a_trace);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
