@@ -18,10 +18,14 @@ struct pim_place {
 /* A tiling that was searched for. */
 enum { PIM_TILINGS = 64 };
 struct pim_tiling_memory {
-    uint32_t m, n, k, segment;
-    unsigned passes;
+    struct pim_matrix_shape shape;
     struct pim_tiling tiling;
     struct pim_matrix_estimate estimate;
+};
+
+/* An output tile whose store has not been written yet; rows 0: none. */
+struct pim_pending_store {
+    uint64_t address, bytes, stride, rows, after;
 };
 
 struct pim_emitter {
@@ -38,6 +42,7 @@ struct pim_emitter {
     uint64_t sequence;               /* of the next instruction of the unit */
     struct pim_tiling_memory tilings[PIM_TILINGS];
     unsigned next_tiling;
+    struct pim_pending_store store;
 };
 
 /* Appends an instruction that waits for the instructions with sequence numbers `after` (PIM_NOTHING: none); returns its own. */
@@ -81,6 +86,7 @@ enum pim_operand {
 /* output[m][n] = f(input[m][k] * right[k][n]) */
 struct pim_product {
     uint32_t m, n, k;
+    uint32_t count; /* such products follow each other: heads; for the estimate */
     /* input: one segment for each column of `segments` (pieces of m rows), or one matrix of stride input_stride */
     uint64_t input;
     uint32_t segments;             /* 1, or v */
@@ -97,12 +103,11 @@ struct pim_product {
     bool add_residual;
 };
 
-/* The estimate alone; PIM_BAD_INPUT when no tile fits the buffers. */
-enum pim_status pim_product_estimate(const struct pim_allspark_plan *plan, const struct pim_product *product,
-                                     struct pim_tiling *tiling, struct pim_matrix_estimate *estimate, struct pim_error *error);
+/* The store of the last tile is left pending, so that the next product's loads can go before it: flush at the end of a phase. */
 void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product, const struct pim_tiling *tiling);
+void pim_emit_flush(struct pim_emitter *emitter);
 
-/* The tiling of a product, remembered from the last time its shape came up. */
+/* The tiling of a product and the estimate of all `count`, remembered from the last time the shape came up. PIM_BAD_INPUT: nothing fits. */
 enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim_product *product, struct pim_tiling *tiling,
                                    struct pim_matrix_estimate *estimate);
 

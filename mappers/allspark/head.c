@@ -75,6 +75,7 @@ static struct pim_product classifier(const struct pim_emitter *emitter)
     uint32_t classes = emitter->plan->network->transformer->classes;
     uint32_t part = (uint32_t)pim_share(classes, stage->v, emitter->place.column);
     return (struct pim_product){.m = 1,
+                                .count = 1,
                                 .n = part,
                                 .k = stage->channels,
                                 .input = emitter->workspace.gathered,
@@ -118,8 +119,10 @@ static void head_body(struct pim_emitter *emitter, unsigned step, uint32_t block
     if (product.n == 0 || emitter->status != PIM_OK)
         return;
     emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
-    if (emitter->status == PIM_OK)
-        pim_emit_product(emitter, &product, &tiling);
+    if (emitter->status != PIM_OK)
+        return;
+    pim_emit_product(emitter, &product, &tiling);
+    pim_emit_flush(emitter);
 }
 
 static void only_first_row(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
@@ -135,7 +138,7 @@ static void emit_pool(struct pim_emitter *emitter)
     uint64_t p = pim_stage_tokens(stage, 0), q = pim_stage_channels(stage, 0);
     uint32_t parts = pim_branches_of_layer(stage, 0) * stage->u;
     struct pim_trace_phase phase = {.name = "pool"};
-    phase.estimate_parts[PIM_ESTIMATE_VECTOR] = pim_estimate_vector(hardware, q, p, 2) + pim_estimate_vector(hardware, q, parts, 2);
+    phase.estimate_parts[PIM_ESTIMATE_VECTOR] = pim_estimate_vector(hardware, q, p, 1) + pim_estimate_vector(hardware, q, parts, 1);
     phase.estimate_parts[PIM_ESTIMATE_MEMORY] =
         4 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) + 2 * pim_estimate_stream(hardware, parts * 2 * q, true);
     /* The collecting node takes one message after another. */

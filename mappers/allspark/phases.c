@@ -178,6 +178,7 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
     uint64_t q = pim_stage_channels(stage, emitter->place.column);
     struct pim_weight_shape shape = pim_weight_shape(stage, step_weights[step], emitter->place.column);
     struct pim_product product = {.m = pim_stage_tokens(stage, emitter->place.row),
+                                  .count = 1,
                                   .n = shape.n,
                                   .k = shape.k,
                                   .input = space->gathered,
@@ -239,8 +240,10 @@ static struct pim_product attention(const struct pim_emitter *emitter, enum step
     uint64_t q = pim_stage_channels(stage, emitter->place.column), d = stage->head_channels, tokens = stage->tokens;
     uint64_t p = pim_stage_tokens(stage, emitter->place.row);
     uint64_t scores = space->scores + head * p * tokens;
+    uint32_t heads = (uint32_t)pim_share(stage->heads, stage->v, emitter->place.column);
     if (step == STEP_SCORES)
-        return (struct pim_product){.m = (uint32_t)p,
+        return (struct pim_product){.count = heads,
+                                    .m = (uint32_t)p,
                                     .n = (uint32_t)tokens,
                                     .k = (uint32_t)d,
                                     .input = space->query + head * d,
@@ -252,7 +255,8 @@ static struct pim_product attention(const struct pim_emitter *emitter, enum step
                                     .output = scores,
                                     .output_stride = tokens,
                                     .operation = PIM_VECTOR_SOFTMAX};
-    return (struct pim_product){.m = (uint32_t)p,
+    return (struct pim_product){.count = heads,
+                                .m = (uint32_t)p,
                                 .n = (uint32_t)d,
                                 .k = (uint32_t)tokens,
                                 .input = scores,
@@ -280,6 +284,7 @@ static void emit_products(struct pim_emitter *emitter, enum step step, uint32_t 
         if (emitter->status == PIM_OK)
             pim_emit_product(emitter, &product, &tiling);
     }
+    pim_emit_flush(emitter);
 }
 
 /* Layer normalisation of the residual stream into this node's piece of the gathered input. */
@@ -379,7 +384,6 @@ static void estimate_step(struct pim_emitter *emitter, enum step step, uint32_t 
         (void)estimate_normalisation(emitter, phase);
     } else {
         bool heads = step == STEP_SCORES || step == STEP_CONTEXT;
-        uint64_t count = heads ? pim_share(stage->heads, stage->v, 0) : 1;
         struct pim_product product = heads ? attention(emitter, step, 0) : weighted(emitter, step, block);
         struct pim_tiling tiling;
         struct pim_matrix_estimate estimate;
@@ -388,8 +392,8 @@ static void estimate_step(struct pim_emitter *emitter, enum step step, uint32_t 
         emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
         if (emitter->status != PIM_OK)
             return;
-        uint64_t rest = count * (estimate.total - estimate.compute);
-        phase->estimate_parts[PIM_ESTIMATE_COMPUTE] += count * estimate.compute;
+        uint64_t rest = estimate.total - estimate.compute;
+        phase->estimate_parts[PIM_ESTIMATE_COMPUTE] += estimate.compute;
         phase->estimate_parts[estimate.memory >= estimate.vector ? PIM_ESTIMATE_MEMORY : PIM_ESTIMATE_VECTOR] += rest;
     }
 }

@@ -26,35 +26,49 @@ static unsigned passes_of(const struct pim_product *product)
     return product->operation == PIM_VECTOR_SOFTMAX ? 3 : product->add_residual ? 2 : 1;
 }
 
-enum pim_status pim_product_estimate(const struct pim_allspark_plan *plan, const struct pim_product *product,
-                                     struct pim_tiling *tiling, struct pim_matrix_estimate *estimate, struct pim_error *error)
+static struct pim_matrix_shape shape_of(const struct pim_product *product)
 {
     uint32_t segment = product->k / product->segments + (product->k % product->segments != 0);
-    if (!pim_estimate_tiling(&plan->hardware, product->m, product->n, product->k, segment, product->operation == PIM_VECTOR_SOFTMAX,
-                             passes_of(product), tiling, estimate))
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "a product of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " (m, n, k) has no tile that fits the buffers of %" PRIu64
-                        ", %" PRIu64 " and %" PRIu64 " bytes for input, weights and output: enlarge buffers.output_bytes or buffers.weight_bytes",
-                        product->m, product->n, product->k, plan->hardware.input_bytes, plan->hardware.weight_bytes,
-                        plan->hardware.output_bytes);
-    return PIM_OK;
+    return (struct pim_matrix_shape){.m = product->m,
+                                     .n = product->n,
+                                     .k = product->k,
+                                     .count = product->count,
+                                     .segment = segment,
+                                     .full_rows = product->operation == PIM_VECTOR_SOFTMAX,
+                                     .vector_passes = passes_of(product),
+                                     .residual = product->add_residual,
+                                     .input_pitch = product->segments == 1 ? (uint32_t)product->input_stride : segment,
+                                     .right_pitch = (uint32_t)product->right_stride,
+                                     .output_pitch = (uint32_t)product->output_stride,
+                                     .right_columns = product->operand == PIM_OPERAND_COLUMNS};
+}
+
+static bool same_shape(const struct pim_matrix_shape *a, const struct pim_matrix_shape *b)
+{
+    return a->m == b->m && a->n == b->n && a->k == b->k && a->count == b->count && a->segment == b->segment &&
+           a->full_rows == b->full_rows && a->vector_passes == b->vector_passes && a->residual == b->residual &&
+           a->input_pitch == b->input_pitch && a->right_pitch == b->right_pitch && a->output_pitch == b->output_pitch &&
+           a->right_columns == b->right_columns;
 }
 
 enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim_product *product, struct pim_tiling *tiling,
                                    struct pim_matrix_estimate *estimate)
 {
-    struct pim_tiling_memory wanted = {product->m, product->n, product->k, product->segments, passes_of(product), {0}, {0}};
+    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
+    struct pim_tiling_memory wanted = {.shape = shape_of(product)};
     for (unsigned i = 0; i < PIM_TILINGS; i++) {
         const struct pim_tiling_memory *known = &emitter->tilings[i];
-        if (known->m == wanted.m && known->n == wanted.n && known->k == wanted.k && known->segment == wanted.segment &&
-            known->passes == wanted.passes) {
+        if (same_shape(&known->shape, &wanted.shape)) {
             *tiling = known->tiling;
             *estimate = known->estimate;
             return PIM_OK;
         }
     }
-    if (pim_product_estimate(emitter->plan, product, &wanted.tiling, &wanted.estimate, emitter->error) != PIM_OK)
-        return emitter->error->status;
+    if (!pim_estimate_tiling(hardware, &wanted.shape, &wanted.tiling, &wanted.estimate))
+        return pim_fail(emitter->error, PIM_BAD_INPUT,
+                        "a product of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " (m, n, k) has no tile that fits the buffers of %" PRIu64
+                        ", %" PRIu64 " and %" PRIu64 " bytes for input, weights and output: enlarge buffers.output_bytes or buffers.weight_bytes",
+                        product->m, product->n, product->k, hardware->input_bytes, hardware->weight_bytes, hardware->output_bytes);
     emitter->tilings[emitter->next_tiling++ % PIM_TILINGS] = wanted;
     *tiling = wanted.tiling;
     *estimate = wanted.estimate;
@@ -146,20 +160,13 @@ static uint64_t load_right(struct pim_emitter *emitter, const struct pim_product
                            product->right_stride, n, PIM_NOTHING);
 }
 
-/* An output tile whose store has not been written yet. */
-struct pending_store {
-    bool valid;
-    uint64_t after;
-    uint32_t m0, m, n0, n;
-};
-
-static void flush(struct pim_emitter *emitter, const struct pim_product *product, struct pending_store *store)
+void pim_emit_flush(struct pim_emitter *emitter)
 {
-    if (!store->valid)
+    const struct pim_pending_store *store = &emitter->store;
+    if (store->rows == 0)
         return;
-    store->valid = false;
-    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, product->output + store->m0 * product->output_stride + store->n0,
-                          store->n, product->output_stride, store->m, store->after);
+    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, store->address, store->bytes, store->stride, store->rows, store->after);
+    emitter->store.rows = 0;
 }
 
 /* The ACU on a finished tile, and the residual if there is one. Returns the last instruction. */
@@ -211,17 +218,19 @@ static uint64_t emit_output_tile(struct pim_emitter *emitter, const struct pim_p
 
 void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product, const struct pim_tiling *tiling)
 {
-    struct pending_store store = {.valid = false};
     for (uint32_t m0 = 0; m0 < product->m; m0 += tiling->m) {
         uint32_t m = minimum(tiling->m, product->m - m0);
         uint64_t offset = 0;
         for (uint32_t n0 = 0; n0 < product->n; n0 += tiling->n) {
             uint32_t n = minimum(tiling->n, product->n - n0);
             uint64_t done = emit_output_tile(emitter, product, tiling, m0, m, n0, n, &offset);
-            flush(emitter, product, &store);
+            pim_emit_flush(emitter);
             done = finish_tile(emitter, product, m0, m, n0, n, done);
-            store = (struct pending_store){.valid = true, .after = done, .m0 = m0, .m = m, .n0 = n0, .n = n};
+            emitter->store = (struct pim_pending_store){.address = product->output + m0 * product->output_stride + n0,
+                                                        .bytes = n,
+                                                        .stride = product->output_stride,
+                                                        .rows = m,
+                                                        .after = done};
         }
     }
-    flush(emitter, product, &store);
 }

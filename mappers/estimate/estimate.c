@@ -32,6 +32,26 @@ uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint6
     return logic_cycles(hardware, with_refresh(hardware, stream_cycles(hardware, bytes, write)), hardware->memory_khz);
 }
 
+uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch, uint64_t pieces,
+                             uint64_t bursts, bool write)
+{
+    if (bytes == 0 || pieces == 0)
+        return 0;
+    uint64_t columns, span;
+    if (pitch <= bytes) {
+        columns = ceil_divide(pieces * bytes, hardware->port_bytes);
+        span = pieces * bytes;
+    } else {
+        /* A piece that does not begin on a column touches one more, half of the time. */
+        uint64_t slack = pitch % hardware->port_bytes || bytes % hardware->port_bytes ? hardware->port_bytes / 2 : 0;
+        columns = pieces * ceil_divide(bytes + slack, hardware->port_bytes);
+        span = pieces * (pitch < hardware->row_bytes ? pitch : hardware->row_bytes);
+    }
+    uint64_t rows = bursts + span / hardware->row_bytes;
+    uint64_t cycles = columns * hardware->column_cycles + rows * (write ? hardware->write_row_cycles : hardware->read_row_cycles);
+    return logic_cycles(hardware, with_refresh(hardware, cycles), hardware->memory_khz);
+}
+
 uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware)
 {
     return logic_cycles(hardware, hardware->access_cycles, hardware->memory_khz);

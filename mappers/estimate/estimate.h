@@ -37,6 +37,12 @@ struct pim_estimate_hardware {
 /* Memory: `bytes` in one run: columns, a change of row each row_bytes, and refresh. */
 uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write);
 
+/*
+ * Memory: `pieces` pieces of `bytes`, `pitch` bytes apart, in `bursts` bursts. A burst opens a row, and so does each row it reaches.
+ */
+uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch, uint64_t pieces,
+                             uint64_t bursts, bool write);
+
 /* Memory: from a request to its first data in a closed row. */
 uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware);
 
@@ -65,12 +71,24 @@ struct pim_matrix_estimate {
     uint64_t total;    /* the slowest of them, plus what the first load and the last result add */
 };
 
+/* output[m][n] = f(input[m][k] * right[k][n]), `count` times one after another. */
+struct pim_matrix_shape {
+    uint32_t m, n, k;
+    uint32_t count;
+    uint32_t segment;       /* tiles do not reach across a multiple of it in k; k when the input is in one piece */
+    bool full_rows;         /* a tile holds whole output rows (softmax) */
+    unsigned vector_passes; /* of the ACU over each output */
+    bool residual;          /* each output tile is loaded once more, to be added */
+    /* Bytes from one row of an operand in memory to the next; right_pitch 0: its tiles lie one after another. */
+    uint32_t input_pitch, right_pitch, output_pitch;
+    bool right_columns;     /* the right operand is stored transposed: n rows of k */
+};
+
 /*
- * Chooses the tiling with the least estimate. `segment` divides the rows of the input operand: tiles do not reach across a multiple of
- * it (k when the operand is in one piece). `full_rows`: a tile holds whole output rows (softmax). `vector_passes`: ACU passes over
- * each output. Returns false when not even the smallest tile fits the buffers.
+ * Chooses the tiling with the least estimate, and gives the estimate of all `count` products. Returns false when not even the smallest tile
+ * fits the buffers.
  */
-bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, uint32_t m, uint32_t n, uint32_t k, uint32_t segment,
-                         bool full_rows, unsigned vector_passes, struct pim_tiling *tiling, struct pim_matrix_estimate *estimate);
+bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape, struct pim_tiling *tiling,
+                         struct pim_matrix_estimate *estimate);
 
 #endif

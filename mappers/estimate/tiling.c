@@ -26,9 +26,8 @@ static uint32_t round_down(uint32_t value, uint32_t grain)
 
 struct product {
     const struct pim_estimate_hardware *hardware;
-    uint32_t m, n, k, segment;
-    bool full_rows;
-    unsigned vector_passes;
+    const struct pim_matrix_shape *shape;
+    uint32_t span; /* of k between two segments' ends */
 };
 
 /* Sum over the blocks of `extent` cut in `tile`s of ceil(block / grain). */
@@ -43,86 +42,140 @@ static uint64_t blocks(uint64_t extent, uint64_t tile)
     return ceil_divide(extent, tile);
 }
 
+/* Loads of one k x n tile of the right operand. */
+static uint64_t right_cycles(const struct product *product, uint64_t n, uint64_t k, uint64_t tiles)
+{
+    const struct pim_matrix_shape *shape = product->shape;
+    if (shape->right_pitch == 0)
+        return pim_estimate_pieces(product->hardware, k * n, 0, tiles, tiles, false);
+    if (shape->right_columns)
+        return pim_estimate_pieces(product->hardware, k, shape->right_pitch, n * tiles, tiles, false);
+    return pim_estimate_pieces(product->hardware, n, shape->right_pitch, k * tiles, tiles, false);
+}
+
+static uint64_t input_cycles(const struct product *product, uint64_t m, uint64_t k, uint64_t tiles)
+{
+    return pim_estimate_pieces(product->hardware, k, product->shape->input_pitch, m * tiles, tiles, false);
+}
+
+static uint64_t output_cycles(const struct product *product, uint64_t m, uint64_t n, uint64_t tiles)
+{
+    const struct pim_matrix_shape *shape = product->shape;
+    uint64_t cycles = pim_estimate_pieces(product->hardware, n, shape->output_pitch, m * tiles, tiles, true);
+    if (shape->residual)
+        cycles += pim_estimate_pieces(product->hardware, n, shape->output_pitch, m * tiles, tiles, false);
+    return cycles;
+}
+
+static uint64_t above(uint64_t value, uint64_t part)
+{
+    return value > part ? value - part : 0;
+}
+
 static void evaluate(const struct product *product, const struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
 {
     const struct pim_estimate_hardware *hardware = product->hardware;
-    uint64_t m = product->m, n = product->n, k = product->k;
+    const struct pim_matrix_shape *shape = product->shape;
+    uint64_t m = shape->m, n = shape->n, k = shape->k, count = shape->count;
     uint64_t row_blocks = blocks(m, tiling->m), column_blocks = blocks(n, tiling->n);
-    uint64_t segments = ceil_divide(k, product->segment);
-    uint64_t k_blocks = segments * blocks(product->segment < k ? product->segment : k, tiling->k);
-    uint64_t tiles = row_blocks * column_blocks * k_blocks;
-    uint64_t k_folds = segments * folded(product->segment < k ? product->segment : k, tiling->k, hardware->pe_rows);
-    estimate->compute = m * k_folds * folded(n, tiling->n, hardware->pe_columns) + tiles * hardware->pe_depth;
-    if (hardware->systolic)
-        estimate->compute = tiles * pim_estimate_matrix(hardware, tiling->m, tiling->n, tiling->k);
-    uint64_t input = m * k * (tiling->resident ? 1 : column_blocks);
-    uint64_t weights = k * n * row_blocks;
-    estimate->memory = pim_estimate_stream(hardware, input, false) + pim_estimate_stream(hardware, weights, false) +
-                       pim_estimate_stream(hardware, m * n, true) + row_blocks * column_blocks * hardware->turn_cycles;
+    uint64_t segments = ceil_divide(k, product->span);
+    uint64_t k_blocks = segments * blocks(product->span, tiling->k);
     uint64_t outputs = row_blocks * column_blocks;
-    estimate->vector = pim_estimate_vector(hardware, m, n, product->vector_passes) + (outputs - 1) * hardware->acu_depth;
-    uint64_t slowest = estimate->compute > estimate->memory ? estimate->compute : estimate->memory;
-    if (estimate->vector > slowest)
-        slowest = estimate->vector;
-    /* The first operands come before anything, the last output tile leaves after everything. */
-    uint64_t first = pim_estimate_access(hardware) +
-                     pim_estimate_stream(hardware, (uint64_t)tiling->m * (tiling->resident ? k : tiling->k) +
-                                                       (uint64_t)tiling->k * tiling->n, false);
-    uint64_t last = pim_estimate_vector(hardware, tiling->m, tiling->n, product->vector_passes) + pim_estimate_access(hardware) +
-                    pim_estimate_stream(hardware, (uint64_t)tiling->m * tiling->n, true);
-    estimate->total = slowest + first + last;
+    uint64_t tiles = outputs * k_blocks;
+    uint64_t k_folds = segments * folded(product->span, tiling->k, hardware->pe_rows);
+    uint64_t compute = m * k_folds * folded(n, tiling->n, hardware->pe_columns) + tiles * hardware->pe_depth;
+    if (hardware->systolic)
+        compute = tiles * pim_estimate_matrix(hardware, tiling->m, tiling->n, tiling->k);
+    /* Whole operands in average tiles: m / row_blocks and so on are exact in the sums. */
+    uint64_t input_tiles = row_blocks * k_blocks * (tiling->resident ? 1 : column_blocks);
+    uint64_t tile_m = ceil_divide(m, row_blocks), tile_n = ceil_divide(n, column_blocks), tile_k = ceil_divide(k, k_blocks);
+    uint64_t memory = input_cycles(product, tile_m, tile_k, input_tiles) + right_cycles(product, tile_n, tile_k, tiles) +
+                      output_cycles(product, tile_m, tile_n, outputs) + outputs * hardware->turn_cycles;
+    uint64_t vector = pim_estimate_vector(hardware, m, n, shape->vector_passes) + (outputs - 1) * hardware->acu_depth;
+    estimate->compute = count * compute;
+    estimate->memory = count * memory;
+    estimate->vector = count * vector;
+    /* The first operands come before anything, the last output tile leaves after everything; in between the slowest sets the pace. */
+    uint64_t first = input_cycles(product, tile_m, tile_k, 1) + right_cycles(product, tile_n, tile_k, 1);
+    uint64_t last_vector = pim_estimate_vector(hardware, tile_m, tile_n, shape->vector_passes);
+    uint64_t last_store = output_cycles(product, tile_m, tile_n, 1);
+    uint64_t middle = above(estimate->memory, first + last_store);
+    if (estimate->compute > middle)
+        middle = estimate->compute;
+    /* Output tiles of more than half the buffer are not double-buffered: the array waits for the ACU to give the tile back. */
+    bool serial = 2 * tile_m * tile_n * hardware->accumulator_bytes > hardware->output_bytes;
+    uint64_t rest = above(estimate->vector, last_vector);
+    if (serial && estimate->compute + rest > middle)
+        middle = estimate->compute + rest;
+    if (rest > middle)
+        middle = rest;
+    estimate->total = 2 * pim_estimate_access(hardware) + first + middle + last_vector + last_store;
 }
 
 /* Fills n and k of a tiling whose m and residence are given; false when nothing fits. */
 static bool complete(const struct product *product, uint64_t output_space, struct pim_tiling *tiling)
 {
     const struct pim_estimate_hardware *hardware = product->hardware;
+    const struct pim_matrix_shape *shape = product->shape;
     uint64_t row = output_space / ((uint64_t)tiling->m * hardware->accumulator_bytes);
-    if (row == 0 || (product->full_rows && row < product->n))
+    if (row == 0 || (shape->full_rows && row < shape->n))
         return false;
-    uint64_t widest = product->full_rows ? product->n : row;
-    if (widest > hardware->weight_bytes / 2)
-        widest = product->full_rows ? widest : hardware->weight_bytes / 2;
-    tiling->n = minimum(product->n, widest);
+    uint64_t widest = shape->full_rows ? shape->n : row;
+    if (!shape->full_rows && widest > hardware->weight_bytes / 2)
+        widest = hardware->weight_bytes / 2;
+    if (widest == 0)
+        return false;
+    tiling->n = minimum(shape->n, widest);
     uint64_t deepest = hardware->weight_bytes / 2 / tiling->n;
     if (!tiling->resident && deepest > hardware->input_bytes / 2 / tiling->m)
         deepest = hardware->input_bytes / 2 / tiling->m;
     if (deepest == 0)
         return false;
-    uint32_t span = product->segment < product->k ? product->segment : product->k;
-    tiling->k = span <= deepest ? span : round_down(minimum(deepest, span), hardware->pe_rows);
+    tiling->k = product->span <= deepest ? product->span : round_down(minimum(deepest, product->span), hardware->pe_rows);
     return true;
 }
 
-bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, uint32_t m, uint32_t n, uint32_t k, uint32_t segment,
-                         bool full_rows, unsigned vector_passes, struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
+/* One candidate: `variant` says whether the input is resident, the output may take its whole buffer, and how narrow it is. */
+static bool propose(const struct product *product, uint32_t rows, bool only_block, unsigned variant, struct pim_tiling *candidate)
 {
-    const struct product product = {hardware, m, n, k, segment, full_rows, vector_passes};
+    const struct pim_estimate_hardware *hardware = product->hardware;
+    const struct pim_matrix_shape *shape = product->shape;
+    *candidate = (struct pim_tiling){.m = rows, .resident = (variant & 1) != 0};
+    uint64_t limit = only_block && shape->count == 1 ? hardware->input_bytes : hardware->input_bytes / 2;
+    if (candidate->resident && (uint64_t)rows * shape->k > limit)
+        return false;
+    if (!complete(product, hardware->output_bytes / ((variant & 2) ? 1 : 2), candidate))
+        return false;
+    unsigned narrower = variant >> 2;
+    if (shape->full_rows)
+        return narrower == 0;
+    if (narrower == 0) {
+        if (candidate->n < shape->n)
+            candidate->n = round_down(candidate->n, hardware->pe_columns);
+        return true;
+    }
+    /* Narrower output tiles allow deeper weight tiles. */
+    uint32_t n = round_down(candidate->n >> narrower, hardware->pe_columns);
+    if (n == 0 || n == candidate->n)
+        return false;
+    return complete(product, (uint64_t)n * rows * hardware->accumulator_bytes, candidate);
+}
+
+bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape, struct pim_tiling *tiling,
+                         struct pim_matrix_estimate *estimate)
+{
+    enum { VARIANTS = 16, STEPS = 64 };
+    const struct product product = {hardware, shape, shape->segment < shape->k ? shape->segment : shape->k};
     bool found = false;
-    for (uint32_t parts = 1; parts <= m; parts = parts < 64 ? parts + 1 : parts * 2) {
-        uint32_t rows = (uint32_t)ceil_divide(m, parts);
-        for (unsigned variant = 0; variant < 16; variant++) {
-            struct pim_tiling candidate = {.m = rows, .resident = (variant & 1) != 0};
-            uint64_t limit = parts == 1 ? hardware->input_bytes : hardware->input_bytes / 2;
-            if (candidate.resident && (uint64_t)rows * k > limit)
-                continue;
-            uint64_t output_space = hardware->output_bytes / ((variant & 2) ? 1 : 2);
-            if (!complete(&product, output_space, &candidate))
-                continue;
-            /* Narrower output tiles give deeper weight tiles. */
-            if (!full_rows && variant >> 2) {
-                uint32_t narrow = round_down(candidate.n >> (variant >> 2), hardware->pe_columns);
-                if (narrow == 0 || narrow == candidate.n)
-                    continue;
-                uint64_t space = (uint64_t)narrow * rows * hardware->accumulator_bytes;
-                if (!complete(&product, space, &candidate))
-                    continue;
-            } else if (!full_rows && candidate.n < n) {
-                candidate.n = round_down(candidate.n, hardware->pe_columns);
-            } else if (full_rows && variant >> 2) {
-                continue;
-            }
+    for (uint32_t parts = 1;; parts = parts < STEPS ? parts + 1 : 2 * parts) {
+        if (parts > shape->m)
+            parts = shape->m; /* single rows are the last resort */
+        uint32_t rows = (uint32_t)ceil_divide(shape->m, parts);
+        for (unsigned variant = 0; variant < VARIANTS; variant++) {
+            struct pim_tiling candidate;
             struct pim_matrix_estimate cost;
+            if (!propose(&product, rows, parts == 1, variant, &candidate))
+                continue;
             evaluate(&product, &candidate, &cost);
             if (!found || cost.total < estimate->total) {
                 *tiling = candidate;
@@ -130,7 +183,7 @@ bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, uint32_t 
                 found = true;
             }
         }
-        if (parts == m)
+        if (parts == shape->m)
             break;
     }
     return found;

@@ -193,36 +193,33 @@ static enum pim_status find_readers(struct order *order, struct pim_error *error
     return PIM_OK;
 }
 
-/* Walks from an unplaced layer along unplaced inputs until one comes up again, and names that cycle. */
+/* The first input of an unplaced layer that is unplaced itself: while layers are left over, each has one. */
+static uint32_t unplaced_input(const struct order *order, uint32_t at)
+{
+    const struct pim_layer_description *d = &order->descriptions[at];
+    uint32_t j = 0;
+    while (order->position[d->input[j]] != PIM_NONE)
+        j++;
+    return d->input[j];
+}
+
+/* Walks from an unplaced layer along unplaced inputs until one comes up again, and names that cycle. `seen`
+   has room for all descriptions. */
 static enum pim_status name_cycle(const struct order *order, uint32_t *seen, struct pim_error *error)
 {
-    uint32_t at = 0, step = 1;
+    uint32_t at = 0;
     while (order->position[at] != PIM_NONE)
         at++;
     memset(seen, 0, order->count * sizeof *seen);
-    while (seen[at] == 0) {
-        const struct pim_layer_description *d = &order->descriptions[at];
-        seen[at] = step++;
-        for (uint32_t j = 0; j < d->inputs; j++) {
-            if (order->position[d->input[j]] == PIM_NONE) {
-                at = d->input[j];
-                break;
-            }
-        }
-    }
+    for (; seen[at] == 0; at = unplaced_input(order, at))
+        seen[at] = 1;
     char text[512];
     size_t used = 0;
     uint32_t start = at;
     do {
-        const struct pim_layer_description *d = &order->descriptions[at];
-        int written = snprintf(text + used, sizeof text - used, "%s <- ", d->name);
+        int written = snprintf(text + used, sizeof text - used, "%s <- ", order->descriptions[at].name);
         used += written > 0 ? (size_t)written : 0;
-        uint32_t next = at;
-        for (uint32_t j = 0; j < d->inputs && next == at; j++) {
-            if (order->position[d->input[j]] == PIM_NONE)
-                next = d->input[j];
-        }
-        at = next;
+        at = unplaced_input(order, at);
     } while (at != start && used < sizeof text - 64);
     return pim_fail(error, PIM_BAD_INPUT, "the layers form a cycle: %s%s", text,
                     at == start ? order->descriptions[start].name : "...");

@@ -150,8 +150,11 @@ enum pim_status pim_noc_check(struct pim_noc *noc, struct pim_error *error)
     if (!mesh)
         return PIM_OK;
     for (uint32_t node = 0; node < mesh->nodes; node++) {
-        pim_noc_router_settle(mesh, node, mesh->origin);
-        pim_noc_terminal_settle(mesh, node, mesh->origin);
+        /* Who is waked up in the middle of a period goes on awake: that changes nothing but the cost. */
+        pim_noc_router_settle(noc, node, mesh->origin);
+        pim_noc_terminal_settle(noc, node, mesh->origin);
+        if (mesh->routers[node].planned == mesh->origin)
+            pim_noc_wake(&mesh->router_wheel, node, mesh->origin, mesh->origin);
     }
     enum pim_status status = check_flits(noc, error);
     for (uint32_t node = 0; node < mesh->nodes && status == PIM_OK; node++) {

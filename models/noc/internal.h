@@ -264,9 +264,10 @@ uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, 
 uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint64_t end);
 
 /* sleep.c, router.c and terminal.c: `settle` accounts for all cycles before `cycle`, during which the unit was asleep. */
-void pim_noc_router_settle(struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
+void pim_noc_router_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle);
+void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 void pim_noc_router_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle);
-void pim_noc_terminal_settle(struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
+void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 
 /* estimate.c */

@@ -331,33 +331,54 @@ static void allocate_switch(struct evaluation *e, const struct matching *matchin
     }
 }
 
-void pim_noc_router_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle)
+/* All stages of one cycle. */
+static void run_cycle(struct evaluation *e)
 {
-    struct noc_mesh *mesh = noc->mesh;
-    struct noc_router *router = &mesh->routers[node];
-    if (pim_noc_router_sleeps_on(mesh, node, cycle))
-        return;
-    noc->statistics.router_evaluations++;
-    size_t base = (size_t)node * NOC_PORTS * mesh->vcs;
-    struct evaluation e = {.noc = noc, .mesh = mesh, .router = router, .inputs = &mesh->inputs[base],
-                           .outputs = &mesh->outputs[base], .cycle = cycle, .node = node, .vcs = mesh->vcs};
     struct matching matching;
     matching.count = 0;
+    pim_noc_read_channels(e);
+    write_buffers(e);
+    take_credits(e);
+    if (e->router->waiting)
+        advance_stages(e);
+    if (e->router->waiting)
+        decide_virtual_channels(e, &matching);
+    allocate_switch(e, &matching);
+    pim_noc_write_channels(e);
+}
 
-    pim_noc_router_settle(mesh, node, cycle);
-    router->since = cycle + 1;
+static struct evaluation begin_evaluation(struct pim_noc *noc, uint32_t node, uint64_t cycle)
+{
+    struct noc_mesh *mesh = noc->mesh;
+    size_t base = (size_t)node * NOC_PORTS * mesh->vcs;
+    return (struct evaluation){.noc = noc,
+                               .mesh = mesh,
+                               .router = &mesh->routers[node],
+                               .inputs = &mesh->inputs[base],
+                               .outputs = &mesh->outputs[base],
+                               .cycle = cycle,
+                               .node = node,
+                               .vcs = mesh->vcs};
+}
+
+void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle)
+{
+    struct evaluation e = begin_evaluation(noc, node, cycle);
+    run_cycle(&e);
+    assert(!e.noisy && !e.read_change && !e.wrote_change);
+}
+
+void pim_noc_router_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle)
+{
+    if (pim_noc_router_sleeps_on(noc->mesh, node, cycle))
+        return;
+    noc->statistics.router_evaluations++;
+    struct evaluation e = begin_evaluation(noc, node, cycle);
+    pim_noc_router_settle(noc, node, cycle);
+    e.router->since = cycle + 1;
     uint32_t filled[NOC_PORTS], nonfull[NOC_PORTS];
-    memcpy(filled, router->filled, sizeof filled);
-    memcpy(nonfull, router->nonfull, sizeof nonfull);
-
-    pim_noc_read_channels(&e);
-    write_buffers(&e);
-    take_credits(&e);
-    if (router->waiting)
-        advance_stages(&e);
-    if (router->waiting)
-        decide_virtual_channels(&e, &matching);
-    allocate_switch(&e, &matching);
-    pim_noc_write_channels(&e);
+    memcpy(filled, e.router->filled, sizeof filled);
+    memcpy(nonfull, e.router->nonfull, sizeof nonfull);
+    run_cycle(&e);
     pim_noc_plan_router(&e, filled, nonfull);
 }

@@ -38,73 +38,74 @@ bool pim_noc_router_sleeps_on(struct noc_mesh *mesh, uint32_t node, uint64_t cyc
     return true;
 }
 
-/* Where the history has the grants of `cycle`, in which the router sleeps, by the cycle that it repeats. */
-static unsigned slept_slot(const struct noc_rhythm *rhythm, unsigned period, uint64_t cycle)
-{
-    uint64_t first = rhythm->last + 1; /* of the cycles slept through */
-    return (unsigned)((first - period + (cycle - first) % period) % NOC_PERIOD_LIMIT);
-}
-
-/* `times` cycles with these arrivals and grants. Counters are modulo 2^32: what came in and what went out cancel. */
-static void account(struct noc_mesh *mesh, uint32_t node, uint64_t times, const uint64_t *flits, const uint64_t *credits,
-                    const struct noc_grant *grants, unsigned grant_count)
+/* `cycles` cycles like the last one. Counters are modulo 2^32: what came in and what went out cancel. */
+static void account(struct noc_mesh *mesh, uint32_t node, uint64_t cycles)
 {
     struct noc_router *router = &mesh->routers[node];
     size_t base = (size_t)node * NOC_PORTS * mesh->vcs;
-    for (unsigned port = 0; port < NOC_PORTS; port++) {
-        if (flits[port])
-            mesh->inputs[base + port * mesh->vcs + pim_noc_entry_vc(flits[port])].count += (uint32_t)times;
-        for (uint64_t set = credits[port]; set; set &= set - 1)
-            mesh->outputs[base + port * mesh->vcs + pim_lowest_bit(set)].credits += (uint32_t)times;
+    for (uint32_t ports = router->flit_in_ports; ports; ports &= ports - 1) {
+        unsigned port = pim_lowest_bit(ports);
+        mesh->inputs[base + port * mesh->vcs + pim_noc_entry_vc(router->flit_in[port])].count += (uint32_t)cycles;
     }
-    for (unsigned i = 0; i < grant_count; i++) {
-        struct noc_grant grant = grants[i];
+    for (uint32_t ports = router->credit_in_ports; ports; ports &= ports - 1) {
+        unsigned port = pim_lowest_bit(ports);
+        for (uint64_t set = router->credit_in[port]; set; set &= set - 1)
+            mesh->outputs[base + port * mesh->vcs + pim_lowest_bit(set)].credits += (uint32_t)cycles;
+    }
+    for (unsigned i = 0; i < router->grant_count; i++) {
+        struct noc_grant grant = router->grants[i];
         struct noc_input *input = &mesh->inputs[base + grant.port * mesh->vcs + grant.vc];
-        input->count -= (uint32_t)times;
-        input->left -= times;
-        mesh->outputs[base + grant.output * mesh->vcs + grant.output_vc].credits -= (uint32_t)times;
-        router->link_flits[grant.output] += times;
+        input->count -= (uint32_t)cycles;
+        input->left -= cycles;
+        mesh->outputs[base + grant.output * mesh->vcs + grant.output_vc].credits -= (uint32_t)cycles;
+        router->link_flits[grant.output] += cycles;
     }
 }
 
-void pim_noc_router_settle(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
+/* `periods` times the last `period` cycles: the state is the same afterwards, but for what has been sent. */
+static void account_periods(struct noc_mesh *mesh, uint32_t node, uint64_t periods)
 {
+    struct noc_router *router = &mesh->routers[node];
+    const struct noc_rhythm *rhythm = &mesh->rhythms[node];
+    struct noc_input *inputs = &mesh->inputs[(size_t)node * NOC_PORTS * mesh->vcs];
+    for (unsigned i = 0; i < router->period; i++) {
+        uint64_t slot = (rhythm->last - i) % NOC_PERIOD_LIMIT;
+        for (unsigned j = 0; j < rhythm->grant_counts[slot]; j++) {
+            struct noc_grant grant = rhythm->grants[slot][j];
+            inputs[grant.port * mesh->vcs + grant.vc].left -= periods;
+            router->link_flits[grant.output] += periods;
+        }
+    }
+}
+
+void pim_noc_router_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
+{
+    struct noc_mesh *mesh = noc->mesh;
     struct noc_router *router = &mesh->routers[node];
     if (router->since >= cycle)
         return;
-    uint64_t first = router->since, cycles = cycle - first;
-    router->since = cycle;
+    uint64_t cycles = cycle - router->since;
     if (router->period == 1) {
-        account(mesh, node, cycles, router->flit_in, router->credit_in, router->grants, router->grant_count);
-        return;
+        account(mesh, node, cycles);
+    } else {
+        account_periods(mesh, node, cycles / router->period);
+        for (uint64_t time = cycle - cycles % router->period; time < cycle; time++)
+            pim_noc_router_repeat(noc, node, time);
+        router->calm_since = router->clean_since = cycle; /* the history has a gap */
+        router->planned = cycle;
+        router->period = 1;
     }
-    const struct noc_rhythm *rhythm = &mesh->rhythms[node];
-    for (unsigned i = 0; i < router->period && i < cycles; i++) {
-        uint64_t time = first + i, times = (cycles - i + router->period - 1) / router->period;
-        for (uint32_t ports = router->flit_in_patterns; ports; ports &= ports - 1) {
-            unsigned port = pim_lowest_bit(ports);
-            router->flit_in[port] = pim_noc_pattern_entry(&mesh->flit_patterns[(size_t)node * NOC_PORTS + port],
-                                                          time - mesh->timing.flit_latency[port]);
-        }
-        for (uint32_t ports = router->credit_in_patterns; ports; ports &= ports - 1) {
-            unsigned port = pim_lowest_bit(ports);
-            router->credit_in[port] = pim_noc_pattern_entry(&mesh->credit_patterns[(size_t)node * NOC_PORTS + port],
-                                                            time - mesh->timing.credit_latency[port]);
-        }
-        unsigned slot = slept_slot(rhythm, router->period, time);
-        account(mesh, node, times, router->flit_in, router->credit_in, rhythm->grants[slot], rhythm->grant_counts[slot]);
-    }
-    router->calm_since = router->clean_since = cycle; /* the history has a gap */
+    router->since = cycle;
 }
 
 uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, unsigned output, uint64_t end)
 {
     const struct noc_router *router = &mesh->routers[node];
     const struct noc_rhythm *rhythm = &mesh->rhythms[node];
-    uint64_t flits = 0, first = router->since;
-    for (unsigned i = 0; i < router->period && first + i < end; i++) {
-        uint64_t times = (end - first - i + router->period - 1) / router->period;
-        unsigned slot = slept_slot(rhythm, router->period, first + i);
+    uint64_t flits = 0;
+    for (unsigned i = 0; i < router->period && router->since + i < end; i++) {
+        uint64_t times = (end - router->since - i + router->period - 1) / router->period;
+        uint64_t slot = (router->since + i - router->period) % NOC_PERIOD_LIMIT; /* the cycle that is repeated */
         const struct noc_grant *grants = router->period == 1 ? router->grants : rhythm->grants[slot];
         unsigned count = router->period == 1 ? router->grant_count : rhythm->grant_counts[slot];
         for (unsigned j = 0; j < count; j++)

@@ -18,40 +18,17 @@ static uint64_t credits_at(const struct noc_mesh *mesh, uint32_t node, uint64_t 
                                        : terminal->credit_in;
 }
 
-/* Whether the terminal sends a flit in `cycle`, in which it sleeps: what it did in the cycle that it repeats. */
-static bool sends(const struct noc_terminal *terminal, uint64_t cycle)
-{
-    if (terminal->period == 1)
-        return terminal->sending;
-    return terminal->sent >> (terminal->period - 1 - (cycle - terminal->last - 1) % terminal->period) & 1;
-}
-
 uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint64_t end)
 {
-    uint64_t flits = 0;
-    for (unsigned i = 0; i < terminal->period && terminal->since + i < end; i++)
-        flits += sends(terminal, terminal->since + i) ? (end - terminal->since - i + terminal->period - 1) / terminal->period : 0;
+    if (terminal->since >= end)
+        return 0;
+    uint64_t flits = 0, cycles = end - terminal->since;
+    if (terminal->period == 1)
+        return terminal->sending ? cycles : 0;
+    for (unsigned i = 0; i < terminal->period && i < cycles; i++)
+        if (terminal->sent >> (terminal->period - 1 - i) & 1)
+            flits += (cycles - i + terminal->period - 1) / terminal->period;
     return flits;
-}
-
-void pim_noc_terminal_settle(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
-{
-    struct noc_terminal *terminal = &mesh->terminals[node];
-    if (terminal->since >= cycle)
-        return;
-    uint32_t *credits = &mesh->terminal_credits[(size_t)node * mesh->vcs];
-    uint64_t first = terminal->since, cycles = cycle - first, flits = pim_noc_terminal_slept_flits(terminal, cycle);
-    for (unsigned i = 0; i < terminal->period && i < cycles; i++) {
-        uint64_t times = (cycles - i + terminal->period - 1) / terminal->period;
-        for (uint64_t set = credits_at(mesh, node, first + i); set; set &= set - 1)
-            credits[pim_lowest_bit(set)] += (uint32_t)times;
-    }
-    credits[terminal->vc] -= (uint32_t)flits; /* modulo 2^32: what came back and what was used cancel */
-    terminal->left -= flits;
-    terminal->link_flits += flits;
-    terminal->since = cycle;
-    if (terminal->period > 1)
-        terminal->calm_since = terminal->clean_since = cycle; /* the history has a gap */
 }
 
 /* Returns whether a decision of a later cycle may have changed. */
@@ -110,6 +87,50 @@ static void inject(struct pim_noc *noc, struct noc_terminal *terminal, uint32_t 
         terminal->tail_sent |= bit;
     else
         terminal->owned &= ~bit;
+}
+
+/* Credits and injection of one cycle. Returns whether it was calm. */
+static bool run_cycle(struct pim_noc *noc, uint32_t node, uint64_t cycle, uint64_t *entry)
+{
+    struct noc_terminal *terminal = &noc->mesh->terminals[node];
+    uint32_t *credits = &noc->mesh->terminal_credits[(size_t)node * noc->mesh->vcs];
+    bool noisy = take_credits(noc, terminal, credits_at(noc->mesh, node, cycle), credits);
+    if (terminal->current == NOC_NO_PACKET)
+        begin_packet(noc, terminal, cycle);
+    *entry = 0;
+    if (terminal->current != NOC_NO_PACKET && terminal->nonfull >> terminal->vc & 1)
+        inject(noc, terminal, credits, cycle, entry);
+    terminal->sending = *entry != 0;
+    return !noisy && !(*entry & (NOC_HEAD | NOC_TAIL));
+}
+
+void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
+{
+    struct noc_mesh *mesh = noc->mesh;
+    struct noc_terminal *terminal = &mesh->terminals[node];
+    if (terminal->since >= cycle)
+        return;
+    uint32_t *credits = &mesh->terminal_credits[(size_t)node * mesh->vcs];
+    uint64_t cycles = cycle - terminal->since, rest = cycles % terminal->period;
+    uint64_t flits = pim_noc_terminal_slept_flits(terminal, cycle - rest);
+    terminal->left -= flits;
+    terminal->link_flits += flits;
+    if (terminal->period == 1) {
+        credits[terminal->vc] -= (uint32_t)flits; /* modulo 2^32: what came back and what was used cancel */
+        for (uint64_t set = terminal->credit_in; set; set &= set - 1)
+            credits[pim_lowest_bit(set)] += (uint32_t)cycles;
+    } else {
+        for (uint64_t time = cycle - rest, entry; time < cycle; time++) {
+            bool calm = run_cycle(noc, node, time, &entry);
+            assert(calm);
+            (void)calm;
+        }
+        terminal->calm_since = terminal->clean_since = cycle; /* the history has a gap */
+        terminal->period = 1;
+        if (cycle == mesh->origin)
+            pim_noc_wake(&mesh->terminal_wheel, node, cycle, cycle);
+    }
+    terminal->since = cycle;
 }
 
 /* Records a change of what is sent from cycle `sent` on. */
@@ -225,7 +246,7 @@ void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycl
     struct noc_mesh *mesh = noc->mesh;
     struct noc_terminal *terminal = &mesh->terminals[node];
     uint32_t *credits = &mesh->terminal_credits[(size_t)node * mesh->vcs];
-    pim_noc_terminal_settle(mesh, node, cycle);
+    pim_noc_terminal_settle(noc, node, cycle);
     terminal->since = cycle + 1;
 
     uint32_t nonfull = terminal->nonfull;
@@ -236,20 +257,14 @@ void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycl
         terminal->credit_in = *change & UINT32_MAX;
         *change = 0;
     }
-    bool noisy = take_credits(noc, terminal, credits_at(mesh, node, cycle), credits);
-
-    if (terminal->current == NOC_NO_PACKET)
-        begin_packet(noc, terminal, cycle);
-    uint64_t entry = 0;
-    if (terminal->current != NOC_NO_PACKET && terminal->nonfull >> terminal->vc & 1)
-        inject(noc, terminal, credits, cycle, &entry);
-    terminal->sending = entry != 0;
+    uint64_t entry;
+    bool calm = run_cycle(noc, node, cycle, &entry);
     bool wrote_change = write_channel(mesh, node, cycle, entry);
 
     uint64_t next = cycle + 1;
     bool stepped = noc->configuration.step_every_cycle;
     terminal->period = 1;
-    if (noisy || entry & (NOC_HEAD | NOC_TAIL) || (stepped && busy(terminal))) {
+    if (!calm || (stepped && busy(terminal))) {
         terminal->calm_since = terminal->clean_since = cycle + 1;
     } else {
         if (changes || wrote_change)

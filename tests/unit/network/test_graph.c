@@ -175,6 +175,10 @@ START_TEST(cycles_and_dangling_edges_are_named)
     const struct pim_layer_description self[] = {describe("s", PIM_OPERATOR_ELEMENTWISE, 1, INPUTS(0))};
     ck_assert_int_eq(build(self, 1, &error), PIM_BAD_INPUT);
     ck_assert_str_eq(error.text, "the layers form a cycle: s <- s");
+    const struct pim_layer_description both[] = {describe("s", PIM_OPERATOR_ELEMENTWISE, 2, INPUTS(0, 1)),
+                                                 describe("t", PIM_OPERATOR_ELEMENTWISE, 1, INPUTS(0))};
+    ck_assert_int_eq(build(both, 2, &error), PIM_BAD_INPUT);
+    ck_assert_str_eq(error.text, "the layers form a cycle: s <- s");
     const struct pim_layer_description dangling[] = {describe("d", PIM_OPERATOR_ELEMENTWISE, 1, INPUTS(7))};
     ck_assert_int_eq(build(dangling, 1, &error), PIM_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "layer d: input 0 is a dangling edge: it names layer 7 of 1"));

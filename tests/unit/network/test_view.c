@@ -121,6 +121,25 @@ START_TEST(odd_maps)
 }
 END_TEST
 
+/* The positional encoding generator stands behind the first block of every stage and feeds the second one. */
+START_TEST(position_encoding_of_twins)
+{
+    struct pim_network *network = read_network("twins-svt-b", NULL);
+    const struct pim_transformer *t = network->transformer;
+    for (uint32_t i = 0; i < t->stages; i++) {
+        const struct pim_transformer_block *block = &t->block[t->stage[i].first_block];
+        char name[64];
+        (void)snprintf(name, sizeof name, "stage%u.position.add", i + 1);
+        uint32_t add = pim_graph_find(&network->graph, name);
+        ck_assert_uint_eq(network->graph.layers[add].input[0], block[0].last_layer);
+        ck_assert_uint_eq(network->graph.layers[block[1].first_layer].input[0], add);
+        (void)snprintf(name, sizeof name, "stage%u.position", i + 1);
+        ck_assert_uint_eq(find_layer(network, name)->parameters, 10 * block->channels); /* 3 x 3 and a bias */
+    }
+    pim_network_destroy(network);
+}
+END_TEST
+
 START_TEST(no_head)
 {
     struct pim_network *network = read_network("swin-t", "network.classes=0");
@@ -138,6 +157,7 @@ Suite *view_suite(void)
     tcase_add_test(group, branches_of_swin);
     tcase_add_loop_test(group, attentions_of_the_families, 0, sizeof attentions / sizeof attentions[0]);
     tcase_add_test(group, odd_maps);
+    tcase_add_test(group, position_encoding_of_twins);
     tcase_add_test(group, no_head);
     suite_add_tcase(suite, group);
     return suite;
