@@ -32,3 +32,9 @@ if(NOT PIMSIM_SANITIZE AND NOT PIMSIM_FUZZ AND NOT PIMSIM_COVERAGE)
     ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/consumer ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
   set_tests_properties(package PROPERTIES LABELS quick TIMEOUT 300 RESOURCE_LOCK build)
 endif()
+
+# Manual page and completion know what the program's help lists.
+if(TARGET pimsim)
+  add_test(NAME manual COMMAND ${PROJECT_SOURCE_DIR}/tests/manual $<TARGET_FILE:pimsim>)
+  set_tests_properties(manual PROPERTIES LABELS quick TIMEOUT 120 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+endif()

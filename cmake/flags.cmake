@@ -76,7 +76,7 @@ endfunction()
 set(PIMSIM_TEST_ENVIRONMENT "PIMSIM_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 if(PIMSIM_SANITIZE OR PIMSIM_COVERAGE)
   list(APPEND PIMSIM_TEST_ENVIRONMENT CK_TIMEOUT_MULTIPLIER=20 UBSAN_OPTIONS=print_stacktrace=1
-    ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 TSAN_OPTIONS=halt_on_error=1)
+    ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=halt_on_error=1)
 else()
   list(APPEND PIMSIM_TEST_ENVIRONMENT CK_TIMEOUT_MULTIPLIER=5)
 endif()

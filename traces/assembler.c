@@ -1,6 +1,7 @@
 /*
- * The assembler; see text.h. A text is, in this order: the description; phases and behaviour tables; programs, which may use the phases
- * above them. The repeat block that is open is held back until it is closed, because its REPEAT must say how long it is.
+ * The assembler; see text.h. A text is, in this order: the description; phases and behaviour tables;
+ * programs, which may use the phases above them. The repeat block that is open is held back until it is
+ * closed, because its REPEAT must say how long it is.
  */
 #include "traces/text.h"
 
@@ -65,8 +66,8 @@ static enum pim_status unexpected(const struct assembler *self, const char *want
 }
 
 /* Refuses a word that is none of `names`, and tells the nearest. */
-static enum pim_status unknown(const struct assembler *self, const char *what, const char *const *names, size_t count,
-                               struct pim_error *error)
+static enum pim_status unknown(const struct assembler *self, const char *what, const char *const *names,
+                               size_t count, struct pim_error *error)
 {
     const struct pim_token *token = &self->lexer.token;
     const char *nearest = NULL;
@@ -79,8 +80,10 @@ static enum pim_status unknown(const struct assembler *self, const char *what, c
         }
     }
     if (!nearest)
-        return pim_lexer_fail(&self->lexer, token->column, error, "'%s': there is no %s here", token->word, what);
-    return pim_lexer_fail(&self->lexer, token->column, error, "there is no %s '%s': the nearest is '%s'", what, token->word, nearest);
+        return pim_lexer_fail(&self->lexer, token->column, error, "'%s': there is no %s here", token->word,
+                              what);
+    return pim_lexer_fail(&self->lexer, token->column, error, "there is no %s '%s': the nearest is '%s'",
+                          what, token->word, nearest);
 }
 
 static bool is_mark(const struct assembler *self, char mark)
@@ -100,38 +103,42 @@ static enum pim_status take_mark(struct assembler *self, char mark, struct pim_e
 }
 
 /* A number from 0 to `most`. */
-static enum pim_status take_number(struct assembler *self, uint64_t most, uint64_t *value, struct pim_error *error)
+static enum pim_status take_number(struct assembler *self, uint64_t most, uint64_t *value,
+                                   struct pim_error *error)
 {
     const struct pim_token *token = &self->lexer.token;
     if (token->kind != PIM_TOKEN_NUMBER)
         return unexpected(self, "a number", error);
     if ((token->negative && token->number != 0) || token->number > most)
-        return pim_lexer_fail(&self->lexer, token->column, error, "%s%" PRIu64 " is out of range: allowed are 0 to %" PRIu64,
+        return pim_lexer_fail(&self->lexer, token->column, error,
+                              "%s%" PRIu64 " is out of range: allowed are 0 to %" PRIu64,
                               token->negative ? "-" : "", token->number, most);
     *value = token->number;
     return next(self, error);
 }
 
 /* A field's number as its bits: two's complement where it is signed. */
-static enum pim_status take_field(struct assembler *self, const struct pim_field *field, uint64_t *value, struct pim_error *error)
+static enum pim_status take_field(struct assembler *self, const struct pim_field *field, uint64_t *value,
+                                  struct pim_error *error)
 {
     if (!field->is_signed)
-        return take_number(self, field->size == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * field->size)) - 1, value, error);
+        return take_number(self, field->size == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * field->size)) - 1,
+                           value, error);
     const struct pim_token *token = &self->lexer.token;
     if (token->kind != PIM_TOKEN_NUMBER)
         return unexpected(self, "a number", error);
     uint64_t half = (uint64_t)1 << (8 * field->size - 1);
     if (token->number > half - !token->negative)
         return pim_lexer_fail(&self->lexer, token->column, error,
-                              "%s%" PRIu64 " is out of range: allowed are -%" PRIu64 " to %" PRIu64, token->negative ? "-" : "",
-                              token->number, half, half - 1);
+                              "%s%" PRIu64 " is out of range: allowed are -%" PRIu64 " to %" PRIu64,
+                              token->negative ? "-" : "", token->number, half, half - 1);
     *value = token->negative ? 0 - token->number : token->number;
     return next(self, error);
 }
 
 /* name=number pairs to the end of the line; each name at most once. `value` starts with the defaults. */
-static enum pim_status take_pairs(struct assembler *self, const char *const *names, uint64_t *const *values, size_t count,
-                                  uint64_t most, struct pim_error *error)
+static enum pim_status take_pairs(struct assembler *self, const char *const *names, uint64_t *const *values,
+                                  size_t count, uint64_t most, struct pim_error *error)
 {
     uint32_t seen = 0;
     while (self->lexer.token.kind != PIM_TOKEN_END) {
@@ -143,7 +150,8 @@ static enum pim_status take_pairs(struct assembler *self, const char *const *nam
         if (i == count)
             return unknown(self, "field", names, count, error);
         if (seen & 1U << i)
-            return pim_lexer_fail(&self->lexer, self->lexer.token.column, error, "'%s' stands twice", names[i]);
+            return pim_lexer_fail(&self->lexer, self->lexer.token.column, error, "'%s' stands twice",
+                                  names[i]);
         seen |= 1U << i;
         TRY(next(self, error));
         TRY(take_mark(self, '=', error));
@@ -164,10 +172,12 @@ static enum pim_status take_text(struct assembler *self, struct text *text, stru
     if (self->lexer.token.kind != PIM_TOKEN_STRING)
         return unexpected(self, "a string", error);
     if (self->writer)
-        return pim_lexer_fail(&self->lexer, 1, error, "the description ends where phases, behaviour tables and programs begin");
+        return pim_lexer_fail(&self->lexer, 1, error,
+                              "the description ends where phases, behaviour tables and programs begin");
     size_t length = self->lexer.token.length;
     if (length > PIM_TRACE_TEXT - text->length)
-        return pim_lexer_fail(&self->lexer, column, error, "the text is longer than %d bytes", PIM_TRACE_TEXT);
+        return pim_lexer_fail(&self->lexer, column, error, "the text is longer than %d bytes",
+                              PIM_TRACE_TEXT);
     char *larger = realloc(text->bytes, text->length + length + 1);
     if (!larger)
         return pim_fail(error, PIM_NO_MEMORY, "%s:%u: out of memory", self->lexer.name, self->lexer.line);
@@ -188,14 +198,16 @@ static enum pim_status take_array(struct assembler *self, struct pim_error *erro
     self->description.height = (uint32_t)height;
     self->description.units = (uint32_t)(units ? units : width * height);
     if (width == 0 || height == 0 || width * height > PIM_TRACE_UNITS)
-        return pim_lexer_fail(&self->lexer, 1, error, "width and height must be given, and span at most %d places", PIM_TRACE_UNITS);
+        return pim_lexer_fail(&self->lexer, 1, error,
+                              "width and height must be given, and span at most %d places", PIM_TRACE_UNITS);
     return PIM_OK;
 }
 
 static enum pim_status take_counts(struct assembler *self, struct pim_error *error)
 {
     static const char *const names[] = {"macs", "padding_macs", "weight_bytes"};
-    uint64_t *const values[] = {&self->description.macs, &self->description.padding_macs, &self->description.weight_bytes};
+    uint64_t *const values[] = {&self->description.macs, &self->description.padding_macs,
+                                &self->description.weight_bytes};
     return take_pairs(self, names, values, 3, UINT64_MAX, error);
 }
 
@@ -207,7 +219,8 @@ static enum pim_status start_writer(struct assembler *self, struct pim_error *er
     if (!self->versioned)
         return pim_lexer_fail(&self->lexer, 1, error, "'.version 1' must stand before this line");
     if (self->description.width == 0)
-        return pim_lexer_fail(&self->lexer, 1, error, "'.array width=… height=…' must stand before this line");
+        return pim_lexer_fail(&self->lexer, 1, error,
+                              "'.array width=… height=…' must stand before this line");
     self->description.family = self->text[0].bytes;
     self->description.network = self->text[1].bytes;
     self->description.mapping = self->text[2].bytes;
@@ -239,11 +252,13 @@ static enum pim_status take_phase(struct assembler *self, struct pim_error *erro
     uint64_t number = 0;
     TRY(take_number(self, PIM_TRACE_PHASES - 1, &number, error));
     if (number != self->phases)
-        return pim_lexer_fail(&self->lexer, column, error, "phases count up from 0: this one is %" PRIu32, self->phases);
+        return pim_lexer_fail(&self->lexer, column, error, "phases count up from 0: this one is %" PRIu32,
+                              self->phases);
     if (self->lexer.token.kind != PIM_TOKEN_STRING)
         return unexpected(self, "the name of the phase as a string", error);
     if (self->lexer.token.length > PIM_TRACE_NAME)
-        return pim_lexer_fail(&self->lexer, self->lexer.token.column, error, "the name is longer than %d bytes", PIM_TRACE_NAME);
+        return pim_lexer_fail(&self->lexer, self->lexer.token.column, error,
+                              "the name is longer than %d bytes", PIM_TRACE_NAME);
     char name[PIM_TRACE_NAME + 1];
     memcpy(name, self->lexer.string, self->lexer.token.length + 1);
     phase.name = name;
@@ -252,7 +267,8 @@ static enum pim_status take_phase(struct assembler *self, struct pim_error *erro
     TRY(next(self, error));
     TRY(take_pairs(self, names, values, 1 + PIM_ESTIMATE_PARTS, UINT64_MAX, error));
     if (pim_trace_writer_phase(self->writer, &phase) != self->phases)
-        return pim_fail(error, PIM_NO_MEMORY, "%s:%u: out of memory for a phase", self->lexer.name, self->lexer.line);
+        return pim_fail(error, PIM_NO_MEMORY, "%s:%u: out of memory for a phase", self->lexer.name,
+                        self->lexer.line);
     self->phases++;
     return PIM_OK;
 }
@@ -266,13 +282,16 @@ static enum pim_status take_serve(struct assembler *self, struct pim_error *erro
         return pim_lexer_fail(&self->lexer, 1, error, "'.serve' must follow a '.router'");
     TRY(take_pairs(self, names, values, 3, UINT32_MAX, error));
     if (start >= end)
-        return pim_lexer_fail(&self->lexer, 1, error, "start is %" PRIu64 " and end %" PRIu64 ": the end must come later", start, end);
+        return pim_lexer_fail(&self->lexer, 1, error,
+                              "start is %" PRIu64 " and end %" PRIu64 ": the end must come later", start,
+                              end);
     if (self->entries == self->entry_capacity) {
         uint32_t wanted = self->entry_capacity ? self->entry_capacity * 2 : 64;
         struct pim_trace_behaviour *larger =
             wanted > PIM_TRACE_BEHAVIOURS ? NULL : realloc(self->entry, wanted * sizeof *larger);
         if (!larger)
-            return pim_fail(error, PIM_NO_MEMORY, "%s:%u: out of memory for behaviour entries", self->lexer.name, self->lexer.line);
+            return pim_fail(error, PIM_NO_MEMORY, "%s:%u: out of memory for behaviour entries",
+                            self->lexer.name, self->lexer.line);
         self->entry = larger;
         self->entry_capacity = wanted;
     }
@@ -296,7 +315,8 @@ static enum pim_status take_unit(struct assembler *self, struct pim_error *error
 {
     uint64_t unit = 0;
     if (self->depth > 0)
-        return pim_lexer_fail(&self->lexer, 1, error, "a repeat block of unit %" PRIu32 " is still open: '}' is missing", self->unit);
+        return pim_lexer_fail(&self->lexer, 1, error,
+                              "a repeat block of unit %" PRIu32 " is still open: '}' is missing", self->unit);
     TRY(end_router(self, error));
     TRY(take_number(self, self->description.units - 1, &unit, error));
     self->unit = (uint32_t)unit;
@@ -309,16 +329,31 @@ static enum pim_status take_version(struct assembler *self, struct pim_error *er
     uint64_t version = 0;
     TRY(take_number(self, UINT32_MAX, &version, error));
     if (version != 1)
-        return pim_lexer_fail(&self->lexer, column, error, "version %" PRIu64 ": this assembler knows version 1", version);
+        return pim_lexer_fail(&self->lexer, column, error,
+                              "version %" PRIu64 ": this assembler knows version 1", version);
     self->versioned = true;
     return need_end(self, error);
 }
 
 static enum pim_status take_directive(struct assembler *self, struct pim_error *error)
 {
-    static const char *const names[] = {".version", ".family", ".network", ".mapping", ".configuration",
-                                        ".array",   ".counts", ".phase",   ".router",  ".serve", ".unit"};
-    enum { VERSION, FAMILY, NETWORK, MAPPING, CONFIGURATION, ARRAY, COUNTS, PHASE, ROUTER, SERVE, UNIT, DIRECTIVES };
+    static const char *const names[] = {".version",       ".family", ".network", ".mapping",
+                                        ".configuration", ".array",  ".counts",  ".phase",
+                                        ".router",        ".serve",  ".unit"};
+    enum {
+        VERSION,
+        FAMILY,
+        NETWORK,
+        MAPPING,
+        CONFIGURATION,
+        ARRAY,
+        COUNTS,
+        PHASE,
+        ROUTER,
+        SERVE,
+        UNIT,
+        DIRECTIVES
+    };
     unsigned found = 0;
     while (found < DIRECTIVES && strcmp(names[found], self->lexer.token.word) != 0)
         found++;
@@ -328,7 +363,8 @@ static enum pim_status take_directive(struct assembler *self, struct pim_error *
     if (found >= FAMILY && found <= CONFIGURATION)
         return take_text(self, &self->text[found - FAMILY], error);
     if (found < PHASE && self->writer)
-        return pim_lexer_fail(&self->lexer, 1, error, "the description ends where phases, behaviour tables and programs begin");
+        return pim_lexer_fail(&self->lexer, 1, error,
+                              "the description ends where phases, behaviour tables and programs begin");
     if (found == VERSION)
         return take_version(self, error);
     if (found == ARRAY)
@@ -344,21 +380,22 @@ static enum pim_status take_directive(struct assembler *self, struct pim_error *
 }
 
 /* Hands an instruction to the writer. */
-static enum pim_status append(struct assembler *self, const struct pim_instruction *instruction, unsigned line,
-                              struct pim_error *error)
+static enum pim_status append(struct assembler *self, const struct pim_instruction *instruction,
+                              unsigned line, struct pim_error *error)
 {
     enum pim_status status = pim_trace_writer_append(self->writer, self->unit, instruction, error);
     return status == PIM_BAD_INPUT ? fail_at_line(self, line, error) : status;
 }
 
 /* Inside a block instructions are held until the outermost block is closed. */
-static enum pim_status emit(struct assembler *self, const struct pim_instruction *instruction, unsigned column,
-                            struct pim_error *error)
+static enum pim_status emit(struct assembler *self, const struct pim_instruction *instruction,
+                            unsigned column, struct pim_error *error)
 {
     if (self->depth == 0 && instruction->opcode != PIM_OP_REPEAT)
         return append(self, instruction, self->lexer.line, error);
     if (self->held == BLOCK)
-        return pim_lexer_fail(&self->lexer, column, error, "a repeat block has more than %d instructions", PIM_REPEAT_LENGTH);
+        return pim_lexer_fail(&self->lexer, column, error, "a repeat block has more than %d instructions",
+                              PIM_REPEAT_LENGTH);
     self->block[self->held] = *instruction;
     self->block_line[self->held++] = self->lexer.line;
     return PIM_OK;
@@ -384,27 +421,29 @@ static enum pim_status close_block(struct assembler *self, struct pim_error *err
 }
 
 /* repeat COUNT { */
-static enum pim_status take_repeat(struct assembler *self, struct pim_instruction *instruction, unsigned column,
-                                   struct pim_error *error)
+static enum pim_status take_repeat(struct assembler *self, struct pim_instruction *instruction,
+                                   unsigned column, struct pim_error *error)
 {
     uint64_t count = 0;
     unsigned count_column = self->lexer.token.column;
     TRY(take_number(self, UINT32_MAX, &count, error));
     if (count == 0)
-        return pim_lexer_fail(&self->lexer, count_column, error, "a block is repeated 1 to %" PRIu32 " times", UINT32_MAX);
+        return pim_lexer_fail(&self->lexer, count_column, error, "a block is repeated 1 to %" PRIu32 " times",
+                              UINT32_MAX);
     instruction->u.control.count = (uint32_t)count;
     TRY(take_mark(self, '{', error));
     TRY(need_end(self, error));
     if (self->depth == PIM_REPEAT_DEPTH)
-        return pim_lexer_fail(&self->lexer, column, error, "repeat blocks nest more than %d deep", PIM_REPEAT_DEPTH);
+        return pim_lexer_fail(&self->lexer, column, error, "repeat blocks nest more than %d deep",
+                              PIM_REPEAT_DEPTH);
     TRY(emit(self, instruction, column, error));
     self->open[self->depth++] = self->held - 1;
     return PIM_OK;
 }
 
 /* The word behind the mnemonic that `detail` is written as. */
-static enum pim_status take_detail(struct assembler *self, enum pim_detail_kind kind, struct pim_instruction *instruction,
-                                   struct pim_error *error)
+static enum pim_status take_detail(struct assembler *self, enum pim_detail_kind kind,
+                                   struct pim_instruction *instruction, struct pim_error *error)
 {
     const char *names[NAMES_MOST];
     unsigned count = 0;
@@ -420,12 +459,14 @@ static enum pim_status take_detail(struct assembler *self, enum pim_detail_kind 
     return unknown(self, kind == PIM_DETAIL_BUFFER ? "buffer" : "operation", names, count, error);
 }
 
-static enum pim_status take_dependencies(struct assembler *self, struct pim_instruction *instruction, struct pim_error *error)
+static enum pim_status take_dependencies(struct assembler *self, struct pim_instruction *instruction,
+                                         struct pim_error *error)
 {
     for (int i = 0;; i++) {
         uint64_t value = 0;
         if (i == PIM_DEPENDENCIES)
-            return pim_lexer_fail(&self->lexer, self->lexer.token.column, error, "more than %d dependencies", PIM_DEPENDENCIES);
+            return pim_lexer_fail(&self->lexer, self->lexer.token.column, error, "more than %d dependencies",
+                                  PIM_DEPENDENCIES);
         TRY(take_number(self, PIM_DEPENDENCY_REACH, &value, error));
         instruction->dependency[i] = (uint16_t)value;
         if (!is_mark(self, ','))
@@ -434,9 +475,10 @@ static enum pim_status take_dependencies(struct assembler *self, struct pim_inst
     }
 }
 
-/* One operand: after=…, a field, or a flag. `seen` has a bit for each field, flag (from bit 8) and after (bit 16). */
-static enum pim_status take_operand(struct assembler *self, struct pim_instruction *instruction, uint32_t *seen,
-                                    struct pim_error *error)
+/* One operand: after=…, a field, or a flag. `seen` has a bit for each field, flag (from bit 8) and after (bit
+ * 16). */
+static enum pim_status take_operand(struct assembler *self, struct pim_instruction *instruction,
+                                    uint32_t *seen, struct pim_error *error)
 {
     const struct pim_field *fields = pim_opcode_fields(instruction->opcode);
     const char *names[NAMES_MOST];
@@ -480,8 +522,8 @@ static enum pim_status take_operand(struct assembler *self, struct pim_instructi
     return PIM_OK;
 }
 
-static enum pim_status take_operands(struct assembler *self, struct pim_instruction *instruction, unsigned column,
-                                     struct pim_error *error)
+static enum pim_status take_operands(struct assembler *self, struct pim_instruction *instruction,
+                                     unsigned column, struct pim_error *error)
 {
     const struct pim_field *fields = pim_opcode_fields(instruction->opcode);
     uint32_t seen = 0;
@@ -491,7 +533,8 @@ static enum pim_status take_operands(struct assembler *self, struct pim_instruct
         TRY(take_operand(self, instruction, &seen, error));
     for (unsigned i = 0; fields[i].name; i++)
         if (fields[i].required && !(seen & 1U << i))
-            return pim_lexer_fail(&self->lexer, column, error, "%s needs %s=…", pim_opcode_name(instruction->opcode), fields[i].name);
+            return pim_lexer_fail(&self->lexer, column, error, "%s needs %s=…",
+                                  pim_opcode_name(instruction->opcode), fields[i].name);
     if (pim_instruction_check(instruction, self->unit, self->description.units, error) != PIM_OK)
         return pim_fail_in(error, "%s:%u:%u", self->lexer.name, self->lexer.line, column);
     return emit(self, instruction, column, error);
@@ -550,7 +593,8 @@ static enum pim_status assemble(struct assembler *self, struct pim_error *error)
             TRY(take_instruction(self, error));
     }
     if (self->depth > 0)
-        return pim_lexer_fail(&self->lexer, 1, error, "the text ends inside a repeat block that line %u opened",
+        return pim_lexer_fail(&self->lexer, 1, error,
+                              "the text ends inside a repeat block that line %u opened",
                               self->block_line[self->open[self->depth - 1]]);
     TRY(start_writer(self, error));
     return end_router(self, error);

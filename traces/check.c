@@ -11,11 +11,13 @@
 static const enum pim_buffer buffers[] = {PIM_BUFFER_INPUT, PIM_BUFFER_WEIGHT, PIM_BUFFER_OUTPUT};
 enum { BUFFERS = 3, FIRST_HISTORY = 64, FIRST_SLOTS = 16 };
 
-uint64_t pim_check_takes(const struct pim_check *check, const struct pim_instruction *instruction, enum pim_buffer buffer)
+uint64_t pim_check_takes(const struct pim_check *check, const struct pim_instruction *instruction,
+                         enum pim_buffer buffer)
 {
     if (instruction->opcode == PIM_OP_LOAD)
         return instruction->detail == buffer ? pim_memory_bytes(instruction) : 0;
-    if (instruction->opcode == PIM_OP_MATRIX && buffer == PIM_BUFFER_OUTPUT && (instruction->detail & PIM_MATRIX_OPEN_OUTPUT))
+    if (instruction->opcode == PIM_OP_MATRIX && buffer == PIM_BUFFER_OUTPUT &&
+        (instruction->detail & PIM_MATRIX_OPEN_OUTPUT))
         return pim_matrix_bytes(instruction, buffer, check->limits.accumulator_bits);
     return 0;
 }
@@ -35,10 +37,11 @@ uint64_t pim_check_gives(const struct pim_instruction *instruction, enum pim_buf
     return 0;
 }
 
-bool pim_check_lacks_space(const struct pim_check *check, const struct pim_check_unit *unit, const struct pim_instruction *instruction,
-                           enum pim_buffer buffer)
+bool pim_check_lacks_space(const struct pim_check *check, const struct pim_check_unit *unit,
+                           const struct pim_instruction *instruction, enum pim_buffer buffer)
 {
-    uint64_t takes = pim_check_takes(check, instruction, buffer), capacity = check->limits.buffer_bytes[buffer];
+    uint64_t takes = pim_check_takes(check, instruction, buffer),
+             capacity = check->limits.buffer_bytes[buffer];
     return takes != 0 && capacity != 0 && takes > capacity - unit->held[buffer];
 }
 
@@ -67,7 +70,8 @@ static bool grow_slots(struct pim_check_unit *self)
     return true;
 }
 
-/* Room for one more fetch in the history; it wraps only when it has its full size. False when memory is out. */
+/* Room for one more fetch in the history; it wraps only when it has its full size. False when memory is out.
+ */
 static bool grow_history(struct pim_check_unit *self)
 {
     if (self->fetched < self->history_capacity || self->history_capacity == PIM_DEPENDENCY_REACH + 1)
@@ -98,52 +102,67 @@ static enum pim_status check_memory(const struct pim_check *check, const struct 
 {
     uint64_t end = 0;
     if (instruction->opcode == PIM_OP_LOAD || instruction->opcode == PIM_OP_STORE)
-        end = instruction->u.memory.address + (uint64_t)instruction->u.memory.stride * (instruction->u.memory.count - 1) +
+        end = instruction->u.memory.address +
+              (uint64_t)instruction->u.memory.stride * (instruction->u.memory.count - 1) +
               instruction->u.memory.bytes;
     else if (instruction->opcode == PIM_OP_SEND || instruction->opcode == PIM_OP_RECEIVE)
         end = instruction->u.network.address + instruction->u.network.bytes;
     if (check->limits.memory_bytes != 0 && end > check->limits.memory_bytes)
-        return pim_fail(error, PIM_BAD_INPUT, "it ends at address %" PRIu64 ": the memory of a node has %" PRIu64 " bytes", end,
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "it ends at address %" PRIu64 ": the memory of a node has %" PRIu64 " bytes", end,
                         check->limits.memory_bytes);
     return PIM_OK;
 }
 
-/* Space that an instruction takes: it must fit at all, and this engine must be the only taker since the last join. */
-static enum pim_status account_take(const struct pim_check *check, struct pim_check_unit *self, enum pim_engine engine,
-                                    enum pim_buffer buffer, uint64_t takes, struct pim_error *error)
+/* Space that an instruction takes: it must fit at all, and this engine must be the only taker since the last
+ * join. */
+static enum pim_status account_take(const struct pim_check *check, struct pim_check_unit *self,
+                                    enum pim_engine engine, enum pim_buffer buffer, uint64_t takes,
+                                    struct pim_error *error)
 {
     uint64_t capacity = check->limits.buffer_bytes[buffer];
     if (capacity != 0 && takes > capacity)
-        return pim_fail(error, PIM_DEADLOCK, "it takes %" PRIu64 " bytes of the %s buffer, which has %" PRIu64
-                        ": it would wait forever", takes, pim_buffer_name(buffer), capacity);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "it takes %" PRIu64 " bytes of the %s buffer, which has %" PRIu64, takes,
+                        pim_buffer_name(buffer), capacity);
     if (self->taker[buffer] != PIM_ENGINE_CONTROL && self->taker[buffer] != engine)
-        return pim_fail(error, PIM_BAD_INPUT, "the %s engine takes space of the %s buffer, and since the last join the %s engine did: "
-                        "who comes first would depend on timing; put a join between them",
-                        pim_engine_name(engine), pim_buffer_name(buffer), pim_engine_name(self->taker[buffer]));
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "the %s engine takes space of the %s buffer, and since the last join the %s engine did: "
+            "who comes first would depend on timing; put a join between them",
+            pim_engine_name(engine), pim_buffer_name(buffer), pim_engine_name(self->taker[buffer]));
     if (takes > UINT64_MAX - self->taken[buffer])
-        return pim_fail(error, PIM_BAD_INPUT, "more than 2^64 bytes went through the %s buffer", pim_buffer_name(buffer));
+        return pim_fail(error, PIM_BAD_INPUT, "more than 2^64 bytes went through the %s buffer",
+                        pim_buffer_name(buffer));
     self->taker[buffer] = engine;
     self->taken[buffer] += takes;
     return PIM_OK;
 }
 
-/* All space of an instruction at its fetch. `sure` comes as what was taken for sure before it starts, and leaves with its own. */
+/* All space of an instruction at its fetch. `sure` comes as what was taken for sure before it starts, and
+ * leaves with its own. */
 static enum pim_status account_space(const struct pim_check *check, struct pim_check_unit *self,
-                                     const struct pim_instruction *instruction, uint64_t sure[PIM_BUFFERS], struct pim_error *error)
+                                     const struct pim_instruction *instruction, uint64_t sure[PIM_BUFFERS],
+                                     struct pim_error *error)
 {
     for (int i = 0; i < BUFFERS; i++) {
         enum pim_buffer buffer = buffers[i];
-        uint64_t takes = pim_check_takes(check, instruction, buffer), gives = pim_check_gives(instruction, buffer);
+        uint64_t takes = pim_check_takes(check, instruction, buffer),
+                 gives = pim_check_gives(instruction, buffer);
         if (takes != 0) {
-            enum pim_status status = account_take(check, self, pim_opcode_engine(instruction->opcode), buffer, takes, error);
+            enum pim_status status =
+                account_take(check, self, pim_opcode_engine(instruction->opcode), buffer, takes, error);
             if (status != PIM_OK)
                 return status;
-            sure[buffer] = self->taken[buffer]; /* earlier takers stand before it in the same queue, or before a join */
+            sure[buffer] =
+                self->taken[buffer]; /* earlier takers stand before it in the same queue, or before a join */
         }
         self->given[buffer] = pim_add_saturating(self->given[buffer], gives);
         if (gives != 0 && self->given[buffer] > sure[buffer])
-            return pim_fail(error, PIM_BAD_INPUT, "it gives back %" PRIu64 " bytes of the %s buffer: up to here %" PRIu64
-                            " are given back, but only %" PRIu64 " were taken for sure by what it comes after",
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "it gives back %" PRIu64 " bytes of the %s buffer: up to here %" PRIu64
+                            " are given back, but only %" PRIu64
+                            " were taken for sure by what it comes after",
                             gives, pim_buffer_name(buffer), self->given[buffer], sure[buffer]);
     }
     return PIM_OK;
@@ -170,8 +189,8 @@ static void enqueue(struct pim_check_unit *self, enum pim_engine engine, uint64_
 }
 
 /* Hands an instruction of an engine, self->next, to its queue. */
-static enum pim_status dispatch(const struct pim_check *check, struct pim_check_unit *self, uint64_t sure[PIM_BUFFERS],
-                                struct pim_error *error)
+static enum pim_status dispatch(const struct pim_check *check, struct pim_check_unit *self,
+                                uint64_t sure[PIM_BUFFERS], struct pim_error *error)
 {
     const struct pim_instruction *instruction = self->next;
     enum pim_engine engine = pim_opcode_engine(instruction->opcode);
@@ -200,14 +219,18 @@ static enum pim_status take_next(struct pim_check *check, uint32_t unit, struct 
     uint64_t sure[PIM_BUFFERS] = {0}, stored = pim_trace_cursor_stored(self->cursor);
     if (!grow_slots(self) || !grow_history(self))
         return pim_fail(error, PIM_NO_MEMORY, "out of memory while a trace is checked");
-    *pim_check_slot(self, self->fetched) = (struct pim_check_slot){
-        .instruction = *instruction, .stored = stored, .next = PIM_NO_FETCH, .started = control, .done = control};
+    *pim_check_slot(self, self->fetched) = (struct pim_check_slot){.instruction = *instruction,
+                                                                   .stored = stored,
+                                                                   .next = PIM_NO_FETCH,
+                                                                   .started = control,
+                                                                   .done = control};
     if (control) {
         pass_join(self, sure);
         self->oldest = self->issued = self->fetched + 1;
     } else if (dispatch(check, self, sure, error) != PIM_OK) {
         char place[256];
-        return pim_fail_in(error, "%s", pim_check_place(unit, stored, self->fetched, instruction, place, sizeof place));
+        return pim_fail_in(error, "%s",
+                           pim_check_place(unit, stored, self->fetched, instruction, place, sizeof place));
     }
     struct pim_check_history *own = history_of(self, self->fetched);
     memcpy(own->sure, sure, sizeof own->sure);
@@ -234,7 +257,8 @@ static enum pim_status fetch(struct pim_check *check, uint32_t unit, bool *moved
         }
     }
     uint64_t in_flight = self->fetched - self->oldest;
-    if (pim_opcode_engine(self->next->opcode) == PIM_ENGINE_CONTROL ? in_flight > 0 : in_flight >= check->limits.window)
+    if (pim_opcode_engine(self->next->opcode) == PIM_ENGINE_CONTROL ? in_flight > 0
+                                                                    : in_flight >= check->limits.window)
         return PIM_OK;
     enum pim_status status = take_next(check, unit, error);
     self->next = NULL;
@@ -267,7 +291,8 @@ static bool run_local(const struct pim_check *check, struct pim_check_unit *self
         if (pim_check_lacks_space(check, self, instruction, buffers[i]))
             return false;
     for (int i = 0; i < BUFFERS; i++) {
-        self->held[buffers[i]] += pim_check_takes(check, instruction, buffers[i]); /* the sum of all that is ever taken fits */
+        self->held[buffers[i]] +=
+            pim_check_takes(check, instruction, buffers[i]); /* the sum of all that is ever taken fits */
         assert(pim_check_gives(instruction, buffers[i]) <= self->held[buffers[i]]);
         self->held[buffers[i]] -= pim_check_gives(instruction, buffers[i]);
     }
@@ -296,7 +321,8 @@ static enum pim_status run_send(struct pim_check *check, uint32_t unit, bool *mo
     const struct pim_check_slot *own = pim_check_slot(self, fetch);
     uint32_t peer = own->instruction.u.network.peer, i = 0;
     struct pim_check_unit *other = &check->unit[peer];
-    while (i < other->open_count && !pim_check_meets(&own->instruction, unit, &pim_check_slot(other, other->open[i])->instruction))
+    while (i < other->open_count &&
+           !pim_check_meets(&own->instruction, unit, &pim_check_slot(other, other->open[i])->instruction))
         i++;
     if (i == other->open_count)
         return PIM_OK;
@@ -304,9 +330,10 @@ static enum pim_status run_send(struct pim_check *check, uint32_t unit, bool *mo
     const struct pim_check_slot *theirs = pim_check_slot(other, their_fetch);
     if (theirs->instruction.u.network.bytes != own->instruction.u.network.bytes) {
         char here[256], there[256];
-        return pim_fail(error, PIM_BAD_INPUT, "%s meets %s: they must have the same size",
-                        pim_check_place(unit, own->stored, fetch, &own->instruction, here, sizeof here),
-                        pim_check_place(peer, theirs->stored, their_fetch, &theirs->instruction, there, sizeof there));
+        return pim_fail(
+            error, PIM_BAD_INPUT, "%s meets %s: they must have the same size",
+            pim_check_place(unit, own->stored, fetch, &own->instruction, here, sizeof here),
+            pim_check_place(peer, theirs->stored, their_fetch, &theirs->instruction, there, sizeof there));
     }
     memmove(other->open + i, other->open + i + 1, (other->open_count - i - 1) * sizeof other->open[0]);
     other->open_count--;
@@ -325,7 +352,8 @@ static enum pim_status run_engine(struct pim_check *check, uint32_t unit, enum p
     struct pim_check_unit *self = &check->unit[unit];
     uint64_t head = self->queue[engine].head;
     *moved = false;
-    if (head == PIM_NO_FETCH || pim_check_blocker(self, head) != PIM_NO_FETCH || (check->limits.in_order && head != self->issued))
+    if (head == PIM_NO_FETCH || pim_check_blocker(self, head) != PIM_NO_FETCH ||
+        (check->limits.in_order && head != self->issued))
         return PIM_OK;
     if (engine == PIM_ENGINE_SEND)
         return run_send(check, unit, moved, error);
@@ -390,17 +418,19 @@ static enum pim_status start_unit(struct pim_check *check, uint32_t unit, struct
 }
 
 /* Replaces the zeros that stand for something else. */
-static enum pim_status set_limits(struct pim_check *check, const struct pim_check_limits *limits, struct pim_error *error)
+static enum pim_status set_limits(struct pim_check *check, const struct pim_check_limits *limits,
+                                  struct pim_error *error)
 {
     check->limits = *limits;
     if (limits->window > PIM_CHECK_WINDOW_MOST)
-        return pim_fail(error, PIM_BAD_INPUT, "the window is %" PRIu32 " instructions: allowed are 1 to %d", limits->window,
-                        PIM_CHECK_WINDOW_MOST);
+        return pim_fail(error, PIM_BAD_INPUT, "the window is %" PRIu32 " instructions: allowed are 1 to %d",
+                        limits->window, PIM_CHECK_WINDOW_MOST);
     if (limits->posted_receives > PIM_CHECK_RECEIVES_MOST)
-        return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " receives may be open: allowed are 1 to %d", limits->posted_receives,
-                        PIM_CHECK_RECEIVES_MOST);
+        return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " receives may be open: allowed are 1 to %d",
+                        limits->posted_receives, PIM_CHECK_RECEIVES_MOST);
     if (limits->accumulator_bits > 64)
-        return pim_fail(error, PIM_BAD_INPUT, "accumulators have %" PRIu32 " bits: allowed are 1 to 64", limits->accumulator_bits);
+        return pim_fail(error, PIM_BAD_INPUT, "accumulators have %" PRIu32 " bits: allowed are 1 to 64",
+                        limits->accumulator_bits);
     if (limits->window == 0)
         check->limits.window = PIM_CHECK_WINDOW_MOST;
     if (limits->posted_receives == 0)
@@ -419,7 +449,8 @@ enum pim_status pim_trace_check(const struct pim_trace *trace, const struct pim_
     check.unit = calloc(check.units, sizeof *check.unit);
     check.list = calloc(check.units, sizeof *check.list);
     if (!check.unit || !check.list)
-        status = pim_fail(error, PIM_NO_MEMORY, "out of memory while a trace of %" PRIu32 " units is checked", check.units);
+        status = pim_fail(error, PIM_NO_MEMORY, "out of memory while a trace of %" PRIu32 " units is checked",
+                          check.units);
     for (uint32_t unit = 0; unit < check.units && status == PIM_OK; unit++)
         status = start_unit(&check, unit, error);
     if (status == PIM_OK)

@@ -1,6 +1,6 @@
 /*
- * The state of an abstract execution, for traces/check.c, which runs it, and traces/check_report.c, which explains where it stuck.
- * Instructions are named by their fetch: how many the unit fetched before.
+ * The state of an abstract execution, for traces/check.c, which runs it, and traces/check_report.c, which
+ * explains where it stuck. Instructions are named by their fetch: how many the unit fetched before.
  */
 #ifndef PIMSIM_TRACES_CHECK_INTERNAL_H
 #define PIMSIM_TRACES_CHECK_INTERNAL_H
@@ -20,15 +20,16 @@ struct pim_check_slot {
     bool done;
 };
 
-/* What is remembered of each of the last PIM_DEPENDENCY_REACH + 1 fetches: sums of space since the beginning of the program. */
+/* What is remembered of each of the last PIM_DEPENDENCY_REACH + 1 fetches: sums of space since the beginning
+ * of the program. */
 struct pim_check_history {
     uint64_t sure[PIM_BUFFERS];   /* taken for sure when it starts, by it and by what it comes after */
     uint64_t so_far[PIM_BUFFERS]; /* taken by it and everything fetched before it */
 };
 
 struct pim_check_queue {
-    uint64_t head, tail;         /* of those that have not started; PIM_NO_FETCH when empty */
-    uint64_t sure[PIM_BUFFERS];  /* as in the history, of the last one that was put into the queue */
+    uint64_t head, tail;        /* of those that have not started; PIM_NO_FETCH when empty */
+    uint64_t sure[PIM_BUFFERS]; /* as in the history, of the last one that was put into the queue */
 };
 
 struct pim_check_unit {
@@ -71,7 +72,8 @@ static inline bool pim_check_complete(const struct pim_check_unit *unit, uint64_
     return fetch < unit->oldest || pim_check_slot(unit, fetch)->done;
 }
 
-/* The first dependency of an instruction in flight that is not complete, as a fetch; PIM_NO_FETCH when there is none. */
+/* The first dependency of an instruction in flight that is not complete, as a fetch; PIM_NO_FETCH when there
+ * is none. */
 static inline uint64_t pim_check_blocker(const struct pim_check_unit *unit, uint64_t fetch)
 {
     const struct pim_instruction *instruction = &pim_check_slot(unit, fetch)->instruction;
@@ -81,25 +83,29 @@ static inline uint64_t pim_check_blocker(const struct pim_check_unit *unit, uint
     return PIM_NO_FETCH;
 }
 
-/* Whether the other end of a message is the one this instruction meets: `unit` sends to or receives from the unit of `other`. */
-static inline bool pim_check_meets(const struct pim_instruction *own, uint32_t unit, const struct pim_instruction *other)
+/* Whether the other end of a message is the one this instruction meets: `unit` sends to or receives from the
+ * unit of `other`. */
+static inline bool pim_check_meets(const struct pim_instruction *own, uint32_t unit,
+                                   const struct pim_instruction *other)
 {
     return other->u.network.peer == unit && other->u.network.tag == own->u.network.tag;
 }
 
 /* Space of `buffer` that an instruction takes at its start, or gives back at its end. */
-uint64_t pim_check_takes(const struct pim_check *check, const struct pim_instruction *instruction, enum pim_buffer buffer);
+uint64_t pim_check_takes(const struct pim_check *check, const struct pim_instruction *instruction,
+                         enum pim_buffer buffer);
 uint64_t pim_check_gives(const struct pim_instruction *instruction, enum pim_buffer buffer);
 
 /* Whether `buffer` has no room for what an instruction takes of it. */
-bool pim_check_lacks_space(const struct pim_check *check, const struct pim_check_unit *unit, const struct pim_instruction *instruction,
-                           enum pim_buffer buffer);
+bool pim_check_lacks_space(const struct pim_check *check, const struct pim_check_unit *unit,
+                           const struct pim_instruction *instruction, enum pim_buffer buffer);
 
-/* The execution can go no further although a unit has not ended: sets PIM_DEADLOCK and says who waits for whom. */
+/* The execution can go no further although a unit has not ended: sets PIM_DEADLOCK and says who waits for
+ * whom. */
 enum pim_status pim_check_explain(const struct pim_check *check, struct pim_error *error);
 
 /* "unit 3 instruction 17 (load input address=0x40 …)", written to `buffer`, which is returned. */
-const char *pim_check_place(uint32_t unit, uint64_t stored, uint64_t fetch, const struct pim_instruction *instruction,
-                            char *buffer, size_t size);
+const char *pim_check_place(uint32_t unit, uint64_t stored, uint64_t fetch,
+                            const struct pim_instruction *instruction, char *buffer, size_t size);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * Says why an abstract execution stuck; see check.h.
  *
- * Everything that waits waits for one thing that can be named: another instruction of the unit, the other end of a message, or the fetch of
- * a unit. Following these from any stuck unit ends in a circle or in something that never comes.
+ * Everything that waits waits for one thing that can be named: another instruction of the unit, the other end
+ * of a message, or the fetch of a unit. Following these from any stuck unit ends in a circle or in something
+ * that never comes.
  */
 #include "traces/check_internal.h"
 #include "traces/text.h"
@@ -26,8 +27,8 @@ struct text {
     size_t used;
 };
 
-const char *pim_check_place(uint32_t unit, uint64_t stored, uint64_t fetch, const struct pim_instruction *instruction,
-                            char *buffer, size_t size)
+const char *pim_check_place(uint32_t unit, uint64_t stored, uint64_t fetch,
+                            const struct pim_instruction *instruction, char *buffer, size_t size)
 {
     char text[160] = "";
     FILE *file = fmemopen(text, sizeof text, "w");
@@ -39,7 +40,8 @@ const char *pim_check_place(uint32_t unit, uint64_t stored, uint64_t fetch, cons
     if (stored == fetch)
         (void)snprintf(buffer, size, "unit %" PRIu32 " instruction %" PRIu64 " (%s)", unit, stored, text);
     else
-        (void)snprintf(buffer, size, "unit %" PRIu32 " instruction %" PRIu64 ", fetch %" PRIu64 " (%s)", unit, stored, fetch, text);
+        (void)snprintf(buffer, size, "unit %" PRIu32 " instruction %" PRIu64 ", fetch %" PRIu64 " (%s)", unit,
+                       stored, fetch, text);
     return buffer;
 }
 
@@ -66,7 +68,8 @@ static struct waiting explain_fetch(const struct pim_check *check, uint32_t numb
     const struct pim_check_unit *unit = &check->unit[number];
     char place[256];
     add(text, "%s cannot be fetched: ",
-        pim_check_place(number, pim_trace_cursor_stored(unit->cursor), unit->fetched, unit->next, place, sizeof place));
+        pim_check_place(number, pim_trace_cursor_stored(unit->cursor), unit->fetched, unit->next, place,
+                        sizeof place));
     if (pim_opcode_engine(unit->next->opcode) == PIM_ENGINE_CONTROL)
         add(text, "it waits for everything before it");
     else
@@ -75,7 +78,8 @@ static struct waiting explain_fetch(const struct pim_check *check, uint32_t numb
     return (struct waiting){.unit = number, .fetch = unit->oldest};
 }
 
-static struct waiting explain_space(const struct pim_check *check, uint32_t number, uint64_t fetch, struct text *text)
+static struct waiting explain_space(const struct pim_check *check, uint32_t number, uint64_t fetch,
+                                    struct text *text)
 {
     const struct pim_check_unit *unit = &check->unit[number];
     const struct pim_instruction *instruction = &pim_check_slot(unit, fetch)->instruction;
@@ -96,26 +100,29 @@ static struct waiting explain_space(const struct pim_check *check, uint32_t numb
     return (struct waiting){.unit = number, .fetch = PIM_NO_FETCH};
 }
 
-/* The first instruction of `unit` in flight, not complete, that is the other end of a message of unit `number`. */
-static uint64_t find_other_end(const struct pim_check_unit *unit, enum pim_opcode opcode, const struct pim_instruction *own,
-                               uint32_t number)
+/* The first instruction of `unit` in flight, not complete, that is the other end of a message of unit
+ * `number`. */
+static uint64_t find_other_end(const struct pim_check_unit *unit, enum pim_opcode opcode,
+                               const struct pim_instruction *own, uint32_t number)
 {
     for (uint64_t fetch = unit->oldest; fetch < unit->fetched; fetch++) {
         const struct pim_check_slot *slot = pim_check_slot(unit, fetch);
-        if (!slot->done && slot->instruction.opcode == opcode && pim_check_meets(own, number, &slot->instruction))
+        if (!slot->done && slot->instruction.opcode == opcode &&
+            pim_check_meets(own, number, &slot->instruction))
             return fetch;
     }
     return PIM_NO_FETCH;
 }
 
-static struct waiting explain_message(const struct pim_check *check, uint32_t number, uint64_t fetch, struct text *text)
+static struct waiting explain_message(const struct pim_check *check, uint32_t number, uint64_t fetch,
+                                      struct text *text)
 {
     const struct pim_check_unit *unit = &check->unit[number];
     const struct pim_check_slot *slot = pim_check_slot(unit, fetch);
     const struct pim_instruction *own = &slot->instruction;
     if (own->opcode == PIM_OP_RECEIVE && !slot->started) {
-        add(text, "waits because %" PRIu32 " receives are open, the first is instruction %" PRIu64, unit->open_count,
-            pim_check_slot(unit, unit->open[0])->stored);
+        add(text, "waits because %" PRIu32 " receives are open, the first is instruction %" PRIu64,
+            unit->open_count, pim_check_slot(unit, unit->open[0])->stored);
         return (struct waiting){.unit = number, .fetch = unit->open[0]};
     }
     uint32_t peer = own->u.network.peer;
@@ -153,7 +160,8 @@ static struct waiting explain(const struct pim_check *check, struct waiting who,
         add(text, "depends on instruction %" PRIu64, pim_check_slot(unit, blocker)->stored);
         next.fetch = blocker;
     } else if (check->limits.in_order && who.fetch != unit->issued) {
-        add(text, "may not start before instruction %" PRIu64 " (in-order issue)", pim_check_slot(unit, unit->issued)->stored);
+        add(text, "may not start before instruction %" PRIu64 " (in-order issue)",
+            pim_check_slot(unit, unit->issued)->stored);
         next.fetch = unit->issued;
     } else if (engine == PIM_ENGINE_SEND || engine == PIM_ENGINE_RECEIVE) {
         return explain_message(check, who.unit, who.fetch, text);
@@ -168,7 +176,8 @@ static bool is_same(struct waiting a, struct waiting b)
     return a.unit == b.unit && a.fetch == b.fetch;
 }
 
-/* Follows the waiting from `start` (Brent's algorithm): the last one before something that never comes, or one of the circle. */
+/* Follows the waiting from `start` (Brent's algorithm): the last one before something that never comes, or
+ * one of the circle. */
 static struct waiting follow(const struct pim_check *check, struct waiting start, bool *circle)
 {
     struct text ignored;
@@ -197,7 +206,8 @@ enum pim_status pim_check_explain(const struct pim_check *check, struct pim_erro
     bool circle;
     while (check->unit[stuck].ended)
         stuck++;
-    struct waiting first = follow(check, (struct waiting){.unit = stuck, .fetch = PIM_NO_FETCH}, &circle), who = first;
+    struct waiting first = follow(check, (struct waiting){.unit = stuck, .fetch = PIM_NO_FETCH}, &circle),
+                   who = first;
     if (!circle) {
         (void)explain(check, first, &text);
         return pim_fail(error, PIM_DEADLOCK, "deadlock: %s", text.bytes);
@@ -213,5 +223,6 @@ enum pim_status pim_check_explain(const struct pim_check *check, struct pim_erro
     } while (!is_same(who, first));
     if (left_out > 0)
         add(&text, "\n  and %" PRIu32 " more", left_out);
-    return pim_fail(error, PIM_DEADLOCK, "deadlock: a circle of %" PRIu64 " that wait for each other:%s", steps, text.bytes);
+    return pim_fail(error, PIM_DEADLOCK, "deadlock: a circle of %" PRIu64 " that wait for each other:%s",
+                    steps, text.bytes);
 }

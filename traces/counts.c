@@ -17,7 +17,8 @@ uint64_t pim_memory_bytes(const struct pim_instruction *instruction)
     return (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count;
 }
 
-uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_buffer buffer, uint32_t accumulator_bits)
+uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_buffer buffer,
+                          uint32_t accumulator_bits)
 {
     uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
     switch (buffer) {
@@ -39,7 +40,8 @@ static void add(uint64_t *count, uint64_t value, uint64_t times)
     *count = pim_add_saturating(*count, pim_multiply_saturating(value, times));
 }
 
-void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instruction *instruction, uint64_t times)
+void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instruction *instruction,
+                    uint64_t times)
 {
     unsigned opcode = instruction->opcode;
     add(&counts->by_opcode[opcode], 1, times);
@@ -50,13 +52,15 @@ void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instructio
     else if (opcode == PIM_OP_STORE)
         add(&counts->stored_bytes[instruction->detail], pim_memory_bytes(instruction), times);
     else if (opcode == PIM_OP_MATRIX)
-        add(&counts->macs, (uint64_t)instruction->u.matrix.m * instruction->u.matrix.n * instruction->u.matrix.k, times);
+        add(&counts->macs,
+            (uint64_t)instruction->u.matrix.m * instruction->u.matrix.n * instruction->u.matrix.k, times);
     else if (opcode == PIM_OP_MVM)
         add(&counts->mvm_windows, instruction->u.mvm.windows, times);
     else if (opcode == PIM_OP_BIT_SERIAL)
         add(&counts->bit_serial_operations, instruction->u.bit_serial.count, times);
     else if (opcode == PIM_OP_VECTOR)
-        add(&counts->vector_elements, (uint64_t)instruction->u.vector.rows * instruction->u.vector.elements, times);
+        add(&counts->vector_elements, (uint64_t)instruction->u.vector.rows * instruction->u.vector.elements,
+            times);
     else if (opcode == PIM_OP_SEND)
         add(&counts->sent_bytes, instruction->u.network.bytes, times);
     else if (opcode == PIM_OP_RECEIVE)
@@ -81,8 +85,8 @@ void pim_counts_merge(struct pim_trace_counts *counts, const struct pim_trace_co
     add(&counts->received_bytes, other->received_bytes, 1);
 }
 
-enum pim_status pim_counts_of_unit(const struct pim_trace *trace, uint32_t unit, struct pim_trace_counts *counts,
-                                   struct pim_error *error)
+enum pim_status pim_counts_of_unit(const struct pim_trace *trace, uint32_t unit,
+                                   struct pim_trace_counts *counts, struct pim_error *error)
 {
     uint64_t times[PIM_REPEAT_DEPTH + 1] = {1}; /* how often the code at each depth is executed */
     uint32_t remaining[PIM_REPEAT_DEPTH + 1] = {0};

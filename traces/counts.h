@@ -1,6 +1,6 @@
 /*
- * What the programs of a trace amount to: instructions by opcode, work, bytes. Repeats are counted with all their iterations, without
- * executing them.
+ * What the programs of a trace amount to: instructions by opcode, work, bytes. Repeats are counted with all
+ * their iterations, without executing them.
  *
  * Counts stop at UINT64_MAX instead of wrapping: only a trace that could never be executed gets there.
  */
@@ -29,19 +29,23 @@ struct pim_trace_counts {
 uint64_t pim_add_saturating(uint64_t a, uint64_t b);
 uint64_t pim_multiply_saturating(uint64_t a, uint64_t b);
 
-/* Bytes of buffer space (traces/instruction.h): what a LOAD takes or a STORE gives back; what a MATRIX reads of input and weight, and the
- * output tile it opens, with `accumulator_bits` per element (0: its output_bits). */
+/* Bytes of buffer space (traces/instruction.h): what a LOAD takes or a STORE gives back; what a MATRIX reads
+ * of input and weight, and the output tile it opens, with `accumulator_bits` per element (0: its
+ * output_bits). */
 uint64_t pim_memory_bytes(const struct pim_instruction *instruction);
-uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_buffer buffer, uint32_t accumulator_bits);
+uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_buffer buffer,
+                          uint32_t accumulator_bits);
 
 /* Adds `times` executions of an instruction (not to `stored`). */
-void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instruction *instruction, uint64_t times);
+void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instruction *instruction,
+                    uint64_t times);
 
 /* Adds the counts of another unit. */
 void pim_counts_merge(struct pim_trace_counts *counts, const struct pim_trace_counts *other);
 
-/* Counts the program of one unit; the time it takes depends on the instructions stored. Fails as pim_trace_cursor_next does. */
-enum pim_status pim_counts_of_unit(const struct pim_trace *trace, uint32_t unit, struct pim_trace_counts *counts,
-                                   struct pim_error *error);
+/* Counts the program of one unit; the time it takes depends on the instructions stored. Fails as
+ * pim_trace_cursor_next does. */
+enum pim_status pim_counts_of_unit(const struct pim_trace *trace, uint32_t unit,
+                                   struct pim_trace_counts *counts, struct pim_error *error);
 
 #endif

@@ -29,7 +29,8 @@ static void print_string(const char *text, size_t length, FILE *file)
     (void)fputc('"', file);
 }
 
-/* Long texts are written in pieces, a line of the text each where lines are short enough; the assembler joins them. */
+/* Long texts are written in pieces, a line of the text each where lines are short enough; the assembler joins
+ * them. */
 static void print_text(const char *directive, const char *text, FILE *file)
 {
     do {
@@ -54,8 +55,8 @@ static void print_front(const struct pim_trace *trace, FILE *file)
     print_text("configuration", description->configuration, file);
     (void)fprintf(file, ".array width=%" PRIu32 " height=%" PRIu32 " units=%" PRIu32 "\n", description->width,
                   description->height, description->units);
-    (void)fprintf(file, ".counts macs=%" PRIu64 " padding_macs=%" PRIu64 " weight_bytes=%" PRIu64 "\n", description->macs,
-                  description->padding_macs, description->weight_bytes);
+    (void)fprintf(file, ".counts macs=%" PRIu64 " padding_macs=%" PRIu64 " weight_bytes=%" PRIu64 "\n",
+                  description->macs, description->padding_macs, description->weight_bytes);
     for (uint32_t i = 0; i < pim_trace_phases(trace); i++) {
         const struct pim_trace_phase *phase = pim_trace_phase(trace, i);
         (void)fprintf(file, ".phase %" PRIu32 " ", i);
@@ -63,7 +64,8 @@ static void print_front(const struct pim_trace *trace, FILE *file)
         (void)fprintf(file, " cycles=%" PRIu64, phase->estimate_cycles);
         for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
             if (phase->estimate_parts[part] != 0)
-                (void)fprintf(file, " %s=%" PRIu64, pim_estimate_part_name(part), phase->estimate_parts[part]);
+                (void)fprintf(file, " %s=%" PRIu64, pim_estimate_part_name(part),
+                              phase->estimate_parts[part]);
         (void)fputc('\n', file);
     }
     for (uint32_t i = 0; i < pim_trace_behaviour_routers(trace); i++) {
@@ -71,8 +73,8 @@ static void print_front(const struct pim_trace *trace, FILE *file)
         const struct pim_trace_behaviour *entry = pim_trace_behaviour(trace, i, &router, &count);
         (void)fprintf(file, ".router %" PRIu32 "\n", router);
         for (uint32_t j = 0; j < count; j++)
-            (void)fprintf(file, ".serve task=%" PRIu32 " start=%" PRIu32 " end=%" PRIu32 "\n", entry[j].task, entry[j].start,
-                          entry[j].end);
+            (void)fprintf(file, ".serve task=%" PRIu32 " start=%" PRIu32 " end=%" PRIu32 "\n", entry[j].task,
+                          entry[j].start, entry[j].end);
     }
 }
 
@@ -147,11 +149,13 @@ static enum pim_status print_program(struct pim_trace_cursor *cursor, FILE *file
     return status;
 }
 
-enum pim_status pim_trace_disassemble(const struct pim_trace *trace, uint32_t unit, FILE *file, struct pim_error *error)
+enum pim_status pim_trace_disassemble(const struct pim_trace *trace, uint32_t unit, FILE *file,
+                                      struct pim_error *error)
 {
     uint32_t units = pim_trace_description(trace)->units;
     if (unit != PIM_ALL_UNITS && unit >= units)
-        return pim_fail(error, PIM_BAD_INPUT, "there is no unit %" PRIu32 ": the trace has units 0 to %" PRIu32, unit, units - 1);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "there is no unit %" PRIu32 ": the trace has units 0 to %" PRIu32, unit, units - 1);
     print_front(trace, file);
     for (uint32_t i = 0; i < units; i++) {
         if ((unit != PIM_ALL_UNITS && i != unit) || pim_trace_instructions(trace, i) == 0)

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #define PLACE(part, member)                                                                                  \
-    .offset = (uint8_t)(offsetof(struct pim_instruction, u.part.member) - offsetof(struct pim_instruction, u)), \
+    .offset =                                                                                                \
+        (uint8_t)(offsetof(struct pim_instruction, u.part.member) - offsetof(struct pim_instruction, u)),    \
     .size = sizeof(((struct pim_instruction *)NULL)->u.part.member)
 
 static const struct pim_field memory_fields[] = {
@@ -78,10 +79,18 @@ static const struct pim_field no_fields[] = {{.name = NULL}};
 const struct pim_field *pim_opcode_fields(unsigned opcode)
 {
     static const struct pim_field *const fields[PIM_OPCODES] = {
-        [PIM_OP_PHASE_BEGIN] = phase_fields, [PIM_OP_PHASE_END] = phase_fields, [PIM_OP_JOIN] = no_fields,
-        [PIM_OP_REPEAT] = repeat_fields,     [PIM_OP_LOAD] = memory_fields,     [PIM_OP_STORE] = memory_fields,
-        [PIM_OP_MATRIX] = matrix_fields,     [PIM_OP_MVM] = mvm_fields,         [PIM_OP_BIT_SERIAL] = bit_serial_fields,
-        [PIM_OP_VECTOR] = vector_fields,     [PIM_OP_SEND] = network_fields,    [PIM_OP_RECEIVE] = network_fields,
+        [PIM_OP_PHASE_BEGIN] = phase_fields,
+        [PIM_OP_PHASE_END] = phase_fields,
+        [PIM_OP_JOIN] = no_fields,
+        [PIM_OP_REPEAT] = repeat_fields,
+        [PIM_OP_LOAD] = memory_fields,
+        [PIM_OP_STORE] = memory_fields,
+        [PIM_OP_MATRIX] = matrix_fields,
+        [PIM_OP_MVM] = mvm_fields,
+        [PIM_OP_BIT_SERIAL] = bit_serial_fields,
+        [PIM_OP_VECTOR] = vector_fields,
+        [PIM_OP_SEND] = network_fields,
+        [PIM_OP_RECEIVE] = network_fields,
     };
     return fields[opcode];
 }
@@ -89,8 +98,8 @@ const struct pim_field *pim_opcode_fields(unsigned opcode)
 enum pim_detail_kind pim_opcode_detail(unsigned opcode)
 {
     static const enum pim_detail_kind kinds[PIM_OPCODES] = {
-        [PIM_OP_LOAD] = PIM_DETAIL_BUFFER,      [PIM_OP_STORE] = PIM_DETAIL_BUFFER,
-        [PIM_OP_VECTOR] = PIM_DETAIL_VECTOR,    [PIM_OP_BIT_SERIAL] = PIM_DETAIL_BIT_SERIAL,
+        [PIM_OP_LOAD] = PIM_DETAIL_BUFFER,   [PIM_OP_STORE] = PIM_DETAIL_BUFFER,
+        [PIM_OP_VECTOR] = PIM_DETAIL_VECTOR, [PIM_OP_BIT_SERIAL] = PIM_DETAIL_BIT_SERIAL,
         [PIM_OP_MATRIX] = PIM_DETAIL_FLAGS,
     };
     return kinds[opcode];
@@ -99,8 +108,8 @@ enum pim_detail_kind pim_opcode_detail(unsigned opcode)
 const char *pim_matrix_flag_name(unsigned bit)
 {
     static const char *const names[] = {"release_input", "release_weight", "open_output", "accumulate"};
-    _Static_assert(PIM_MATRIX_RELEASE_INPUT == 1 && PIM_MATRIX_RELEASE_WEIGHT == 2 && PIM_MATRIX_OPEN_OUTPUT == 4 &&
-                       PIM_MATRIX_ACCUMULATE == 8 && PIM_MATRIX_FLAGS == 15,
+    _Static_assert(PIM_MATRIX_RELEASE_INPUT == 1 && PIM_MATRIX_RELEASE_WEIGHT == 2 &&
+                       PIM_MATRIX_OPEN_OUTPUT == 4 && PIM_MATRIX_ACCUMULATE == 8 && PIM_MATRIX_FLAGS == 15,
                    "a name for each flag, in the order of the bits");
     return bit < sizeof names / sizeof names[0] ? names[bit] : NULL;
 }

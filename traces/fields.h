@@ -1,5 +1,6 @@
 /*
- * The fields of each opcode as the text form writes them: one table for assembler and disassembler, so that they cannot differ.
+ * The fields of each opcode as the text form writes them: one table for assembler and disassembler, so that
+ * they cannot differ.
  */
 #ifndef PIMSIM_TRACES_FIELDS_H
 #define PIMSIM_TRACES_FIELDS_H
@@ -10,7 +11,13 @@
 #include <stdint.h>
 
 /* How `detail` is written: not at all, as one word behind the mnemonic, or as flags anywhere. */
-enum pim_detail_kind { PIM_DETAIL_NONE, PIM_DETAIL_BUFFER, PIM_DETAIL_VECTOR, PIM_DETAIL_BIT_SERIAL, PIM_DETAIL_FLAGS };
+enum pim_detail_kind {
+    PIM_DETAIL_NONE,
+    PIM_DETAIL_BUFFER,
+    PIM_DETAIL_VECTOR,
+    PIM_DETAIL_BIT_SERIAL,
+    PIM_DETAIL_FLAGS
+};
 
 struct pim_field {
     const char *name; /* NULL ends a table */
@@ -24,11 +31,13 @@ struct pim_field {
 
 enum { PIM_FIELDS_MOST = 6 };
 
-/* The fields of an opcode, ended by an entry without name; PHASE_* have "phase", REPEAT has "count" (written without names). */
+/* The fields of an opcode, ended by an entry without name; PHASE_* have "phase", REPEAT has "count" (written
+ * without names). */
 const struct pim_field *pim_opcode_fields(unsigned opcode);
 enum pim_detail_kind pim_opcode_detail(unsigned opcode);
 
-/* Name of bit 1 << `bit` of the flags of MATRIX; NULL beyond. Name of value `value` for the other kinds; NULL beyond. */
+/* Name of bit 1 << `bit` of the flags of MATRIX; NULL beyond. Name of value `value` for the other kinds; NULL
+ * beyond. */
 const char *pim_matrix_flag_name(unsigned bit);
 const char *pim_detail_name(enum pim_detail_kind kind, unsigned value);
 

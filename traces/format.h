@@ -1,5 +1,6 @@
 /*
- * The bytes of a trace file, for writer and reader only. docs/trace-format.md has the tables that these numbers come from.
+ * The bytes of a trace file, for writer and reader only. docs/trace-format.md has the tables that these
+ * numbers come from.
  *
  *     header | section table | sections, one after the other without gaps
  *
@@ -29,14 +30,14 @@ enum { PIM_FORMAT_VERSION = 1 };
 enum {
     PIM_HEADER_MAGIC = 0,
     PIM_HEADER_VERSION = 8,
-    PIM_HEADER_BYTES = 12,        /* of the header: 64 */
-    PIM_HEADER_INSTRUCTION = 16,  /* bytes of an instruction: 32 */
-    PIM_HEADER_SECTIONS = 20,     /* entries of the section table */
-    PIM_HEADER_FILE_BYTES = 24,   /* of the whole file */
-    PIM_HEADER_CONTENT = 32,      /* content hash */
-    PIM_HEADER_TABLE = 40,        /* checksum of the section table */
-    PIM_HEADER_RESERVED = 48,     /* 0 */
-    PIM_HEADER_CHECKSUM = 56,     /* of the bytes before */
+    PIM_HEADER_BYTES = 12,       /* of the header: 64 */
+    PIM_HEADER_INSTRUCTION = 16, /* bytes of an instruction: 32 */
+    PIM_HEADER_SECTIONS = 20,    /* entries of the section table */
+    PIM_HEADER_FILE_BYTES = 24,  /* of the whole file */
+    PIM_HEADER_CONTENT = 32,     /* content hash */
+    PIM_HEADER_TABLE = 40,       /* checksum of the section table */
+    PIM_HEADER_RESERVED = 48,    /* 0 */
+    PIM_HEADER_CHECKSUM = 56,    /* of the bytes before */
     PIM_HEADER_SIZE = 64
 };
 
@@ -62,18 +63,27 @@ enum pim_section_type {
     PIM_SECTION_TYPES
 };
 
-/* Fixed part of the description: width, height, units, 0 as u32, macs, padding_macs, weight_bytes as u64; then four texts, each a
- * u32 length and its bytes. */
+/* Fixed part of the description: width, height, units, 0 as u32, macs, padding_macs, weight_bytes as u64;
+ * then four texts, each a u32 length and its bytes. */
 enum { PIM_DESCRIPTION_SIZE = 40 };
 
 /* PHASES: u32 count, u32 parts, then for each phase: u64 cycles, u64 parts[5], u32 length, name. */
 enum { PIM_PHASES_SIZE = 8, PIM_PHASE_SIZE = 8 + 8 * PIM_ESTIMATE_PARTS + 4 };
 
-/* BEHAVIOURS: u32 tables, u32 0, then for each table: u32 router, u32 count, count entries of u32 task, start, end. */
+/* BEHAVIOURS: u32 tables, u32 0, then for each table: u32 router, u32 count, count entries of u32 task,
+ * start, end. */
 enum { PIM_BEHAVIOURS_SIZE = 8, PIM_BEHAVIOUR_TABLE_SIZE = 8, PIM_BEHAVIOUR_SIZE = 12 };
 
-/* UNITS: for each unit u64 bytes of its chunks, u64 instructions, u64 hash of all its instructions, u32 chunks, u32 0. */
-enum { PIM_UNIT_BYTES = 0, PIM_UNIT_INSTRUCTIONS = 8, PIM_UNIT_HASH = 16, PIM_UNIT_CHUNKS = 24, PIM_UNIT_RESERVED = 28, PIM_UNIT_SIZE = 32 };
+/* UNITS: for each unit u64 bytes of its chunks, u64 instructions, u64 hash of all its instructions, u32
+ * chunks, u32 0. */
+enum {
+    PIM_UNIT_BYTES = 0,
+    PIM_UNIT_INSTRUCTIONS = 8,
+    PIM_UNIT_HASH = 16,
+    PIM_UNIT_CHUNKS = 24,
+    PIM_UNIT_RESERVED = 28,
+    PIM_UNIT_SIZE = 32
+};
 
 /* Chunk: checksum of all that follows, then this header, then one zstd frame. */
 enum {

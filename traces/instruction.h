@@ -1,21 +1,28 @@
 /*
- * One instruction of a unit's program: 32 bytes, fixed size, the same in memory and (little endian) in the trace file.
+ * One instruction of a unit's program: 32 bytes, fixed size, the same in memory and (little endian) in the
+ * trace file.
  *
- * A unit fetches its program in order and hands each instruction to an engine: matrix, vector, memory, send or receive; control
- * instructions are executed by the unit itself. An engine works its queue in order. An instruction starts when every instruction
- * it names in `dependency` is complete: dependency d > 0 means "the instruction that this unit fetched d fetches earlier", counted
- * in executed order, so it also reaches into earlier iterations of a repeated block (in the first iteration it names what was
- * fetched before the block). 0 means none. REPEAT itself is not fetched and does not count; every other instruction does.
+ * A unit fetches its program in order and hands each instruction to an engine: matrix, vector, memory, send
+ * or receive; control instructions are executed by the unit itself. An engine works its queue in order. An
+ * instruction starts when every instruction it names in `dependency` is complete: dependency d > 0 means "the
+ * instruction that this unit fetched d fetches earlier", counted in executed order, so it also reaches into
+ * earlier iterations of a repeated block (in the first iteration it names what was fetched before the block).
+ * 0 means none. REPEAT itself is not fetched and does not count; every other instruction does.
  *
- * Invariants (1 to 4 are checked by writer, reader and assembler: traces/validate.h; 5 to 7 by `pimsim trace check`):
- *  1. opcode, detail and flags are in the tables below; unused fields are 0; control instructions have no dependencies.
+ * Invariants (1 to 4 are checked by writer, reader and assembler: traces/validate.h; 5 to 7 by `pimsim trace
+ * check`):
+ *  1. opcode, detail and flags are in the tables below; unused fields are 0; control instructions have no
+ *     dependencies.
  *  2. A dependency does not reach before the start of the program, and none exceeds PIM_DEPENDENCY_REACH.
- *  3. Repeat blocks nest at most PIM_REPEAT_DEPTH deep, lie wholly inside the program, have 1 to PIM_REPEAT_LENGTH instructions
- *     (traces/trace.h; inner blocks included) and hold no phase marks.
- *  4. PHASE_BEGIN and PHASE_END alternate, the end with the phase of the beginning; everything else lies between them.
- *  5. Messages match by (source, destination, tag): the i-th send of a triple meets the i-th receive, of the same size.
+ *  3. Repeat blocks nest at most PIM_REPEAT_DEPTH deep, lie wholly inside the program, have 1 to
+ *     PIM_REPEAT_LENGTH instructions (traces/trace.h; inner blocks included) and hold no phase marks.
+ *  4. PHASE_BEGIN and PHASE_END alternate, the end with the phase of the beginning; everything else lies
+ *     between them.
+ *  5. Messages match by (source, destination, tag): the i-th send of a triple meets the i-th receive, of
+ *     the same size.
  *  6. An instruction that gives back buffer space depends, directly or not, on those that took it.
- *  7. Between two joins (JOIN and phase marks) only one engine takes space in a buffer: LOADs or MATRIX, not both.
+ *  7. Between two joins (JOIN and phase marks) only one engine takes space in a buffer: LOADs or MATRIX,
+ *     not both.
  */
 #ifndef PIMSIM_TRACES_INSTRUCTION_H
 #define PIMSIM_TRACES_INSTRUCTION_H
@@ -25,25 +32,25 @@
 enum { PIM_DEPENDENCIES = 3, PIM_DEPENDENCY_REACH = 4095, PIM_REPEAT_DEPTH = 4 };
 
 /* X(name, mnemonic, engine) */
-#define PIM_OPCODE_MAP(X)                                                                                                        \
-    X(PIM_OP_PHASE_BEGIN, "phase_begin", PIM_ENGINE_CONTROL) /* joins, then opens phase control.phase */                        \
-    X(PIM_OP_PHASE_END, "phase_end", PIM_ENGINE_CONTROL)     /* joins, then closes it */                                        \
-    X(PIM_OP_JOIN, "join", PIM_ENGINE_CONTROL)               /* fetches nothing more until all earlier work is complete */      \
-    X(PIM_OP_REPEAT, "repeat", PIM_ENGINE_CONTROL)           /* runs the next control.length instructions control.count times */ \
-    X(PIM_OP_LOAD, "load", PIM_ENGINE_MEMORY)                /* memory -> buffer */                                             \
-    X(PIM_OP_STORE, "store", PIM_ENGINE_MEMORY)              /* buffer -> memory */                                             \
-    X(PIM_OP_MATRIX, "matrix", PIM_ENGINE_MATRIX)            /* output[m][n] (+)= input[m][k] * weight[k][n] */                 \
-    X(PIM_OP_MVM, "mvm", PIM_ENGINE_MATRIX)                  /* matrix-vector product of a crossbar array group */              \
-    X(PIM_OP_BIT_SERIAL, "bit_serial", PIM_ENGINE_MATRIX)    /* row-parallel operation in DRAM or ReRAM banks */                \
-    X(PIM_OP_VECTOR, "vector", PIM_ENGINE_VECTOR)            /* `detail` names the operation */                                 \
-    X(PIM_OP_SEND, "send", PIM_ENGINE_SEND)                                                                                     \
+#define PIM_OPCODE_MAP(X)                                                                                    \
+    X(PIM_OP_PHASE_BEGIN, "phase_begin", PIM_ENGINE_CONTROL) /* joins, then opens phase control.phase */     \
+    X(PIM_OP_PHASE_END, "phase_end", PIM_ENGINE_CONTROL)     /* joins, then closes it */                     \
+    X(PIM_OP_JOIN, "join", PIM_ENGINE_CONTROL) /* fetches nothing more until all earlier work is complete */ \
+    X(PIM_OP_REPEAT, "repeat", PIM_ENGINE_CONTROL) /* runs the next `length` instructions `count` times */   \
+    X(PIM_OP_LOAD, "load", PIM_ENGINE_MEMORY)      /* memory -> buffer */                                    \
+    X(PIM_OP_STORE, "store", PIM_ENGINE_MEMORY)    /* buffer -> memory */                                    \
+    X(PIM_OP_MATRIX, "matrix", PIM_ENGINE_MATRIX)  /* output[m][n] (+)= input[m][k] * weight[k][n] */        \
+    X(PIM_OP_MVM, "mvm", PIM_ENGINE_MATRIX)        /* matrix-vector product of a crossbar array group */     \
+    X(PIM_OP_BIT_SERIAL, "bit_serial", PIM_ENGINE_MATRIX) /* row-parallel, in DRAM or ReRAM banks */         \
+    X(PIM_OP_VECTOR, "vector", PIM_ENGINE_VECTOR)         /* `detail` names the operation */                 \
+    X(PIM_OP_SEND, "send", PIM_ENGINE_SEND)                                                                  \
     X(PIM_OP_RECEIVE, "receive", PIM_ENGINE_RECEIVE)
 
 enum pim_opcode {
 #define X(name, mnemonic, engine) name,
     PIM_OPCODE_MAP(X)
 #undef X
-    PIM_OPCODES
+        PIM_OPCODES
 };
 
 /* The engines of a unit. Send and receive are the two directions of the network interface. */
@@ -57,70 +64,72 @@ enum pim_engine {
     PIM_ENGINES
 };
 
-/* `detail` of LOAD and STORE: which buffer the bytes enter or leave. PIM_BUFFER_NONE is a plain copy that holds no space. */
-#define PIM_BUFFER_MAP(X)                                                                                                        \
-    X(PIM_BUFFER_NONE, "none")                                                                                                   \
-    X(PIM_BUFFER_INPUT, "input")                                                                                                 \
-    X(PIM_BUFFER_WEIGHT, "weight")                                                                                               \
+/* `detail` of LOAD and STORE: which buffer the bytes enter or leave. PIM_BUFFER_NONE is a plain copy that
+ * holds no space. */
+#define PIM_BUFFER_MAP(X)                                                                                    \
+    X(PIM_BUFFER_NONE, "none")                                                                               \
+    X(PIM_BUFFER_INPUT, "input")                                                                             \
+    X(PIM_BUFFER_WEIGHT, "weight")                                                                           \
     X(PIM_BUFFER_OUTPUT, "output")
 
 enum pim_buffer {
 #define X(name, text) name,
     PIM_BUFFER_MAP(X)
 #undef X
-    PIM_BUFFERS
+        PIM_BUFFERS
 };
 
 /* `detail` of VECTOR. X(name, mnemonic) */
-#define PIM_VECTOR_MAP(X)                                                                                                        \
-    X(PIM_VECTOR_SOFTMAX, "softmax")                                                                                             \
-    X(PIM_VECTOR_LAYERNORM, "layernorm")                                                                                         \
-    X(PIM_VECTOR_GELU, "gelu")                                                                                                   \
-    X(PIM_VECTOR_RELU, "relu")                                                                                                   \
-    X(PIM_VECTOR_ADD, "add")                                                                                                     \
-    X(PIM_VECTOR_MULTIPLY, "multiply")                                                                                           \
-    X(PIM_VECTOR_MAXIMUM, "maximum")                                                                                             \
-    X(PIM_VECTOR_AVERAGE, "average")                                                                                             \
-    X(PIM_VECTOR_SIGMOID, "sigmoid")                                                                                             \
-    X(PIM_VECTOR_TANH, "tanh")                                                                                                   \
+#define PIM_VECTOR_MAP(X)                                                                                    \
+    X(PIM_VECTOR_SOFTMAX, "softmax")                                                                         \
+    X(PIM_VECTOR_LAYERNORM, "layernorm")                                                                     \
+    X(PIM_VECTOR_GELU, "gelu")                                                                               \
+    X(PIM_VECTOR_RELU, "relu")                                                                               \
+    X(PIM_VECTOR_ADD, "add")                                                                                 \
+    X(PIM_VECTOR_MULTIPLY, "multiply")                                                                       \
+    X(PIM_VECTOR_MAXIMUM, "maximum")                                                                         \
+    X(PIM_VECTOR_AVERAGE, "average")                                                                         \
+    X(PIM_VECTOR_SIGMOID, "sigmoid")                                                                         \
+    X(PIM_VECTOR_TANH, "tanh")                                                                               \
     X(PIM_VECTOR_COPY, "copy")
 
 enum pim_vector {
 #define X(name, mnemonic) name,
     PIM_VECTOR_MAP(X)
 #undef X
-    PIM_VECTORS
+        PIM_VECTORS
 };
 
 /* `detail` of BIT_SERIAL. */
-#define PIM_BIT_SERIAL_MAP(X)                                                                                                    \
-    X(PIM_BIT_SERIAL_ADD, "add")                                                                                                 \
-    X(PIM_BIT_SERIAL_MULTIPLY, "multiply")                                                                                       \
-    X(PIM_BIT_SERIAL_COPY, "copy")                                                                                               \
-    X(PIM_BIT_SERIAL_TRANSPOSE, "transpose")                                                                                     \
+#define PIM_BIT_SERIAL_MAP(X)                                                                                \
+    X(PIM_BIT_SERIAL_ADD, "add")                                                                             \
+    X(PIM_BIT_SERIAL_MULTIPLY, "multiply")                                                                   \
+    X(PIM_BIT_SERIAL_COPY, "copy")                                                                           \
+    X(PIM_BIT_SERIAL_TRANSPOSE, "transpose")                                                                 \
     X(PIM_BIT_SERIAL_REDUCE, "reduce")
 
 enum pim_bit_serial {
 #define X(name, mnemonic) name,
     PIM_BIT_SERIAL_MAP(X)
 #undef X
-    PIM_BIT_SERIALS
+        PIM_BIT_SERIALS
 };
 
 /*
  * `detail` of MATRIX: bits.
  *
- * Buffer space. A LOAD into a buffer takes bytes * count at its start, and waits until that much is free; a STORE from a buffer gives
- * bytes * count back at its end. A MATRIX reads m * k elements of the input and k * n of the weight buffer, and gives them back at its
- * end when told so: ceil(m*k*input_bits/8) and ceil(k*n*weight_bits/8) bytes. The space of an output tile, m * n accumulators of the
- * hardware's width A, ceil(m*n*A/8) bytes, is taken by the MATRIX that opens it and given back by the `release` of a VECTOR or by
+ * Buffer space. A LOAD into a buffer takes bytes * count at its start, and waits until that much is free; a
+ * STORE from a buffer gives bytes * count back at its end. A MATRIX reads m * k elements of the input and k *
+ * n of the weight buffer, and gives them back at its end when told so: ceil(m*k*input_bits/8) and
+ * ceil(k*n*weight_bits/8) bytes. The space of an output tile, m * n accumulators of the hardware's width A,
+ * ceil(m*n*A/8) bytes, is taken by the MATRIX that opens it and given back by the `release` of a VECTOR or by
  * a STORE from the output buffer, whatever the precision of the results is.
  */
 enum pim_matrix_flags {
     PIM_MATRIX_RELEASE_INPUT = 1,  /* at its end gives back m*k elements of the input buffer */
     PIM_MATRIX_RELEASE_WEIGHT = 2, /* at its end gives back k*n elements of the weight buffer */
     PIM_MATRIX_OPEN_OUTPUT = 4,    /* at its start takes m*n accumulators of the output buffer */
-    PIM_MATRIX_ACCUMULATE = 8,     /* adds to partial sums that are already there (read-modify-write of the output buffer) */
+    PIM_MATRIX_ACCUMULATE = 8,     /* adds to partial sums in the output buffer (read-modify-write) */
     PIM_MATRIX_FLAGS = 15
 };
 
@@ -129,8 +138,9 @@ struct pim_instruction {
     uint8_t detail; /* see above; 0 where an opcode has none */
     uint16_t dependency[PIM_DEPENDENCIES];
     union {
-        struct { /* LOAD, STORE: `count` pieces of `bytes`, starts `stride` bytes apart; in iteration i (from 0) of the
-                    innermost repeat around it address counts as address + i * step; outside of a repeat step is 0 */
+        struct { /* LOAD, STORE: `count` pieces of `bytes`, starts `stride` bytes apart; in iteration i (from
+                    0) of the innermost repeat around it address counts as address + i * step; outside of a
+                    repeat step is 0 */
             uint64_t address;
             uint32_t bytes;
             uint32_t stride;
@@ -142,26 +152,29 @@ struct pim_instruction {
             uint8_t input_bits, weight_bits, output_bits, reserved;
             uint32_t reserved2[2];
         } matrix;
-        struct { /* MVM: `windows` vectors through array group `group`; local memory addresses of input and output */
+        struct { /* MVM: `windows` vectors through array group `group`; local memory addresses of input and
+                    output */
             uint32_t group;
             uint32_t windows;
             uint32_t input_address, input_bytes;
             uint32_t output_address, output_bytes;
         } mvm;
-        struct { /* BIT_SERIAL: operands of `bits`, in `rows` rows of each of `banks` banks from bank `first_bank` on */
+        struct { /* BIT_SERIAL: operands of `bits`, in `rows` rows of each of `banks` banks from bank
+                    `first_bank` on */
             uint32_t bits;
             uint32_t rows;
             uint32_t first_bank, banks;
             uint32_t count; /* repetitions one after another */
             uint32_t reserved;
         } bit_serial;
-        struct { /* VECTOR: `rows` vectors of `elements` each; `release` bytes of the output buffer are given back at its end */
+        struct { /* VECTOR: `rows` vectors of `elements` each; `release` bytes of the output buffer are given
+                    back at its end */
             uint32_t rows, elements;
             uint32_t release;
             uint32_t source_address, destination_address;
             uint32_t bits;
         } vector;
-        struct { /* SEND, RECEIVE: the payload is read from, or written to, memory at `address` */
+        struct {           /* SEND, RECEIVE: the payload is read from, or written to, memory at `address` */
             uint32_t peer; /* unit */
             uint32_t tag;
             uint64_t address;

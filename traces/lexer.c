@@ -4,7 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum pim_status pim_lexer_fail(const struct pim_lexer *lexer, unsigned column, struct pim_error *error, const char *format, ...)
+enum pim_status pim_lexer_fail(const struct pim_lexer *lexer, unsigned column, struct pim_error *error,
+                               const char *format, ...)
 {
     char message[1024];
     va_list arguments;
@@ -21,9 +22,11 @@ enum pim_status pim_lexer_line(struct pim_lexer *lexer, bool *end, struct pim_er
     int c;
     while ((c = getc(lexer->file)) != EOF && c != '\n') {
         if (lexer->length == PIM_LINE_LENGTH)
-            return pim_lexer_fail(lexer, PIM_LINE_LENGTH, error, "the line is longer than %d bytes", PIM_LINE_LENGTH);
+            return pim_lexer_fail(lexer, PIM_LINE_LENGTH, error, "the line is longer than %d bytes",
+                                  PIM_LINE_LENGTH);
         if (c == 0)
-            return pim_lexer_fail(lexer, (unsigned)lexer->length + 1, error, "a zero byte: this is not the text of a trace");
+            return pim_lexer_fail(lexer, (unsigned)lexer->length + 1, error,
+                                  "a zero byte: this is not the text of a trace");
         lexer->text[lexer->length++] = (char)c;
     }
     lexer->text[lexer->length] = '\0';
@@ -79,7 +82,8 @@ static enum pim_status take_number(struct pim_lexer *lexer, struct pim_error *er
     return PIM_OK;
 }
 
-/* The character behind a backslash; `place` is moved behind what was used. -1 when there is no such escape. */
+/* The character behind a backslash; `place` is moved behind what was used. -1 when there is no such escape.
+ */
 static int take_escape(const char *text, size_t *place)
 {
     char c = text[(*place)++];
@@ -146,12 +150,14 @@ enum pim_status pim_lexer_next(struct pim_lexer *lexer, struct pim_error *error)
         return PIM_OK;
     }
     if (!is_letter(c))
-        return pim_lexer_fail(lexer, token->column, error, "the byte 0x%02x begins nothing that is known here",
+        return pim_lexer_fail(lexer, token->column, error,
+                              "the byte 0x%02x begins nothing that is known here",
                               (unsigned)(unsigned char)c);
     size_t length = 0;
     while (is_letter(text[lexer->place]) || is_digit(text[lexer->place])) {
         if (length == PIM_WORD_LENGTH)
-            return pim_lexer_fail(lexer, token->column, error, "the word is longer than %d letters", PIM_WORD_LENGTH);
+            return pim_lexer_fail(lexer, token->column, error, "the word is longer than %d letters",
+                                  PIM_WORD_LENGTH);
         token->word[length++] = text[lexer->place++];
     }
     token->word[length] = '\0';
@@ -170,7 +176,8 @@ const char *pim_token_text(const struct pim_token *token, char *buffer, size_t s
         (void)snprintf(buffer, size, "'%s'", token->word);
         break;
     case PIM_TOKEN_NUMBER:
-        (void)snprintf(buffer, size, "the number %s%llu", token->negative ? "-" : "", (unsigned long long)token->number);
+        (void)snprintf(buffer, size, "the number %s%llu", token->negative ? "-" : "",
+                       (unsigned long long)token->number);
         break;
     case PIM_TOKEN_STRING:
         (void)snprintf(buffer, size, "a string");

@@ -1,7 +1,8 @@
 /*
  * Splits the text form of a trace into lines of tokens, for the assembler.
  *
- * Lines have at most PIM_LINE_LENGTH bytes; `#` begins a comment. Every message gives line and column, both counted from 1.
+ * Lines have at most PIM_LINE_LENGTH bytes; `#` begins a comment. Every message gives line and column, both
+ * counted from 1.
  */
 #ifndef PIMSIM_TRACES_LEXER_H
 #define PIMSIM_TRACES_LEXER_H
@@ -26,10 +27,10 @@ enum pim_token_kind {
 struct pim_token {
     enum pim_token_kind kind;
     unsigned column;
-    bool negative;                   /* NUMBER: -number */
-    uint64_t number;                 /* NUMBER: magnitude */
-    char word[PIM_WORD_LENGTH + 1];  /* WORD; MARK: the one character */
-    size_t length;                   /* STRING: bytes in lexer->string */
+    bool negative;                  /* NUMBER: -number */
+    uint64_t number;                /* NUMBER: magnitude */
+    char word[PIM_WORD_LENGTH + 1]; /* WORD; MARK: the one character */
+    size_t length;                  /* STRING: bytes in lexer->string */
 };
 
 struct pim_lexer {
@@ -43,8 +44,8 @@ struct pim_lexer {
 };
 
 /* Fails with "name:line:column: message". */
-enum pim_status pim_lexer_fail(const struct pim_lexer *lexer, unsigned column, struct pim_error *error, const char *format, ...)
-    PIM_PRINTF(4, 5);
+enum pim_status pim_lexer_fail(const struct pim_lexer *lexer, unsigned column, struct pim_error *error,
+                               const char *format, ...) PIM_PRINTF(4, 5);
 
 /* Reads the next line and its first token; *end is true when there is no further line. */
 enum pim_status pim_lexer_line(struct pim_lexer *lexer, bool *end, struct pim_error *error);

@@ -1,7 +1,8 @@
 /*
  * Opening a trace: header, section table, the small sections; see reader.h. Programs are left to cursor.c.
  *
- * Order of belief: magic, version, checksum of the header; size of the file; section table; each section's checksum; its content.
+ * Order of belief: magic, version, checksum of the header; size of the file; section table; each section's
+ * checksum; its content.
  */
 #include "traces/reader.h"
 
@@ -52,7 +53,8 @@ enum pim_status pim_trace_read(const struct pim_trace *trace, uint64_t offset, v
         if (got < 0)
             return pim_fail(error, PIM_IO, "at byte %" PRIu64 ": %s", offset + done, strerror(errno));
         if (got == 0)
-            return pim_fail(error, PIM_IO, "at byte %" PRIu64 ": the file became shorter while it was read", offset + done);
+            return pim_fail(error, PIM_IO, "at byte %" PRIu64 ": the file became shorter while it was read",
+                            offset + done);
         done += (size_t)got;
     }
     return PIM_OK;
@@ -95,38 +97,46 @@ void pim_scratch_give(const struct pim_trace *trace, struct pim_scratch *scratch
 static enum pim_status check_header(struct opening *opening, const uint8_t *header, struct pim_error *error)
 {
     if (memcmp(header + PIM_HEADER_MAGIC, PIM_FORMAT_MAGIC, 8) != 0)
-        return pim_fail(error, PIM_BAD_INPUT, "at byte 0: not a pimsim trace (the first 8 bytes are not its mark)");
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "at byte 0: not a pimsim trace (the first 8 bytes are not its mark)");
     uint32_t version = pim_get_u32(header + PIM_HEADER_VERSION);
     if (version > PIM_FORMAT_VERSION)
-        return pim_fail(error, PIM_BAD_INPUT, "at byte 8: format version %" PRIu32 " is newer than %d, which this pimsim reads",
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "at byte 8: format version %" PRIu32 " is newer than %d, which this pimsim reads",
                         version, PIM_FORMAT_VERSION);
     if (version == 0)
         return pim_fail(error, PIM_BAD_INPUT, "at byte 8: there is no format version 0");
-    if (XXH64(header, PIM_HEADER_CHECKSUM, 0) != pim_get_u64(header + PIM_HEADER_CHECKSUM))
+    if (pim_hash_bytes(header, PIM_HEADER_CHECKSUM) != pim_get_u64(header + PIM_HEADER_CHECKSUM))
         return pim_fail(error, PIM_BAD_INPUT, "at byte 0: the header is damaged (its checksum is wrong)");
     if (pim_get_u32(header + PIM_HEADER_BYTES) != PIM_HEADER_SIZE ||
         pim_get_u32(header + PIM_HEADER_INSTRUCTION) != sizeof(struct pim_instruction) ||
         pim_get_u64(header + PIM_HEADER_RESERVED) != 0)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "at byte 12: sizes of header and instruction are %" PRIu32 " and %" PRIu32 ", not 64 and 32, or a "
+                        "at byte 12: sizes of header and instruction are %" PRIu32 " and %" PRIu32
+                        ", not 64 and 32, or a "
                         "reserved word is not 0",
                         pim_get_u32(header + PIM_HEADER_BYTES), pim_get_u32(header + PIM_HEADER_INSTRUCTION));
     uint64_t stated = pim_get_u64(header + PIM_HEADER_FILE_BYTES);
     if (stated > opening->trace->file_bytes)
-        return pim_fail(error, PIM_BAD_INPUT, "at byte %" PRIu64 ": the file is truncated: %" PRIu64 " of %" PRIu64 " bytes are there",
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "at byte %" PRIu64 ": the file is truncated: %" PRIu64 " of %" PRIu64
+                        " bytes are there",
                         opening->trace->file_bytes, opening->trace->file_bytes, stated);
     if (stated < opening->trace->file_bytes)
-        return pim_fail(error, PIM_BAD_INPUT, "at byte %" PRIu64 ": bytes behind the end of the trace", stated);
+        return pim_fail(error, PIM_BAD_INPUT, "at byte %" PRIu64 ": bytes behind the end of the trace",
+                        stated);
     opening->sections = pim_get_u32(header + PIM_HEADER_SECTIONS);
     opening->content = pim_get_u64(header + PIM_HEADER_CONTENT);
     if (opening->sections == 0 || opening->sections > PIM_SECTIONS_MOST ||
         opening->sections > (stated - PIM_HEADER_SIZE) / PIM_SECTION_SIZE)
-        return pim_fail(error, PIM_BAD_INPUT, "at byte 20: %" PRIu32 " sections: allowed are 1 to %d, and they must fit the file",
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "at byte 20: %" PRIu32 " sections: allowed are 1 to %d, and they must fit the file",
                         opening->sections, PIM_SECTIONS_MOST);
     return PIM_OK;
 }
 
-/* Known sections stand in the order of their types, each once, all the required ones; unknown ones only when they are optional. */
+/* Known sections stand in the order of their types, each once, all the required ones; unknown ones only when
+ * they are optional. */
 static enum pim_status check_section_types(struct opening *opening, struct pim_error *error)
 {
     uint32_t last = 0;
@@ -134,25 +144,28 @@ static enum pim_status check_section_types(struct opening *opening, struct pim_e
         const struct section *section = &opening->section[i];
         uint64_t place = PIM_HEADER_SIZE + (uint64_t)i * PIM_SECTION_SIZE;
         if (section->flags & ~(uint32_t)PIM_SECTION_REQUIRED)
-            return pim_fail(error, PIM_BAD_INPUT, "at byte %" PRIu64 ": section %" PRIu32 " has unknown flags %" PRIu32, place + 4,
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "at byte %" PRIu64 ": section %" PRIu32 " has unknown flags %" PRIu32, place + 4,
                             i, section->flags);
         if (section->type == 0 || section->type >= PIM_SECTION_TYPES) {
             if (section->flags & PIM_SECTION_REQUIRED)
                 return pim_fail(error, PIM_BAD_INPUT,
-                                "at byte %" PRIu64 ": section type %" PRIu32 " is needed to understand the trace, but this pimsim "
+                                "at byte %" PRIu64 ": section type %" PRIu32
+                                " is needed to understand the trace, but this pimsim "
                                 "does not know it",
                                 place, section->type);
             continue;
         }
         if (section->type <= last)
-            return pim_fail(error, PIM_BAD_INPUT, "at byte %" PRIu64 ": section %s stands twice or behind %s", place,
-                            section_name(section->type), section_name(last));
+            return pim_fail(error, PIM_BAD_INPUT, "at byte %" PRIu64 ": section %s stands twice or behind %s",
+                            place, section_name(section->type), section_name(last));
         last = section->type;
         opening->seen[section->type] = true;
     }
     for (uint32_t type = 1; type < PIM_SECTION_TYPES; type++)
         if (!opening->seen[type] && type != PIM_SECTION_BEHAVIOURS)
-            return pim_fail(error, PIM_BAD_INPUT, "at byte %d: section %s is missing", PIM_HEADER_SIZE, section_name(type));
+            return pim_fail(error, PIM_BAD_INPUT, "at byte %d: section %s is missing", PIM_HEADER_SIZE,
+                            section_name(type));
     return PIM_OK;
 }
 
@@ -163,8 +176,9 @@ static enum pim_status read_table(struct opening *opening, uint64_t checksum, st
     enum pim_status status = pim_trace_read(opening->trace, PIM_HEADER_SIZE, table, size, error);
     if (status != PIM_OK)
         return status;
-    if (XXH64(table, size, 0) != checksum)
-        return pim_fail(error, PIM_BAD_INPUT, "at byte %d: the section table is damaged (its checksum is wrong)", PIM_HEADER_SIZE);
+    if (pim_hash_bytes(table, size) != checksum)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "at byte %d: the section table is damaged (its checksum is wrong)", PIM_HEADER_SIZE);
     uint64_t offset = PIM_HEADER_SIZE + size;
     for (uint32_t i = 0; i < opening->sections; i++) {
         const uint8_t *entry = table + (size_t)i * PIM_SECTION_SIZE;
@@ -176,10 +190,11 @@ static enum pim_status read_table(struct opening *opening, uint64_t checksum, st
                                     .checksum = pim_get_u64(entry + PIM_SECTION_CHECKSUM)};
         if (section->offset != offset || section->bytes > opening->trace->file_bytes - offset)
             return pim_fail(error, PIM_BAD_INPUT,
-                            "at byte %" PRIu64 ": section %s lies at %" PRIu64 " + %" PRIu64 " bytes: it must begin at %" PRIu64
+                            "at byte %" PRIu64 ": section %s lies at %" PRIu64 " + %" PRIu64
+                            " bytes: it must begin at %" PRIu64
                             ", where the one before ends, and end in the file",
-                            PIM_HEADER_SIZE + (uint64_t)i * PIM_SECTION_SIZE, section_name(section->type), section->offset,
-                            section->bytes, offset);
+                            PIM_HEADER_SIZE + (uint64_t)i * PIM_SECTION_SIZE, section_name(section->type),
+                            section->offset, section->bytes, offset);
         offset += section->bytes;
     }
     if (offset != opening->trace->file_bytes)
@@ -188,7 +203,8 @@ static enum pim_status read_table(struct opening *opening, uint64_t checksum, st
 }
 
 /* A section that this reader does not know: only its checksum can be held. */
-static enum pim_status skip_section(const struct opening *opening, const struct section *section, struct pim_error *error)
+static enum pim_status skip_section(const struct opening *opening, const struct section *section,
+                                    struct pim_error *error)
 {
     uint8_t piece[4096];
     XXH64_state_t state;
@@ -198,7 +214,7 @@ static enum pim_status skip_section(const struct opening *opening, const struct 
         enum pim_status status = pim_trace_read(opening->trace, section->offset + done, piece, bytes, error);
         if (status != PIM_OK)
             return status;
-        (void)XXH64_update(&state, piece, bytes);
+        pim_hash_update(&state, piece, bytes);
         done += bytes;
     }
     if (XXH64_digest(&state) != section->checksum)
@@ -209,20 +225,24 @@ static enum pim_status skip_section(const struct opening *opening, const struct 
 static enum pim_status check_unit(const struct pim_unit *unit, uint32_t reserved, struct pim_error *error)
 {
     bool empty = unit->instructions == 0;
-    if (reserved != 0 || (unit->chunks == 0) != empty || (unit->bytes == 0) != empty || unit->instructions < unit->chunks ||
-        unit->instructions > (uint64_t)unit->chunks * PIM_TRACE_CHUNK || unit->bytes / PIM_CHUNK_SIZE < unit->chunks)
+    if (reserved != 0 || (unit->chunks == 0) != empty || (unit->bytes == 0) != empty ||
+        unit->instructions < unit->chunks || unit->instructions > (uint64_t)unit->chunks * PIM_TRACE_CHUNK ||
+        unit->bytes / PIM_CHUNK_SIZE < unit->chunks)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "%" PRIu64 " instructions cannot lie in %" PRIu32 " chunks of %" PRIu64 " bytes, or the reserved word is not 0",
+                        "%" PRIu64 " instructions cannot lie in %" PRIu32 " chunks of %" PRIu64
+                        " bytes, or the reserved word is not 0",
                         unit->instructions, unit->chunks, unit->bytes);
     return PIM_OK;
 }
 
-static enum pim_status decode_units(struct pim_trace *trace, const struct section *section, const struct section *programs,
-                                    const uint8_t *data, struct pim_error *error)
+static enum pim_status decode_units(struct pim_trace *trace, const struct section *section,
+                                    const struct section *programs, const uint8_t *data,
+                                    struct pim_error *error)
 {
     uint32_t units = trace->description.units;
     if (section->bytes != (uint64_t)units * PIM_UNIT_SIZE)
-        return pim_fail(error, PIM_BAD_INPUT, "%" PRIu64 " bytes are not what %" PRIu32 " units take", section->bytes, units);
+        return pim_fail(error, PIM_BAD_INPUT, "%" PRIu64 " bytes are not what %" PRIu32 " units take",
+                        section->bytes, units);
     trace->unit = calloc(units, sizeof *trace->unit);
     if (!trace->unit)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " units", units);
@@ -236,7 +256,8 @@ static enum pim_status decode_units(struct pim_trace *trace, const struct sectio
                                   .hash = pim_get_u64(entry + PIM_UNIT_HASH),
                                   .chunks = pim_get_u32(entry + PIM_UNIT_CHUNKS)};
         if (unit->bytes > end - offset)
-            return pim_fail(error, PIM_BAD_INPUT, "unit %" PRIu32 ": %" PRIu64 " bytes of chunks, %" PRIu64 " are left", i,
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "unit %" PRIu32 ": %" PRIu64 " bytes of chunks, %" PRIu64 " are left", i,
                             unit->bytes, end - offset);
         if (check_unit(unit, pim_get_u32(entry + PIM_UNIT_RESERVED), error) != PIM_OK)
             return pim_fail_in(error, "unit %" PRIu32, i);
@@ -247,24 +268,27 @@ static enum pim_status decode_units(struct pim_trace *trace, const struct sectio
     return PIM_OK;
 }
 
-static enum pim_status decode_section(struct opening *opening, const struct section *section, const uint8_t *data,
-                                      struct pim_error *error)
+static enum pim_status decode_section(struct opening *opening, const struct section *section,
+                                      const uint8_t *data, struct pim_error *error)
 {
     struct pim_trace *trace = opening->trace;
-    pim_content_add(&opening->hash, section->type, data, section->bytes);
     if (section->type == PIM_SECTION_DESCRIPTION)
-        return pim_description_decode(data, section->bytes, &trace->description, &trace->description_storage, error);
+        return pim_description_decode(data, section->bytes, &trace->description, &trace->description_storage,
+                                      error);
     if (section->type == PIM_SECTION_PHASES)
-        return pim_phases_decode(data, section->bytes, &trace->phase, &trace->phases, &trace->phase_storage, error);
+        return pim_phases_decode(data, section->bytes, &trace->phase, &trace->phases, &trace->phase_storage,
+                                 error);
     if (section->type == PIM_SECTION_BEHAVIOURS)
-        return pim_behaviours_decode(data, section->bytes, &trace->table, &trace->tables, &trace->table_storage, error);
+        return pim_behaviours_decode(data, section->bytes, &trace->table, &trace->tables,
+                                     &trace->table_storage, error);
     const struct section *programs = section + 1;
     while (programs->type != PIM_SECTION_PROGRAMS)
         programs++;
     return decode_units(trace, section, programs, data, error);
 }
 
-static enum pim_status read_section(struct opening *opening, const struct section *section, struct pim_error *error)
+static enum pim_status read_section(struct opening *opening, const struct section *section,
+                                    struct pim_error *error)
 {
     if (section->type == 0 || section->type >= PIM_SECTION_TYPES)
         return skip_section(opening, section, error);
@@ -277,10 +301,12 @@ static enum pim_status read_section(struct opening *opening, const struct sectio
     if (!data)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " bytes", section->bytes);
     enum pim_status status = pim_trace_read(opening->trace, section->offset, data, section->bytes, error);
-    if (status == PIM_OK && XXH64(data, section->bytes, 0) != section->checksum)
+    if (status == PIM_OK && pim_hash_bytes(data, section->bytes) != section->checksum)
         status = pim_fail(error, PIM_BAD_INPUT, "its bytes are damaged (the checksum is wrong)");
     if (status == PIM_OK)
         status = decode_section(opening, section, data, error);
+    if (status == PIM_OK)
+        pim_content_add(&opening->hash, section->type, data, section->bytes);
     free(data);
     return status;
 }
@@ -290,7 +316,8 @@ static enum pim_status read_all(struct opening *opening, struct pim_error *error
     struct pim_trace *trace = opening->trace;
     uint8_t header[PIM_HEADER_SIZE];
     if (trace->file_bytes < PIM_HEADER_SIZE)
-        return pim_fail(error, PIM_BAD_INPUT, "at byte %" PRIu64 ": too short for a pimsim trace, whose header has %d bytes",
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "at byte %" PRIu64 ": too short for a pimsim trace, whose header has %d bytes",
                         trace->file_bytes, PIM_HEADER_SIZE);
     enum pim_status status = pim_trace_read(trace, 0, header, sizeof header, error);
     if (status == PIM_OK)
@@ -302,7 +329,8 @@ static enum pim_status read_all(struct opening *opening, struct pim_error *error
         const struct section *section = &opening->section[i];
         status = read_section(opening, section, error);
         if (status != PIM_OK)
-            (void)pim_fail_in(error, "section %" PRIu32 " (%s) at byte %" PRIu64, i, section_name(section->type), section->offset);
+            (void)pim_fail_in(error, "section %" PRIu32 " (%s) at byte %" PRIu64, i,
+                              section_name(section->type), section->offset);
     }
     if (status != PIM_OK)
         return status;
@@ -344,7 +372,9 @@ enum pim_status pim_trace_open(const char *path, struct pim_trace **trace, struc
         return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
     if (fstat(descriptor, &information) != 0 || !S_ISREG(information.st_mode)) {
         (void)close(descriptor);
-        return pim_fail(error, PIM_IO, "%s: not a regular file: a trace is read at several places, write it to a file first", path);
+        return pim_fail(error, PIM_IO,
+                        "%s: not a regular file: a trace is read at several places, write it to a file first",
+                        path);
     }
     struct pim_trace *made = calloc(1, sizeof *made);
     if (!made) {
@@ -357,7 +387,8 @@ enum pim_status pim_trace_open(const char *path, struct pim_trace **trace, struc
     return open_trace(made, trace, error);
 }
 
-enum pim_status pim_trace_open_memory(const void *bytes, size_t size, struct pim_trace **trace, struct pim_error *error)
+enum pim_status pim_trace_open_memory(const void *bytes, size_t size, struct pim_trace **trace,
+                                      struct pim_error *error)
 {
     *trace = NULL;
     struct pim_trace *made = calloc(1, sizeof *made);
@@ -438,8 +469,8 @@ uint32_t pim_trace_behaviour_routers(const struct pim_trace *trace)
     return trace->tables;
 }
 
-const struct pim_trace_behaviour *pim_trace_behaviour(const struct pim_trace *trace, uint32_t i, uint32_t *router,
-                                                      uint32_t *count)
+const struct pim_trace_behaviour *pim_trace_behaviour(const struct pim_trace *trace, uint32_t i,
+                                                      uint32_t *router, uint32_t *count)
 {
     assert(i < trace->tables);
     *router = trace->table[i].router;

@@ -20,7 +20,8 @@ struct pim_scratch {
 
 enum { PIM_SCRATCHES = 8 };
 
-/* Scratches that nobody uses; empty places are NULL. A cursor takes one with an exchange and puts it back into an empty place. */
+/* Scratches that nobody uses; empty places are NULL. A cursor takes one with an exchange and puts it back
+ * into an empty place. */
 struct pim_scratch_pool {
     _Atomic(struct pim_scratch *) place[PIM_SCRATCHES];
 };
@@ -49,8 +50,8 @@ struct pim_trace {
     struct pim_trace_behaviour *table_storage;
 };
 
-/* Copies `bytes` bytes at `offset` to `to`; the caller has checked that they lie in the file. PIM_IO when they cannot be read (a file
- * that became shorter since it was opened included). */
+/* Copies `bytes` bytes at `offset` to `to`; the caller has checked that they lie in the file. PIM_IO when
+ * they cannot be read (a file that became shorter since it was opened included). */
 enum pim_status pim_trace_read(const struct pim_trace *trace, uint64_t offset, void *to, size_t bytes,
                                struct pim_error *error);
 

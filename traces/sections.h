@@ -1,8 +1,9 @@
 /*
- * The small sections of a trace file as bytes: description, phases, behaviour tables; and the content hash. For writer and reader.
+ * The small sections of a trace file as bytes: description, phases, behaviour tables; and the content hash.
+ * For writer and reader.
  *
- * A decoder takes bytes that passed their checksum but may still have been made by an enemy: every length is held against what is
- * left, and what it allocates is at most a small multiple of the section.
+ * A decoder takes bytes that passed their checksum but may still have been made by an enemy: every length is
+ * held against what is left, and what it allocates is at most a small multiple of the section.
  */
 #ifndef PIMSIM_TRACES_SECTIONS_H
 #define PIMSIM_TRACES_SECTIONS_H
@@ -15,15 +16,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-
 struct pim_behaviour_table {
     uint32_t router, count;
     struct pim_trace_behaviour *entries;
 };
 
-/* Checks of what a section may hold; messages without the place. A name has no control characters, a text only tab, new line and
- * carriage return; both have no zero byte. Texts must not be NULL. */
-enum pim_status pim_description_check(const struct pim_trace_description *description, struct pim_error *error);
+/* Checks of what a section may hold; messages without the place. A name has no control characters, a text
+ * only tab, new line and carriage return; both have no zero byte. Texts must not be NULL. */
+enum pim_status pim_description_check(const struct pim_trace_description *description,
+                                      struct pim_error *error);
 enum pim_status pim_name_check(const char *name, size_t length, const char *what, struct pim_error *error);
 enum pim_status pim_behaviour_check(const struct pim_trace_behaviour *entry, struct pim_error *error);
 
@@ -32,19 +33,23 @@ uint8_t *pim_description_encode(const struct pim_trace_description *description,
 uint8_t *pim_phases_encode(const struct pim_trace_phase *phase, uint32_t phases, uint64_t *bytes);
 uint8_t *pim_behaviours_encode(const struct pim_behaviour_table *table, uint32_t tables, uint64_t *bytes);
 
-/* The way back. Texts and names point into *storage, one block that the caller frees together with *phase or *table (the entries of
- * the tables lie in *storage). Messages name the byte within the section. After a failure nothing is left to free. */
-enum pim_status pim_description_decode(const uint8_t *data, size_t bytes, struct pim_trace_description *description,
-                                       char **storage, struct pim_error *error);
-enum pim_status pim_phases_decode(const uint8_t *data, size_t bytes, struct pim_trace_phase **phase, uint32_t *phases,
-                                  char **storage, struct pim_error *error);
+/* The way back. Texts and names point into *storage, one block that the caller frees together with *phase or
+ * *table (the entries of the tables lie in *storage). Messages name the byte within the section. After a
+ * failure nothing is left to free. */
+enum pim_status pim_description_decode(const uint8_t *data, size_t bytes,
+                                       struct pim_trace_description *description, char **storage,
+                                       struct pim_error *error);
+enum pim_status pim_phases_decode(const uint8_t *data, size_t bytes, struct pim_trace_phase **phase,
+                                  uint32_t *phases, char **storage, struct pim_error *error);
 enum pim_status pim_behaviours_decode(const uint8_t *data, size_t bytes, struct pim_behaviour_table **table,
-                                      uint32_t *tables, struct pim_trace_behaviour **storage, struct pim_error *error);
+                                      uint32_t *tables, struct pim_trace_behaviour **storage,
+                                      struct pim_error *error);
 
 /*
- * The content hash: XXH64 over, for each section in the order of the file, its type and number of bytes as u64 and its bytes. Of UNITS
- * only instructions and hash of each unit count (16 bytes a unit), of PROGRAMS nothing, of unknown sections nothing: it does not depend on how
- * the programs are cut into chunks and compressed.
+ * The content hash: XXH64 over, for each section in the order of the file, its type and number of bytes as
+ * u64 and its bytes. Of UNITS only instructions and hash of each unit count (16 bytes a unit), of PROGRAMS
+ * nothing, of unknown sections nothing: it does not depend on how the programs are cut into chunks and
+ * compressed.
  */
 struct pim_content_hash {
     XXH64_state_t state;

@@ -1,8 +1,10 @@
 /*
- * What a trace says besides its programs: the description, the phases with the mapper's estimates, and behaviour tables.
+ * What a trace says besides its programs: the description, the phases with the mapper's estimates, and
+ * behaviour tables.
  *
- * A trace is one self-contained file: the hardware configuration it was made for, one program per unit, the phases that work is
- * attributed to, and the closed-form estimate of each phase. docs/trace-format.md gives the bytes.
+ * A trace is one self-contained file: the hardware configuration it was made for, one program per unit, the
+ * phases that work is attributed to, and the closed-form estimate of each phase. docs/trace-format.md gives
+ * the bytes.
  */
 #ifndef PIMSIM_TRACES_TRACE_H
 #define PIMSIM_TRACES_TRACE_H
@@ -21,7 +23,7 @@ enum pim_estimate_part {
 #define X(name, text) name,
     PIM_ESTIMATE_MAP(X)
 #undef X
-    PIM_ESTIMATE_PARTS
+        PIM_ESTIMATE_PARTS
 };
 
 /* Bounds of the format: a writer, the assembler and the reader refuse what is beyond them. */
@@ -38,20 +40,21 @@ enum {
 
 /* Texts are never NULL in what a reader hands out; a writer copies them and takes NULL as "". */
 struct pim_trace_description {
-    const char *family;             /* which mapper and kind of hardware: "allspark" */
-    const char *network, *mapping;  /* free text: "swin-t 224x224", "partition 4,3" */
-    const char *configuration;      /* hardware configuration, libconfig text: the default for `pimsim run` */
-    uint32_t width, height;         /* node array: unit u sits at x = u % width, y = u / width */
-    uint32_t units;                 /* 1 to width * height */
-    uint64_t macs;                  /* multiply-accumulates of the network, as the mapper counts them; 0 = not stated */
-    uint64_t padding_macs;          /* executed on top of it by padding */
-    uint64_t weight_bytes;          /* distinct weight bytes of the network that were placed */
+    const char *family;            /* which mapper and kind of hardware: "allspark" */
+    const char *network, *mapping; /* free text: "swin-t 224x224", "partition 4,3" */
+    const char *configuration;     /* hardware configuration, libconfig text: the default for `pimsim run` */
+    uint32_t width, height;        /* node array: unit u sits at x = u % width, y = u / width */
+    uint32_t units;                /* 1 to width * height */
+    uint64_t macs; /* multiply-accumulates of the network, as the mapper counts them; 0 = not stated */
+    uint64_t padding_macs; /* executed on top of it by padding */
+    uint64_t weight_bytes; /* distinct weight bytes of the network that were placed */
 };
 
 struct pim_trace_phase {
-    const char *name;                             /* "stage1/block0/layer0/query" */
-    uint64_t estimate_cycles;                     /* of the logic clock */
-    uint64_t estimate_parts[PIM_ESTIMATE_PARTS];  /* of the logic clock; they may overlap, so their sum need not be the whole */
+    const char *name;                            /* "stage1/block0/layer0/query" */
+    uint64_t estimate_cycles;                    /* of the logic clock */
+    uint64_t estimate_parts[PIM_ESTIMATE_PARTS]; /* of the logic clock; they may overlap, so their sum need
+                                                    not be the whole */
 };
 
 /* One entry of a router's behaviour table: the router serves `task` in the cycles start <= t < end. */

@@ -1,6 +1,6 @@
 /*
- * Checks of one instruction and of one program; see validate.h. Each opcode's rules stand in one function, in the order of the
- * fields of the record.
+ * Checks of one instruction and of one program; see validate.h. Each opcode's rules stand in one function, in
+ * the order of the fields of the record.
  */
 #include "traces/validate.h"
 
@@ -13,18 +13,21 @@
 
 enum { LARGEST_BITS = 64, LARGEST_SERIAL_BITS = 1024 };
 
-static enum pim_status check_range(uint64_t value, uint64_t least, uint64_t most, const char *name, struct pim_error *error)
+static enum pim_status check_range(uint64_t value, uint64_t least, uint64_t most, const char *name,
+                                   struct pim_error *error)
 {
     if (PIM_LIKELY(value >= least && value <= most))
         return PIM_OK;
-    return pim_fail(error, PIM_BAD_INPUT, "%s is %" PRIu64 ": allowed are %" PRIu64 " to %" PRIu64, name, value, least, most);
+    return pim_fail(error, PIM_BAD_INPUT, "%s is %" PRIu64 ": allowed are %" PRIu64 " to %" PRIu64, name,
+                    value, least, most);
 }
 
 static enum pim_status check_unused(uint64_t value, const char *name, struct pim_error *error)
 {
     if (PIM_LIKELY(value == 0))
         return PIM_OK;
-    return pim_fail(error, PIM_BAD_INPUT, "%s is %" PRIu64 ", but is not used here and must be 0", name, value);
+    return pim_fail(error, PIM_BAD_INPUT, "%s is %" PRIu64 ", but is not used here and must be 0", name,
+                    value);
 }
 
 #define TRY(call)                                                                                            \
@@ -42,12 +45,14 @@ static enum pim_status check_memory(const struct pim_instruction *instruction, s
     TRY(check_range(instruction->u.memory.bytes, 1, UINT32_MAX, "bytes", error));
     TRY(check_range(instruction->u.memory.count, 1, UINT32_MAX, "count", error));
     if (instruction->u.memory.count > 1 && instruction->u.memory.stride < instruction->u.memory.bytes)
-        return pim_fail(error, PIM_BAD_INPUT, "stride is %" PRIu32 ": pieces of %" PRIu32 " bytes would overlap",
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "stride is %" PRIu32 ": pieces of %" PRIu32 " bytes would overlap",
                         instruction->u.memory.stride, instruction->u.memory.bytes);
     uint64_t reach = (uint64_t)instruction->u.memory.stride * (instruction->u.memory.count - 1);
     /* each sum below stays under 2^64 because its parts were bounded before */
     TRY(check_range(reach, 0, PIM_MEMORY_END, "stride * (count - 1)", error));
-    TRY(check_range(address + reach + instruction->u.memory.bytes, 0, PIM_MEMORY_END, "end of the last piece", error));
+    TRY(check_range(address + reach + instruction->u.memory.bytes, 0, PIM_MEMORY_END, "end of the last piece",
+                    error));
     uint64_t amount = (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count;
     return check_range(amount, 1, PIM_MEMORY_END, "bytes * count", error);
 }
@@ -60,9 +65,11 @@ static enum pim_status check_matrix(const struct pim_instruction *instruction, s
     TRY(check_range(n, 1, UINT32_MAX, "n", error));
     TRY(check_range(k, 1, UINT32_MAX, "k", error));
     /* each product of two, times 64 bits, and the product of three stay far below 2^63 */
-    if (m * n > PIM_MATRIX_WORK || m * k > PIM_MATRIX_WORK || n * k > PIM_MATRIX_WORK || m * n > PIM_MATRIX_WORK / k)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "m * n * k = %" PRIu64 " * %" PRIu64 " * %" PRIu64 " is more than 2^48: split the tile", m, n, k);
+    if (m * n > PIM_MATRIX_WORK || m * k > PIM_MATRIX_WORK || n * k > PIM_MATRIX_WORK ||
+        m * n > PIM_MATRIX_WORK / k)
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "m * n * k = %" PRIu64 " * %" PRIu64 " * %" PRIu64 " is more than 2^48: split the tile", m, n, k);
     TRY(check_range(instruction->u.matrix.input_bits, 1, LARGEST_BITS, "input_bits", error));
     TRY(check_range(instruction->u.matrix.weight_bits, 1, LARGEST_BITS, "weight_bits", error));
     TRY(check_range(instruction->u.matrix.output_bits, 1, LARGEST_BITS, "output_bits", error));
@@ -75,10 +82,10 @@ static enum pim_status check_mvm(const struct pim_instruction *instruction, stru
 {
     TRY(check_unused(instruction->detail, "detail", error));
     TRY(check_range(instruction->u.mvm.windows, 1, UINT32_MAX, "windows", error));
-    TRY(check_range((uint64_t)instruction->u.mvm.input_address + instruction->u.mvm.input_bytes, 0, UINT32_MAX,
-                    "end of the input", error));
-    return check_range((uint64_t)instruction->u.mvm.output_address + instruction->u.mvm.output_bytes, 0, UINT32_MAX,
-                       "end of the output", error);
+    TRY(check_range((uint64_t)instruction->u.mvm.input_address + instruction->u.mvm.input_bytes, 0,
+                    UINT32_MAX, "end of the input", error));
+    return check_range((uint64_t)instruction->u.mvm.output_address + instruction->u.mvm.output_bytes, 0,
+                       UINT32_MAX, "end of the output", error);
 }
 
 static enum pim_status check_bit_serial(const struct pim_instruction *instruction, struct pim_error *error)
@@ -87,8 +94,8 @@ static enum pim_status check_bit_serial(const struct pim_instruction *instructio
     TRY(check_range(instruction->u.bit_serial.bits, 1, LARGEST_SERIAL_BITS, "bits", error));
     TRY(check_range(instruction->u.bit_serial.rows, 1, UINT32_MAX, "rows", error));
     TRY(check_range(instruction->u.bit_serial.banks, 1, UINT32_MAX, "banks", error));
-    TRY(check_range((uint64_t)instruction->u.bit_serial.first_bank + instruction->u.bit_serial.banks, 1, UINT32_MAX,
-                    "first_bank + banks", error));
+    TRY(check_range((uint64_t)instruction->u.bit_serial.first_bank + instruction->u.bit_serial.banks, 1,
+                    UINT32_MAX, "first_bank + banks", error));
     TRY(check_range(instruction->u.bit_serial.count, 1, UINT32_MAX, "count", error));
     return check_unused(instruction->u.bit_serial.reserved, "reserved word 28", error);
 }
@@ -111,7 +118,8 @@ static enum pim_status check_network(const struct pim_instruction *instruction, 
         return pim_fail(error, PIM_BAD_INPUT, "peer is %" PRIu32 ": the trace has units 0 to %" PRIu32,
                         instruction->u.network.peer, units - 1);
     if (instruction->u.network.peer == unit)
-        return pim_fail(error, PIM_BAD_INPUT, "peer %" PRIu32 " is the unit itself: a message goes to another unit", unit);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "peer %" PRIu32 " is the unit itself: a message goes to another unit", unit);
     TRY(check_range(instruction->u.network.address, 0, PIM_MEMORY_END, "address", error));
     TRY(check_range(instruction->u.network.bytes, 1, PIM_MEMORY_END, "bytes", error));
     return check_range(instruction->u.network.address + instruction->u.network.bytes, 0, PIM_MEMORY_END,
@@ -133,8 +141,8 @@ static enum pim_status check_control(const struct pim_instruction *instruction, 
     return PIM_OK;
 }
 
-enum pim_status pim_instruction_check(const struct pim_instruction *instruction, uint32_t unit, uint32_t units,
-                                      struct pim_error *error)
+enum pim_status pim_instruction_check(const struct pim_instruction *instruction, uint32_t unit,
+                                      uint32_t units, struct pim_error *error)
 {
     for (int i = 0; i < PIM_DEPENDENCIES; i++)
         TRY(check_range(instruction->dependency[i], 0, PIM_DEPENDENCY_REACH, "dependency", error));
@@ -159,8 +167,8 @@ enum pim_status pim_instruction_check(const struct pim_instruction *instruction,
     case PIM_OP_RECEIVE:
         return check_network(instruction, unit, units, error);
     default:
-        return pim_fail(error, PIM_BAD_INPUT, "opcode is %u: known are 0 to %d", (unsigned)instruction->opcode,
-                        PIM_OPCODES - 1);
+        return pim_fail(error, PIM_BAD_INPUT, "opcode is %u: known are 0 to %d",
+                        (unsigned)instruction->opcode, PIM_OPCODES - 1);
     }
 }
 
@@ -170,8 +178,8 @@ struct pim_program_state pim_program_start(uint32_t unit, uint32_t units, uint32
 }
 
 /* Phase marks alternate; everything else lies between them. */
-static enum pim_status check_phase(const struct pim_program_state *state, const struct pim_instruction *instruction,
-                                   struct pim_error *error)
+static enum pim_status check_phase(const struct pim_program_state *state,
+                                   const struct pim_instruction *instruction, struct pim_error *error)
 {
     bool begin = instruction->opcode == PIM_OP_PHASE_BEGIN;
     if (PIM_LIKELY(!begin && instruction->opcode != PIM_OP_PHASE_END)) {
@@ -182,60 +190,72 @@ static enum pim_status check_phase(const struct pim_program_state *state, const 
     }
     uint32_t phase = instruction->u.control.phase;
     if (phase >= state->phases)
-        return pim_fail(error, PIM_BAD_INPUT, "phase is %" PRIu32 ": the trace has %" PRIu32 " phases", phase, state->phases);
+        return pim_fail(error, PIM_BAD_INPUT, "phase is %" PRIu32 ": the trace has %" PRIu32 " phases", phase,
+                        state->phases);
     if (state->depth > 0)
-        return pim_fail(error, PIM_BAD_INPUT, "a repeat block holds a phase mark: phases begin and end outside of blocks");
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "a repeat block holds a phase mark: phases begin and end outside of blocks");
     if (begin && state->phase != PIM_NO_PHASE)
-        return pim_fail(error, PIM_BAD_INPUT, "phase %" PRIu32 " begins inside phase %" PRIu32, phase, state->phase);
+        return pim_fail(error, PIM_BAD_INPUT, "phase %" PRIu32 " begins inside phase %" PRIu32, phase,
+                        state->phase);
     if (!begin && state->phase == PIM_NO_PHASE)
         return pim_fail(error, PIM_BAD_INPUT, "phase %" PRIu32 " ends, but none is open", phase);
     if (!begin && state->phase != phase)
-        return pim_fail(error, PIM_BAD_INPUT, "phase %" PRIu32 " ends, but phase %" PRIu32 " is open", phase, state->phase);
+        return pim_fail(error, PIM_BAD_INPUT, "phase %" PRIu32 " ends, but phase %" PRIu32 " is open", phase,
+                        state->phase);
     return PIM_OK;
 }
 
 /* All addresses that `step` leads to lie in memory; a step needs a block around it. */
-static enum pim_status check_step(const struct pim_program_state *state, const struct pim_instruction *instruction,
-                                  struct pim_error *error)
+static enum pim_status check_step(const struct pim_program_state *state,
+                                  const struct pim_instruction *instruction, struct pim_error *error)
 {
     int64_t step = instruction->u.memory.step;
     if (PIM_LIKELY(step == 0))
         return PIM_OK;
     if (state->depth == 0)
-        return pim_fail(error, PIM_BAD_INPUT, "step is %" PRId64 " outside of a repeat block: it must be 0", step);
+        return pim_fail(error, PIM_BAD_INPUT, "step is %" PRId64 " outside of a repeat block: it must be 0",
+                        step);
     /* |step| <= 2^31 and count < 2^32, so the way stays below 2^63 */
     int64_t way = step * (int64_t)(state->repeat[state->depth - 1].count - 1);
     uint64_t address = instruction->u.memory.address;
     uint64_t end = address + (uint64_t)instruction->u.memory.stride * (instruction->u.memory.count - 1) +
                    instruction->u.memory.bytes;
     if (way < 0 && (uint64_t)-way > address)
-        return pim_fail(error, PIM_BAD_INPUT, "step %" PRId64 " leads from address %" PRIu64 " to below 0 in %" PRIu32
-                        " iterations", step, address, state->repeat[state->depth - 1].count);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "step %" PRId64 " leads from address %" PRIu64 " to below 0 in %" PRIu32
+                        " iterations",
+                        step, address, state->repeat[state->depth - 1].count);
     if (way > 0 && (uint64_t)way > PIM_MEMORY_END - end)
-        return pim_fail(error, PIM_BAD_INPUT, "step %" PRId64 " leads from address %" PRIu64 " to beyond 2^62 in %" PRIu32
-                        " iterations", step, address, state->repeat[state->depth - 1].count);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "step %" PRId64 " leads from address %" PRIu64 " to beyond 2^62 in %" PRIu32
+                        " iterations",
+                        step, address, state->repeat[state->depth - 1].count);
     return PIM_OK;
 }
 
-static enum pim_status check_dependencies(const struct pim_program_state *state, const struct pim_instruction *instruction,
-                                          struct pim_error *error)
+static enum pim_status check_dependencies(const struct pim_program_state *state,
+                                          const struct pim_instruction *instruction, struct pim_error *error)
 {
     for (int i = 0; i < PIM_DEPENDENCIES; i++)
         if (PIM_UNLIKELY(instruction->dependency[i] > state->fetches))
             return pim_fail(error, PIM_BAD_INPUT,
-                            "dependency %u reaches before the start of the program: %" PRIu64 " were fetched before it",
+                            "dependency %u reaches before the start of the program: %" PRIu64
+                            " were fetched before it",
                             (unsigned)instruction->dependency[i], state->fetches);
     return PIM_OK;
 }
 
-/* A block ends after its last instruction; ends of several may coincide. Its later iterations are added here. */
+/* A block ends after its last instruction; ends of several may coincide. Its later iterations are added here.
+ */
 static enum pim_status close_blocks(struct pim_program_state *state, struct pim_error *error)
 {
     while (state->depth > 0 && state->repeat[state->depth - 1].remaining == 0) {
         const struct pim_repeat_state *block = &state->repeat[state->depth - 1];
         uint64_t body = state->fetches - block->first_fetch;
         if (body != 0 && block->count - 1 > (PIM_PROGRAM_FETCHES - state->fetches) / body)
-            return pim_fail(error, PIM_BAD_INPUT, "the repeat block that ends here executes more than 2^62 instructions");
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "the repeat block that ends here executes more than 2^62 instructions");
         state->fetches += body * (block->count - 1);
         state->depth--;
     }
@@ -252,8 +272,9 @@ static enum pim_status open_block(struct pim_program_state *state, const struct 
         struct pim_repeat_state *outer = &state->repeat[state->depth - 1];
         if (length > outer->remaining - 1)
             return pim_fail(error, PIM_BAD_INPUT,
-                            "a repeat block of %" PRIu32 " ends behind the one around it, which has %" PRIu32 " left", length,
-                            outer->remaining - 1);
+                            "a repeat block of %" PRIu32 " ends behind the one around it, which has %" PRIu32
+                            " left",
+                            length, outer->remaining - 1);
         outer->remaining -= 1 + length;
     }
     state->repeat[state->depth++] = (struct pim_repeat_state){
@@ -290,9 +311,11 @@ enum pim_status pim_program_add(struct pim_program_state *state, const struct pi
 enum pim_status pim_program_end(const struct pim_program_state *state, struct pim_error *error)
 {
     if (state->depth > 0)
-        return pim_fail(error, PIM_BAD_INPUT, "the program ends inside a repeat block that needs %" PRIu32 " more instructions",
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the program ends inside a repeat block that needs %" PRIu32 " more instructions",
                         state->repeat[state->depth - 1].remaining);
     if (state->phase != PIM_NO_PHASE)
-        return pim_fail(error, PIM_BAD_INPUT, "the program ends inside phase %" PRIu32 ": phase_end is missing", state->phase);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the program ends inside phase %" PRIu32 ": phase_end is missing", state->phase);
     return PIM_OK;
 }

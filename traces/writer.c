@@ -1,9 +1,10 @@
 /*
  * The trace writer; see writer.h.
  *
- * Programs arrive interleaved. Each unit fills a chunk of its own; a full one is compressed and put at the end of the spool, an
- * unnamed file. finish() lays the file out: header, section table, small sections, then the chunks fetched from the spool unit by
- * unit. A chunk is also closed early when the repeat block that is about to begin would not fit into what is left of it.
+ * Programs arrive interleaved. Each unit fills a chunk of its own; a full one is compressed and put at the
+ * end of the spool, an unnamed file. finish() lays the file out: header, section table, small sections, then
+ * the chunks fetched from the spool unit by unit. A chunk is also closed early when the repeat block that is
+ * about to begin would not fit into what is left of it.
  */
 #include "traces/writer.h"
 
@@ -64,7 +65,8 @@ static enum pim_status no_memory(const struct pim_trace_writer *writer, struct p
 
 static enum pim_status spool_failed(const struct pim_trace_writer *writer, struct pim_error *error)
 {
-    return pim_fail(error, PIM_IO, "%s: the temporary file beside it failed: %s", writer->path, strerror(errno));
+    return pim_fail(error, PIM_IO, "%s: the temporary file beside it failed: %s", writer->path,
+                    strerror(errno));
 }
 
 /* Room for one more element of `size` bytes; doubles. False when memory is out. */
@@ -114,7 +116,8 @@ static char *copy_text(const char *text)
     return strdup(text ? text : "");
 }
 
-static enum pim_status copy_description(struct pim_trace_writer *writer, const struct pim_trace_description *description,
+static enum pim_status copy_description(struct pim_trace_writer *writer,
+                                        const struct pim_trace_description *description,
                                         struct pim_error *error)
 {
     writer->description = *description;
@@ -194,7 +197,8 @@ uint32_t pim_trace_writer_phase(struct pim_trace_writer *writer, const struct pi
     return writer->phases++;
 }
 
-void pim_trace_writer_set_estimate(struct pim_trace_writer *writer, uint32_t id, const struct pim_trace_phase *phase)
+void pim_trace_writer_set_estimate(struct pim_trace_writer *writer, uint32_t id,
+                                   const struct pim_trace_phase *phase)
 {
     assert(id < writer->phases || writer->failed.status != PIM_OK);
     if (id >= writer->phases)
@@ -203,7 +207,8 @@ void pim_trace_writer_set_estimate(struct pim_trace_writer *writer, uint32_t id,
     memcpy(writer->phase[id].estimate_parts, phase->estimate_parts, sizeof phase->estimate_parts);
 }
 
-void pim_trace_writer_set_counts(struct pim_trace_writer *writer, uint64_t macs, uint64_t padding_macs, uint64_t weight_bytes)
+void pim_trace_writer_set_counts(struct pim_trace_writer *writer, uint64_t macs, uint64_t padding_macs,
+                                 uint64_t weight_bytes)
 {
     writer->description.macs = macs;
     writer->description.padding_macs = padding_macs;
@@ -211,7 +216,8 @@ void pim_trace_writer_set_counts(struct pim_trace_writer *writer, uint64_t macs,
 }
 
 /* Compresses the chunk that unit fills and puts it into the spool. */
-static enum pim_status flush_chunk(struct pim_trace_writer *writer, struct program *program, struct pim_error *error)
+static enum pim_status flush_chunk(struct pim_trace_writer *writer, struct program *program,
+                                   struct pim_error *error)
 {
     if (program->used == 0)
         return PIM_OK;
@@ -221,8 +227,8 @@ static enum pim_status flush_chunk(struct pim_trace_writer *writer, struct progr
     program->chunk = array;
     if (!room || program->chunks == INT32_MAX)
         return no_memory(writer, error);
-    size_t stored = ZSTD_compressCCtx(writer->compressor, writer->frame + PIM_CHUNK_SIZE, PIM_CHUNK_STORED_MOST,
-                                      program->buffer, plain, COMPRESSION_LEVEL);
+    size_t stored = ZSTD_compressCCtx(writer->compressor, writer->frame + PIM_CHUNK_SIZE,
+                                      PIM_CHUNK_STORED_MOST, program->buffer, plain, COMPRESSION_LEVEL);
     if (ZSTD_isError(stored))
         return pim_fail(error, PIM_NO_MEMORY, "%s: zstd: %s", writer->path, ZSTD_getErrorName(stored));
     uint32_t bytes = PIM_CHUNK_SIZE + (uint32_t)stored;
@@ -230,18 +236,20 @@ static enum pim_status flush_chunk(struct pim_trace_writer *writer, struct progr
     pim_put_u32(writer->frame + PIM_CHUNK_NUMBER, program->chunks);
     pim_put_u32(writer->frame + PIM_CHUNK_INSTRUCTIONS, program->used);
     pim_put_u32(writer->frame + PIM_CHUNK_STORED, (uint32_t)stored);
-    pim_put_u64(writer->frame + PIM_CHUNK_CHECKSUM, XXH64(writer->frame + PIM_CHUNK_UNIT, bytes - PIM_CHUNK_UNIT, 0));
+    pim_put_u64(writer->frame + PIM_CHUNK_CHECKSUM,
+                pim_hash_bytes(writer->frame + PIM_CHUNK_UNIT, bytes - PIM_CHUNK_UNIT));
     if (fwrite(writer->frame, 1, bytes, writer->spool) != bytes)
         return spool_failed(writer, error);
     program->chunk[program->chunks++] = (struct stored_chunk){.offset = writer->spooled, .bytes = bytes};
     writer->spooled += bytes;
     program->bytes += bytes;
-    (void)XXH64_update(&program->hash, program->buffer, plain);
+    pim_hash_update(&program->hash, program->buffer, plain);
     program->used = 0;
     return PIM_OK;
 }
 
-static PIM_NOINLINE enum pim_status enlarge(struct pim_trace_writer *writer, struct program *program, struct pim_error *error)
+static PIM_NOINLINE enum pim_status enlarge(struct pim_trace_writer *writer, struct program *program,
+                                            struct pim_error *error)
 {
     void *array = program->buffer;
     bool room = grow(&array, program->used, &program->capacity, sizeof *program->buffer);
@@ -249,7 +257,8 @@ static PIM_NOINLINE enum pim_status enlarge(struct pim_trace_writer *writer, str
     return room ? PIM_OK : no_memory(writer, error);
 }
 
-static PIM_NOINLINE void start_program(const struct pim_trace_writer *writer, struct program *program, uint32_t unit)
+static PIM_NOINLINE void start_program(const struct pim_trace_writer *writer, struct program *program,
+                                       uint32_t unit)
 {
     program->state = pim_program_start(unit, writer->description.units, 0);
     (void)XXH64_reset(&program->hash, 0);
@@ -263,8 +272,8 @@ enum pim_status pim_trace_writer_append(struct pim_trace_writer *writer, uint32_
         return error->status;
     }
     if (PIM_UNLIKELY(unit >= writer->description.units))
-        return pim_fail(error, PIM_BAD_INPUT, "%s: unit is %" PRIu32 ": the trace has units 0 to %" PRIu32, writer->path,
-                        unit, writer->description.units - 1);
+        return pim_fail(error, PIM_BAD_INPUT, "%s: unit is %" PRIu32 ": the trace has units 0 to %" PRIu32,
+                        writer->path, unit, writer->description.units - 1);
     struct program *program = &writer->program[unit];
     if (PIM_UNLIKELY(program->state.units == 0))
         start_program(writer, program, unit);
@@ -273,7 +282,8 @@ enum pim_status pim_trace_writer_append(struct pim_trace_writer *writer, uint32_
     uint64_t index = program->state.stored;
     if (PIM_UNLIKELY(pim_program_add(&program->state, instruction, error) != PIM_OK))
         return pim_fail_in(error, "%s: unit %" PRIu32 " instruction %" PRIu64, writer->path, unit, index);
-    uint32_t needed = instruction->opcode == PIM_OP_REPEAT && outermost ? 1 + instruction->u.control.length : 1;
+    uint32_t needed =
+        instruction->opcode == PIM_OP_REPEAT && outermost ? 1 + instruction->u.control.length : 1;
     if (PIM_UNLIKELY(program->used + needed > PIM_TRACE_CHUNK)) {
         enum pim_status status = flush_chunk(writer, program, error);
         if (status != PIM_OK)
@@ -299,22 +309,25 @@ uint64_t pim_trace_writer_fetches(const struct pim_trace_writer *writer, uint32_
 }
 
 enum pim_status pim_trace_writer_behaviour(struct pim_trace_writer *writer, uint32_t router,
-                                           const struct pim_trace_behaviour *entries, uint32_t count, struct pim_error *error)
+                                           const struct pim_trace_behaviour *entries, uint32_t count,
+                                           struct pim_error *error)
 {
     if (router >= PIM_TRACE_ROUTERS)
-        return pim_fail(error, PIM_BAD_INPUT, "%s: router is %" PRIu32 ": allowed are 0 to %d", writer->path, router,
-                        PIM_TRACE_ROUTERS - 1);
+        return pim_fail(error, PIM_BAD_INPUT, "%s: router is %" PRIu32 ": allowed are 0 to %d", writer->path,
+                        router, PIM_TRACE_ROUTERS - 1);
     if (count > PIM_TRACE_BEHAVIOURS - writer->behaviours)
         return pim_fail(error, PIM_BAD_INPUT, "%s: more than %d entries in behaviour tables", writer->path,
                         PIM_TRACE_BEHAVIOURS);
     for (uint32_t i = 0; i < count; i++)
         if (pim_behaviour_check(&entries[i], error) != PIM_OK)
-            return pim_fail_in(error, "%s: behaviour table of router %" PRIu32 " entry %" PRIu32, writer->path, router, i);
+            return pim_fail_in(error, "%s: behaviour table of router %" PRIu32 " entry %" PRIu32,
+                               writer->path, router, i);
     uint32_t place = writer->tables;
     while (place > 0 && writer->table[place - 1].router >= router)
         place--;
     if (place < writer->tables && writer->table[place].router == router)
-        return pim_fail(error, PIM_BAD_INPUT, "%s: router %" PRIu32 " has a behaviour table already", writer->path, router);
+        return pim_fail(error, PIM_BAD_INPUT, "%s: router %" PRIu32 " has a behaviour table already",
+                        writer->path, router);
     void *array = writer->table;
     bool room = grow(&array, writer->tables, &writer->table_capacity, sizeof *writer->table);
     writer->table = array;
@@ -323,7 +336,8 @@ enum pim_status pim_trace_writer_behaviour(struct pim_trace_writer *writer, uint
         return no_memory(writer, error);
     if (count > 0)
         memcpy(copy, entries, count * sizeof *copy);
-    memmove(writer->table + place + 1, writer->table + place, (writer->tables - place) * sizeof *writer->table);
+    memmove(writer->table + place + 1, writer->table + place,
+            (writer->tables - place) * sizeof *writer->table);
     writer->table[place] = (struct pim_behaviour_table){.router = router, .count = count, .entries = copy};
     writer->tables++;
     writer->behaviours += count;
@@ -341,7 +355,8 @@ struct section {
 enum { SECTIONS = 5 };
 
 /* UNITS: what the reader must know of each program. */
-static enum pim_status encode_units(const struct pim_trace_writer *writer, struct section *section, struct pim_error *error)
+static enum pim_status encode_units(const struct pim_trace_writer *writer, struct section *section,
+                                    struct pim_error *error)
 {
     section->bytes = (uint64_t)writer->description.units * PIM_UNIT_SIZE;
     section->data = calloc(writer->description.units, PIM_UNIT_SIZE);
@@ -352,15 +367,17 @@ static enum pim_status encode_units(const struct pim_trace_writer *writer, struc
         uint8_t *entry = section->data + (size_t)unit * PIM_UNIT_SIZE;
         pim_put_u64(entry + PIM_UNIT_BYTES, program->bytes);
         pim_put_u64(entry + PIM_UNIT_INSTRUCTIONS, program->state.stored);
-        pim_put_u64(entry + PIM_UNIT_HASH, program->state.units ? XXH64_digest(&program->hash) : XXH64("", 0, 0));
+        pim_put_u64(entry + PIM_UNIT_HASH,
+                    program->state.units ? XXH64_digest(&program->hash) : pim_hash_bytes("", 0));
         pim_put_u32(entry + PIM_UNIT_CHUNKS, program->chunks);
     }
     return PIM_OK;
 }
 
 /* Makes the sections in the order of the file and returns how many there are. */
-static enum pim_status encode_sections(const struct pim_trace_writer *writer, struct section sections[SECTIONS],
-                                       uint32_t *count, struct pim_error *error)
+static enum pim_status encode_sections(const struct pim_trace_writer *writer,
+                                       struct section sections[SECTIONS], uint32_t *count,
+                                       struct pim_error *error)
 {
     uint32_t used = 0;
     struct section *section = &sections[used++];
@@ -386,7 +403,7 @@ static enum pim_status encode_sections(const struct pim_trace_writer *writer, st
     if (status != PIM_OK)
         return status;
     for (uint32_t i = 0; i < used; i++)
-        sections[i].checksum = XXH64(sections[i].data, sections[i].bytes, 0);
+        sections[i].checksum = pim_hash_bytes(sections[i].data, sections[i].bytes);
     section = &sections[(*count)++];
     *section = (struct section){
         .type = PIM_SECTION_PROGRAMS, .flags = PIM_SECTION_REQUIRED, .bytes = writer->spooled};
@@ -418,8 +435,8 @@ static void write_front(const struct section *sections, uint32_t count, FILE *fi
     pim_put_u32(header + PIM_HEADER_SECTIONS, count);
     pim_put_u64(header + PIM_HEADER_FILE_BYTES, offset);
     pim_put_u64(header + PIM_HEADER_CONTENT, pim_content_end(&content));
-    pim_put_u64(header + PIM_HEADER_TABLE, XXH64(table, (size_t)count * PIM_SECTION_SIZE, 0));
-    pim_put_u64(header + PIM_HEADER_CHECKSUM, XXH64(header, PIM_HEADER_CHECKSUM, 0));
+    pim_put_u64(header + PIM_HEADER_TABLE, pim_hash_bytes(table, (size_t)count * PIM_SECTION_SIZE));
+    pim_put_u64(header + PIM_HEADER_CHECKSUM, pim_hash_bytes(header, PIM_HEADER_CHECKSUM));
     (void)fwrite(header, 1, sizeof header, file);
     (void)fwrite(table, PIM_SECTION_SIZE, count, file);
 }
@@ -435,7 +452,8 @@ static enum pim_status copy_chunks(struct pim_trace_writer *writer, FILE *file, 
         for (uint32_t i = 0; i < program->chunks; i++) {
             const struct stored_chunk *chunk = &program->chunk[i];
             for (uint32_t done = 0; done < chunk->bytes;) {
-                ssize_t got = pread(spool, writer->frame + done, chunk->bytes - done, (off_t)(chunk->offset + done));
+                ssize_t got =
+                    pread(spool, writer->frame + done, chunk->bytes - done, (off_t)(chunk->offset + done));
                 if (got < 0 && errno == EINTR)
                     continue;
                 if (got <= 0)
@@ -460,7 +478,8 @@ static enum pim_status end_programs(struct pim_trace_writer *writer, struct pim_
         if (program->state.units == 0)
             continue;
         if (pim_program_end(&program->state, error) != PIM_OK)
-            return pim_fail_in(error, "%s: unit %" PRIu32 " instruction %" PRIu64, writer->path, unit, program->state.stored);
+            return pim_fail_in(error, "%s: unit %" PRIu32 " instruction %" PRIu64, writer->path, unit,
+                               program->state.stored);
         enum pim_status status = flush_chunk(writer, program, error);
         if (status != PIM_OK)
             return status;

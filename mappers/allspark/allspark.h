@@ -22,7 +22,7 @@
 #include "traces/writer.h"
 
 enum pim_allspark_scheme {
-    PIM_ALLSPARK_AUTOMATIC, /* for each stage the u x v with the least estimate */
+    PIM_ALLSPARK_AUTOMATIC, /* for each stage a u x v, so that the sum of the estimates is least and all fits the memory */
     PIM_ALLSPARK_BRANCH,    /* B: a branch on one node */
     PIM_ALLSPARK_PATCH,     /* P: tokens over as many nodes as a column has, v = 1 */
     PIM_ALLSPARK_HEAD,      /* AH: heads over as many nodes as a row has, u = 1 */
@@ -33,7 +33,8 @@ struct pim_allspark_options {
     enum pim_allspark_scheme scheme;
     uint32_t explicit_count;             /* EXPLICIT: 1 (for all stages) or one for each stage */
     uint32_t u[PIM_STAGES], v[PIM_STAGES];
-    uint32_t ring;                       /* nodes of a weight ring; 0: the shortest that fits */
+    uint32_t ring; /* nodes of a weight ring, of which each stage takes the multiple of its u below it, at least u;
+                      0: for each stage the ring with which the sum of the estimates is least and all fits the memory */
 };
 
 /* Where the sub-arrays of a stage lie: Algorithm 1 of the paper. */
@@ -64,6 +65,8 @@ struct pim_allspark_stage {
     uint32_t u, v, ring;
     uint32_t branches, tokens, heads, head_channels, channels, hidden, merge_inputs, blocks;
     uint32_t class_tokens;
+    bool embeds;                       /* the first stage: its merging makes tokens of patches of the image, which every column has whole */
+    uint32_t classes;                  /* of the classifier behind the last stage; 0 in the other stages */
     struct pim_allspark_layout layout; /* of groups of ring x v nodes */
     uint32_t slots;                    /* branches of a group: ring / u */
     uint32_t layers;                   /* temporal layers */

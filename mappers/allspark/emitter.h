@@ -38,6 +38,7 @@ struct pim_emitter {
     /* the stage, and the unit whose program is being written */
     const struct pim_allspark_stage *stage;
     struct pim_workspace workspace;
+    uint32_t layer;                  /* temporal layer */
     struct pim_place place;
     uint64_t sequence;               /* of the next instruction of the unit */
     struct pim_tiling_memory tilings[PIM_TILINGS];
@@ -87,9 +88,13 @@ enum pim_operand {
 struct pim_product {
     uint32_t m, n, k;
     uint32_t count; /* such products follow each other: heads; for the estimate */
+    uint32_t tile_rows; /* the tiling is chosen for so many rows; 0: m. All nodes of a ring need the same one, whatever tokens they have:
+                           weights lie in the order of the tiles */
     /* input: one segment for each column of `segments` (pieces of m rows), or one matrix of stride input_stride */
     uint64_t input;
     uint32_t segments;             /* 1, or v */
+    uint32_t own_segment;          /* this segment lies at `own` instead of in its place; `segments`: none does */
+    uint64_t own;
     uint32_t (*segment_width)(const struct pim_allspark_stage *stage, uint64_t total, uint32_t column);
     uint64_t segment_total;
     uint64_t input_stride;         /* of the single segment */
@@ -113,9 +118,6 @@ enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim
 
 /* --- phases (phases.c, head.c) --- */
 
-/* Branches of a temporal layer: layers are filled one after another. */
-uint32_t pim_branches_of_layer(const struct pim_allspark_stage *stage, uint32_t layer);
-
 /* Calls `body` between the marks of phase `id` for every node that takes part in a layer. */
 typedef void pim_emit_function(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag);
 void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body, unsigned step,
@@ -123,7 +125,6 @@ void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id,
 
 /* Sets a phase's estimate to the sum of its parts, and adds it to the total. */
 void pim_add_up(struct pim_emitter *emitter, struct pim_trace_phase *phase);
-
 
 /* All phases of one stage. */
 void pim_emit_stage(struct pim_emitter *emitter, uint32_t stage);

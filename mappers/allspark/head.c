@@ -19,11 +19,6 @@ static uint64_t token_address(const struct pim_emitter *emitter, const void *con
     return emitter->workspace.gathered + pim_stage_channels_before(emitter->stage, piece);
 }
 
-static bool pools(const struct pim_emitter *emitter)
-{
-    return emitter->stage->class_tokens == 0;
-}
-
 /* Every active node averages its tokens; the first row of the first branch collects the averages of its column. */
 static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
 {
@@ -34,16 +29,19 @@ static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block
     if (!place.active)
         return;
     uint64_t p = pim_stage_tokens(stage, place.row), q = pim_stage_channels(stage, place.column);
-    uint64_t sums = 2 * q; /* 16-bit sums */
-    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.features, p * q, 0, 1, PIM_NOTHING);
-    uint64_t averaged = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, q, p, 0, loaded, PIM_NOTHING);
-    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, emitter->workspace.hidden, sums, 0, 1, averaged);
+    uint64_t sums = PIM_SUM_BYTES * q, pooled = emitter->workspace.pooled;
+    /* One branch in each temporal layer, but for the last, which need not be full. */
+    uint32_t mine = place.branch * stage->u + place.row, last = stage->layers - 1;
+    uint64_t held = last + (place.branch < pim_branches_of_layer(stage, last));
+    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.features, p * q,
+                                      emitter->workspace.features_stride, held, PIM_NOTHING);
+    uint64_t averaged = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, q, held * p, 0, loaded, PIM_NOTHING);
+    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, pooled, sums, 0, 1, averaged);
     pim_emit_join(emitter);
-    uint32_t branches = pim_branches_of_layer(stage, 0), parts = branches * stage->u;
-    uint32_t mine = place.branch * stage->u + place.row;
+    uint32_t parts = (uint32_t)pim_pooled_parts(stage);
     struct pim_instruction message = {.opcode = PIM_OP_SEND};
     message.u.network.bytes = sums;
-    message.u.network.address = emitter->workspace.hidden;
+    message.u.network.address = pooled;
     if (mine != 0) {
         emitter->place.group = 0;
         message.u.network.peer = pim_place_unit(emitter, 0, place.column);
@@ -59,11 +57,11 @@ static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block
         message.u.network.peer = pim_place_unit(emitter, branch % stage->slots * stage->u + other % stage->u, place.column);
         emitter->place.group = 0;
         message.u.network.tag = tag + other;
-        message.u.network.address = emitter->workspace.hidden + other * sums;
+        message.u.network.address = pooled + other * sums;
         (void)pim_emit(emitter, message, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
     }
     pim_emit_join(emitter);
-    loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.hidden, parts * sums, 0, 1, PIM_NOTHING);
+    loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, pooled, parts * sums, 0, 1, PIM_NOTHING);
     averaged = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, q, parts, 0, loaded, PIM_NOTHING);
     (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, token_address(emitter, NULL, place.column), q, 0, 1, averaged);
 }
@@ -80,12 +78,13 @@ static struct pim_product classifier(const struct pim_emitter *emitter)
                                 .k = stage->channels,
                                 .input = emitter->workspace.gathered,
                                 .segments = stage->v,
+                                .own_segment = stage->v,
                                 .segment_width = pim_stage_spread,
                                 .segment_total = stage->channels,
                                 .input_stride = stage->channels,
                                 .operand = PIM_OPERAND_PLACED,
                                 .right = emitter->plan->head_base,
-                                .output = emitter->workspace.query,
+                                .output = emitter->workspace.logits,
                                 .output_stride = part,
                                 .operation = PIM_VECTOR_COPY};
 }
@@ -136,20 +135,20 @@ static void emit_pool(struct pim_emitter *emitter)
     const struct pim_allspark_stage *stage = emitter->stage;
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     uint64_t p = pim_stage_tokens(stage, 0), q = pim_stage_channels(stage, 0);
-    uint32_t parts = pim_branches_of_layer(stage, 0) * stage->u;
+    uint64_t held = stage->layers, parts = pim_pooled_parts(stage), sums = PIM_SUM_BYTES * q;
     struct pim_trace_phase phase = {.name = "pool"};
-    phase.estimate_parts[PIM_ESTIMATE_VECTOR] = pim_estimate_vector(hardware, q, p, 1) + pim_estimate_vector(hardware, q, parts, 1);
+    phase.estimate_parts[PIM_ESTIMATE_VECTOR] = pim_estimate_vector(hardware, q, held * p, 1) + pim_estimate_vector(hardware, q, parts, 1);
     phase.estimate_parts[PIM_ESTIMATE_MEMORY] =
-        4 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) + 2 * pim_estimate_stream(hardware, parts * 2 * q, true);
+        4 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, held * p * q, false) + 2 * pim_estimate_stream(hardware, parts * sums, true);
     /* The collecting node takes one message after another. */
-    uint64_t message = 2 * q / hardware->flit_bytes + 1;
+    uint64_t message = sums / hardware->flit_bytes + 1;
     phase.estimate_parts[PIM_ESTIMATE_TRANSFER] =
-        parts > 1 ? (parts - 1) * message + pim_estimate_ring(hardware, 2 * q, 2) : 0;
+        parts > 1 ? (parts - 1) * message + pim_estimate_ring(hardware, sums, 2) : 0;
     pim_add_up(emitter, &phase);
     if (!emitter->writer)
         return;
     uint32_t tag = emitter->tag;
-    emitter->tag += parts;
+    emitter->tag += (uint32_t)parts;
     pim_for_each_node(emitter, 0, pim_trace_writer_phase(emitter->writer, &phase), pool_body, 0, 0, tag);
 }
 
@@ -158,7 +157,7 @@ void pim_emit_head(struct pim_emitter *emitter)
     uint32_t classes = emitter->plan->network->transformer->classes;
     if (classes == 0)
         return;
-    if (pools(emitter))
+    if (pim_stage_pools(emitter->stage))
         emit_pool(emitter);
     struct pim_trace_phase phase = {.name = "head"};
     emitter->place = (struct pim_place){.active = true};

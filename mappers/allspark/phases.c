@@ -48,6 +48,7 @@ static const enum pim_allspark_weight step_weights[STEPS] = {
 struct row_pieces {
     uint64_t base;
     uint64_t total; /* channels of all columns; 0: the fixed bytes of statistics */
+    uint64_t own;   /* address of this node's piece, when it does not lie among the others; 0: it does */
 };
 
 static uint64_t row_width(const struct pim_emitter *emitter, const struct row_pieces *pieces, uint32_t column)
@@ -63,6 +64,8 @@ static uint64_t row_bytes(const struct pim_emitter *emitter, const void *context
 static uint64_t row_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
 {
     const struct row_pieces *pieces = context;
+    if (piece == emitter->place.column && pieces->own != 0)
+        return pieces->own;
     uint64_t address = pieces->base;
     for (uint32_t column = 0; column < piece; column++)
         address += row_bytes(emitter, context, column);
@@ -164,6 +167,17 @@ static uint64_t own_piece(const struct pim_emitter *emitter, uint64_t base, uint
     return row_address(emitter, &pieces, emitter->place.column);
 }
 
+/* What this node keeps from one temporal layer to the next. */
+static uint64_t features(const struct pim_emitter *emitter)
+{
+    return emitter->workspace.features + emitter->layer * emitter->workspace.features_stride;
+}
+
+static uint64_t inputs(const struct pim_emitter *emitter)
+{
+    return emitter->workspace.inputs + emitter->layer * emitter->workspace.inputs_stride;
+}
+
 /* Rows that the patch embedding makes: the class token has no patch; it is the first token of the first row. */
 static uint32_t embedded_rows(const struct pim_emitter *emitter)
 {
@@ -179,17 +193,19 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
     struct pim_weight_shape shape = pim_weight_shape(stage, step_weights[step], emitter->place.column);
     struct pim_product product = {.m = pim_stage_tokens(stage, emitter->place.row),
                                   .count = 1,
+                                  .tile_rows = pim_stage_tokens(stage, 0),
                                   .n = shape.n,
                                   .k = shape.k,
                                   .input = space->gathered,
                                   .segments = stage->v,
+                                  .own_segment = stage->v,
                                   .segment_width = pim_stage_spread,
                                   .segment_total = shape.k,
                                   .input_stride = shape.k,
                                   .operand = PIM_OPERAND_WEIGHTS,
                                   .weight = step_weights[step],
                                   .block = block,
-                                  .output = space->features,
+                                  .output = features(emitter),
                                   .output_stride = shape.n,
                                   .operation = PIM_VECTOR_COPY};
     uint64_t first = pim_share_begin(stage->tokens, stage->u, emitter->place.row);
@@ -197,8 +213,12 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
     case STEP_MERGE:
         product.m = embedded_rows(emitter);
         product.input = space->merged;
-        if (stage == emitter->plan->stage)
-            product.segments = 1; /* every node has whole patches of the image */
+        product.own_segment = emitter->place.column;
+        product.own = inputs(emitter);
+        if (stage->embeds || stage->v == 1) { /* every node has whole patches of the image */
+            product.segments = 1;
+            product.input = inputs(emitter);
+        }
         product.output += q * (pim_stage_tokens(stage, emitter->place.row) - product.m);
         break;
     case STEP_QUERY:
@@ -294,17 +314,20 @@ static void emit_normalisation(struct pim_emitter *emitter, uint32_t tag)
     const struct pim_workspace *space = &emitter->workspace;
     uint64_t p = pim_stage_tokens(stage, emitter->place.row), q = pim_stage_channels(stage, emitter->place.column);
     struct row_pieces statistics = {.base = space->statistics, .total = 0};
-    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, space->features, p * q, 0, 1, PIM_NOTHING);
+    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, features(emitter), p * q, 0, 1, PIM_NOTHING);
+    uint64_t statistics_loaded = PIM_NOTHING;
     if (stage->v > 1) { /* mean and variance of a part of the channels, exchanged within the row */
         uint64_t mean = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, p, q, 0, loaded, PIM_NOTHING);
         (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, row_address(emitter, &statistics, emitter->place.column),
                               row_bytes(emitter, &statistics, emitter->place.column), 0, 1, mean);
         pim_emit_join(emitter);
         gather_row(emitter, &statistics, tag);
-        loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, space->statistics, p * PIM_STATISTICS_BYTES * stage->v, 0, 1,
-                                 PIM_NOTHING);
+        statistics_loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, space->statistics,
+                                            p * PIM_STATISTICS_BYTES * stage->v, 0, 1, PIM_NOTHING);
+        /* The ACU has no room for the features while the statistics go round: they come again. */
+        loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, features(emitter), p * q, 0, 1, PIM_NOTHING);
     }
-    uint64_t normal = pim_emit_vector(emitter, PIM_VECTOR_LAYERNORM, p, q, 0, loaded, PIM_NOTHING);
+    uint64_t normal = pim_emit_vector(emitter, PIM_VECTOR_LAYERNORM, p, q, 0, loaded, statistics_loaded);
     (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, own_piece(emitter, space->gathered, stage->channels), p * q, 0, 1,
                           normal);
 }
@@ -319,8 +342,8 @@ static bool row_input(const struct pim_emitter *emitter, enum step step, struct 
         *pieces = (struct row_pieces){.base = emitter->workspace.gathered, .total = stage->channels};
     else if (step == STEP_CONTRACT)
         *pieces = (struct row_pieces){.base = emitter->workspace.hidden, .total = stage->hidden};
-    else if (step == STEP_MERGE && stage != emitter->plan->stage)
-        *pieces = (struct row_pieces){.base = emitter->workspace.merged, .total = stage->merge_inputs};
+    else if (step == STEP_MERGE && !stage->embeds)
+        *pieces = (struct row_pieces){.base = emitter->workspace.merged, .total = stage->merge_inputs, .own = inputs(emitter)};
     else
         return false;
     return true;
@@ -356,7 +379,8 @@ static uint64_t estimate_normalisation(const struct pim_emitter *emitter, struct
     uint64_t memory = 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) + pim_estimate_stream(hardware, p * q, true);
     if (stage->v > 1) {
         vector += pim_estimate_vector(hardware, p, q, 1);
-        memory += 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * PIM_STATISTICS_BYTES * (stage->v + 1), false);
+        memory += 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) +
+                  pim_estimate_stream(hardware, p * PIM_STATISTICS_BYTES * (stage->v + 1), false);
         phase->estimate_parts[PIM_ESTIMATE_TRANSFER] += pim_estimate_ring(hardware, p * PIM_STATISTICS_BYTES, stage->v);
     }
     phase->estimate_parts[PIM_ESTIMATE_VECTOR] += vector;
@@ -420,14 +444,30 @@ static void emit_phase(struct pim_emitter *emitter, uint32_t index, uint32_t blo
     pim_for_each_node(emitter, layer, id, step_body, step, block, tag);
 }
 
+static void emit_layer(struct pim_emitter *emitter, uint32_t index, uint32_t block, uint32_t layer)
+{
+    emitter->layer = layer;
+    for (unsigned step = 0; step < STEPS && emitter->status == PIM_OK; step++)
+        if (step != STEP_MERGE || pim_weight_exists(emitter->stage, PIM_ALLSPARK_MERGE, block))
+            emit_phase(emitter, index, block, layer, (enum step)step);
+}
+
 void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
 {
     const struct pim_allspark_stage *stage = &emitter->plan->stage[index];
     emitter->stage = stage;
     pim_workspace_layout(stage, emitter->plan->workspace_base, &emitter->workspace);
     for (uint32_t block = 0; block < stage->blocks; block++)
-        for (uint32_t layer = 0; layer < stage->layers; layer++)
-            for (unsigned step = 0; step < STEPS && emitter->status == PIM_OK; step++)
-                if (step != STEP_MERGE || pim_weight_exists(stage, PIM_ALLSPARK_MERGE, block))
-                    emit_phase(emitter, index, block, layer, (enum step)step);
+        for (uint32_t layer = 0; layer < stage->layers && emitter->status == PIM_OK; layer++) {
+            uint64_t before = emitter->estimate_cycles;
+            emit_layer(emitter, index, block, layer);
+            if (emitter->writer)
+                continue;
+            /* All layers cost the same, and so do all blocks but the first, which merges. */
+            uint64_t times = block == 0 ? stage->layers : (uint64_t)stage->layers * (stage->blocks - 1);
+            emitter->estimate_cycles = before + times * (emitter->estimate_cycles - before);
+            if (block == 1)
+                return;
+            break;
+        }
 }

@@ -29,7 +29,7 @@ static unsigned passes_of(const struct pim_product *product)
 static struct pim_matrix_shape shape_of(const struct pim_product *product)
 {
     uint32_t segment = product->k / product->segments + (product->k % product->segments != 0);
-    return (struct pim_matrix_shape){.m = product->m,
+    return (struct pim_matrix_shape){.m = product->tile_rows ? product->tile_rows : product->m,
                                      .n = product->n,
                                      .k = product->k,
                                      .count = product->count,
@@ -92,11 +92,17 @@ struct k_walk {
 static bool next_tile(const struct pim_emitter *emitter, const struct pim_product *product, uint32_t depth, struct k_walk *walk,
                       struct input_tile *tile)
 {
+    uint32_t width = 0;
+    for (; walk->segment < product->segments; walk->segment++) {
+        width = segment_width(emitter, product, walk->segment);
+        if (width > 0)
+            break; /* a column may have no part of an input that is narrower than the columns are many */
+    }
     if (walk->segment == product->segments)
         return false;
-    uint32_t width = segment_width(emitter, product, walk->segment);
     uint64_t stride = product->segments == 1 ? product->input_stride : width;
-    *tile = (struct input_tile){.address = walk->piece + walk->offset,
+    bool own = product->segments > 1 && walk->segment == product->own_segment;
+    *tile = (struct input_tile){.address = (own ? product->own : walk->piece) + walk->offset,
                                 .stride = stride,
                                 .k0 = walk->k0,
                                 .k = minimum(depth, width - walk->offset)};

@@ -19,6 +19,8 @@ static uint64_t emit_message(struct pim_emitter *emitter, const struct pim_ring 
     instruction.u.network.tag = ring->tag + round;
     instruction.u.network.address = ring->address(emitter, ring->context, piece);
     instruction.u.network.bytes = ring->bytes(emitter, ring->context, piece);
+    if (instruction.u.network.bytes == 0)
+        return PIM_NOTHING; /* fewer things than nodes: both sides know that this piece is empty */
     return pim_emit(emitter, instruction, after, PIM_NOTHING, PIM_NOTHING);
 }
 

@@ -8,6 +8,8 @@
  */
 #include "mappers/estimate/estimate.h"
 
+#include <assert.h>
+
 static uint64_t ceil_divide(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);
@@ -165,6 +167,7 @@ bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const str
                          struct pim_matrix_estimate *estimate)
 {
     enum { VARIANTS = 16, STEPS = 64 };
+    assert(shape->m > 0);
     const struct product product = {hardware, shape, shape->segment < shape->k ? shape->segment : shape->k};
     bool found = false;
     for (uint32_t parts = 1;; parts = parts < STEPS ? parts + 1 : 2 * parts) {

@@ -1,7 +1,8 @@
 /* VC and switch allocation; the rules are in allocators.h. */
 #include "models/noc/allocators.h"
 
-/* Pointers count over the columns of all ports; this is where the search begins inside the port that starts at `first`. */
+/* Pointers count over the columns of all ports; this is where the search begins inside the port that starts
+ * at `first`. */
 static unsigned search_from(unsigned pointer, unsigned first, unsigned vcs)
 {
     return pointer > first && pointer < first + vcs ? pointer - first : 0;
@@ -12,7 +13,8 @@ static unsigned next_of(unsigned index, unsigned size)
     return index + 1 == size ? 0 : index + 1;
 }
 
-/* Index in `rows` (ascending) of the first one at or after `pointer`, among those not yet `taken` (a set of rows); count if none. */
+/* Index in `rows` (ascending) of the first one at or after `pointer`, among those not yet `taken` (a set of
+ * rows); count if none. */
 static unsigned first_row(const uint8_t *rows, unsigned count, const bool *taken, unsigned pointer)
 {
     unsigned lowest = count;
@@ -27,8 +29,9 @@ static unsigned first_row(const uint8_t *rows, unsigned count, const bool *taken
     return lowest;
 }
 
-static unsigned islip_heads(unsigned iterations, struct noc_input *inputs, struct noc_output *outputs, unsigned first, unsigned vcs,
-                            const uint8_t *rows, unsigned count, uint32_t free, struct noc_match *matches)
+static unsigned islip_heads(unsigned iterations, struct noc_input *inputs, struct noc_output *outputs,
+                            unsigned first, unsigned vcs, const uint8_t *rows, unsigned count, uint32_t free,
+                            struct noc_match *matches)
 {
     unsigned matched = 0, size = NOC_PORTS * vcs;
     bool taken[NOC_HEADS_LIMIT];
@@ -59,8 +62,9 @@ static unsigned islip_heads(unsigned iterations, struct noc_input *inputs, struc
     return matched;
 }
 
-static unsigned separable_heads(struct noc_input *inputs, struct noc_output *outputs, unsigned first, unsigned vcs,
-                                const uint8_t *rows, unsigned count, uint32_t free, struct noc_match *matches)
+static unsigned separable_heads(struct noc_input *inputs, struct noc_output *outputs, unsigned first,
+                                unsigned vcs, const uint8_t *rows, unsigned count, uint32_t free,
+                                struct noc_match *matches)
 {
     unsigned matched = 0, size = NOC_PORTS * vcs;
     uint8_t picked[NOC_HEADS_LIMIT];
@@ -82,17 +86,27 @@ static unsigned separable_heads(struct noc_input *inputs, struct noc_output *out
     return matched;
 }
 
-unsigned pim_noc_match_heads(const struct pim_noc_configuration *configuration, struct noc_input *inputs, struct noc_output *outputs,
-                             unsigned port, const uint8_t *rows, unsigned count, uint32_t free, struct noc_match *matches)
+unsigned pim_noc_match_heads(const struct pim_noc_configuration *configuration, struct noc_input *inputs,
+                             struct noc_output *outputs, unsigned port, const uint8_t *rows, unsigned count,
+                             uint32_t free, struct noc_match *matches)
 {
     unsigned vcs = configuration->virtual_channels;
-    if (configuration->vc_allocator == PIM_NOC_SEPARABLE_INPUT_FIRST || count == 1)
-        return separable_heads(inputs, outputs, port * vcs, vcs, rows, count, free, matches); /* one head: both are the same */
-    return islip_heads(configuration->allocator_iterations, inputs, outputs, port * vcs, vcs, rows, count, free, matches);
+    if (count == 1) { /* all allocators give it its first choice */
+        unsigned row = rows[0], first = port * vcs, size = NOC_PORTS * vcs;
+        unsigned column = pim_noc_first_from(free, search_from(inputs[row].pointer, first, vcs));
+        matches[0] = (struct noc_match){(uint8_t)row, (uint8_t)column};
+        outputs[column].pointer = (uint8_t)next_of(row, size);
+        inputs[row].pointer = (uint8_t)next_of(first + column, size);
+        return 1;
+    }
+    if (configuration->vc_allocator == PIM_NOC_SEPARABLE_INPUT_FIRST)
+        return separable_heads(inputs, outputs, port * vcs, vcs, rows, count, free, matches);
+    return islip_heads(configuration->allocator_iterations, inputs, outputs, port * vcs, vcs, rows, count,
+                       free, matches);
 }
 
-static uint32_t islip_switch(unsigned iterations, unsigned rows, struct noc_switch *arbiter, const struct noc_requests *requests,
-                             uint8_t columns[NOC_ROWS])
+static uint32_t islip_switch(unsigned iterations, unsigned rows, struct noc_switch *arbiter,
+                             const struct noc_requests *requests, uint8_t columns[NOC_ROWS])
 {
     uint32_t wanting[NOC_PORTS] = {0}, matched = 0, unmatched = requests->asking;
     for (uint32_t set = unmatched; set; set &= set - 1) {
@@ -130,8 +144,8 @@ static uint32_t islip_switch(unsigned iterations, unsigned rows, struct noc_swit
     return matched;
 }
 
-static uint32_t separable_switch(unsigned rows, struct noc_switch *arbiter, const struct noc_requests *requests,
-                                 uint8_t columns[NOC_ROWS])
+static uint32_t separable_switch(unsigned rows, struct noc_switch *arbiter,
+                                 const struct noc_requests *requests, uint8_t columns[NOC_ROWS])
 {
     uint32_t normal[NOC_PORTS] = {0}, speculative[NOC_PORTS] = {0}, matched = 0;
     for (uint32_t set = requests->asking; set; set &= set - 1) {
@@ -157,6 +171,18 @@ uint32_t pim_noc_match_switch(const struct pim_noc_configuration *configuration,
                               const struct noc_requests *requests, uint8_t columns[NOC_ROWS])
 {
     unsigned rows = NOC_PORTS * configuration->input_speedup;
+    if ((requests->asking & (requests->asking - 1)) ==
+        0) { /* one row: all allocators take its first column */
+        unsigned row = pim_lowest_bit(requests->asking);
+        uint8_t first = requests->normal[row];
+        if (configuration->switch_allocator == PIM_NOC_ISLIP)
+            first |= requests->speculative[row];
+        unsigned column = pim_noc_first_from(first ? first : requests->speculative[row], arbiter->row[row]);
+        columns[row] = (uint8_t)column;
+        arbiter->column[column] = (uint8_t)next_of(row, rows);
+        arbiter->row[row] = (uint8_t)next_of(column, NOC_PORTS);
+        return requests->asking;
+    }
     if (configuration->switch_allocator == PIM_NOC_SEPARABLE_INPUT_FIRST)
         return separable_switch(rows, arbiter, requests, columns);
     return islip_switch(configuration->allocator_iterations, rows, arbiter, requests, columns);

@@ -1,11 +1,13 @@
 /*
- * Matchings: which head gets which virtual channel downstream, and which virtual channel of an input gets the crossbar.
+ * Matchings: which head gets which virtual channel downstream, and which virtual channel of an input gets the
+ * crossbar.
  *
- * Every choice is a round-robin arbiter: the first candidate at or after a pointer, cyclically (bits.h). Pointers start at 0.
- * islip: in each iteration every unmatched output offers itself to the first unmatched requester at or after its pointer, then
- * every input accepts the first offer at or after its pointer; pointers move behind the partner, only on an acceptance, and only in
- * the first iteration. separable_input_first: every input picks one output, then every output picks one of the inputs that
- * picked it; both pointers move behind the partner for each match.
+ * Every choice is a round-robin arbiter: the first candidate at or after a pointer, cyclically (bits.h).
+ * Pointers start at 0. islip: in each iteration every unmatched output offers itself to the first unmatched
+ * requester at or after its pointer, then every input accepts the first offer at or after its pointer;
+ * pointers move behind the partner, only on an acceptance, and only in the first iteration.
+ * separable_input_first: every input picks one output, then every output picks one of the inputs that picked
+ * it; both pointers move behind the partner for each match.
  */
 #ifndef PIMSIM_MODELS_NOC_ALLOCATORS_H
 #define PIMSIM_MODELS_NOC_ALLOCATORS_H
@@ -20,8 +22,9 @@ struct noc_match {
 };
 
 /*
- * Virtual channels of output port `port`: matches the heads in `rows` (ascending, count >= 1), each of which asks for every member of
- * `free` (not empty). `inputs` are the router's rows, `outputs` the port's columns. Returns the number of matches.
+ * Virtual channels of output port `port`: matches the heads in `rows` (ascending, count >= 1), each of which
+ * asks for every member of `free` (not empty). `inputs` are the router's rows, `outputs` the port's columns.
+ * Returns the number of matches.
  */
 unsigned pim_noc_match_heads(const struct pim_noc_configuration *configuration, struct noc_input *inputs,
                              struct noc_output *outputs, unsigned port, const uint8_t *rows, unsigned count,

@@ -8,11 +8,19 @@
 
 #include <stdint.h>
 
-/* First member at or after `pointer` (0 to 63), else the lowest: the choice of a round-robin arbiter. The set is not empty. */
+/* First member at or after `pointer` (0 to 63), else the lowest: the choice of a round-robin arbiter. The set
+ * is not empty. */
 static inline unsigned pim_noc_first_from(uint64_t set, unsigned pointer)
 {
     uint64_t above = set >> pointer << pointer;
     return pim_lowest_bit(above ? above : set);
+}
+
+/* {offset, offset + step, ...} below 32, for step 1 to 4. */
+static inline uint32_t pim_noc_every(unsigned step, unsigned offset)
+{
+    static const uint32_t sets[] = {0, UINT32_MAX, 0x55555555, 0x49249249, 0x11111111};
+    return sets[step] << offset;
 }
 
 /* {0 ... count - 1} for count <= 32. */

@@ -24,7 +24,8 @@ void pim_noc_configuration_initialize(struct pim_noc_configuration *configuratio
     };
 }
 
-enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *configuration, struct pim_error *error)
+enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *configuration,
+                                            struct pim_error *error)
 {
     const struct {
         const char *name;
@@ -46,20 +47,26 @@ enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (ranges[i].value < ranges[i].minimum || ranges[i].value > ranges[i].maximum)
-            return pim_fail(error, PIM_BAD_INPUT, "noc.%s is %u: allowed are %u to %u", ranges[i].name, ranges[i].value,
-                            ranges[i].minimum, ranges[i].maximum);
+            return pim_fail(error, PIM_BAD_INPUT, "noc.%s is %u: allowed are %u to %u", ranges[i].name,
+                            ranges[i].value, ranges[i].minimum, ranges[i].maximum);
     if ((unsigned)configuration->vc_allocator >= PIM_NOC_ALLOCATORS ||
         (unsigned)configuration->switch_allocator >= PIM_NOC_ALLOCATORS)
-        return pim_fail(error, PIM_BAD_INPUT, "noc.%s is unknown: allowed are islip and separable_input_first",
-                        (unsigned)configuration->vc_allocator >= PIM_NOC_ALLOCATORS ? "vc_allocator" : "switch_allocator");
-    if ((unsigned)configuration->fidelity >= PIM_NOC_FIDELITIES)
-        return pim_fail(error, PIM_BAD_INPUT, "noc.fidelity is unknown: allowed are ideal, analytic and flit");
-    if (configuration->virtual_channels % configuration->input_speedup != 0)
-        return pim_fail(error, PIM_BAD_INPUT, "noc.input_speedup is %u: it must divide noc.virtual_channels, which is %u",
-                        configuration->input_speedup, configuration->virtual_channels);
-    if (configuration->speculative && configuration->vc_allocation_delay > configuration->switch_allocation_delay)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "noc.vc_allocation_delay is %u: with noc.speculative it must not exceed noc.switch_allocation_delay, which "
+                        "noc.%s is unknown: allowed are islip and separable_input_first",
+                        (unsigned)configuration->vc_allocator >= PIM_NOC_ALLOCATORS ? "vc_allocator"
+                                                                                    : "switch_allocator");
+    if ((unsigned)configuration->fidelity >= PIM_NOC_FIDELITIES)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.fidelity is unknown: allowed are ideal, analytic and flit");
+    if (configuration->virtual_channels % configuration->input_speedup != 0)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.input_speedup is %u: it must divide noc.virtual_channels, which is %u",
+                        configuration->input_speedup, configuration->virtual_channels);
+    if (configuration->speculative &&
+        configuration->vc_allocation_delay > configuration->switch_allocation_delay)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.vc_allocation_delay is %u: with noc.speculative it must not exceed "
+                        "noc.switch_allocation_delay, which "
                         "is %u",
                         configuration->vc_allocation_delay, configuration->switch_allocation_delay);
     return PIM_OK;
@@ -70,7 +77,8 @@ static uint32_t distance(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-uint32_t pim_noc_hops(const struct pim_noc_configuration *configuration, uint32_t source, uint32_t destination)
+uint32_t pim_noc_hops(const struct pim_noc_configuration *configuration, uint32_t source,
+                      uint32_t destination)
 {
     uint32_t width = configuration->width;
     return 1 + distance(source % width, destination % width) + distance(source / width, destination / width);
@@ -83,15 +91,16 @@ uint32_t pim_noc_router_delay(const struct pim_noc_configuration *configuration)
     return configuration->routing_delay + allocation + configuration->switch_traversal_delay;
 }
 
-uint64_t pim_noc_zero_load_latency(const struct pim_noc_configuration *configuration, uint32_t source, uint32_t destination,
-                                   uint64_t flits)
+uint64_t pim_noc_zero_load_latency(const struct pim_noc_configuration *configuration, uint32_t source,
+                                   uint32_t destination, uint64_t flits)
 {
     uint64_t hops = pim_noc_hops(configuration, source, destination);
     uint64_t delay = pim_noc_router_delay(configuration);
     return NOC_INJECTION + (hops - 1) * (delay + configuration->link_latency) + delay + 1 + (flits - 1);
 }
 
-uint32_t pim_noc_neighbour(const struct pim_noc_configuration *configuration, uint32_t node, enum pim_noc_direction direction)
+uint32_t pim_noc_neighbour(const struct pim_noc_configuration *configuration, uint32_t node,
+                           enum pim_noc_direction direction)
 {
     uint32_t width = configuration->width, x = node % width, y = node / width;
     switch (direction) {

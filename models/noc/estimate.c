@@ -1,11 +1,12 @@
 /*
- * The two cheaper fidelities: a packet is three events (its head leaves, its tail leaves, it arrives), whatever its length.
+ * The two cheaper fidelities: a packet is three events (its head leaves, its tail leaves, it arrives),
+ * whatever its length.
  *
  * 1. A source sends one packet at a time, one flit a cycle.
  * 2. IDEAL: a head spends the zero-load time on every hop.
- * 3. ANALYTIC: in the cycle in which a head leaves its source, every link of its path is reserved in turn: the head passes at the
- *    earliest when the link is free, and holds it for as many cycles as the packet has flits. Reservations are made in the order
- *    of (cycle in which the head leaves, source).
+ * 3. ANALYTIC: in the cycle in which a head leaves its source, every link of its path is reserved in turn:
+ *    the head passes at the earliest when the link is free, and holds it for as many cycles as the packet has
+ *    flits. Reservations are made in the order of (cycle in which the head leaves, source).
  */
 #include "models/noc/internal.h"
 
@@ -46,7 +47,8 @@ static bool before(const struct item *a, const struct item *b)
     return a->node != b->node ? a->node < b->node : a->sequence < b->sequence;
 }
 
-static void push(struct noc_estimate *estimate, uint64_t time, enum happening what, uint32_t node, uint32_t packet)
+static void push(struct noc_estimate *estimate, uint64_t time, enum happening what, uint32_t node,
+                 uint32_t packet)
 {
     if (estimate->count == estimate->capacity)
         estimate->heap = pim_noc_grow(estimate->heap, &estimate->capacity, sizeof *estimate->heap);
@@ -83,8 +85,8 @@ enum pim_status pim_noc_estimate_create(struct pim_noc *noc, struct pim_error *e
     estimate->link_free = calloc(nodes * LINKS, sizeof *estimate->link_free);
     estimate->link_flits = calloc(nodes * LINKS, sizeof *estimate->link_flits);
     if (!estimate->sources || !estimate->link_free || !estimate->link_flits)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip of %u x %u nodes", noc->configuration.width,
-                        noc->configuration.height);
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip of %u x %u nodes",
+                        noc->configuration.width, noc->configuration.height);
     for (size_t i = 0; i < nodes; i++)
         estimate->sources[i].queue_front = NOC_NO_PACKET;
     return PIM_OK;
@@ -128,9 +130,10 @@ uint64_t pim_noc_estimate_origin(const struct noc_estimate *estimate)
     return estimate->origin;
 }
 
-/* The first cycle at or after `time` in which the head can pass the link, which is then taken for the whole packet. */
-static uint64_t pass(struct noc_estimate *estimate, bool reserve, uint32_t node, enum pim_noc_direction direction, uint64_t time,
-                     uint64_t flits)
+/* The first cycle at or after `time` in which the head can pass the link, which is then taken for the whole
+ * packet. */
+static uint64_t pass(struct noc_estimate *estimate, bool reserve, uint32_t node,
+                     enum pim_noc_direction direction, uint64_t time, uint64_t flits)
 {
     size_t link = (size_t)node * LINKS + direction;
     estimate->link_flits[link] += flits;
@@ -155,7 +158,8 @@ static uint64_t travel(struct pim_noc *noc, const struct pim_noc_packet *packet,
                                            : packet->x < x ? PIM_NOC_WEST
                                            : packet->y > y ? PIM_NOC_SOUTH
                                                            : PIM_NOC_NORTH;
-        time = pass(noc->estimate, reserve, node, direction, time + delay, packet->flits) + configuration->link_latency;
+        time = pass(noc->estimate, reserve, node, direction, time + delay, packet->flits) +
+               configuration->link_latency;
         node = pim_noc_neighbour(configuration, node, direction);
     }
     return pass(noc->estimate, reserve, node, PIM_NOC_EJECT, time + delay, packet->flits) + 1;
@@ -198,7 +202,8 @@ void pim_noc_estimate_step(struct pim_noc *noc, uint64_t cycle)
     }
 }
 
-uint64_t pim_noc_estimate_link_flits(const struct noc_estimate *estimate, uint32_t node, enum pim_noc_direction direction)
+uint64_t pim_noc_estimate_link_flits(const struct noc_estimate *estimate, uint32_t node,
+                                     enum pim_noc_direction direction)
 {
     return estimate->link_flits[(size_t)node * LINKS + direction];
 }

@@ -16,16 +16,21 @@ struct evaluation {
     uint32_t node, vcs;
     uint64_t flit_out[NOC_PORTS], credit_out[NOC_PORTS]; /* as in struct noc_router */
     uint8_t flit_out_ports, credit_out_ports;
+    uint8_t tail_ports, body_ports; /* inputs that sent a tail, and another flit */
     bool noisy; /* a packet began or ended somewhere, or got a virtual channel: not calm */
     bool moved; /* an arbiter's pointer or a held switch differs from before */
     bool read_change, wrote_change;
+    bool credit_once; /* a credit came in for this cycle only */
 };
 
-/* channels.c: what arrives in this cycle; what is sent in it. */
-void pim_noc_read_channels(struct evaluation *e);
+/* channels.c: changes of what arrives that become visible; what patterns bring in this cycle; what is sent in
+ * it. */
+void pim_noc_read_changes(struct evaluation *e);
+void pim_noc_read_patterns(struct evaluation *e);
 void pim_noc_write_channels(struct evaluation *e);
 
-/* channels.c: declares that all output channels repeat what they carried in the last `period` cycles (in `rhythm`). */
+/* channels.c: declares that all output channels repeat what they carried in the last `period` cycles (in
+ * `rhythm`). */
 void pim_noc_declare_patterns(struct evaluation *e, const struct noc_rhythm *rhythm, unsigned period);
 
 /* sleep.c: plans the next evaluation. `filled` and `nonfull` are the router's sets before this one. */

@@ -1,13 +1,15 @@
 /*
- * What the files of this folder share: packets, the state of routers and terminals, and the functions between the files.
+ * What the files of this folder share: packets, the state of routers and terminals, and the functions between
+ * the files.
  *
- * 1. A flit is not an object. A virtual channel's buffer is a count of flits and a list of packets; a channel carries an entry.
- * 2. A channel carries, in every cycle, the entry of the last change that has become visible: the writer records changes only.
- *    Heads and tails last one cycle, so they are always followed by another change.
+ * 1. A flit is not an object. A virtual channel's buffer is a count of flits and a list of packets; a channel
+ *    carries an entry.
+ * 2. A channel carries, in every cycle, what follows from the last change that has become visible: the writer
+ *    records changes only. A head is followed by body flits, a tail by nothing; anything else by itself.
  * 3. A packet has one `next`: it is in a source's queue, or its tail is in at most one buffer, or it is free.
  * 4. A unit whose change of a channel becomes visible to it is evaluated in that cycle (wheel.h).
- * 5. The writer may declare that a channel repeats a pattern; then what differs from the pattern is a change. A pattern is not
- *    rewritten before the reader has stopped to use it.
+ * 5. The writer may declare that a channel repeats a pattern; then what differs from the pattern is a change.
+ *    A pattern is not rewritten before the reader has stopped to use it.
  */
 #ifndef PIMSIM_MODELS_NOC_INTERNAL_H
 #define PIMSIM_MODELS_NOC_INTERNAL_H
@@ -38,14 +40,30 @@ static inline uint64_t pim_noc_entry(uint32_t packet, unsigned virtual_channel, 
     return (uint64_t)packet << 16 | virtual_channel << 8 | kind;
 }
 
+/* What follows a flit unless a change says otherwise. */
+static inline uint64_t pim_noc_flit_successor(uint64_t entry)
+{
+    if (PIM_LIKELY(!(entry & (NOC_HEAD | NOC_TAIL))))
+        return entry;
+    return entry & NOC_TAIL ? 0 : (entry & 0xFF00) | NOC_FLIT;
+}
+
+/* An entry of a credit channel: a set of virtual channels, and whether it is for this cycle only. */
+#define NOC_ONCE (UINT64_C(1) << 32)
+
+static inline uint64_t pim_noc_credit_successor(uint64_t entry)
+{
+    return entry & NOC_ONCE ? 0 : entry;
+}
+
 static inline unsigned pim_noc_entry_vc(uint64_t entry)
 {
     return entry >> 8 & 0xFF;
 }
 
 /*
- * What a channel carries while it repeats itself: in cycle c of the writer, entries[c % period]. Used by writer and reader alike.
- * In a list of changes, NOC_PATTERN + period says that the pattern begins.
+ * What a channel carries while it repeats itself: in cycle c of the writer, entries[c % period]. Used by
+ * writer and reader alike. In a list of changes, NOC_PATTERN + period says that the pattern begins.
  */
 enum { NOC_PERIOD_LIMIT = 16 };
 #define NOC_PATTERN (UINT64_C(1) << 63)
@@ -91,10 +109,10 @@ struct noc_switch {
 };
 
 struct noc_router {
-    uint64_t since;   /* cycles before this one are accounted for in all counters */
+    uint64_t since;                   /* cycles before this one are accounted for in all counters */
     uint64_t calm_since, clean_since; /* all steps from then on were calm; clean: see struct noc_rhythm */
-    uint64_t planned; /* first cycle to be evaluated if no channel changes before */
-    uint64_t entered; /* cycle of its entry in the agenda: `planned`, or the horizon */
+    uint64_t planned;                 /* first cycle to be evaluated if no channel changes before */
+    uint64_t entered;                 /* cycle of its entry in the agenda: `planned`, or the horizon */
 
     /* sets of virtual channels, by input port */
     uint32_t routing[NOC_PORTS];   /* front is a head whose output port is being computed */
@@ -111,9 +129,9 @@ struct noc_router {
     uint32_t tail_sent[NOC_PORTS]; /* owned until all credits are back (wait_for_tail_credit) */
 
     /*
-     * What the channels carry at present: flits by port; credits (sets of virtual channels) by output port when they
-     * come in and by input port when they go out. flit_out[NOC_TERMINAL] is the credit that the terminal returns for
-     * the flit it is sent. Then: which of them are not 0, and which repeat a pattern.
+     * What the channels carry at present: flits by port; credits (sets of virtual channels) by output port
+     * when they come in and by input port when they go out. flit_out[NOC_TERMINAL] is the credit that the
+     * terminal returns for the flit it is sent. Then: which of them are not 0, and which repeat a pattern.
      */
     uint64_t flit_in[NOC_PORTS], flit_out[NOC_PORTS], credit_in[NOC_PORTS], credit_out[NOC_PORTS];
     uint8_t flit_in_ports, flit_out_ports, credit_in_ports, credit_out_ports;
@@ -132,14 +150,14 @@ struct noc_router {
 };
 
 /*
- * What a unit remembers to find out that it repeats itself. A step is calm when no packet begins, ends or gets a virtual channel
- * in it, and clean when moreover no channel changes.
+ * What a unit remembers to find out that it repeats itself. A step is calm when no packet begins, ends or
+ * gets a virtual channel in it, and clean when moreover no channel changes.
  */
 enum { NOC_HISTORY = 2 * NOC_PERIOD_LIMIT };
 #define NOC_NO_SNAPSHOT (UINT64_C(1) << 63) /* a cycle that never comes */
 struct noc_rhythm {
-    uint64_t last;                    /* last step recorded */
-    uint64_t signatures[NOC_HISTORY]; /* of the grants, by cycle % NOC_HISTORY */
+    uint64_t last;                                        /* last step recorded */
+    uint64_t signatures[NOC_HISTORY];                     /* of the grants, by cycle % NOC_HISTORY */
     struct noc_grant grants[NOC_PERIOD_LIMIT][NOC_PORTS]; /* by cycle % NOC_PERIOD_LIMIT */
     uint8_t grant_counts[NOC_PERIOD_LIMIT];
     uint64_t snapshot_cycle; /* the state after this step: */
@@ -157,9 +175,9 @@ struct noc_terminal {
     bool flit_out_pattern, credit_in_pattern;
     uint32_t owned, nonfull, tail_sent; /* sets of the router's input virtual channels */
     uint8_t vc, last_vc;
-    uint8_t period;  /* as for routers */
-    bool sending;    /* a flit went out in the last evaluation */
-    uint64_t sent;   /* history: bit i says whether a flit went out i steps ago */
+    uint8_t period; /* as for routers */
+    bool sending;   /* a flit went out in the last evaluation */
+    uint64_t sent;  /* history: bit i says whether a flit went out i steps ago */
     uint64_t calm_since, clean_since, last, snapshot_cycle; /* as for routers */
     uint32_t snapshot_nonfull;
     uint64_t link_flits;
@@ -167,8 +185,9 @@ struct noc_terminal {
 
 /* Constants of the timing, from the configuration. */
 struct noc_timing {
-    uint32_t ejection;                 /* switch allocation to consumed by the terminal */
-    uint32_t flit_latency[NOC_PORTS];   /* by the reader's input: sent (switch allocation, injection) to usable */
+    uint32_t ejection; /* switch allocation to consumed by the terminal */
+    uint32_t
+        flit_latency[NOC_PORTS]; /* by the reader's input: sent (switch allocation, injection) to usable */
     uint32_t credit_latency[NOC_PORTS]; /* by the reader's output: switch allocation downstream to usable */
 };
 enum { NOC_INJECTION = 2, NOC_INJECTION_CREDIT = 2 }; /* terminal to router; router to terminal */
@@ -190,16 +209,16 @@ struct noc_mesh {
     uint32_t *terminal_credits; /* [node][vc] */
 
     /* changes under way, by the cycle (modulo `ring`, a power of two) in which the reader can use them */
-    uint64_t *flit_changes;     /* [node][ring][port] */
-    uint64_t *credit_changes;   /* [node][ring][port] */
-    uint8_t *flit_ports;        /* [node][ring]: input ports with a change */
-    uint8_t *credit_ports;      /* [node][ring]: output ports with a change */
-    uint64_t *terminal_changes; /* [node][ring]: credits, with NOC_CHANGED */
+    uint64_t *flit_changes;                              /* [node][ring][port] */
+    uint64_t *credit_changes;                            /* [node][ring][port] */
+    uint8_t *flit_ports;                                 /* [node][ring]: input ports with a change */
+    uint8_t *credit_ports;                               /* [node][ring]: output ports with a change */
+    uint64_t *terminal_changes;                          /* [node][ring]: credits, with NOC_CHANGED */
     struct noc_pattern *flit_patterns, *credit_patterns; /* [node][port] of the reader */
     struct noc_pattern *terminal_patterns;               /* [node] */
 
-    struct noc_rhythm *rhythms;   /* [node] */
-    uint32_t *snapshots;          /* [node][port][vc][2]: flits in the input's buffer, credits of the output */
+    struct noc_rhythm *rhythms; /* [node] */
+    uint32_t *snapshots;        /* [node][port][vc][2]: flits in the input's buffer, credits of the output */
     uint32_t *terminal_snapshots; /* [node][vc]: credits */
     struct pim_noc_wheel router_wheel, terminal_wheel;
 
@@ -260,10 +279,12 @@ void pim_noc_mesh_deliver_at(struct noc_mesh *mesh, uint64_t time, uint32_t pack
 bool pim_noc_router_sleeps_on(struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
 
 /* sleep.c: flits sent to `output` in the cycles before `end` that are not accounted for yet. */
-uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, unsigned output, uint64_t end);
+uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, unsigned output,
+                                    uint64_t end);
 uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint64_t end);
 
-/* sleep.c, router.c and terminal.c: `settle` accounts for all cycles before `cycle`, during which the unit was asleep. */
+/* sleep.c, router.c and terminal.c: `settle` accounts for all cycles before `cycle`, during which the unit
+ * was asleep. */
 void pim_noc_router_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 void pim_noc_router_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle);

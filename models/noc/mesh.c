@@ -1,8 +1,8 @@
 /*
  * The flit-level mesh: storage, the agenda, and one network cycle.
  *
- * Routers and terminals see each other only through channels of at least two cycles, so the order in which units are evaluated
- * inside a cycle has no influence; units are visited by ascending node.
+ * Routers and terminals see each other only through channels of at least two cycles, so the order in which
+ * units are evaluated inside a cycle has no influence; units are visited by ascending node.
  */
 #include "models/noc/internal.h"
 
@@ -34,7 +34,8 @@ static void set_timing(struct noc_mesh *mesh, const struct pim_noc_configuration
     timing->ejection = crossing + 1;
     timing->flit_latency[NOC_TERMINAL] = NOC_INJECTION;
     timing->credit_latency[NOC_TERMINAL] = timing->ejection + 2 + configuration->credit_delay;
-    uint32_t longest = larger(timing->flit_latency[0], larger(timing->credit_latency[0], timing->credit_latency[NOC_TERMINAL]));
+    uint32_t longest = larger(timing->flit_latency[0],
+                              larger(timing->credit_latency[0], timing->credit_latency[NOC_TERMINAL]));
     mesh->ring = 1;
     while (mesh->ring <= longest + 1) /* a pattern is announced a cycle ahead */
         mesh->ring *= 2;
@@ -53,7 +54,8 @@ static void initialize_units(struct pim_noc *noc)
         router->x = (uint16_t)(node % configuration->width);
         router->y = (uint16_t)(node / configuration->width);
         for (unsigned direction = 0; direction < 4; direction++)
-            router->neighbour[direction] = pim_noc_neighbour(configuration, node, (enum pim_noc_direction)direction);
+            router->neighbour[direction] =
+                pim_noc_neighbour(configuration, node, (enum pim_noc_direction)direction);
         for (unsigned port = 0; port < NOC_PORTS; port++)
             router->free[port] = router->nonfull[port] = all;
         for (unsigned row = 0; row < NOC_PORTS * configuration->input_speedup; row++)
@@ -99,12 +101,15 @@ enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error
     mesh->rhythms = calloc(nodes, sizeof *mesh->rhythms);
     mesh->snapshots = calloc(nodes * NOC_PORTS * mesh->vcs * 2, sizeof *mesh->snapshots);
     mesh->terminal_snapshots = calloc(nodes * mesh->vcs, sizeof *mesh->terminal_snapshots);
-    bool patterns = mesh->flit_patterns && mesh->credit_patterns && mesh->terminal_patterns && mesh->rhythms &&
-                    mesh->snapshots && mesh->terminal_snapshots;
-    bool agenda = wheel_create(&mesh->router_wheel, mesh->nodes) && wheel_create(&mesh->terminal_wheel, mesh->nodes);
-    if (!agenda || !patterns || !mesh->routers || !mesh->terminals || !mesh->inputs || !mesh->outputs || !mesh->terminal_credits ||
-        !mesh->flit_changes || !mesh->credit_changes || !mesh->flit_ports || !mesh->credit_ports || !mesh->terminal_changes)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip of %u x %u routers with %u virtual channels",
+    bool patterns = mesh->flit_patterns && mesh->credit_patterns && mesh->terminal_patterns &&
+                    mesh->rhythms && mesh->snapshots && mesh->terminal_snapshots;
+    bool agenda =
+        wheel_create(&mesh->router_wheel, mesh->nodes) && wheel_create(&mesh->terminal_wheel, mesh->nodes);
+    if (!agenda || !patterns || !mesh->routers || !mesh->terminals || !mesh->inputs || !mesh->outputs ||
+        !mesh->terminal_credits || !mesh->flit_changes || !mesh->credit_changes || !mesh->flit_ports ||
+        !mesh->credit_ports || !mesh->terminal_changes)
+        return pim_fail(error, PIM_NO_MEMORY,
+                        "no memory for a network on chip of %u x %u routers with %u virtual channels",
                         noc->configuration.width, noc->configuration.height, mesh->vcs);
     initialize_units(noc);
     return PIM_OK;
@@ -167,7 +172,8 @@ uint64_t pim_noc_mesh_next(const struct noc_mesh *mesh)
     return due < next ? due : next;
 }
 
-/* All tails reach their terminals after the same time, so the ring is in order of time, and of node within a cycle. */
+/* All tails reach their terminals after the same time, so the ring is in order of time, and of node within a
+ * cycle. */
 void pim_noc_mesh_deliver_at(struct noc_mesh *mesh, uint64_t time, uint32_t packet)
 {
     if (mesh->due_count == mesh->due_capacity) {
@@ -213,7 +219,8 @@ void pim_noc_mesh_step(struct pim_noc *noc, uint64_t cycle)
     }
 }
 
-uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction, uint64_t end)
+uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction,
+                                 uint64_t end)
 {
     const struct noc_mesh *mesh = noc->mesh;
     if (direction == PIM_NOC_INJECT)

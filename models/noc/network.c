@@ -1,8 +1,10 @@
 /*
- * The public face of the network: packets, callbacks, statistics, and the adapter that turns network cycles into kernel events.
+ * The public face of the network: packets, callbacks, statistics, and the adapter that turns network cycles
+ * into kernel events.
  *
  * 1. At most one kernel event is pending: at the next cycle in which something has to be done.
- * 2. Callbacks of a cycle run after the whole network has done it, so what they send belongs to the next cycle at the earliest.
+ * 2. Callbacks of a cycle run after the whole network has done it, so what they send belongs to the next
+ *    cycle at the earliest.
  */
 #include "models/noc/internal.h"
 
@@ -16,7 +18,8 @@ void *pim_noc_grow(void *items, size_t *capacity, size_t item_size)
     size_t more = *capacity ? *capacity * 2 : 64;
     void *grown = more <= SIZE_MAX / item_size ? realloc(items, more * item_size) : NULL;
     if (!grown) {
-        fprintf(stderr, "pimsim: out of memory: the network on chip needs %zu entries of %zu bytes\n", more, item_size);
+        fprintf(stderr, "pimsim: out of memory: the network on chip needs %zu entries of %zu bytes\n", more,
+                item_size);
         abort();
     }
     *capacity = more;
@@ -47,7 +50,8 @@ void pim_noc_note_injected(struct pim_noc *noc, uint32_t index)
         return;
     if (noc->injected_count == noc->injected_capacity)
         noc->injected = pim_noc_grow(noc->injected, &noc->injected_capacity, sizeof *noc->injected);
-    noc->injected[noc->injected_count++] = (struct noc_injected){noc->packets[index].user, noc->packets[index].source};
+    noc->injected[noc->injected_count++] =
+        (struct noc_injected){noc->packets[index].user, noc->packets[index].source};
 }
 
 void pim_noc_note_arrived(struct pim_noc *noc, uint32_t index)
@@ -137,10 +141,12 @@ static void at_edge(struct pim_kernel *kernel, void *context)
     plan(noc);
 }
 
-void pim_noc_send_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint32_t destination, uint64_t flits, uint64_t user)
+void pim_noc_send_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint32_t destination,
+                     uint64_t flits, uint64_t user)
 {
     const struct pim_noc_configuration *configuration = &noc->configuration;
-    assert(source < configuration->width * configuration->height && destination < configuration->width * configuration->height);
+    assert(source < configuration->width * configuration->height &&
+           destination < configuration->width * configuration->height);
     assert(flits >= 1 && flits <= PIM_NOC_FLITS_LIMIT);
     uint32_t index = pim_noc_packet_new(noc);
     struct pim_noc_packet *packet = &noc->packets[index];
@@ -189,23 +195,25 @@ static void report(void *context, struct pim_idle_report *lines)
         char channel[32] = "";
         if (items[i].virtual_channel != UINT32_MAX)
             (void)snprintf(channel, sizeof channel, " virtual channel %u", items[i].virtual_channel);
-        pim_idle_report_line(lines, "router %u input %s%s: packet %" PRIu64 " from %u to %u wants %s: %s", items[i].node,
-                             names[items[i].input], channel, items[i].packet, items[i].source, items[i].destination,
-                             names[items[i].output], items[i].reason);
+        pim_idle_report_line(lines, "router %u input %s%s: packet %" PRIu64 " from %u to %u wants %s: %s",
+                             items[i].node, names[items[i].input], channel, items[i].packet, items[i].source,
+                             items[i].destination, names[items[i].output], items[i].reason);
     }
     if (count > MOST)
         pim_idle_report_line(lines, "network: %zu more packets wait", count - MOST);
 }
 
-enum pim_status pim_noc_create(const struct pim_noc_configuration *configuration, struct pim_kernel *kernel, pim_time period,
-                               const struct pim_noc_callbacks *callbacks, struct pim_noc **result, struct pim_error *error)
+enum pim_status pim_noc_create(const struct pim_noc_configuration *configuration, struct pim_kernel *kernel,
+                               pim_time period, const struct pim_noc_callbacks *callbacks,
+                               struct pim_noc **result, struct pim_error *error)
 {
     *result = NULL;
     enum pim_status status = pim_noc_configuration_check(configuration, error);
     if (status != PIM_OK)
         return status;
     if (period == 0)
-        return pim_fail(error, PIM_BAD_INPUT, "the period of the network's clock is 0 ticks: it must be at least 1");
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the period of the network's clock is 0 ticks: it must be at least 1");
     struct pim_noc *noc = calloc(1, sizeof *noc);
     if (!noc)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip");
@@ -215,7 +223,8 @@ enum pim_status pim_noc_create(const struct pim_noc_configuration *configuration
     noc->period = period;
     noc->packet_free = NOC_NO_PACKET;
     pim_event_initialize(&noc->event, at_edge, noc);
-    status = configuration->fidelity == PIM_NOC_FLIT ? pim_noc_mesh_create(noc, error) : pim_noc_estimate_create(noc, error);
+    status = configuration->fidelity == PIM_NOC_FLIT ? pim_noc_mesh_create(noc, error)
+                                                     : pim_noc_estimate_create(noc, error);
     if (status != PIM_OK) {
         pim_noc_destroy(noc);
         return status;

@@ -1,13 +1,15 @@
 /*
- * The network on chip: a rectangular mesh of input-queued virtual-channel wormhole routers with credit flow control and
- * dimension-order (x, then y) routing, one terminal per router. The timing rules, their source and the mapping of BookSim's
- * parameter names to the ones here are in docs/models/noc.md.
+ * The network on chip: a rectangular mesh of input-queued virtual-channel wormhole routers with credit flow
+ * control and dimension-order (x, then y) routing, one terminal per router. The timing rules, their source
+ * and the mapping of BookSim's parameter names to the ones here are in docs/models/noc.md.
  *
- * Units: cycles are network cycles; cycle c begins at tick c * period. Flits are counted, never stored. Node = x + width * y.
+ * Units: cycles are network cycles; cycle c begins at tick c * period. Flits are counted, never stored. Node
+ * = x + width * y.
  *
  * 1. Cycles do not depend on `step_every_cycle`, nor on when somebody asks for statistics.
- * 2. Every packet that is sent is injected once and delivered once; flits of a packet arrive in order. Packets of one
- *    (source, destination) pair need not arrive in the order in which they were sent: they take different virtual channels.
+ * 2. Every packet that is sent is injected once and delivered once; flits of a packet arrive in order.
+ *    Packets of one (source, destination) pair need not arrive in the order in which they were sent: they take
+ *    different virtual channels.
  * 3. Nothing happens, and no kernel event is pending, while the network is idle.
  * 4. There is no global state: several networks can live in one process.
  */
@@ -24,13 +26,15 @@
 enum pim_noc_allocator { PIM_NOC_ISLIP, PIM_NOC_SEPARABLE_INPUT_FIRST, PIM_NOC_ALLOCATORS };
 
 /*
- * FLIT is the router, exact to the cycle. IDEAL: zero-load latency, every link with unlimited bandwidth, but a source sends one
- * flit per cycle. ANALYTIC: zero-load latency, and each link of the path is held for as many cycles as the packet has flits, in
- * the order in which packets leave their sources. docs/models/noc.md says what the two ignore.
+ * FLIT is the router, exact to the cycle. IDEAL: zero-load latency, every link with unlimited bandwidth, but
+ * a source sends one flit per cycle. ANALYTIC: zero-load latency, and each link of the path is held for as
+ * many cycles as the packet has flits, in the order in which packets leave their sources. docs/models/noc.md
+ * says what the two ignore.
  */
 enum pim_noc_fidelity { PIM_NOC_IDEAL, PIM_NOC_ANALYTIC, PIM_NOC_FLIT, PIM_NOC_FIDELITIES };
 
-/* Where a flit leaves a router, or where it comes from. A flit that leaves by d arrives at the neighbour's input d ^ 1. */
+/* Where a flit leaves a router, or where it comes from. A flit that leaves by d arrives at the neighbour's
+ * input d ^ 1. */
 enum pim_noc_direction {
     PIM_NOC_EAST,  /* towards x + 1 */
     PIM_NOC_WEST,  /* towards x - 1 */
@@ -83,9 +87,10 @@ struct pim_noc_delivery {
 };
 
 /*
- * Called in PIM_PHASE_NETWORK at the tick of the cycle in which it happens, after the whole network has done that cycle: first
- * `injected` by ascending source, then `delivered` by ascending destination. Either may be NULL. A packet sent from a callback of
- * cycle c is created in c + 1. A callback must not destroy the network.
+ * Called in PIM_PHASE_NETWORK at the tick of the cycle in which it happens, after the whole network has done
+ * that cycle: first `injected` by ascending source, then `delivered` by ascending destination. Either may be
+ * NULL. A packet sent from a callback of cycle c is created in c + 1. A callback must not destroy the
+ * network.
  */
 struct pim_noc_callbacks {
     void *context;
@@ -96,7 +101,8 @@ struct pim_noc_callbacks {
 
 struct pim_noc;
 
-/* BookSim's defaults on an 8x8 mesh: 16 virtual channels of 8 flits, all stages 1 cycle, credit_delay 0, islip, one iteration. */
+/* BookSim's defaults on an 8x8 mesh: 16 virtual channels of 8 flits, all stages 1 cycle, credit_delay 0,
+ * islip, one iteration. */
 void pim_noc_configuration_initialize(struct pim_noc_configuration *configuration);
 
 /* PIM_BAD_INPUT, with a message that names the field, what was found and what is allowed. */
@@ -104,8 +110,9 @@ enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *
                                             struct pim_error *error);
 
 /*
- * Creates a network; the caller destroys it before the kernel. `period`: ticks per network cycle, at least 1. `kernel` may be
- * NULL: then the caller steps the network itself (below). Errors: PIM_BAD_INPUT, PIM_NO_MEMORY.
+ * Creates a network; the caller destroys it before the kernel. `period`: ticks per network cycle, at least 1.
+ * `kernel` may be NULL: then the caller steps the network itself (below). Errors: PIM_BAD_INPUT,
+ * PIM_NO_MEMORY.
  */
 enum pim_status pim_noc_create(const struct pim_noc_configuration *configuration, struct pim_kernel *kernel,
                                pim_time period, const struct pim_noc_callbacks *callbacks,
@@ -117,21 +124,24 @@ void pim_noc_destroy(struct pim_noc *noc);
 const struct pim_noc_configuration *pim_noc_configuration(const struct pim_noc *noc);
 
 /*
- * Puts a packet of `flits` (1 to PIM_NOC_FLITS_LIMIT) flits at the end of the source's queue, in the first network cycle at or
- * after now that the network has not done yet. `packet` comes back in the callbacks. Nodes and flits are asserted: check input
- * before. Never fails: memory that runs out aborts with a message. Needs a kernel.
+ * Puts a packet of `flits` (1 to PIM_NOC_FLITS_LIMIT) flits at the end of the source's queue, in the first
+ * network cycle at or after now that the network has not done yet. `packet` comes back in the callbacks.
+ * Nodes and flits are asserted: check input before. Never fails: memory that runs out aborts with a message.
+ * Needs a kernel.
  */
 void pim_noc_send(struct pim_noc *noc, uint32_t source, uint32_t destination, uint64_t flits,
                   uint64_t packet);
 
-/* Without a kernel. The same for a given cycle, which must be later than the last one stepped and not after the next cycle. */
+/* Without a kernel. The same for a given cycle, which must be later than the last one stepped and not after
+ * the next cycle. */
 void pim_noc_send_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint32_t destination,
                      uint64_t flits, uint64_t packet);
 
 /* The next cycle in which something has to be done, UINT64_MAX when idle or blocked for good. */
 uint64_t pim_noc_next_cycle(const struct pim_noc *noc);
 
-/* Without a kernel. Does `cycle`, which must be later than the last one done and not after the next one; calls the callbacks. */
+/* Without a kernel. Does `cycle`, which must be later than the last one done and not after the next one;
+ * calls the callbacks. */
 void pim_noc_step(struct pim_noc *noc, uint64_t cycle);
 
 /* Cycles from the first flit leaving the source to the last one consumed, in an empty network. */
@@ -156,9 +166,10 @@ struct pim_noc_statistics {
 void pim_noc_get_statistics(const struct pim_noc *noc, struct pim_noc_statistics *statistics);
 
 /*
- * Flits that have been put on the link which leaves `node` in `direction` (PIM_NOC_INJECT: from the node's terminal into its router)
- * up to the last cycle done; with a kernel, up to now. A packet's flits count when they win the switch. Analytic and ideal: a
- * packet counts on all its links when its head is injected. 0 where there is no link (the rim).
+ * Flits that have been put on the link which leaves `node` in `direction` (PIM_NOC_INJECT: from the node's
+ * terminal into its router) up to the last cycle done; with a kernel, up to now. A packet's flits count when
+ * they win the switch. Analytic and ideal: a packet counts on all its links when its head is injected. 0
+ * where there is no link (the rim).
  */
 uint64_t pim_noc_link_flits(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction);
 
@@ -169,7 +180,8 @@ uint32_t pim_noc_neighbour(const struct pim_noc_configuration *configuration, ui
 /* Whether every packet sent has been delivered. */
 bool pim_noc_idle(const struct pim_noc *noc);
 
-/* Who waits, for a deadlock report: a packet at the front of a source queue or of an input virtual channel. */
+/* Who waits, for a deadlock report: a packet at the front of a source queue or of an input virtual channel.
+ */
 struct pim_noc_waiting {
     uint32_t node;
     enum pim_noc_direction input; /* the router's input it waits in; PIM_NOC_INJECT: still in its terminal */
@@ -184,8 +196,9 @@ struct pim_noc_waiting {
 size_t pim_noc_get_waiting(const struct pim_noc *noc, struct pim_noc_waiting *items, size_t capacity);
 
 /*
- * Checks the invariants of the whole network between two cycles: flits sent = flits delivered + flits under way, credits conserved
- * on every virtual channel, no virtual channel with two owners. PIM_INTERNAL with what was found. Slow: for tests and `--check`.
+ * Checks the invariants of the whole network between two cycles: flits sent = flits delivered + flits under
+ * way, credits conserved on every virtual channel, no virtual channel with two owners. PIM_INTERNAL with what
+ * was found. Slow: for tests and `--check`.
  */
 enum pim_status pim_noc_check(struct pim_noc *noc, struct pim_error *error);
 

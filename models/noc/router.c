@@ -1,7 +1,9 @@
 /*
- * One cycle of an input-queued virtual-channel router, in the order in which the hardware applies the rules of docs/models/noc.md.
+ * One cycle of an input-queued virtual-channel router, in the order in which the hardware applies the rules
+ * of docs/models/noc.md.
  *
- * 1. All decisions of a cycle (VC allocation, held switches, switch allocation) use the state before any update of that cycle.
+ * 1. All decisions of a cycle (VC allocation, held switches, switch allocation) use the state before any
+ *    update of that cycle.
  */
 #include "models/noc/allocators.h"
 #include "models/noc/evaluation.h"
@@ -50,8 +52,12 @@ static void write_buffers(struct evaluation *e)
         input->count++;
         assert(input->count <= e->noc->configuration.buffer_flits);
         router->filled[port] |= UINT32_C(1) << vc;
-        if (entry & (NOC_HEAD | NOC_TAIL))
-            e->noisy = true;
+        if (!(entry & (NOC_HEAD | NOC_TAIL)))
+            continue;
+        e->noisy = true;
+        router->flit_in[port] = pim_noc_flit_successor(entry);
+        if (entry & NOC_TAIL)
+            router->flit_in_ports &= (uint8_t) ~(1U << port);
         if (!(entry & NOC_HEAD))
             continue;
         uint32_t packet = (uint32_t)(entry >> 16);
@@ -68,7 +74,7 @@ static void take_credits(struct evaluation *e)
     struct noc_router *router = e->router;
     for (uint32_t ports = router->credit_in_ports; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
-        for (uint64_t set = router->credit_in[port]; set; set &= set - 1) {
+        for (uint32_t set = (uint32_t)router->credit_in[port]; set; set &= set - 1) {
             unsigned vc = pim_lowest_bit(set);
             uint32_t bit = UINT32_C(1) << vc;
             struct noc_output *output = &e->outputs[port * e->vcs + vc];
@@ -86,6 +92,11 @@ static void take_credits(struct evaluation *e)
                     router->free[port] |= bit;
                 }
             }
+        }
+        if (router->credit_in[port] & NOC_ONCE) {
+            e->credit_once = true;
+            router->credit_in[port] = 0;
+            router->credit_in_ports &= (uint8_t) ~(1U << port);
         }
     }
 }
@@ -109,31 +120,36 @@ static void advance_stages(struct evaluation *e)
             router->allocated[port] &= ~bit;
         }
         if (!(router->routing[port] | router->bidding[port] | router->allocated[port]))
-            router->waiting &= (uint8_t)~(1U << port);
+            router->waiting &= (uint8_t) ~(1U << port);
     }
 }
 
-/* VC allocation, decision: each output port on its own, since a head asks for one port only. */
+/* VC allocation, decision. Each output port is on its own, since a head asks for one port only. */
 static void decide_virtual_channels(struct evaluation *e, struct matching *matching)
 {
     struct noc_router *router = e->router;
-    unsigned counts[NOC_PORTS] = {0};
-    uint8_t rows[NOC_PORTS][NOC_HEADS_LIMIT];
+    uint32_t outputs = 0;
+    uint8_t counts[NOC_PORTS], rows[NOC_PORTS][NOC_HEADS_LIMIT]; /* by output port, those in `outputs` */
     for (uint32_t ports = router->waiting; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
         for (uint32_t set = router->bidding[port]; set; set &= set - 1) {
             unsigned row = port * e->vcs + pim_lowest_bit(set);
             unsigned output = e->inputs[row].route;
+            if (router->free[output] == 0)
+                continue;
+            if (!(outputs >> output & 1))
+                counts[output] = 0;
+            outputs |= 1U << output;
             rows[output][counts[output]++] = (uint8_t)row;
         }
     }
-    for (unsigned port = 0; port < NOC_PORTS; port++) {
-        if (counts[port] == 0 || router->free[port] == 0)
-            continue;
-        unsigned matched = pim_noc_match_heads(&e->noc->configuration, e->inputs, &e->outputs[port * e->vcs], port, rows[port],
-                                               counts[port], router->free[port], &matching->matches[matching->count]);
-        memset(&matching->ports[matching->count], (int)port, matched);
-        matching->count += matched;
+    for (; outputs; outputs &= outputs - 1) {
+        unsigned port = pim_lowest_bit(outputs);
+        unsigned matched = pim_noc_match_heads(&e->noc->configuration, e->inputs, &e->outputs[port * e->vcs],
+                                               port, rows[port], counts[port], router->free[port],
+                                               &matching->matches[matching->count]);
+        for (unsigned i = 0; i < matched; i++)
+            matching->ports[matching->count++] = (uint8_t)port;
         e->noisy = true;
     }
 }
@@ -143,7 +159,8 @@ static void take_virtual_channels(struct evaluation *e, const struct matching *m
 {
     struct noc_router *router = e->router;
     for (unsigned i = 0; i < matching->count; i++) {
-        unsigned row = matching->matches[i].row, output = matching->ports[i], output_vc = matching->matches[i].output_vc;
+        unsigned row = matching->matches[i].row, output = matching->ports[i],
+                 output_vc = matching->matches[i].output_vc;
         unsigned port = row / e->vcs, vc = row % e->vcs;
         uint32_t bit = UINT32_C(1) << vc;
         struct noc_output *channel = &e->outputs[output * e->vcs + output_vc];
@@ -163,24 +180,27 @@ static void take_virtual_channels(struct evaluation *e, const struct matching *m
     }
 }
 
-/* Of the virtual channels in `set` of one crossbar input, the first at or after its pointer asks for each column. */
-static void ask(const struct evaluation *e, unsigned row, unsigned port, uint32_t set, uint32_t columns, uint8_t *asked, uint8_t *vcs)
+/* Of the virtual channels in `set` of one crossbar input, the first at or after its pointer asks for each
+ * column. */
+static inline void ask(const struct evaluation *e, unsigned row, unsigned port, uint32_t set,
+                       uint32_t columns, uint8_t *asked, uint8_t *vcs)
 {
     uint32_t later = set & (UINT32_MAX << e->router->arbiter.vc[row]);
     set &= ~later;
-    for (unsigned pass = 0; pass < 2; pass++, later = set) {
-        for (; later; later &= later - 1) {
-            unsigned vc = pim_lowest_bit(later);
-            unsigned output = e->inputs[port * e->vcs + vc].route;
-            if (!(columns >> output & 1) || *asked >> output & 1)
-                continue;
-            *asked |= (uint8_t)(1U << output);
-            vcs[output] = (uint8_t)vc;
-        }
+    while (later | set) {
+        uint32_t *part = later ? &later : &set;
+        unsigned vc = pim_lowest_bit(*part);
+        unsigned output = e->inputs[port * e->vcs + vc].route;
+        *part &= *part - 1;
+        if (!(columns >> output & 1) || *asked >> output & 1)
+            continue;
+        *asked |= (uint8_t)(1U << output);
+        vcs[output] = (uint8_t)vc;
     }
 }
 
-/* Virtual channels of `port` whose head may bid for the switch while it waits: some virtual channel is free and has a credit. */
+/* Virtual channels of `port` whose head may bid for the switch while it waits: some virtual channel is free
+ * and has a credit. */
 static uint32_t speculative_bids(const struct evaluation *e, unsigned port)
 {
     uint32_t bids = 0;
@@ -193,7 +213,24 @@ static uint32_t speculative_bids(const struct evaluation *e, unsigned port)
     return bids;
 }
 
-/* Switch allocation, requests: what each crossbar input that is not held asks of each output that is not held. */
+/* The requests of one crossbar input, on behalf of its ready virtual channels and of those that bid
+ * speculatively. */
+static inline void collect_row(const struct evaluation *e, unsigned row, unsigned port, uint32_t ready,
+                               uint32_t bids, uint32_t columns, struct noc_requests *requests)
+{
+    uint8_t normal = 0, any;
+    ask(e, row, port, ready, columns, &normal, requests->vc[row]);
+    any = normal;
+    if (bids)
+        ask(e, row, port, bids, columns, &any, requests->vc[row]);
+    requests->normal[row] = normal;
+    requests->speculative[row] = any & (uint8_t)~normal;
+    if (any)
+        requests->asking |= UINT32_C(1) << row;
+}
+
+/* Switch allocation, requests: what each crossbar input that is not held asks of each output that is not
+ * held. */
 static void collect_requests(const struct evaluation *e, uint32_t columns, struct noc_requests *requests)
 {
     const struct noc_router *router = e->router;
@@ -203,22 +240,14 @@ static void collect_requests(const struct evaluation *e, uint32_t columns, struc
     for (unsigned port = 0; port < NOC_PORTS; port++) {
         uint32_t ready = router->active[port] & router->filled[port] & router->credited[port];
         uint32_t bids = configuration->speculative ? speculative_bids(e, port) : 0;
-        for (unsigned part = 0; part < speedup && (ready | bids); part++) {
+        if (!(ready | bids))
+            continue;
+        for (unsigned part = 0; part < speedup; part++) {
             unsigned row = port * speedup + part;
-            uint32_t members = configuration->input_speedup == 1 ? UINT32_MAX : 0;
-            for (unsigned vc = part; vc < e->vcs && speedup > 1; vc += speedup)
-                members |= UINT32_C(1) << vc;
-            if (router->held_rows >> row & 1 || !((ready | bids) & members))
-                continue;
-            uint8_t normal = 0, any;
-            ask(e, row, port, ready & members, columns, &normal, requests->vc[row]);
-            any = normal;
-            if (bids & members)
-                ask(e, row, port, bids & members, columns, &any, requests->vc[row]);
-            requests->normal[row] = normal;
-            requests->speculative[row] = any & (uint8_t)~normal;
-            if (any)
-                requests->asking |= UINT32_C(1) << row;
+            uint32_t members =
+                pim_noc_every(speedup, part); /* row: input and virtual channel modulo speedup */
+            if (!(router->held_rows >> row & 1) && (ready | bids) & members)
+                collect_row(e, row, port, ready & members, bids & members, columns, requests);
         }
     }
 }
@@ -230,7 +259,8 @@ static void send_flit(struct evaluation *e, unsigned row, unsigned port, unsigne
     struct noc_input *input = &e->inputs[port * e->vcs + vc];
     unsigned output = input->route, output_vc = input->output_vc;
     uint32_t bit = UINT32_C(1) << vc, output_bit = UINT32_C(1) << output_vc;
-    unsigned kind = NOC_FLIT | (router->heading[port] & bit ? NOC_HEAD : 0U) | (input->left == 1 ? NOC_TAIL : 0U);
+    unsigned kind =
+        NOC_FLIT | (router->heading[port] & bit ? NOC_HEAD : 0U) | (input->left == 1 ? NOC_TAIL : 0U);
     router->grants[router->grant_count++] =
         (struct noc_grant){(uint8_t)port, (uint8_t)vc, (uint8_t)output, (uint8_t)output_vc};
     input->left--;
@@ -243,9 +273,10 @@ static void send_flit(struct evaluation *e, unsigned row, unsigned port, unsigne
     router->link_flits[output]++;
     e->credit_out[port] |= bit;
     e->credit_out_ports |= (uint8_t)(1U << port);
+    *(kind & NOC_TAIL ? &e->tail_ports : &e->body_ports) |= (uint8_t)(1U << port);
     e->flit_out_ports |= (uint8_t)(1U << output);
     if (output == PIM_NOC_EJECT) {
-        e->flit_out[NOC_TERMINAL] = output_bit;
+        e->flit_out[NOC_TERMINAL] = output_bit | (kind & NOC_TAIL ? NOC_ONCE : 0);
         if (kind & NOC_HEAD)
             e->noc->packets[input->front].head_arrived = e->cycle + e->mesh->timing.ejection;
         if (kind & NOC_TAIL)
@@ -268,14 +299,16 @@ static void send_flit(struct evaluation *e, unsigned row, unsigned port, unsigne
         return;
     router->active[port] &= ~bit;
     router->credited[port] &= ~bit;
-    *(e->noc->configuration.wait_for_tail_credit ? &router->tail_sent[output] : &router->free[output]) |= output_bit;
+    *(e->noc->configuration.wait_for_tail_credit ? &router->tail_sent[output] : &router->free[output]) |=
+        output_bit;
     if (input->front == input->back)
         input->front = NOC_NO_PACKET;
     else
         begin_packet(e, port, vc, e->noc->packets[input->front].next, e->cycle + 1);
 }
 
-/* A head won the switch while it asked for a virtual channel: the win counts when it got one, with a credit, in this cycle. */
+/* A head won the switch while it asked for a virtual channel: the win counts when it got one, with a credit,
+ * in this cycle. */
 static void send_speculative(struct evaluation *e, unsigned row, unsigned port, unsigned vc)
 {
     struct noc_router *router = e->router;
@@ -310,8 +343,7 @@ static void allocate_switch(struct evaluation *e, const struct matching *matchin
             unsigned row = pim_lowest_bit(rows), next = requests.vc[row][column_of[row]] + speedup;
             router->arbiter.vc[row] = (uint8_t)(next >= e->vcs ? next - e->vcs : next);
         }
-        if (memcmp(&before, &router->arbiter, sizeof before) != 0)
-            e->moved = true;
+        e->moved = memcmp(&before, &router->arbiter, sizeof before) != 0;
     }
 
     take_virtual_channels(e, matching);
@@ -327,7 +359,8 @@ static void allocate_switch(struct evaluation *e, const struct matching *matchin
     }
     for (uint32_t rows = granted; rows; rows &= rows - 1) {
         unsigned row = pim_lowest_bit(rows), column = column_of[row];
-        (requests.normal[row] >> column & 1 ? send_flit : send_speculative)(e, row, row / speedup, requests.vc[row][column]);
+        (requests.normal[row] >> column & 1 ? send_flit : send_speculative)(e, row, row / speedup,
+                                                                            requests.vc[row][column]);
     }
 }
 
@@ -336,7 +369,7 @@ static void run_cycle(struct evaluation *e)
 {
     struct matching matching;
     matching.count = 0;
-    pim_noc_read_channels(e);
+    pim_noc_read_patterns(e);
     write_buffers(e);
     take_credits(e);
     if (e->router->waiting)
@@ -365,7 +398,7 @@ void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 {
     struct evaluation e = begin_evaluation(noc, node, cycle);
     run_cycle(&e);
-    assert(!e.noisy && !e.read_change && !e.wrote_change);
+    assert(!e.noisy && !e.wrote_change);
 }
 
 void pim_noc_router_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle)
@@ -379,6 +412,7 @@ void pim_noc_router_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle)
     uint32_t filled[NOC_PORTS], nonfull[NOC_PORTS];
     memcpy(filled, e.router->filled, sizeof filled);
     memcpy(nonfull, e.router->nonfull, sizeof nonfull);
+    pim_noc_read_changes(&e);
     run_cycle(&e);
     pim_noc_plan_router(&e, filled, nonfull);
 }

@@ -1,13 +1,15 @@
 /*
  * How long the cycles of a router stay the same, and what it did in the cycles it slept through.
  *
- * A step is calm when no head and no tail moved and no packet got a virtual channel. After a calm step the router's next steps
- * follow from its state and its channels alone, by the same rules as the last ones. So:
+ * A step is calm when no head and no tail moved and no packet got a virtual channel. After a calm step the
+ * router's next steps follow from its state and its channels alone, by the same rules as the last ones. So:
  *
- * 1. A router may sleep with period 1 after a calm step that left every set and pointer as it was, when all its channels are
- *    constant: each following step is the same. Counters that drift are followed up to the cycle in which one reaches zero.
- * 2. It may sleep with period P after P calm steps in which no channel changed, when its whole state (sets, pointers, flits in
- *    buffers, credits) is what it was P steps ago and the period of every pattern on its channels divides P.
+ * 1. A router may sleep with period 1 after a calm step that left every set and pointer as it was, when all
+ *    its channels are constant: each following step is the same. Counters that drift are followed up to the
+ *    cycle in which one reaches zero.
+ * 2. It may sleep with period P after P calm steps in which no channel changed, when its sets and pointers
+ *    are what they were P steps ago and the period of every pattern on its channels divides P: for as many
+ *    periods as no counter that drifts from period to period can meet zero in.
  * 3. In both cases it is woken when a channel changes, and no later than the cycle in which a tail leaves.
  * 4. Waking early, or never sleeping, changes nothing but the cost.
  */
@@ -33,7 +35,8 @@ bool pim_noc_router_sleeps_on(struct noc_mesh *mesh, uint32_t node, uint64_t cyc
     size_t slot = (size_t)node * mesh->ring + (cycle & (mesh->ring - 1));
     if (cycle >= router->planned || mesh->flit_ports[slot] | mesh->credit_ports[slot])
         return false;
-    if (cycle == router->entered) /* it had planned beyond the horizon; else this is a plan that was given up */
+    if (cycle ==
+        router->entered) /* it had planned beyond the horizon; else this is a plan that was given up */
         enter(mesh, node, cycle);
     return true;
 }
@@ -45,7 +48,8 @@ static void account(struct noc_mesh *mesh, uint32_t node, uint64_t cycles)
     size_t base = (size_t)node * NOC_PORTS * mesh->vcs;
     for (uint32_t ports = router->flit_in_ports; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
-        mesh->inputs[base + port * mesh->vcs + pim_noc_entry_vc(router->flit_in[port])].count += (uint32_t)cycles;
+        mesh->inputs[base + port * mesh->vcs + pim_noc_entry_vc(router->flit_in[port])].count +=
+            (uint32_t)cycles;
     }
     for (uint32_t ports = router->credit_in_ports; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
@@ -62,12 +66,18 @@ static void account(struct noc_mesh *mesh, uint32_t node, uint64_t cycles)
     }
 }
 
-/* `periods` times the last `period` cycles: the state is the same afterwards, but for what has been sent. */
+/* `periods` times the last `period` cycles: counters go on as they did in it. */
 static void account_periods(struct noc_mesh *mesh, uint32_t node, uint64_t periods)
 {
     struct noc_router *router = &mesh->routers[node];
     const struct noc_rhythm *rhythm = &mesh->rhythms[node];
-    struct noc_input *inputs = &mesh->inputs[(size_t)node * NOC_PORTS * mesh->vcs];
+    size_t base = (size_t)node * NOC_PORTS * mesh->vcs;
+    struct noc_input *inputs = &mesh->inputs[base];
+    const uint32_t *gains = &mesh->snapshots[base * 2];
+    for (unsigned row = 0; row < NOC_PORTS * mesh->vcs; row++) {
+        inputs[row].count += gains[2 * row] * (uint32_t)periods;
+        mesh->outputs[base + row].credits += gains[2 * row + 1] * (uint32_t)periods;
+    }
     for (unsigned i = 0; i < router->period; i++) {
         uint64_t slot = (rhythm->last - i) % NOC_PERIOD_LIMIT;
         for (unsigned j = 0; j < rhythm->grant_counts[slot]; j++) {
@@ -105,7 +115,8 @@ uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, 
     uint64_t flits = 0;
     for (unsigned i = 0; i < router->period && router->since + i < end; i++) {
         uint64_t times = (end - router->since - i + router->period - 1) / router->period;
-        uint64_t slot = (router->since + i - router->period) % NOC_PERIOD_LIMIT; /* the cycle that is repeated */
+        uint64_t slot =
+            (router->since + i - router->period) % NOC_PERIOD_LIMIT; /* the cycle that is repeated */
         const struct noc_grant *grants = router->period == 1 ? router->grants : rhythm->grants[slot];
         unsigned count = router->period == 1 ? router->grant_count : rhythm->grant_counts[slot];
         for (unsigned j = 0; j < count; j++)
@@ -114,7 +125,8 @@ uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, 
     return flits;
 }
 
-/* Period 1: first cycle that differs from this one although no channel changes; UINT64_MAX when there is none. */
+/* Period 1: first cycle that differs from this one although no channel changes; UINT64_MAX when there is
+ * none. */
 static uint64_t first_difference(const struct evaluation *e)
 {
     const struct noc_router *router = e->router;
@@ -133,7 +145,8 @@ static uint64_t first_difference(const struct evaluation *e)
     return cycles == UINT64_MAX ? cycles : e->cycle + cycles;
 }
 
-/* Appends the grants of a calm step to the history. The steps since the last one, if any, repeated it: the router slept. */
+/* Appends the grants of a calm step to the history. The steps since the last one, if any, repeated it: the
+ * router slept. */
 static void record(const struct evaluation *e, struct noc_rhythm *rhythm)
 {
     static const uint64_t weights[NOC_PORTS] = {1, UINT64_C(5121), UINT64_C(26224641), UINT64_C(134296386561),
@@ -155,8 +168,9 @@ static void record(const struct evaluation *e, struct noc_rhythm *rhythm)
     rhythm->grant_counts[slot] = (uint8_t)router->grant_count;
     for (uint32_t i = 0; i < router->grant_count; i++) {
         struct noc_grant grant = router->grants[i];
-        signature += weights[grant.output] *
-                     (1U + ((unsigned)grant.port * PIM_NOC_VC_LIMIT + grant.vc) * PIM_NOC_VC_LIMIT + grant.output_vc);
+        signature +=
+            weights[grant.output] *
+            (1U + ((unsigned)grant.port * PIM_NOC_VC_LIMIT + grant.vc) * PIM_NOC_VC_LIMIT + grant.output_vc);
     }
     rhythm->signatures[e->cycle % NOC_HISTORY] = signature;
     rhythm->last = e->cycle;
@@ -192,18 +206,49 @@ static void take_snapshot(const struct evaluation *e, struct noc_rhythm *rhythm,
     }
 }
 
-static bool same_as_snapshot(const struct evaluation *e, const struct noc_rhythm *rhythm, const uint32_t *counters)
+static bool same_sets(const struct noc_router *router, const struct noc_rhythm *rhythm)
 {
-    const struct noc_router *router = e->router;
-    if (memcmp(&rhythm->arbiter, &router->arbiter, sizeof rhythm->arbiter) != 0 || rhythm->held_rows != router->held_rows ||
-        memcmp(rhythm->filled, router->filled, sizeof rhythm->filled) != 0 ||
-        memcmp(rhythm->nonfull, router->nonfull, sizeof rhythm->nonfull) != 0 ||
-        memcmp(rhythm->held_vc, router->held_vc, sizeof rhythm->held_vc) != 0)
-        return false;
-    for (unsigned row = 0; row < NOC_PORTS * e->vcs; row++)
-        if (counters[2 * row] != e->inputs[row].count || counters[2 * row + 1] != e->outputs[row].credits)
-            return false;
-    return true;
+    return memcmp(&rhythm->arbiter, &router->arbiter, sizeof rhythm->arbiter) == 0 &&
+           rhythm->held_rows == router->held_rows &&
+           memcmp(rhythm->filled, router->filled, sizeof rhythm->filled) == 0 &&
+           memcmp(rhythm->nonfull, router->nonfull, sizeof rhythm->nonfull) == 0 &&
+           memcmp(rhythm->held_vc, router->held_vc, sizeof rhythm->held_vc) == 0;
+}
+
+/*
+ * How many further periods a counter that went from `then` to `now` in the last one is never 0, as it never
+ * was in that one; without limit when it did not drift. It moves by at most one a cycle, so between values
+ * a and b at the ends of a period it is at least (a + b - period) / 2.
+ */
+static uint64_t drift_limit(uint64_t then, uint64_t now, unsigned period)
+{
+    if (then == now)
+        return UINT64_MAX;
+    if (then < now)
+        return then + now > period ? UINT64_MAX : 0;
+    return 2 * now > period ? ((2 * now - period - 1) / (then - now) + 1) / 2 : 0;
+}
+
+static uint64_t counters_limit(const struct evaluation *e, const uint32_t *counters, unsigned period)
+{
+    uint64_t periods = UINT64_MAX;
+    for (unsigned row = 0; row < NOC_PORTS * e->vcs && periods > 0; row++) {
+        uint64_t flits = drift_limit(counters[2 * row], e->inputs[row].count, period);
+        uint64_t credits = drift_limit(counters[2 * row + 1], e->outputs[row].credits, period);
+        periods = flits < periods ? flits : periods;
+        periods = credits < periods ? credits : periods;
+    }
+    return periods;
+}
+
+/* Turns the snapshot into what each counter gains in a period (modulo 2^32). */
+static void keep_gains(const struct evaluation *e, struct noc_rhythm *rhythm, uint32_t *counters)
+{
+    rhythm->snapshot_cycle = NOC_NO_SNAPSHOT;
+    for (unsigned row = 0; row < NOC_PORTS * e->vcs; row++) {
+        counters[2 * row] = e->inputs[row].count - counters[2 * row];
+        counters[2 * row + 1] = e->outputs[row].credits - counters[2 * row + 1];
+    }
 }
 
 /* Whether the period of every pattern on the router's channels divides `period`. */
@@ -233,8 +278,8 @@ static bool patterns_divide(const struct evaluation *e, unsigned period)
     return divide;
 }
 
-/* Period P: a multiple of P cycles from the next one on, during which no tail leaves; the next cycle when there is none. */
-static uint64_t last_whole_period(const struct evaluation *e, const struct noc_rhythm *rhythm, unsigned period)
+/* How many further periods no tail leaves. */
+static uint64_t tails_limit(const struct evaluation *e, const struct noc_rhythm *rhythm, unsigned period)
 {
     uint8_t sent[NOC_PORTS * PIM_NOC_VC_LIMIT];
     memset(sent, 0, sizeof sent);
@@ -247,7 +292,7 @@ static uint64_t last_whole_period(const struct evaluation *e, const struct noc_r
     for (unsigned row = 0; row < NOC_PORTS * e->vcs; row++)
         if (sent[row] && (e->inputs[row].left - 1) / sent[row] < periods)
             periods = (e->inputs[row].left - 1) / sent[row];
-    return periods == UINT64_MAX ? periods : e->cycle + 1 + periods * period;
+    return periods;
 }
 
 /* After a calm step that is not like the one before: looks for a longer period. */
@@ -257,22 +302,32 @@ static void plan_period(struct evaluation *e, struct noc_rhythm *rhythm)
     unsigned patterns = router->flit_in_patterns | router->flit_out_patterns | router->credit_in_patterns |
                         router->credit_out_patterns;
     if (e->wrote_change) {
-        unsigned period = find_period(e, rhythm);
-        if (period)
-            pim_noc_declare_patterns(e, rhythm, period);
+        unsigned found = find_period(e, rhythm);
+        if (found)
+            pim_noc_declare_patterns(e, rhythm, found);
     }
     if (!patterns)
         return;
     uint32_t *counters = &e->mesh->snapshots[(size_t)e->node * NOC_PORTS * e->vcs * 2];
     uint64_t steps = e->cycle - rhythm->snapshot_cycle;
-    bool valid = rhythm->snapshot_cycle + 1 >= router->clean_since && steps <= NOC_PERIOD_LIMIT &&
-                 router->calm_since <= rhythm->snapshot_cycle + 1;
-    if (valid && patterns_divide(e, (unsigned)steps) && same_as_snapshot(e, rhythm, counters)) {
-        router->planned = last_whole_period(e, rhythm, (unsigned)steps);
-        router->period = (uint8_t)steps;
-    } else if (!valid || steps == NOC_PERIOD_LIMIT) {
+    if (steps > NOC_PERIOD_LIMIT || rhythm->snapshot_cycle + 1 < router->clean_since) {
         take_snapshot(e, rhythm, counters);
+        return;
     }
+    assert(router->calm_since <= rhythm->snapshot_cycle + 1);
+    unsigned period = (unsigned)steps;
+    if (patterns_divide(e, period) && same_sets(router, rhythm)) {
+        uint64_t tails = tails_limit(e, rhythm, period), drift = counters_limit(e, counters, period);
+        uint64_t periods = tails < drift ? tails : drift;
+        if (periods > 0) {
+            keep_gains(e, rhythm, counters);
+            router->planned = periods == UINT64_MAX ? periods : e->cycle + 1 + periods * period;
+            router->period = (uint8_t)period;
+            return;
+        }
+    }
+    if (period == NOC_PERIOD_LIMIT)
+        take_snapshot(e, rhythm, counters);
 }
 
 static bool busy(const struct noc_router *router)
@@ -300,8 +355,10 @@ void pim_noc_plan_router(struct evaluation *e, const uint32_t *filled, const uin
     record(e, rhythm);
     unsigned patterns = router->flit_in_patterns | router->flit_out_patterns | router->credit_in_patterns |
                         router->credit_out_patterns;
-    if (!e->moved && !patterns && memcmp(filled, router->filled, sizeof router->filled) == 0 &&
-        memcmp(nonfull, router->nonfull, sizeof router->nonfull) == 0)
+    uint32_t differences = 0;
+    for (unsigned port = 0; port < NOC_PORTS; port++)
+        differences |= (filled[port] ^ router->filled[port]) | (nonfull[port] ^ router->nonfull[port]);
+    if (!e->moved && !patterns && !differences && !(e->credit_once && router->grant_count))
         router->planned = first_difference(e);
     else if (!stepped)
         plan_period(e, rhythm);

@@ -1,10 +1,12 @@
 /*
- * The injecting side of a terminal: an unlimited queue of packets, one flit a cycle, a virtual channel for each packet. (The
- * consuming side has no state: what is sent to it is consumed when it arrives, see router.c and mesh.c.)
+ * The injecting side of a terminal: an unlimited queue of packets, one flit a cycle, a virtual channel for
+ * each packet. (The consuming side has no state: what is sent to it is consumed when it arrives, see router.c
+ * and mesh.c.)
  *
- * 1. A packet takes the first virtual channel after the one used last that is neither owned nor full; none: it tries again.
- * 2. A terminal sleeps by the same rules as a router (sleep.c): it is woken for the tail, when its credits run out, when the credits
- *    that come back each cycle change, and for a new packet.
+ * 1. A packet takes the first virtual channel after the one used last that is neither owned nor full; none:
+ *    it tries again.
+ * 2. A terminal sleeps by the same rules as a router (sleep.c): it is woken for the tail, when its credits
+ *    run out, when the credits that come back each cycle change, and for a new packet.
  */
 #include "models/noc/internal.h"
 
@@ -14,8 +16,9 @@
 static uint64_t credits_at(const struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
 {
     const struct noc_terminal *terminal = &mesh->terminals[node];
-    return terminal->credit_in_pattern ? pim_noc_pattern_entry(&mesh->terminal_patterns[node], cycle - NOC_INJECTION_CREDIT)
-                                       : terminal->credit_in;
+    return terminal->credit_in_pattern
+               ? pim_noc_pattern_entry(&mesh->terminal_patterns[node], cycle - NOC_INJECTION_CREDIT)
+               : terminal->credit_in;
 }
 
 uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint64_t end)
@@ -32,10 +35,11 @@ uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint6
 }
 
 /* Returns whether a decision of a later cycle may have changed. */
-static bool take_credits(const struct pim_noc *noc, struct noc_terminal *terminal, uint64_t arrived, uint32_t *credits)
+static bool take_credits(const struct pim_noc *noc, struct noc_terminal *terminal, uint64_t arrived,
+                         uint32_t *credits)
 {
     bool changed = false;
-    for (uint64_t set = arrived; set; set &= set - 1) {
+    for (uint32_t set = (uint32_t)arrived; set; set &= set - 1) {
         unsigned vc = pim_lowest_bit(set);
         uint32_t bit = UINT32_C(1) << vc;
         credits[vc]++;
@@ -68,11 +72,13 @@ static void begin_packet(struct pim_noc *noc, struct noc_terminal *terminal, uin
     packet->head_injected = cycle;
 }
 
-static void inject(struct pim_noc *noc, struct noc_terminal *terminal, uint32_t *credits, uint64_t cycle, uint64_t *entry)
+static void inject(struct pim_noc *noc, struct noc_terminal *terminal, uint32_t *credits, uint64_t cycle,
+                   uint64_t *entry)
 {
     uint32_t index = terminal->current, bit = UINT32_C(1) << terminal->vc;
     struct pim_noc_packet *packet = &noc->packets[index];
-    unsigned kind = NOC_FLIT | (terminal->left == packet->flits ? NOC_HEAD : 0U) | (terminal->left == 1 ? NOC_TAIL : 0U);
+    unsigned kind =
+        NOC_FLIT | (terminal->left == packet->flits ? NOC_HEAD : 0U) | (terminal->left == 1 ? NOC_TAIL : 0U);
     *entry = pim_noc_entry(kind == NOC_FLIT ? 0 : index, terminal->vc, kind);
     terminal->left--;
     terminal->link_flits++;
@@ -156,7 +162,7 @@ static bool write_channel(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, 
     } else if (entry == terminal->flit_out) {
         return false;
     }
-    terminal->flit_out = entry;
+    terminal->flit_out = pim_noc_flit_successor(entry);
     post(mesh, node, cycle, entry, cycle);
     return true;
 }
@@ -193,7 +199,8 @@ static void declare_pattern(struct noc_mesh *mesh, uint32_t node, uint64_t cycle
     }
 }
 
-/* After a calm step that is not like the one before: looks for a longer period. Returns the next cycle to be evaluated. */
+/* After a calm step that is not like the one before: looks for a longer period. Returns the next cycle to be
+ * evaluated. */
 static uint64_t plan_period(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, bool wrote_change)
 {
     struct noc_terminal *terminal = &mesh->terminals[node];
@@ -205,11 +212,12 @@ static uint64_t plan_period(struct noc_mesh *mesh, uint32_t node, uint64_t cycle
     if (!patterns)
         return cycle + 1;
     uint64_t steps = cycle - terminal->snapshot_cycle;
-    bool valid = terminal->snapshot_cycle + 1 >= terminal->clean_since && steps <= NOC_PERIOD_LIMIT &&
-                 terminal->calm_since <= terminal->snapshot_cycle + 1;
+    bool valid = terminal->snapshot_cycle + 1 >= terminal->clean_since && steps <= NOC_PERIOD_LIMIT;
     if (valid && (!terminal->credit_in_pattern || steps % mesh->terminal_patterns[node].period == 0) &&
-        (!terminal->flit_out_pattern || steps % mesh->flit_patterns[(size_t)node * NOC_PORTS + NOC_TERMINAL].period == 0) &&
-        terminal->snapshot_nonfull == terminal->nonfull && memcmp(snapshot, credits, mesh->vcs * sizeof *credits) == 0) {
+        (!terminal->flit_out_pattern ||
+         steps % mesh->flit_patterns[(size_t)node * NOC_PORTS + NOC_TERMINAL].period == 0) &&
+        terminal->snapshot_nonfull == terminal->nonfull &&
+        memcmp(snapshot, credits, mesh->vcs * sizeof *credits) == 0) {
         uint64_t flits = 0;
         for (uint64_t sent = terminal->sent & pim_noc_all((unsigned)steps); sent; sent &= sent - 1)
             flits++;
@@ -224,7 +232,8 @@ static uint64_t plan_period(struct noc_mesh *mesh, uint32_t node, uint64_t cycle
     return cycle + 1;
 }
 
-/* After a calm step that left everything as it was: the first one that differs although no channel changes. */
+/* After a calm step that left everything as it was: the first one that differs although no channel changes.
+ */
 static uint64_t first_difference(const struct noc_terminal *terminal, const uint32_t *credits, uint64_t cycle)
 {
     if (!terminal->sending)
@@ -254,11 +263,12 @@ void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycl
     bool changes = *change != 0;
     if (changes) {
         terminal->credit_in_pattern = *change & NOC_PATTERN;
-        terminal->credit_in = *change & UINT32_MAX;
+        terminal->credit_in = *change & (NOC_ONCE | UINT32_MAX);
         *change = 0;
     }
     uint64_t entry;
-    bool calm = run_cycle(noc, node, cycle, &entry);
+    bool calm = run_cycle(noc, node, cycle, &entry), once = terminal->credit_in & NOC_ONCE;
+    terminal->credit_in = pim_noc_credit_successor(terminal->credit_in);
     bool wrote_change = write_channel(mesh, node, cycle, entry);
 
     uint64_t next = cycle + 1;
@@ -270,7 +280,8 @@ void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycl
         if (changes || wrote_change)
             terminal->clean_since = cycle + 1;
         record(terminal, cycle);
-        if (nonfull == terminal->nonfull && !terminal->credit_in_pattern && !terminal->flit_out_pattern)
+        if (nonfull == terminal->nonfull && !(once && terminal->sending) && !terminal->credit_in_pattern &&
+            !terminal->flit_out_pattern)
             next = first_difference(terminal, credits, cycle);
         else if (!stepped)
             next = plan_period(mesh, node, cycle, wrote_change);

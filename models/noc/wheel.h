@@ -1,8 +1,10 @@
 /*
- * The agenda of the flit-level mesh: which units (routers, or terminals) have to be evaluated in which network cycle.
+ * The agenda of the flit-level mesh: which units (routers, or terminals) have to be evaluated in which
+ * network cycle.
  *
- * A set of units per cycle for the next PIM_NOC_HORIZON cycles. Evaluating a unit that has nothing new to do is harmless, so a wake
- * beyond the horizon is entered at its end, and a wake that has become pointless is left in.
+ * A set of units per cycle for the next PIM_NOC_HORIZON cycles. Evaluating a unit that has nothing new to do
+ * is harmless, so a wake beyond the horizon is entered at its end, and a wake that has become pointless is
+ * left in.
  */
 #ifndef PIMSIM_MODELS_NOC_WHEEL_H
 #define PIMSIM_MODELS_NOC_WHEEL_H

@@ -3,9 +3,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stddef.h>
-
-#define ADD_ACTION(node, member, amount) pim_actions_add(node, offsetof(struct pim_actions, member), amount)
 
 /* The state that an engine shows when its head has not started: busy while anything is in flight, else the cause. */
 static void show(struct pim_node *node, enum pim_engine engine, uint8_t otherwise)
@@ -16,20 +13,26 @@ static void show(struct pim_node *node, enum pim_engine engine, uint8_t otherwis
     pim_unit_set_state(node, engine, busy ? PIM_STATE_BUSY : otherwise);
 }
 
+struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot *slot)
+{
+    for (unsigned i = 0; i < PIM_DEPENDENCIES; i++) {
+        uint64_t distance = slot->instruction.dependency[i];
+        if (distance == 0 || distance > slot->sequence || slot->sequence - distance < node->oldest)
+            continue;
+        struct pim_slot *other = pim_node_slot(node, slot->sequence - distance);
+        if (!other->done)
+            return other;
+    }
+    return NULL;
+}
+
 /* The wait state for the first dependency that is not complete, or PIM_STATE_IDLE when there is none. */
 static uint8_t blocked_by(struct pim_node *node, const struct pim_slot *slot)
 {
     static const uint8_t causes[PIM_ENGINE_CONTROL] = {PIM_WAIT_MATRIX, PIM_WAIT_VECTOR, PIM_WAIT_MEMORY, PIM_WAIT_NETWORK,
                                                        PIM_WAIT_NETWORK};
-    for (unsigned i = 0; i < PIM_DEPENDENCIES; i++) {
-        uint64_t distance = slot->instruction.dependency[i];
-        if (distance == 0 || distance > slot->sequence || slot->sequence - distance < node->oldest)
-            continue;
-        const struct pim_slot *other = pim_node_slot(node, slot->sequence - distance);
-        if (!other->done)
-            return (uint8_t)(PIM_STATE_WAIT + causes[pim_opcode_engine(other->instruction.opcode)]);
-    }
-    return PIM_STATE_IDLE;
+    const struct pim_slot *other = pim_engine_blocker(node, slot);
+    return other ? (uint8_t)(PIM_STATE_WAIT + causes[pim_opcode_engine(other->instruction.opcode)]) : PIM_STATE_IDLE;
 }
 
 static void started(struct pim_node *node, enum pim_engine engine, struct pim_slot *slot, pim_time at)
@@ -57,37 +60,26 @@ static void schedule_end(struct pim_node *node, struct pim_slot *slot, pim_time 
     pim_kernel_schedule(kernel, delay ? delay : 1, PIM_PHASE_ENGINE, handler, slot);
 }
 
-/* --- matrix --- */
+/* --- buffer space --- */
 
-static void matrix_ended(struct pim_kernel *kernel, void *context)
+/*
+ * What an instruction gives back at its end must be there at its start, beside what others under way give back: a trace that gives back
+ * more than it took is refused.
+ */
+static bool can_give_back(struct pim_node *node, const struct pim_slot *slot, unsigned buffer, uint64_t bytes)
 {
-    (void)kernel;
-    struct pim_slot *slot = context;
-    struct pim_node *node = slot->node;
-    const struct pim_instruction *instruction = &slot->instruction;
-    uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
-    if (instruction->detail & PIM_MATRIX_RELEASE_INPUT)
-        pim_buffer_give(&node->buffer[PIM_BUFFER_INPUT], pim_buffer_tile_bytes(m, k, instruction->u.matrix.input_bits));
-    if (instruction->detail & PIM_MATRIX_RELEASE_WEIGHT)
-        pim_buffer_give(&node->buffer[PIM_BUFFER_WEIGHT], pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits));
-    pim_engine_ended(slot, PIM_ENGINE_MATRIX);
+    uint64_t held = node->buffer[buffer].taken - node->promised[buffer];
+    if (bytes <= held)
+        return true;
+    pim_node_fail(node, slot, "gives back %" PRIu64 " bytes of the %s buffer, which holds %" PRIu64 " bytes that are not given back yet", bytes,
+                  pim_buffer_name(buffer), held);
+    return false;
 }
 
-/* What a matrix instruction gives back must be there: a trace that gives back more than it took is refused. */
-static bool releases_fit(struct pim_node *node, const struct pim_slot *slot, uint64_t inputs, uint64_t weights)
+static void give_back(struct pim_node *node, unsigned buffer, uint64_t bytes)
 {
-    uint8_t flags = slot->instruction.detail;
-    if (flags & PIM_MATRIX_RELEASE_INPUT && inputs > node->buffer[PIM_BUFFER_INPUT].taken) {
-        pim_node_fail(node, slot, "gives back %" PRIu64 " bytes of the input buffer, which holds %" PRIu64, inputs,
-                      node->buffer[PIM_BUFFER_INPUT].taken);
-        return false;
-    }
-    if (flags & PIM_MATRIX_RELEASE_WEIGHT && weights > node->buffer[PIM_BUFFER_WEIGHT].taken) {
-        pim_node_fail(node, slot, "gives back %" PRIu64 " bytes of the weight buffer, which holds %" PRIu64, weights,
-                      node->buffer[PIM_BUFFER_WEIGHT].taken);
-        return false;
-    }
-    return true;
+    pim_buffer_give(&node->buffer[buffer], bytes);
+    node->promised[buffer] -= bytes;
 }
 
 /* Takes `bytes` of a buffer for `slot`; false when there is no space now, or never (which is an error). */
@@ -106,6 +98,22 @@ static bool take_buffer(struct pim_node *node, const struct pim_slot *slot, unsi
     return true;
 }
 
+/* --- matrix --- */
+
+static void matrix_ended(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    struct pim_slot *slot = context;
+    struct pim_node *node = slot->node;
+    const struct pim_instruction *instruction = &slot->instruction;
+    uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
+    if (instruction->detail & PIM_MATRIX_RELEASE_INPUT)
+        give_back(node, PIM_BUFFER_INPUT, pim_buffer_tile_bytes(m, k, instruction->u.matrix.input_bits));
+    if (instruction->detail & PIM_MATRIX_RELEASE_WEIGHT)
+        give_back(node, PIM_BUFFER_WEIGHT, pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits));
+    pim_engine_ended(slot, PIM_ENGINE_MATRIX);
+}
+
 static uint8_t start_matrix(struct pim_node *node, struct pim_slot *slot)
 {
     const struct pim_node_configuration *configuration = &node->array->configuration;
@@ -117,8 +125,9 @@ static uint8_t start_matrix(struct pim_node *node, struct pim_slot *slot)
         pim_node_fail(node, slot, "%s", problem.text);
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     }
-    if (!releases_fit(node, slot, pim_buffer_tile_bytes(m, k, instruction->u.matrix.input_bits),
-                      pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits)))
+    uint64_t input = instruction->detail & PIM_MATRIX_RELEASE_INPUT ? pim_buffer_tile_bytes(m, k, instruction->u.matrix.input_bits) : 0;
+    uint64_t weight = instruction->detail & PIM_MATRIX_RELEASE_WEIGHT ? pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits) : 0;
+    if (!can_give_back(node, slot, PIM_BUFFER_INPUT, input) || !can_give_back(node, slot, PIM_BUFFER_WEIGHT, weight))
         return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
     if (instruction->detail & PIM_MATRIX_OPEN_OUTPUT &&
         !take_buffer(node, slot, PIM_BUFFER_OUTPUT, pim_buffer_tile_bytes(m, n, configuration->pe.accumulator_bits)))
@@ -127,10 +136,14 @@ static uint8_t start_matrix(struct pim_node *node, struct pim_slot *slot)
     pim_pe_matrix(&configuration->pe, instruction->u.matrix.m, instruction->u.matrix.n, instruction->u.matrix.k,
                   instruction->u.matrix.input_bits, instruction->u.matrix.weight_bits,
                   (instruction->detail & PIM_MATRIX_ACCUMULATE) != 0, &cost);
-    ADD_ACTION(node, macs, cost.macs);
-    ADD_ACTION(node, sram_bits,
-               8 * (cost.input_bytes_read + cost.weight_bytes_read + cost.output_bytes_read + cost.output_bytes_written));
     pim_time at = pim_edge(pim_kernel_now(node->array->kernel), configuration->logic_period);
+    if (!pim_node_in_time(node, slot, at, cost.cycles, configuration->logic_period))
+        return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
+    node->promised[PIM_BUFFER_INPUT] += input;
+    node->promised[PIM_BUFFER_WEIGHT] += weight;
+    PIM_ADD_ACTION(node, node->phase, macs, cost.macs);
+    PIM_ADD_ACTION(node, node->phase, sram_bits,
+                   8 * (cost.input_bytes_read + cost.weight_bytes_read + cost.output_bytes_read + cost.output_bytes_written));
     started(node, PIM_ENGINE_MATRIX, slot, at);
     schedule_end(node, slot, at + cost.cycles * configuration->logic_period, matrix_ended);
     return PIM_STATE_BUSY;
@@ -142,20 +155,28 @@ static void vector_ended(struct pim_kernel *kernel, void *context)
 {
     (void)kernel;
     struct pim_slot *slot = context;
-    if (slot->instruction.u.vector.release)
-        pim_buffer_give(&slot->node->buffer[PIM_BUFFER_OUTPUT], slot->instruction.u.vector.release);
+    give_back(slot->node, PIM_BUFFER_OUTPUT, slot->instruction.u.vector.release);
     pim_engine_ended(slot, PIM_ENGINE_VECTOR);
+}
+
+/* Each pass reads its operands and the last writes results, of `bits` each (docs/models/acu.md); where the operation gives back partial
+ * sums, its first reading is that of the sums in their full width. */
+static uint64_t vector_sram_bits(const struct pim_instruction *instruction, const struct pim_acu_cost *cost)
+{
+    uint64_t bits = instruction->u.vector.bits, release = instruction->u.vector.release;
+    uint64_t narrow = cost->elements_read + cost->elements_written;
+    if (release > 0)
+        narrow -= (uint64_t)instruction->u.vector.rows * instruction->u.vector.elements;
+    return narrow * bits + 8 * release;
 }
 
 static uint8_t start_vector(struct pim_node *node, struct pim_slot *slot)
 {
     const struct pim_node_configuration *configuration = &node->array->configuration;
     const struct pim_instruction *instruction = &slot->instruction;
-    if (instruction->u.vector.release > node->buffer[PIM_BUFFER_OUTPUT].taken) {
-        pim_node_fail(node, slot, "gives back %" PRIu32 " bytes of the output buffer, which holds %" PRIu64,
-                      instruction->u.vector.release, node->buffer[PIM_BUFFER_OUTPUT].taken);
+    uint64_t release = instruction->u.vector.release;
+    if (!can_give_back(node, slot, PIM_BUFFER_OUTPUT, release))
         return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
-    }
     struct pim_error problem;
     if (pim_acu_check_vector(instruction->detail, instruction->u.vector.rows, instruction->u.vector.elements, &problem) != PIM_OK) {
         pim_node_fail(node, slot, "%s", problem.text);
@@ -163,9 +184,12 @@ static uint8_t start_vector(struct pim_node *node, struct pim_slot *slot)
     }
     struct pim_acu_cost cost;
     pim_acu_vector(&configuration->acu, instruction->detail, instruction->u.vector.rows, instruction->u.vector.elements, &cost);
-    ADD_ACTION(node, acu_operations, cost.operations);
-    ADD_ACTION(node, sram_bits, 8 * (uint64_t)instruction->u.vector.release); /* partial sums are read once */
     pim_time at = pim_edge(pim_kernel_now(node->array->kernel), configuration->logic_period);
+    if (!pim_node_in_time(node, slot, at, cost.cycles, configuration->logic_period))
+        return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
+    node->promised[PIM_BUFFER_OUTPUT] += release;
+    PIM_ADD_ACTION(node, node->phase, acu_operations, cost.operations);
+    PIM_ADD_ACTION(node, node->phase, sram_bits, vector_sram_bits(instruction, &cost));
     started(node, PIM_ENGINE_VECTOR, slot, at);
     schedule_end(node, slot, at + cost.cycles * configuration->logic_period, vector_ended);
     return PIM_STATE_BUSY;
@@ -179,8 +203,7 @@ static void memory_ended(struct pim_kernel *kernel, void *context)
     struct pim_slot *slot = context;
     const struct pim_instruction *instruction = &slot->instruction;
     if (instruction->opcode == PIM_OP_STORE && instruction->detail != PIM_BUFFER_NONE)
-        pim_buffer_give(&slot->node->buffer[instruction->detail],
-                        (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count);
+        give_back(slot->node, instruction->detail, (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count);
     pim_engine_ended(slot, PIM_ENGINE_MEMORY);
 }
 
@@ -209,14 +232,13 @@ static uint8_t start_memory(struct pim_node *node, struct pim_slot *slot)
                       burst.count, burst.bytes, burst.address);
         return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
     }
-    if (burst.write && instruction->detail != PIM_BUFFER_NONE && bytes > node->buffer[instruction->detail].taken) {
-        pim_node_fail(node, slot, "stores %" PRIu64 " bytes of the %s buffer, which holds %" PRIu64, bytes,
-                      pim_buffer_name(instruction->detail), node->buffer[instruction->detail].taken);
-        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+    if (instruction->detail != PIM_BUFFER_NONE) {
+        if (burst.write ? !can_give_back(node, slot, instruction->detail, bytes) : !take_buffer(node, slot, instruction->detail, bytes))
+            return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+        if (burst.write)
+            node->promised[instruction->detail] += bytes;
     }
-    if (!burst.write && instruction->detail != PIM_BUFFER_NONE && !take_buffer(node, slot, instruction->detail, bytes))
-        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
-    ADD_ACTION(node, sram_bits, 8 * bytes);
+    PIM_ADD_ACTION(node, node->phase, sram_bits, 8 * bytes);
     struct pim_phase_result *phase = &node->array->phases[node->phase];
     if (burst.write) {
         node->result.bytes_stored += bytes;
@@ -241,8 +263,16 @@ static uint8_t start_send(struct pim_node *node, struct pim_slot *slot)
                       instruction->u.network.address);
         return PIM_STATE_WAIT + PIM_WAIT_PEER;
     }
-    if (!pim_interface_announced(node, slot))
+    const struct pim_slot *receive = pim_interface_announced(node, slot);
+    if (!receive)
         return PIM_STATE_WAIT + PIM_WAIT_PEER;
+    if (receive->instruction.u.network.bytes != instruction->u.network.bytes) {
+        pim_node_fail(node, slot, "sends %" PRIu64 " bytes of tag %" PRIu32 " to unit %" PRIu32 ", whose receive (instruction %" PRIu64
+                                  ") expects %" PRIu64,
+                      instruction->u.network.bytes, instruction->u.network.tag, instruction->u.network.peer, receive->sequence,
+                      receive->instruction.u.network.bytes);
+        return PIM_STATE_WAIT + PIM_WAIT_PEER;
+    }
     started(node, PIM_ENGINE_SEND, slot, pim_kernel_now(node->array->kernel));
     pim_interface_send(node, slot);
     return PIM_STATE_BUSY;

@@ -1,9 +1,10 @@
 /*
  * The memory port: three clients (memory engine, sending and receiving side of the network interface) share one bank.
  *
- *  1. A client has one request at a time: a burst. The port moves at most `arbitration_bytes` of it, then the next client that has
- *     a request goes, round robin. A piece longer than that is cut, and a cut piece is cut at the ends of rows too, so that a row
- *     is not opened twice for one stream; shorter pieces are taken whole.
+ *  1. A client has one request at a time: a burst; pieces without gaps are one piece. The port moves at most `arbitration_bytes` of
+ *     it, then the next client that has a request goes, round robin. A piece longer than that is cut, at the end of a row if it
+ *     reaches one and else at the end of a column if it has one: so no row is opened and no column accessed twice for one stream.
+ *     Shorter pieces are taken whole.
  *  2. The bank executes the parts in the order given (models/dram); the port takes the next part at the cycle the bank names, so
  *     that bursts follow each other without a bubble.
  *  3. A request ends with the last data of its last part. Its client may hand in the next one as soon as that part is taken.
@@ -30,8 +31,9 @@ static void schedule(struct pim_node *node)
 }
 
 /* Cuts the next part off a request; true when that was the last. */
-static bool cut(struct pim_port_request *request, uint32_t limit, uint64_t row_bytes, struct pim_burst *part)
+static bool cut(struct pim_port_request *request, uint32_t limit, const struct pim_bank_rules *rules, struct pim_burst *part)
 {
+    uint64_t row_bytes = (uint64_t)rules->port_bytes * rules->columns_per_row;
     const struct pim_burst *burst = &request->burst;
     part->address = burst->address + (uint64_t)request->piece * burst->stride + request->offset;
     part->stride = burst->stride;
@@ -39,9 +41,12 @@ static bool cut(struct pim_port_request *request, uint32_t limit, uint64_t row_b
     if (burst->bytes > limit) {
         uint32_t rest = burst->bytes - request->offset;
         uint64_t row_rest = row_bytes - part->address % row_bytes;
+        uint32_t beyond_column = (uint32_t)((part->address + limit) % rules->port_bytes);
         part->bytes = rest < limit ? rest : limit;
         if (row_rest < part->bytes)
             part->bytes = (uint32_t)row_rest;
+        else if (rest > limit && beyond_column < limit)
+            part->bytes = limit - beyond_column;
         part->count = 1;
         request->offset += part->bytes;
         if (request->offset == burst->bytes) {
@@ -76,10 +81,10 @@ static void arbitrate(struct pim_kernel *kernel, void *context)
     pim_time now = pim_kernel_now(kernel);
     struct pim_burst part;
     struct pim_burst_times times;
-    const struct pim_bank_organization *organization = &configuration->bank.organization;
-    uint64_t row_bytes = (uint64_t)organization->row_bytes * organization->banks;
-    bool last = cut(request, configuration->arbitration_bytes, row_bytes, &part);
+    bool last = cut(request, configuration->arbitration_bytes, &configuration->bank, &part);
     pim_bank_access(&port->bank, &part, now / configuration->memory_period, &times);
+    if (!pim_node_in_time(node, NULL, 0, times.last_data, configuration->memory_period))
+        return;
     port->free_at = times.next * configuration->memory_period;
     if (last) {
         request->active = false;
@@ -101,12 +106,13 @@ void pim_port_submit(struct pim_node *node, enum pim_port_client client, const s
                      void *context)
 {
     struct pim_port_request *request = &node->port.request[client];
-    assert(!request->active);
-    if (burst->bytes == 0 || burst->count == 0) { /* nothing to move */
-        pim_kernel_schedule(node->array->kernel, 0, PIM_PHASE_UNIT, handler, context);
-        return;
-    }
+    assert(!request->active && burst->bytes > 0 && burst->count > 0);
     *request = (struct pim_port_request){.burst = *burst, .active = true, .handler = handler, .context = context};
+    uint64_t bytes = (uint64_t)burst->bytes * burst->count;
+    if (burst->count > 1 && burst->stride == burst->bytes && bytes <= UINT32_MAX) {
+        request->burst.bytes = (uint32_t)bytes;
+        request->burst.count = 1;
+    }
     schedule(node);
 }
 
@@ -122,11 +128,10 @@ void pim_port_attribute(struct pim_node *node)
     phase->dram_row += (now->row_cycles - seen->row_cycles) * period;
     phase->dram_refresh += (now->refresh_cycles - seen->refresh_cycles) * period;
     phase->dram_turnaround += (now->turnaround_cycles - seen->turnaround_cycles) * period;
-    uint64_t bits = 8 * (now->bytes_read - seen->bytes_read + now->bytes_written - seen->bytes_written);
-    uint64_t activates = now->activates - seen->activates;
-    phase->actions.dram_bits += bits;
-    phase->actions.dram_activates += activates;
-    node->result.actions.dram_bits += bits;
-    node->result.actions.dram_activates += activates;
+    PIM_ADD_ACTION(node, node->phase, dram_bits,
+                   8 * (now->bytes_read - seen->bytes_read + now->bytes_written - seen->bytes_written));
+    /* A command opens a row in each of the banks that work in lock-step. */
+    PIM_ADD_ACTION(node, node->phase, dram_activates,
+                   (now->activates - seen->activates) * node->array->configuration.bank.organization.banks);
     *seen = *now;
 }

@@ -3,22 +3,22 @@
  *
  * Sending side
  *  1. A receive is announced to its sender by a packet of one flit when it is posted. A send starts when the announcement of its
- *     receive has come: a rendezvous, so that payload never waits in the network for a place to go.
+ *     receive has come: a rendezvous, so that payload never waits in the network for a place to go. Announcements are numbered: the
+ *     i-th send of a (source, destination, tag) meets the i-th receive even when announcements overtake each other in the network.
  *  2. The payload is cut into packets of at most `packet_bytes`. A packet is read from memory through the port and enters the
  *     network when all of it has been read. At most `send_packets` packets are between the start of their read and the
  *     injection of their tail, so reading and injecting overlap.
  *  3. A send is complete when the tail of its last packet has been injected. The next send may begin to read as soon as the last
  *     packet of the one before has been asked for.
  * Receiving side
- *  4. Up to `posted_receives` receives are open; a packet belongs to the first open receive of its source and tag that is not full.
+ *  4. Up to `posted_receives` receives are open. A packet names its receive and its place in the message, so it does not matter in
+ *     which order packets come in.
  *  5. A packet is written to memory when it has come in whole; packets wait in order of arrival (their number is unlimited and its
  *     maximum is reported). A receive is complete when its last byte is written.
  */
 #include "models/node/node_internal.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 enum { CHUNK = 1024 };
@@ -28,7 +28,7 @@ static struct pim_packet *take_packet(struct pim_node_array *array)
 {
     if (!array->free_packets) {
         struct pim_packet **chunks =
-            realloc(array->packet_chunks, (array->packet_chunk_count + 1) * sizeof(struct pim_packet *));
+            realloc(array->packet_chunks, ((size_t)array->packet_chunk_count + 1) * sizeof(struct pim_packet *));
         struct pim_packet *chunk = chunks ? calloc(CHUNK, sizeof *chunk) : NULL;
         if (chunks)
             array->packet_chunks = chunks;
@@ -73,7 +73,6 @@ static struct pim_packet *new_packet(struct pim_node *node, struct pim_slot *slo
                                   .tag = slot->instruction.u.network.tag,
                                   .phase = node->phase,
                                   .kind = (uint8_t)kind,
-                                  .slot = slot,
                                   .array = node->array};
     return packet;
 }
@@ -81,7 +80,7 @@ static struct pim_packet *new_packet(struct pim_node *node, struct pim_slot *slo
 static uint64_t flits_of(const struct pim_node_array *array, uint64_t bytes)
 {
     uint64_t flits = (bytes * 8 + array->configuration.flit_bits - 1) / array->configuration.flit_bits;
-    return flits ? flits : 1; /* an empty message still has its head */
+    return flits ? flits : 1; /* an announcement is a head alone */
 }
 
 static void inject(struct pim_packet *packet)
@@ -98,19 +97,35 @@ static struct pim_packet *packet_of(uint64_t value)
 
 /* --- sending --- */
 
+/*
+ * Whether the announcement of `receive` is the next of its message name: announcements may overtake each other in the network, but the
+ * i-th send of a (source, destination, tag) meets the i-th receive. (Hardware would number them; here the receives are looked at.)
+ */
+static bool is_next(const struct pim_slot *receive)
+{
+    if (receive->predecessor == 0)
+        return true;
+    const struct pim_slot *before = pim_node_slot(receive->node, receive->predecessor - 1);
+    return before->sequence != receive->predecessor - 1 || before->done || before->matched;
+}
+
 /* The index of the announcement that a send may answer, or the count of announcements. */
 static uint32_t find_announcement(const struct pim_network_interface *interface, const struct pim_instruction *instruction)
 {
     uint32_t i = 0;
-    while (i < interface->announcement_count && (interface->announcements[i].peer != instruction->u.network.peer ||
-                                                 interface->announcements[i].tag != instruction->u.network.tag))
-        i++;
+    for (; i < interface->announcement_count; i++) {
+        const struct pim_announcement *one = &interface->announcements[i];
+        if (one->peer == instruction->u.network.peer && one->tag == instruction->u.network.tag && is_next(one->receive))
+            break;
+    }
     return i;
 }
 
-bool pim_interface_announced(const struct pim_node *node, const struct pim_slot *slot)
+struct pim_slot *pim_interface_announced(const struct pim_node *node, const struct pim_slot *slot)
 {
-    return find_announcement(&node->interface, &slot->instruction) < node->interface.announcement_count;
+    const struct pim_network_interface *interface = &node->interface;
+    uint32_t i = find_announcement(interface, &slot->instruction);
+    return i < interface->announcement_count ? interface->announcements[i].receive : NULL;
 }
 
 static void packet_read(struct pim_kernel *kernel, void *context)
@@ -134,6 +149,8 @@ static void pump(struct pim_node *node)
         packet->bytes = rest < configuration->packet_bytes ? (uint32_t)rest : configuration->packet_bytes;
         packet->offset = interface->send_offset;
         packet->last = packet->bytes == rest;
+        packet->send = slot;
+        packet->receive = interface->meeting;
         interface->packets_held++;
         interface->send_offset += packet->bytes;
         if (packet->last)
@@ -151,10 +168,10 @@ void pim_interface_send(struct pim_node *node, struct pim_slot *slot)
 {
     struct pim_network_interface *interface = &node->interface;
     uint32_t i = find_announcement(interface, &slot->instruction);
-    assert(i < interface->announcement_count);
-    for (; i + 1 < interface->announcement_count; i++) /* keeps the order of the others */
-        interface->announcements[i] = interface->announcements[i + 1];
-    interface->announcement_count--;
+    assert(i < interface->announcement_count && !interface->sending);
+    interface->meeting = interface->announcements[i].receive;
+    interface->meeting->matched = true;
+    interface->announcements[i] = interface->announcements[--interface->announcement_count];
     interface->sending = slot;
     interface->send_offset = 0;
     node->result.bytes_sent += slot->instruction.u.network.bytes;
@@ -169,7 +186,7 @@ void pim_interface_injected(void *context, uint64_t value, uint32_t source)
     if (packet->kind != PIM_PACKET_DATA)
         return;
     struct pim_node *node = &array->nodes[source];
-    struct pim_slot *slot = packet->slot;
+    struct pim_slot *slot = packet->send;
     node->interface.packets_held--;
     pump(node);
     if (packet->last)
@@ -183,10 +200,18 @@ void pim_interface_injected(void *context, uint64_t value, uint32_t source)
 void pim_interface_post(struct pim_node *node, struct pim_slot *slot)
 {
     struct pim_network_interface *interface = &node->interface;
+    for (uint32_t i = 0; i < interface->posted_count; i++) {
+        const struct pim_slot *other = interface->posted[i];
+        if (other->instruction.u.network.peer == slot->instruction.u.network.peer &&
+            other->instruction.u.network.tag == slot->instruction.u.network.tag)
+            slot->predecessor = other->sequence + 1; /* the latest: `posted` is in program order */
+    }
     interface->posted[interface->posted_count++] = slot;
     struct pim_packet *packet = new_packet(node, slot, PIM_PACKET_ANNOUNCEMENT);
-    if (packet)
-        inject(packet);
+    if (!packet)
+        return;
+    packet->receive = slot;
+    inject(packet);
 }
 
 static void packet_written(struct pim_kernel *kernel, void *context);
@@ -198,8 +223,7 @@ static void submit_write(struct pim_node *node)
     if (!packet || node->port.request[PIM_PORT_RECEIVE].active)
         return;
     interface->write_head = packet->next;
-    interface->writes_waiting--;
-    struct pim_burst burst = {.address = packet->slot->instruction.u.network.address + packet->offset,
+    struct pim_burst burst = {.address = packet->receive->instruction.u.network.address + packet->offset,
                               .bytes = packet->bytes,
                               .stride = 0,
                               .count = 1,
@@ -222,10 +246,11 @@ static void packet_written(struct pim_kernel *kernel, void *context)
 {
     (void)kernel;
     struct pim_packet *packet = context;
-    struct pim_slot *slot = packet->slot;
+    struct pim_slot *slot = packet->receive;
     struct pim_node *node = slot->node;
     struct pim_network_interface *interface = &node->interface;
     slot->moved += packet->bytes;
+    interface->packets_in--;
     give_packet(packet);
     if (slot->moved < slot->instruction.u.network.bytes)
         return;
@@ -240,48 +265,26 @@ static void packet_written(struct pim_kernel *kernel, void *context)
     pim_engine_ended(slot, PIM_ENGINE_RECEIVE);
 }
 
-/* The first open receive of (source, tag) that is not full; NULL when there is none. */
-static struct pim_slot *find_posted(const struct pim_network_interface *interface, const struct pim_packet *packet)
-{
-    for (uint32_t i = 0; i < interface->posted_count; i++) {
-        struct pim_slot *slot = interface->posted[i];
-        if (slot->instruction.u.network.peer == packet->source && slot->instruction.u.network.tag == packet->tag && !slot->filled)
-            return slot;
-    }
-    return NULL;
-}
-
 static void accept_data(struct pim_node *node, struct pim_packet *packet)
 {
     struct pim_network_interface *interface = &node->interface;
-    struct pim_slot *slot = find_posted(interface, packet);
-    if (!slot || packet->offset + packet->bytes > slot->instruction.u.network.bytes ||
-        (packet->last && packet->offset + packet->bytes != slot->instruction.u.network.bytes)) {
-        pim_node_fail(node, slot, "a message of tag %" PRIu32 " from unit %" PRIu32 " does not fit its receive: %" PRIu64
-                                  " bytes or more sent, %" PRIu64 " expected",
-                      packet->tag, packet->source, packet->offset + packet->bytes,
-                      slot ? slot->instruction.u.network.bytes : (uint64_t)0);
-        give_packet(packet);
-        return;
-    }
+    struct pim_slot *slot = packet->receive;
+    assert(slot->node == node && !slot->done && packet->offset + packet->bytes <= slot->instruction.u.network.bytes);
     if (!slot->begun) {
         slot->begun = true;
         interface->begun++;
         pim_unit_set_state(node, PIM_ENGINE_RECEIVE, PIM_STATE_BUSY);
     }
-    slot->arrived += packet->bytes;
-    slot->filled = slot->arrived == slot->instruction.u.network.bytes;
     node->result.bytes_received += packet->bytes;
     node->array->phases[node->phase].bytes_received += packet->bytes;
-    packet->slot = slot;
     packet->next = NULL;
     if (interface->write_head)
         interface->write_tail->next = packet;
     else
         interface->write_head = packet;
     interface->write_tail = packet;
-    if (++interface->writes_waiting > node->array->receive_queue_high_water)
-        node->array->receive_queue_high_water = interface->writes_waiting;
+    if (++interface->packets_in > node->array->receive_queue_high_water)
+        node->array->receive_queue_high_water = interface->packets_in;
     submit_write(node);
 }
 
@@ -290,9 +293,10 @@ static void accept_announcement(struct pim_node *node, struct pim_packet *packet
     struct pim_network_interface *interface = &node->interface;
     if (interface->announcement_count == interface->announcement_capacity) {
         uint32_t capacity = interface->announcement_capacity ? 2 * interface->announcement_capacity : 8;
-        struct pim_announcement *more = realloc(interface->announcements, capacity * sizeof *more);
+        struct pim_announcement *more = realloc(interface->announcements, (size_t)capacity * sizeof *more);
         if (!more) {
-            (void)pim_fail(node->array->error, PIM_NO_MEMORY, "out of memory for announcements");
+            if (node->array->error->status == PIM_OK)
+                (void)pim_fail(node->array->error, PIM_NO_MEMORY, "out of memory for announcements");
             pim_kernel_stop(node->array->kernel);
             return;
         }
@@ -300,7 +304,7 @@ static void accept_announcement(struct pim_node *node, struct pim_packet *packet
         interface->announcement_capacity = capacity;
     }
     interface->announcements[interface->announcement_count++] =
-        (struct pim_announcement){.peer = packet->source, .tag = packet->tag};
+        (struct pim_announcement){.peer = packet->source, .tag = packet->tag, .receive = packet->receive};
     give_packet(packet);
     pim_unit_advance(node);
 }
@@ -315,9 +319,8 @@ static void attribute(struct pim_node_array *array, const struct pim_packet *pac
 {
     const struct pim_node_configuration *configuration = &array->configuration;
     struct pim_phase_result *phase = &array->phases[packet->phase];
-    uint64_t bit_hops = delivery->flits * configuration->flit_bits * delivery->hops;
-    phase->actions.noc_bit_hops += bit_hops;
-    array->nodes[packet->source].result.actions.noc_bit_hops += bit_hops;
+    PIM_ADD_ACTION(&array->nodes[packet->source], packet->phase, noc_bit_hops,
+                   delivery->flits * configuration->flit_bits * delivery->hops);
     uint64_t latency = delivery->tail_arrived - delivery->head_injected;
     uint64_t zero_load = configuration->zero_load_fixed + delivery->hops * configuration->zero_load_per_router + delivery->flits - 1;
     if (latency > zero_load)

@@ -88,19 +88,19 @@ struct pim_actions {
     uint64_t sram_bits;
     uint64_t acu_operations;
     uint64_t dram_bits;
-    uint64_t dram_activates;
-    uint64_t noc_bit_hops;
+    uint64_t dram_activates; /* rows opened: of all banks that work in lock-step */
+    uint64_t noc_bit_hops;   /* flits x bits of a flit x routers traversed, announcements included */
 };
 
 /* One phase, summed over the units that run it. Times in ticks. */
 struct pim_phase_result {
     pim_time start, end; /* of the first unit to enter it and the last to leave it */
-    uint32_t units;      /* that ran it */
+    uint32_t units;      /* that ran it (a unit that enters it twice counts twice) */
     pim_time time_sum, time_maximum;
     pim_time share[PIM_SHARES];
     pim_time last_time, last_share[PIM_SHARES]; /* of the unit that left the phase last: about the critical path */
     pim_time wait[PIM_WAITS]; /* engine time stalled, by cause, all engines */
-    pim_time noc_contention;  /* sum over packets of latency beyond the zero-load latency */
+    pim_time noc_contention;  /* sum over packets of latency since injection beyond the zero-load latency */
     pim_time dram_row, dram_refresh, dram_turnaround; /* port time lost to rows, refresh, bus turnaround */
     uint64_t bytes_loaded, bytes_stored, bytes_sent, bytes_received;
     struct pim_actions actions;
@@ -127,11 +127,12 @@ struct pim_node_array {
     struct pim_packet **packet_chunks; /* records of packets, never moved */
     uint32_t packet_chunk_count;
     struct pim_packet *free_packets;
-    uint32_t receive_queue_high_water; /* packets of one node that waited for their memory write */
+    uint32_t receive_queue_high_water; /* most packets a node held between their arrival and their memory write */
     pim_observer *observer;
     void *observer_context;
     struct pim_error *error; /* set by a handler that met bad input; the kernel is stopped then */
     pim_time finished_at;    /* end of the last phase of the last unit */
+    pim_time time_last;      /* a run that goes on after this tick is refused: sums over units would not fit */
     struct pim_pending_work pending_work;
 };
 
@@ -143,8 +144,8 @@ struct pim_unit_result {
     struct pim_actions actions;
     uint64_t instructions;
     uint64_t bytes_loaded, bytes_stored, bytes_sent, bytes_received;
-    uint64_t buffer_high_water[PIM_BUFFERS];
-    struct pim_bank_counters bank;
+    uint64_t buffer_high_water[PIM_BUFFERS]; /* bytes */
+    struct pim_bank_counters bank;           /* of the bursts handed to the bank so far, refreshes up to the end */
     pim_time finished_at;
 };
 
@@ -166,7 +167,16 @@ bool pim_packet_is_payload(const struct pim_noc_delivery *delivery);
 /* Instructions fetched so far by all units. */
 uint64_t pim_node_array_instructions(const struct pim_node_array *array);
 
-/* Brings the accounts of every unit up to `now` and writes the result of one. Debug builds check the accounting invariants. */
+/* Tick up to which results account: the end of the last unit, or now while units still run. */
+pim_time pim_node_array_end(const struct pim_node_array *array);
+
+/*
+ * Closes the phases that are open, as if they ended now: for results of a run that was stopped before its end. The array must not
+ * run on after that. Without effect when every unit has finished.
+ */
+void pim_node_array_close(struct pim_node_array *array);
+
+/* Brings the accounts of a unit up to pim_node_array_end() and writes its result. Debug builds check the accounting invariants. */
 void pim_node_result(struct pim_node_array *array, uint32_t unit, struct pim_unit_result *result);
 
 /* Names for reports. */

@@ -4,16 +4,18 @@
 
 #include "models/node/node.h"
 
+#include <stddef.h>
+
 /* An instruction in flight. */
 struct pim_slot {
     struct pim_instruction instruction;
     struct pim_node *node;
     pim_time started;
-    uint64_t sequence; /* in executed order of the unit */
-    uint64_t arrived;  /* RECEIVE: payload bytes that have come in */
-    uint64_t moved;    /* RECEIVE: payload bytes written to memory */
+    uint64_t sequence;    /* in executed order of the unit */
+    uint64_t moved;       /* RECEIVE: payload bytes written to memory */
+    uint64_t predecessor; /* RECEIVE: sequence + 1 of the open receive of the same message name before it; 0: none */
     bool done;
-    bool begun, filled; /* RECEIVE: its first packet, its last byte has come */
+    bool matched, begun; /* RECEIVE: its send has started, its first packet has come */
 };
 
 /* In-order queue of an engine: sequence numbers in a ring of `window` entries. */
@@ -55,9 +57,10 @@ struct pim_packet {
     uint32_t phase;          /* of the sender */
     uint8_t kind;            /* PIM_PACKET_* */
     bool last;               /* of its message */
-    uint64_t offset;         /* in the message */
-    struct pim_slot *slot;   /* the sender's instruction until injected, then the receiver's */
-    struct pim_packet *next; /* free list, or queue of writes at the receiver */
+    uint64_t offset;          /* in the message */
+    struct pim_slot *send;    /* the sender's instruction; valid until the packet is injected */
+    struct pim_slot *receive; /* the receiver's instruction; valid until the receive is complete */
+    struct pim_packet *next;  /* free list, or queue of writes at the receiver */
     struct pim_node_array *array;
 };
 
@@ -66,11 +69,13 @@ enum { PIM_PACKET_DATA, PIM_PACKET_ANNOUNCEMENT };
 /* An announcement that has come in and waits for its send. */
 struct pim_announcement {
     uint32_t peer, tag;
+    struct pim_slot *receive;
 };
 
 struct pim_network_interface {
     /* sending side */
     struct pim_slot *sending; /* message whose packets are being cut, or NULL */
+    struct pim_slot *meeting; /* the receive that it meets, in another node */
     uint64_t send_offset;     /* payload bytes whose memory read has been asked for */
     uint32_t packets_held;    /* between start of their memory read and injection of their tail */
     struct pim_announcement *announcements;
@@ -79,8 +84,8 @@ struct pim_network_interface {
     struct pim_slot **posted; /* open receives, in order */
     uint32_t posted_count;
     uint32_t begun;                             /* open receives whose first packet has come */
-    struct pim_packet *write_head, *write_tail; /* packets that wait for their memory write */
-    uint32_t writes_waiting;
+    struct pim_packet *write_head, *write_tail; /* packets that wait for the port */
+    uint32_t packets_in;                        /* those and the ones being written */
 };
 
 struct pim_node {
@@ -99,6 +104,8 @@ struct pim_node {
     pim_time share_at_start[PIM_SHARES];
     struct pim_engine_queue queue[PIM_ENGINE_CONTROL]; /* matrix, vector, memory, send, receive */
     struct pim_buffer_space buffer[PIM_BUFFERS];
+    uint64_t promised[PIM_BUFFERS]; /* of the space taken: what instructions under way give back at their end */
+    uint32_t joins;                 /* that followed each other without work between them */
     struct pim_memory_port port;
     struct pim_network_interface interface;
     /* accounts */
@@ -130,17 +137,26 @@ void pim_unit_start(struct pim_kernel *kernel, void *node);
 void pim_unit_complete(struct pim_slot *slot); /* marks the instruction complete and lets others start */
 void pim_unit_advance(struct pim_node *node);  /* starts what can start, fetches what can be fetched */
 void pim_unit_account(struct pim_node *node); /* brings the accounts up to now; call before a state changes */
+void pim_unit_account_until(struct pim_node *node, pim_time time);
+void pim_unit_leave_phase(struct pim_node *node, pim_time now); /* accounts must be up to `now` */
 void pim_unit_set_state(struct pim_node *node, enum pim_engine engine, uint8_t state);
 void pim_node_fail(struct pim_node *node, const struct pim_slot *slot, const char *format, ...)
     PIM_PRINTF(3, 4);
-static inline void pim_actions_add(struct pim_node *node, size_t offset, uint64_t amount)
-{
-    *(uint64_t *)(void *)((char *)&node->result.actions + offset) += amount;
-    *(uint64_t *)(void *)((char *)&node->array->phases[node->phase].actions + offset) += amount;
-}
+
+/* Adds to a count of struct pim_actions of a unit and a phase; a sum beyond 64 bits fails the run. */
+void pim_actions_add(struct pim_node *node, uint32_t phase, size_t offset, uint64_t amount);
+#define PIM_ADD_ACTION(node, phase, member, amount)                                                          \
+    pim_actions_add(node, phase, offsetof(struct pim_actions, member), amount)
+
+/* True when `cycles` of a clock after tick `from` are within the array's time_last; else the run has failed. */
+bool pim_node_in_time(struct pim_node *node, const struct pim_slot *slot, pim_time from, uint64_t cycles,
+                      pim_time period);
 
 /* engines.c: tries to start the head of an engine's queue; true when it started, else the cause is in the engine's state. */
 bool pim_engine_try(struct pim_node *node, enum pim_engine engine);
+
+/* The first dependency of an instruction that is not complete, or NULL. */
+struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot *slot);
 
 void pim_engine_ended(struct pim_slot *slot,
                       enum pim_engine engine); /* one instruction less in flight; completes it */
@@ -153,7 +169,8 @@ void pim_port_attribute(
     struct pim_node *node); /* adds the bank's counters since the last call to unit and phase */
 
 /* network_interface.c */
-bool pim_interface_announced(const struct pim_node *node, const struct pim_slot *slot);
+/* The open receive that a send meets, NULL when its announcement has not come. */
+struct pim_slot *pim_interface_announced(const struct pim_node *node, const struct pim_slot *slot);
 void pim_interface_send(struct pim_node *node, struct pim_slot *slot);
 void pim_interface_post(struct pim_node *node, struct pim_slot *slot);
 void pim_interface_served(struct pim_node *node,

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Joins take no time: a program of nothing else would never let the clock move on. */
+enum { JOINS_MOST = 1 << 20 };
+
 void pim_node_fail(struct pim_node *node, const struct pim_slot *slot, const char *format, ...)
 {
     struct pim_error *error = node->array->error;
@@ -25,13 +28,34 @@ void pim_node_fail(struct pim_node *node, const struct pim_slot *slot, const cha
     pim_kernel_stop(node->array->kernel);
 }
 
-void pim_unit_account(struct pim_node *node)
+void pim_actions_add(struct pim_node *node, uint32_t phase, size_t offset, uint64_t amount)
 {
-    pim_time now = pim_kernel_now(node->array->kernel);
-    pim_time elapsed = now - node->accounted;
+    uint64_t *sums[] = {(uint64_t *)(void *)((char *)&node->result.actions + offset),
+                        (uint64_t *)(void *)((char *)&node->array->phases[phase].actions + offset)};
+    for (unsigned i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+        if (*sums[i] + amount < amount)
+            pim_node_fail(node, NULL, "the work of phase %" PRIu32 " cannot be counted in 64 bits", phase);
+        *sums[i] += amount;
+    }
+}
+
+bool pim_node_in_time(struct pim_node *node, const struct pim_slot *slot, pim_time from, uint64_t cycles, pim_time period)
+{
+    pim_time last = node->array->time_last;
+    if (from <= last && cycles <= (last - from) / period)
+        return true;
+    pim_node_fail(node, slot, "the run goes on after tick %" PRIu64 ", beyond which times cannot be counted: shorten the trace, or choose clocks "
+                              "with a larger common divisor", last);
+    return false;
+}
+
+void pim_unit_account_until(struct pim_node *node, pim_time time)
+{
+    pim_time elapsed = time - node->accounted;
     if (elapsed == 0)
         return;
-    node->accounted = now;
+    assert(time > node->accounted);
+    node->accounted = time;
     struct pim_unit_result *result = &node->result;
     unsigned busy = node->busy_mask;
     unsigned wait = node->wait_mask;
@@ -59,6 +83,11 @@ void pim_unit_account(struct pim_node *node)
         if (phase)
             phase->wait[cause] += elapsed;
     }
+}
+
+void pim_unit_account(struct pim_node *node)
+{
+    pim_unit_account_until(node, pim_kernel_now(node->array->kernel));
 }
 
 void pim_unit_set_state(struct pim_node *node, enum pim_engine engine, uint8_t state)
@@ -100,10 +129,18 @@ static void end_phase(struct pim_node *node, uint32_t phase)
         pim_node_fail(node, NULL, "phase_end %" PRIu32 ": that phase is not open", phase);
         return;
     }
-    pim_unit_account(node);
-    pim_port_attribute(node);
     pim_time now = pim_kernel_now(array->kernel);
-    struct pim_phase_result *result = &array->phases[phase];
+    pim_unit_account_until(node, now);
+    pim_unit_leave_phase(node, now);
+    if (array->observer)
+        array->observer(array->observer_context, node->id, NULL, phase, node->phase_start, now);
+}
+
+void pim_unit_leave_phase(struct pim_node *node, pim_time now)
+{
+    struct pim_node_array *array = node->array;
+    pim_port_attribute(node);
+    struct pim_phase_result *result = &array->phases[node->phase];
     pim_time duration = now - node->phase_start;
     result->time_sum += duration;
     if (duration > result->time_maximum)
@@ -117,8 +154,6 @@ static void end_phase(struct pim_node *node, uint32_t phase)
     if (now > array->finished_at)
         array->finished_at = now;
     node->in_phase = false;
-    if (array->observer)
-        array->observer(array->observer_context, node->id, NULL, phase, node->phase_start, now);
 }
 
 /* A control instruction whose turn has come: everything before it is complete. It takes no time. */
@@ -130,6 +165,8 @@ static void execute_control(struct pim_node *node)
         begin_phase(node, instruction->u.control.phase);
     else if (instruction->opcode == PIM_OP_PHASE_END)
         end_phase(node, instruction->u.control.phase);
+    else if (++node->joins > JOINS_MOST)
+        pim_node_fail(node, NULL, "more than %d joins follow each other without work between them", (int)JOINS_MOST);
     pim_node_slot(node, node->fetched)->done = true;
     node->oldest = node->issued = ++node->fetched;
     node->result.instructions++;
@@ -141,8 +178,9 @@ static void dispatch(struct pim_node *node, const struct pim_instruction *instru
     struct pim_slot *slot = pim_node_slot(node, sequence);
     slot->instruction = *instruction;
     slot->sequence = sequence;
-    slot->arrived = slot->moved = 0;
-    slot->done = slot->begun = slot->filled = false;
+    slot->moved = slot->predecessor = 0;
+    slot->done = slot->matched = slot->begun = false;
+    node->joins = 0;
     struct pim_engine_queue *queue = &node->queue[pim_opcode_engine(instruction->opcode)];
     queue->sequence[queue->tail++ & pim_node_mask(node)] = sequence;
     node->result.instructions++;
@@ -202,7 +240,7 @@ void pim_unit_advance(struct pim_node *node)
         for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
             while (pim_engine_try(node, (enum pim_engine)engine))
                 started = true;
-        /* With one queue an engine, a start frees nothing that another engine waits for; with in-order issue it does. */
+        /* With a queue for each engine, a start lets no other engine start; with in-order issue it does. */
     } while (started && node->array->configuration.in_order);
 }
 

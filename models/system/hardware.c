@@ -2,8 +2,12 @@
 
 #include "sim/clock.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+/* Of a clock in ticks: keeps cycles times period within 64 bits for everything that a packet or a burst can last. */
+#define LONGEST_PERIOD (UINT64_C(1) << 32)
 
 static uint32_t integer(const struct pim_configuration *configuration, const char *path)
 {
@@ -20,6 +24,12 @@ static enum pim_status read_clocks(const struct pim_configuration *configuration
         khz[i] = (uint64_t)pim_configuration_integer(configuration, keys[i]);
     if (pim_clock_ticks_per_second(khz, 3, keys, &hardware->ticks_per_second, periods, error) != PIM_OK)
         return error->status;
+    for (unsigned i = 0; i < 3; i++)
+        if (periods[i] > LONGEST_PERIOD)
+            return pim_configuration_fail(configuration, error, keys[i],
+                                          "a cycle of %" PRIu64 " kHz is %" PRIu64 " ticks of the common clock: allowed are %" PRIu64
+                                          ", choose frequencies with a larger common divisor",
+                                          khz[i], periods[i], LONGEST_PERIOD);
     hardware->node.logic_period = periods[0];
     hardware->node.network_period = periods[1];
     hardware->node.memory_period = periods[2];
@@ -62,7 +72,8 @@ static enum pim_status read_bank(const struct pim_configuration *configuration, 
     }
     if (pim_configuration_boolean(configuration, "dram.refresh")) {
         uint64_t picoseconds = (uint64_t)llround(pim_configuration_real(configuration, "dram.trefi_ns") * 1000);
-        timing.trefi = (uint32_t)pim_dram_refresh_interval(picoseconds, khz);
+        uint64_t cycles = pim_dram_refresh_interval(picoseconds, khz);
+        timing.trefi = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX; /* which the check refuses */
         if (timing.trefi == 0)
             return pim_configuration_fail(configuration, error, "dram.trefi_ns",
                                           "shorter than a memory cycle: write dram.refresh = false for a memory without refresh");

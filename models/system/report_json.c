@@ -39,11 +39,11 @@ static void put_energy(struct pim_json *json, const char *key, const struct pim_
     pim_json_end(json);
 }
 
-/* Energy of a part of the work; the static part of a phase or unit is left to the total, which has it once. */
-static void put_work_energy(struct pim_json *json, const struct pim_system *system, const struct pim_actions *actions)
+/* Energy of a unit or a phase, which stood for `time` (of a phase: the sum over its units). */
+static void put_work_energy(struct pim_json *json, const struct pim_system *system, const struct pim_actions *actions, pim_time time)
 {
     struct pim_energy energy;
-    pim_energy_of(&system->hardware.energy, actions, 0, 0.0, &energy);
+    pim_energy_of(&system->hardware.energy, actions, 1, (double)time * 1e9 / (double)system->hardware.ticks_per_second, &energy);
     put_energy(json, "energy_pj", &energy);
 }
 
@@ -70,7 +70,7 @@ static void put_phase(struct pim_json *json, const struct pim_system *system, ui
     pim_json_put_count(json, "unit_cycles_mean", pim_phase_mean_cycles(system, index));
     put_cycles(json, "unit_cycles_maximum", system, phase->time_maximum);
     put_shares(json, "unit_cycles_by", system, phase->share);
-    put_work_energy(json, system, &phase->actions);
+    put_work_energy(json, system, &phase->actions, phase->time_sum);
     pim_json_end(json);
 }
 
@@ -100,8 +100,12 @@ static void put_unit(struct pim_json *json, const struct pim_system *system, uin
         pim_json_end(json);
     }
     pim_json_end(json);
+    pim_json_begin_object(json, "buffer_peak_bytes");
+    for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
+        pim_json_put_count(json, pim_buffer_name(buffer), unit->buffer_high_water[buffer]);
+    pim_json_end(json);
     pim_json_put_count(json, "instructions", unit->instructions);
-    put_work_energy(json, system, &unit->actions);
+    put_work_energy(json, system, &unit->actions, pim_node_array_end(&system->array));
     pim_json_end(json);
 }
 
@@ -134,7 +138,20 @@ static void put_memory(struct pim_json *json, const struct pim_run_result *resul
     pim_json_put_count(json, "refreshes", dram->refreshes);
     pim_json_put_count(json, "bytes_read", dram->bytes_read);
     pim_json_put_count(json, "bytes_written", dram->bytes_written);
+    /* Cycles of the memory clock, summed over the nodes, in which the port had a burst and ... */
+    pim_json_put_count(json, "data_cycles", dram->data_cycles);             /* moved data */
+    pim_json_put_count(json, "row_cycles", dram->row_cycles);               /* waited for a row */
+    pim_json_put_count(json, "refresh_cycles", dram->refresh_cycles);       /* waited for a refresh */
+    pim_json_put_count(json, "turnaround_cycles", dram->turnaround_cycles); /* waited for the bus to turn */
     pim_json_end(json);
+}
+
+static void put_quantile(struct pim_json *json, const char *key, const struct pim_histogram *histogram, unsigned per_mille)
+{
+    if (histogram->count == 0)
+        pim_json_put_null(json, key);
+    else
+        pim_json_put_count(json, key, pim_histogram_quantile(histogram, per_mille));
 }
 
 static void put_network(struct pim_json *json, const struct pim_system *system, const struct pim_run_result *result)
@@ -146,9 +163,9 @@ static void put_network(struct pim_json *json, const struct pim_system *system, 
     pim_json_put_count(json, "flits", result->noc.flits_delivered);
     pim_json_put_count(json, "flit_hops", result->noc.flit_hops);
     put_mean(json, "average_packet_latency", pim_sum_real(&latency->sum), latency->count);
-    pim_json_put_count(json, "p50_packet_latency", pim_histogram_quantile(latency, 500));
-    pim_json_put_count(json, "p95_packet_latency", pim_histogram_quantile(latency, 950));
-    pim_json_put_count(json, "p99_packet_latency", pim_histogram_quantile(latency, 990));
+    put_quantile(json, "p50_packet_latency", latency, 500);
+    put_quantile(json, "p95_packet_latency", latency, 950);
+    put_quantile(json, "p99_packet_latency", latency, 990);
     put_mean(json, "average_hops", (double)system->hops, system->packets);
     pim_json_put_count(json, "receive_queue_maximum", system->array.receive_queue_high_water);
     pim_json_end(json);

@@ -51,16 +51,16 @@ static int by_cycles(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
+/* Steps beyond the last group go into it together. */
 static size_t add_phase(struct group *groups, size_t count, const char *name, double cycles, double estimate)
 {
     size_t i = 0;
     while (i < count && strcmp(groups[i].name, name) != 0)
         i++;
-    if (i == count) {
-        if (count == GROUPS)
-            return count;
+    if (i == GROUPS)
+        groups[--i].name = "(others)";
+    else if (i == count)
         groups[count++] = (struct group){.name = name};
-    }
     groups[i].phases++;
     groups[i].cycles += cycles;
     groups[i].estimate += estimate;
@@ -85,6 +85,8 @@ static void print_phases(const struct pim_system *system, FILE *file)
     for (size_t i = 0; i < count && i < 2 * SHOWN; i++)
         fprintf(file, "  %-16s %8" PRIu64 " %14.0f %6.1f %% %14.0f\n", groups[i].name, groups[i].phases, groups[i].cycles,
                 percent(groups[i].cycles, total), groups[i].estimate);
+    if (count > 2 * SHOWN)
+        fprintf(file, "  (%zu shorter steps are not shown)\n", count - 2 * SHOWN);
 }
 
 static void print_longest(const struct pim_system *system, FILE *file)
@@ -111,7 +113,7 @@ static void print_longest(const struct pim_system *system, FILE *file)
 
 static void print_engines(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
-    static const char *const names[PIM_CLASSES] = {"PE array", "ACU", "DRAM port", "network"};
+    static const char *const names[PIM_CLASSES] = {"PE array", "ACU", "load/store", "network"};
     static const unsigned engines[PIM_CLASSES] = {1u << PIM_ENGINE_MATRIX, 1u << PIM_ENGINE_VECTOR, 1u << PIM_ENGINE_MEMORY,
                                                   1u << PIM_ENGINE_SEND | 1u << PIM_ENGINE_RECEIVE};
     double whole = (double)result->end * result->unit_count;
@@ -137,7 +139,11 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
                 fprintf(file, " %s %.0f %%", pim_wait_name(cause), percent(waits[cause], causes));
         fprintf(file, "\n");
     }
-    (void)system;
+    const struct pim_bank_counters *dram = &result->dram;
+    double cycles = whole / (double)system->hardware.node.memory_period;
+    fprintf(file, "  memory port (loads, stores and messages): data %.1f %%, waiting for rows %.1f %%, refresh %.1f %%, bus turnaround %.1f %%\n",
+            percent((double)dram->data_cycles, cycles), percent((double)dram->row_cycles, cycles),
+            percent((double)dram->refresh_cycles, cycles), percent((double)dram->turnaround_cycles, cycles));
 }
 
 static int by_flits(const void *a, const void *b)

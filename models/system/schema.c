@@ -15,7 +15,7 @@ static const struct pim_key keys[] = {
 
     INTEGER("clock.logic_khz", "400000", 1, 100000000, "kHz", "Clock of units, PE array and ACU. Reported cycles are cycles of this clock."),
     INTEGER("clock.network_khz", "400000", 1, 100000000, "kHz", "Clock of routers, links and network interfaces."),
-    INTEGER("clock.memory_khz", "400000", 1, 100000000, "kHz", "Clock of the DRAM bank and its port."),
+    INTEGER("clock.memory_khz", "400000", 1, 10000000, "kHz", "Clock of the DRAM bank and its port."),
 
     INTEGER("unit.window", "64", 4, 4096, "instructions", "Instructions of a unit in flight: fetched and not yet complete. A power of two."),
     CHOICE("unit.issue", "out_of_order", "in_order|out_of_order",

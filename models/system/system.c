@@ -8,6 +8,7 @@
 
 enum { PACKET_LATENCY_BITS = 10 };
 #define PACKET_LATENCY_LARGEST (UINT64_C(1) << 32)
+#define PICOSECONDS_PER_SECOND UINT64_C(1000000000000)
 
 static void delivered(void *context, const struct pim_noc_delivery *delivery)
 {
@@ -41,6 +42,10 @@ static enum pim_status build(struct pim_system *system, struct pim_error *error)
     if (pim_node_array_initialize(&system->array, system->kernel, &hardware->node, system->trace, error) != PIM_OK)
         return error->status;
     system->array.error = &system->error;
+    /* Times are reported in picoseconds too: those must fit 64 bits. */
+    const uint64_t seconds = UINT64_MAX / PICOSECONDS_PER_SECOND;
+    if (seconds < system->array.time_last / hardware->ticks_per_second)
+        system->array.time_last = seconds * hardware->ticks_per_second;
     struct pim_noc_callbacks callbacks = {.context = system, .injected = injected, .delivered = delivered};
     if (pim_noc_create(&hardware->noc, system->kernel, hardware->node.network_period, &callbacks, &system->noc, error) != PIM_OK)
         return error->status;
@@ -90,7 +95,7 @@ uint64_t pim_system_cycles(const struct pim_system *system, pim_time time)
 uint64_t pim_system_picoseconds(const struct pim_system *system, pim_time time)
 {
     __extension__ typedef unsigned __int128 wide; /* 10^12 times a tick count needs more than 64 bits */
-    return (uint64_t)((wide)time * 1000000000000u / system->hardware.ticks_per_second);
+    return (uint64_t)((wide)time * PICOSECONDS_PER_SECOND / system->hardware.ticks_per_second);
 }
 
 /* Work done so far, for the progress bar: instructions. */
@@ -144,7 +149,7 @@ enum pim_status pim_system_run(struct pim_system *system, struct pim_error *erro
         return PIM_OK;
     struct pim_recorder *recorder = system->recorder;
     system->recorder = NULL;
-    return pim_recorder_close(recorder, NULL, error);
+    return pim_recorder_close(recorder, &system->timeline_left_out, error);
 }
 
 /* --- results --- */
@@ -178,7 +183,8 @@ static void add_counts(void *sum, const void *part, size_t size)
 enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result, struct pim_error *error)
 {
     *result = (struct pim_run_result){.complete = system->complete, .unit_count = system->array.count};
-    result->end = system->complete ? system->array.finished_at : pim_kernel_now(system->kernel);
+    pim_node_array_close(&system->array);
+    result->end = pim_node_array_end(&system->array);
     result->cycles = pim_system_cycles(system, result->end);
     result->time_ps = pim_system_picoseconds(system, result->end);
     result->network_cycles = result->end / system->hardware.node.network_period;
@@ -195,6 +201,11 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
         result->bytes_sent += one->bytes_sent;
         result->bytes_received += one->bytes_received;
         result->instructions += one->instructions;
+    }
+    if (system->error.status != PIM_OK) { /* a count that does not fit 64 bits */
+        pim_run_result_terminate(result);
+        *error = system->error;
+        return error->status;
     }
     double nanoseconds = (double)result->time_ps / 1000.0;
     pim_energy_of(&system->hardware.energy, &result->actions, system->hardware.width * system->hardware.height, nanoseconds,

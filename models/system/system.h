@@ -34,8 +34,9 @@ struct pim_system {
     uint64_t packets, hops;              /* payload packets */
     struct pim_system_options options;
     struct pim_recorder *recorder;
-    struct pim_error error; /* of a handler */
-    bool complete;          /* every unit finished its program */
+    struct pim_error error;     /* of a handler */
+    bool complete;              /* every unit finished its program */
+    uint64_t timeline_left_out; /* slices beyond the size limit of the timeline */
 };
 
 /* The parts of an energy, a unit and a link in results. */
@@ -65,8 +66,8 @@ struct pim_run_result {
 };
 
 /*
- * Makes the system. `trace` is borrowed. PIM_BAD_INPUT when the trace needs other hardware than the configuration gives: more
- * nodes, an engine that is not there.
+ * Makes the system. `trace` is borrowed. PIM_BAD_INPUT when the trace is made for an array of another size. (An instruction for which
+ * the hardware has no engine is refused when it would start.)
  */
 enum pim_status pim_system_create(const struct pim_hardware *hardware, const struct pim_trace *trace,
                                   const struct pim_system_options *options, struct pim_system **system,
@@ -75,7 +76,10 @@ enum pim_status pim_system_create(const struct pim_hardware *hardware, const str
 /* Runs to the end of the trace or to options.until_cycle. PIM_DEADLOCK with a report when units wait for ever. */
 enum pim_status pim_system_run(struct pim_system *system, struct pim_error *error);
 
-/* Collects the result; pim_run_result_terminate gives its memory back. */
+/*
+ * Collects the result; pim_run_result_terminate gives its memory back. After a run that was stopped by options.until_cycle the phases
+ * that were open count as if they ended there: phases still tile each unit's time. To be called once.
+ */
 enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result,
                                    struct pim_error *error);
 void pim_run_result_terminate(struct pim_run_result *result);

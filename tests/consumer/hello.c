@@ -77,7 +77,7 @@ static int replay(const char *path)
     if (status == PIMSIM_OK)
         status = pimsim_results(simulation, &json, message, sizeof message);
     if (status == PIMSIM_OK)
-        puts(json);
+        (void)fputs(json, stdout);
     pimsim_destroy(simulation);
     return status == PIMSIM_OK ? EXIT_SUCCESS : fail(pimsim_status_text(status), message);
 }

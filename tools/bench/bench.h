@@ -14,6 +14,9 @@
 typedef int bench_command(int count, char **arguments);
 
 bench_command bench_kernel;
+bench_command bench_dram;
+bench_command bench_noc;
+bench_command bench_run;
 
 /* CPU time of the process in nanoseconds (CLOCK_PROCESS_CPUTIME_ID). */
 double bench_cpu_ns(void);

@@ -17,6 +17,9 @@ static const struct {
     const char *text;
 } commands[] = {
     {"kernel", bench_kernel, "event kernel: ns per event and per clocked module, beside a binary heap"},
+    {"dram", bench_dram, "DRAM bank: bursts and columns per CPU second"},
+    {"noc", bench_noc, "mesh: flit-hops, flits and packet-hops per CPU second"},
+    {"run", bench_run, "the whole program: maps and replays Swin networks; time, rates and memory"},
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])

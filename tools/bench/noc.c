@@ -1,7 +1,7 @@
 /*
- * pimsim-bench noc: the flit-level mesh. Flit-hops (flits x routers traversed) per CPU second under uniform traffic of single
- * flits, and flits and packet-hops per CPU second for rings of long worms, each with routers that sleep and with routers that are
- * stepped every cycle, in the same run.
+ * pimsim-bench noc: the flit-level mesh. Flit-hops (flits x routers traversed) per CPU second under uniform
+ * traffic of single flits, and flits and packet-hops per CPU second for rings of long worms, each with
+ * routers that sleep and with routers that are stepped every cycle, in the same run.
  */
 #include "tools/bench/bench.h"
 
@@ -23,7 +23,8 @@ struct result {
     struct pim_noc_statistics statistics;
 };
 
-static struct pim_noc *create(const struct pim_noc_configuration *configuration, const struct pim_noc_callbacks *callbacks)
+static struct pim_noc *create(const struct pim_noc_configuration *configuration,
+                              const struct pim_noc_callbacks *callbacks)
 {
     struct pim_noc *noc;
     struct pim_error error = {0};
@@ -44,7 +45,8 @@ static struct pim_noc_configuration mesh(uint32_t side, bool step_every_cycle)
     return configuration;
 }
 
-/* Every node sends one flit to a random node (itself included) with probability 1/5 in each cycle; then the network drains. */
+/* Every node sends one flit to a random node (itself included) with probability 1/5 in each cycle; then the
+ * network drains. */
 static struct result run_uniform(uint32_t side, uint64_t cycles, bool step_every_cycle)
 {
     struct pim_noc_configuration configuration = mesh(side, step_every_cycle);
@@ -110,7 +112,8 @@ static void injected(void *context, uint64_t packet, uint32_t source)
     send_next(context, source);
 }
 
-static struct result run_rings(uint32_t side, unsigned kinds, uint32_t flits, uint32_t rounds, bool step_every_cycle)
+static struct result run_rings(uint32_t side, unsigned kinds, uint32_t flits, uint32_t rounds,
+                               bool step_every_cycle)
 {
     struct pim_noc_configuration configuration = mesh(side, step_every_cycle);
     struct rings rings = {.side = side, .rounds = rounds, .flits = flits, .kinds = kinds};
@@ -140,7 +143,8 @@ static void print_line(const char *name, const struct result *fast, const struct
     double slow_rate = (double)slow->statistics.flit_hops / slow->seconds;
     double rate = (double)statistics->flit_hops / fast->seconds;
     printf("%-32s %8.3f %9.2f %10.2f %11.3f %9.2f %8.1f\n", name, fast->seconds,
-           (double)statistics->flits_delivered / fast->seconds * 1e-6, rate * 1e-6, (double)statistics->hops / fast->seconds * 1e-6,
+           (double)statistics->flits_delivered / fast->seconds * 1e-6, rate * 1e-6,
+           (double)statistics->hops / fast->seconds * 1e-6,
            (double)statistics->router_evaluations / (double)statistics->hops, rate / slow_rate);
 }
 
@@ -159,7 +163,10 @@ static void bench_rings(unsigned kinds, uint32_t flits, uint32_t scale)
     struct result fast = run_rings(16, kinds, flits, rounds, false);
     struct result slow = run_rings(16, kinds, flits, 4000 / flits + 2, true);
     (void)snprintf(name, sizeof name, "%s rings, 16x16, %" PRIu32 " flits",
-                   kinds == COLUMNS ? "column" : kinds == ROWS ? "row" : "both", flits);
+                   kinds == COLUMNS ? "column"
+                   : kinds == ROWS  ? "row"
+                                    : "both",
+                   flits);
     print_line(name, &fast, &slow);
 }
 
@@ -168,7 +175,8 @@ int bench_noc(int count, char **arguments)
     uint64_t scale = 1;
     for (int i = 1; i < count; i++) {
         if (strcmp(arguments[i], "--help") == 0) {
-            printf("usage: pimsim-bench noc [--scale N]\n\n  --scale N   repeats the workloads N times as long (1 to 100)\n");
+            printf("usage: pimsim-bench noc [--scale N]\n\n  --scale N   repeats the workloads N times as "
+                   "long (1 to 100)\n");
             return 0;
         }
         if (strcmp(arguments[i], "--scale") != 0 || i + 1 >= count) {
@@ -178,9 +186,11 @@ int bench_noc(int count, char **arguments)
         if (!bench_count("--scale", arguments[++i], 1, 100, &scale))
             return 2;
     }
-    printf("clock %.2f GHz; millions per CPU second; speedup of sleeping over stepping every cycle, in flit-hops per CPU second\n",
+    printf("clock %.2f GHz; millions per CPU second; speedup of sleeping over stepping every cycle, in "
+           "flit-hops per CPU second\n",
            bench_clock_ghz());
-    printf("%-32s %8s %9s %10s %11s %9s %8s\n", "workload", "CPU s", "flits", "flit-hops", "packet-hops", "eval/hop", "speedup");
+    printf("%-32s %8s %9s %10s %11s %9s %8s\n", "workload", "CPU s", "flits", "flit-hops", "packet-hops",
+           "eval/hop", "speedup");
     bench_uniform(8, 20000 * scale);
     bench_uniform(16, 5000 * scale);
     for (uint32_t flits = 100; flits <= 2000; flits *= flits == 100 ? 5 : 4)

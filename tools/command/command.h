@@ -21,6 +21,7 @@ int command_config(int argument_count, char **arguments);
 int command_trace(int argument_count, char **arguments);
 int command_network(int argument_count, char **arguments);
 int command_map(int argument_count, char **arguments);
+int command_noc(int argument_count, char **arguments);
 int command_run(int argument_count, char **arguments);
 int command_validate(int argument_count, char **arguments);
 

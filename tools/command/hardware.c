@@ -1,9 +1,5 @@
 #include "tools/command/hardware.h"
 
-#include "models/system/schema.h"
-
-#include <string.h>
-
 void command_estimate_hardware(const struct pim_configuration *configuration, const struct pim_hardware *hardware,
                                struct pim_estimate_hardware *estimate)
 {
@@ -42,39 +38,4 @@ void command_estimate_hardware(const struct pim_configuration *configuration, co
         .fixed_cycles = (uint32_t)node->zero_load_fixed,
         .packet_bytes = node->packet_bytes,
     };
-}
-
-/* The configuration that a trace carries, then `sets`. */
-static enum pim_status read_embedded(const struct pim_trace *trace, const char *path, const struct text_list *sets,
-                                     struct pim_configuration *configuration, struct pim_error *error)
-{
-    const char *text = pim_trace_description(trace)->configuration;
-    if (pim_configuration_read_text(configuration, path, text, strlen(text), error) != PIM_OK)
-        return pim_fail_in(error, "the configuration that the trace carries");
-    for (size_t i = 0; i < sets->count; i++)
-        if (pim_configuration_set(configuration, sets->items[i], error) != PIM_OK)
-            return error->status;
-    return pim_configuration_complete(configuration, error);
-}
-
-enum pim_status command_trace_hardware(const struct pim_trace *trace, const char *path, const struct common_options *common,
-                                       struct pim_configuration **configuration, struct pim_hardware *hardware,
-                                       struct pim_error *error)
-{
-    *configuration = NULL;
-    enum pim_status status;
-    if (common->hardware.count > 0) {
-        status = options_configuration(&pim_hardware_schema, &common->hardware, &common->sets, true, configuration, error);
-    } else {
-        status = pim_configuration_create(&pim_hardware_schema, configuration, error);
-        if (status == PIM_OK)
-            status = read_embedded(trace, path, &common->sets, *configuration, error);
-    }
-    if (status == PIM_OK)
-        status = pim_hardware_read(*configuration, hardware, error);
-    if (status != PIM_OK) {
-        pim_configuration_destroy(*configuration);
-        *configuration = NULL;
-    }
-    return status;
 }

@@ -9,6 +9,7 @@ static const struct command commands[] = {
     {"map", "Turn a network and a hardware into a trace", command_map},
     {"run", "Replay a trace on a hardware", command_run},
     {"validate", "Hold the mapper's estimates against simulated cycles", command_validate},
+    {"noc", "Simulate the network on chip alone", command_noc},
     {"trace", "Look into, check and assemble traces", command_trace},
     {"network", "Show what a network consists of", command_network},
     {"config", "Show, check and describe configurations", command_config},

@@ -3,6 +3,7 @@
 #include "models/system/schema.h"
 #include "tools/command/command.h"
 #include "tools/command/hardware.h"
+#include "tools/command/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "tools/command/replay.h"
 
-#include "tools/command/hardware.h"
+#include "models/system/configure.h"
 
 #include <string.h>
 
@@ -36,12 +36,13 @@ enum pim_status replay_run(const char *path, const struct common_options *common
     struct pim_hardware hardware;
     if (parse_window(options->timeline_window, &system, error) != PIM_OK || pim_trace_open(path, &replay->trace, error) != PIM_OK)
         return error->status;
-    if (command_trace_hardware(replay->trace, path, common, &replay->configuration, &hardware, error) != PIM_OK)
-        return error->status;
-    /* --noc is a setting like any other, so that the hash of the configuration tells it. */
-    static const char *const fidelities[] = {NULL, "noc.fidelity=ideal", "noc.fidelity=analytic", "noc.fidelity=flit"};
-    if (options->fidelity > 0 && (pim_configuration_set(replay->configuration, fidelities[options->fidelity], error) != PIM_OK ||
-                                  pim_hardware_read(replay->configuration, &hardware, error) != PIM_OK))
+    static const char *const fidelities[] = {NULL, "ideal", "analytic", "flit"}; /* as REPLAY_FIDELITIES */
+    const struct pim_hardware_sources sources = {.files = common->hardware.items,
+                                                 .file_count = common->hardware.count,
+                                                 .sets = common->sets.items,
+                                                 .set_count = common->sets.count,
+                                                 .fidelity = fidelities[options->fidelity]};
+    if (pim_configure_replay(replay->trace, path, &sources, &replay->configuration, &hardware, error) != PIM_OK)
         return error->status;
     if (pim_system_create(&hardware, replay->trace, &system, &replay->system, error) != PIM_OK ||
         pim_system_run(replay->system, error) != PIM_OK)

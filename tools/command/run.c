@@ -2,7 +2,6 @@
 #include "models/system/report.h"
 #include "sim/output.h"
 #include "tools/command/command.h"
-#include "tools/command/hardware.h"
 #include "tools/command/replay.h"
 
 #include <stdio.h>

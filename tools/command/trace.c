@@ -20,7 +20,8 @@
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 
-static void count_stored(const struct pim_trace *trace, uint64_t *instructions, uint64_t *stored, uint64_t *chunks)
+static void count_stored(const struct pim_trace *trace, uint64_t *instructions, uint64_t *stored,
+                         uint64_t *chunks)
 {
     *instructions = *stored = *chunks = 0;
     for (uint32_t unit = 0; unit < pim_trace_description(trace)->units; unit++) {
@@ -72,17 +73,20 @@ static void info_text(const struct pim_trace *trace)
     printf("family         %s\n", description->family);
     printf("network        %s\n", description->network);
     printf("mapping        %s\n", description->mapping);
-    printf("units          %" PRIu32 " on an array of %" PRIu32 " x %" PRIu32 "\n", description->units, description->width,
-           description->height);
+    printf("units          %" PRIu32 " on an array of %" PRIu32 " x %" PRIu32 "\n", description->units,
+           description->width, description->height);
     printf("phases         %" PRIu32 ", %" PRIu64 " cycles estimated\n", pim_trace_phases(trace), cycles);
-    printf("network MACs   %" PRIu64 " (%" PRIu64 " more by padding)\n", description->macs, description->padding_macs);
+    printf("network MACs   %" PRIu64 " (%" PRIu64 " more by padding)\n", description->macs,
+           description->padding_macs);
     printf("weight bytes   %" PRIu64 "\n", description->weight_bytes);
-    printf("instructions   %" PRIu64 " stored in %" PRIu64 " chunks, %" PRIu64 " bytes", instructions, chunks, stored);
+    printf("instructions   %" PRIu64 " stored in %" PRIu64 " chunks, %" PRIu64 " bytes", instructions, chunks,
+           stored);
     if (instructions > 0)
         printf(" (%.2f each)", (double)stored / (double)instructions);
     printf("\nbehaviour      %" PRIu32 " tables\n", pim_trace_behaviour_routers(trace));
     printf("configuration  %zu bytes of libconfig text\n", strlen(description->configuration));
-    printf("file           %" PRIu64 " bytes, content hash %016" PRIx64 "\n", pim_trace_file_bytes(trace), pim_trace_hash(trace));
+    printf("file           %" PRIu64 " bytes, content hash %016" PRIx64 "\n", pim_trace_file_bytes(trace),
+           pim_trace_hash(trace));
 }
 
 static int info(int argument_count, char **arguments)
@@ -90,9 +94,10 @@ static int info(int argument_count, char **arguments)
     unsigned format = FORMAT_TEXT;
     const struct option_rule rules[] = {OPTION_FORMAT(format, "text|json")};
     struct text_list files = {NULL, 0};
-    options_parse(&(struct option_usage){"TRACE", "Prints what the trace says about itself. Its programs are not read.", rules,
-                                         COUNT(rules), 1, 1},
-                  argument_count, arguments, &files);
+    options_parse(
+        &(struct option_usage){"TRACE", "Prints what the trace says about itself. Its programs are not read.",
+                               rules, COUNT(rules), 1, 1},
+        argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace *trace = NULL;
     enum pim_status status = pim_trace_open(files.items[0], &trace, &error);
@@ -116,13 +121,19 @@ static int dump(int argument_count, char **arguments)
          .argument = "N",
          .help = "Only the program of this unit",
          .maximum = PIM_TRACE_UNITS - 1},
-        {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .target = &path, .argument = "FILE", .help = "Where to write the text"},
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_TEXT,
+         .target = &path,
+         .argument = "FILE",
+         .help = "Where to write the text"},
     };
     struct text_list files = {NULL, 0};
-    options_parse(&(struct option_usage){"TRACE",
-                                         "Writes the trace as text, which `pimsim trace asm` turns back into the same file.", rules,
-                                         COUNT(rules), 1, 1},
-                  argument_count, arguments, &files);
+    options_parse(
+        &(struct option_usage){
+            "TRACE", "Writes the trace as text, which `pimsim trace asm` turns back into the same file.",
+            rules, COUNT(rules), 1, 1},
+        argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace *trace = NULL;
     struct pim_output *output = NULL;
@@ -144,12 +155,21 @@ static int assemble(int argument_count, char **arguments)
 {
     const char *path = NULL;
     const struct option_rule rules[] = {
-        {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .target = &path, .argument = "TRACE", .help = "The trace to write"},
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_TEXT,
+         .target = &path,
+         .argument = "TRACE",
+         .help = "The trace to write"},
     };
     struct text_list files = {NULL, 0};
-    options_parse(&(struct option_usage){"FILE", "Assembles the text of a trace (- is standard input); docs/trace-format.md has the "
-                                                 "grammar.", rules, COUNT(rules), 1, 1},
-                  argument_count, arguments, &files);
+    options_parse(
+        &(struct option_usage){
+            "FILE",
+            "Assembles the text of a trace (- is standard input); docs/trace-format.md has the "
+            "grammar.",
+            rules, COUNT(rules), 1, 1},
+        argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     const char *name = files.items[0];
     bool standard = strcmp(name, "-") == 0;
@@ -170,20 +190,26 @@ static int assemble(int argument_count, char **arguments)
 /* What the checker needs to know of the hardware. */
 static void fill_limits(const struct pim_configuration *configuration, struct pim_check_limits *limits)
 {
-    limits->buffer_bytes[PIM_BUFFER_INPUT] = (uint64_t)pim_configuration_integer(configuration, "buffers.input_bytes");
-    limits->buffer_bytes[PIM_BUFFER_WEIGHT] = (uint64_t)pim_configuration_integer(configuration, "buffers.weight_bytes");
-    limits->buffer_bytes[PIM_BUFFER_OUTPUT] = (uint64_t)pim_configuration_integer(configuration, "buffers.output_bytes");
+    limits->buffer_bytes[PIM_BUFFER_INPUT] =
+        (uint64_t)pim_configuration_integer(configuration, "buffers.input_bytes");
+    limits->buffer_bytes[PIM_BUFFER_WEIGHT] =
+        (uint64_t)pim_configuration_integer(configuration, "buffers.weight_bytes");
+    limits->buffer_bytes[PIM_BUFFER_OUTPUT] =
+        (uint64_t)pim_configuration_integer(configuration, "buffers.output_bytes");
     uint64_t banks = (uint64_t)pim_configuration_integer(configuration, "dram.banks");
     uint64_t rows = (uint64_t)pim_configuration_integer(configuration, "dram.rows");
     uint64_t row_bytes = (uint64_t)pim_configuration_integer(configuration, "dram.row_bytes");
     limits->memory_bytes = banks * rows * row_bytes; /* 2^6 * 2^24 * 2^20 at most: the schema bounds them */
     limits->window = (uint32_t)pim_configuration_integer(configuration, "unit.window");
-    limits->in_order = pim_configuration_choice(configuration, "unit.issue") == 0; /* "in_order|out_of_order" */
-    limits->posted_receives = (uint32_t)pim_configuration_integer(configuration, "network_interface.posted_receives");
+    limits->in_order =
+        pim_configuration_choice(configuration, "unit.issue") == 0; /* "in_order|out_of_order" */
+    limits->posted_receives =
+        (uint32_t)pim_configuration_integer(configuration, "network_interface.posted_receives");
     limits->accumulator_bits = (uint32_t)pim_configuration_integer(configuration, "pe.accumulator_bits");
 }
 
-/* The limits of the hardware files, or of the trace's own configuration, then of every --set. *known is false when there is neither. */
+/* The limits of the hardware files, or of the trace's own configuration, then of every --set. *known is false
+ * when there is neither. */
 static enum pim_status read_limits(const struct pim_trace *trace, const struct common_options *common,
                                    struct pim_check_limits *limits, bool *known, struct pim_error *error)
 {
@@ -195,7 +221,8 @@ static enum pim_status read_limits(const struct pim_trace *trace, const struct c
     struct pim_configuration *configuration = NULL;
     enum pim_status status = pim_configuration_create(&pim_hardware_schema, &configuration, error);
     if (status == PIM_OK && common->hardware.count == 0)
-        status = pim_configuration_read_text(configuration, "configuration of the trace", text, strlen(text), error);
+        status = pim_configuration_read_text(configuration, "configuration of the trace", text, strlen(text),
+                                             error);
     for (size_t i = 0; i < common->hardware.count && status == PIM_OK; i++)
         status = pim_configuration_read_file(configuration, common->hardware.items[i], error);
     for (size_t i = 0; i < common->sets.count && status == PIM_OK; i++)
@@ -207,27 +234,34 @@ static enum pim_status read_limits(const struct pim_trace *trace, const struct c
 }
 
 /* A trace that completes may still not do what its description says. */
-static enum pim_status compare_counts(const struct pim_trace *trace, const struct pim_check_result *result, struct pim_error *error)
+static enum pim_status compare_counts(const struct pim_trace *trace, const struct pim_check_result *result,
+                                      struct pim_error *error)
 {
     const struct pim_trace_description *description = pim_trace_description(trace);
     uint64_t stated = pim_add_saturating(description->macs, description->padding_macs);
-    if (description->macs != 0 && result->counts.by_opcode[PIM_OP_MATRIX] > 0 && result->counts.macs != stated)
-        return pim_fail(error, PIM_BAD_INPUT, "the programs execute %" PRIu64 " MACs, the trace states %" PRIu64 " and %" PRIu64
-                        " by padding", result->counts.macs, description->macs, description->padding_macs);
+    if (description->macs != 0 && result->counts.by_opcode[PIM_OP_MATRIX] > 0 &&
+        result->counts.macs != stated)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the programs execute %" PRIu64 " MACs, the trace states %" PRIu64 " and %" PRIu64
+                        " by padding",
+                        result->counts.macs, description->macs, description->padding_macs);
     return PIM_OK;
 }
 
 static void print_check(const struct pim_check_result *result, bool known)
 {
     printf("The trace completes.\n");
-    printf("instructions   %" PRIu64 " executed, %" PRIu64 " stored\n", result->counts.fetched, result->counts.stored);
+    printf("instructions   %" PRIu64 " executed, %" PRIu64 " stored\n", result->counts.fetched,
+           result->counts.stored);
     printf("MACs           %" PRIu64 "\n", result->counts.macs);
-    printf("messages       %" PRIu64 ", %" PRIu64 " bytes sent, %" PRIu64 " received\n", result->messages, result->counts.sent_bytes,
-           result->counts.received_bytes);
+    printf("messages       %" PRIu64 ", %" PRIu64 " bytes sent, %" PRIu64 " received\n", result->messages,
+           result->counts.sent_bytes, result->counts.received_bytes);
     printf("left in buffers at the end: input %" PRIu64 ", weight %" PRIu64 ", output %" PRIu64 " bytes\n",
-           result->left_bytes[PIM_BUFFER_INPUT], result->left_bytes[PIM_BUFFER_WEIGHT], result->left_bytes[PIM_BUFFER_OUTPUT]);
+           result->left_bytes[PIM_BUFFER_INPUT], result->left_bytes[PIM_BUFFER_WEIGHT],
+           result->left_bytes[PIM_BUFFER_OUTPUT]);
     if (!known)
-        printf("Not checked: buffer space and addresses, because the trace has no hardware configuration (see --hardware).\n");
+        printf("Not checked: buffer space and addresses, because the trace has no hardware configuration "
+               "(see --hardware).\n");
 }
 
 static int check(int argument_count, char **arguments)
@@ -235,11 +269,13 @@ static int check(int argument_count, char **arguments)
     struct common_options common = {0};
     const struct option_rule rules[] = {OPTIONS_COMMON(common)};
     struct text_list files = {NULL, 0};
-    options_parse(&(struct option_usage){"TRACE",
-                                         "Proves, without timing, that the trace can complete on its hardware: queues, dependencies, "
-                                         "buffer space, messages, addresses. Exit code 3 when it cannot.",
-                                         rules, COUNT(rules), 1, 1},
-                  argument_count, arguments, &files);
+    options_parse(
+        &(struct option_usage){
+            "TRACE",
+            "Proves, without timing, that the trace can complete on its hardware: queues, dependencies, "
+            "buffer space, messages, addresses. Exit code 3 when it cannot.",
+            rules, COUNT(rules), 1, 1},
+        argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace *trace = NULL;
     struct pim_check_limits limits;
@@ -317,8 +353,8 @@ static uint64_t sum(const uint64_t bytes[PIM_BUFFERS])
     return total;
 }
 
-static void stat_text(const struct pim_trace *trace, const struct pim_trace_counts *total, const struct pim_trace_counts *unit,
-                      bool units)
+static void stat_text(const struct pim_trace *trace, const struct pim_trace_counts *total,
+                      const struct pim_trace_counts *unit, bool units)
 {
     printf("instructions   %" PRIu64 " stored, %" PRIu64 " executed\n", total->stored, total->fetched);
     for (unsigned opcode = 0; opcode < PIM_OPCODES; opcode++)
@@ -330,18 +366,22 @@ static void stat_text(const struct pim_trace *trace, const struct pim_trace_coun
     if (total->bit_serial_operations > 0)
         printf("bit-serial     %" PRIu64 " operations\n", total->bit_serial_operations);
     printf("vector         %" PRIu64 " elements\n", total->vector_elements);
-    printf("loaded bytes   %" PRIu64 " (input %" PRIu64 ", weight %" PRIu64 ", output %" PRIu64 ")\n", sum(total->loaded_bytes),
-           total->loaded_bytes[PIM_BUFFER_INPUT], total->loaded_bytes[PIM_BUFFER_WEIGHT], total->loaded_bytes[PIM_BUFFER_OUTPUT]);
-    printf("stored bytes   %" PRIu64 " (output %" PRIu64 ")\n", sum(total->stored_bytes), total->stored_bytes[PIM_BUFFER_OUTPUT]);
-    printf("messages       %" PRIu64 " bytes sent, %" PRIu64 " received\n", total->sent_bytes, total->received_bytes);
+    printf("loaded bytes   %" PRIu64 " (input %" PRIu64 ", weight %" PRIu64 ", output %" PRIu64 ")\n",
+           sum(total->loaded_bytes), total->loaded_bytes[PIM_BUFFER_INPUT],
+           total->loaded_bytes[PIM_BUFFER_WEIGHT], total->loaded_bytes[PIM_BUFFER_OUTPUT]);
+    printf("stored bytes   %" PRIu64 " (output %" PRIu64 ")\n", sum(total->stored_bytes),
+           total->stored_bytes[PIM_BUFFER_OUTPUT]);
+    printf("messages       %" PRIu64 " bytes sent, %" PRIu64 " received\n", total->sent_bytes,
+           total->received_bytes);
     if (!units)
         return;
-    printf("\n%6s %12s %12s %16s %14s %14s %14s %14s\n", "unit", "stored", "executed", "MACs", "loaded", "written", "sent",
-           "received");
+    printf("\n%6s %12s %12s %16s %14s %14s %14s %14s\n", "unit", "stored", "executed", "MACs", "loaded",
+           "written", "sent", "received");
     for (uint32_t i = 0; i < pim_trace_description(trace)->units; i++)
-        printf("%6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %16" PRIu64 " %14" PRIu64 " %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n", i,
-               unit[i].stored, unit[i].fetched, unit[i].macs, sum(unit[i].loaded_bytes), sum(unit[i].stored_bytes),
-               unit[i].sent_bytes, unit[i].received_bytes);
+        printf("%6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %16" PRIu64 " %14" PRIu64 " %14" PRIu64 " %14" PRIu64
+               " %14" PRIu64 "\n",
+               i, unit[i].stored, unit[i].fetched, unit[i].macs, sum(unit[i].loaded_bytes),
+               sum(unit[i].stored_bytes), unit[i].sent_bytes, unit[i].received_bytes);
 }
 
 static int statistics(int argument_count, char **arguments)
@@ -353,9 +393,11 @@ static int statistics(int argument_count, char **arguments)
         {.name = "units", .kind = OPTION_FLAG, .target = &units, .help = "Text: a line for each unit too"},
     };
     struct text_list files = {NULL, 0};
-    options_parse(&(struct option_usage){"TRACE", "Counts instructions, work and bytes of the programs, with all repeats.", rules,
-                                         COUNT(rules), 1, 1},
-                  argument_count, arguments, &files);
+    options_parse(
+        &(struct option_usage){"TRACE",
+                               "Counts instructions, work and bytes of the programs, with all repeats.",
+                               rules, COUNT(rules), 1, 1},
+        argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace *trace = NULL;
     struct pim_trace_counts total, *unit = NULL;
@@ -390,6 +432,7 @@ int command_trace(int argument_count, char **arguments)
         {"check", "Prove that a trace can complete", check},
         {"stat", "Instructions, work and bytes of a trace", statistics},
     };
-    return command_dispatch(table, COUNT(table), "Traces: the programs of the units and what belongs to them.", argument_count,
+    return command_dispatch(table, COUNT(table),
+                            "Traces: the programs of the units and what belongs to them.", argument_count,
                             arguments);
 }

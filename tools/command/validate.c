@@ -98,17 +98,17 @@ static enum pim_status compare(const struct replay *replay, struct comparison *c
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " phases", count);
     pim_time frontier = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct line *line = &comparison->phases[i];
-        *line = phase_line(replay->system, i, &frontier);
-        const char *slash = strrchr(line->name, '/');
-        const char *step = slash ? slash + 1 : line->name;
+        const struct line line = phase_line(replay->system, i, &frontier);
+        const char *slash = strrchr(line.name, '/');
+        const char *step = slash ? slash + 1 : line.name;
         size_t at = 0;
         while (at < comparison->step_count && strcmp(comparison->steps[at].name, step) != 0)
             at++;
         if (at == comparison->step_count)
             comparison->steps[comparison->step_count++].name = step;
-        add(&comparison->steps[at], line);
-        add(&comparison->total, line);
+        add(&comparison->steps[at], &line);
+        add(&comparison->total, &line);
+        comparison->phases[i] = line;
     }
     comparison->total.name = "total";
     comparison->total.simulated = (double)replay->result.cycles;

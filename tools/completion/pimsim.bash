@@ -1,41 +1,40 @@
-# Bash completion of the pimsim command.
+# Bash completion of the pimsim command. Commands and options are asked of the command itself, so they are never stale.
 
-# Prints the options of the command whose words are given.
-_pimsim_options()
+# _pimsim_words PROGRAM [COMMAND...] KIND: the commands, or the long options, that the help of these words lists.
+_pimsim_words()
 {
-    local replay='--hardware --set --noc --until --stats --format --timeline --timeline-units --timeline-window'
-    case $1 in
-        map) echo "--network --hardware --output --partition --set" ;;
-        run | validate) echo "$replay" ;;
-        trace) [ "${2-}" = asm ] && echo "--output" ;;
-        config) echo "--set" ;;
-    esac
-    echo "--help"
+    local kind=${*: -1}
+    local help
+    help=$("${@:1:$#-1}" --help 2> /dev/null) || return
+    if [ "$kind" = commands ]; then
+        sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' <<< "$help"
+    else
+        sed -n 's/^ *\(-[a-zA-Z?], *\)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p' <<< "$help"
+    fi
 }
 
 _pimsim()
 {
-    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]-} words=
+    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words='' i
+    local path=("${COMP_WORDS[0]}")
     COMPREPLY=()
     case $previous in
-        --noc) words='ideal analytic flit' ;;
-        --format) words='json csv text' ;;
-        --partition) words='B P AH' ;;
-        --set | --until | --timeline-units | --timeline-window) return ;;
+        --noc) words='configured ideal analytic flit' ;;
+        --format) words='text json csv' ;;
+        --schema) words='hardware network' ;;
+        --partition | -p) words='auto branch patch head' ;;
+        --ring | --set | --until | --unit | --timeline-units | --timeline-window) return ;;
     esac
     if [ -z "$words" ]; then
-        if [ "$COMP_CWORD" -eq 1 ]; then
-            words='map run validate trace config network --help --version'
-        elif [[ $word == -* ]]; then
-            words=$(_pimsim_options "$command" "${COMP_WORDS[2]-}")
-        elif [ "$COMP_CWORD" -eq 2 ]; then
-            case $command in
-                map) words=allspark ;;
-                trace) words='info dump asm check stat' ;;
-                config) words='show check schema' ;;
-                network) words=show ;;
-            esac
+        # The commands typed so far: words before the first option or file.
+        for ((i = 1; i < COMP_CWORD; i++)); do
+            _pimsim_words "${path[@]}" commands | grep -qxF -e "${COMP_WORDS[i]}" || break
+            path+=("${COMP_WORDS[i]}")
+        done
+        if [[ $word == -* ]]; then
+            words=$(_pimsim_words "${path[@]}" options)
+        elif [ "${#path[@]}" -eq "$COMP_CWORD" ]; then
+            words=$(_pimsim_words "${path[@]}" commands)
         fi
     fi
     # Without words for this place, a file (the complete command below asks for that).

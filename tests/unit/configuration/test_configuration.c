@@ -297,7 +297,7 @@ END_TEST
 
 START_TEST(infinity_is_never_a_value)
 {
-    static const struct pim_key endless[] = {{"a", PIM_KEY_REAL, "1", 0, INFINITY, NULL, "", ""}};
+    static const struct pim_key endless[] = {{"a", PIM_KEY_REAL, "1", 0, (double)INFINITY, NULL, "", ""}};
     const struct pim_schema schema = {"small", "", endless, 1};
     struct pim_configuration *configuration = NULL;
     struct pim_error error = {PIM_OK, ""};

@@ -1,3 +1,4 @@
+/* libcheck writes a message for each assertion that holds; loops over packets therefore assert only what fails. */
 #include "tests/unit/noc/lists.h"
 
 #include "tests/unit/test_main.h"
@@ -13,10 +14,11 @@ void list_add(struct list *list, uint64_t created, uint32_t source, uint32_t des
     if (list->count == list->capacity) {
         list->capacity = list->capacity ? list->capacity * 2 : 256;
         list->packets = realloc(list->packets, list->capacity * sizeof *list->packets);
-        ck_assert_ptr_nonnull(list->packets);
+        if (!list->packets)
+            ck_abort_msg("out of memory");
     }
-    list->packets[list->count++] =
-        (struct list_packet){.created = created, .source = source, .destination = destination, .flits = flits};
+    list->packets[list->count++] = (struct list_packet){
+        .created = created, .source = source, .destination = destination, .flits = flits};
 }
 
 void list_free(struct list *list)
@@ -29,7 +31,8 @@ struct list list_copy(const struct list *list)
 {
     struct list copy = {0};
     for (size_t i = 0; i < list->count; i++)
-        list_add(&copy, list->packets[i].created, list->packets[i].source, list->packets[i].destination, list->packets[i].flits);
+        list_add(&copy, list->packets[i].created, list->packets[i].source, list->packets[i].destination,
+                 list->packets[i].flits);
     return copy;
 }
 
@@ -65,7 +68,8 @@ struct list list_read(const char *name)
         for (unsigned i = 0; i < 9; i++) {
             char *end;
             value[i] = strtoull(at, &end, 10);
-            ck_assert_msg(end != at && (*end == (i < 8 ? ',' : '\n')), "%s: line %zu is damaged", name, list.count + 2);
+            if (end == at || *end != (i < 8 ? ',' : '\n'))
+                ck_abort_msg("%s: line %zu is damaged", name, list.count + 2);
             at = end + (i < 8);
         }
         list_add(&list, value[0], (uint32_t)value[1], (uint32_t)value[2], value[3]);
@@ -85,13 +89,14 @@ struct list list_read(const char *name)
 static void delivered(void *context, const struct pim_noc_delivery *delivery)
 {
     struct list *list = context;
-    ck_assert_uint_lt(delivery->packet, list->count);
+    if (delivery->packet >= list->count)
+        ck_abort_msg("packet %" PRIu64 " was never sent", delivery->packet);
     struct list_packet *packet = &list->packets[delivery->packet];
-    ck_assert_msg(!packet->delivered, "packet %" PRIu64 " is delivered twice", delivery->packet);
-    ck_assert_uint_eq(packet->created, delivery->created);
-    ck_assert_uint_eq(packet->source, delivery->source);
-    ck_assert_uint_eq(packet->destination, delivery->destination);
-    ck_assert_uint_eq(packet->flits, delivery->flits);
+    if (packet->delivered)
+        ck_abort_msg("packet %" PRIu64 " is delivered twice", delivery->packet);
+    if (packet->created != delivery->created || packet->source != delivery->source ||
+        packet->destination != delivery->destination || packet->flits != delivery->flits)
+        ck_abort_msg("packet %" PRIu64 " is delivered as another one than was sent", delivery->packet);
     packet->delivered = true;
     packet->head_injected = delivery->head_injected;
     packet->tail_injected = delivery->tail_injected;
@@ -104,16 +109,18 @@ static void must_hold(struct pim_noc *noc)
 {
     struct pim_error error = {0};
     enum pim_status status = pim_noc_check(noc, &error);
-    ck_assert_msg(status == PIM_OK, "%s", error.text);
+    if (status != PIM_OK)
+        ck_abort_msg("%s", error.text);
 }
 
-struct pim_noc_statistics list_run(const struct pim_noc_configuration *configuration, struct list *list, unsigned check_period,
-                                   uint64_t **links)
+struct pim_noc_statistics list_run(const struct pim_noc_configuration *configuration, struct list *list,
+                                   unsigned check_period, uint64_t **links)
 {
     struct pim_noc_callbacks callbacks = {.context = list, .delivered = delivered};
     struct pim_noc *noc;
     struct pim_error error = {0};
-    ck_assert_msg(pim_noc_create(configuration, NULL, 1, &callbacks, &noc, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_noc_create(configuration, NULL, 1, &callbacks, &noc, &error) == PIM_OK, "%s",
+                  error.text);
     size_t sent = 0;
     for (uint64_t steps = 1;; steps++) {
         uint64_t cycle = pim_noc_next_cycle(noc);
@@ -122,7 +129,8 @@ struct pim_noc_statistics list_run(const struct pim_noc_configuration *configura
         if (cycle == UINT64_MAX)
             break;
         for (; sent < list->count && list->packets[sent].created == cycle; sent++)
-            pim_noc_send_at(noc, cycle, list->packets[sent].source, list->packets[sent].destination, list->packets[sent].flits, sent);
+            pim_noc_send_at(noc, cycle, list->packets[sent].source, list->packets[sent].destination,
+                            list->packets[sent].flits, sent);
         pim_noc_step(noc, cycle);
         if (check_period && steps % check_period == 0)
             must_hold(noc);
@@ -130,7 +138,8 @@ struct pim_noc_statistics list_run(const struct pim_noc_configuration *configura
     must_hold(noc);
     ck_assert(pim_noc_idle(noc));
     for (size_t i = 0; i < list->count; i++)
-        ck_assert_msg(list->packets[i].delivered, "packet %zu is not delivered", i);
+        if (!list->packets[i].delivered)
+            ck_abort_msg("packet %zu is not delivered", i);
     size_t nodes = (size_t)configuration->width * configuration->height;
     if (links) {
         *links = calloc(nodes * 6, sizeof **links);
@@ -148,13 +157,16 @@ void list_expect_same(const struct list *expected, const struct list *found, con
     ck_assert_uint_eq(expected->count, found->count);
     for (size_t i = 0; i < expected->count; i++) {
         const struct list_packet *a = &expected->packets[i], *b = &found->packets[i];
-        bool same = a->created == b->created && a->source == b->source && a->destination == b->destination && a->flits == b->flits &&
-                    a->head_injected == b->head_injected && a->tail_injected == b->tail_injected &&
-                    a->head_arrived == b->head_arrived && a->tail_arrived == b->tail_arrived && a->hops == b->hops;
-        ck_assert_msg(same,
-                      "%s: packet %zu, %u->%u@%" PRIu64 " x%" PRIu64 ": injected %" PRIu64 "-%" PRIu64 ", arrived %" PRIu64
-                      "-%" PRIu64 ", hops %u; expected %" PRIu64 "-%" PRIu64 ", %" PRIu64 "-%" PRIu64 ", %u",
-                      what, i, a->source, a->destination, a->created, a->flits, b->head_injected, b->tail_injected, b->head_arrived,
-                      b->tail_arrived, b->hops, a->head_injected, a->tail_injected, a->head_arrived, a->tail_arrived, a->hops);
+        bool same = a->created == b->created && a->source == b->source && a->destination == b->destination &&
+                    a->flits == b->flits && a->head_injected == b->head_injected &&
+                    a->tail_injected == b->tail_injected && a->head_arrived == b->head_arrived &&
+                    a->tail_arrived == b->tail_arrived && a->hops == b->hops;
+        if (!same)
+            ck_abort_msg("%s: packet %zu, %u->%u@%" PRIu64 " x%" PRIu64 ": injected %" PRIu64 "-%" PRIu64
+                         ", arrived %" PRIu64 "-%" PRIu64 ", hops %u; expected %" PRIu64 "-%" PRIu64
+                         ", %" PRIu64 "-%" PRIu64 ", %u",
+                         what, i, a->source, a->destination, a->created, a->flits, b->head_injected,
+                         b->tail_injected, b->head_arrived, b->tail_arrived, b->hops, a->head_injected,
+                         a->tail_injected, a->head_arrived, a->tail_arrived, a->hops);
     }
 }

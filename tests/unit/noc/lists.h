@@ -30,12 +30,13 @@ struct list list_copy(const struct list *list);
 struct list list_read(const char *name);
 
 /*
- * Runs the stimulus on an own network without a kernel until nothing more happens, and fills in the answers. Every `check_period`
- * steps (0: only at the end) pim_noc_check() must hold. Fails the test when a packet is not delivered, or delivered twice.
- * `links`, when not NULL, receives the flits of all links, [node][6], to be freed by the caller.
+ * Runs the stimulus on an own network without a kernel until nothing more happens, and fills in the answers.
+ * Every `check_period` steps (0: only at the end) pim_noc_check() must hold. Fails the test when a packet is
+ * not delivered, or delivered twice. `links`, when not NULL, receives the flits of all links, [node][6], to
+ * be freed by the caller.
  */
-struct pim_noc_statistics list_run(const struct pim_noc_configuration *configuration, struct list *list, unsigned check_period,
-                                   uint64_t **links);
+struct pim_noc_statistics list_run(const struct pim_noc_configuration *configuration, struct list *list,
+                                   unsigned check_period, uint64_t **links);
 
 /* Fails the test at the first packet whose answers differ; `what` names the case. */
 void list_expect_same(const struct list *expected, const struct list *found, const char *what);

@@ -76,7 +76,7 @@ START_TEST(golden_list)
     struct pim_noc_configuration configuration = configuration_of(golden[_i % GOLDEN].option);
     configuration.step_every_cycle = _i >= GOLDEN;
     struct list expected = list_read(golden[_i % GOLDEN].name), found = list_copy(&expected);
-    (void)list_run(&configuration, &found, 97, NULL);
+    (void)list_run(&configuration, &found, 211, NULL);
     list_expect_same(&expected, &found, golden[_i % GOLDEN].name);
     list_free(&expected);
     list_free(&found);

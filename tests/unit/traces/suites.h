@@ -8,5 +8,6 @@ Suite *damage_suite(void);
 Suite *program_suite(void);
 Suite *text_suite(void);
 Suite *check_suite(void);
+Suite *order_suite(void);
 
 #endif

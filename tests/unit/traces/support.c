@@ -8,42 +8,43 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const small_text = "# every opcode once at least\n"
-                               ".version 1\n"
-                               ".family \"test\"\n"
-                               ".network \"three \\\"units\\\"\"\n"
-                               ".mapping \"by hand\"\n"
-                               ".configuration \"array = { width = 3;\\n\"\n"
-                               ".configuration \"          height = 1; };\\n\"\n"
-                               ".array width=3 height=1 units=3\n"
-                               ".counts macs=8192 padding_macs=7 weight_bytes=0x200\n"
-                               ".phase 0 \"block0/query\" cycles=1000 compute=600 memory=500\n"
-                               ".phase 1 \"block0/sum\" cycles=18446744073709551615 weight_sharing=3\n"
-                               ".router 2\n"
-                               ".serve task=1 start=0 end=10\n"
-                               ".serve task=2 start=10 end=4294967295\n"
-                               ".router 7\n"
-                               ".unit 0\n"
-                               "phase_begin 0\n"
-                               "load input address=0x100 bytes=256\n"
-                               "repeat 4 {\n"
-                               "  load weight address=0x1000 bytes=64 stride=128 count=2 step=256\n"
-                               "  matrix m=16 n=8 k=16 after=1,3 open_output release_weight\n"
-                               "  vector softmax rows=16 elements=8 release=128 bits=4 after=1\n"
-                               "}\n"
-                               "store input address=0x2000 bytes=256 after=2\n"
-                               "send peer=1 tag=5 address=0x2000 bytes=300\n"
-                               "phase_end 0\n"
-                               ".unit 1\n"
-                               "phase_begin 0\n"
-                               "receive peer=0 tag=5 address=0x10 bytes=300\n"
-                               "phase_end 0\n"
-                               "phase_begin 1\n"
-                               "mvm group=3 windows=9 input_address=16 input_bytes=32 output_address=64 output_bytes=8\n"
-                               "bit_serial multiply bits=8 rows=24 first_bank=2 banks=6 count=5 after=0,1\n"
-                               "join\n"
-                               "load none address=0xffff bytes=1\n"
-                               "phase_end 1\n";
+const char *const small_text =
+    "# every opcode once at least\n"
+    ".version 1\n"
+    ".family \"test\"\n"
+    ".network \"three \\\"units\\\"\"\n"
+    ".mapping \"by hand\"\n"
+    ".configuration \"array = { width = 3;\\n\"\n"
+    ".configuration \"          height = 1; };\\n\"\n"
+    ".array width=3 height=1 units=3\n"
+    ".counts macs=8192 padding_macs=7 weight_bytes=0x200\n"
+    ".phase 0 \"block0/query\" cycles=1000 compute=600 memory=500\n"
+    ".phase 1 \"block0/sum\" cycles=18446744073709551615 weight_sharing=3\n"
+    ".router 2\n"
+    ".serve task=1 start=0 end=10\n"
+    ".serve task=2 start=10 end=4294967295\n"
+    ".router 7\n"
+    ".unit 0\n"
+    "phase_begin 0\n"
+    "load input address=0x100 bytes=256\n"
+    "repeat 4 {\n"
+    "  load weight address=0x1000 bytes=64 stride=128 count=2 step=256\n"
+    "  matrix m=16 n=8 k=16 after=1,3 open_output release_weight\n"
+    "  vector softmax rows=16 elements=8 release=128 bits=4 after=1\n"
+    "}\n"
+    "store input address=0x2000 bytes=256 after=2\n"
+    "send peer=1 tag=5 address=0x2000 bytes=300\n"
+    "phase_end 0\n"
+    ".unit 1\n"
+    "phase_begin 0\n"
+    "receive peer=0 tag=5 address=0x10 bytes=300\n"
+    "phase_end 0\n"
+    "phase_begin 1\n"
+    "mvm group=3 windows=9 input_address=16 input_bytes=32 output_address=64 output_bytes=8\n"
+    "bit_serial multiply bits=8 rows=24 first_bank=2 banks=6 count=5 after=0,1\n"
+    "join\n"
+    "load none address=0xffff bytes=1\n"
+    "phase_end 1\n";
 
 static char folder[PATH_SIZE / 2]; /* of the test that runs: Check runs each in a process of its own */
 
@@ -100,14 +101,12 @@ void write_bytes(const char *path, const void *bytes, size_t size)
 
 enum pim_status assemble(const char *text, const char *name, struct pim_error *error)
 {
-    char path[PATH_SIZE], copy[] = "";
-    size_t length = strlen(text);
-    char *editable = strdup(text);
-    FILE *file = fmemopen(length ? editable : copy, length ? length : 1, "rb");
+    char path[PATH_SIZE];
+    write_bytes(temporary(path, "test.s"), text, strlen(text));
+    FILE *file = fopen(path, "rb");
     ck_assert_ptr_nonnull(file);
     enum pim_status status = pim_trace_assemble("test.s", file, temporary(path, name), error);
     (void)fclose(file);
-    free(editable);
     return status;
 }
 

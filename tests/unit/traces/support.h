@@ -1,4 +1,5 @@
-/* Traces for the tests of traces/: made from text or by hand, in a folder of their own that is removed at the end. */
+/* Traces for the tests of traces/: made from text or by hand, in a folder of their own that is removed at the
+ * end. */
 #ifndef PIMSIM_TESTS_UNIT_TRACES_SUPPORT_H
 #define PIMSIM_TESTS_UNIT_TRACES_SUPPORT_H
 
@@ -10,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Path of `name` in a temporary folder, written to `buffer`. setup makes the folder before each test, teardown removes it. */
+/* Path of `name` in a temporary folder, written to `buffer`. setup makes the folder before each test,
+ * teardown removes it. */
 enum { PATH_SIZE = 256 };
 const char *temporary(char *buffer, const char *name);
 void setup(void);
@@ -24,11 +26,12 @@ void write_bytes(const char *path, const void *bytes, size_t size);
 #define EXPECT(call, wanted)                                                                                 \
     do {                                                                                                     \
         enum pim_status expect_status = (call);                                                              \
-        ck_assert_msg(expect_status == (wanted), "%s: status %d, not %d: %s", #call, (int)expect_status, (int)(wanted), \
-                      error.text);                                                                           \
+        ck_assert_msg(expect_status == (wanted), "%s: status %d, not %d: %s", #call, (int)expect_status,     \
+                      (int)(wanted), error.text);                                                            \
     } while (0)
 #define EXPECT_OK(call) EXPECT(call, PIM_OK)
-#define EXPECT_TEXT(part) ck_assert_msg(strstr(error.text, part) != NULL, "'%s' is not in '%s'", part, error.text)
+#define EXPECT_TEXT(part)                                                                                    \
+    ck_assert_msg(strstr(error.text, part) != NULL, "'%s' is not in '%s'", part, error.text)
 
 /* Assembles a text to the file `name`; status and message are the assembler's. */
 enum pim_status assemble(const char *text, const char *name, struct pim_error *error);

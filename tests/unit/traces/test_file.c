@@ -1,10 +1,12 @@
-/* Writer and reader: what is written comes back; the same content gives the same bytes; nothing is left behind. */
+/* Writer and reader: what is written comes back; the same content gives the same bytes; nothing is left
+ * behind. */
 #include "tests/unit/traces/suites.h"
 #include "tests/unit/traces/support.h"
 #include "traces/validate.h"
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,11 +21,13 @@ static uint64_t draw(uint64_t *state)
 }
 
 /* Any valid instruction that may stand outside of a block, in the middle of a phase. */
-static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, uint32_t units, uint64_t before)
+static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, uint32_t units,
+                                               uint64_t before)
 {
     struct pim_instruction instruction = {0};
-    static const uint8_t opcodes[] = {PIM_OP_LOAD, PIM_OP_STORE, PIM_OP_MATRIX, PIM_OP_MVM, PIM_OP_BIT_SERIAL, PIM_OP_VECTOR,
-                                      PIM_OP_SEND, PIM_OP_RECEIVE, PIM_OP_JOIN};
+    static const uint8_t opcodes[] = {PIM_OP_LOAD, PIM_OP_STORE,      PIM_OP_MATRIX,
+                                      PIM_OP_MVM,  PIM_OP_BIT_SERIAL, PIM_OP_VECTOR,
+                                      PIM_OP_SEND, PIM_OP_RECEIVE,    PIM_OP_JOIN};
     uint64_t random = draw(state);
     instruction.opcode = opcodes[random % sizeof opcodes];
     switch ((enum pim_opcode)instruction.opcode) {
@@ -82,7 +86,8 @@ static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, u
         return instruction;
     }
     for (int i = 0; i < PIM_DEPENDENCIES; i++)
-        instruction.dependency[i] = (uint16_t)(draw(state) % (1 + (before < PIM_DEPENDENCY_REACH ? before : PIM_DEPENDENCY_REACH)));
+        instruction.dependency[i] =
+            (uint16_t)(draw(state) % (1 + (before < PIM_DEPENDENCY_REACH ? before : PIM_DEPENDENCY_REACH)));
     return instruction;
 }
 
@@ -95,7 +100,8 @@ static struct pim_instruction mark(enum pim_opcode opcode)
     return (struct pim_instruction){.opcode = (uint8_t)opcode};
 }
 
-/* Writes random programs of `lengths` (and two phase marks each) to `name`; `turn` instructions of a unit at a time. */
+/* Writes random programs of `lengths` (and two phase marks each) to `name`; `turn` instructions of a unit at
+ * a time. */
 static struct pim_instruction *write_random(const char *name, uint32_t turn, struct pim_error *error)
 {
     char path[PATH_SIZE];
@@ -109,7 +115,9 @@ static struct pim_instruction *write_random(const char *name, uint32_t turn, str
     ck_assert_int_eq(pim_trace_writer_create(temporary(path, name), &description, &writer, error), PIM_OK);
     ck_assert_uint_eq(pim_trace_writer_phase(writer, &(struct pim_trace_phase){.name = "all"}), 0);
     for (uint32_t unit = 0; unit < UNITS; unit++)
-        ck_assert_int_eq(pim_trace_writer_append(writer, unit, &(struct pim_instruction){.opcode = PIM_OP_PHASE_BEGIN}, error), PIM_OK);
+        ck_assert_int_eq(pim_trace_writer_append(
+                             writer, unit, &(struct pim_instruction){.opcode = PIM_OP_PHASE_BEGIN}, error),
+                         PIM_OK);
     for (uint32_t start = 0; start < 3000; start += turn)
         for (uint32_t unit = 0; unit < UNITS; unit++)
             for (uint32_t i = start; i < start + turn && i < lengths[unit]; i++) {
@@ -212,8 +220,9 @@ END_TEST
 /* The hash is of the content: a change of anything changes it; the file's layout is not in it. */
 START_TEST(hash_is_of_the_content)
 {
-    static const char *const changes[][2] = {{"\"by hand\"", "\"by hanD\""}, {"cycles=1000", "cycles=1001"}, {"tag=5", "tag=6"},
-                                             {"start=0 end=10", "start=1 end=10"}, {"rows=24", "rows=25"}, {"0x200", "0x201"}};
+    static const char *const changes[][2] = {
+        {"\"by hand\"", "\"by hanD\""},       {"cycles=1000", "cycles=1001"}, {"tag=5", "tag=6"},
+        {"start=0 end=10", "start=1 end=10"}, {"rows=24", "rows=25"},         {"0x200", "0x201"}};
     struct pim_trace *trace = trace_of(small_text);
     uint64_t hash = pim_trace_hash(trace);
     pim_trace_close(trace);
@@ -249,7 +258,8 @@ START_TEST(estimates_and_counts_can_come_late)
     begin.u.control.phase = end.u.control.phase = 1;
     EXPECT_OK(pim_trace_writer_append(writer, 0, &begin, &error));
     EXPECT_OK(pim_trace_writer_append(writer, 0, &end, &error));
-    pim_trace_writer_set_estimate(writer, phase, &(struct pim_trace_phase){.estimate_cycles = 42, .estimate_parts = {1, 2, 3, 4, 5}});
+    pim_trace_writer_set_estimate(
+        writer, phase, &(struct pim_trace_phase){.estimate_cycles = 42, .estimate_parts = {1, 2, 3, 4, 5}});
     pim_trace_writer_set_counts(writer, 10, 20, 30);
     EXPECT_OK(pim_trace_writer_finish(writer, &error));
     EXPECT_OK(pim_trace_open(path, &trace, &error));
@@ -292,7 +302,8 @@ START_TEST(writer_refuses)
     char path[PATH_SIZE];
     struct pim_trace_writer *writer;
     struct pim_trace_description description = description_of(4);
-    struct pim_trace_behaviour wrong = {.task = 1, .start = 5, .end = 5}, right = {.task = 1, .start = 5, .end = 6};
+    struct pim_trace_behaviour wrong = {.task = 1, .start = 5, .end = 5},
+                               right = {.task = 1, .start = 5, .end = 6};
     temporary(path, "refused");
     description.units = 5;
     EXPECT(pim_trace_writer_create(path, &description, &writer, &error), PIM_BAD_INPUT);

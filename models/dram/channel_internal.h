@@ -1,0 +1,198 @@
+/*
+ * What the parts of a channel share: rules.c (the compiled table), channel.c (requests in and out),
+ * channel_plan.c (which command comes next), channel_issue.c (what a command does), channel_maintenance.c
+ * (refresh and page policy).
+ *
+ * The earliest cycle of a command at a bank is the maximum of three numbers: of the bank, of its group and of
+ * its rank. Constraints of wider scope are pushed into all ranks they reach when a command issues.
+ */
+#ifndef PIMSIM_MODELS_DRAM_CHANNEL_INTERNAL_H
+#define PIMSIM_MODELS_DRAM_CHANNEL_INTERNAL_H
+
+#include "models/dram/channel.h"
+
+/* Commands that are always ready together: RD and RDA, WR and WRA. */
+enum class { CLASS_READ, CLASS_WRITE, CLASS_ACT, CLASS_PRE, CLASS_PREA, CLASS_REF, CLASS_REFPB, CLASSES = 8 };
+
+enum {
+    NO_ENTRY = -1,
+    EFFECTS_MAX = 48,      /* of one command */
+    FILTER_SIZE = 256,     /* counting filter over the addresses of waiting writes */
+    MAINTENANCE_SIZE = 256 /* a power of two above ranks + banks */
+};
+#define NEVER UINT64_MAX
+#define NO_ROW UINT32_MAX
+
+enum reach { REACH_BANK, REACH_GROUP, REACH_RANK, REACH_PSEUDO_CHANNEL, REACH_CHANNEL, REACHES };
+
+struct effect {
+    uint32_t next; /* enum class */
+    uint32_t cycles;
+};
+
+/* What a command forbids: effects on its own bank, group and rank, on the other ranks of its pseudo-channel,
+ * and on the ranks of other pseudo-channels; list[begin[r]] to list[begin[r + 1] - 1] is for reach r. */
+struct effects {
+    uint32_t begin[REACHES + 1];
+    struct effect list[EFFECTS_MAX];
+};
+
+struct pim_dram_rules {
+    struct pim_dram_specification specification;
+    struct pim_dram_policy policy;
+    struct pim_dram_constraint_table constraints;
+    struct effects effects[PIM_DRAM_COMMANDS];
+    uint32_t four_activates; /* tFAW */
+    uint32_t read_latency, write_latency;
+    uint32_t read_close, write_close; /* RDA, WRA -> its automatic precharge */
+    uint32_t refresh_interval;        /* between due refreshes of a rank, or of its banks in turn */
+    uint32_t ranks, banks_per_rank, banks_per_group, ranks_per_pseudo;
+};
+
+/* Requests of one direction that wait for one bank, oldest first. hit and other are kept while the bank is
+ * open. */
+struct waiting {
+    int16_t first, last;
+    int16_t hit;   /* the oldest that needs the open row */
+    int16_t other; /* the oldest that needs another row */
+};
+
+struct bank {
+    uint64_t ready[CLASSES];
+    struct waiting waiting[2]; /* reads, writes */
+    uint32_t row;              /* NO_ROW: closed */
+    uint32_t accesses;         /* of the open row */
+    uint64_t used;             /* cycle of the last ACT, RD or WR */
+    int16_t active;            /* request whose row was opened and that was not served yet */
+    uint8_t rank, group;       /* in the channel */
+    bool closing;              /* the page policy has asked for its PRE */
+};
+
+struct node {
+    uint64_t ready[CLASSES];
+};
+
+struct rank {
+    uint64_t ready[CLASSES];
+    uint64_t activates[4]; /* the last four, a ring */
+    uint32_t activate;     /* next place in the ring */
+    uint32_t open;         /* open banks */
+    uint32_t pending;      /* requests for this rank that are not served */
+    uint32_t owed;         /* due refreshes not yet done */
+    uint32_t next_bank;    /* of per-bank refresh */
+    bool queued;           /* a refresh stands in the maintenance queue */
+    /* Cycles with an open row or a refresh, as a union of intervals: [since, until) is the last one. */
+    uint64_t since, until, latest_end, active_cycles;
+    uint32_t holders; /* what keeps the interval open */
+};
+
+struct entry {
+    uint64_t arrived; /* also the age: no two requests of a channel arrive in one cycle */
+    uint64_t first_command;
+    uint64_t request;
+    uint32_t row, column;
+    int16_t next, previous; /* in the bank's list */
+    uint8_t bank;
+    bool write;
+};
+
+enum maintenance_kind { MAINTAIN_REFRESH, MAINTAIN_REFRESH_BANK, MAINTAIN_CLOSE };
+
+struct maintenance {
+    uint8_t kind, rank, bank;
+};
+
+enum choice_kind { CHOOSE_NOTHING, CHOOSE_COLUMN, CHOOSE_ROW, CHOOSE_MAINTENANCE };
+
+/* A command that the rules would issue at `time`. */
+struct choice {
+    uint64_t time;
+    uint64_t age;
+    int16_t entry;   /* COLUMN, ROW */
+    uint8_t kind;    /* enum choice_kind */
+    uint8_t command; /* enum pim_dram_command; COLUMN: RD or WR */
+    uint8_t bank;    /* of MAINTENANCE, else the entry's */
+};
+
+struct pim_dram_channel {
+    const struct pim_dram_rules *rules;
+    struct pim_dram_sink sink;
+    /* The plan: on one bus `column` holds the next command of any kind, and `row` nothing. */
+    struct choice column, row;
+    uint64_t column_floor, row_floor; /* earliest cycle that is not over for that bus */
+    uint64_t refresh_due;             /* next time at which the ranks owe a refresh more; NEVER */
+    uint64_t close_time;              /* next time at which the page policy asks for a PRE; NEVER */
+    bool planned;
+    bool write_mode;
+    bool owing; /* a rank may owe a refresh that is not queued */
+    uint64_t open_banks, active_banks;
+    uint64_t waiting_banks[2]; /* banks with waiting reads, writes */
+    uint32_t waiting_count[2];
+    uint32_t maintenance_first, maintenance_count;
+    uint32_t free_count;
+    uint64_t last_completion;
+    uint32_t index;
+    int16_t *free_entries;
+    struct entry *entries;
+    struct pim_dram_counters counters;
+    struct maintenance maintenance[MAINTENANCE_SIZE];
+    uint16_t filter[FILTER_SIZE];
+    struct rank ranks[PIM_DRAM_RANKS_MAX];
+    struct node groups[PIM_DRAM_BANKS_MAX];
+    struct bank banks[PIM_DRAM_BANKS_MAX];
+};
+
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The earliest cycle of a command at a bank as far as constraints go. */
+static inline uint64_t bank_ready(const struct pim_dram_channel *channel, const struct bank *bank,
+                                  unsigned next)
+{
+    return later(bank->ready[next],
+                 later(channel->groups[bank->group].ready[next], channel->ranks[bank->rank].ready[next]));
+}
+
+static inline unsigned filter_index(uint32_t bank, uint32_t row, uint32_t column)
+{
+    return (bank * 67 + row * 31 + column) & (FILTER_SIZE - 1);
+}
+
+/* channel.c */
+bool write_mode_changes(const struct pim_dram_channel *channel);
+
+/* channel_plan.c: fills column, row and close_time. */
+void channel_plan(struct pim_dram_channel *channel);
+/* Takes a request that has just been put into the waiting lists into a valid plan. */
+void channel_plan_arrival(struct pim_dram_channel *channel, int16_t entry);
+
+/* channel_issue.c: issues what was chosen. */
+void channel_issue(struct pim_dram_channel *channel, const struct choice *choice);
+/* Puts an entry at the end of its bank's list, or takes it out. */
+void waiting_add(struct pim_dram_channel *channel, int16_t entry);
+void waiting_remove(struct pim_dram_channel *channel, int16_t entry);
+
+/* channel_maintenance.c */
+void maintenance_refresh_due(struct pim_dram_channel *channel);
+/* Skips due refreshes up to `until` that would do nothing but be counted. */
+void maintenance_skip_idle(struct pim_dram_channel *channel, uint64_t until);
+/* Queues the owed refreshes that may not wait any longer, or need not. */
+void maintenance_queue_owed(struct pim_dram_channel *channel);
+/* The time at which the page policy wants to close a bank; NEVER. */
+uint64_t maintenance_close_time(const struct pim_dram_channel *channel, const struct bank *bank);
+/* Queues the closing of every bank whose time is not after `cycle`. */
+void maintenance_queue_closings(struct pim_dram_channel *channel, uint64_t cycle);
+/* The choice for the head of the queue, at `floor` or later; kind NOTHING when it has to wait for a
+ * request. */
+struct choice maintenance_choice(const struct pim_dram_channel *channel, uint64_t floor);
+/* Tells that `command` for the head was issued. */
+void maintenance_issued(struct pim_dram_channel *channel, enum pim_dram_command command);
+
+static inline const struct maintenance *maintenance_head(const struct pim_dram_channel *channel)
+{
+    return &channel->maintenance[channel->maintenance_first];
+}
+
+#endif

@@ -1,0 +1,259 @@
+/* What a command does: its effects on later commands, the state of banks, the request it belongs to. */
+#include "models/dram/channel_internal.h"
+
+#include "sim/bits.h"
+
+#include <assert.h>
+
+static void record(const struct pim_dram_channel *channel, uint64_t cycle, enum pim_dram_command command,
+                   uint32_t bank, uint32_t row, uint32_t column)
+{
+    const struct pim_dram_record entry = {
+        cycle, row, column, (uint16_t)channel->index, (uint8_t)command, (uint8_t)bank};
+    channel->sink.command(channel->sink.context, &entry);
+}
+
+static inline void forbid(uint64_t *ready, const struct effect *effect, uint64_t cycle)
+{
+    uint64_t until = cycle + effect->cycles;
+    if (ready[effect->next] < until)
+        ready[effect->next] = until;
+}
+
+/* Effects on ranks other than the command's own. */
+static void forbid_other_ranks(struct pim_dram_channel *channel, const struct effects *effects, uint32_t rank,
+                               uint64_t cycle)
+{
+    const struct pim_dram_rules *rules = channel->rules;
+    uint32_t pseudo = rank / rules->ranks_per_pseudo;
+    for (uint32_t other = 0; other < rules->ranks; other++) {
+        enum reach reach = other / rules->ranks_per_pseudo == pseudo ? REACH_PSEUDO_CHANNEL : REACH_CHANNEL;
+        if (other == rank)
+            continue;
+        for (uint32_t i = effects->begin[reach]; i < effects->begin[reach + 1]; i++)
+            forbid(channel->ranks[other].ready, &effects->list[i], cycle);
+    }
+}
+
+/* Makes later commands wait; `bank` is the command's bank, or any of the rank for a command to a rank. */
+static void forbid_later(struct pim_dram_channel *channel, enum pim_dram_command command, struct bank *bank,
+                         uint64_t cycle)
+{
+    const struct effects *effects = &channel->rules->effects[command];
+    uint32_t i = 0;
+    for (; i < effects->begin[REACH_GROUP]; i++)
+        forbid(bank->ready, &effects->list[i], cycle);
+    for (; i < effects->begin[REACH_RANK]; i++)
+        forbid(channel->groups[bank->group].ready, &effects->list[i], cycle);
+    for (; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++)
+        forbid(channel->ranks[bank->rank].ready, &effects->list[i], cycle);
+    if (channel->rules->ranks > 1 && i < effects->begin[REACHES])
+        forbid_other_ranks(channel, effects, bank->rank, cycle);
+}
+
+/* An interval of activity of a rank begins; intervals come in rising order of their begin. */
+static void activity_begin(struct rank *rank, uint64_t cycle)
+{
+    if (rank->holders++ > 0)
+        return;
+    if (cycle >= rank->until) {
+        rank->active_cycles += rank->until - rank->since;
+        rank->since = cycle;
+    }
+    rank->until = NEVER;
+}
+
+static void activity_end(struct rank *rank, uint64_t cycle)
+{
+    rank->latest_end = later(rank->latest_end, cycle);
+    if (--rank->holders == 0)
+        rank->until = rank->latest_end;
+}
+
+/* The oldest request from `entry` on that needs the row, or needs another one. */
+static int16_t find(const struct pim_dram_channel *channel, int16_t entry, uint32_t row, bool same)
+{
+    while (entry >= 0 && (channel->entries[entry].row == row) != same)
+        entry = channel->entries[entry].next;
+    return entry;
+}
+
+static void bank_open(struct pim_dram_channel *channel, struct bank *bank, uint32_t number, uint32_t row,
+                      uint64_t cycle)
+{
+    bank->row = row;
+    bank->accesses = 0;
+    bank->used = cycle;
+    channel->open_banks |= UINT64_C(1) << number;
+    for (unsigned i = 0; i < 2; i++) {
+        struct waiting *waiting = &bank->waiting[i];
+        waiting->hit = find(channel, waiting->first, row, true);
+        waiting->other = find(channel, waiting->first, row, false);
+    }
+    struct rank *rank = &channel->ranks[bank->rank];
+    rank->open++;
+    activity_begin(rank, cycle);
+    if (channel->rules->four_activates) {
+        rank->activates[rank->activate] = cycle;
+        rank->activate = (rank->activate + 1) & 3;
+        /* The ring starts out with zeros, and no ACT comes before cycle 1. */
+        if (rank->activates[rank->activate] > 0)
+            rank->ready[CLASS_ACT] = later(rank->ready[CLASS_ACT],
+                                           rank->activates[rank->activate] + channel->rules->four_activates);
+    }
+}
+
+/* The row is closed from `cycle` on. */
+static void bank_close(struct pim_dram_channel *channel, struct bank *bank, uint32_t number, uint64_t cycle)
+{
+    assert(bank->row != NO_ROW && bank->active == NO_ENTRY);
+    bank->row = NO_ROW;
+    bank->closing = false;
+    channel->open_banks &= ~(UINT64_C(1) << number);
+    channel->counters.precharged_banks++;
+    channel->ranks[bank->rank].open--;
+    activity_end(&channel->ranks[bank->rank], cycle);
+}
+
+void waiting_add(struct pim_dram_channel *channel, int16_t number)
+{
+    struct entry *entry = &channel->entries[number];
+    struct bank *bank = &channel->banks[entry->bank];
+    struct waiting *waiting = &bank->waiting[entry->write];
+    entry->next = NO_ENTRY;
+    entry->previous = waiting->last;
+    if (waiting->last >= 0)
+        channel->entries[waiting->last].next = number;
+    else
+        waiting->first = number;
+    waiting->last = number;
+    channel->waiting_banks[entry->write] |= UINT64_C(1) << entry->bank;
+    channel->waiting_count[entry->write]++;
+    if (entry->write)
+        channel->filter[filter_index(entry->bank, entry->row, entry->column)]++;
+    if (bank->row == NO_ROW)
+        return;
+    int16_t *place = bank->row == entry->row ? &waiting->hit : &waiting->other;
+    if (*place < 0)
+        *place = number;
+}
+
+void waiting_remove(struct pim_dram_channel *channel, int16_t number)
+{
+    const struct entry *entry = &channel->entries[number];
+    struct bank *bank = &channel->banks[entry->bank];
+    struct waiting *waiting = &bank->waiting[entry->write];
+    if (entry->previous >= 0)
+        channel->entries[entry->previous].next = entry->next;
+    else
+        waiting->first = entry->next;
+    if (entry->next >= 0)
+        channel->entries[entry->next].previous = entry->previous;
+    else
+        waiting->last = entry->previous;
+    if (waiting->first < 0)
+        channel->waiting_banks[entry->write] &= ~(UINT64_C(1) << entry->bank);
+    channel->waiting_count[entry->write]--;
+    if (entry->write)
+        channel->filter[filter_index(entry->bank, entry->row, entry->column)]--;
+    if (bank->row != NO_ROW && waiting->hit == number)
+        waiting->hit = find(channel, entry->next, bank->row, true);
+}
+
+static void first_command(struct entry *entry, uint64_t cycle, uint64_t *counter)
+{
+    if (entry->first_command == NEVER) {
+        entry->first_command = cycle;
+        ++*counter;
+    }
+}
+
+static void issue_column(struct pim_dram_channel *channel, const struct choice *choice)
+{
+    struct entry *entry = &channel->entries[choice->entry];
+    struct bank *bank = &channel->banks[entry->bank];
+    const struct pim_dram_rules *rules = channel->rules;
+    uint64_t cycle = choice->time;
+    bool close = rules->policy.page == PIM_DRAM_PAGE_CLOSED && bank->accesses >= rules->policy.page_cap;
+    enum pim_dram_command command = (enum pim_dram_command)(choice->command + (close ? 2 : 0));
+    first_command(entry, cycle, &channel->counters.row_hits);
+    bank->accesses++;
+    bank->used = cycle;
+    if (bank->active == choice->entry) {
+        bank->active = NO_ENTRY;
+        channel->active_banks &= ~(UINT64_C(1) << entry->bank);
+    } else {
+        waiting_remove(channel, choice->entry);
+    }
+    forbid_later(channel, command, bank, cycle);
+    channel->counters.commands[command]++;
+    if (channel->sink.command)
+        record(channel, cycle, command, entry->bank, entry->row, entry->column);
+    if (close) {
+        uint64_t at = cycle + (entry->write ? rules->write_close : rules->read_close);
+        bank_close(channel, bank, entry->bank, later(at, bank->ready[CLASS_PRE]));
+    }
+    uint64_t completed = cycle + (entry->write ? rules->write_latency : rules->read_latency);
+    channel->last_completion = later(channel->last_completion, completed);
+    channel->ranks[bank->rank].pending--;
+    channel->free_entries[channel->free_count++] = choice->entry;
+    channel->sink.served(channel->sink.context, entry->request, entry->first_command, completed);
+}
+
+/* ACT or PRE for a request. */
+static void issue_row(struct pim_dram_channel *channel, const struct choice *choice)
+{
+    struct entry *entry = &channel->entries[choice->entry];
+    struct bank *bank = &channel->banks[entry->bank];
+    uint64_t cycle = choice->time;
+    enum pim_dram_command command = (enum pim_dram_command)choice->command;
+    forbid_later(channel, command, bank, cycle);
+    channel->counters.commands[command]++;
+    if (channel->sink.command)
+        record(channel, cycle, command, entry->bank, entry->row, entry->column);
+    if (command == PIM_DRAM_PRE) {
+        first_command(entry, cycle, &channel->counters.row_conflicts);
+        bank_close(channel, bank, entry->bank, cycle);
+        return;
+    }
+    first_command(entry, cycle, &channel->counters.row_misses);
+    waiting_remove(channel, choice->entry);
+    bank->active = choice->entry;
+    channel->active_banks |= UINT64_C(1) << entry->bank;
+    bank_open(channel, bank, entry->bank, entry->row, cycle);
+}
+
+static void issue_maintenance(struct pim_dram_channel *channel, const struct choice *choice)
+{
+    struct bank *bank = &channel->banks[choice->bank];
+    enum pim_dram_command command = (enum pim_dram_command)choice->command;
+    uint64_t cycle = choice->time;
+    forbid_later(channel, command, bank, cycle);
+    channel->counters.commands[command]++;
+    if (channel->sink.command)
+        record(channel, cycle, command, choice->bank, NO_ROW, NO_ROW);
+    struct rank *rank = &channel->ranks[bank->rank];
+    if (command == PIM_DRAM_PRE) {
+        bank_close(channel, bank, choice->bank, cycle);
+    } else if (command == PIM_DRAM_PREA) {
+        uint32_t first = bank->rank * channel->rules->banks_per_rank;
+        for (uint32_t i = first; i < first + channel->rules->banks_per_rank; i++)
+            if (channel->banks[i].row != NO_ROW)
+                bank_close(channel, &channel->banks[i], i, cycle);
+    } else {
+        const uint32_t *parameter = channel->rules->specification.parameter;
+        activity_begin(rank, cycle);
+        activity_end(rank, cycle + parameter[command == PIM_DRAM_REF ? PIM_DRAM_T_RFC : PIM_DRAM_T_RFCPB]);
+    }
+    maintenance_issued(channel, command);
+}
+
+void channel_issue(struct pim_dram_channel *channel, const struct choice *choice)
+{
+    if (choice->kind == CHOOSE_COLUMN)
+        issue_column(channel, choice);
+    else if (choice->kind == CHOOSE_ROW)
+        issue_row(channel, choice);
+    else
+        issue_maintenance(channel, choice);
+}

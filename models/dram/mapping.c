@@ -1,0 +1,163 @@
+#include "models/dram/mapping.h"
+
+#include "sim/integer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum field { CHANNEL, PSEUDO, RANK, GROUP, BANK, ROW, COLUMN, FIELDS };
+
+static const char *const names[FIELDS] = {"channel", "pseudo", "rank", "group", "bank", "row", "column"};
+
+static uint8_t bits_for(uint32_t count)
+{
+    return count <= 1 ? 0 : (uint8_t)(pim_log2_floor(count - 1) + 1);
+}
+
+/* Cuts the next token "name[:bits]" off; false at the end. */
+static bool next_token(const char **order, char *token, size_t size)
+{
+    static const char blanks[] = " \t,";
+    *order += strspn(*order, blanks);
+    size_t length = strcspn(*order, blanks);
+    if (length == 0)
+        return false;
+    size_t kept = length < size ? length : size - 1;
+    memcpy(token, *order, kept);
+    token[kept] = '\0';
+    *order += length;
+    return true;
+}
+
+/* The field and the explicit number of bits (UINT8_MAX: the rest) of a token. */
+static enum pim_status parse_token(char *token, enum field *field, uint8_t *bits, struct pim_error *error)
+{
+    char *colon = strchr(token, ':');
+    *bits = UINT8_MAX;
+    if (colon) {
+        *colon++ = '\0';
+        size_t digits = strspn(colon, "0123456789");
+        unsigned long value =
+            digits > 0 && digits < 3 && colon[digits] == '\0' ? strtoul(colon, NULL, 10) : 0;
+        if (value == 0 || value > 60)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "dram.mapping: '%s:%s': allowed are 1 to 60 bits behind the colon", token, colon);
+        *bits = (uint8_t)value;
+    }
+    for (unsigned i = 0; i < FIELDS; i++)
+        if (strcmp(token, names[i]) == 0) {
+            *field = (enum field)i;
+            return PIM_OK;
+        }
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "dram.mapping: '%s' is no field: allowed are channel, pseudo, rank, group, bank, row, "
+                    "column",
+                    token);
+}
+
+/* Reads the tokens into segments, most significant first, with shifts still missing. */
+static enum pim_status parse_segments(struct pim_dram_mapping *mapping, const char *order,
+                                      uint8_t left[FIELDS], struct pim_error *error)
+{
+    char token[32];
+    bool finished[FIELDS] = {false};
+    while (next_token(&order, token, sizeof token)) {
+        enum field field = CHANNEL;
+        uint8_t bits = 0;
+        if (parse_token(token, &field, &bits, error) != PIM_OK)
+            return error->status;
+        if (finished[field] || (bits != UINT8_MAX && bits > left[field]))
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "dram.mapping: %s has more bits here than the organisation gives it",
+                            names[field]);
+        finished[field] = bits == UINT8_MAX;
+        bits = bits == UINT8_MAX ? left[field] : bits;
+        left[field] = (uint8_t)(left[field] - bits);
+        if (bits == 0)
+            continue;
+        if (mapping->count == PIM_DRAM_MAPPING_SEGMENTS)
+            return pim_fail(error, PIM_BAD_INPUT, "dram.mapping: more than %d pieces",
+                            PIM_DRAM_MAPPING_SEGMENTS);
+        mapping->segment[mapping->count++] = (struct pim_dram_segment){(uint8_t)field, 0, left[field], bits};
+    }
+    for (unsigned i = 0; i < FIELDS; i++)
+        if (left[i] > 0)
+            return pim_fail(error, PIM_BAD_INPUT, "dram.mapping: %u bits of %s are missing", left[i],
+                            names[i]);
+    return PIM_OK;
+}
+
+enum pim_status pim_dram_mapping_parse(struct pim_dram_mapping *mapping, const char *order, bool bank_xor,
+                                       const struct pim_dram_organization *organization,
+                                       struct pim_error *error)
+{
+    uint8_t left[FIELDS] = {
+        [CHANNEL] = bits_for(organization->channels), [PSEUDO] = bits_for(organization->pseudo_channels),
+        [RANK] = bits_for(organization->ranks),       [GROUP] = bits_for(organization->bank_groups),
+        [BANK] = bits_for(organization->banks),       [ROW] = bits_for(organization->rows),
+        [COLUMN] = bits_for(organization->columns)};
+    *mapping = (struct pim_dram_mapping){.access_shift = bits_for(organization->access_bytes),
+                                         .rank_bits = left[RANK],
+                                         .group_bits = left[GROUP],
+                                         .bank_bits = left[BANK],
+                                         .capacity = pim_dram_capacity(organization),
+                                         .bank_xor = bank_xor};
+    if (parse_segments(mapping, order, left, error) != PIM_OK)
+        return error->status;
+    bool whole = (organization->rows & (organization->rows - 1)) == 0;
+    const struct pim_dram_segment *top = &mapping->segment[0];
+    if (!whole && (top->field != ROW || top->bits != bits_for(organization->rows)))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.mapping: %u rows are no power of two: row must stand first and in one piece",
+                        organization->rows);
+    unsigned shift = 0;
+    for (size_t i = mapping->count; i-- > 0;) {
+        mapping->segment[i].shift = (uint8_t)shift;
+        shift += mapping->segment[i].bits;
+    }
+    return PIM_OK;
+}
+
+/* The bits of bank and group changed by the row. */
+static uint32_t swizzle(const struct pim_dram_mapping *mapping, uint32_t bank, uint32_t row)
+{
+    uint32_t mask = (UINT32_C(1) << (mapping->group_bits + mapping->bank_bits)) - 1;
+    return mapping->bank_xor ? bank ^ (row & mask) : bank;
+}
+
+struct pim_dram_location pim_dram_locate(const struct pim_dram_mapping *mapping, uint64_t address)
+{
+    uint32_t value[FIELDS] = {0};
+    address >>= mapping->access_shift;
+    for (size_t i = 0; i < mapping->count; i++) {
+        const struct pim_dram_segment *segment = &mapping->segment[i];
+        uint64_t bits = address >> segment->shift & ((UINT64_C(1) << segment->bits) - 1);
+        value[segment->field] |= (uint32_t)(bits << segment->field_shift);
+    }
+    uint32_t rank = value[PSEUDO] << mapping->rank_bits | value[RANK];
+    uint32_t bank = (rank << mapping->group_bits | value[GROUP]) << mapping->bank_bits | value[BANK];
+    return (struct pim_dram_location){value[CHANNEL], swizzle(mapping, bank, value[ROW]), value[ROW],
+                                      value[COLUMN]};
+}
+
+uint64_t pim_dram_address(const struct pim_dram_mapping *mapping, const struct pim_dram_location *location)
+{
+    uint32_t bank = swizzle(mapping, location->bank, location->row);
+    uint32_t rank = bank >> (mapping->group_bits + mapping->bank_bits);
+    const uint32_t value[FIELDS] = {
+        [CHANNEL] = location->channel,
+        [PSEUDO] = rank >> mapping->rank_bits,
+        [RANK] = rank & ((UINT32_C(1) << mapping->rank_bits) - 1),
+        [GROUP] = bank >> mapping->bank_bits & ((UINT32_C(1) << mapping->group_bits) - 1),
+        [BANK] = bank & ((UINT32_C(1) << mapping->bank_bits) - 1),
+        [ROW] = location->row,
+        [COLUMN] = location->column,
+    };
+    uint64_t address = 0;
+    for (size_t i = 0; i < mapping->count; i++) {
+        const struct pim_dram_segment *segment = &mapping->segment[i];
+        uint64_t bits = value[segment->field] >> segment->field_shift & ((UINT32_C(1) << segment->bits) - 1);
+        address |= bits << segment->shift;
+    }
+    return address << mapping->access_shift;
+}

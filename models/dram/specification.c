@@ -1,0 +1,278 @@
+/* The table of constraints as expressions over the parameters, its evaluation, and the checks. */
+#include "models/dram/specification.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define SET(name) (UINT32_C(1) << PIM_DRAM_##name)
+#define READS (SET(RD) | SET(RDA))
+#define WRITES (SET(WR) | SET(WRA))
+#define PRES (SET(PRE) | SET(PREA))
+#define T(name) PIM_DRAM_T_##name
+#define BANK PIM_DRAM_SCOPE_BANK
+#define GROUP PIM_DRAM_SCOPE_GROUP
+#define RANK PIM_DRAM_SCOPE_RANK
+#define OTHER PIM_DRAM_SCOPE_OTHER_RANK
+#define PSEUDO PIM_DRAM_SCOPE_PSEUDO_CHANNEL
+
+enum { TERMS = 5 };
+
+/*
+ * One constraint before evaluation: the distance is the sum of the parameters in `plus` minus those in
+ * `minus`. A set contains ACT alone or not at all, because ACT may take more than one cycle of the bus.
+ */
+struct rule {
+    enum pim_dram_scope scope;
+    uint32_t previous, next;
+    uint8_t plus[TERMS];
+    uint8_t minus;
+    uint8_t window;
+    const char *text;
+};
+
+static const struct rule rules[] = {
+    /* Column commands: the data bus, and the path from the bank groups to it. */
+    {PSEUDO, READS, READS, {T(B)}, 0, 1, "B"},
+    {PSEUDO, WRITES, WRITES, {T(B)}, 0, 1, "B"},
+    {OTHER, READS, READS, {T(B), T(CS)}, 0, 1, "B + tCS"},
+    {OTHER, READS, WRITES, {T(CL), T(B), T(CS)}, T(CWL), 1, "tCL + B + tCS - tCWL"},
+    {OTHER, WRITES, READS, {T(CWL), T(B), T(CS)}, T(CL), 1, "tCWL + B + tCS - tCL"},
+    {RANK, READS, READS, {T(CCD_S)}, 0, 1, "tCCD_S"},
+    {RANK, WRITES, WRITES, {T(CCD_S)}, 0, 1, "tCCD_S"},
+    {RANK, READS, WRITES, {T(CL), T(B), T(RTW)}, T(CWL), 1, "tCL + B + tRTW - tCWL"},
+    {RANK, WRITES, READS, {T(CWL), T(B), T(WTR_S)}, 0, 1, "tCWL + B + tWTR_S"},
+    {GROUP, READS, READS, {T(CCD_L)}, 0, 1, "tCCD_L"},
+    {GROUP, WRITES, WRITES, {T(CCD_L)}, 0, 1, "tCCD_L"},
+    {GROUP, WRITES, READS, {T(CWL), T(B), T(WTR_L)}, 0, 1, "tCWL + B + tWTR_L"},
+    /* Rows of one bank. */
+    {BANK, SET(ACT), SET(ACT), {T(RC)}, 0, 1, "tRC"},
+    {BANK, SET(ACT), READS, {T(RCDRD)}, 0, 1, "tRCD (read)"},
+    {BANK, SET(ACT), WRITES, {T(RCDWR)}, 0, 1, "tRCD (write)"},
+    {BANK, SET(ACT), SET(PRE), {T(RAS)}, 0, 1, "tRAS"},
+    {BANK, SET(PRE), SET(ACT), {T(RP)}, 0, 1, "tRP"},
+    {BANK, SET(RD), SET(PRE), {T(RTP)}, 0, 1, "tRTP"},
+    {BANK, SET(WR), SET(PRE), {T(CWL), T(B), T(WR_PRE)}, 0, 1, "tCWL + B + tWR"},
+    {BANK, SET(RDA), SET(ACT), {T(RTP), T(RP)}, 0, 1, "tRTP + tRP"},
+    {BANK, SET(WRA), SET(ACT), {T(CWL), T(B), T(WR_PRE), T(RP)}, 0, 1, "tCWL + B + tWR + tRP"},
+    /* Rows of a bank group and a rank. */
+    {GROUP, SET(ACT), SET(ACT), {T(RRD_L)}, 0, 1, "tRRD_L"},
+    {RANK, SET(ACT), SET(ACT), {T(RRD_S)}, 0, 1, "tRRD_S"},
+    {RANK, SET(ACT), SET(ACT), {T(FAW)}, 0, 4, "tFAW"},
+    {RANK, PRES, PRES, {T(PPD)}, 0, 1, "tPPD"},
+    {RANK, SET(ACT), SET(PREA), {T(RAS)}, 0, 1, "tRAS"},
+    {RANK, SET(RD), SET(PREA), {T(RTP)}, 0, 1, "tRTP"},
+    {RANK, SET(WR), SET(PREA), {T(CWL), T(B), T(WR_PRE)}, 0, 1, "tCWL + B + tWR"},
+    {RANK, SET(PREA), SET(ACT), {T(RP)}, 0, 1, "tRP"},
+    /* Refresh of a rank. */
+    {RANK, SET(ACT), SET(REF), {T(RC)}, 0, 1, "tRC"},
+    {RANK, PRES, SET(REF), {T(RP)}, 0, 1, "tRP"},
+    {RANK, SET(RDA), SET(REF), {T(RTP), T(RP)}, 0, 1, "tRTP + tRP"},
+    {RANK, SET(WRA), SET(REF), {T(CWL), T(B), T(WR_PRE), T(RP)}, 0, 1, "tCWL + B + tWR + tRP"},
+    {RANK, SET(REF), SET(ACT), {T(RFC)}, 0, 1, "tRFC"},
+    {RANK, SET(REF), SET(REF) | SET(PREA) | SET(REFPB), {T(RFC)}, 0, 1, "tRFC"},
+    /* Refresh of a bank. */
+    {BANK, SET(ACT), SET(REFPB), {T(RC)}, 0, 1, "tRC"},
+    {BANK, SET(PRE), SET(REFPB), {T(RP)}, 0, 1, "tRP"},
+    {BANK, SET(RDA), SET(REFPB), {T(RTP), T(RP)}, 0, 1, "tRTP + tRP"},
+    {BANK, SET(WRA), SET(REFPB), {T(CWL), T(B), T(WR_PRE), T(RP)}, 0, 1, "tCWL + B + tWR + tRP"},
+    {BANK, SET(REFPB), SET(ACT), {T(RFCPB)}, 0, 1, "tRFCpb"},
+    {BANK, SET(REFPB), SET(REFPB), {T(RFCPB)}, 0, 1, "tRFCpb"},
+    {GROUP, SET(ACT), SET(REFPB), {T(RRD_L)}, 0, 1, "tRRD_L"},
+    {RANK, SET(ACT), SET(REFPB), {T(RRD_S)}, 0, 1, "tRRD_S"},
+    {RANK, SET(PREA), SET(REFPB), {T(RP)}, 0, 1, "tRP"},
+    {RANK, SET(REFPB), SET(ACT), {T(RREFD)}, 0, 1, "tRREFD"},
+    {RANK, SET(REFPB), SET(REFPB), {T(RREFD)}, 0, 1, "tRREFD"},
+    {RANK, SET(REFPB), SET(REF), {T(RFCPB)}, 0, 1, "tRFCpb"},
+};
+
+const char *pim_dram_command_text(enum pim_dram_command command)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        PIM_DRAM_COMMAND_MAP(X)
+#undef X
+    };
+    assert(command < PIM_DRAM_COMMANDS);
+    return texts[command];
+}
+
+enum pim_dram_command pim_dram_command_parse(const char *text)
+{
+    unsigned command = 0;
+    while (command < PIM_DRAM_COMMANDS &&
+           strcmp(text, pim_dram_command_text((enum pim_dram_command)command)) != 0)
+        command++;
+    return (enum pim_dram_command)command;
+}
+
+const char *pim_dram_scope_text(enum pim_dram_scope scope)
+{
+    static const char *const texts[] = {"bank",       "bank group",     "rank",
+                                        "other rank", "pseudo-channel", "channel"};
+    return texts[scope];
+}
+
+const char *pim_dram_parameter_key(enum pim_dram_parameter parameter)
+{
+    static const char *const keys[] = {"",
+#define X(name, key, fallback, text) key,
+                                       PIM_DRAM_PARAMETER_MAP(X)
+#undef X
+    };
+    assert(parameter < PIM_DRAM_PARAMETERS);
+    return keys[parameter];
+}
+
+uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *specification)
+{
+    uint32_t given = specification->parameter[PIM_DRAM_T_REFIPB];
+    return given ? given
+                 : specification->parameter[PIM_DRAM_T_REFI] /
+                       pim_dram_banks_per_rank(&specification->organization);
+}
+
+uint64_t pim_dram_capacity(const struct pim_dram_organization *organization)
+{
+    return (uint64_t)organization->channels * pim_dram_ranks(organization) *
+           pim_dram_banks_per_rank(organization) * organization->rows * organization->columns *
+           organization->access_bytes;
+}
+
+/* Cycles that a set of commands holds the bus. */
+static int64_t command_cycles(const struct pim_dram_specification *specification, uint32_t set)
+{
+    assert(!(set & SET(ACT)) || set == SET(ACT));
+    return set == SET(ACT) ? specification->parameter[PIM_DRAM_T_ACT_CYCLES] : 1;
+}
+
+void pim_dram_constraints(const struct pim_dram_specification *specification,
+                          struct pim_dram_constraint_table *table)
+{
+    table->count = 0;
+    for (size_t i = 0; i < COUNT(rules); i++) {
+        const struct rule *rule = &rules[i];
+        int64_t cycles = 0;
+        for (size_t j = 0; j < TERMS && rule->plus[j]; j++)
+            cycles += specification->parameter[rule->plus[j]];
+        if (rule->minus)
+            cycles -= specification->parameter[rule->minus];
+        /* A parameter that is 0 switches its rule off: nothing is longer for taking two cycles. */
+        if (cycles <= 0)
+            continue;
+        /* JEDEC counts from the last cycle of a command to the last cycle of the next one. */
+        cycles += command_cycles(specification, rule->previous) - command_cycles(specification, rule->next);
+        if (cycles <= 0)
+            continue;
+        assert(table->count < PIM_DRAM_CONSTRAINTS_MAX);
+        table->row[table->count++] = (struct pim_dram_constraint){
+            rule->scope, rule->previous, rule->next, (uint32_t)cycles, rule->window, rule->text};
+    }
+    uint32_t hold = specification->parameter[PIM_DRAM_T_ACT_CYCLES];
+    if (hold > 1) {
+        uint32_t rows = SET(ACT) | PRES | SET(REF) | SET(REFPB);
+        uint32_t blocked = specification->split_command_bus ? rows : rows | READS | WRITES;
+        assert(table->count < PIM_DRAM_CONSTRAINTS_MAX);
+        table->row[table->count++] = (struct pim_dram_constraint){
+            PIM_DRAM_SCOPE_CHANNEL, SET(ACT), blocked, hold, 1, "ACT holds the command bus"};
+    }
+}
+
+static enum pim_status check_organization(const struct pim_dram_organization *organization,
+                                          struct pim_error *error)
+{
+    const struct {
+        const char *key;
+        uint32_t value, most;
+    } counts[] = {
+        {"channels", organization->channels, PIM_DRAM_CHANNELS_MAX},
+        {"pseudo_channels", organization->pseudo_channels, PIM_DRAM_RANKS_MAX},
+        {"ranks", organization->ranks, PIM_DRAM_RANKS_MAX},
+        {"bank_groups", organization->bank_groups, PIM_DRAM_BANKS_MAX},
+        {"banks", organization->banks, PIM_DRAM_BANKS_MAX},
+        {"row_bytes / dram.access_bytes", organization->columns, 1 << 20},
+        {"access_bytes", organization->access_bytes, 1 << 16},
+    };
+    for (size_t i = 0; i < COUNT(counts); i++)
+        if (counts[i].value == 0 || counts[i].value > counts[i].most ||
+            (counts[i].value & (counts[i].value - 1)) != 0)
+            return pim_fail(error, PIM_BAD_INPUT, "dram.%s is %u: allowed is a power of two up to %u",
+                            counts[i].key, counts[i].value, counts[i].most);
+    if (organization->rows == 0 || organization->rows > UINT32_C(1) << 28)
+        return pim_fail(error, PIM_BAD_INPUT, "dram.rows is %u: allowed are 1 to %u", organization->rows,
+                        UINT32_C(1) << 28);
+    uint32_t ranks = pim_dram_ranks(organization);
+    uint64_t banks = (uint64_t)ranks * pim_dram_banks_per_rank(organization);
+    if (ranks > PIM_DRAM_RANKS_MAX || banks > PIM_DRAM_BANKS_MAX)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram: a channel has %u ranks and %llu banks: allowed are %d ranks in all "
+                        "pseudo-channels and %d banks in all ranks of a channel",
+                        ranks, (unsigned long long)banks, PIM_DRAM_RANKS_MAX, PIM_DRAM_BANKS_MAX);
+    return PIM_OK;
+}
+
+/* Parameter `small` must not be above `large`. */
+static enum pim_status check_order(const struct pim_dram_specification *specification,
+                                   enum pim_dram_parameter small, enum pim_dram_parameter large,
+                                   struct pim_error *error)
+{
+    if (specification->parameter[small] <= specification->parameter[large])
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "dram.%s is %u cycles and dram.%s is %u: impossible, the first must not be above the "
+                    "second",
+                    pim_dram_parameter_key(small), specification->parameter[small],
+                    pim_dram_parameter_key(large), specification->parameter[large]);
+}
+
+static enum pim_status check_refresh(const struct pim_dram_specification *specification,
+                                     bool per_bank_refresh, struct pim_error *error)
+{
+    const uint32_t *parameter = specification->parameter;
+    uint64_t ranks = pim_dram_ranks(&specification->organization);
+    /* What one refresh takes at most: the row that is open is served and closed first. Every rank waits for
+     * those before it. */
+    uint64_t close = (uint64_t)parameter[PIM_DRAM_T_RC] + parameter[PIM_DRAM_T_CWL] +
+                     parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE] + parameter[PIM_DRAM_T_RP];
+    uint64_t least = per_bank_refresh ? ranks * (close + parameter[PIM_DRAM_T_RREFD]) +
+                                            parameter[PIM_DRAM_T_RFCPB] /
+                                                pim_dram_banks_per_rank(&specification->organization)
+                                      : ranks * close + parameter[PIM_DRAM_T_RFC];
+    uint64_t interval =
+        per_bank_refresh ? pim_dram_bank_refresh_interval(specification) : parameter[PIM_DRAM_T_REFI];
+    if (interval <= least)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.%s: refreshes are %llu cycles apart, but closing the rows and refreshing takes "
+                        "up to %llu: give more than that, or dram.refresh = false",
+                        per_bank_refresh ? "trefi_bank" : "trefi", (unsigned long long)interval,
+                        (unsigned long long)least);
+    return PIM_OK;
+}
+
+enum pim_status pim_dram_check_specification(const struct pim_dram_specification *specification, bool refresh,
+                                             bool per_bank_refresh, struct pim_error *error)
+{
+    if (check_organization(&specification->organization, error) != PIM_OK)
+        return error->status;
+    static const enum pim_dram_parameter positive[] = {T(B),     T(CL),         T(CWL),   T(RCDRD),
+                                                       T(RCDWR), T(RP),         T(RAS),   T(RC),
+                                                       T(RTP),   T(ACT_CYCLES), T(CCD_S), T(CCD_L)};
+    for (size_t i = 0; i < COUNT(positive); i++)
+        if (specification->parameter[positive[i]] == 0)
+            return pim_fail(error, PIM_BAD_INPUT, "dram.%s is 0: allowed are 1 cycle and more",
+                            pim_dram_parameter_key(positive[i]));
+    for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++) {
+        uint32_t most = i == T(REFI) || i == T(REFIPB) ? PIM_DRAM_REFRESH_INTERVAL_MAX : PIM_DRAM_CYCLES_MAX;
+        if (specification->parameter[i] > most)
+            return pim_fail(error, PIM_BAD_INPUT, "dram.%s is %u: allowed are up to %u cycles",
+                            pim_dram_parameter_key((enum pim_dram_parameter)i), specification->parameter[i],
+                            most);
+    }
+    static const enum pim_dram_parameter ordered[][2] = {
+        {T(RAS), T(RC)},      {T(RCDRD), T(RAS)},   {T(RCDWR), T(RAS)},        {T(CCD_S), T(CCD_L)},
+        {T(RRD_S), T(RRD_L)}, {T(WTR_S), T(WTR_L)}, {T(ACT_CYCLES), T(RCDRD)}, {T(ACT_CYCLES), T(RP)}};
+    for (size_t i = 0; i < COUNT(ordered); i++)
+        if (check_order(specification, ordered[i][0], ordered[i][1], error) != PIM_OK)
+            return error->status;
+    return refresh ? check_refresh(specification, per_bank_refresh, error) : PIM_OK;
+}

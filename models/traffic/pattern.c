@@ -1,0 +1,105 @@
+/*
+ * Traffic patterns as BookSim 2 defines them (traffic.cpp; facts F13, F42 of docs/models/noc.md's source): node = x + width * y; uniform
+ * traffic includes the node itself; tornado moves both coordinates by ceil(k / 2) - 1, neighbour by 1, modulo the side; asymmetric
+ * sends to one of the two nodes (source mod N / 2) + {0, N / 2}. On a rectangle each coordinate has its own side.
+ */
+#include "models/traffic/traffic.h"
+
+#include <inttypes.h>
+
+const char *pim_pattern_name(unsigned pattern)
+{
+    static const char *const names[] = {
+#define X(name, text) text,
+        PIM_PATTERN_MAP(X)
+#undef X
+    };
+    return pattern < PIM_PATTERNS ? names[pattern] : NULL;
+}
+
+static bool power_of_two(uint32_t value)
+{
+    return (value & (value - 1)) == 0;
+}
+
+enum pim_status pim_pattern_check(const struct pim_noc_configuration *noc, const struct pim_traffic_class *class,
+                                  struct pim_error *error)
+{
+    uint32_t nodes = noc->width * noc->height;
+    const char *name = pim_pattern_name(class->pattern);
+    switch (class->pattern) {
+    case PIM_PATTERN_TRANSPOSE:
+        if (noc->width != noc->height)
+            return pim_fail(error, PIM_BAD_INPUT, "%s traffic needs a square, not %" PRIu32 " x %" PRIu32 " nodes", name, noc->width,
+                            noc->height);
+        break;
+    case PIM_PATTERN_BIT_COMPLEMENT:
+    case PIM_PATTERN_BIT_REVERSE:
+    case PIM_PATTERN_SHUFFLE:
+        if (!power_of_two(nodes))
+            return pim_fail(error, PIM_BAD_INPUT, "%s traffic needs a power of two of nodes, not %" PRIu32, name, nodes);
+        break;
+    case PIM_PATTERN_ASYMMETRIC:
+        if (nodes % 2 != 0)
+            return pim_fail(error, PIM_BAD_INPUT, "%s traffic needs an even number of nodes, not %" PRIu32, name, nodes);
+        break;
+    case PIM_PATTERN_HOTSPOT:
+        if (class->hotspots == 0)
+            return pim_fail(error, PIM_BAD_INPUT, "%s traffic needs hotspots: give their nodes", name);
+        for (uint32_t i = 0; i < class->hotspots; i++)
+            if (class->hotspot[i] >= nodes)
+                return pim_fail(error, PIM_BAD_INPUT, "hotspot %" PRIu32 " does not exist: nodes are 0 to %" PRIu32,
+                                class->hotspot[i], nodes - 1);
+        break;
+    case PIM_PATTERN_UNIFORM:
+    case PIM_PATTERN_TORNADO:
+    case PIM_PATTERN_NEIGHBOR:
+    case PIM_PATTERNS:
+        break;
+    }
+    return PIM_OK;
+}
+
+static uint32_t reverse_bits(uint32_t value, uint32_t nodes)
+{
+    uint32_t reversed = 0;
+    for (uint32_t bit = nodes >> 1; bit; bit >>= 1, value >>= 1)
+        if (value & 1)
+            reversed |= bit;
+    return reversed;
+}
+
+static uint32_t moved(const struct pim_noc_configuration *noc, uint32_t source, uint32_t by_x, uint32_t by_y)
+{
+    uint32_t x = (source % noc->width + by_x) % noc->width;
+    uint32_t y = (source / noc->width + by_y) % noc->height;
+    return x + noc->width * y;
+}
+
+uint32_t pim_pattern_destination(const struct pim_noc_configuration *noc, const struct pim_traffic_class *class, uint32_t source,
+                                 struct pim_random *random)
+{
+    uint32_t nodes = noc->width * noc->height;
+    switch (class->pattern) {
+    case PIM_PATTERN_TRANSPOSE:
+        return source / noc->width + noc->width * (source % noc->width);
+    case PIM_PATTERN_BIT_COMPLEMENT:
+        return source ^ (nodes - 1);
+    case PIM_PATTERN_BIT_REVERSE:
+        return reverse_bits(source, nodes);
+    case PIM_PATTERN_SHUFFLE:
+        return nodes == 1 ? 0 : (source << 1 & (nodes - 1)) | (source & nodes >> 1 ? 1u : 0u);
+    case PIM_PATTERN_TORNADO:
+        return moved(noc, source, (noc->width + 1) / 2 - 1, (noc->height + 1) / 2 - 1);
+    case PIM_PATTERN_NEIGHBOR:
+        return moved(noc, source, 1, 1);
+    case PIM_PATTERN_HOTSPOT:
+        return class->hotspot[pim_random_below(random, class->hotspots)];
+    case PIM_PATTERN_ASYMMETRIC:
+        return source % (nodes / 2) + (uint32_t)pim_random_below(random, 2) * (nodes / 2);
+    case PIM_PATTERN_UNIFORM:
+    case PIM_PATTERNS:
+        break;
+    }
+    return (uint32_t)pim_random_below(random, nodes);
+}

@@ -1,0 +1,76 @@
+/*
+ * What the tests of the Allspark front-end share: small networks and hardware, and a plan with its trace.
+ *
+ * Networks are chosen so that shares are uneven: 17 tokens of a ViT with class token, heads that the columns do not divide, windows that do
+ * not divide the map, and stages whose merge inputs are no multiple of their channels.
+ */
+#ifndef PIMSIM_TESTS_ALLSPARK_SCENARIO_H
+#define PIMSIM_TESTS_ALLSPARK_SCENARIO_H
+
+#include "mappers/allspark/mapping.h"
+#include "tests/unit/test_main.h"
+#include "traces/reader.h"
+
+enum small_network {
+    SMALL_SWIN,     /* 4 windows of 16 tokens, then 1; heads 3 and 6 */
+    SMALL_PADDED,   /* 9 windows of which 5 are padded, then 4 */
+    SMALL_VIT,      /* 16 patches and a class token, heads 3 */
+    SMALL_PLAIN,    /* a ViT without class token and classifier */
+    SMALL_ODD,      /* merge inputs 32 for 20 channels: pieces of the columns are uneven */
+    SMALL_NARROW,   /* merge inputs 4 for 24 channels in 12 heads: most columns have no piece */
+    SMALL_NETWORKS
+};
+
+extern const char *const small_network_names[SMALL_NETWORKS];
+
+struct pim_network *small_network(enum small_network which);
+/* A descriptor of configs/networks, with `override` ("network.image=640") unless it is NULL. */
+struct pim_network *real_network(const char *name, const char *override);
+
+/* width x height nodes with buffers of a few hundred bytes, so that every product has many tiles. */
+struct pim_estimate_hardware small_hardware(uint32_t width, uint32_t height);
+/* As configs/hardware/allspark-16x16.cfg. */
+struct pim_estimate_hardware real_hardware(uint32_t width, uint32_t height);
+
+struct pim_allspark_options fixed(enum pim_allspark_scheme scheme, uint32_t ring);
+struct pim_allspark_options partition(uint32_t u, uint32_t v, uint32_t ring);
+
+/* A plan and the trace it makes. */
+struct scenario {
+    struct pim_network *network;
+    struct pim_allspark_plan plan;
+    struct pim_trace *trace;
+    char name[160];
+};
+
+/* False when the plan is refused: *error says why. The network belongs to the scenario then and before. */
+bool scenario_make(struct scenario *scenario, struct pim_network *network, const struct pim_estimate_hardware *hardware,
+                   const struct pim_allspark_options *options, struct pim_error *error);
+void scenario_end(struct scenario *scenario);
+
+/* `pimsim trace check` for the hardware of the plan. */
+void scenario_check(const struct scenario *scenario);
+
+/* The share of part `index` of `total` things over `parts`, larger shares first, and where it begins: written down a second time. */
+uint64_t share_of(uint64_t total, uint64_t parts, uint64_t index);
+uint64_t share_start(uint64_t total, uint64_t parts, uint64_t index);
+
+/* A node of a stage: where it stands in its group, and what it works in a temporal layer. */
+struct standing {
+    uint32_t unit, group, ring, row, column;
+};
+
+/* Calls `visit` for all nodes of all groups that the stage uses. */
+void each_standing(const struct pim_allspark_plan *plan, uint32_t stage, void (*visit)(void *context, const struct standing *standing),
+                   void *context);
+/* The branch of the network that a node works in a layer; UINT32_MAX: none. */
+uint32_t branch_of(const struct pim_allspark_stage *stage, const struct standing *standing, uint32_t layer);
+
+Suite *layout_suite(void);
+Suite *plan_suite(void);
+Suite *dataflow_suite(void);
+Suite *volumes_suite(void);
+Suite *real_suite(void);
+Suite *others_suite(void); /* long */
+
+#endif

@@ -1,0 +1,10 @@
+#include "tests/unit/allspark/scenario.h"
+
+void pimsim_suites(SRunner *runner)
+{
+    srunner_add_suite(runner, layout_suite());
+    srunner_add_suite(runner, plan_suite());
+    srunner_add_suite(runner, dataflow_suite());
+    srunner_add_suite(runner, volumes_suite());
+    srunner_add_suite(runner, real_suite());
+}

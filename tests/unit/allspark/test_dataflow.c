@@ -1,0 +1,325 @@
+/*
+ * The data flow, proven: weights and inputs are placed as docs/mappers/allspark.md says, the trace is executed on numbers (machine.h), and
+ * what every node holds after every stage is the network computed without nodes (reference.h).
+ */
+#include "tests/unit/allspark/algebra.h"
+#include "tests/unit/allspark/machine.h"
+#include "tests/unit/allspark/reference.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stage_run {
+    struct machine *machine;
+    const struct pim_allspark_plan *plan;
+    const struct pim_allspark_stage *stage;
+    uint32_t index;
+    struct pim_workspace space;
+    uint64_t **expected; /* of each branch */
+    uint64_t *token;     /* sums over all tokens, or the class token */
+};
+
+/* First channel of a column, of `total` that are spread like the channels of the stage; `column` may be v. */
+static uint32_t spread(const struct pim_allspark_stage *stage, uint64_t total, uint32_t column)
+{
+    uint64_t channels = share_start(stage->heads, stage->v, column) * stage->head_channels;
+    return (uint32_t)(total * channels / stage->channels);
+}
+
+/* --- weights --- */
+
+static const struct {
+    enum pim_allspark_weight weight;
+    const char *phase;
+} weighted[] = {{PIM_ALLSPARK_MERGE, "merge"},           {PIM_ALLSPARK_QUERY, "query"},       {PIM_ALLSPARK_KEY, "key"},
+                {PIM_ALLSPARK_VALUE, "value"},           {PIM_ALLSPARK_PROJECTION, "projection"}, {PIM_ALLSPARK_EXPAND, "ffn_expand"},
+                {PIM_ALLSPARK_CONTRACT, "ffn_contract"}};
+
+/* The columns of a weight matrix that a column of nodes works, and its rows. */
+static void weight_extent(const struct pim_allspark_stage *stage, enum pim_allspark_weight weight, uint32_t column, uint32_t *k, uint32_t *n0,
+                          uint32_t *n)
+{
+    uint32_t total = weight == PIM_ALLSPARK_EXPAND ? stage->hidden : stage->channels;
+    *k = weight == PIM_ALLSPARK_MERGE ? stage->merge_inputs : weight == PIM_ALLSPARK_CONTRACT ? stage->hidden : stage->channels;
+    *n0 = spread(stage, total, column);
+    *n = spread(stage, total, column + 1) - *n0;
+}
+
+/* The order of the weights is that of the first node of the ring that multiplies; all must agree, or the numbers come out wrong. */
+static bool find_order(struct stage_run *run, const struct standing *first, const char *name, uint32_t k, uint32_t n, uint64_t *order)
+{
+    for (uint32_t ring = 0; ring < run->stage->ring; ring++) {
+        const struct pim_allspark_tile *tile = &run->stage->layout.tiles[first->group];
+        uint32_t x = tile->turned ? tile->x + ring : tile->x + first->column, y = tile->turned ? tile->y + first->column : tile->y + ring;
+        if (machine_weight_order(run->machine, y * run->plan->hardware.width + x, name, k, n, order))
+            return true;
+    }
+    return false;
+}
+
+static void place_weight(struct stage_run *run, const struct standing *at, uint32_t block, size_t which)
+{
+    uint32_t k, n0, n;
+    char name[64];
+    enum pim_allspark_weight weight = weighted[which].weight;
+    weight_extent(run->stage, weight, at->column, &k, &n0, &n);
+    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer0/%s", run->index + 1, block, weighted[which].phase);
+    uint64_t *order = calloc((size_t)k * n + 1, sizeof *order);
+    ck_assert_ptr_nonnull(order);
+    ck_assert_msg(find_order(run, at, name, k, n, order), "nobody multiplies in %s", name);
+    uint64_t total = (uint64_t)k * n, begin = share_start(total, run->stage->ring, at->ring);
+    uint64_t bytes = share_of(total, run->stage->ring, at->ring), address = pim_weight_address(run->stage, block, weight);
+    ck_assert_uint_ge(address, run->stage->weight_base);
+    ck_assert_uint_le(address + bytes, run->stage->weight_base + run->stage->weight_bytes);
+    for (uint64_t i = 0; i < bytes; i++) {
+        uint64_t element = order[begin + i];
+        machine_place(run->machine, at->unit, address + i,
+                      weight_value(run->index, block, weight, (uint32_t)(element >> 32), n0 + (uint32_t)element));
+    }
+    free(order);
+}
+
+static void place_weights(void *context, const struct standing *standing)
+{
+    struct stage_run *run = context;
+    for (uint32_t block = 0; block < run->stage->blocks; block++)
+        for (size_t which = 0; which < sizeof weighted / sizeof weighted[0]; which++)
+            if (weighted[which].weight != PIM_ALLSPARK_MERGE || (block == 0 && run->stage->merge_inputs > 0))
+                place_weight(run, standing, block, which);
+}
+
+static uint32_t classes_of(const struct stage_run *run, uint32_t column)
+{
+    return (uint32_t)share_of(run->plan->network->transformer->classes, run->stage->v, column);
+}
+
+static void place_head(void *context, const struct standing *standing)
+{
+    struct stage_run *run = context;
+    uint32_t n = classes_of(run, standing->column), k = run->stage->channels;
+    uint32_t n0 = (uint32_t)share_start(run->plan->network->transformer->classes, run->stage->v, standing->column);
+    if (standing->group != 0 || standing->ring != 0 || n == 0)
+        return;
+    uint64_t *order = calloc((size_t)k * n, sizeof *order);
+    ck_assert_ptr_nonnull(order);
+    ck_assert(machine_weight_order(run->machine, standing->unit, "head", k, n, order));
+    for (uint64_t i = 0; i < (uint64_t)k * n; i++)
+        machine_place(run->machine, standing->unit, run->plan->head_base + i,
+                      weight_value(run->index, 0, WEIGHT_HEAD, (uint32_t)(order[i] >> 32), n0 + (uint32_t)order[i]));
+    free(order);
+}
+
+/* --- inputs and outputs of a stage --- */
+
+static void place_inputs(void *context, const struct standing *at)
+{
+    struct stage_run *run = context;
+    const struct pim_allspark_stage *stage = run->stage;
+    uint32_t first = (uint32_t)share_start(stage->tokens, stage->u, at->row), rows = (uint32_t)share_of(stage->tokens, stage->u, at->row);
+    uint32_t from = run->index == 0 ? 0 : spread(stage, stage->merge_inputs, at->column);
+    uint32_t to = run->index == 0 ? stage->merge_inputs : spread(stage, stage->merge_inputs, at->column + 1);
+    for (uint32_t layer = 0; layer < stage->layers; layer++) {
+        uint32_t branch = branch_of(stage, at, layer);
+        uint64_t address = run->space.inputs + layer * run->space.inputs_stride;
+        if (branch == UINT32_MAX)
+            continue;
+        for (uint32_t token = first; token < first + rows; token++)
+            for (uint32_t k = from; k < to && token >= stage->class_tokens; k++)
+                machine_place(run->machine, at->unit, address++, input_value(run->index, branch, token, k));
+        for (uint32_t c = spread(stage, stage->channels, at->column);
+             first < stage->class_tokens && c < spread(stage, stage->channels, at->column + 1); c++)
+            machine_place(run->machine, at->unit,
+                          run->space.features + layer * run->space.features_stride + c - spread(stage, stage->channels, at->column),
+                          class_value(c));
+    }
+}
+
+static void compare_features(void *context, const struct standing *at)
+{
+    struct stage_run *run = context;
+    const struct pim_allspark_stage *stage = run->stage;
+    uint32_t first = (uint32_t)share_start(stage->tokens, stage->u, at->row), rows = (uint32_t)share_of(stage->tokens, stage->u, at->row);
+    for (uint32_t layer = 0; layer < stage->layers; layer++) {
+        uint32_t branch = branch_of(stage, at, layer);
+        uint64_t address = run->space.features + layer * run->space.features_stride;
+        for (uint32_t token = first; token < first + rows && branch != UINT32_MAX; token++)
+            for (uint32_t c = spread(stage, stage->channels, at->column); c < spread(stage, stage->channels, at->column + 1); c++)
+                ck_assert_msg(machine_read(run->machine, at->unit, address++) == run->expected[branch][(size_t)token * stage->channels + c],
+                              "stage %" PRIu32 ", branch %" PRIu32 ", token %" PRIu32 ", channel %" PRIu32 " on unit %" PRIu32 " is wrong",
+                              run->index + 1, branch, token, c, at->unit);
+    }
+}
+
+static void compute_reference(struct stage_run *run)
+{
+    const struct pim_allspark_stage *stage = run->stage;
+    run->expected = calloc(stage->branches, sizeof *run->expected);
+    run->token = calloc(stage->channels, sizeof *run->token);
+    ck_assert(run->expected && run->token);
+    for (uint32_t branch = 0; branch < stage->branches; branch++) {
+        run->expected[branch] = reference_stage(stage, run->index, branch);
+        for (uint32_t t = 0; t < (stage->class_tokens ? 1 : stage->tokens); t++)
+            for (uint32_t c = 0; c < stage->channels; c++)
+                run->token[c] += run->expected[branch][(size_t)t * stage->channels + c];
+    }
+}
+
+static void compare_logits(void *context, const struct standing *at)
+{
+    struct stage_run *run = context;
+    uint32_t classes = run->plan->network->transformer->classes;
+    if (at->group != 0 || at->ring != 0 || classes == 0)
+        return;
+    uint64_t *logits = calloc(classes, sizeof *logits), start = share_start(classes, run->stage->v, at->column);
+    ck_assert_ptr_nonnull(logits);
+    reference_head(run->stage, run->index, run->token, classes, logits);
+    for (uint32_t i = 0; i < classes_of(run, at->column); i++)
+        ck_assert_msg(machine_read(run->machine, at->unit, run->space.logits + i) == logits[start + i], "class %" PRIu64 " is wrong", start + i);
+    free(logits);
+}
+
+/* --- a whole run --- */
+
+static void run_stage(struct machine *machine, const struct scenario *scenario, uint32_t index)
+{
+    const struct pim_allspark_plan *plan = &scenario->plan;
+    struct stage_run run = {.machine = machine, .plan = plan, .stage = &plan->stage[index], .index = index};
+    pim_workspace_layout(run.stage, plan->workspace_base, &run.space);
+    ck_assert_uint_le(run.space.end, plan->workspace_base + plan->workspace_bytes);
+    machine_forget(machine, plan->workspace_base);
+    each_standing(plan, index, place_weights, &run);
+    each_standing(plan, index, place_inputs, &run);
+    bool last = index + 1 == plan->stages;
+    if (last)
+        each_standing(plan, index, place_head, &run);
+    compute_reference(&run);
+    machine_run(machine, index);
+    each_standing(plan, index, compare_features, &run);
+    if (last) {
+        machine_run(machine, UINT32_MAX);
+        each_standing(plan, index, compare_logits, &run);
+    }
+    for (uint32_t branch = 0; branch < run.stage->branches; branch++)
+        free(run.expected[branch]);
+    free(run.expected);
+    free(run.token);
+}
+
+static void prove(struct scenario *scenario)
+{
+    struct machine *machine = machine_create(scenario);
+    scenario_check(scenario);
+    for (uint32_t i = 0; i < scenario->plan.stages; i++)
+        run_stage(machine, scenario, i);
+    machine_destroy(machine);
+}
+
+/* Maps and proves; a scheme that the front-end refuses for this network must be refused for its size alone. */
+static bool attempt(enum small_network which, const struct pim_estimate_hardware *hardware, const struct pim_allspark_options *options)
+{
+    struct scenario scenario;
+    struct pim_error error = {0};
+    if (!scenario_make(&scenario, small_network(which), hardware, options, &error)) {
+        ck_assert_msg(strstr(error.text, "does not fit") != NULL, "%s: %s", small_network_names[which], error.text);
+        return false;
+    }
+    prove(&scenario);
+    scenario_end(&scenario);
+    return true;
+}
+
+START_TEST(fixed_schemes_compute_the_network)
+{
+    static const enum pim_allspark_scheme schemes[] = {PIM_ALLSPARK_AUTOMATIC, PIM_ALLSPARK_BRANCH, PIM_ALLSPARK_PATCH, PIM_ALLSPARK_HEAD};
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        for (uint32_t ring = 0; ring <= 4; ring += 2) {
+            const struct pim_allspark_options options = fixed(schemes[i], ring);
+            ck_assert(attempt((enum small_network)_i, &hardware, &options));
+        }
+}
+END_TEST
+
+START_TEST(all_partitions_compute_the_network)
+{
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    uint32_t proven = 0;
+    for (uint32_t u = 1; u <= 4; u++)
+        for (uint32_t v = 1; v <= 4; v++) {
+            const struct pim_allspark_options options = partition(u, v, u == 2 ? 4 : 0);
+            proven += attempt((enum small_network)_i, &hardware, &options);
+        }
+    ck_assert_uint_ge(proven, 4);
+}
+END_TEST
+
+/* Sub-arrays that are turned, strips, arrays that are no square, more nodes than a branch has tokens. */
+START_TEST(other_arrays_compute_the_network)
+{
+    static const struct {
+        uint32_t width, height, u, v, ring;
+    } cases[] = {{5, 3, 2, 1, 0}, {3, 5, 2, 3, 0}, {5, 3, 3, 1, 0}, {7, 2, 5, 1, 0}, {2, 7, 2, 1, 6}, {17, 1, 16, 1, 0}, {6, 6, 5, 2, 0}};
+    uint32_t proven = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct pim_estimate_hardware hardware = small_hardware(cases[i].width, cases[i].height);
+        const struct pim_allspark_options options = partition(cases[i].u, cases[i].v, cases[i].ring);
+        proven += attempt((enum small_network)_i, &hardware, &options);
+    }
+    ck_assert_uint_ge(proven, 2);
+}
+END_TEST
+
+/* Every token of the ViT on a node of its own: the row of the class token has no patch to embed. */
+START_TEST(a_class_token_alone)
+{
+    const struct pim_estimate_hardware hardware = small_hardware(3, 17);
+    const struct pim_allspark_options options = partition(17, 3, 0);
+    ck_assert(attempt(SMALL_VIT, &hardware, &options));
+}
+END_TEST
+
+/* Stages with schemes of their own; and twelve columns of which most have no piece of the merging's input. */
+START_TEST(stages_differ)
+{
+    struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 2, .u = {3, 1}, .v = {1, 12}};
+    const struct pim_estimate_hardware hardware = small_hardware(12, 4);
+    ck_assert(attempt(SMALL_NARROW, &hardware, &options));
+    options.u[1] = 4;
+    options.v[1] = 5;
+    ck_assert(attempt(SMALL_ODD, &hardware, &options));
+    options = (struct pim_allspark_options){.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 2, .u = {2, 3}, .v = {3, 4}};
+    ck_assert(attempt(SMALL_SWIN, &hardware, &options));
+}
+END_TEST
+
+/* Buffers in which whole products fit, so that tiles are large and inputs stay. */
+START_TEST(large_buffers_compute_the_network)
+{
+    struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    hardware.input_bytes = hardware.weight_bytes = hardware.output_bytes = 16384;
+    for (uint32_t u = 1; u <= 4; u += 3) {
+        const struct pim_allspark_options options = partition(u, 2, 0);
+        if (attempt((enum small_network)_i, &hardware, &options))
+            continue;
+        const struct pim_allspark_options single = partition(u, 1, 0);
+        ck_assert(attempt((enum small_network)_i, &hardware, &single));
+    }
+}
+END_TEST
+
+Suite *dataflow_suite(void)
+{
+    Suite *suite = suite_create("dataflow");
+    TCase *tests = tcase_create("dataflow");
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, fixed_schemes_compute_the_network, 0, SMALL_NETWORKS);
+    tcase_add_loop_test(tests, all_partitions_compute_the_network, 0, SMALL_NETWORKS);
+    tcase_add_loop_test(tests, other_arrays_compute_the_network, 0, SMALL_NETWORKS);
+    tcase_add_loop_test(tests, large_buffers_compute_the_network, 0, SMALL_NETWORKS);
+    tcase_add_test(tests, a_class_token_alone);
+    tcase_add_test(tests, stages_differ);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,390 @@
+/* Plans: schemes, rings, memory, refusals, counts. */
+#include "tests/unit/allspark/scenario.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Plans for the real hardware; the caller terminates. */
+static enum pim_status plan_real(const struct pim_network *network, const struct pim_allspark_options *options,
+                                 struct pim_allspark_plan *plan, struct pim_error *error)
+{
+    const struct pim_estimate_hardware hardware = real_hardware(16, 16);
+    *error = (struct pim_error){0};
+    return pim_allspark_plan(network, &hardware, options, plan, error);
+}
+
+static void expect_refusal(const struct pim_network *network, const struct pim_estimate_hardware *hardware,
+                           const struct pim_allspark_options *options, const char *part)
+{
+    struct pim_allspark_plan plan;
+    struct pim_error error = {0};
+    ck_assert_int_eq(pim_allspark_plan(network, hardware, options, &plan, &error), PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, part) != NULL, "\"%s\" is not in: %s", part, error.text);
+}
+
+/* --- schemes --- */
+
+START_TEST(branches_of_swin)
+{
+    static const struct {
+        const char *image;
+        uint32_t branches[4];
+    } cases[] = {{"network.image=224", {64, 16, 4, 1}},      {"network.image=256", {100, 25, 9, 4}},   {"network.image=384", {196, 49, 16, 4}},
+                 {"network.image=640", {529, 144, 36, 9}},   {"network.image=960", {1225, 324, 81, 25}}};
+    struct pim_error error;
+    struct pim_allspark_plan plan;
+    struct pim_network *network = real_network("swin-t", cases[_i].image);
+    const struct pim_allspark_options options = fixed(PIM_ALLSPARK_HEAD, 0);
+    ck_assert_msg(plan_real(network, &options, &plan, &error) == PIM_OK, "%s", error.text);
+    for (unsigned i = 0; i < 4; i++) {
+        const struct pim_allspark_stage *stage = &plan.stage[i];
+        ck_assert_uint_eq(stage->branches, cases[_i].branches[i]);
+        ck_assert_uint_eq(stage->tokens, 49);
+        ck_assert_uint_ge((uint64_t)stage->layers * stage->layout.count * stage->slots, stage->branches);
+        ck_assert_uint_lt((uint64_t)(stage->layers - 1) * stage->layout.count * stage->slots, stage->branches);
+        uint32_t counted = 0;
+        for (uint32_t layer = 0; layer < stage->layers; layer++)
+            counted += pim_branches_of_layer(stage, layer);
+        ck_assert_uint_eq(counted, stage->branches);
+    }
+    pim_allspark_plan_terminate(&plan);
+    pim_network_destroy(network);
+}
+END_TEST
+
+START_TEST(fixed_schemes)
+{
+    static const struct {
+        enum pim_allspark_scheme scheme;
+        uint32_t u[4], v[4];
+    } cases[] = {{PIM_ALLSPARK_BRANCH, {1, 1, 1, 1}, {1, 1, 1, 1}},
+                 {PIM_ALLSPARK_PATCH, {13, 13, 13, 13}, {1, 1, 1, 1}}, /* 49 tokens on 13 nodes: 4 at most, as on 16 */
+                 {PIM_ALLSPARK_HEAD, {1, 1, 1, 1}, {3, 6, 12, 12}}};   /* 24 heads on 12 nodes: 2 at most, as on 16 */
+    struct pim_network *network = real_network("swin-t", NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct pim_allspark_options options = fixed(cases[i].scheme, 0);
+        struct pim_allspark_plan plan;
+        struct pim_error error;
+        ck_assert_msg(plan_real(network, &options, &plan, &error) == PIM_OK, "%s", error.text);
+        for (unsigned stage = 0; stage < 4; stage++) {
+            ck_assert_uint_eq(plan.stage[stage].u, cases[i].u[stage]);
+            ck_assert_uint_eq(plan.stage[stage].v, cases[i].v[stage]);
+            ck_assert_uint_eq(plan.stage[stage].ring % plan.stage[stage].u, 0);
+        }
+        pim_allspark_plan_terminate(&plan);
+    }
+    pim_network_destroy(network);
+}
+END_TEST
+
+START_TEST(a_partition_for_each_stage)
+{
+    struct pim_network *network = real_network("swin-t", NULL);
+    struct pim_allspark_options options = {
+        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 4, .u = {1, 2, 4, 16}, .v = {3, 6, 12, 16}};
+    struct pim_allspark_plan plan;
+    struct pim_error error;
+    ck_assert_msg(plan_real(network, &options, &plan, &error) == PIM_OK, "%s", error.text);
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert_uint_eq(plan.stage[i].u, options.u[i]);
+        ck_assert_uint_eq(plan.stage[i].v, options.v[i]);
+    }
+    pim_allspark_plan_terminate(&plan);
+    options.explicit_count = 3;
+    const struct pim_estimate_hardware hardware = real_hardware(16, 16);
+    expect_refusal(network, &hardware, &options, "3 partitions for 4 stages");
+    pim_network_destroy(network);
+}
+END_TEST
+
+START_TEST(partitions_out_of_range)
+{
+    static const struct {
+        uint32_t u, v, ring;
+        const char *part;
+    } cases[] = {{0, 1, 0, "partition 0,1 does not fit a branch of 49 tokens and 3 heads"},
+                 {1, 0, 0, "partition 1,0 does not fit"},
+                 {50, 1, 0, "u from 1 to 49"},
+                 {1, 4, 0, "v from 1 to 3"},
+                 {UINT32_MAX, UINT32_MAX, 0, "does not fit"},
+                 {17, 1, 0, "a sub-array of 17 x 1 nodes does not fit the array of 16 x 16"},
+                 {1, 1, 17, "weight ring of 17 nodes does not fit"},
+                 {4, 3, UINT32_MAX, "does not fit"}};
+    struct pim_network *network = real_network("swin-t", NULL);
+    const struct pim_estimate_hardware hardware = real_hardware(16, 16);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct pim_allspark_options options = partition(cases[i].u, cases[i].v, cases[i].ring);
+        expect_refusal(network, &hardware, &options, cases[i].part);
+    }
+    pim_network_destroy(network);
+}
+END_TEST
+
+START_TEST(a_given_ring_is_a_multiple_of_u)
+{
+    static const struct {
+        uint32_t u, given, ring;
+    } cases[] = {{1, 7, 7}, {3, 7, 6}, {4, 15, 12}, {4, 2, 4}, {13, 16, 13}, {16, 16, 16}};
+    struct pim_network *network = real_network("vit-t", NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct pim_allspark_options options = partition(cases[i].u, 3, cases[i].given);
+        struct pim_allspark_plan plan;
+        struct pim_error error;
+        ck_assert_msg(plan_real(network, &options, &plan, &error) == PIM_OK, "%s", error.text);
+        ck_assert_uint_eq(plan.stage[0].ring, cases[i].ring);
+        ck_assert_uint_eq(plan.stage[0].slots, cases[i].ring / cases[i].u);
+        pim_allspark_plan_terminate(&plan);
+    }
+    pim_network_destroy(network);
+}
+END_TEST
+
+START_TEST(other_families_are_refused)
+{
+    static const char *const names[] = {"pvt-tiny", "twins-svt-s", "focal-t", "cswin-t"};
+    struct pim_network *network = real_network(names[_i], NULL);
+    const struct pim_estimate_hardware hardware = real_hardware(16, 16);
+    const struct pim_allspark_options options = fixed(PIM_ALLSPARK_AUTOMATIC, 0);
+    expect_refusal(network, &hardware, &options, "is not mapped yet");
+    pim_network_destroy(network);
+    const struct pim_network other = {.name = "resnet"};
+    expect_refusal(&other, &hardware, &options, "resnet is not a vision transformer");
+}
+END_TEST
+
+/* --- memory --- */
+
+static uint64_t aligned(uint64_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* Weights that a node of a stage keeps, from the paper: 12 C^2 / (u v) with u the ring, uneven shares and alignment added. */
+static uint64_t weights_of(const struct pim_allspark_stage *stage)
+{
+    uint64_t q = share_of(stage->heads, stage->v, 0) * stage->head_channels, C = stage->channels, ring = stage->ring;
+    uint64_t ratio = stage->hidden / stage->channels;
+    uint64_t square = aligned((C * q + ring - 1) / ring), forward = aligned((C * ratio * q + ring - 1) / ring);
+    return stage->blocks * (4 * square + 2 * forward) + aligned((stage->merge_inputs * q + ring - 1) / ring);
+}
+
+START_TEST(memory_adds_up)
+{
+    static const struct {
+        uint32_t u, v, ring;
+    } cases[] = {{1, 1, 16}, {1, 3, 0}, {4, 3, 0}, {4, 3, 16}, {13, 1, 0}, {7, 2, 14}};
+    struct pim_network *network = real_network("swin-t", NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct pim_allspark_options options = partition(cases[i].u, cases[i].v, cases[i].ring);
+        struct pim_allspark_plan plan;
+        struct pim_error error;
+        ck_assert_msg(plan_real(network, &options, &plan, &error) == PIM_OK, "%s", error.text);
+        uint64_t sum = 0, workspace = 0;
+        for (uint32_t s = 0; s < plan.stages; s++) {
+            const struct pim_allspark_stage *stage = &plan.stage[s];
+            struct pim_workspace space;
+            pim_workspace_layout(stage, plan.workspace_base, &space);
+            ck_assert_uint_eq(stage->weight_base, sum);
+            ck_assert_uint_eq(stage->weight_bytes, weights_of(stage));
+            ck_assert_uint_eq(space.end - plan.workspace_base, stage->workspace_bytes);
+            sum += stage->weight_bytes;
+            workspace = stage->workspace_bytes > workspace ? stage->workspace_bytes : workspace;
+        }
+        ck_assert_uint_eq(plan.head_base, sum);
+        ck_assert_uint_eq(plan.head_bytes, aligned(share_of(1000, plan.stage[3].v, 0) * 768));
+        ck_assert_uint_eq(plan.weight_bytes, sum + plan.head_bytes);
+        ck_assert_uint_eq(plan.workspace_base, plan.weight_bytes);
+        ck_assert_uint_eq(plan.workspace_bytes, workspace);
+        ck_assert_uint_le(plan.weight_bytes + plan.workspace_bytes, plan.hardware.memory_bytes);
+        pim_allspark_plan_terminate(&plan);
+    }
+    pim_network_destroy(network);
+}
+END_TEST
+
+/* With one byte less than a plan takes, that plan is refused, and the message has what is needed and what is there. */
+START_TEST(capacity_is_a_sharp_bound)
+{
+    struct pim_network *network = real_network("swin-t", NULL);
+    const struct pim_allspark_options options = partition(4, 3, 4);
+    struct pim_estimate_hardware hardware = real_hardware(16, 16);
+    struct pim_allspark_plan plan;
+    struct pim_error error = {0};
+    ck_assert(pim_allspark_plan(network, &hardware, &options, &plan, &error) == PIM_OK);
+    uint64_t needed = plan.weight_bytes + plan.workspace_bytes;
+    pim_allspark_plan_terminate(&plan);
+    hardware.memory_bytes = needed;
+    ck_assert(pim_allspark_plan(network, &hardware, &options, &plan, &error) == PIM_OK);
+    pim_allspark_plan_terminate(&plan);
+    hardware.memory_bytes = needed - 1;
+    char part[128];
+    (void)snprintf(part, sizeof part, "needs at least %" PRIu64 " bytes", needed);
+    expect_refusal(network, &hardware, &options, part);
+    (void)snprintf(part, sizeof part, "and has %" PRIu64, needed - 1);
+    expect_refusal(network, &hardware, &options, part);
+    pim_network_destroy(network);
+}
+END_TEST
+
+/* The message of a network that is too large names the least that any choice needs: with so much it fits. */
+START_TEST(the_least_memory_is_enough)
+{
+    static const enum pim_allspark_scheme schemes[] = {PIM_ALLSPARK_AUTOMATIC, PIM_ALLSPARK_BRANCH, PIM_ALLSPARK_PATCH, PIM_ALLSPARK_HEAD};
+    struct pim_network *network = real_network("swin-b", NULL);
+    struct pim_estimate_hardware hardware = real_hardware(8, 8);
+    const struct pim_allspark_options options = fixed(schemes[_i], 0);
+    struct pim_allspark_plan plan;
+    struct pim_error error = {0};
+    hardware.memory_bytes = UINT64_C(1) << 16;
+    ck_assert(pim_allspark_plan(network, &hardware, &options, &plan, &error) == PIM_BAD_INPUT);
+    const char *at = strstr(error.text, "needs at least ");
+    ck_assert_msg(at != NULL, "%s", error.text);
+    uint64_t least;
+    ck_assert_int_eq(sscanf(at, "needs at least %" SCNu64, &least), 1);
+    hardware.memory_bytes = least;
+    ck_assert_msg(pim_allspark_plan(network, &hardware, &options, &plan, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_eq(plan.weight_bytes + plan.workspace_bytes, least);
+    pim_allspark_plan_terminate(&plan);
+    hardware.memory_bytes = least - 1;
+    ck_assert(pim_allspark_plan(network, &hardware, &options, &plan, &error) == PIM_BAD_INPUT);
+    pim_network_destroy(network);
+}
+END_TEST
+
+START_TEST(a_product_without_a_tile)
+{
+    struct pim_network *network = real_network("vit-t", NULL);
+    struct pim_estimate_hardware hardware = real_hardware(16, 16);
+    hardware.output_bytes = 197 * 4 - 4; /* one row of scores does not fit */
+    for (unsigned scheme = PIM_ALLSPARK_AUTOMATIC; scheme <= PIM_ALLSPARK_HEAD; scheme++) {
+        const struct pim_allspark_options options = fixed((enum pim_allspark_scheme)scheme, 0);
+        expect_refusal(network, &hardware, &options, "has no tile that fits the buffers");
+    }
+    pim_network_destroy(network);
+}
+END_TEST
+
+/* --- automatic --- */
+
+static uint64_t cycles_of(const struct pim_allspark_plan *plan)
+{
+    uint64_t cycles;
+    struct pim_error error = {0};
+    ck_assert_msg(pim_allspark_estimate(plan, &cycles, &error) == PIM_OK, "%s", error.text);
+    return cycles;
+}
+
+/* No partition, whatever its ring, is estimated to be quicker than the automatic one, at any size of memory. */
+START_TEST(automatic_is_the_best_partition)
+{
+    const struct pim_allspark_options automatic = fixed(PIM_ALLSPARK_AUTOMATIC, 0);
+    struct pim_network *network = small_network((enum small_network)_i);
+    struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    uint64_t before = 0, fitting = 0;
+    for (hardware.memory_bytes = 1 << 16; hardware.memory_bytes > 1024; hardware.memory_bytes -= hardware.memory_bytes / 7) {
+        struct pim_allspark_plan plan, other;
+        struct pim_error error = {0};
+        bool found = pim_allspark_plan(network, &hardware, &automatic, &plan, &error) == PIM_OK;
+        uint64_t cycles = found ? cycles_of(&plan) : UINT64_MAX;
+        ck_assert_uint_ge(cycles, before); /* less memory, more time */
+        before = cycles;
+        if (found)
+            pim_allspark_plan_terminate(&plan);
+        for (uint32_t u = 1; u <= 4; u++)
+            for (uint32_t v = 1; v <= 4; v++) {
+                struct pim_allspark_options options = partition(u, v, 0);
+                if (pim_allspark_plan(network, &hardware, &options, &other, &error) != PIM_OK)
+                    continue;
+                ck_assert_uint_ge(cycles_of(&other), cycles);
+                pim_allspark_plan_terminate(&other);
+                fitting++;
+            }
+    }
+    ck_assert_uint_gt(fitting, 10);
+    pim_network_destroy(network);
+}
+END_TEST
+
+/* --- counts --- */
+
+/* What windows that do not divide the map add: feed-forward and merging work on padded tokens, which the network does not count. */
+static uint64_t stated_padding(const struct pim_allspark_plan *plan)
+{
+    uint64_t macs = 0;
+    for (uint32_t i = 0; i < plan->stages; i++) {
+        const struct pim_allspark_stage *stage = &plan->stage[i];
+        const struct pim_transformer_stage *map = &plan->network->transformer->stage[i];
+        uint64_t padded = (uint64_t)stage->branches * (stage->tokens - stage->class_tokens) - (uint64_t)map->height * map->width;
+        macs += padded * (stage->blocks * 2 * (uint64_t)stage->channels * stage->hidden + (uint64_t)stage->merge_inputs * stage->channels);
+    }
+    return macs;
+}
+
+static const struct {
+    const char *name, *override;
+    bool padded;
+} counted[] = {{"swin-t", NULL, false},
+               {"swin-s", NULL, false},
+               {"swin-b", NULL, false},
+               {"swin-l", NULL, false},
+               {"vit-t", NULL, false},
+               {"vit-b", NULL, false},
+               {"vit-h", NULL, false},
+               {"vit-t", "network.image=384", false},
+               {"vit-s", "network.class_token=false", false},
+               {"swin-t", "network.image=256", true},
+               {"swin-t", "network.image=384", true},
+               {"swin-b", "network.image=640", true},
+               {"swin-t", "network.image=960", true}};
+
+START_TEST(macs_are_those_of_the_network)
+{
+    struct pim_network *network = real_network(counted[_i].name, counted[_i].override);
+    const struct pim_allspark_options options = fixed(PIM_ALLSPARK_HEAD, 0);
+    struct pim_estimate_hardware hardware = real_hardware(16, 16);
+    hardware.memory_bytes = UINT64_C(1) << 40;
+    struct pim_allspark_plan plan;
+    struct pim_error error = {0};
+    ck_assert_msg(pim_allspark_plan(network, &hardware, &options, &plan, &error) == PIM_OK, "%s", error.text);
+    ck_assert((stated_padding(&plan) > 0) == counted[_i].padded);
+    ck_assert_uint_eq(pim_allspark_macs(&plan), network->graph.macs + stated_padding(&plan));
+    uint64_t weights = 0;
+    for (uint32_t i = 0; i < network->graph.count; i++) {
+        const struct pim_layer *layer = &network->graph.layers[i];
+        if (layer->operation == PIM_OPERATOR_LINEAR)
+            weights += layer->parameters - (layer->attributes.linear.bias ? layer->attributes.linear.outputs : 0);
+        if (layer->operation == PIM_OPERATOR_CONVOLUTION)
+            weights += layer->parameters - (layer->attributes.convolution.bias ? layer->attributes.convolution.outputs : 0);
+    }
+    ck_assert_uint_eq(pim_allspark_weight_bytes(&plan), weights);
+    pim_allspark_plan_terminate(&plan);
+    pim_network_destroy(network);
+}
+END_TEST
+
+static void add_loops(TCase *tests)
+{
+    tcase_add_loop_test(tests, branches_of_swin, 0, 5);
+    tcase_add_loop_test(tests, other_families_are_refused, 0, 4);
+    tcase_add_loop_test(tests, the_least_memory_is_enough, 0, 4);
+    tcase_add_loop_test(tests, automatic_is_the_best_partition, 0, SMALL_NETWORKS);
+    tcase_add_loop_test(tests, macs_are_those_of_the_network, 0, (int)(sizeof counted / sizeof counted[0]));
+}
+
+Suite *plan_suite(void)
+{
+    Suite *suite = suite_create("plan");
+    TCase *tests = tcase_create("plan");
+    tcase_set_timeout(tests, 30);
+    tcase_add_test(tests, fixed_schemes);
+    tcase_add_test(tests, a_partition_for_each_stage);
+    tcase_add_test(tests, partitions_out_of_range);
+    tcase_add_test(tests, a_given_ring_is_a_multiple_of_u);
+    tcase_add_test(tests, memory_adds_up);
+    tcase_add_test(tests, capacity_is_a_sharp_bound);
+    tcase_add_test(tests, a_product_without_a_tile);
+    add_loops(tests);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,65 @@
+/* Whole networks of configs/networks on the paper's hardware: their traces complete (traces/check.h), whatever the scheme. */
+#include "tests/unit/allspark/scenario.h"
+
+struct real_case {
+    const char *name, *override;
+    struct pim_allspark_options options;
+};
+
+static void complete(const struct real_case *test)
+{
+    const struct pim_estimate_hardware hardware = real_hardware(16, 16);
+    struct scenario scenario;
+    struct pim_error error = {0};
+    ck_assert_msg(scenario_make(&scenario, real_network(test->name, test->override), &hardware, &test->options, &error), "%s", error.text);
+    scenario_check(&scenario);
+    scenario_end(&scenario);
+}
+
+START_TEST(swin_t_completes)
+{
+    const struct real_case cases[] = {{"swin-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+                                      {"swin-t", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
+                                      {"swin-t", NULL, {.scheme = PIM_ALLSPARK_HEAD}}};
+    complete(&cases[_i]);
+}
+END_TEST
+
+START_TEST(others_complete)
+{
+    const struct real_case cases[] = {
+        {"swin-t", NULL, {.scheme = PIM_ALLSPARK_PATCH}},
+        {"swin-t", NULL, {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .u = {4}, .v = {3}, .ring = 12}},
+        {"swin-t", NULL, {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 4, .u = {1, 3, 7, 16}, .v = {2, 5, 11, 16}}},
+        {"swin-t", "network.image=256", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+        {"swin-t", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+        {"swin-s", NULL, {.scheme = PIM_ALLSPARK_HEAD}},
+        {"vit-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+        {"vit-t", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
+        {"vit-t", "network.image=384", {.scheme = PIM_ALLSPARK_PATCH}},
+        {"vit-s", NULL, {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .u = {16}, .v = {4}}},
+        {"vit-b", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+    };
+    complete(&cases[_i]);
+}
+END_TEST
+
+Suite *real_suite(void)
+{
+    Suite *suite = suite_create("real");
+    TCase *tests = tcase_create("real");
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, swin_t_completes, 0, 3);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+Suite *others_suite(void)
+{
+    Suite *suite = suite_create("others");
+    TCase *tests = tcase_create("others");
+    tcase_set_timeout(tests, 120);
+    tcase_add_loop_test(tests, others_complete, 0, 11);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,297 @@
+/*
+ * What the nodes send, load and multiply in each phase, against the volumes of section V of the paper: D^F = D^MSA_FC = (v - 1) p q,
+ * D^K = D^V = (u - 1) p q, D^FFN = (v - 1) p q + (v - 1) p a_1 q, D^PM = (v - 1) p a_2 q, D^LN = (v - 1) p x 4 bytes (two values of
+ * 16 bits), and the weights W of a ring. With shares that are uneven, a node sends all pieces of its ring but that of its successor.
+ */
+#include "tests/unit/allspark/scenario.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a unit does in a phase. */
+struct volume {
+    uint64_t sent, received, macs, matrix_weights, loaded_weights;
+};
+
+struct message {
+    uint32_t from, to, tag;
+};
+
+struct ledger {
+    const struct scenario *scenario;
+    uint32_t phases;
+    struct volume *volumes; /* unit * phases + phase */
+    struct message *sends;
+    uint64_t send_count, send_capacity;
+};
+
+static void note_send(struct ledger *ledger, uint32_t unit, const struct pim_instruction *instruction)
+{
+    if (ledger->send_count == ledger->send_capacity) {
+        ledger->send_capacity = 2 * ledger->send_capacity + 1024;
+        ledger->sends = realloc(ledger->sends, ledger->send_capacity * sizeof *ledger->sends);
+        ck_assert_ptr_nonnull(ledger->sends);
+    }
+    ledger->sends[ledger->send_count++] = (struct message){unit, instruction->u.network.peer, instruction->u.network.tag};
+}
+
+static void read_unit(struct ledger *ledger, uint32_t unit)
+{
+    struct pim_error error = {0};
+    struct pim_trace_cursor *cursor;
+    const struct pim_instruction *instruction;
+    struct volume *volume = NULL;
+    ck_assert(pim_trace_cursor_create(ledger->scenario->trace, unit, &cursor, &error) == PIM_OK);
+    while (pim_trace_cursor_next(cursor, &instruction, &error) == PIM_OK && instruction) {
+        uint64_t n = instruction->u.matrix.n, k = instruction->u.matrix.k;
+        if (instruction->opcode == PIM_OP_PHASE_BEGIN)
+            volume = &ledger->volumes[(uint64_t)unit * ledger->phases + instruction->u.control.phase];
+        if (instruction->opcode == PIM_OP_SEND) {
+            volume->sent += instruction->u.network.bytes;
+            note_send(ledger, unit, instruction);
+        }
+        if (instruction->opcode == PIM_OP_RECEIVE)
+            volume->received += instruction->u.network.bytes;
+        if (instruction->opcode == PIM_OP_MATRIX) {
+            volume->macs += instruction->u.matrix.m * n * k;
+            volume->matrix_weights += n * k;
+        }
+        if (instruction->opcode == PIM_OP_LOAD && instruction->detail == PIM_BUFFER_WEIGHT)
+            volume->loaded_weights += (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count;
+    }
+    pim_trace_cursor_destroy(cursor);
+}
+
+static void ledger_make(struct ledger *ledger, const struct scenario *scenario)
+{
+    uint32_t units = scenario->plan.hardware.width * scenario->plan.hardware.height;
+    *ledger = (struct ledger){.scenario = scenario, .phases = pim_trace_phases(scenario->trace)};
+    ledger->volumes = calloc((uint64_t)units * ledger->phases, sizeof *ledger->volumes);
+    ck_assert_ptr_nonnull(ledger->volumes);
+    for (uint32_t unit = 0; unit < units; unit++)
+        read_unit(ledger, unit);
+}
+
+static void ledger_end(struct ledger *ledger)
+{
+    free(ledger->volumes);
+    free(ledger->sends);
+}
+
+/* --- what a phase is expected to do on a node --- */
+
+struct expectation {
+    struct ledger *ledger;
+    const struct pim_allspark_stage *stage;
+    uint32_t index, phase, block, layer;
+    char step[24];
+};
+
+/* First channel of a column, of `total` that are spread like the channels. */
+static uint64_t spread(const struct pim_allspark_stage *stage, uint64_t total, uint32_t column)
+{
+    return total * (share_start(stage->heads, stage->v, column) * stage->head_channels) / stage->channels;
+}
+
+/* Sent in a ring of `count` pieces, piece(i + 1) - piece(i) of `bounds` each: all but the successor's. */
+static uint64_t all_but_next(uint64_t total, uint64_t next)
+{
+    return total - next;
+}
+
+static uint64_t row_sends(const struct expectation *e, uint64_t total, uint32_t row, uint32_t column)
+{
+    uint32_t next = (column + 1) % e->stage->v;
+    uint64_t p = share_of(e->stage->tokens, e->stage->u, row);
+    return e->stage->v == 1 ? 0 : p * all_but_next(total, spread(e->stage, total, next + 1) - spread(e->stage, total, next));
+}
+
+static uint64_t column_sends(const struct expectation *e, uint32_t row, uint32_t column)
+{
+    uint64_t q = spread(e->stage, e->stage->channels, column + 1) - spread(e->stage, e->stage->channels, column);
+    return e->stage->u == 1 ? 0 : q * all_but_next(e->stage->tokens, share_of(e->stage->tokens, e->stage->u, (row + 1) % e->stage->u));
+}
+
+/* k, n, and the channels that are gathered before; false for steps without weights. */
+static bool weights_of(const struct expectation *e, uint32_t column, uint64_t *k, uint64_t *n)
+{
+    const struct pim_allspark_stage *s = e->stage;
+    uint64_t outputs = s->channels;
+    *k = s->channels;
+    if (strcmp(e->step, "merge") == 0)
+        *k = s->merge_inputs;
+    else if (strcmp(e->step, "ffn_expand") == 0)
+        outputs = s->hidden;
+    else if (strcmp(e->step, "ffn_contract") == 0)
+        *k = s->hidden;
+    else if (strcmp(e->step, "query") != 0 && strcmp(e->step, "key") != 0 && strcmp(e->step, "value") != 0 &&
+             strcmp(e->step, "projection") != 0)
+        return false;
+    *n = spread(s, outputs, column + 1) - spread(s, outputs, column);
+    return true;
+}
+
+static uint64_t expected_transfer(const struct expectation *e, const struct standing *at)
+{
+    const struct pim_allspark_stage *s = e->stage;
+    if (strcmp(e->step, "query") == 0 || strcmp(e->step, "projection") == 0 || strcmp(e->step, "ffn_expand") == 0)
+        return row_sends(e, s->channels, at->row, at->column);
+    if (strcmp(e->step, "ffn_contract") == 0)
+        return row_sends(e, s->hidden, at->row, at->column);
+    if (strcmp(e->step, "merge") == 0)
+        return e->index == 0 ? 0 : row_sends(e, s->merge_inputs, at->row, at->column);
+    if (strcmp(e->step, "scores") == 0 || strcmp(e->step, "context") == 0)
+        return column_sends(e, at->row, at->column);
+    if (strcmp(e->step, "norm1") == 0 || strcmp(e->step, "norm2") == 0)
+        return (s->v - 1) * 4 * share_of(s->tokens, s->u, at->row);
+    return 0;
+}
+
+static void check_node(void *context, const struct standing *at)
+{
+    const struct expectation *e = context;
+    const struct pim_allspark_stage *s = e->stage;
+    const struct volume *volume = &e->ledger->volumes[(uint64_t)at->unit * e->ledger->phases + e->phase];
+    if (branch_of(s, &(struct standing){.group = at->group}, e->layer) == UINT32_MAX)
+        return; /* the whole group has nothing to do in this layer */
+    bool active = branch_of(s, at, e->layer) != UINT32_MAX;
+    uint64_t k = 0, n = 0, sent = active ? expected_transfer(e, at) : 0, p = share_of(s->tokens, s->u, at->row);
+    uint64_t d = s->head_channels, heads = share_of(s->heads, s->v, at->column), macs = 0;
+    if (weights_of(e, at->column, &k, &n)) {
+        if (s->ring > 1)
+            sent += all_but_next(k * n, share_of(k * n, s->ring, (at->ring + 1) % s->ring));
+        macs = (p - (strcmp(e->step, "merge") == 0 && at->row == 0 ? s->class_tokens : 0)) * k * n;
+        if (active && macs > 0)
+            ck_assert_msg(volume->loaded_weights % (k * n) == 0, "%" PRIu64 " bytes of weights loaded, a copy has %" PRIu64,
+                          volume->loaded_weights, k * n);
+    } else if (strcmp(e->step, "scores") == 0 || strcmp(e->step, "context") == 0) {
+        macs = heads * p * s->tokens * d;
+    }
+    ck_assert_msg(volume->sent == sent, "%s, %s, unit %" PRIu32 ": %" PRIu64 " bytes sent instead of %" PRIu64, e->ledger->scenario->name,
+                  e->step, at->unit, volume->sent, sent);
+    ck_assert_uint_eq(volume->macs, active ? macs : 0);
+    ck_assert_uint_eq(volume->loaded_weights, volume->matrix_weights);
+}
+
+static int compare_messages(const void *left, const void *right)
+{
+    const struct message *a = left, *b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return a->tag < b->tag ? -1 : a->tag > b->tag;
+}
+
+/* All phases of all nodes; that no two messages have the same source, destination and tag; and the estimate. */
+static void check_volumes(const struct scenario *scenario)
+{
+    struct ledger ledger;
+    ledger_make(&ledger, scenario);
+    uint64_t cycles = 0, sum = 0, stepped = 0;
+    struct pim_error error = {0};
+    for (uint32_t phase = 0; phase < ledger.phases; phase++) {
+        const struct pim_trace_phase *description = pim_trace_phase(scenario->trace, phase);
+        struct expectation e = {.ledger = &ledger, .phase = phase};
+        sum += description->estimate_cycles;
+        uint64_t parts = 0;
+        for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+            parts += description->estimate_parts[part];
+        ck_assert_uint_eq(parts, description->estimate_cycles);
+        if (sscanf(description->name, "stage%" SCNu32 "/block%" SCNu32 "/layer%" SCNu32 "/%23s", &e.index, &e.block, &e.layer, e.step) != 4)
+            continue;
+        e.index--;
+        e.stage = &scenario->plan.stage[e.index];
+        stepped++;
+        each_standing(&scenario->plan, e.index, check_node, &e);
+    }
+    ck_assert_uint_gt(stepped, 0);
+    ck_assert(pim_allspark_estimate(&scenario->plan, &cycles, &error) == PIM_OK);
+    ck_assert_uint_eq(cycles, sum);
+    qsort(ledger.sends, ledger.send_count, sizeof *ledger.sends, compare_messages);
+    for (uint64_t i = 1; i < ledger.send_count; i++)
+        ck_assert_msg(compare_messages(&ledger.sends[i - 1], &ledger.sends[i]) != 0, "%s: unit %" PRIu32 " sends tag %" PRIu32 " twice",
+                      scenario->name, ledger.sends[i].from, ledger.sends[i].tag);
+    ledger_end(&ledger);
+}
+
+START_TEST(volumes_of_small_networks)
+{
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    for (uint32_t u = 1; u <= 4; u++)
+        for (uint32_t v = 1; v <= 4; v++) {
+            const struct pim_allspark_options options = partition(u, v, u == 2 ? 4 : 0);
+            struct scenario scenario;
+            struct pim_error error = {0};
+            if (!scenario_make(&scenario, small_network((enum small_network)_i), &hardware, &options, &error))
+                continue;
+            check_volumes(&scenario);
+            scenario_end(&scenario);
+        }
+}
+END_TEST
+
+/* The sum over a branch, where all shares are even: the paper's formulas as they stand. N = 16, u = 4, C = 12, v = 3: p = q = 4. */
+START_TEST(volumes_as_printed)
+{
+    static const struct {
+        const char *step;
+        uint64_t bytes; /* of a node, without weights */
+        uint64_t k, n;
+    } expected[] = {{"merge", 0, 48, 4},
+                    {"norm1", 2 * 4 * 4, 0, 0},
+                    {"query", 2 * 4 * 4, 12, 4},
+                    {"key", 0, 12, 4},
+                    {"value", 0, 12, 4},
+                    {"scores", 3 * 4 * 4, 0, 0},
+                    {"context", 3 * 4 * 4, 0, 0},
+                    {"projection", 2 * 4 * 4, 12, 4},
+                    {"norm2", 2 * 4 * 4, 0, 0},
+                    {"ffn_expand", 2 * 4 * 4, 12, 16},
+                    {"ffn_contract", 2 * 4 * 4 * 4, 48, 4}};
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    const struct pim_allspark_options options = partition(4, 3, 0);
+    struct scenario scenario;
+    struct ledger ledger;
+    struct pim_error error = {0};
+    ck_assert(scenario_make(&scenario, small_network(SMALL_SWIN), &hardware, &options, &error));
+    ledger_make(&ledger, &scenario);
+    for (uint32_t phase = 0; phase < 11; phase++) {
+        uint64_t share = expected[phase].k * expected[phase].n / 4; /* W / u, sent u - 1 times */
+        char name[64];
+        (void)snprintf(name, sizeof name, "stage1/block0/layer0/%s", expected[phase].step);
+        ck_assert_str_eq(pim_trace_phase(scenario.trace, phase)->name, name);
+        for (uint32_t y = 0; y < 4; y++)
+            for (uint32_t x = 0; x < 3; x++)
+                ck_assert_uint_eq(ledger.volumes[(uint64_t)(4 * y + x) * ledger.phases + phase].sent, expected[phase].bytes + 3 * share);
+    }
+    ledger_end(&ledger);
+    scenario_end(&scenario);
+}
+END_TEST
+
+START_TEST(volumes_of_swin_t)
+{
+    const struct pim_estimate_hardware hardware = real_hardware(16, 16);
+    const struct pim_allspark_options options = partition(4, 3, 0);
+    struct scenario scenario;
+    struct pim_error error = {0};
+    ck_assert_msg(scenario_make(&scenario, real_network("swin-t", NULL), &hardware, &options, &error), "%s", error.text);
+    check_volumes(&scenario);
+    scenario_end(&scenario);
+}
+END_TEST
+
+Suite *volumes_suite(void)
+{
+    Suite *suite = suite_create("volumes");
+    TCase *tests = tcase_create("volumes");
+    tcase_set_timeout(tests, 30);
+    tcase_add_loop_test(tests, volumes_of_small_networks, 0, SMALL_NETWORKS);
+    tcase_add_test(tests, volumes_as_printed);
+    tcase_add_test(tests, volumes_of_swin_t);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
