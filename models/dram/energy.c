@@ -32,14 +32,13 @@ static void from_currents(const struct pim_dram_specification *specification,
         volts * (p->idd0 - p->idd3n) * parameter[PIM_DRAM_T_RAS] * ns * (double)commands[PIM_DRAM_ACT];
     energy->precharge =
         volts * (p->idd0 - p->idd2n) * parameter[PIM_DRAM_T_RP] * ns * (double)counters->precharged_banks;
-    energy->read = volts * (p->idd4r - p->idd3n) * burst *
-                   (double)(commands[PIM_DRAM_RD] + commands[PIM_DRAM_RDA]);
-    energy->write = volts * (p->idd4w - p->idd3n) * burst *
-                    (double)(commands[PIM_DRAM_WR] + commands[PIM_DRAM_WRA]);
-    energy->refresh = volts * (p->idd5b - p->idd3n) * parameter[PIM_DRAM_T_RFC] * ns *
-                          (double)commands[PIM_DRAM_REF] +
-                      volts * (p->idd5pb - p->idd3n) * parameter[PIM_DRAM_T_RFCPB] * ns *
-                          (double)commands[PIM_DRAM_REFPB];
+    energy->read =
+        volts * (p->idd4r - p->idd3n) * burst * (double)(commands[PIM_DRAM_RD] + commands[PIM_DRAM_RDA]);
+    energy->write =
+        volts * (p->idd4w - p->idd3n) * burst * (double)(commands[PIM_DRAM_WR] + commands[PIM_DRAM_WRA]);
+    energy->refresh =
+        volts * (p->idd5b - p->idd3n) * parameter[PIM_DRAM_T_RFC] * ns * (double)commands[PIM_DRAM_REF] +
+        volts * (p->idd5pb - p->idd3n) * parameter[PIM_DRAM_T_RFCPB] * ns * (double)commands[PIM_DRAM_REFPB];
     energy->background_active = volts * p->idd3n * active_ns;
     energy->background_precharged = volts * p->idd2n * (rank_ns - active_ns);
 }

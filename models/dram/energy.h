@@ -28,8 +28,8 @@ struct pim_dram_energy_parameters {
     double read_pj_per_bit, write_pj_per_bit, activate_pj, refresh_pj, background_mw;
     /* currents */
     double vdd, idd0, idd2n, idd3n, idd4r, idd4w, idd5b; /* V, mA */
-    double idd5pb;                                        /* during REFpb */
-    uint32_t devices;                                     /* of a rank (of a pseudo-channel) */
+    double idd5pb;                                       /* during REFpb */
+    uint32_t devices;                                    /* of a rank (of a pseudo-channel) */
 };
 
 struct pim_dram_energy {

@@ -63,10 +63,11 @@ static const struct rule rules[] = {
     {RANK, SET(ACT), SET(PREA), {T(RAS)}, 0, 1, "tRAS"},
     {RANK, SET(RD), SET(PREA), {T(RTP)}, 0, 1, "tRTP"},
     {RANK, SET(WR), SET(PREA), {T(CWL), T(B), T(WR_PRE)}, 0, 1, "tCWL + B + tWR"},
-    {RANK, SET(PREA), SET(ACT), {T(RP)}, 0, 1, "tRP"},
+    {RANK, SET(PREA), SET(ACT), {T(RPAB)}, 0, 1, "tRPab"},
     /* Refresh of a rank. */
     {RANK, SET(ACT), SET(REF), {T(RC)}, 0, 1, "tRC"},
-    {RANK, PRES, SET(REF), {T(RP)}, 0, 1, "tRP"},
+    {RANK, SET(PRE), SET(REF), {T(RP)}, 0, 1, "tRP"},
+    {RANK, SET(PREA), SET(REF), {T(RPAB)}, 0, 1, "tRPab"},
     {RANK, SET(RDA), SET(REF), {T(RTP), T(RP)}, 0, 1, "tRTP + tRP"},
     {RANK, SET(WRA), SET(REF), {T(CWL), T(B), T(WR_PRE), T(RP)}, 0, 1, "tCWL + B + tWR + tRP"},
     {RANK, SET(REF), SET(ACT), {T(RFC)}, 0, 1, "tRFC"},
@@ -80,7 +81,7 @@ static const struct rule rules[] = {
     {BANK, SET(REFPB), SET(REFPB), {T(RFCPB)}, 0, 1, "tRFCpb"},
     {GROUP, SET(ACT), SET(REFPB), {T(RRD_L)}, 0, 1, "tRRD_L"},
     {RANK, SET(ACT), SET(REFPB), {T(RRD_S)}, 0, 1, "tRRD_S"},
-    {RANK, SET(PREA), SET(REFPB), {T(RP)}, 0, 1, "tRP"},
+    {RANK, SET(PREA), SET(REFPB), {T(RPAB)}, 0, 1, "tRPab"},
     {RANK, SET(REFPB), SET(ACT), {T(RREFD)}, 0, 1, "tRREFD"},
     {RANK, SET(REFPB), SET(REFPB), {T(RREFD)}, 0, 1, "tRREFD"},
     {RANK, SET(REFPB), SET(REF), {T(RFCPB)}, 0, 1, "tRFCpb"},
@@ -233,7 +234,7 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
     /* What one refresh takes at most: the row that is open is served and closed first. Every rank waits for
      * those before it. */
     uint64_t close = (uint64_t)parameter[PIM_DRAM_T_RC] + parameter[PIM_DRAM_T_CWL] +
-                     parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE] + parameter[PIM_DRAM_T_RP];
+                     parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE] + parameter[PIM_DRAM_T_RPAB];
     uint64_t least = per_bank_refresh ? ranks * (close + parameter[PIM_DRAM_T_RREFD]) +
                                             parameter[PIM_DRAM_T_RFCPB] /
                                                 pim_dram_banks_per_rank(&specification->organization)

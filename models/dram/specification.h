@@ -49,6 +49,7 @@ enum pim_dram_command {
     X(RCDRD, "trcd_read", "16", "ACT to RD.")                                                                \
     X(RCDWR, "trcd_write", "16", "ACT to WR.")                                                               \
     X(RP, "trp", "16", "PRE to ACT or REF.")                                                                 \
+    X(RPAB, "trp_all", "0", "PREA to ACT or REF; 0: trp.")                                                   \
     X(RAS, "tras", "39", "ACT to PRE.")                                                                      \
     X(RC, "trc", "55", "ACT to ACT of the same bank.")                                                       \
     X(CCD_S, "tccd_s", "4", "RD to RD and WR to WR, other bank group.")                                      \

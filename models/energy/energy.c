@@ -1,7 +1,7 @@
 #include "models/energy/energy.h"
 
-void pim_energy_of(const struct pim_energy_configuration *configuration, const struct pim_actions *actions, uint32_t nodes,
-                   double nanoseconds, struct pim_energy *energy)
+void pim_energy_of(const struct pim_energy_configuration *configuration, const struct pim_actions *actions,
+                   uint32_t nodes, double nanoseconds, struct pim_energy *energy)
 {
     energy->pe = (double)actions->macs * configuration->mac_pj;
     energy->acu = (double)actions->acu_operations * configuration->acu_pj_per_operation;

@@ -1,8 +1,9 @@
 /*
  * Energy: actions times energy per action, plus static power times time.
  *
- * A component whose energy per action is 0 in the configuration is "not modelled", not free: reports say so instead of printing 0.
- * Source of the values: the hardware configuration (configs/hardware/), each with its own.
+ * A component whose energy per action is 0 in the configuration is "not modelled", not free: reports say so
+ * instead of printing 0. Source of the values: the hardware configuration (configs/hardware/), each with its
+ * own.
  */
 #ifndef PIMSIM_MODELS_ENERGY_ENERGY_H
 #define PIMSIM_MODELS_ENERGY_ENERGY_H

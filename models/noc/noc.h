@@ -8,8 +8,8 @@
  *
  * 1. Cycles do not depend on `step_every_cycle`, nor on when somebody asks for statistics.
  * 2. Every packet that is sent is injected once and delivered once; flits of a packet arrive in order.
- *    Packets of one (source, destination) pair need not arrive in the order in which they were sent: they take
- *    different virtual channels.
+ *    Packets of one (source, destination) pair need not arrive in the order in which they were sent:
+ *    they take different virtual channels.
  * 3. Nothing happens, and no kernel event is pending, while the network is idle.
  * 4. There is no global state: several networks can live in one process.
  */

@@ -1,10 +1,12 @@
-/* Start and completion of matrix, vector, memory, send and receive instructions. Rules: node.h, docs/models/node.md. */
+/* Start and completion of matrix, vector, memory, send and receive instructions. Rules: node.h,
+ * docs/models/node.md. */
 #include "models/node/node_internal.h"
 
 #include <assert.h>
 #include <inttypes.h>
 
-/* The state that an engine shows when its head has not started: busy while anything is in flight, else the cause. */
+/* The state that an engine shows when its head has not started: busy while anything is in flight, else the
+ * cause. */
 static void show(struct pim_node *node, enum pim_engine engine, uint8_t otherwise)
 {
     bool busy = engine == PIM_ENGINE_RECEIVE ? node->interface.begun > 0 : node->queue[engine].in_flight > 0;
@@ -29,10 +31,11 @@ struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot
 /* The wait state for the first dependency that is not complete, or PIM_STATE_IDLE when there is none. */
 static uint8_t blocked_by(struct pim_node *node, const struct pim_slot *slot)
 {
-    static const uint8_t causes[PIM_ENGINE_CONTROL] = {PIM_WAIT_MATRIX, PIM_WAIT_VECTOR, PIM_WAIT_MEMORY, PIM_WAIT_NETWORK,
-                                                       PIM_WAIT_NETWORK};
+    static const uint8_t causes[PIM_ENGINE_CONTROL] = {PIM_WAIT_MATRIX, PIM_WAIT_VECTOR, PIM_WAIT_MEMORY,
+                                                       PIM_WAIT_NETWORK, PIM_WAIT_NETWORK};
     const struct pim_slot *other = pim_engine_blocker(node, slot);
-    return other ? (uint8_t)(PIM_STATE_WAIT + causes[pim_opcode_engine(other->instruction.opcode)]) : PIM_STATE_IDLE;
+    return other ? (uint8_t)(PIM_STATE_WAIT + causes[pim_opcode_engine(other->instruction.opcode)])
+                 : PIM_STATE_IDLE;
 }
 
 static void started(struct pim_node *node, enum pim_engine engine, struct pim_slot *slot, pim_time at)
@@ -63,16 +66,18 @@ static void schedule_end(struct pim_node *node, struct pim_slot *slot, pim_time 
 /* --- buffer space --- */
 
 /*
- * What an instruction gives back at its end must be there at its start, beside what others under way give back: a trace that gives back
- * more than it took is refused.
+ * What an instruction gives back at its end must be there at its start, beside what others under way give
+ * back: a trace that gives back more than it took is refused.
  */
 static bool can_give_back(struct pim_node *node, const struct pim_slot *slot, unsigned buffer, uint64_t bytes)
 {
     uint64_t held = node->buffer[buffer].taken - node->promised[buffer];
     if (bytes <= held)
         return true;
-    pim_node_fail(node, slot, "gives back %" PRIu64 " bytes of the %s buffer, which holds %" PRIu64 " bytes that are not given back yet", bytes,
-                  pim_buffer_name(buffer), held);
+    pim_node_fail(node, slot,
+                  "gives back %" PRIu64 " bytes of the %s buffer, which holds %" PRIu64
+                  " bytes that are not given back yet",
+                  bytes, pim_buffer_name(buffer), held);
     return false;
 }
 
@@ -88,8 +93,8 @@ static bool take_buffer(struct pim_node *node, const struct pim_slot *slot, unsi
     struct pim_buffer_space *space = &node->buffer[buffer];
     uint64_t capacity = node->array->configuration.buffer_bytes[buffer];
     if (bytes > capacity) {
-        pim_node_fail(node, slot, "needs %" PRIu64 " bytes of the %s buffer, which has %" PRIu64, bytes, pim_buffer_name(buffer),
-                      capacity);
+        pim_node_fail(node, slot, "needs %" PRIu64 " bytes of the %s buffer, which has %" PRIu64, bytes,
+                      pim_buffer_name(buffer), capacity);
         return false;
     }
     if (!pim_buffer_fits(space, bytes))
@@ -121,21 +126,29 @@ static uint8_t start_matrix(struct pim_node *node, struct pim_slot *slot)
     uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
     struct pim_error problem;
     if (pim_pe_check_matrix(instruction->u.matrix.m, instruction->u.matrix.n, instruction->u.matrix.k,
-                            instruction->u.matrix.input_bits, instruction->u.matrix.weight_bits, &problem) != PIM_OK) {
+                            instruction->u.matrix.input_bits, instruction->u.matrix.weight_bits,
+                            &problem) != PIM_OK) {
         pim_node_fail(node, slot, "%s", problem.text);
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     }
-    uint64_t input = instruction->detail & PIM_MATRIX_RELEASE_INPUT ? pim_buffer_tile_bytes(m, k, instruction->u.matrix.input_bits) : 0;
-    uint64_t weight = instruction->detail & PIM_MATRIX_RELEASE_WEIGHT ? pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits) : 0;
-    if (!can_give_back(node, slot, PIM_BUFFER_INPUT, input) || !can_give_back(node, slot, PIM_BUFFER_WEIGHT, weight))
+    uint64_t input = instruction->detail & PIM_MATRIX_RELEASE_INPUT
+                         ? pim_buffer_tile_bytes(m, k, instruction->u.matrix.input_bits)
+                         : 0;
+    uint64_t weight = instruction->detail & PIM_MATRIX_RELEASE_WEIGHT
+                          ? pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits)
+                          : 0;
+    if (!can_give_back(node, slot, PIM_BUFFER_INPUT, input) ||
+        !can_give_back(node, slot, PIM_BUFFER_WEIGHT, weight))
         return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
     if (instruction->detail & PIM_MATRIX_OPEN_OUTPUT &&
-        !take_buffer(node, slot, PIM_BUFFER_OUTPUT, pim_buffer_tile_bytes(m, n, configuration->pe.accumulator_bits)))
+        !take_buffer(node, slot, PIM_BUFFER_OUTPUT,
+                     pim_buffer_tile_bytes(m, n, configuration->pe.accumulator_bits)))
         return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
     struct pim_pe_cost cost;
-    pim_pe_matrix(&configuration->pe, instruction->u.matrix.m, instruction->u.matrix.n, instruction->u.matrix.k,
-                  instruction->u.matrix.input_bits, instruction->u.matrix.weight_bits,
-                  (instruction->detail & PIM_MATRIX_ACCUMULATE) != 0, &cost);
+    pim_pe_matrix(&configuration->pe, instruction->u.matrix.m, instruction->u.matrix.n,
+                  instruction->u.matrix.k, instruction->u.matrix.input_bits,
+                  instruction->u.matrix.weight_bits, (instruction->detail & PIM_MATRIX_ACCUMULATE) != 0,
+                  &cost);
     pim_time at = pim_edge(pim_kernel_now(node->array->kernel), configuration->logic_period);
     if (!pim_node_in_time(node, slot, at, cost.cycles, configuration->logic_period))
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
@@ -143,7 +156,8 @@ static uint8_t start_matrix(struct pim_node *node, struct pim_slot *slot)
     node->promised[PIM_BUFFER_WEIGHT] += weight;
     PIM_ADD_ACTION(node, node->phase, macs, cost.macs);
     PIM_ADD_ACTION(node, node->phase, sram_bits,
-                   8 * (cost.input_bytes_read + cost.weight_bytes_read + cost.output_bytes_read + cost.output_bytes_written));
+                   8 * (cost.input_bytes_read + cost.weight_bytes_read + cost.output_bytes_read +
+                        cost.output_bytes_written));
     started(node, PIM_ENGINE_MATRIX, slot, at);
     schedule_end(node, slot, at + cost.cycles * configuration->logic_period, matrix_ended);
     return PIM_STATE_BUSY;
@@ -159,8 +173,8 @@ static void vector_ended(struct pim_kernel *kernel, void *context)
     pim_engine_ended(slot, PIM_ENGINE_VECTOR);
 }
 
-/* Each pass reads its operands and the last writes results, of `bits` each (docs/models/acu.md); where the operation gives back partial
- * sums, its first reading is that of the sums in their full width. */
+/* Each pass reads its operands and the last writes results, of `bits` each (docs/models/acu.md); where the
+ * operation gives back partial sums, its first reading is that of the sums in their full width. */
 static uint64_t vector_sram_bits(const struct pim_instruction *instruction, const struct pim_acu_cost *cost)
 {
     uint64_t bits = instruction->u.vector.bits, release = instruction->u.vector.release;
@@ -178,12 +192,14 @@ static uint8_t start_vector(struct pim_node *node, struct pim_slot *slot)
     if (!can_give_back(node, slot, PIM_BUFFER_OUTPUT, release))
         return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
     struct pim_error problem;
-    if (pim_acu_check_vector(instruction->detail, instruction->u.vector.rows, instruction->u.vector.elements, &problem) != PIM_OK) {
+    if (pim_acu_check_vector(instruction->detail, instruction->u.vector.rows, instruction->u.vector.elements,
+                             &problem) != PIM_OK) {
         pim_node_fail(node, slot, "%s", problem.text);
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     }
     struct pim_acu_cost cost;
-    pim_acu_vector(&configuration->acu, instruction->detail, instruction->u.vector.rows, instruction->u.vector.elements, &cost);
+    pim_acu_vector(&configuration->acu, instruction->detail, instruction->u.vector.rows,
+                   instruction->u.vector.elements, &cost);
     pim_time at = pim_edge(pim_kernel_now(node->array->kernel), configuration->logic_period);
     if (!pim_node_in_time(node, slot, at, cost.cycles, configuration->logic_period))
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
@@ -203,17 +219,20 @@ static void memory_ended(struct pim_kernel *kernel, void *context)
     struct pim_slot *slot = context;
     const struct pim_instruction *instruction = &slot->instruction;
     if (instruction->opcode == PIM_OP_STORE && instruction->detail != PIM_BUFFER_NONE)
-        give_back(slot->node, instruction->detail, (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count);
+        give_back(slot->node, instruction->detail,
+                  (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count);
     pim_engine_ended(slot, PIM_ENGINE_MEMORY);
 }
 
 /* True when address .. address + (count - 1) * stride + bytes lies inside the node's memory. */
-static bool inside_memory(const struct pim_node *node, uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count)
+static bool inside_memory(const struct pim_node *node, uint64_t address, uint64_t bytes, uint64_t stride,
+                          uint64_t count)
 {
     uint64_t capacity = node->array->configuration.bank.capacity_bytes;
     if (bytes == 0 || count == 0)
         return true;
-    if ((count > 1 && stride < bytes) || address > capacity || bytes > capacity || (count > 1 && stride > capacity / (count - 1)))
+    if ((count > 1 && stride < bytes) || address > capacity || bytes > capacity ||
+        (count > 1 && stride > capacity / (count - 1)))
         return false;
     return (count - 1) * stride + bytes <= capacity - address;
 }
@@ -228,12 +247,15 @@ static uint8_t start_memory(struct pim_node *node, struct pim_slot *slot)
                               .write = instruction->opcode == PIM_OP_STORE};
     uint64_t bytes = (uint64_t)burst.bytes * burst.count;
     if (!inside_memory(node, burst.address, burst.bytes, burst.stride, burst.count)) {
-        pim_node_fail(node, slot, "%" PRIu32 " pieces of %" PRIu32 " bytes from address %" PRIu64 " overlap or reach beyond the memory of the node",
+        pim_node_fail(node, slot,
+                      "%" PRIu32 " pieces of %" PRIu32 " bytes from address %" PRIu64
+                      " overlap or reach beyond the memory of the node",
                       burst.count, burst.bytes, burst.address);
         return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
     }
     if (instruction->detail != PIM_BUFFER_NONE) {
-        if (burst.write ? !can_give_back(node, slot, instruction->detail, bytes) : !take_buffer(node, slot, instruction->detail, bytes))
+        if (burst.write ? !can_give_back(node, slot, instruction->detail, bytes)
+                        : !take_buffer(node, slot, instruction->detail, bytes))
             return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
         if (burst.write)
             node->promised[instruction->detail] += bytes;
@@ -259,18 +281,19 @@ static uint8_t start_send(struct pim_node *node, struct pim_slot *slot)
     const struct pim_instruction *instruction = &slot->instruction;
     if (instruction->u.network.peer >= node->array->count ||
         !inside_memory(node, instruction->u.network.address, instruction->u.network.bytes, 0, 1)) {
-        pim_node_fail(node, slot, "peer %" PRIu32 " or bytes at address %" PRIu64 " do not exist", instruction->u.network.peer,
-                      instruction->u.network.address);
+        pim_node_fail(node, slot, "peer %" PRIu32 " or bytes at address %" PRIu64 " do not exist",
+                      instruction->u.network.peer, instruction->u.network.address);
         return PIM_STATE_WAIT + PIM_WAIT_PEER;
     }
     const struct pim_slot *receive = pim_interface_announced(node, slot);
     if (!receive)
         return PIM_STATE_WAIT + PIM_WAIT_PEER;
     if (receive->instruction.u.network.bytes != instruction->u.network.bytes) {
-        pim_node_fail(node, slot, "sends %" PRIu64 " bytes of tag %" PRIu32 " to unit %" PRIu32 ", whose receive (instruction %" PRIu64
-                                  ") expects %" PRIu64,
-                      instruction->u.network.bytes, instruction->u.network.tag, instruction->u.network.peer, receive->sequence,
-                      receive->instruction.u.network.bytes);
+        pim_node_fail(node, slot,
+                      "sends %" PRIu64 " bytes of tag %" PRIu32 " to unit %" PRIu32
+                      ", whose receive (instruction %" PRIu64 ") expects %" PRIu64,
+                      instruction->u.network.bytes, instruction->u.network.tag, instruction->u.network.peer,
+                      receive->sequence, receive->instruction.u.network.bytes);
         return PIM_STATE_WAIT + PIM_WAIT_PEER;
     }
     started(node, PIM_ENGINE_SEND, slot, pim_kernel_now(node->array->kernel));
@@ -283,8 +306,8 @@ static uint8_t start_receive(struct pim_node *node, struct pim_slot *slot)
     const struct pim_instruction *instruction = &slot->instruction;
     if (instruction->u.network.peer >= node->array->count ||
         !inside_memory(node, instruction->u.network.address, instruction->u.network.bytes, 0, 1)) {
-        pim_node_fail(node, slot, "peer %" PRIu32 " or bytes at address %" PRIu64 " do not exist", instruction->u.network.peer,
-                      instruction->u.network.address);
+        pim_node_fail(node, slot, "peer %" PRIu32 " or bytes at address %" PRIu64 " do not exist",
+                      instruction->u.network.peer, instruction->u.network.address);
         return PIM_STATE_WAIT + PIM_WAIT_PEER;
     }
     started(node, PIM_ENGINE_RECEIVE, slot, pim_kernel_now(node->array->kernel));

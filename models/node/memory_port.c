@@ -1,13 +1,15 @@
 /*
- * The memory port: three clients (memory engine, sending and receiving side of the network interface) share one bank.
+ * The memory port: three clients (memory engine, sending and receiving side of the network interface) share
+ * one bank.
  *
- *  1. A client has one request at a time: a burst; pieces without gaps are one piece. The port moves at most `arbitration_bytes` of
- *     it, then the next client that has a request goes, round robin. A piece longer than that is cut, at the end of a row if it
- *     reaches one and else at the end of a column if it has one: so no row is opened and no column accessed twice for one stream.
- *     Shorter pieces are taken whole.
- *  2. The bank executes the parts in the order given (models/dram); the port takes the next part at the cycle the bank names, so
- *     that bursts follow each other without a bubble.
- *  3. A request ends with the last data of its last part. Its client may hand in the next one as soon as that part is taken.
+ *  1. A client has one request at a time: a burst; pieces without gaps are one piece. The port moves at most
+ *     `arbitration_bytes` of it, then the next client that has a request goes, round robin. A piece longer
+ *     than that is cut, at the end of a row if it reaches one and else at the end of a column if it has one:
+ *     so no row is opened and no column accessed twice for one stream. Shorter pieces are taken whole.
+ *  2. The bank executes the parts in the order given (models/dram); the port takes the next part at the cycle
+ *     the bank names, so that bursts follow each other without a bubble.
+ *  3. A request ends with the last data of its last part. Its client may hand in the next one as soon as that
+ *     part is taken.
  */
 #include "models/node/node_internal.h"
 
@@ -31,7 +33,8 @@ static void schedule(struct pim_node *node)
 }
 
 /* Cuts the next part off a request; true when that was the last. */
-static bool cut(struct pim_port_request *request, uint32_t limit, const struct pim_bank_rules *rules, struct pim_burst *part)
+static bool cut(struct pim_port_request *request, uint32_t limit, const struct pim_bank_rules *rules,
+                struct pim_burst *part)
 {
     uint64_t row_bytes = (uint64_t)rules->port_bytes * rules->columns_per_row;
     const struct pim_burst *burst = &request->burst;
@@ -88,8 +91,8 @@ static void arbitrate(struct pim_kernel *kernel, void *context)
     port->free_at = times.next * configuration->memory_period;
     if (last) {
         request->active = false;
-        pim_kernel_schedule(kernel, times.last_data * configuration->memory_period - now, PIM_PHASE_MEMORY, request->handler,
-                            request->context);
+        pim_kernel_schedule(kernel, times.last_data * configuration->memory_period - now, PIM_PHASE_MEMORY,
+                            request->handler, request->context);
         if (client == PIM_PORT_MEMORY)
             pim_unit_advance(node);
         else
@@ -102,12 +105,13 @@ static void arbitrate(struct pim_kernel *kernel, void *context)
         }
 }
 
-void pim_port_submit(struct pim_node *node, enum pim_port_client client, const struct pim_burst *burst, pim_handler *handler,
-                     void *context)
+void pim_port_submit(struct pim_node *node, enum pim_port_client client, const struct pim_burst *burst,
+                     pim_handler *handler, void *context)
 {
     struct pim_port_request *request = &node->port.request[client];
     assert(!request->active && burst->bytes > 0 && burst->count > 0);
-    *request = (struct pim_port_request){.burst = *burst, .active = true, .handler = handler, .context = context};
+    *request =
+        (struct pim_port_request){.burst = *burst, .active = true, .handler = handler, .context = context};
     uint64_t bytes = (uint64_t)burst->bytes * burst->count;
     if (burst->count > 1 && burst->stride == burst->bytes && bytes <= UINT32_MAX) {
         request->burst.bytes = (uint32_t)bytes;

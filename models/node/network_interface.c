@@ -2,19 +2,19 @@
  * The network interface: messages as packets.
  *
  * Sending side
- *  1. A receive is announced to its sender by a packet of one flit when it is posted. A send starts when the announcement of its
- *     receive has come: a rendezvous, so that payload never waits in the network for a place to go. Announcements are numbered: the
- *     i-th send of a (source, destination, tag) meets the i-th receive even when announcements overtake each other in the network.
- *  2. The payload is cut into packets of at most `packet_bytes`. A packet is read from memory through the port and enters the
- *     network when all of it has been read. At most `send_packets` packets are between the start of their read and the
- *     injection of their tail, so reading and injecting overlap.
- *  3. A send is complete when the tail of its last packet has been injected. The next send may begin to read as soon as the last
- *     packet of the one before has been asked for.
- * Receiving side
- *  4. Up to `posted_receives` receives are open. A packet names its receive and its place in the message, so it does not matter in
- *     which order packets come in.
- *  5. A packet is written to memory when it has come in whole; packets wait in order of arrival (their number is unlimited and its
- *     maximum is reported). A receive is complete when its last byte is written.
+ *  1. A receive is announced to its sender by a packet of one flit when it is posted. A send starts when the
+ *     announcement of its receive has come: a rendezvous, so that payload never waits in the network for a
+ *     place to go. Announcements are numbered: the i-th send of a (source, destination, tag) meets the i-th
+ *     receive even when announcements overtake each other in the network.
+ *  2. The payload is cut into packets of at most `packet_bytes`. A packet is read from memory through the
+ *     port and enters the network when all of it has been read. At most `send_packets` packets are between
+ *     the start of their read and the injection of their tail, so reading and injecting overlap.
+ *  3. A send is complete when the tail of its last packet has been injected. The next send may begin to read
+ *     as soon as the last packet of the one before has been asked for. Receiving side
+ *  4. Up to `posted_receives` receives are open. A packet names its receive and its place in the message, so
+ *     it does not matter in which order packets come in.
+ *  5. A packet is written to memory when it has come in whole; packets wait in order of arrival (their number
+ *     is unlimited and its maximum is reported). A receive is complete when its last byte is written.
  */
 #include "models/node/node_internal.h"
 
@@ -27,8 +27,8 @@ enum { CHUNK = 1024 };
 static struct pim_packet *take_packet(struct pim_node_array *array)
 {
     if (!array->free_packets) {
-        struct pim_packet **chunks =
-            realloc(array->packet_chunks, ((size_t)array->packet_chunk_count + 1) * sizeof(struct pim_packet *));
+        struct pim_packet **chunks = realloc(array->packet_chunks, ((size_t)array->packet_chunk_count + 1) *
+                                                                       sizeof(struct pim_packet *));
         struct pim_packet *chunk = chunks ? calloc(CHUNK, sizeof *chunk) : NULL;
         if (chunks)
             array->packet_chunks = chunks;
@@ -86,20 +86,23 @@ static uint64_t flits_of(const struct pim_node_array *array, uint64_t bytes)
 static void inject(struct pim_packet *packet)
 {
     struct pim_node_array *array = packet->array;
-    pim_noc_send(array->noc, packet->source, packet->destination, flits_of(array, packet->bytes), (uint64_t)(uintptr_t)packet);
+    pim_noc_send(array->noc, packet->source, packet->destination, flits_of(array, packet->bytes),
+                 (uint64_t)(uintptr_t)packet);
 }
 
 /* The packet whose pointer the network hands back. */
 static struct pim_packet *packet_of(uint64_t value)
 {
-    return (struct pim_packet *)(uintptr_t)value; // NOLINT(performance-no-int-to-ptr): our own pointer comes back
+    return (
+        struct pim_packet *)(uintptr_t)value; // NOLINT(performance-no-int-to-ptr): our own pointer comes back
 }
 
 /* --- sending --- */
 
 /*
- * Whether the announcement of `receive` is the next of its message name: announcements may overtake each other in the network, but the
- * i-th send of a (source, destination, tag) meets the i-th receive. (Hardware would number them; here the receives are looked at.)
+ * Whether the announcement of `receive` is the next of its message name: announcements may overtake each
+ * other in the network, but the i-th send of a (source, destination, tag) meets the i-th receive. (Hardware
+ * would number them; here the receives are looked at.)
  */
 static bool is_next(const struct pim_slot *receive)
 {
@@ -110,12 +113,14 @@ static bool is_next(const struct pim_slot *receive)
 }
 
 /* The index of the announcement that a send may answer, or the count of announcements. */
-static uint32_t find_announcement(const struct pim_network_interface *interface, const struct pim_instruction *instruction)
+static uint32_t find_announcement(const struct pim_network_interface *interface,
+                                  const struct pim_instruction *instruction)
 {
     uint32_t i = 0;
     for (; i < interface->announcement_count; i++) {
         const struct pim_announcement *one = &interface->announcements[i];
-        if (one->peer == instruction->u.network.peer && one->tag == instruction->u.network.tag && is_next(one->receive))
+        if (one->peer == instruction->u.network.peer && one->tag == instruction->u.network.tag &&
+            is_next(one->receive))
             break;
     }
     return i;
@@ -269,7 +274,8 @@ static void accept_data(struct pim_node *node, struct pim_packet *packet)
 {
     struct pim_network_interface *interface = &node->interface;
     struct pim_slot *slot = packet->receive;
-    assert(slot->node == node && !slot->done && packet->offset + packet->bytes <= slot->instruction.u.network.bytes);
+    assert(slot->node == node && !slot->done &&
+           packet->offset + packet->bytes <= slot->instruction.u.network.bytes);
     if (!slot->begun) {
         slot->begun = true;
         interface->begun++;
@@ -315,14 +321,16 @@ bool pim_packet_is_payload(const struct pim_noc_delivery *delivery)
 }
 
 /* Work and contention of a packet belong to the phase in which its sender made it. */
-static void attribute(struct pim_node_array *array, const struct pim_packet *packet, const struct pim_noc_delivery *delivery)
+static void attribute(struct pim_node_array *array, const struct pim_packet *packet,
+                      const struct pim_noc_delivery *delivery)
 {
     const struct pim_node_configuration *configuration = &array->configuration;
     struct pim_phase_result *phase = &array->phases[packet->phase];
     PIM_ADD_ACTION(&array->nodes[packet->source], packet->phase, noc_bit_hops,
                    delivery->flits * configuration->flit_bits * delivery->hops);
     uint64_t latency = delivery->tail_arrived - delivery->head_injected;
-    uint64_t zero_load = configuration->zero_load_fixed + delivery->hops * configuration->zero_load_per_router + delivery->flits - 1;
+    uint64_t zero_load = configuration->zero_load_fixed +
+                         delivery->hops * configuration->zero_load_per_router + delivery->flits - 1;
     if (latency > zero_load)
         phase->noc_contention += (latency - zero_load) * configuration->network_period;
 }

@@ -43,7 +43,8 @@ static enum pim_status initialize_node(struct pim_node_array *array, uint32_t id
         complete = complete && node->queue[engine].sequence;
     }
     if (!complete)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for unit %" PRIu32 " of %" PRIu32, id, array->count);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for unit %" PRIu32 " of %" PRIu32, id,
+                        array->count);
     for (uint32_t i = 0; i < configuration->window; i++)
         node->slots[i].node = node;
     for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
@@ -65,21 +66,25 @@ static bool pending(void *context)
 }
 
 /* What the instruction at the head of a queue waits for, in words. */
-static void describe(struct pim_node *node, const struct pim_engine_queue *queue, const struct pim_slot *slot, char *text, size_t size)
+static void describe(struct pim_node *node, const struct pim_engine_queue *queue, const struct pim_slot *slot,
+                     char *text, size_t size)
 {
     const struct pim_instruction *instruction = &slot->instruction;
     unsigned wait = queue->state >= PIM_STATE_WAIT ? queue->state - PIM_STATE_WAIT : PIM_WAITS;
     const struct pim_slot *other = pim_engine_blocker(node, slot);
     if (other)
-        (void)snprintf(text, size, "instruction %" PRIu64 " (%s)", other->sequence, pim_opcode_name(other->instruction.opcode));
+        (void)snprintf(text, size, "instruction %" PRIu64 " (%s)", other->sequence,
+                       pim_opcode_name(other->instruction.opcode));
     else if (wait == PIM_WAIT_PEER && instruction->opcode == PIM_OP_SEND)
         (void)snprintf(text, size, "unit %" PRIu32 " to announce its receive", instruction->u.network.peer);
     else if (instruction->opcode == PIM_OP_RECEIVE)
-        (void)snprintf(text, size, "an open receive to end: %" PRIu32 " are open", node->interface.posted_count);
+        (void)snprintf(text, size, "an open receive to end: %" PRIu32 " are open",
+                       node->interface.posted_count);
     else if (wait == PIM_WAIT_BUFFER) {
         unsigned buffer = instruction->opcode == PIM_OP_LOAD ? instruction->detail : PIM_BUFFER_OUTPUT;
-        (void)snprintf(text, size, "space: %" PRIu64 " of %" PRIu64 " bytes of the %s buffer are free", pim_buffer_free(&node->buffer[buffer]),
-                       node->buffer[buffer].capacity, pim_buffer_name(buffer));
+        (void)snprintf(text, size, "space: %" PRIu64 " of %" PRIu64 " bytes of the %s buffer are free",
+                       pim_buffer_free(&node->buffer[buffer]), node->buffer[buffer].capacity,
+                       pim_buffer_name(buffer));
     } else if (wait == PIM_WAIT_ISSUE)
         (void)snprintf(text, size, "instruction %" PRIu64 " to start (in-order issue)", node->issued);
     else
@@ -95,11 +100,12 @@ static void report_head(struct pim_node *node, enum pim_engine engine, struct pi
     const struct pim_instruction *instruction = &slot->instruction;
     char message[64] = "", cause[128];
     if (engine == PIM_ENGINE_SEND || engine == PIM_ENGINE_RECEIVE)
-        (void)snprintf(message, sizeof message, " %s unit %" PRIu32 ", tag %" PRIu32, engine == PIM_ENGINE_SEND ? "to" : "from",
-                       instruction->u.network.peer, instruction->u.network.tag);
+        (void)snprintf(message, sizeof message, " %s unit %" PRIu32 ", tag %" PRIu32,
+                       engine == PIM_ENGINE_SEND ? "to" : "from", instruction->u.network.peer,
+                       instruction->u.network.tag);
     describe(node, queue, slot, cause, sizeof cause);
-    pim_idle_report_line(report, "unit %" PRIu32 ", instruction %" PRIu64 ": %s%s waits for %s", node->id, slot->sequence,
-                         pim_opcode_name(instruction->opcode), message, cause);
+    pim_idle_report_line(report, "unit %" PRIu32 ", instruction %" PRIu64 ": %s%s waits for %s", node->id,
+                         slot->sequence, pim_opcode_name(instruction->opcode), message, cause);
 }
 
 /* Open receives: what came in, and whether the sender has started. */
@@ -110,16 +116,17 @@ static void report_receives(const struct pim_node *node, struct pim_idle_report 
         const struct pim_instruction *instruction = &slot->instruction;
         if (slot->matched)
             pim_idle_report_line(report,
-                                 "unit %" PRIu32 ", instruction %" PRIu64 ": receive from unit %" PRIu32 ", tag %" PRIu32 " has %" PRIu64
-                                 " of %" PRIu64 " bytes",
-                                 node->id, slot->sequence, instruction->u.network.peer, instruction->u.network.tag, slot->moved,
-                                 instruction->u.network.bytes);
+                                 "unit %" PRIu32 ", instruction %" PRIu64 ": receive from unit %" PRIu32
+                                 ", tag %" PRIu32 " has %" PRIu64 " of %" PRIu64 " bytes",
+                                 node->id, slot->sequence, instruction->u.network.peer,
+                                 instruction->u.network.tag, slot->moved, instruction->u.network.bytes);
         else
-            pim_idle_report_line(report,
-                                 "unit %" PRIu32 ", instruction %" PRIu64 ": receive from unit %" PRIu32 ", tag %" PRIu32
-                                 " waits for a send that has not started%s",
-                                 node->id, slot->sequence, instruction->u.network.peer, instruction->u.network.tag,
-                                 node->array->nodes[instruction->u.network.peer].finished ? ": that unit has finished" : "");
+            pim_idle_report_line(
+                report,
+                "unit %" PRIu32 ", instruction %" PRIu64 ": receive from unit %" PRIu32 ", tag %" PRIu32
+                " waits for a send that has not started%s",
+                node->id, slot->sequence, instruction->u.network.peer, instruction->u.network.tag,
+                node->array->nodes[instruction->u.network.peer].finished ? ": that unit has finished" : "");
     }
 }
 
@@ -139,8 +146,8 @@ static void report(void *context, struct pim_idle_report *report)
 /* --- life cycle --- */
 
 enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct pim_kernel *kernel,
-                                          const struct pim_node_configuration *configuration, const struct pim_trace *trace,
-                                          struct pim_error *error)
+                                          const struct pim_node_configuration *configuration,
+                                          const struct pim_trace *trace, struct pim_error *error)
 {
     assert(configuration->window > 0 && (configuration->window & (configuration->window - 1)) == 0);
     memset(array, 0, sizeof *array);
@@ -150,7 +157,8 @@ enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct p
     array->error = error;
     array->count = pim_trace_description(trace)->units;
     array->phase_count = pim_trace_phases(trace);
-    /* Sums of times over all units, and what the network adds behind the last event of a unit, stay below 2^64. */
+    /* Sums of times over all units, and what the network adds behind the last event of a unit, stay below
+     * 2^64. */
     array->time_last = PIM_TIME_LAST / 2 / (array->count ? array->count : 1);
     array->nodes = calloc(array->count, sizeof *array->nodes);
     array->phases = calloc((size_t)array->phase_count + 1, sizeof *array->phases);
@@ -227,7 +235,7 @@ void pim_node_result(struct pim_node_array *array, uint32_t unit, struct pim_uni
     for (unsigned share = 0; share < PIM_SHARES; share++)
         shares += result->share[share];
     assert(shares == end);
-    for (unsigned class = 0; class < PIM_CLASSES; class++)
+    for (unsigned class = 0; class < PIM_CLASSES; class ++)
         assert(result->busy[class] + result->stall[class] + result->idle[class] == end);
 #endif
 }

@@ -1,23 +1,28 @@
 /*
  * Nodes: units with their engines, and what they share.
  *
- * A node is a unit (it fetches a program), its engines (matrix, vector, memory, send, receive), three SRAM buffers, one memory port
- * with a private bank, and a network interface. All nodes of an array share the kernel, the network and the table of phases.
+ * A node is a unit (it fetches a program), its engines (matrix, vector, memory, send, receive), three SRAM
+ * buffers, one memory port with a private bank, and a network interface. All nodes of an array share the
+ * kernel, the network and the table of phases.
  *
  * Rules of a unit, in the order in which they apply (docs/models/node.md):
- *  1. Fetch: instructions are fetched in program order, without cost, while fewer than `window` are in flight (fetched and the oldest
- *     of them not complete). A phase mark or join is executed by the unit when everything before it is complete.
+ *  1. Fetch: instructions are fetched in program order, without cost, while fewer than `window` are in flight
+ *     (fetched since the oldest that is not complete). A phase mark or join is executed by the unit when
+ *     everything before it is complete; it takes no time.
  *  2. Dispatch: a fetched instruction enters the queue of its engine at once.
- *  3. Start: the instruction at the head of a queue starts when the instructions it depends on are complete, its engine can take it,
- *     and what it needs is there: buffer space (load, matrix that opens an output), the partner's receive (send). With in-order
- *     issue, also every earlier instruction must have started.
- *  4. An engine starts on the next edge of its clock. Matrix and vector engines work one instruction at a time; the memory engine hands
- *     the next instruction to the port when the port has taken the whole of the one before; sends overlap by the packets that the
- *     interface can hold; up to `posted_receives` receives are open.
+ *  3. Start: the instruction at the head of a queue starts when the instructions it depends on are complete,
+ *     its engine can take it, and what it needs is there: buffer space (load, matrix that opens an output),
+ *     the announced receive (send). With in-order issue, also every earlier instruction must have started.
+ *  4. An engine works from the first edge of its clock at or after that. Matrix and vector engines work one
+ *     instruction at a time; the memory engine hands the next instruction to the port when the port has taken
+ *     the whole of the one before; sends overlap by the packets that the interface can hold; up to
+ *     `posted_receives` receives are open.
  *  5. Completion gives back buffer space and may start others in the same tick.
  *
- * Accounting invariants (checked in debug builds): for each class of engine busy + stalled + idle = total time; the exclusive
- * breakdown of a unit's time sums to its total; phases of a unit tile its time from its first mark to its last.
+ * Accounting invariants (checked in debug builds): for each class of engine busy + stalled + idle = total
+ * time; the exclusive breakdown of a unit's time sums to its total; phases of a unit tile its time from its
+ * first mark to its last. Space of a buffer is given back once: what instructions under way will give back is
+ * held against what later ones want to.
  */
 #ifndef PIMSIM_MODELS_NODE_NODE_H
 #define PIMSIM_MODELS_NODE_NODE_H
@@ -70,8 +75,9 @@ enum pim_wait {
 };
 
 /*
- * Exclusive breakdown of a unit's time: each instant belongs to the first of these that holds. So the matrix share is all the time
- * the PE array works, the vector share the time the ACU works while the array does not, and so on; waiting is what is left.
+ * Exclusive breakdown of a unit's time: each instant belongs to the first of these that holds. So the matrix
+ * share is all the time the PE array works, the vector share the time the ACU works while the array does not,
+ * and so on; waiting is what is left.
  */
 enum pim_share {
     PIM_SHARE_MATRIX,
@@ -98,15 +104,17 @@ struct pim_phase_result {
     uint32_t units;      /* that ran it (a unit that enters it twice counts twice) */
     pim_time time_sum, time_maximum;
     pim_time share[PIM_SHARES];
-    pim_time last_time, last_share[PIM_SHARES]; /* of the unit that left the phase last: about the critical path */
-    pim_time wait[PIM_WAITS]; /* engine time stalled, by cause, all engines */
-    pim_time noc_contention;  /* sum over packets of latency since injection beyond the zero-load latency */
+    pim_time last_time,
+        last_share[PIM_SHARES]; /* of the unit that left the phase last: about the critical path */
+    pim_time wait[PIM_WAITS];   /* engine time stalled, by cause, all engines */
+    pim_time noc_contention;    /* sum over packets of latency since injection beyond the zero-load latency */
     pim_time dram_row, dram_refresh, dram_turnaround; /* port time lost to rows, refresh, bus turnaround */
     uint64_t bytes_loaded, bytes_stored, bytes_sent, bytes_received;
     struct pim_actions actions;
 };
 
-/* Called when an instruction of an observed unit completes, or a phase ends (`instruction` NULL): for timelines. */
+/* Called when an instruction of an observed unit completes, or a phase ends (`instruction` NULL): for
+ * timelines. */
 typedef void pim_observer(void *context, uint32_t unit, const struct pim_instruction *instruction,
                           uint32_t phase, pim_time start, pim_time end);
 
@@ -127,12 +135,13 @@ struct pim_node_array {
     struct pim_packet **packet_chunks; /* records of packets, never moved */
     uint32_t packet_chunk_count;
     struct pim_packet *free_packets;
-    uint32_t receive_queue_high_water; /* most packets a node held between their arrival and their memory write */
+    uint32_t
+        receive_queue_high_water; /* most packets a node held between their arrival and their memory write */
     pim_observer *observer;
     void *observer_context;
     struct pim_error *error; /* set by a handler that met bad input; the kernel is stopped then */
     pim_time finished_at;    /* end of the last phase of the last unit */
-    pim_time time_last;      /* a run that goes on after this tick is refused: sums over units would not fit */
+    pim_time time_last; /* a run that goes on after this tick is refused: sums over units would not fit */
     struct pim_pending_work pending_work;
 };
 
@@ -145,13 +154,14 @@ struct pim_unit_result {
     uint64_t instructions;
     uint64_t bytes_loaded, bytes_stored, bytes_sent, bytes_received;
     uint64_t buffer_high_water[PIM_BUFFERS]; /* bytes */
-    struct pim_bank_counters bank;           /* of the bursts handed to the bank so far, refreshes up to the end */
+    struct pim_bank_counters bank; /* of the bursts handed to the bank so far, refreshes up to the end */
     pim_time finished_at;
 };
 
 /*
- * Makes `count` nodes that run the units of `trace` on `noc`, and schedules their first fetch at tick 0. `noc` must have been created
- * with the callbacks of pim_node_array_callbacks(). The trace must outlive the array. `error` keeps the first error of a run.
+ * Makes `count` nodes that run the units of `trace` on `noc`, and schedules their first fetch at tick 0.
+ * `noc` must have been created with the callbacks of pim_node_array_callbacks(). The trace must outlive the
+ * array. `error` keeps the first error of a run.
  */
 enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct pim_kernel *kernel,
                                           const struct pim_node_configuration *configuration,
@@ -171,12 +181,13 @@ uint64_t pim_node_array_instructions(const struct pim_node_array *array);
 pim_time pim_node_array_end(const struct pim_node_array *array);
 
 /*
- * Closes the phases that are open, as if they ended now: for results of a run that was stopped before its end. The array must not
- * run on after that. Without effect when every unit has finished.
+ * Closes the phases that are open, as if they ended now: for results of a run that was stopped before its
+ * end. The array must not run on after that. Without effect when every unit has finished.
  */
 void pim_node_array_close(struct pim_node_array *array);
 
-/* Brings the accounts of a unit up to pim_node_array_end() and writes its result. Debug builds check the accounting invariants. */
+/* Brings the accounts of a unit up to pim_node_array_end() and writes its result. Debug builds check the
+ * accounting invariants. */
 void pim_node_result(struct pim_node_array *array, uint32_t unit, struct pim_unit_result *result);
 
 /* Names for reports. */

@@ -13,7 +13,7 @@ struct pim_slot {
     pim_time started;
     uint64_t sequence;    /* in executed order of the unit */
     uint64_t moved;       /* RECEIVE: payload bytes written to memory */
-    uint64_t predecessor; /* RECEIVE: sequence + 1 of the open receive of the same message name before it; 0: none */
+    uint64_t predecessor; /* RECEIVE: sequence + 1 of the open one of the same name before it; 0: none */
     bool done;
     bool matched, begun; /* RECEIVE: its send has started, its first packet has come */
 };
@@ -53,10 +53,10 @@ struct pim_memory_port {
 struct pim_packet {
     uint32_t source, destination;
     uint32_t tag;
-    uint32_t bytes;          /* payload; 0 for an announcement */
-    uint32_t phase;          /* of the sender */
-    uint8_t kind;            /* PIM_PACKET_* */
-    bool last;               /* of its message */
+    uint32_t bytes;           /* payload; 0 for an announcement */
+    uint32_t phase;           /* of the sender */
+    uint8_t kind;             /* PIM_PACKET_* */
+    bool last;                /* of its message */
     uint64_t offset;          /* in the message */
     struct pim_slot *send;    /* the sender's instruction; valid until the packet is injected */
     struct pim_slot *receive; /* the receiver's instruction; valid until the receive is complete */
@@ -104,8 +104,9 @@ struct pim_node {
     pim_time share_at_start[PIM_SHARES];
     struct pim_engine_queue queue[PIM_ENGINE_CONTROL]; /* matrix, vector, memory, send, receive */
     struct pim_buffer_space buffer[PIM_BUFFERS];
-    uint64_t promised[PIM_BUFFERS]; /* of the space taken: what instructions under way give back at their end */
-    uint32_t joins;                 /* that followed each other without work between them */
+    uint64_t
+        promised[PIM_BUFFERS]; /* of the space taken: what instructions under way give back at their end */
+    uint32_t joins;            /* that followed each other without work between them */
     struct pim_memory_port port;
     struct pim_network_interface interface;
     /* accounts */
@@ -148,11 +149,13 @@ void pim_actions_add(struct pim_node *node, uint32_t phase, size_t offset, uint6
 #define PIM_ADD_ACTION(node, phase, member, amount)                                                          \
     pim_actions_add(node, phase, offsetof(struct pim_actions, member), amount)
 
-/* True when `cycles` of a clock after tick `from` are within the array's time_last; else the run has failed. */
+/* True when `cycles` of a clock after tick `from` are within the array's time_last; else the run has failed.
+ * */
 bool pim_node_in_time(struct pim_node *node, const struct pim_slot *slot, pim_time from, uint64_t cycles,
                       pim_time period);
 
-/* engines.c: tries to start the head of an engine's queue; true when it started, else the cause is in the engine's state. */
+/* engines.c: tries to start the head of an engine's queue; true when it started, else the cause is in the
+ * engine's state. */
 bool pim_engine_try(struct pim_node *node, enum pim_engine engine);
 
 /* The first dependency of an instruction that is not complete, or NULL. */

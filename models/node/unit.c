@@ -1,4 +1,5 @@
-/* The unit: fetch, dispatch, completion, phases and the accounts of its time. Rules: node.h, docs/models/node.md. */
+/* The unit: fetch, dispatch, completion, phases and the accounts of its time. Rules: node.h,
+ * docs/models/node.md. */
 #include "models/node/node_internal.h"
 
 #include <assert.h>
@@ -21,8 +22,8 @@ void pim_node_fail(struct pim_node *node, const struct pim_slot *slot, const cha
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (slot)
-        (void)pim_fail(error, PIM_BAD_INPUT, "unit %" PRIu32 ", instruction %" PRIu64 " (%s): %s", node->id, slot->sequence,
-                       pim_opcode_name(slot->instruction.opcode), text);
+        (void)pim_fail(error, PIM_BAD_INPUT, "unit %" PRIu32 ", instruction %" PRIu64 " (%s): %s", node->id,
+                       slot->sequence, pim_opcode_name(slot->instruction.opcode), text);
     else
         (void)pim_fail(error, PIM_BAD_INPUT, "unit %" PRIu32 ": %s", node->id, text);
     pim_kernel_stop(node->array->kernel);
@@ -39,13 +40,17 @@ void pim_actions_add(struct pim_node *node, uint32_t phase, size_t offset, uint6
     }
 }
 
-bool pim_node_in_time(struct pim_node *node, const struct pim_slot *slot, pim_time from, uint64_t cycles, pim_time period)
+bool pim_node_in_time(struct pim_node *node, const struct pim_slot *slot, pim_time from, uint64_t cycles,
+                      pim_time period)
 {
     pim_time last = node->array->time_last;
     if (from <= last && cycles <= (last - from) / period)
         return true;
-    pim_node_fail(node, slot, "the run goes on after tick %" PRIu64 ", beyond which times cannot be counted: shorten the trace, or choose clocks "
-                              "with a larger common divisor", last);
+    pim_node_fail(node, slot,
+                  "the run goes on after tick %" PRIu64
+                  ", beyond which times cannot be counted: shorten the trace, or choose clocks "
+                  "with a larger common divisor",
+                  last);
     return false;
 }
 
@@ -60,9 +65,10 @@ void pim_unit_account_until(struct pim_node *node, pim_time time)
     unsigned busy = node->busy_mask;
     unsigned wait = node->wait_mask;
     enum { NETWORK = 1 << PIM_ENGINE_SEND | 1 << PIM_ENGINE_RECEIVE };
-    static const unsigned classes[PIM_CLASSES] = {1 << PIM_ENGINE_MATRIX, 1 << PIM_ENGINE_VECTOR, 1 << PIM_ENGINE_MEMORY, NETWORK};
+    static const unsigned classes[PIM_CLASSES] = {1 << PIM_ENGINE_MATRIX, 1 << PIM_ENGINE_VECTOR,
+                                                  1 << PIM_ENGINE_MEMORY, NETWORK};
     unsigned share = PIM_SHARE_WAITING;
-    for (unsigned class = PIM_CLASSES; class-- > 0;) {
+    for (unsigned class = PIM_CLASSES; class -- > 0;) {
         if (busy & classes[class]) {
             result->busy[class] += elapsed;
             share = class;
@@ -166,7 +172,8 @@ static void execute_control(struct pim_node *node)
     else if (instruction->opcode == PIM_OP_PHASE_END)
         end_phase(node, instruction->u.control.phase);
     else if (++node->joins > JOINS_MOST)
-        pim_node_fail(node, NULL, "more than %d joins follow each other without work between them", (int)JOINS_MOST);
+        pim_node_fail(node, NULL, "more than %d joins follow each other without work between them",
+                      (int)JOINS_MOST);
     pim_node_slot(node, node->fetched)->done = true;
     node->oldest = node->issued = ++node->fetched;
     node->result.instructions++;
@@ -189,7 +196,8 @@ static void dispatch(struct pim_node *node, const struct pim_instruction *instru
 static void finish(struct pim_node *node)
 {
     if (node->in_phase) {
-        pim_node_fail(node, NULL, "the program ends inside phase %" PRIu32 ": phase_end is missing", node->phase);
+        pim_node_fail(node, NULL, "the program ends inside phase %" PRIu32 ": phase_end is missing",
+                      node->phase);
         return;
     }
     node->finished = true;

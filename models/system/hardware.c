@@ -6,16 +6,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a clock in ticks: keeps cycles times period within 64 bits for everything that a packet or a burst can last. */
+/* Of a clock in ticks: keeps cycles times period within 64 bits for everything that a packet or a burst can
+ * last. */
 #define LONGEST_PERIOD (UINT64_C(1) << 32)
 
 static uint32_t integer(const struct pim_configuration *configuration, const char *path)
 {
-    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds every key to 32 bits */
+    return (uint32_t)pim_configuration_integer(configuration,
+                                               path); /* the schema bounds every key to 32 bits */
 }
 
-static enum pim_status read_clocks(const struct pim_configuration *configuration, struct pim_hardware *hardware,
-                                   struct pim_error *error)
+static enum pim_status read_clocks(const struct pim_configuration *configuration,
+                                   struct pim_hardware *hardware, struct pim_error *error)
 {
     static const char *const keys[3] = {"clock.logic_khz", "clock.network_khz", "clock.memory_khz"};
     uint64_t khz[3];
@@ -27,7 +29,8 @@ static enum pim_status read_clocks(const struct pim_configuration *configuration
     for (unsigned i = 0; i < 3; i++)
         if (periods[i] > LONGEST_PERIOD)
             return pim_configuration_fail(configuration, error, keys[i],
-                                          "a cycle of %" PRIu64 " kHz is %" PRIu64 " ticks of the common clock: allowed are %" PRIu64
+                                          "a cycle of %" PRIu64 " kHz is %" PRIu64
+                                          " ticks of the common clock: allowed are %" PRIu64
                                           ", choose frequencies with a larger common divisor",
                                           khz[i], periods[i], LONGEST_PERIOD);
     hardware->node.logic_period = periods[0];
@@ -42,10 +45,11 @@ static void read_pe(const struct pim_configuration *configuration, struct pim_pe
     pe->rows = integer(configuration, "pe.rows");
     pe->columns = integer(configuration, "pe.columns");
     pe->pipeline_depth = integer(configuration, "pe.pipeline_depth");
-    pe->double_buffered =
-        pe->dataflow != PIM_PE_OUTPUT_STATIONARY && pim_configuration_boolean(configuration, "pe.double_buffered");
+    pe->double_buffered = pe->dataflow != PIM_PE_OUTPUT_STATIONARY &&
+                          pim_configuration_boolean(configuration, "pe.double_buffered");
     pe->drain_outputs = false;
-    pe->folds = pim_configuration_choice(configuration, "pe.fold") == 0 ? PIM_PE_FOLDS_PADDED : PIM_PE_FOLDS_TRIMMED;
+    pe->folds =
+        pim_configuration_choice(configuration, "pe.fold") == 0 ? PIM_PE_FOLDS_PADDED : PIM_PE_FOLDS_TRIMMED;
     pe->weight_load = (enum pim_pe_weight_load)pim_configuration_choice(configuration, "pe.weight_load");
     pe->input_port_bytes = integer(configuration, "pe.input_port_bytes");
     pe->weight_port_bytes = integer(configuration, "pe.weight_port_bytes");
@@ -62,34 +66,39 @@ static enum pim_status read_bank(const struct pim_configuration *configuration, 
         const char *key;
         uint32_t *cycles;
     } const times[] = {
-        {"dram.trcd_ns", &timing.trcd}, {"dram.trp_ns", &timing.trp},   {"dram.tras_ns", &timing.tras}, {"dram.trc_ns", &timing.trc},
-        {"dram.tcl_ns", &timing.tcl},   {"dram.tcwl_ns", &timing.tcwl}, {"dram.tccd_ns", &timing.tccd}, {"dram.twr_ns", &timing.twr},
-        {"dram.trtp_ns", &timing.trtp}, {"dram.twtr_ns", &timing.twtr}, {"dram.trtw_ns", &timing.trtw}, {"dram.trfc_ns", &timing.trfc},
+        {"dram.trcd_ns", &timing.trcd}, {"dram.trp_ns", &timing.trp},   {"dram.tras_ns", &timing.tras},
+        {"dram.trc_ns", &timing.trc},   {"dram.tcl_ns", &timing.tcl},   {"dram.tcwl_ns", &timing.tcwl},
+        {"dram.tccd_ns", &timing.tccd}, {"dram.twr_ns", &timing.twr},   {"dram.trtp_ns", &timing.trtp},
+        {"dram.twtr_ns", &timing.twtr}, {"dram.trtw_ns", &timing.trtw}, {"dram.trfc_ns", &timing.trfc},
     };
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         uint64_t picoseconds = (uint64_t)llround(pim_configuration_real(configuration, times[i].key) * 1000);
         *times[i].cycles = (uint32_t)pim_dram_cycles(picoseconds, khz);
     }
     if (pim_configuration_boolean(configuration, "dram.refresh")) {
-        uint64_t picoseconds = (uint64_t)llround(pim_configuration_real(configuration, "dram.trefi_ns") * 1000);
+        uint64_t picoseconds =
+            (uint64_t)llround(pim_configuration_real(configuration, "dram.trefi_ns") * 1000);
         uint64_t cycles = pim_dram_refresh_interval(picoseconds, khz);
         timing.trefi = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX; /* which the check refuses */
         if (timing.trefi == 0)
-            return pim_configuration_fail(configuration, error, "dram.trefi_ns",
-                                          "shorter than a memory cycle: write dram.refresh = false for a memory without refresh");
+            return pim_configuration_fail(
+                configuration, error, "dram.trefi_ns",
+                "shorter than a memory cycle: write dram.refresh = false for a memory without refresh");
     }
-    struct pim_bank_organization organization = {.banks = integer(configuration, "dram.banks"),
-                                                 .rows = integer(configuration, "dram.rows"),
-                                                 .row_bytes = integer(configuration, "dram.row_bytes"),
-                                                 .column_bytes = integer(configuration, "dram.column_bytes"),
-                                                 .closed_page = pim_configuration_choice(configuration, "dram.page") == 1};
+    struct pim_bank_organization organization = {
+        .banks = integer(configuration, "dram.banks"),
+        .rows = integer(configuration, "dram.rows"),
+        .row_bytes = integer(configuration, "dram.row_bytes"),
+        .column_bytes = integer(configuration, "dram.column_bytes"),
+        .closed_page = pim_configuration_choice(configuration, "dram.page") == 1};
     if (pim_bank_check_configuration(&timing, &organization, error) != PIM_OK)
         return pim_fail_in(error, "dram (cycles of clock.memory_khz)");
     pim_bank_rules_initialize(rules, &timing, &organization);
     return PIM_OK;
 }
 
-static enum pim_status read_noc(const struct pim_configuration *configuration, struct pim_hardware *hardware, struct pim_error *error)
+static enum pim_status read_noc(const struct pim_configuration *configuration, struct pim_hardware *hardware,
+                                struct pim_error *error)
 {
     struct pim_noc_configuration *noc = &hardware->noc;
     pim_noc_configuration_initialize(noc);
@@ -109,7 +118,8 @@ static enum pim_status read_noc(const struct pim_configuration *configuration, s
     noc->hold_switch_for_packet = pim_configuration_boolean(configuration, "noc.hold_switch_for_packet");
     noc->wait_for_tail_credit = pim_configuration_boolean(configuration, "noc.wait_for_tail_credit");
     noc->vc_allocator = (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.vc_allocator");
-    noc->switch_allocator = (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.switch_allocator");
+    noc->switch_allocator =
+        (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.switch_allocator");
     noc->allocator_iterations = integer(configuration, "noc.allocator_iterations");
     noc->step_every_cycle = pim_configuration_boolean(configuration, "noc.step_every_cycle");
     if (pim_noc_configuration_check(noc, error) != PIM_OK)
@@ -125,7 +135,8 @@ static enum pim_status read_noc(const struct pim_configuration *configuration, s
     return PIM_OK;
 }
 
-static void read_energy(const struct pim_configuration *configuration, struct pim_energy_configuration *energy)
+static void read_energy(const struct pim_configuration *configuration,
+                        struct pim_energy_configuration *energy)
 {
     energy->mac_pj = pim_configuration_real(configuration, "energy.mac_pj");
     energy->sram_pj_per_bit = pim_configuration_real(configuration, "energy.sram_pj_per_bit");
@@ -136,8 +147,8 @@ static void read_energy(const struct pim_configuration *configuration, struct pi
     energy->static_mw_per_node = pim_configuration_real(configuration, "energy.static_mw_per_node");
 }
 
-enum pim_status pim_hardware_read(const struct pim_configuration *configuration, struct pim_hardware *hardware,
-                                  struct pim_error *error)
+enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
+                                  struct pim_hardware *hardware, struct pim_error *error)
 {
     memset(hardware, 0, sizeof *hardware);
     struct pim_node_configuration *node = &hardware->node;
@@ -147,7 +158,8 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
         return error->status;
     node->window = integer(configuration, "unit.window");
     if ((node->window & (node->window - 1)) != 0)
-        return pim_configuration_fail(configuration, error, "unit.window", "%u is not a power of two", node->window);
+        return pim_configuration_fail(configuration, error, "unit.window", "%u is not a power of two",
+                                      node->window);
     node->in_order = pim_configuration_choice(configuration, "unit.issue") == 0;
     read_pe(configuration, &node->pe);
     if (pim_pe_check_configuration(&node->pe, error) != PIM_OK)

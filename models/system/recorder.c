@@ -12,9 +12,9 @@ enum { TRACK_PHASE = PIM_ENGINES, TRACKS };
 struct pim_recorder {
     struct pim_system *system;
     struct pim_timeline *timeline;
-    uint32_t (*tracks)[TRACKS]; /* a row a unit; 0: not observed */
+    uint32_t (*tracks)[TRACKS];   /* a row a unit; 0: not observed */
     pim_time (*last_end)[TRACKS]; /* of the slice written last: slices of a track must not overlap */
-    pim_time begin, end;        /* ticks */
+    pim_time begin, end;          /* ticks */
 };
 
 static uint64_t nanoseconds(const struct pim_recorder *recorder, pim_time time)
@@ -22,15 +22,16 @@ static uint64_t nanoseconds(const struct pim_recorder *recorder, pim_time time)
     return pim_system_picoseconds(recorder->system, time) / 1000;
 }
 
-static void observe(void *context, uint32_t unit, const struct pim_instruction *instruction, uint32_t phase, pim_time start,
-                    pim_time end)
+static void observe(void *context, uint32_t unit, const struct pim_instruction *instruction, uint32_t phase,
+                    pim_time start, pim_time end)
 {
     struct pim_recorder *recorder = context;
     const uint32_t *tracks = recorder->tracks[unit];
     if (tracks[TRACK_PHASE] == 0 || end < recorder->begin || start > recorder->end)
         return;
     unsigned row = instruction ? (unsigned)pim_opcode_engine(instruction->opcode) : TRACK_PHASE;
-    /* Loads, sends and receives overlap their successors; what an earlier slice shows already is not shown twice. */
+    /* Loads, sends and receives overlap their successors; what an earlier slice shows already is not shown
+     * twice. */
     if (start < recorder->last_end[unit][row])
         start = recorder->last_end[unit][row];
     if (start > end)
@@ -43,7 +44,8 @@ static void observe(void *context, uint32_t unit, const struct pim_instruction *
         name = pim_vector_name(instruction->detail);
     else
         name = pim_opcode_name(instruction->opcode);
-    pim_timeline_slice(recorder->timeline, tracks[row], nanoseconds(recorder, start), nanoseconds(recorder, end), name);
+    pim_timeline_slice(recorder->timeline, tracks[row], nanoseconds(recorder, start),
+                       nanoseconds(recorder, end), name);
 }
 
 static void add_tracks(struct pim_recorder *recorder, uint32_t unit)
@@ -52,11 +54,13 @@ static void add_tracks(struct pim_recorder *recorder, uint32_t unit)
         return;
     char name[64];
     uint32_t width = recorder->system->hardware.width;
-    (void)snprintf(name, sizeof name, "unit %" PRIu32 " (%" PRIu32 ", %" PRIu32 ")", unit, unit % width, unit / width);
+    (void)snprintf(name, sizeof name, "unit %" PRIu32 " (%" PRIu32 ", %" PRIu32 ")", unit, unit % width,
+                   unit / width);
     uint32_t parent = pim_timeline_track(recorder->timeline, 0, name);
     recorder->tracks[unit][TRACK_PHASE] = pim_timeline_track(recorder->timeline, parent, "phase");
     for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
-        recorder->tracks[unit][engine] = pim_timeline_track(recorder->timeline, parent, pim_engine_name(engine));
+        recorder->tracks[unit][engine] =
+            pim_timeline_track(recorder->timeline, parent, pim_engine_name(engine));
 }
 
 /* "0-3,17": every unit that is named. */
@@ -72,7 +76,9 @@ static enum pim_status choose_units(struct pim_recorder *recorder, const char *l
             last = strtoul(rest + 1, &rest, 10);
         if (first >= count || last >= count || last < first || (*rest != '\0' && *rest != ','))
             return pim_fail(error, PIM_BAD_INPUT,
-                            "timeline units \"%s\": a list like 0-3,17 of units from 0 to %" PRIu32 " is expected", list, count - 1);
+                            "timeline units \"%s\": a list like 0-3,17 of units from 0 to %" PRIu32
+                            " is expected",
+                            list, count - 1);
         for (unsigned long unit = first; unit <= last; unit++)
             add_tracks(recorder, (uint32_t)unit);
         text = *rest ? rest + 1 : rest;
@@ -86,7 +92,8 @@ static pim_time ticks_of(const struct pim_recorder *recorder, uint64_t cycle)
     return cycle > PIM_TIME_LAST / period ? PIM_TIME_LAST : cycle * period;
 }
 
-enum pim_status pim_recorder_create(struct pim_system *system, struct pim_recorder **out, struct pim_error *error)
+enum pim_status pim_recorder_create(struct pim_system *system, struct pim_recorder **out,
+                                    struct pim_error *error)
 {
     const struct pim_system_options *options = &system->options;
     *out = NULL;
@@ -103,14 +110,15 @@ enum pim_status pim_recorder_create(struct pim_system *system, struct pim_record
     recorder->begin = ticks_of(recorder, options->timeline_begin);
     recorder->end = ticks_of(recorder, options->timeline_end);
     const char *title = pim_trace_description(system->trace)->network;
-    if (pim_timeline_create(&recorder->timeline, options->timeline, title && *title ? title : "pimsim", TIMELINE_BYTES, error) !=
-        PIM_OK) {
+    if (pim_timeline_create(&recorder->timeline, options->timeline, title && *title ? title : "pimsim",
+                            TIMELINE_BYTES, error) != PIM_OK) {
         pim_recorder_abandon(recorder);
         return error->status;
     }
     char fallback[32];
     (void)snprintf(fallback, sizeof fallback, "0,%" PRIu32, system->array.count - 1);
-    if (choose_units(recorder, options->timeline_units ? options->timeline_units : fallback, error) != PIM_OK) {
+    if (choose_units(recorder, options->timeline_units ? options->timeline_units : fallback, error) !=
+        PIM_OK) {
         pim_recorder_abandon(recorder);
         return error->status;
     }

@@ -6,7 +6,8 @@
 
 struct pim_recorder;
 
-/* Opens the timeline that `system->options` asks for and observes the array. PIM_BAD_INPUT for a wrong list of units. */
+/* Opens the timeline that `system->options` asks for and observes the array. PIM_BAD_INPUT for a wrong list
+ * of units. */
 enum pim_status pim_recorder_create(struct pim_system *system, struct pim_recorder **recorder,
                                     struct pim_error *error);
 

@@ -4,8 +4,8 @@
 #include <time.h>
 
 enum pim_status pim_report_write(const struct pim_system *system, const struct pim_run_result *result,
-                                 const struct pim_report_inputs *inputs, enum pim_report_format format, FILE *file,
-                                 struct pim_error *error)
+                                 const struct pim_report_inputs *inputs, enum pim_report_format format,
+                                 FILE *file, struct pim_error *error)
 {
     switch (format) {
     case PIM_REPORT_JSON:

@@ -4,30 +4,36 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void count(struct pim_statistics *statistics, const char *name, const char *unit, const char *text, uint64_t value)
+static void count(struct pim_statistics *statistics, const char *name, const char *unit, const char *text,
+                  uint64_t value)
 {
     *pim_statistics_counter(statistics, name, unit, text) = value;
 }
 
-static void real(struct pim_statistics *statistics, const char *name, const char *unit, const char *text, double value)
+static void real(struct pim_statistics *statistics, const char *name, const char *unit, const char *text,
+                 double value)
 {
     *pim_statistics_real(statistics, name, unit, text) = value;
 }
 
-static void add_totals(struct pim_statistics *statistics, const struct pim_system *system, const struct pim_run_result *result)
+static void add_totals(struct pim_statistics *statistics, const struct pim_system *system,
+                       const struct pim_run_result *result)
 {
     count(statistics, "complete", "", "1: the trace ran to its end", result->complete);
-    count(statistics, "cycles", "logic cycles", "from the start to the end of the last phase", result->cycles);
+    count(statistics, "cycles", "logic cycles", "from the start to the end of the last phase",
+          result->cycles);
     real(statistics, "time_ns", "ns", "the same as time", (double)result->time_ps / 1000.0);
     real(statistics, "energy_pj.total", "pJ", "energy of all components", result->energy.total);
-#define X(member, text) real(statistics, "energy_pj." #member, "pJ", "energy of " text, result->energy.member);
+#define X(member, text)                                                                                      \
+    real(statistics, "energy_pj." #member, "pJ", "energy of " text, result->energy.member);
     PIM_ENERGY_MAP(X)
 #undef X
     real(statistics, "energy_pj.static", "pJ", "static power times time", result->energy.standing);
     const struct pim_bank_counters *dram = &result->dram;
     count(statistics, "dram.row_hits", "accesses", "column accesses to an open row", dram->row_hits);
     count(statistics, "dram.row_misses", "accesses", "column accesses that opened a row", dram->row_misses);
-    count(statistics, "dram.row_conflicts", "accesses", "column accesses that closed another row first", dram->row_conflicts);
+    count(statistics, "dram.row_conflicts", "accesses", "column accesses that closed another row first",
+          dram->row_conflicts);
     count(statistics, "dram.activates", "commands", "ACT commands", dram->activates);
     count(statistics, "dram.reads", "accesses", "column reads", dram->reads);
     count(statistics, "dram.writes", "accesses", "column writes", dram->writes);
@@ -44,14 +50,16 @@ static void add_totals(struct pim_statistics *statistics, const struct pim_syste
     count(statistics, "simulator.events", "events", "events of the kernel", result->events);
 }
 
-static void add_units(struct pim_statistics *statistics, const struct pim_system *system, const struct pim_run_result *result)
+static void add_units(struct pim_statistics *statistics, const struct pim_system *system,
+                      const struct pim_run_result *result)
 {
     char name[96];
     for (uint32_t unit = 0; unit < result->unit_count; unit++)
-        for (unsigned class = 0; class < PIM_CLASSES; class++) {
+        for (unsigned class = 0; class < PIM_CLASSES; class ++) {
             const struct pim_unit_result *one = &result->units[unit];
             (void)snprintf(name, sizeof name, "unit%" PRIu32 ".%s.busy", unit, pim_class_name(class));
-            count(statistics, name, "logic cycles", "engine worked", pim_system_cycles(system, one->busy[class]));
+            count(statistics, name, "logic cycles", "engine worked",
+                  pim_system_cycles(system, one->busy[class]));
             (void)snprintf(name, sizeof name, "unit%" PRIu32 ".%s.stalled", unit, pim_class_name(class));
             count(statistics, name, "logic cycles", "engine waited with work in its queue",
                   pim_system_cycles(system, one->stall[class]));
@@ -71,8 +79,8 @@ static void add_phases(struct pim_statistics *statistics, const struct pim_syste
     }
 }
 
-void pim_report_csv(const struct pim_system *system, const struct pim_run_result *result, const struct pim_report_inputs *inputs,
-                    FILE *file)
+void pim_report_csv(const struct pim_system *system, const struct pim_run_result *result,
+                    const struct pim_report_inputs *inputs, FILE *file)
 {
     (void)inputs;
     struct pim_statistics *statistics = pim_statistics_create();

@@ -40,14 +40,17 @@ static void put_energy(struct pim_json *json, const char *key, const struct pim_
 }
 
 /* Energy of a unit or a phase, which stood for `time` (of a phase: the sum over its units). */
-static void put_work_energy(struct pim_json *json, const struct pim_system *system, const struct pim_actions *actions, pim_time time)
+static void put_work_energy(struct pim_json *json, const struct pim_system *system,
+                            const struct pim_actions *actions, pim_time time)
 {
     struct pim_energy energy;
-    pim_energy_of(&system->hardware.energy, actions, 1, (double)time * 1e9 / (double)system->hardware.ticks_per_second, &energy);
+    pim_energy_of(&system->hardware.energy, actions, 1,
+                  (double)time * 1e9 / (double)system->hardware.ticks_per_second, &energy);
     put_energy(json, "energy_pj", &energy);
 }
 
-static void put_shares(struct pim_json *json, const char *key, const struct pim_system *system, const pim_time *share)
+static void put_shares(struct pim_json *json, const char *key, const struct pim_system *system,
+                       const pim_time *share)
 {
     pim_json_begin_object(json, key);
     for (unsigned i = 0; i < PIM_SHARES; i++)
@@ -74,15 +77,17 @@ static void put_phase(struct pim_json *json, const struct pim_system *system, ui
     pim_json_end(json);
 }
 
-static void put_classes(struct pim_json *json, const char *key, const struct pim_system *system, const pim_time *times)
+static void put_classes(struct pim_json *json, const char *key, const struct pim_system *system,
+                        const pim_time *times)
 {
     pim_json_begin_object(json, key);
-    for (unsigned class = 0; class < PIM_CLASSES; class++)
+    for (unsigned class = 0; class < PIM_CLASSES; class ++)
         put_cycles(json, pim_class_name(class), system, times[class]);
     pim_json_end(json);
 }
 
-static void put_unit(struct pim_json *json, const struct pim_system *system, uint32_t id, const struct pim_unit_result *unit)
+static void put_unit(struct pim_json *json, const struct pim_system *system, uint32_t id,
+                     const struct pim_unit_result *unit)
 {
     pim_json_begin_object(json, NULL);
     pim_json_put_count(json, "id", id);
@@ -146,7 +151,8 @@ static void put_memory(struct pim_json *json, const struct pim_run_result *resul
     pim_json_end(json);
 }
 
-static void put_quantile(struct pim_json *json, const char *key, const struct pim_histogram *histogram, unsigned per_mille)
+static void put_quantile(struct pim_json *json, const char *key, const struct pim_histogram *histogram,
+                         unsigned per_mille)
 {
     if (histogram->count == 0)
         pim_json_put_null(json, key);
@@ -154,7 +160,8 @@ static void put_quantile(struct pim_json *json, const char *key, const struct pi
         pim_json_put_count(json, key, pim_histogram_quantile(histogram, per_mille));
 }
 
-static void put_network(struct pim_json *json, const struct pim_system *system, const struct pim_run_result *result)
+static void put_network(struct pim_json *json, const struct pim_system *system,
+                        const struct pim_run_result *result)
 {
     const struct pim_histogram *latency = &system->packet_latency;
     pim_json_begin_object(json, "noc");
@@ -171,7 +178,8 @@ static void put_network(struct pim_json *json, const struct pim_system *system, 
     pim_json_end(json);
 }
 
-static void put_work(struct pim_json *json, const struct pim_system *system, const struct pim_run_result *result)
+static void put_work(struct pim_json *json, const struct pim_system *system,
+                     const struct pim_run_result *result)
 {
     const struct pim_trace_description *description = pim_trace_description(system->trace);
     pim_json_begin_object(json, "work");
@@ -186,7 +194,8 @@ static void put_work(struct pim_json *json, const struct pim_system *system, con
     pim_json_end(json);
 }
 
-static void put_simulator(struct pim_json *json, const struct pim_run_result *result, const struct pim_report_inputs *inputs)
+static void put_simulator(struct pim_json *json, const struct pim_run_result *result,
+                          const struct pim_report_inputs *inputs)
 {
     pim_json_begin_object(json, "simulator");
     pim_json_put_text(json, "version", pimsim_version());
@@ -201,7 +210,8 @@ static void put_simulator(struct pim_json *json, const struct pim_run_result *re
     pim_json_end(json);
 }
 
-static void put_inputs(struct pim_json *json, const struct pim_system *system, const struct pim_report_inputs *inputs)
+static void put_inputs(struct pim_json *json, const struct pim_system *system,
+                       const struct pim_report_inputs *inputs)
 {
     const struct pim_trace_description *description = pim_trace_description(system->trace);
     pim_json_begin_object(json, "inputs");

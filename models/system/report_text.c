@@ -33,7 +33,8 @@ static void print_energy(const struct pim_system *system, const struct pim_run_r
             fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", rows[i].name, rows[i].energy * 1e-9,
                     percent(rows[i].energy, result->energy.total));
         else
-            fprintf(file, "  %-13s        n/a  (its energy is 0 in the configuration: not modelled)\n", rows[i].name);
+            fprintf(file, "  %-13s        n/a  (its energy is 0 in the configuration: not modelled)\n",
+                    rows[i].name);
 }
 
 /* Phases of the same step ("query") summed over stages, blocks and layers. */
@@ -77,14 +78,15 @@ static void print_phases(const struct pim_system *system, FILE *file)
         const char *slash = strrchr(phase->name, '/');
         double cycles = (double)pim_phase_mean_cycles(system, i);
         total += cycles;
-        count = add_phase(groups, count, slash ? slash + 1 : phase->name, cycles, (double)phase->estimate_cycles);
+        count =
+            add_phase(groups, count, slash ? slash + 1 : phase->name, cycles, (double)phase->estimate_cycles);
     }
     qsort(groups, count, sizeof groups[0], by_cycles);
     fprintf(file, "\nsteps by time (mean over the units that run them)\n");
     fprintf(file, "  %-16s %8s %14s %8s %14s\n", "step", "phases", "cycles", "share", "estimate");
     for (size_t i = 0; i < count && i < 2 * SHOWN; i++)
-        fprintf(file, "  %-16s %8" PRIu64 " %14.0f %6.1f %% %14.0f\n", groups[i].name, groups[i].phases, groups[i].cycles,
-                percent(groups[i].cycles, total), groups[i].estimate);
+        fprintf(file, "  %-16s %8" PRIu64 " %14.0f %6.1f %% %14.0f\n", groups[i].name, groups[i].phases,
+                groups[i].cycles, percent(groups[i].cycles, total), groups[i].estimate);
     if (count > 2 * SHOWN)
         fprintf(file, "  (%zu shorter steps are not shown)\n", count - 2 * SHOWN);
 }
@@ -95,7 +97,8 @@ static void print_longest(const struct pim_system *system, FILE *file)
     unsigned count = 0;
     for (uint32_t i = 0; i < system->array.phase_count; i++) {
         unsigned place = count < SHOWN ? count++ : SHOWN;
-        while (place > 0 && pim_phase_mean_cycles(system, shown[place - 1]) < pim_phase_mean_cycles(system, i)) {
+        while (place > 0 &&
+               pim_phase_mean_cycles(system, shown[place - 1]) < pim_phase_mean_cycles(system, i)) {
             if (place < SHOWN)
                 shown[place] = shown[place - 1];
             place--;
@@ -114,12 +117,13 @@ static void print_longest(const struct pim_system *system, FILE *file)
 static void print_engines(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
     static const char *const names[PIM_CLASSES] = {"PE array", "ACU", "load/store", "network"};
-    static const unsigned engines[PIM_CLASSES] = {1u << PIM_ENGINE_MATRIX, 1u << PIM_ENGINE_VECTOR, 1u << PIM_ENGINE_MEMORY,
+    static const unsigned engines[PIM_CLASSES] = {1u << PIM_ENGINE_MATRIX, 1u << PIM_ENGINE_VECTOR,
+                                                  1u << PIM_ENGINE_MEMORY,
                                                   1u << PIM_ENGINE_SEND | 1u << PIM_ENGINE_RECEIVE};
     double whole = (double)result->end * result->unit_count;
-    fprintf(file, "\nengines (mean of all units, share of the run)\n  %-10s %7s %8s %7s   stalled for\n", "engine", "busy",
-            "stalled", "idle");
-    for (unsigned class = 0; class < PIM_CLASSES; class++) {
+    fprintf(file, "\nengines (mean of all units, share of the run)\n  %-10s %7s %8s %7s   stalled for\n",
+            "engine", "busy", "stalled", "idle");
+    for (unsigned class = 0; class < PIM_CLASSES; class ++) {
         double busy = 0, stall = 0, idle = 0, waits[PIM_WAITS] = {0}, causes = 0;
         for (uint32_t unit = 0; unit < result->unit_count; unit++) {
             const struct pim_unit_result *one = &result->units[unit];
@@ -132,8 +136,8 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
                     causes += (double)one->wait[engine][cause];
                 }
         }
-        fprintf(file, "  %-10s %5.1f %% %6.1f %% %5.1f %%  ", names[class], percent(busy, whole), percent(stall, whole),
-                percent(idle, whole));
+        fprintf(file, "  %-10s %5.1f %% %6.1f %% %5.1f %%  ", names[class], percent(busy, whole),
+                percent(stall, whole), percent(idle, whole));
         for (unsigned cause = 0; cause < PIM_WAITS; cause++)
             if (causes > 0 && waits[cause] >= 0.005 * causes)
                 fprintf(file, " %s %.0f %%", pim_wait_name(cause), percent(waits[cause], causes));
@@ -141,7 +145,9 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
     }
     const struct pim_bank_counters *dram = &result->dram;
     double cycles = whole / (double)system->hardware.node.memory_period;
-    fprintf(file, "  memory port (loads, stores and messages): data %.1f %%, waiting for rows %.1f %%, refresh %.1f %%, bus turnaround %.1f %%\n",
+    fprintf(file,
+            "  memory port (loads, stores and messages): data %.1f %%, waiting for rows %.1f %%, refresh "
+            "%.1f %%, bus turnaround %.1f %%\n",
             percent((double)dram->data_cycles, cycles), percent((double)dram->row_cycles, cycles),
             percent((double)dram->refresh_cycles, cycles), percent((double)dram->turnaround_cycles, cycles));
 }
@@ -151,17 +157,19 @@ static int by_flits(const void *a, const void *b)
     const struct pim_link_result *first = a, *second = b;
     if (first->flits != second->flits)
         return first->flits < second->flits ? 1 : -1;
-    return first->from != second->from ? (first->from < second->from ? -1 : 1) : (first->to < second->to ? -1 : 1);
+    return first->from != second->from ? (first->from < second->from ? -1 : 1)
+                                       : (first->to < second->to ? -1 : 1);
 }
 
 static void print_network(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
     const struct pim_histogram *latency = &system->packet_latency;
-    fprintf(file, "\nnetwork: %" PRIu64 " packets, %" PRIu64 " flits, %" PRIu64 " flit-hops\n", system->packets,
-            result->noc.flits_delivered, result->noc.flit_hops);
+    fprintf(file, "\nnetwork: %" PRIu64 " packets, %" PRIu64 " flits, %" PRIu64 " flit-hops\n",
+            system->packets, result->noc.flits_delivered, result->noc.flit_hops);
     if (latency->count)
         fprintf(file, "  packet latency %.1f cycles on average, p99 %" PRIu64 "; %.2f routers on average\n",
-                pim_histogram_mean(latency), pim_histogram_quantile(latency, 990), (double)system->hops / (double)system->packets);
+                pim_histogram_mean(latency), pim_histogram_quantile(latency, 990),
+                (double)system->hops / (double)system->packets);
     struct pim_link_result *links = malloc((result->link_count + 1) * sizeof *links);
     if (!links || result->link_count == 0 || result->network_cycles == 0) {
         free(links);
@@ -172,38 +180,42 @@ static void print_network(const struct pim_system *system, const struct pim_run_
     uint32_t width = system->hardware.width;
     fprintf(file, "  busiest links:");
     for (uint32_t i = 0; i < 4 && i < result->link_count && links[i].flits > 0; i++)
-        fprintf(file, "%s (%" PRIu32 ",%" PRIu32 ")->(%" PRIu32 ",%" PRIu32 ") %.1f %%", i ? "," : "", links[i].from % width,
-                links[i].from / width, links[i].to % width, links[i].to / width,
+        fprintf(file, "%s (%" PRIu32 ",%" PRIu32 ")->(%" PRIu32 ",%" PRIu32 ") %.1f %%", i ? "," : "",
+                links[i].from % width, links[i].from / width, links[i].to % width, links[i].to / width,
                 percent((double)links[i].flits, (double)result->network_cycles));
     fprintf(file, "\n");
     free(links);
 }
 
-void pim_report_text(const struct pim_system *system, const struct pim_run_result *result, const struct pim_report_inputs *inputs,
-                     FILE *file)
+void pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
+                     const struct pim_report_inputs *inputs, FILE *file)
 {
     const struct pim_trace_description *description = pim_trace_description(system->trace);
     static const char *const fidelities[] = {"ideal", "analytic", "flit"};
-    fprintf(file, "%s, %s, %s on %" PRIu32 " x %" PRIu32 " nodes, network: %s\n", description->family, description->network,
-            description->mapping, system->hardware.width, system->hardware.height, fidelities[system->hardware.noc.fidelity]);
+    fprintf(file, "%s, %s, %s on %" PRIu32 " x %" PRIu32 " nodes, network: %s\n", description->family,
+            description->network, description->mapping, system->hardware.width, system->hardware.height,
+            fidelities[system->hardware.noc.fidelity]);
     if (!result->complete)
-        fprintf(file, "STOPPED BEFORE THE END: figures cover the first %" PRIu64 " cycles only\n", result->cycles);
+        fprintf(file, "STOPPED BEFORE THE END: figures cover the first %" PRIu64 " cycles only\n",
+                result->cycles);
     fprintf(file, "cycles        %" PRIu64 " of the logic clock\ntime          %.3f us\n", result->cycles,
             (double)result->time_ps * 1e-6);
-    fprintf(file, "work          %" PRIu64 " MACs (network %" PRIu64 ", padding %" PRIu64 "), %" PRIu64 " instructions\n",
+    fprintf(file,
+            "work          %" PRIu64 " MACs (network %" PRIu64 ", padding %" PRIu64 "), %" PRIu64
+            " instructions\n",
             result->actions.macs, description->macs, description->padding_macs, result->instructions);
     print_phases(system, file);
     print_longest(system, file);
     print_engines(system, result, file);
     const struct pim_bank_counters *dram = &result->dram;
     fprintf(file,
-            "\nDRAM: %" PRIu64 " reads, %" PRIu64 " writes; row hits %.1f %%, misses %" PRIu64 ", conflicts %" PRIu64 "; %" PRIu64
-            " activates, %" PRIu64 " refreshes\n",
-            dram->reads, dram->writes, percent((double)dram->row_hits, (double)(dram->reads + dram->writes)), dram->row_misses,
-            dram->row_conflicts, dram->activates, dram->refreshes);
+            "\nDRAM: %" PRIu64 " reads, %" PRIu64 " writes; row hits %.1f %%, misses %" PRIu64
+            ", conflicts %" PRIu64 "; %" PRIu64 " activates, %" PRIu64 " refreshes\n",
+            dram->reads, dram->writes, percent((double)dram->row_hits, (double)(dram->reads + dram->writes)),
+            dram->row_misses, dram->row_conflicts, dram->activates, dram->refreshes);
     print_network(system, result, file);
     print_energy(system, result, file);
     if (!inputs->reproducible)
-        fprintf(file, "\nsimulated in %.2f CPU s, %" PRIu64 " events, %.1f MB\n", inputs->cpu_seconds, result->events,
-                (double)inputs->peak_memory_bytes / 1e6);
+        fprintf(file, "\nsimulated in %.2f CPU s, %" PRIu64 " events, %.1f MB\n", inputs->cpu_seconds,
+                result->events, (double)inputs->peak_memory_bytes / 1e6);
 }

@@ -33,13 +33,14 @@ static enum pim_status build(struct pim_system *system, struct pim_error *error)
     const struct pim_hardware *hardware = &system->hardware;
     if (description->width != hardware->width || description->height != hardware->height)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "the trace is made for %" PRIu32 " x %" PRIu32 " nodes, the hardware has %" PRIu32 " x %" PRIu32
-                        ": set array.width and array.height, or map again",
+                        "the trace is made for %" PRIu32 " x %" PRIu32 " nodes, the hardware has %" PRIu32
+                        " x %" PRIu32 ": set array.width and array.height, or map again",
                         description->width, description->height, hardware->width, hardware->height);
     system->kernel = pim_kernel_create();
     if (!system->kernel)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the kernel");
-    if (pim_node_array_initialize(&system->array, system->kernel, &hardware->node, system->trace, error) != PIM_OK)
+    if (pim_node_array_initialize(&system->array, system->kernel, &hardware->node, system->trace, error) !=
+        PIM_OK)
         return error->status;
     system->array.error = &system->error;
     /* Times are reported in picoseconds too: those must fit 64 bits. */
@@ -47,7 +48,8 @@ static enum pim_status build(struct pim_system *system, struct pim_error *error)
     if (seconds < system->array.time_last / hardware->ticks_per_second)
         system->array.time_last = seconds * hardware->ticks_per_second;
     struct pim_noc_callbacks callbacks = {.context = system, .injected = injected, .delivered = delivered};
-    if (pim_noc_create(&hardware->noc, system->kernel, hardware->node.network_period, &callbacks, &system->noc, error) != PIM_OK)
+    if (pim_noc_create(&hardware->noc, system->kernel, hardware->node.network_period, &callbacks,
+                       &system->noc, error) != PIM_OK)
         return error->status;
     system->array.noc = system->noc;
     if (system->options.timeline && pim_recorder_create(system, &system->recorder, error) != PIM_OK)
@@ -56,7 +58,8 @@ static enum pim_status build(struct pim_system *system, struct pim_error *error)
 }
 
 enum pim_status pim_system_create(const struct pim_hardware *hardware, const struct pim_trace *trace,
-                                  const struct pim_system_options *options, struct pim_system **out, struct pim_error *error)
+                                  const struct pim_system_options *options, struct pim_system **out,
+                                  struct pim_error *error)
 {
     *out = NULL;
     struct pim_system *system = calloc(1, sizeof *system);
@@ -122,7 +125,8 @@ static enum pim_run_end run_slices(struct pim_system *system, pim_time until)
     enum pim_run_end end;
     do {
         pim_time next = pim_kernel_next_time(system->kernel);
-        pim_time stop = next == PIM_TIME_NEVER || next > PIM_TIME_LAST - slice ? PIM_TIME_NEVER : next + slice;
+        pim_time stop =
+            next == PIM_TIME_NEVER || next > PIM_TIME_LAST - slice ? PIM_TIME_NEVER : next + slice;
         end = pim_kernel_run(system->kernel, stop < until ? stop : until);
         pim_progress_update(&progress, instructions_done(system));
     } while (end == PIM_RUN_UNTIL && pim_kernel_now(system->kernel) < until);
@@ -154,7 +158,8 @@ enum pim_status pim_system_run(struct pim_system *system, struct pim_error *erro
 
 /* --- results --- */
 
-static enum pim_status collect_links(struct pim_system *system, struct pim_run_result *result, struct pim_error *error)
+static enum pim_status collect_links(struct pim_system *system, struct pim_run_result *result,
+                                     struct pim_error *error)
 {
     const struct pim_noc_configuration *noc = &system->hardware.noc;
     uint32_t nodes = noc->width * noc->height;
@@ -166,7 +171,9 @@ static enum pim_status collect_links(struct pim_system *system, struct pim_run_r
             uint32_t to = pim_noc_neighbour(noc, node, (enum pim_noc_direction)direction);
             if (to != UINT32_MAX)
                 result->links[result->link_count++] = (struct pim_link_result){
-                    .from = node, .to = to, .flits = pim_noc_link_flits(system->noc, node, (enum pim_noc_direction)direction)};
+                    .from = node,
+                    .to = to,
+                    .flits = pim_noc_link_flits(system->noc, node, (enum pim_noc_direction)direction)};
         }
     return PIM_OK;
 }
@@ -180,7 +187,8 @@ static void add_counts(void *sum, const void *part, size_t size)
         into[i] += from[i];
 }
 
-enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result, struct pim_error *error)
+enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result,
+                                   struct pim_error *error)
 {
     *result = (struct pim_run_result){.complete = system->complete, .unit_count = system->array.count};
     pim_node_array_close(&system->array);
@@ -208,8 +216,8 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
         return error->status;
     }
     double nanoseconds = (double)result->time_ps / 1000.0;
-    pim_energy_of(&system->hardware.energy, &result->actions, system->hardware.width * system->hardware.height, nanoseconds,
-                  &result->energy);
+    pim_energy_of(&system->hardware.energy, &result->actions,
+                  system->hardware.width * system->hardware.height, nanoseconds, &result->energy);
     result->events = pim_kernel_events(system->kernel);
     pim_noc_get_statistics(system->noc, &result->noc);
     if (collect_links(system, result, error) != PIM_OK) {

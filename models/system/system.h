@@ -3,7 +3,8 @@
  *
  *     create -> run -> collect -> destroy
  *
- * Several may live in one process, also on the same trace in several threads: a trace is read-only, all else belongs to one system.
+ * Several may live in one process, also on the same trace in several threads: a trace is read-only, all else
+ * belongs to one system.
  */
 #ifndef PIMSIM_MODELS_SYSTEM_SYSTEM_H
 #define PIMSIM_MODELS_SYSTEM_SYSTEM_H
@@ -45,7 +46,8 @@ struct pim_link_result {
     uint64_t flits;
 };
 
-/* All that reports are made of, collected once after a run. Cycles are of the logic clock, rounded up, unless named otherwise. */
+/* All that reports are made of, collected once after a run. Cycles are of the logic clock, rounded up, unless
+ * named otherwise. */
 struct pim_run_result {
     uint64_t cycles;
     uint64_t time_ps;
@@ -66,19 +68,21 @@ struct pim_run_result {
 };
 
 /*
- * Makes the system. `trace` is borrowed. PIM_BAD_INPUT when the trace is made for an array of another size. (An instruction for which
- * the hardware has no engine is refused when it would start.)
+ * Makes the system. `trace` is borrowed. PIM_BAD_INPUT when the trace is made for an array of another size.
+ * (An instruction for which the hardware has no engine is refused when it would start.)
  */
 enum pim_status pim_system_create(const struct pim_hardware *hardware, const struct pim_trace *trace,
                                   const struct pim_system_options *options, struct pim_system **system,
                                   struct pim_error *error);
 
-/* Runs to the end of the trace or to options.until_cycle. PIM_DEADLOCK with a report when units wait for ever. */
+/* Runs to the end of the trace or to options.until_cycle. PIM_DEADLOCK with a report when units wait for
+ * ever. */
 enum pim_status pim_system_run(struct pim_system *system, struct pim_error *error);
 
 /*
- * Collects the result; pim_run_result_terminate gives its memory back. After a run that was stopped by options.until_cycle the phases
- * that were open count as if they ended there: phases still tile each unit's time. To be called once.
+ * Collects the result; pim_run_result_terminate gives its memory back. After a run that was stopped by
+ * options.until_cycle the phases that were open count as if they ended there: phases still tile each unit's
+ * time. To be called once.
  */
 enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result,
                                    struct pim_error *error);

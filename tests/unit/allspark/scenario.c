@@ -12,14 +12,14 @@
 
 const char *const small_network_names[SMALL_NETWORKS] = {"swin", "padded swin", "vit", "plain vit", "odd swin", "narrow swin"};
 
+/* What differs between the descriptors; all have patches of 4 x 4 pixels. */
 static const char *const descriptors[SMALL_NETWORKS] = {
-    "network = { name = \"small-swin\"; family = \"swin\"; image = 32; patch = 4; blocks = [2, 2]; channels = [12, 24]; heads = [3, 6]; window = 4; classes = 10; };",
-    "network = { name = \"padded-swin\"; family = \"swin\"; image = 40; patch = 4; blocks = [1, 2]; channels = [8, 16]; heads = [2, 4]; window = 4; classes = 3; };",
-    "network = { name = \"small-vit\"; family = \"vit\"; image = 16; patch = 4; blocks = [2]; channels = [12]; heads = [3]; classes = 7; };",
-    "network = { name = \"plain-vit\"; family = \"vit\"; image = 20; patch = 4; blocks = [1]; channels = [16]; heads = [4]; classes = 0; class_token = false; };",
-    "network = { name = \"odd-swin\"; family = \"swin\"; image = 32; patch = 4; blocks = [1, 1]; channels = [8, 20]; heads = [2, 5]; window = 4; classes = 11; };",
-    "network = { name = \"narrow-swin\"; family = \"swin\"; image = 32; patch = 4; blocks = [1, 1]; channels = [1, 24]; heads = [1, 12]; window = 4; classes = 2; "
-    "mlp_ratio = [2]; };",
+    "name = \"small-swin\"; family = \"swin\"; image = 32; blocks = [2, 2]; channels = [12, 24]; heads = [3, 6]; window = 4; classes = 10;",
+    "name = \"padded-swin\"; family = \"swin\"; image = 40; blocks = [1, 2]; channels = [8, 16]; heads = [2, 4]; window = 4; classes = 3;",
+    "name = \"small-vit\"; family = \"vit\"; image = 16; blocks = [2]; channels = [12]; heads = [3]; classes = 7;",
+    "name = \"plain-vit\"; family = \"vit\"; image = 20; blocks = [1]; channels = [16]; heads = [4]; classes = 0; class_token = false;",
+    "name = \"odd-swin\"; family = \"swin\"; image = 32; blocks = [1, 1]; channels = [8, 20]; heads = [2, 5]; window = 4; classes = 11;",
+    "name = \"narrow-swin\"; family = \"swin\"; image = 32; blocks = [1, 1]; channels = [1, 24]; heads = [1, 12]; window = 4; classes = 2; mlp_ratio = [2];",
 };
 
 struct pim_network *small_network(enum small_network which)
@@ -27,7 +27,8 @@ struct pim_network *small_network(enum small_network which)
     struct pim_error error = {0};
     struct pim_configuration *configuration = NULL;
     struct pim_network *network = NULL;
-    const char *text = descriptors[which];
+    char text[256];
+    (void)snprintf(text, sizeof text, "network = { patch = 4; %s };", descriptors[which]);
     enum pim_status status = pim_configuration_create(&pim_network_schema, &configuration, &error);
     if (status == PIM_OK)
         status = pim_configuration_read_text(configuration, "test.cfg", text, strlen(text), &error);

@@ -95,7 +95,7 @@ static uint64_t spread(const struct pim_allspark_stage *stage, uint64_t total, u
     return total * (share_start(stage->heads, stage->v, column) * stage->head_channels) / stage->channels;
 }
 
-/* Sent in a ring of `count` pieces, piece(i + 1) - piece(i) of `bounds` each: all but the successor's. */
+/* A node sends every piece of a ring but the one that its successor began with. */
 static uint64_t all_but_next(uint64_t total, uint64_t next)
 {
     return total - next;
@@ -210,7 +210,8 @@ static void check_volumes(const struct scenario *scenario)
     ck_assert_uint_gt(stepped, 0);
     ck_assert(pim_allspark_estimate(&scenario->plan, &cycles, &error) == PIM_OK);
     ck_assert_uint_eq(cycles, sum);
-    qsort(ledger.sends, ledger.send_count, sizeof *ledger.sends, compare_messages);
+    if (ledger.send_count > 0)
+        qsort(ledger.sends, ledger.send_count, sizeof *ledger.sends, compare_messages);
     for (uint64_t i = 1; i < ledger.send_count; i++)
         ck_assert_msg(compare_messages(&ledger.sends[i - 1], &ledger.sends[i]) != 0, "%s: unit %" PRIu32 " sends tag %" PRIu32 " twice",
                       scenario->name, ledger.sends[i].from, ledger.sends[i].tag);

@@ -1,4 +1,4 @@
-/* libcheck writes a message for each assertion that holds; loops over packets therefore assert only what fails. */
+/* libcheck writes a message for each assertion that holds: loops over packets only report what fails. */
 #include "tests/unit/noc/lists.h"
 
 #include "tests/unit/test_main.h"

@@ -301,10 +301,11 @@ START_TEST(extremes)
     configuration.routing_delay = configuration.credit_delay = PIM_NOC_DELAY_LIMIT;
     configuration.vc_allocation_delay = configuration.switch_allocation_delay = PIM_NOC_DELAY_LIMIT;
     configuration.switch_traversal_delay = configuration.link_latency = PIM_NOC_DELAY_LIMIT;
-    configuration.virtual_channels = 32;
+    configuration.width = configuration.height = 2;
+    configuration.virtual_channels = 4;
     configuration.buffer_flits = PIM_NOC_BUFFER_LIMIT;
-    uint64_t head = pim_noc_zero_load_latency(&configuration, 0, 9, 1);
-    expect_one(configuration, 9, 400, head, head + 399);
+    uint64_t head = pim_noc_zero_load_latency(&configuration, 0, 3, 1);
+    expect_one(configuration, 3, 2000, head, head + 1999);
 }
 END_TEST
 

@@ -36,8 +36,8 @@ static void read_hardware(const struct run *run, struct pim_hardware *hardware)
     pim_configuration_destroy(configuration);
 }
 
-static void observe(void *context, uint32_t unit, const struct pim_instruction *instruction, uint32_t phase, pim_time start,
-                    pim_time end)
+static void observe(void *context, uint32_t unit, const struct pim_instruction *instruction, uint32_t phase,
+                    pim_time start, pim_time end)
 {
     (void)phase;
     struct run *run = context;
@@ -51,7 +51,8 @@ static void observe(void *context, uint32_t unit, const struct pim_instruction *
     run->seen[unit][slot->sequence].end = end;
 }
 
-struct pim_trace *trace_from(enum pim_status (*write)(const char *path, const void *context, struct pim_error *error),
+struct pim_trace *trace_from(enum pim_status (*write)(const char *path, const void *context,
+                                                      struct pim_error *error),
                              const void *context)
 {
     struct pim_error error = {PIM_OK, ""};
@@ -75,8 +76,8 @@ static enum pim_status assemble(const char *path, const void *context, struct pi
     const char *program = ((const void *const *)context)[1];
     FILE *file = tmpfile();
     ck_assert_ptr_nonnull(file);
-    fprintf(file, ".version 1\n.family \"test\"\n.array width=%u height=%u units=%u\n%s", run->width, run->height,
-            run->width * run->height, program);
+    fprintf(file, ".version 1\n.family \"test\"\n.array width=%u height=%u units=%u\n%s", run->width,
+            run->height, run->width * run->height, program);
     rewind(file);
     enum pim_status status = pim_trace_assemble("program", file, path, error);
     (void)fclose(file);
@@ -86,7 +87,8 @@ static enum pim_status assemble(const char *path, const void *context, struct pi
 void make_from(struct run *run, struct pim_trace *trace)
 {
     struct pim_hardware hardware;
-    struct pim_system_options options = {.until_cycle = run->until ? run->until : PIM_UNTIL_END, .quiet = true};
+    struct pim_system_options options = {.until_cycle = run->until ? run->until : PIM_UNTIL_END,
+                                         .quiet = true};
     run->error = (struct pim_error){PIM_OK, ""};
     run->result = (struct pim_run_result){.units = NULL};
     run->system = NULL;
@@ -194,7 +196,8 @@ static void check_phases(const struct run *run)
     ck_assert_uint_eq(sent, result->bytes_sent);
     ck_assert_uint_eq(received, result->bytes_received);
     ck_assert_int_eq(memcmp(&sum, &result->actions, sizeof sum), 0);
-    /* Each unit is in a phase from its first mark to its last, and a program begins with one: what is outside is after its end. */
+    /* Each unit is in a phase from its first mark to its last, and a program begins with one: what is outside
+     * is after its end. */
     pim_time outside = 0;
     for (uint32_t i = 0; i < result->unit_count; i++) {
         const struct pim_unit_result *unit = &result->units[i];
@@ -203,7 +206,8 @@ static void check_phases(const struct run *run)
         bytes += unit->bank.bytes_read + unit->bank.bytes_written;
     }
     ck_assert_uint_eq(in_phases + outside, result->end * result->unit_count);
-    ck_assert_uint_eq(activates * run->system->hardware.node.bank.organization.banks, result->actions.dram_activates);
+    ck_assert_uint_eq(activates * run->system->hardware.node.bank.organization.banks,
+                      result->actions.dram_activates);
     ck_assert_uint_eq(8 * bytes, result->actions.dram_bits);
 }
 
@@ -213,12 +217,12 @@ static void check_unit(const struct run *run, const struct pim_unit_result *unit
     for (unsigned share = 0; share < PIM_SHARES; share++)
         shares += unit->share[share];
     ck_assert_uint_eq(shares, end);
-    for (unsigned class = 0; class < PIM_CLASSES; class++)
+    for (unsigned class = 0; class < PIM_CLASSES; class ++)
         ck_assert_uint_eq(unit->busy[class] + unit->stall[class] + unit->idle[class], end);
     ck_assert_uint_eq(unit->share[PIM_SHARE_MATRIX], unit->busy[PIM_CLASS_PE]);
     /* A class of one engine is stalled for one cause at a time. */
     static const enum pim_engine engines[] = {PIM_ENGINE_MATRIX, PIM_ENGINE_VECTOR, PIM_ENGINE_MEMORY};
-    for (unsigned class = 0; class < 3; class++) {
+    for (unsigned class = 0; class < 3; class ++) {
         pim_time waits = 0;
         for (unsigned cause = 0; cause < PIM_WAITS; cause++)
             waits += unit->wait[engines[class]][cause];
@@ -238,7 +242,8 @@ static void check_network(const struct run *run)
     ck_assert_uint_eq(result->bytes_sent, result->bytes_received);
     ck_assert_uint_eq(result->noc.packets_sent, result->noc.packets_delivered);
     ck_assert_uint_eq(result->noc.flits_sent, result->noc.flits_delivered);
-    ck_assert_uint_eq(result->actions.noc_bit_hops, result->noc.flit_hops * run->system->hardware.noc.flit_bits);
+    ck_assert_uint_eq(result->actions.noc_bit_hops,
+                      result->noc.flit_hops * run->system->hardware.noc.flit_bits);
     uint64_t on_links = 0; /* a packet passes one link less than routers */
     for (uint32_t i = 0; i < result->link_count; i++)
         on_links += result->links[i].flits;

@@ -1,15 +1,16 @@
 /*
  * Small programs in assembler text, replayed on a small array.
  *
- * The hardware is that of the schema's defaults with the settings of `base` and of the test: one tick is 2.5 ns, a cycle of every clock, unless
- * a test sets a clock. Names of quantities that the tests of this folder derive by hand from the rules in models/:
+ * The hardware is that of the schema's defaults with the settings of `base` and of the test: one tick is 2.5
+ * ns, a cycle of every clock, unless a test sets a clock. Names of quantities that the tests of this folder
+ * derive by hand from the rules in models/:
  *
- *   bank   ACT -> RD, WR 8; PRE -> ACT 8; ACT -> PRE 16; ACT -> ACT 24; RD -> data 9; WR -> data 5; RD -> PRE 3; WR -> PRE 11; RD -> WR 7;
- *          WR -> RD 8; 16 bytes a column, 64 columns a row, no refresh. A burst's first command is a cycle after it reaches the port.
- *   array  8 x 8 vector-MAC; m 16, n 8, k 8 lasts 16 + 8 cycles
- *   ACU    8 elements a cycle; copy of e elements lasts ceil(e / 8) + 16 cycles
- *   mesh   64-bit flits; 4 cycles a router, 1 a link, 2 into the first router, 1 out of the last: f flits to a neighbour last 12 + f - 1
- *          cycles. What is handed over in cycle c outside of the network leaves its terminal in cycle c + 1.
+ *   bank   ACT -> RD, WR 8; PRE -> ACT 8; ACT -> PRE 16; ACT -> ACT 24; RD -> data 9; WR -> data 5; RD -> PRE
+ *   3; WR -> PRE 11; RD -> WR 7; WR -> RD 8; 16 bytes a column, 64 columns a row, no refresh. A burst's first
+ *   command is a cycle after it reaches the port. array  8 x 8 vector-MAC; m 16, n 8, k 8 lasts 16 + 8 cycles
+ *   ACU    8 elements a cycle; copy of e elements lasts ceil(e / 8) + 16 cycles mesh   64-bit flits; 4 cycles
+ *   a router, 1 a link, 2 into the first router, 1 out of the last: f flits to a neighbour last 12 + f - 1
+ *   cycles. What is handed over in cycle c outside of the network leaves its terminal in cycle c + 1.
  */
 #ifndef PIMSIM_TESTS_UNIT_NODE_SUPPORT_H
 #define PIMSIM_TESTS_UNIT_NODE_SUPPORT_H
@@ -36,7 +37,8 @@ struct run {
     } seen[RUN_UNITS][RUN_INSTRUCTIONS]; /* of each instruction, by its number in executed order */
 };
 
-/* Assembles the program ("phase_begin" and so on, from the first .phase), makes the system; does not run it. */
+/* Assembles the program ("phase_begin" and so on, from the first .phase), makes the system; does not run it.
+ * */
 void make(struct run *run, const char *program);
 
 /* The same for a trace that is there already (and stays the caller's). */
@@ -57,7 +59,8 @@ void finish_run(struct run *run);
 void clean(struct run *run);
 
 /* Opens a trace written by `write` to the path it is given. */
-struct pim_trace *trace_from(enum pim_status (*write)(const char *path, const void *context, struct pim_error *error),
+struct pim_trace *trace_from(enum pim_status (*write)(const char *path, const void *context,
+                                                      struct pim_error *error),
                              const void *context);
 
 /* The report as JSON without what may differ between two runs that do the same; the caller frees it. */

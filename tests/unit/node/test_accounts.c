@@ -6,16 +6,17 @@
 #include <string.h>
 
 #define CHAIN                                                                                                \
-    ".phase 0 \"load\" cycles=20\n.phase 1 \"work\" cycles=50\n.phase 2 \"store\" cycles=9\n.unit 0\n"                      \
-    "phase_begin 0\nload input address=0 bytes=128\nload weight address=128 bytes=64\nphase_end 0\n"                      \
-    "phase_begin 1\nmatrix m=16 n=8 k=8 open_output release_input release_weight\n"                                      \
-    "vector softmax rows=16 elements=8 bits=8 release=512 after=1\nphase_end 1\n"                                        \
+    ".phase 0 \"load\" cycles=20\n.phase 1 \"work\" cycles=50\n.phase 2 \"store\" cycles=9\n.unit 0\n"       \
+    "phase_begin 0\nload input address=0 bytes=128\nload weight address=128 bytes=64\nphase_end 0\n"         \
+    "phase_begin 1\nmatrix m=16 n=8 k=8 open_output release_input release_weight\n"                          \
+    "vector softmax rows=16 elements=8 bits=8 release=512 after=1\nphase_end 1\n"                            \
     "phase_begin 2\nstore none address=1024 bytes=128\nphase_end 2\n"
 
 START_TEST(phases_hold_the_time_and_work_between_their_marks)
 {
-    /* Loads until 29. Product until 53; softmax: a row is one group, G = 16, two pass distances of max(16, 1 + 16) and 16 + 16: until 119. Store in
-     * another row: PRE at once (RD was long ago) in 120, ACT 128, WR 136 to 143, data 148. */
+    /* Loads until 29. Product until 53; softmax: a row is one group, G = 16, two pass distances of max(16, 1
+     * + 16) and 16 + 16: until 119. Store in another row: PRE at once (RD was long ago) in 120, ACT 128, WR
+     * 136 to 143, data 148. */
     struct run run = {.width = 1, .height = 1};
     replay_well(&run, CHAIN);
     const struct pim_phase_result *phases = run.system->array.phases;
@@ -34,7 +35,7 @@ START_TEST(phases_hold_the_time_and_work_between_their_marks)
     ck_assert_uint_eq(phases[1].actions.dram_bits, 0);
     ck_assert_uint_eq(phases[2].actions.dram_bits, 128 * 8);
     ck_assert_uint_eq(phases[2].actions.dram_activates, 1);
-    ck_assert_uint_eq(phases[0].dram_row, 9 - 1);      /* from the first cycle in which the load could be served */
+    ck_assert_uint_eq(phases[0].dram_row, 9 - 1); /* from the first cycle in which the load could be served */
     ck_assert_uint_eq(phases[2].dram_row, 136 - 120);
     ck_assert_uint_eq(phases[1].actions.macs, 16 * 8 * 8);
     ck_assert_uint_eq(phases[1].actions.acu_operations, 16 * 8 * 3);
@@ -48,8 +49,8 @@ START_TEST(sram_bits_are_those_of_every_access)
     replay_well(&run, CHAIN);
     const struct pim_phase_result *phases = run.system->array.phases;
     ck_assert_uint_eq(phases[0].actions.sram_bits, 8 * 192);
-    /* Product: inputs m k, weights k n, 32-bit sums written once, none read. Softmax: sums read in full in the first pass, 8-bit elements in
-     * two more, and written once. */
+    /* Product: inputs m k, weights k n, 32-bit sums written once, none read. Softmax: sums read in full in
+     * the first pass, 8-bit elements in two more, and written once. */
     uint64_t product = 8 * (128 + 64) + 128 * 32;
     uint64_t softmax = 128 * 32 + 128 * 8 * (2 + 1);
     ck_assert_uint_eq(phases[1].actions.sram_bits, product + softmax);
@@ -58,23 +59,25 @@ START_TEST(sram_bits_are_those_of_every_access)
 }
 END_TEST
 
-
-static const char *const with_message = CHAIN "phase_begin 0\nsend peer=1 tag=0 address=0 bytes=32\nphase_end 0\n"
-                                              ".unit 1\nphase_begin 0\nreceive peer=0 tag=0 address=0 bytes=32\nphase_end 0\n";
+static const char *const with_message =
+    CHAIN "phase_begin 0\nsend peer=1 tag=0 address=0 bytes=32\nphase_end 0\n"
+          ".unit 1\nphase_begin 0\nreceive peer=0 tag=0 address=0 bytes=32\nphase_end 0\n";
 
 START_TEST(energy_is_the_sum_over_actions)
 {
     /* Values that binary fractions hold, so that sums are exact. */
     struct run run = {.width = 2,
                       .height = 1,
-                      .settings = {"energy.mac_pj=0.25", "energy.sram_pj_per_bit=0.125", "energy.acu_pj_per_operation=0.5",
-                                   "energy.dram_pj_per_bit=2", "energy.dram_activate_pj=1024", "energy.noc_pj_per_bit_hop=0.75",
+                      .settings = {"energy.mac_pj=0.25", "energy.sram_pj_per_bit=0.125",
+                                   "energy.acu_pj_per_operation=0.5", "energy.dram_pj_per_bit=2",
+                                   "energy.dram_activate_pj=1024", "energy.noc_pj_per_bit_hop=0.75",
                                    "energy.static_mw_per_node=3"}};
     replay_well(&run, with_message);
     const struct pim_energy *energy = &run.result.energy;
     double pe = 0.25 * 16 * 8 * 8, acu = 0.5 * 16 * 8 * 3;
     double sram = 0.125 * (8 * 192 + 8 * (128 + 64) + 128 * 32 + 128 * 32 + 128 * 8 * 3 + 8 * 128);
-    /* Columns of 16 bytes: 12 read, 8 written, 2 sent, 2 received. Rows: unit 0 loads, stores, sends from another row; unit 1 receives. */
+    /* Columns of 16 bytes: 12 read, 8 written, 2 sent, 2 received. Rows: unit 0 loads, stores, sends from
+     * another row; unit 1 receives. */
     double dram = 2.0 * 8 * 16 * (12 + 8 + 2 + 2) + 1024.0 * (3 + 1);
     double noc = 0.75 * 64 * 2 * (1 + 4);
     double standing = 3.0 * 2 * (double)run.result.time_ps / 1000.0;
@@ -92,7 +95,8 @@ END_TEST
 START_TEST(banks_in_lock_step_open_a_row_each)
 {
     struct run run = {.width = 1, .height = 1, .settings = {"dram.banks=4", "energy.dram_activate_pj=1000"}};
-    replay_well(&run, ".phase 0 \"x\" cycles=0\n.unit 0\nphase_begin 0\nload none address=0 bytes=64\nphase_end 0\n");
+    replay_well(
+        &run, ".phase 0 \"x\" cycles=0\n.unit 0\nphase_begin 0\nload none address=0 bytes=64\nphase_end 0\n");
     ck_assert_uint_eq(run.result.dram.activates, 1); /* a command */
     ck_assert_uint_eq(run.result.dram.reads, 1);
     ck_assert_uint_eq(run.result.actions.dram_activates, 4);
@@ -104,13 +108,18 @@ END_TEST
 
 START_TEST(time_ends_with_the_last_phase_not_with_the_last_credit)
 {
-    /* Credits of the last flits still travel when the last receive ends; nothing of that is in the results. */
-    struct run run = {.width = 2, .height = 1, .settings = {"noc.credit_delay=64", "dram.tcwl_ns=2.5", "dram.trcd_ns=2.5"}};
-    replay_well(&run, ".phase 0 \"x\" cycles=0\n.unit 0\nphase_begin 0\nsend peer=1 tag=0 address=0 bytes=64\nphase_end 0\n"
-                      ".unit 1\nphase_begin 0\nreceive peer=0 tag=0 address=0 bytes=64\nphase_end 0\n");
+    /* Credits of the last flits still travel when the last receive ends; nothing of that is in the results.
+     * */
+    struct run run = {
+        .width = 2, .height = 1, .settings = {"noc.credit_delay=64", "dram.tcwl_ns=2.5", "dram.trcd_ns=2.5"}};
+    replay_well(
+        &run,
+        ".phase 0 \"x\" cycles=0\n.unit 0\nphase_begin 0\nsend peer=1 tag=0 address=0 bytes=64\nphase_end 0\n"
+        ".unit 1\nphase_begin 0\nreceive peer=0 tag=0 address=0 bytes=64\nphase_end 0\n");
     ck_assert_uint_eq(run.result.end, run.seen[1][1].end);
-    for (unsigned class = 0; class < PIM_CLASSES; class++)
-        ck_assert_uint_eq(run.result.units[1].busy[class] + run.result.units[1].stall[class] + run.result.units[1].idle[class],
+    for (unsigned class = 0; class < PIM_CLASSES; class ++)
+        ck_assert_uint_eq(run.result.units[1].busy[class] + run.result.units[1].stall[class] +
+                              run.result.units[1].idle[class],
                           run.result.end);
     clean(&run);
 }
@@ -148,8 +157,8 @@ START_TEST(a_longer_run_goes_on_from_the_shorter_one)
     for (uint64_t until = 1; until < 240; until += 7) {
         struct run run = {.width = 2, .height = 1, .until = until};
         replay_well(&run, with_message);
-        uint64_t now[4] = {run.result.actions.sram_bits, run.result.dram.reads + run.result.dram.writes, run.result.noc.flits_delivered,
-                           run.result.instructions};
+        uint64_t now[4] = {run.result.actions.sram_bits, run.result.dram.reads + run.result.dram.writes,
+                           run.result.noc.flits_delivered, run.result.instructions};
         for (unsigned i = 0; i < 4; i++) {
             ck_assert_uint_ge(now[i], last[i]);
             last[i] = now[i];

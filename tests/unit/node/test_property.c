@@ -1,9 +1,11 @@
 /*
- * Random valid programs on random hardware: each runs to its end with every invariant, is found completable by the checker of traces, does
- * the work that its instructions say, and gives the same results when the network is stepped cycle by cycle.
+ * Random valid programs on random hardware: each runs to its end with every invariant, is found completable
+ * by the checker of traces, does the work that its instructions say, and gives the same results when the
+ * network is stepped cycle by cycle.
  *
- * Why they complete: messages are appended to both units' programs in one order for all, so the first that is not complete has everything before
- * it complete in both units; every buffer holds a whole tile, and a tile is given back by instructions that depend on nothing later.
+ * Why they complete: messages are appended to both units' programs in one order for all, so the first that is
+ * not complete has everything before it complete in both units; every buffer holds a whole tile, and a tile
+ * is given back by instructions that depend on nothing later.
  */
 #include "tests/unit/node/suites.h"
 #include "tests/unit/node/support.h"
@@ -34,7 +36,8 @@ static uint32_t below(struct writing *writing, uint32_t bound)
     return (uint32_t)pim_random_below(&writing->random, bound);
 }
 
-/* Appends with the dependencies of the instruction and, now and then, one on anything that was fetched before. */
+/* Appends with the dependencies of the instruction and, now and then, one on anything that was fetched
+ * before. */
 static void append(struct writing *writing, uint32_t unit, struct pim_instruction instruction)
 {
     struct pim_error error = {PIM_OK, ""};
@@ -45,7 +48,8 @@ static void append(struct writing *writing, uint32_t unit, struct pim_instructio
     ck_assert_msg(status == PIM_OK, "%s", error.text);
 }
 
-static struct pim_instruction memory(uint8_t opcode, uint8_t buffer, uint64_t address, uint32_t bytes, uint32_t count)
+static struct pim_instruction memory(uint8_t opcode, uint8_t buffer, uint64_t address, uint32_t bytes,
+                                     uint32_t count)
 {
     struct pim_instruction instruction = {.opcode = opcode, .detail = buffer};
     instruction.u.memory.address = address;
@@ -55,10 +59,12 @@ static struct pim_instruction memory(uint8_t opcode, uint8_t buffer, uint64_t ad
     return instruction;
 }
 
-/* A product of a tile: two loads, a matrix, a vector, a store; perhaps repeated. Two tiles fit every buffer. */
+/* A product of a tile: two loads, a matrix, a vector, a store; perhaps repeated. Two tiles fit every buffer.
+ * */
 static void append_tile(struct writing *writing, uint32_t unit)
 {
-    uint32_t m = 1 + below(writing, 24), n = 1 + below(writing, 24), k = 1 + below(writing, 24), times = 1 + below(writing, 3);
+    uint32_t m = 1 + below(writing, 24), n = 1 + below(writing, 24), k = 1 + below(writing, 24),
+             times = 1 + below(writing, 3);
     struct pim_instruction repeat = {.opcode = PIM_OP_REPEAT};
     repeat.u.control.count = times;
     repeat.u.control.length = 5;
@@ -69,14 +75,16 @@ static void append_tile(struct writing *writing, uint32_t unit)
     append(writing, unit, load);
     append(writing, unit, memory(PIM_OP_LOAD, PIM_BUFFER_WEIGHT, below(writing, 50000), k * n, 1));
     struct pim_instruction matrix = {.opcode = PIM_OP_MATRIX,
-                                     .detail = PIM_MATRIX_RELEASE_INPUT | PIM_MATRIX_RELEASE_WEIGHT | PIM_MATRIX_OPEN_OUTPUT,
+                                     .detail = PIM_MATRIX_RELEASE_INPUT | PIM_MATRIX_RELEASE_WEIGHT |
+                                               PIM_MATRIX_OPEN_OUTPUT,
                                      .dependency = {1, 2}};
     matrix.u.matrix.m = m;
     matrix.u.matrix.n = n;
     matrix.u.matrix.k = k;
     matrix.u.matrix.input_bits = matrix.u.matrix.weight_bits = matrix.u.matrix.output_bits = 8;
     append(writing, unit, matrix);
-    struct pim_instruction vector = {.opcode = PIM_OP_VECTOR, .detail = (uint8_t)below(writing, PIM_VECTORS), .dependency = {1}};
+    struct pim_instruction vector = {
+        .opcode = PIM_OP_VECTOR, .detail = (uint8_t)below(writing, PIM_VECTORS), .dependency = {1}};
     vector.u.vector.rows = m;
     vector.u.vector.elements = n;
     vector.u.vector.release = m * n * 4;
@@ -92,7 +100,8 @@ static void append_tile(struct writing *writing, uint32_t unit)
 
 static void append_message(struct writing *writing)
 {
-    uint32_t units = writing->width * writing->height, source = below(writing, units), destination = below(writing, units);
+    uint32_t units = writing->width * writing->height, source = below(writing, units),
+             destination = below(writing, units);
     if (source == destination)
         return;
     struct pim_instruction message = {.opcode = PIM_OP_SEND};
@@ -119,7 +128,8 @@ static enum pim_status write_program(const char *path, const void *context, stru
         return status;
     for (uint32_t phase = 0; phase < PHASES; phase++) {
         struct pim_instruction mark = {.opcode = PIM_OP_PHASE_BEGIN};
-        mark.u.control.phase = pim_trace_writer_phase(writing->writer, &(struct pim_trace_phase){.name = "p"});
+        mark.u.control.phase =
+            pim_trace_writer_phase(writing->writer, &(struct pim_trace_phase){.name = "p"});
         for (uint32_t unit = 0; unit < units; unit++)
             append(writing, unit, mark);
         for (uint32_t items = 10 + below(writing, 40); items > 0; items--) {
@@ -143,7 +153,8 @@ static const char *pick(struct pim_random *random, const char *const *choices, s
     return choices[pim_random_below(random, count)];
 }
 #define PICK(random, ...)                                                                                    \
-    pick(random, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+    pick(random, (const char *const[]){__VA_ARGS__},                                                         \
+         sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
 static void check_completable(const struct run *run)
 {
@@ -166,18 +177,21 @@ START_TEST(random_programs_complete_with_every_invariant)
     writing.width = 1 + below(&writing, 4);
     writing.height = 1 + below(&writing, 4);
     struct pim_random *random = &writing.random;
-    struct run run = {.width = writing.width,
-                      .height = writing.height,
-                      .settings = {PICK(random, "unit.issue=in_order", "unit.issue=out_of_order"),
-                                   PICK(random, "unit.window=4", "unit.window=8", "unit.window=64"),
-                                   PICK(random, "network_interface.packet_bytes=24", "network_interface.packet_bytes=256"),
-                                   PICK(random, "network_interface.posted_receives=1", "network_interface.posted_receives=3",
-                                        "network_interface.posted_receives=20"),
-                                   PICK(random, "noc.buffer_flits=1", "noc.buffer_flits=4", "noc.buffer_flits=8"),
-                                   PICK(random, "clock.network_khz=400000", "clock.network_khz=300000", "clock.memory_khz=533333"),
-                                   PICK(random, "dram.refresh=true", "dram.page=closed", "dram.arbitration_bytes=48",
-                                        "noc.fidelity=analytic", "network_interface.send_packets=7")}};
-    printf("program %d of %d, seed 0x%" PRIx64 ": %u x %u\n", _i, (int)PROGRAMS, seed + (uint64_t)_i, run.width, run.height);
+    struct run run = {
+        .width = writing.width,
+        .height = writing.height,
+        .settings = {
+            PICK(random, "unit.issue=in_order", "unit.issue=out_of_order"),
+            PICK(random, "unit.window=4", "unit.window=8", "unit.window=64"),
+            PICK(random, "network_interface.packet_bytes=24", "network_interface.packet_bytes=256"),
+            PICK(random, "network_interface.posted_receives=1", "network_interface.posted_receives=3",
+                 "network_interface.posted_receives=20"),
+            PICK(random, "noc.buffer_flits=1", "noc.buffer_flits=4", "noc.buffer_flits=8"),
+            PICK(random, "clock.network_khz=400000", "clock.network_khz=300000", "clock.memory_khz=533333"),
+            PICK(random, "dram.refresh=true", "dram.page=closed", "dram.arbitration_bytes=48",
+                 "noc.fidelity=analytic", "network_interface.send_packets=7")}};
+    printf("program %d of %d, seed 0x%" PRIx64 ": %u x %u\n", _i, (int)PROGRAMS, seed + (uint64_t)_i,
+           run.width, run.height);
     const void *const context[] = {&writing};
     run.trace = trace_from(write_program, context);
     make_from(&run, run.trace);

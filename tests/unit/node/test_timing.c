@@ -1,4 +1,5 @@
-/* One unit: when instructions start and end, by hand from the rules of docs/models/node.md with the quantities of support.h. */
+/* One unit: when instructions start and end, by hand from the rules of docs/models/node.md with the
+ * quantities of support.h. */
 #include "tests/unit/node/suites.h"
 #include "tests/unit/node/support.h"
 
@@ -20,8 +21,8 @@ END_TEST
 
 START_TEST(a_chain_is_the_sum_of_its_parts)
 {
-    /* RD 9 to 16, data 25; the second load follows without a bubble: at the port in 16, RD 17 to 20, data 29. Product 29 + 24 = 53;
-     * copy 53 + 16 + 16 = 85; store at the port in 85: WR 86 to 93, data 98. */
+    /* RD 9 to 16, data 25; the second load follows without a bubble: at the port in 16, RD 17 to 20, data 29.
+     * Product 29 + 24 = 53; copy 53 + 16 + 16 = 85; store at the port in 85: WR 86 to 93, data 98. */
     struct run run = {.width = 1, .height = 1};
     replay_well(&run, PHASE "load input address=0 bytes=128\n"
                             "load weight address=128 bytes=64\n"
@@ -65,14 +66,16 @@ END_TEST
 
 START_TEST(a_single_buffer_makes_the_load_wait_for_space)
 {
-    /* The second load starts when the first product gives the space back, in 49: RD 50 to 57, data 66; product 66 to 90. */
+    /* The second load starts when the first product gives the space back, in 49: RD 50 to 57, data 66;
+     * product 66 to 90. */
     struct run run = {.width = 1, .height = 1, .settings = {"buffers.input_bytes=255"}};
     replay_well(&run, TWO_TILES);
     STARTS(&run, 0, 3, 49);
     ENDS(&run, 0, 3, 66);
     ENDS(&run, 0, 4, 90);
     const struct pim_unit_result *unit = &run.result.units[0];
-    /* The memory engine is busy 0 to 25 and 49 to 66 and waits for space between; the array waits for both loads. */
+    /* The memory engine is busy 0 to 25 and 49 to 66 and waits for space between; the array waits for both
+     * loads. */
     ck_assert_uint_eq(unit->wait[PIM_ENGINE_MEMORY][PIM_WAIT_BUFFER], 24);
     ck_assert_uint_eq(unit->busy[PIM_CLASS_DRAM], 42);
     ck_assert_uint_eq(unit->stall[PIM_CLASS_DRAM], 24);
@@ -135,8 +138,8 @@ END_TEST
 
 START_TEST(the_window_bounds_what_is_in_flight)
 {
-    /* Four in flight: the copy is the fifth of the phase behind three products and a load, so it is fetched in 21, when the load, the oldest,
-     * is complete. */
+    /* Four in flight: the copy is the fifth of the phase behind three products and a load, so it is fetched
+     * in 21, when the load, the oldest, is complete. */
     struct run run = {.width = 1, .height = 1, .settings = {"unit.window=4"}};
     replay_well(&run, PHASE "load none address=0 bytes=64\n"
                             "matrix m=16 n=8 k=8\nmatrix m=16 n=8 k=8\nmatrix m=16 n=8 k=8\n"
@@ -159,7 +162,8 @@ END_TEST
 
 START_TEST(a_slower_logic_clock_waits_for_its_edges)
 {
-    /* Logic at half the rate: the product starts on the edge at 30 and takes 24 x 2, the copy 32 x 2; store: WR 143 to 150, data 155. */
+    /* Logic at half the rate: the product starts on the edge at 30 and takes 24 x 2, the copy 32 x 2; store:
+     * WR 143 to 150, data 155. */
     struct run run = {.width = 1, .height = 1, .settings = {"clock.logic_khz=200000"}};
     replay_well(&run, PHASE "load input address=0 bytes=128\n"
                             "load weight address=128 bytes=64\n"
@@ -180,11 +184,13 @@ END_TEST
 
 START_TEST(a_slower_memory_clock_counts_its_own_cycles)
 {
-    /* Memory at half the rate: tRCD 18 ns is 4 cycles, tCL 20 ns is 4: ACT 1, RD 5 to 8, data 8 + 4 + 1 = 13 cycles of 2 ticks. A load that comes
-     * after a product of 25 ticks reaches the port on the edge at 26. */
-    struct run run = {.width = 1, .height = 1, .settings = {"clock.memory_khz=200000", "pe.pipeline_depth=9"}};
-    replay_well(&run, PHASE "load none address=0 bytes=64\nphase_end 0\n"
-                            "phase_begin 0\nmatrix m=16 n=8 k=8\nload none address=0 bytes=16 after=1\nphase_end 0\n");
+    /* Memory at half the rate: tRCD 18 ns is 4 cycles, tCL 20 ns is 4: ACT 1, RD 5 to 8, data 8 + 4 + 1 = 13
+     * cycles of 2 ticks. A load that comes after a product of 25 ticks reaches the port on the edge at 26. */
+    struct run run = {
+        .width = 1, .height = 1, .settings = {"clock.memory_khz=200000", "pe.pipeline_depth=9"}};
+    replay_well(&run, PHASE
+                "load none address=0 bytes=64\nphase_end 0\n"
+                "phase_begin 0\nmatrix m=16 n=8 k=8\nload none address=0 bytes=16 after=1\nphase_end 0\n");
     ENDS(&run, 0, 1, 26);
     STARTS(&run, 0, 5, 26 + 25);
     /* Reached in cycle 26: the row is open, RD 27, data 32. */
@@ -208,7 +214,8 @@ END_TEST
 
 START_TEST(a_closed_page_opens_its_row_again)
 {
-    /* RD 9 to 12; automatic precharge in max(ACT 1 + 16, RD 12 + 3) = 17, so ACT in max(17 + 8, 1 + 24) = 25, RD 33 to 36. */
+    /* RD 9 to 12; automatic precharge in max(ACT 1 + 16, RD 12 + 3) = 17, so ACT in max(17 + 8, 1 + 24) = 25,
+     * RD 33 to 36. */
     struct run run = {.width = 1, .height = 1, .settings = {"dram.page=closed"}};
     replay_well(&run, ONE_ROW_TWICE);
     ENDS(&run, 0, 2, 45);
@@ -219,7 +226,8 @@ END_TEST
 
 START_TEST(another_row_is_a_conflict)
 {
-    /* PRE in max(17, 12 + 3) = 17: one cycle after the second load reaches the port it is 13, so 17; ACT 25, RD 33 to 36. */
+    /* PRE in max(17, 12 + 3) = 17: one cycle after the second load reaches the port it is 13, so 17; ACT 25,
+     * RD 33 to 36. */
     struct run run = {.width = 1, .height = 1};
     replay_well(&run, PHASE "load none address=0 bytes=64\nload none address=1024 bytes=64\nphase_end 0\n");
     ENDS(&run, 0, 2, 45);
@@ -230,10 +238,12 @@ END_TEST
 
 START_TEST(a_refresh_comes_between)
 {
-    /* Refresh due in 200. Load at the port in 198: ACT 199, RD 207 (the access the row was opened for); PRE 215, REF 223, ACT 295, RD 303,
-     * 304, 305, data 314. */
+    /* Refresh due in 200. Load at the port in 198: ACT 199, RD 207 (the access the row was opened for); PRE
+     * 215, REF 223, ACT 295, RD 303, 304, 305, data 314. */
     struct run run = {.width = 1, .height = 1, .settings = {"dram.refresh=true", "dram.trefi_ns=500"}};
-    replay_well(&run, PHASE "vector copy rows=1 elements=1456 bits=8\nload none address=0 bytes=64 after=1\nphase_end 0\n");
+    replay_well(
+        &run,
+        PHASE "vector copy rows=1 elements=1456 bits=8\nload none address=0 bytes=64 after=1\nphase_end 0\n");
     STARTS(&run, 0, 2, 198);
     ENDS(&run, 0, 2, 314);
     ck_assert_uint_eq(run.result.dram.refreshes, 1);
@@ -255,8 +265,9 @@ END_TEST
 
 START_TEST(a_repeat_steps_its_address_and_looks_back_over_iterations)
 {
-    /* Each load waits for the product of the iteration before it (2 fetches back; in the first iteration that is the phase mark's
-     * neighbour): load 21, product 24, then RD one cycle after the start since the row stays open: 4 columns and 9 of latency, 13. */
+    /* Each load waits for the product of the iteration before it (1 fetch back; in the first iteration that
+     * is the join): load 21, product 24, then RD one cycle after the start since the row stays open: 4
+     * columns and 9 of latency, 13. */
     struct run run = {.width = 1, .height = 1};
     replay_well(&run, PHASE "join\nrepeat 3 {\n"
                             "  load none address=0 bytes=64 step=64 after=1\n"
@@ -277,7 +288,8 @@ END_TEST
 
 START_TEST(long_pieces_are_cut_at_rows_and_columns)
 {
-    /* 200 bytes from address 8 are the columns 0 to 12: 13 accesses however the port cuts, here after at most 64 bytes. */
+    /* 200 bytes from address 8 are the columns 0 to 12: 13 accesses however the port cuts, here after at most
+     * 64 bytes. */
     struct run run = {.width = 1, .height = 1, .settings = {"dram.arbitration_bytes=64"}};
     replay_well(&run, PHASE "load none address=8 bytes=200\nphase_end 0\n");
     ck_assert_uint_eq(run.result.dram.reads, 13);
@@ -297,14 +309,16 @@ END_TEST
 
 START_TEST(clients_of_the_port_take_turns)
 {
-    /* Unit 0 loads 1024 bytes of one row and has to send 64 of them: the read of the send waits for one part of 256 bytes (16 columns), not for
-     * the whole load. First part: ACT 1, RD 9 to 24. The announcement comes in 13, so the send is at the port in 24: RD 25 to 28, data 37. */
+    /* Unit 0 loads 1024 bytes of one row and has to send 64 of them: the read of the send waits for one part
+     * of 256 bytes (16 columns), not for the whole load. First part: ACT 1, RD 9 to 24. The announcement
+     * comes in 13, so the send is at the port in 24: RD 25 to 28, data 37. */
     struct run run = {.width = 2, .height = 1, .settings = {"dram.arbitration_bytes=256"}};
     replay_well(&run, ".phase 0 \"work\" cycles=0\n"
-                      ".unit 0\nphase_begin 0\nload none address=0 bytes=1024\nsend peer=1 tag=0 address=0 bytes=64\nphase_end 0\n"
+                      ".unit 0\nphase_begin 0\nload none address=0 bytes=1024\nsend peer=1 tag=0 address=0 "
+                      "bytes=64\nphase_end 0\n"
                       ".unit 1\nphase_begin 0\nreceive peer=0 tag=0 address=0 bytes=64\nphase_end 0\n");
     STARTS(&run, 0, 2, 13);
-    ENDS(&run, 0, 2, 45); /* 8 flits leave in 38 to 45 */
+    ENDS(&run, 0, 2, 45);             /* 8 flits leave in 38 to 45 */
     ENDS(&run, 0, 1, 9 + 63 + 4 + 9); /* 4 columns later than alone */
     clean(&run);
 }

@@ -1,0 +1,171 @@
+/*
+ * The replay from inside: what nodes and networks share.
+ *
+ * At every instant at which something ends there is one time point, in the last phase of that tick, in which everything happens in a fixed
+ * order: the network finishes its transfers, nodes finish and start steps, the network starts transfers (docs/models/conflict.md).
+ *
+ * Invariants, of every edge: arrived <= sent <= produced, dropped <= arrived, sent - dropped <= capacity_in, produced - sent <=
+ * capacity_out + 0 for waiting packets; packets of an edge arrive in order.
+ */
+#ifndef PIMSIM_MODELS_CONFLICT_INTERNAL_H
+#define PIMSIM_MODELS_CONFLICT_INTERNAL_H
+
+#include "models/conflict/conflict.h"
+#include "sim/bits.h"
+#include "sim/kernel.h"
+
+#define CONFLICT_NONE UINT32_MAX
+
+struct conflict_replay;
+
+/* Whom an event of the kernel is for. */
+struct conflict_owner {
+    struct conflict_replay *replay;
+    uint32_t index;
+};
+
+struct conflict_node {
+    uint32_t image, step; /* the one that runs, or the next */
+    bool running;
+    pim_time end;
+};
+
+/* Packets of an edge, counted over all images. */
+struct conflict_edge {
+    uint32_t produced, sent, arrived, dropped;
+    uint32_t total;
+    uint32_t capacity_in, capacity_out; /* packets in its part of the destination's input buffer, in the source's output buffer */
+    pim_time hop;                       /* bits / bandwidth (+ router delay) */
+};
+
+/* A way of switching. */
+struct conflict_network {
+    enum pim_status (*create)(struct conflict_replay *replay, struct pim_error *error);
+    void (*destroy)(struct conflict_replay *replay);
+    void (*finish)(struct conflict_replay *replay);    /* all transfers that have ended by now */
+    bool (*arbitrate)(struct conflict_replay *replay); /* starts transfers; true: nodes have to be looked at again at once */
+    void (*explain)(const struct conflict_replay *replay, uint32_t edge, char *text, size_t size); /* what holds a packet up */
+};
+
+extern const struct conflict_network conflict_path_hold, conflict_saf, conflict_saf_table;
+
+struct conflict_replay {
+    const struct pim_task_graph *graph;
+    const struct pim_conflict_options *options;
+    const uint32_t *placement;
+    struct pim_conflict_result *result;
+    struct pim_kernel *kernel;
+    struct pim_pending_work work;
+    enum pim_conflict_arithmetic arithmetic;
+    enum pim_status status; /* of a handler that failed: the run has been stopped */
+    struct pim_error *error;
+
+    struct conflict_node *node;
+    struct conflict_edge *edge;
+    pim_time *span;                 /* of each latency of the graph */
+    struct conflict_owner *owner_of_node, *owner_of_transfer;
+    uint64_t *marked;               /* nodes to look at in the next time point */
+    uint64_t *ended;                /* transfers that have ended, by the network's number */
+    uint32_t transfers;             /* bits in `ended` */
+    bool point_due;
+    uint64_t nodes_left;            /* nodes with steps left */
+    uint32_t *rank, *rank_of;       /* balance: edges in the order of priority, and the place of each */
+    uint32_t *link_index;           /* by undirected or directed number of a link, its place in result->link */
+    pim_time *image_start, *image_end;
+
+    const struct conflict_network *network;
+    void *state; /* of the network */
+};
+
+static inline void conflict_set(uint64_t *bits, uint32_t index)
+{
+    bits[index / 64] |= UINT64_C(1) << (index % 64);
+}
+
+/* The number under which a directed link is busy. */
+static inline uint32_t conflict_resource(const struct conflict_replay *replay, uint32_t link)
+{
+    bool both = replay->options->switching == PIM_SWITCHING_PATH_HOLD || replay->options->half_duplex;
+    return both ? pim_conflict_undirected(&replay->options->mesh, link) : link;
+}
+
+static inline struct pim_conflict_link *conflict_link(const struct conflict_replay *replay, uint32_t resource)
+{
+    return &replay->result->link[replay->link_index[resource]];
+}
+
+static inline uint64_t conflict_now_fixed(const struct conflict_replay *replay)
+{
+    return pim_conflict_fixed(replay->arithmetic, pim_kernel_now(replay->kernel));
+}
+
+/* Whether the next packet of an edge waits at its source and has room at its destination. */
+static inline bool conflict_sendable(const struct conflict_edge *edge)
+{
+    return edge->produced > edge->sent && edge->sent - edge->dropped < edge->capacity_in;
+}
+
+/* Room for `transfers` numbers of transfers, `owner_of_transfer` included. PIM_NO_MEMORY. */
+enum pim_status conflict_make_transfers(struct conflict_replay *replay, uint32_t transfers, struct pim_error *error);
+
+/* `span` from now, sets the bit of a transfer in `ended`; returns that instant. Fails the run when it is beyond the end of time. */
+pim_time conflict_schedule_end(struct conflict_replay *replay, uint32_t transfer, pim_time span);
+
+/* The next packet of the edge leaves the output buffer: the source is looked at in the next time point. */
+void conflict_leave(struct conflict_replay *replay, uint32_t edge);
+
+/* A packet of the edge has arrived: the destination is looked at, the priority sinks. */
+void conflict_arrive(struct conflict_replay *replay, uint32_t edge, uint32_t hops);
+
+/* The time over `hops` hops, added up one by one as the authors' code does. */
+pim_time conflict_path_span(const struct conflict_replay *replay, uint32_t edge, uint32_t hops);
+
+/* Tells the recorder of a transfer or hop that starts now. `packet` counts over all images. */
+void conflict_record(struct conflict_replay *replay, int kind, uint32_t edge, uint32_t packet, pim_time end, const uint32_t *links,
+                     uint32_t hops);
+
+/* Ends the run with an error. */
+void conflict_abort(struct conflict_replay *replay, enum pim_status status, const char *text);
+
+/* --- adaptive routing (adaptive.c) --- */
+
+struct conflict_adaptive;
+
+/* All links idle. NULL when memory is out. */
+struct conflict_adaptive *conflict_adaptive_create(const struct pim_conflict_mesh *mesh, enum pim_tie_break tie_break);
+void conflict_adaptive_destroy(struct conflict_adaptive *adaptive);
+
+/* The most hops that the rule accepts between two routers. */
+uint32_t conflict_adaptive_limit(const struct pim_conflict_mesh *mesh, const struct pim_detour *detour, uint32_t from, uint32_t to);
+
+/* Shortest path over idle links of at most `limit` hops: writes its directed links, returns their number, 0 for none. */
+uint32_t conflict_adaptive_search(struct conflict_adaptive *adaptive, uint32_t from, uint32_t to, uint32_t limit, uint32_t *links);
+
+/* Takes the links of a path out of the graph of idle links; puts them back. */
+void conflict_adaptive_take(struct conflict_adaptive *adaptive, const uint32_t *links, uint32_t hops);
+void conflict_adaptive_release(struct conflict_adaptive *adaptive, const uint32_t *links, uint32_t hops);
+
+/* --- behaviour tables made ready for execution (table.c) --- */
+
+/* Operations are numbered through all routers; that of place p in the list of router r is first[r] + p. */
+struct conflict_plan {
+    uint32_t *first;       /* by router, and one more for the end */
+    uint32_t *next;        /* by operation: the next of the same packet, CONFLICT_NONE behind the last */
+    uint32_t *router;      /* by operation */
+    struct pim_operation *operation;
+    uint32_t *packet;      /* first operation of packet k of edge e: packet[first_packet[e] + k] */
+    size_t *first_packet;
+    uint32_t *counter;     /* by router: operations done; the executing network's */
+};
+
+/* PIM_BAD_INPUT when a table names no link or task, does not deliver a packet at its destination, leads it in a loop, or has operations
+ * for other than the packets of this run. */
+enum pim_status conflict_plan_create(struct conflict_plan *plan, const struct conflict_replay *replay, struct pim_error *error);
+void conflict_plan_terminate(struct conflict_plan *plan);
+
+/* --- results (result.c) --- */
+
+enum pim_status conflict_result_initialize(struct conflict_replay *replay, struct pim_error *error);
+void conflict_result_finish(struct conflict_replay *replay);
+
+#endif

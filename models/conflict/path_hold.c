@@ -1,0 +1,338 @@
+/*
+ * Switching mode path_hold: a transfer holds every link of its path, both directions, from its start to its end, hops x bits / bandwidth
+ * later. One packet of an edge is on its way at a time. A transfer that finds a link busy waits; it holds nothing meanwhile, so
+ * there is no deadlock in the network.
+ *
+ * Also the ideal network, in which links are never busy.
+ */
+#include "models/conflict/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct transfer {
+    bool flying, waiting; /* waiting: asked and was refused, since ready_fixed */
+    bool queued;          /* fifo: stands in the queue */
+    uint32_t hops;        /* of the path that is held; with straight paths always */
+    uint32_t *links;      /* directed links of the path */
+    uint32_t *held;       /* the same as undirected links */
+    uint32_t blame;       /* the link it first waited for; CONFLICT_NONE: none in particular */
+    uint64_t ready_fixed;
+    uint64_t refused_at;  /* adaptive: `releases` when the last search failed */
+    uint32_t limit;       /* adaptive */
+    pim_time span;        /* of a straight path */
+};
+
+struct path_hold {
+    struct transfer *transfer; /* by edge */
+    uint8_t *busy;             /* by undirected link */
+    struct conflict_adaptive *adaptive;
+    struct conflict_plan plan;
+    uint64_t releases; /* so far, of any link */
+    uint32_t *queue, queued; /* fifo: edges in the order in which they became ready */
+    uint32_t turn;           /* round robin: the edge that is asked first */
+};
+
+/* --- set-up --- */
+
+static void destroy(struct conflict_replay *replay)
+{
+    struct path_hold *state = replay->state;
+    if (!state)
+        return;
+    for (uint32_t e = 0; state->transfer && e < replay->graph->edges; e++) {
+        free(state->transfer[e].links);
+        free(state->transfer[e].held);
+    }
+    free(state->transfer);
+    free(state->busy);
+    free(state->queue);
+    conflict_adaptive_destroy(state->adaptive);
+    conflict_plan_terminate(&state->plan);
+    free(state);
+    replay->state = NULL;
+}
+
+static void hold(const struct conflict_replay *replay, struct transfer *transfer)
+{
+    for (uint32_t i = 0; i < transfer->hops; i++)
+        transfer->held[i] = pim_conflict_undirected(&replay->options->mesh, transfer->links[i]);
+}
+
+static bool make_transfer(struct conflict_replay *replay, struct path_hold *state, uint32_t e)
+{
+    const struct pim_conflict_options *options = replay->options;
+    struct transfer *transfer = &state->transfer[e];
+    uint32_t from = replay->placement[replay->graph->edge[e].source], to = replay->placement[replay->graph->edge[e].destination];
+    bool straight = options->routing == PIM_CONFLICT_XY || options->routing == PIM_CONFLICT_YX;
+    uint32_t room = pim_conflict_distance(&options->mesh, from, to);
+    transfer->refused_at = UINT64_MAX;
+    transfer->limit = conflict_adaptive_limit(&options->mesh, &options->detour, from, to);
+    if (options->routing == PIM_CONFLICT_ADAPTIVE)
+        room = transfer->limit;
+    else if (options->routing == PIM_CONFLICT_TABLE)
+        room = pim_conflict_routers(&options->mesh);
+    transfer->links = calloc((size_t)room + 1, sizeof *transfer->links);
+    transfer->held = calloc((size_t)room + 1, sizeof *transfer->held);
+    if (!transfer->links || !transfer->held)
+        return false;
+    if (straight) {
+        transfer->hops = pim_conflict_straight(&options->mesh, from, to, options->routing == PIM_CONFLICT_YX, transfer->links);
+        hold(replay, transfer);
+        transfer->span = conflict_path_span(replay, e, transfer->hops);
+    }
+    return true;
+}
+
+static enum pim_status create(struct conflict_replay *replay, struct pim_error *error)
+{
+    uint32_t edges = replay->graph->edges;
+    struct path_hold *state = replay->state = calloc(1, sizeof *state);
+    bool complete = state != NULL;
+    if (complete) {
+        state->transfer = calloc((size_t)edges + 1, sizeof *state->transfer);
+        state->busy = calloc((size_t)pim_conflict_routers(&replay->options->mesh) * PIM_DIRECTIONS, 1);
+        state->queue = calloc((size_t)edges + 1, sizeof *state->queue);
+        complete = state->transfer && state->busy && state->queue;
+    }
+    for (uint32_t e = 0; complete && e < edges; e++)
+        complete = make_transfer(replay, state, e);
+    if (complete && replay->options->routing == PIM_CONFLICT_ADAPTIVE) {
+        state->adaptive = conflict_adaptive_create(&replay->options->mesh, replay->options->detour.tie_break);
+        complete = state->adaptive != NULL;
+    }
+    if (!complete)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " edges", edges);
+    if (replay->options->routing == PIM_CONFLICT_TABLE && conflict_plan_create(&state->plan, replay, error) != PIM_OK)
+        return error->status;
+    return conflict_make_transfers(replay, edges, error);
+}
+
+/* --- rule 1: transfers that have ended, in the order of the edges --- */
+
+static void finish_one(struct conflict_replay *replay, struct path_hold *state, uint32_t e)
+{
+    struct transfer *transfer = &state->transfer[e];
+    transfer->flying = false;
+    conflict_arrive(replay, e, transfer->hops);
+    if (replay->options->ideal)
+        return;
+    for (uint32_t i = 0; i < transfer->hops; i++)
+        state->busy[transfer->held[i]] = 0;
+    state->releases++;
+    if (state->adaptive)
+        conflict_adaptive_release(state->adaptive, transfer->links, transfer->hops);
+}
+
+static void finish(struct conflict_replay *replay)
+{
+    for (uint32_t word = 0; word <= replay->transfers / 64; word++) {
+        for (uint64_t bits = replay->ended[word]; bits; bits &= bits - 1)
+            finish_one(replay, replay->state, word * 64 + pim_lowest_bit(bits));
+        replay->ended[word] = 0;
+    }
+}
+
+/* --- rule 4: arbitration --- */
+
+/* The path of the next packet as its table operations say; they must be next in all their routers. */
+static bool find_planned(struct conflict_replay *replay, struct path_hold *state, uint32_t e)
+{
+    struct transfer *transfer = &state->transfer[e];
+    const struct conflict_plan *plan = &state->plan;
+    transfer->hops = 0;
+    uint32_t at = plan->packet[plan->first_packet[e] + replay->edge[e].sent];
+    for (; at != CONFLICT_NONE; at = plan->next[at]) {
+        uint32_t router = plan->router[at];
+        if (plan->first[router] + plan->counter[router] != at)
+            return false;
+        if (plan->operation[at].to != PIM_PORT_PE)
+            transfer->links[transfer->hops++] = router * PIM_DIRECTIONS + plan->operation[at].to;
+    }
+    hold(replay, transfer);
+    return true;
+}
+
+static void advance_plan(struct conflict_plan *plan, uint32_t at)
+{
+    for (; at != CONFLICT_NONE; at = plan->next[at])
+        plan->counter[plan->router[at]]++;
+}
+
+/* Finds the path of the next packet; false when it has to wait, with the busy link in *busy if there is one. */
+static bool find_path(struct conflict_replay *replay, struct path_hold *state, uint32_t e, uint32_t *busy)
+{
+    struct transfer *transfer = &state->transfer[e];
+    *busy = CONFLICT_NONE;
+    if (replay->options->routing == PIM_CONFLICT_ADAPTIVE) {
+        if (transfer->refused_at == state->releases)
+            return false; /* since then links have only become busy */
+        const struct pim_task_edge *edge = &replay->graph->edge[e];
+        transfer->hops = conflict_adaptive_search(state->adaptive, replay->placement[edge->source], replay->placement[edge->destination],
+                                                  transfer->limit, transfer->links);
+        if (transfer->hops == 0) {
+            transfer->refused_at = state->releases;
+            return false;
+        }
+        hold(replay, transfer);
+        return true;
+    }
+    if (replay->options->routing == PIM_CONFLICT_TABLE && !find_planned(replay, state, e))
+        return false;
+    for (uint32_t i = 0; i < transfer->hops; i++) {
+        if (state->busy[transfer->held[i]]) {
+            *busy = transfer->held[i];
+            return false;
+        }
+    }
+    return true;
+}
+
+static void account(struct conflict_replay *replay, const struct transfer *transfer, uint32_t e)
+{
+    uint64_t bits = replay->graph->edge[e].bits;
+    for (uint32_t i = 0; i < transfer->hops; i++) {
+        struct pim_conflict_link *link = conflict_link(replay, transfer->held[i]);
+        link->transfers++;
+        link->held_bits += transfer->hops * bits;
+    }
+    if (!transfer->waiting)
+        return;
+    uint64_t waited = conflict_now_fixed(replay) - transfer->ready_fixed;
+    replay->result->task[e].wait_fixed += waited;
+    if (transfer->blame != CONFLICT_NONE) {
+        conflict_link(replay, transfer->blame)->waits++;
+        conflict_link(replay, transfer->blame)->wait_fixed += waited;
+    }
+}
+
+static void start(struct conflict_replay *replay, struct path_hold *state, uint32_t e)
+{
+    struct transfer *transfer = &state->transfer[e];
+    const struct pim_conflict_options *options = replay->options;
+    bool straight = options->routing == PIM_CONFLICT_XY || options->routing == PIM_CONFLICT_YX;
+    if (!options->ideal) {
+        for (uint32_t i = 0; i < transfer->hops; i++)
+            state->busy[transfer->held[i]] = 1;
+        if (state->adaptive)
+            conflict_adaptive_take(state->adaptive, transfer->links, transfer->hops);
+    }
+    uint32_t packet = replay->edge[e].sent;
+    if (options->routing == PIM_CONFLICT_TABLE)
+        advance_plan(&state->plan, state->plan.packet[state->plan.first_packet[e] + packet]);
+    account(replay, transfer, e);
+    transfer->flying = true;
+    transfer->waiting = false;
+    conflict_leave(replay, e);
+    pim_time end = conflict_schedule_end(replay, e, straight ? transfer->span : conflict_path_span(replay, e, transfer->hops));
+    conflict_record(replay, PIM_INTERVAL_TRANSFER, e, packet, end, transfer->links, transfer->hops);
+    if (options->make_table &&
+        pim_behaviour_append(options->make_table, e, transfer->links, transfer->hops, replay->error) != PIM_OK)
+        conflict_abort(replay, replay->error->status, NULL);
+}
+
+static bool ready(const struct conflict_replay *replay, const struct path_hold *state, uint32_t e)
+{
+    return !state->transfer[e].flying && conflict_sendable(&replay->edge[e]);
+}
+
+/* Asks for one edge that is ready; true when it was granted. */
+static bool ask(struct conflict_replay *replay, struct path_hold *state, uint32_t e)
+{
+    uint32_t busy;
+    struct transfer *transfer = &state->transfer[e];
+    if (find_path(replay, state, e, &busy)) {
+        start(replay, state, e);
+        return true;
+    }
+    if (!transfer->waiting) {
+        transfer->waiting = true;
+        transfer->ready_fixed = conflict_now_fixed(replay);
+        transfer->blame = busy;
+    }
+    return false;
+}
+
+/* Edges that became ready join the queue in their order, then the queue is served from its head. */
+static void serve_queue(struct conflict_replay *replay, struct path_hold *state)
+{
+    for (uint32_t e = 0; e < replay->graph->edges; e++) {
+        if (!state->transfer[e].queued && ready(replay, state, e)) {
+            state->transfer[e].queued = true;
+            state->queue[state->queued++] = e;
+        }
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < state->queued; i++) {
+        uint32_t e = state->queue[i];
+        if (ask(replay, state, e))
+            state->transfer[e].queued = false;
+        else
+            state->queue[kept++] = e;
+    }
+    state->queued = kept;
+}
+
+/* One pass over all edges in the order of the arbiter. */
+static bool serve(struct conflict_replay *replay, struct path_hold *state)
+{
+    uint32_t edges = replay->graph->edges, turn = state->turn;
+    bool granted = false;
+    switch (replay->options->arbiter) {
+    case PIM_CONFLICT_BALANCE:
+        for (uint32_t i = 0; i < edges; i++) {
+            uint32_t e = replay->rank[i];
+            granted |= ready(replay, state, e) && ask(replay, state, e);
+        }
+        break;
+    case PIM_CONFLICT_ROUND_ROBIN:
+        for (uint32_t i = 0; i < edges; i++) {
+            uint32_t e = turn + i < edges ? turn + i : turn + i - edges;
+            if (ready(replay, state, e) && ask(replay, state, e)) {
+                granted = true;
+                state->turn = e + 1 < edges ? e + 1 : 0;
+            }
+        }
+        break;
+    case PIM_CONFLICT_FIFO:
+        serve_queue(replay, state);
+        break;
+    case PIM_CONFLICT_FIXED:
+    default:
+        for (uint32_t e = 0; e < edges; e++)
+            granted |= ready(replay, state, e) && ask(replay, state, e);
+        break;
+    }
+    return granted;
+}
+
+static bool arbitrate(struct conflict_replay *replay)
+{
+    struct path_hold *state = replay->state;
+    bool granted = serve(replay, state);
+    /* With tables a grant may bring another packet's operations to the heads of their lists. */
+    while (granted && replay->options->routing == PIM_CONFLICT_TABLE)
+        granted = serve(replay, state);
+    return false;
+}
+
+static void explain(const struct conflict_replay *replay, uint32_t e, char *text, size_t size)
+{
+    const struct path_hold *state = replay->state;
+    if (replay->options->routing != PIM_CONFLICT_TABLE) {
+        (void)snprintf(text, size, "no path is free");
+        return;
+    }
+    const struct conflict_plan *plan = &state->plan;
+    for (uint32_t at = plan->packet[plan->first_packet[e] + replay->edge[e].sent]; at != CONFLICT_NONE; at = plan->next[at]) {
+        uint32_t router = plan->router[at], head = plan->first[router] + plan->counter[router];
+        if (head != at) {
+            (void)snprintf(text, size, "router %" PRIu32 " serves edge %" PRIu32 " first, by its table", router, plan->operation[head].task);
+            return;
+        }
+    }
+    (void)snprintf(text, size, "a link of its path is busy");
+}
+
+const struct conflict_network conflict_path_hold = {create, destroy, finish, arbitrate, explain};

@@ -1,0 +1,225 @@
+/* The table behind `pim_dram_schema`, and its values as the models' structs. */
+#include "models/dram/schema.h"
+
+#include <stdio.h>
+
+#define INTEGER(path, fallback, low, high, unit, text)                                                       \
+    {                                                                                                        \
+        path, PIM_KEY_INTEGER, fallback, low, high, NULL, unit, text                                         \
+    }
+#define REAL(path, fallback, high, unit, text)                                                               \
+    {                                                                                                        \
+        path, PIM_KEY_REAL, fallback, 0, high, NULL, unit, text                                              \
+    }
+#define BOOLEAN(path, fallback, text)                                                                        \
+    {                                                                                                        \
+        path, PIM_KEY_BOOLEAN, fallback, 0, 0, NULL, "", text                                                \
+    }
+#define CHOICE(path, fallback, choices, text)                                                                \
+    {                                                                                                        \
+        path, PIM_KEY_CHOICE, fallback, 0, 0, choices, "", text                                              \
+    }
+#define TEXT(path, fallback, text)                                                                           \
+    {                                                                                                        \
+        path, PIM_KEY_TEXT, fallback, 0, 0, NULL, "", text                                                   \
+    }
+
+static const struct pim_key keys[] = {
+    TEXT("name", "\"unnamed\"", "Name of the memory, for people."),
+
+    INTEGER("dram.channels", "1", 1, 4096, "channels", "Channels, independent of one another."),
+    INTEGER("dram.pseudo_channels", "1", 1, 16, "pseudo-channels",
+            "Pseudo-channels of a channel: they share its command bus and have a data bus each."),
+    INTEGER("dram.ranks", "1", 1, 16, "ranks", "Ranks of a pseudo-channel; they share its data bus."),
+    INTEGER("dram.bank_groups", "4", 1, 64, "groups", "Bank groups of a rank."),
+    INTEGER("dram.banks", "4", 1, 64, "banks", "Banks of a bank group. A channel has at most 64 in all."),
+    INTEGER("dram.rows", "65536", 1, 268435456, "rows", "Rows of a bank."),
+    INTEGER("dram.row_bytes", "8192", 1, 16777216, "bytes", "Bytes of a row (of all devices of a rank)."),
+    INTEGER("dram.access_bytes", "64", 1, 65536, "bytes", "Bytes moved by one column access."),
+    INTEGER("dram.clock_ps", "833", 1, 1000000, "ps", "Period of the memory clock."),
+    BOOLEAN("dram.split_command_bus", "false",
+            "HBM: column commands and row commands have a bus each, one command a cycle on each."),
+
+#define X(name, key, fallback, text)                                                                         \
+    INTEGER("dram." key, fallback, 0,                                                                        \
+            PIM_DRAM_T_##name == PIM_DRAM_T_REFI || PIM_DRAM_T_##name == PIM_DRAM_T_REFIPB                   \
+                ? PIM_DRAM_REFRESH_INTERVAL_MAX                                                              \
+                : PIM_DRAM_CYCLES_MAX,                                                                       \
+            "cycles", text),
+    PIM_DRAM_PARAMETER_MAP(X)
+#undef X
+
+        TEXT("dram.mapping", "\"" PIM_DRAM_MAPPING_DEFAULT "\"",
+             "Fields of an address from the most significant bit to the least: row, bank, group, rank, "
+             "pseudo, "
+             "column, channel; name:n takes the next n bits of a field only."),
+    BOOLEAN("dram.bank_xor", "false", "Bank and bank group are exclusive-ored with the low bits of the row."),
+
+    CHOICE(
+        "dram.scheduler", "frfcfs", "frfcfs|frfcfs_row_hit|fcfs",
+        "frfcfs: the oldest request whose next command is ready. frfcfs_row_hit: and no row is closed while "
+        "an older request hits it. fcfs: strictly in order."),
+    INTEGER(
+        "dram.row_hit_cap", "0", 0, 1048576, "accesses",
+        "After so many accesses of a row, hits no longer overtake older requests of the bank; 0: no cap."),
+    CHOICE(
+        "dram.page", "open", "open|closed|timeout",
+        "open: rows stay open until another is needed. closed: a row is closed after page_cap accesses, the "
+        "next of which closes it by itself. timeout: after page_timeout cycles without access."),
+    INTEGER("dram.page_cap", "0", 0, 1048576, "accesses",
+            "Closed pages: accesses of a row before the one that closes it; 0: every access closes its row."),
+    INTEGER("dram.page_timeout", "100", 1, 1048576, "cycles",
+            "Cycles without access after which a row is closed."),
+    INTEGER("dram.read_queue", "32", 1, 4096, "requests", "Reads that wait for their row in a channel."),
+    INTEGER("dram.write_queue", "32", 1, 4096, "requests", "Writes that wait for their row in a channel."),
+    INTEGER("dram.write_high", "0", 0, 4096, "requests",
+            "Writes are served from so many waiting ones on; 0: more than 4/5 of the queue."),
+    INTEGER("dram.write_low", "0", 0, 4096, "requests",
+            "And reads again when no more than so many wait; 0: less than 1/5 of the queue."),
+
+    BOOLEAN("dram.refresh", "true", "false: no refresh at all (for studies only)."),
+    CHOICE("dram.refresh_mode", "all_bank", "all_bank|per_bank",
+           "all_bank: REF for a rank. per_bank: REFpb for its banks in turn."),
+    INTEGER("dram.refresh_postpone", "0", 0, 8, "refreshes",
+            "Due refreshes of a rank that wait while requests for the rank do."),
+
+    CHOICE("energy.model", "none", "none|per_bit|currents",
+           "per_bit: from energies per bit and per command. currents: from IDD and VDD, as DRAMPower does."),
+    REAL("energy.io_pj_per_bit", "0", 1000000, "pJ/bit", "Interface, for each bit read or written."),
+    REAL("energy.read_pj_per_bit", "0", 1000000, "pJ/bit", "per_bit: reading, without the interface."),
+    REAL("energy.write_pj_per_bit", "0", 1000000, "pJ/bit", "per_bit: writing, without the interface."),
+    REAL("energy.activate_pj", "0", 1000000000, "pJ", "per_bit: ACT and the PRE that follows."),
+    REAL("energy.refresh_pj", "0", 1000000000, "pJ", "per_bit: REF; a REFpb costs its share."),
+    REAL("energy.background_mw", "0", 1000000, "mW", "per_bit: background power of a rank."),
+    REAL("energy.vdd_v", "1.2", 100, "V", "currents: supply voltage."),
+    REAL("energy.idd0_ma", "0", 100000, "mA", "currents: one bank opened and closed over and over."),
+    REAL("energy.idd2n_ma", "0", 100000, "mA", "currents: standby, all banks closed."),
+    REAL("energy.idd3n_ma", "0", 100000, "mA", "currents: standby, rows open."),
+    REAL("energy.idd4r_ma", "0", 100000, "mA", "currents: reading without a gap."),
+    REAL("energy.idd4w_ma", "0", 100000, "mA", "currents: writing without a gap."),
+    REAL("energy.idd5b_ma", "0", 100000, "mA", "currents: during REF."),
+    REAL("energy.idd5pb_ma", "0", 100000, "mA", "currents: during REFpb; 0: not known, REFpb is refused."),
+    INTEGER("energy.devices", "1", 1, 64, "devices", "currents: devices that form a rank."),
+};
+
+const struct pim_schema pim_dram_schema = {
+    "dram", "A DRAM: organisation, timing, controller, energy. Presets: `pimsim dram --preset NAME`.", keys,
+    sizeof keys / sizeof keys[0]};
+
+static uint32_t number(const struct pim_configuration *values, const char *path)
+{
+    return (uint32_t)pim_configuration_integer(values, path);
+}
+
+static void take_specification(const struct pim_configuration *values, uint32_t row_bytes,
+                               struct pim_dram_specification *specification)
+{
+    uint32_t access = number(values, "dram.access_bytes");
+    specification->organization = (struct pim_dram_organization){
+        .channels = number(values, "dram.channels"),
+        .pseudo_channels = number(values, "dram.pseudo_channels"),
+        .ranks = number(values, "dram.ranks"),
+        .bank_groups = number(values, "dram.bank_groups"),
+        .banks = number(values, "dram.banks"),
+        .rows = number(values, "dram.rows"),
+        .columns = row_bytes / access,
+        .access_bytes = access,
+    };
+    specification->clock_ps = number(values, "dram.clock_ps");
+    specification->split_command_bus = pim_configuration_boolean(values, "dram.split_command_bus");
+    for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++) {
+        char path[64];
+        (void)snprintf(path, sizeof path, "dram.%s", pim_dram_parameter_key((enum pim_dram_parameter)i));
+        specification->parameter[i] = number(values, path);
+    }
+    if (specification->parameter[PIM_DRAM_T_RPAB] == 0)
+        specification->parameter[PIM_DRAM_T_RPAB] = specification->parameter[PIM_DRAM_T_RP];
+}
+
+static void take_policy(const struct pim_configuration *values, struct pim_dram_policy *policy)
+{
+    uint32_t writes = number(values, "dram.write_queue");
+    uint32_t high = number(values, "dram.write_high"), low = number(values, "dram.write_low");
+    *policy = (struct pim_dram_policy){
+        .scheduler = (enum pim_dram_scheduler)pim_configuration_choice(values, "dram.scheduler"),
+        .row_hit_cap = number(values, "dram.row_hit_cap"),
+        .page = (enum pim_dram_page)pim_configuration_choice(values, "dram.page"),
+        .page_cap = number(values, "dram.page_cap"),
+        .page_timeout = number(values, "dram.page_timeout"),
+        .read_queue = number(values, "dram.read_queue"),
+        .write_queue = writes,
+        .write_high = high ? high : writes * 4 / 5 + (writes > 1),
+        .write_low = low ? low : (writes + 4) / 5 - 1,
+        .refresh = pim_configuration_boolean(values, "dram.refresh"),
+        .per_bank_refresh = pim_configuration_choice(values, "dram.refresh_mode") == 1,
+        .postpone = number(values, "dram.refresh_postpone"),
+    };
+}
+
+static enum pim_status take_energy(const struct pim_configuration *values, bool per_bank_refresh,
+                                   struct pim_dram_energy_parameters *energy, struct pim_error *error)
+{
+    *energy = (struct pim_dram_energy_parameters){
+        .model = (enum pim_dram_energy_model)pim_configuration_choice(values, "energy.model"),
+        .io_pj_per_bit = pim_configuration_real(values, "energy.io_pj_per_bit"),
+        .read_pj_per_bit = pim_configuration_real(values, "energy.read_pj_per_bit"),
+        .write_pj_per_bit = pim_configuration_real(values, "energy.write_pj_per_bit"),
+        .activate_pj = pim_configuration_real(values, "energy.activate_pj"),
+        .refresh_pj = pim_configuration_real(values, "energy.refresh_pj"),
+        .background_mw = pim_configuration_real(values, "energy.background_mw"),
+        .vdd = pim_configuration_real(values, "energy.vdd_v"),
+        .idd0 = pim_configuration_real(values, "energy.idd0_ma"),
+        .idd2n = pim_configuration_real(values, "energy.idd2n_ma"),
+        .idd3n = pim_configuration_real(values, "energy.idd3n_ma"),
+        .idd4r = pim_configuration_real(values, "energy.idd4r_ma"),
+        .idd4w = pim_configuration_real(values, "energy.idd4w_ma"),
+        .idd5b = pim_configuration_real(values, "energy.idd5b_ma"),
+        .idd5pb = pim_configuration_real(values, "energy.idd5pb_ma"),
+        .devices = number(values, "energy.devices"),
+    };
+    if (energy->model != PIM_DRAM_ENERGY_CURRENTS)
+        return PIM_OK;
+    /* Each is a current with rows open: what is below standby would give negative energy. */
+    const struct {
+        const char *path;
+        double value, least;
+        const char *what;
+    } currents[] = {
+        {"energy.idd3n_ma", energy->idd3n, energy->idd2n, "idd2n_ma"},
+        {"energy.idd0_ma", energy->idd0, energy->idd3n, "idd3n_ma"},
+        {"energy.idd4r_ma", energy->idd4r, energy->idd3n, "idd3n_ma"},
+        {"energy.idd4w_ma", energy->idd4w, energy->idd3n, "idd3n_ma"},
+        {"energy.idd5b_ma", energy->idd5b, energy->idd3n, "idd3n_ma"},
+        {"energy.idd5pb_ma", per_bank_refresh ? energy->idd5pb : energy->idd3n, energy->idd3n, "idd3n_ma"},
+    };
+    for (size_t i = 0; i < sizeof currents / sizeof currents[0]; i++)
+        if (currents[i].value < currents[i].least)
+            return pim_configuration_fail(
+                values, error, currents[i].path,
+                "%g mA is below energy.%s, which is %g mA: its energy would be negative", currents[i].value,
+                currents[i].what, currents[i].least);
+    return PIM_OK;
+}
+
+enum pim_status pim_dram_configure(const struct pim_configuration *values,
+                                   struct pim_dram_configuration *configuration, struct pim_error *error)
+{
+    *configuration = (struct pim_dram_configuration){0};
+    uint32_t row_bytes = number(values, "dram.row_bytes"), access = number(values, "dram.access_bytes");
+    if (row_bytes % access != 0)
+        return pim_configuration_fail(values, error, "dram.row_bytes",
+                                      "%u is no multiple of dram.access_bytes, which is %u", row_bytes,
+                                      access);
+    take_specification(values, row_bytes, &configuration->specification);
+    take_policy(values, &configuration->policy);
+    const struct pim_dram_policy *policy = &configuration->policy;
+    const struct pim_dram_specification *specification = &configuration->specification;
+    if (pim_dram_check_specification(specification, policy->refresh, policy->per_bank_refresh, error) !=
+            PIM_OK ||
+        pim_dram_check_policy(policy, error) != PIM_OK ||
+        pim_dram_mapping_parse(&configuration->mapping, pim_configuration_text(values, "dram.mapping"),
+                               pim_configuration_boolean(values, "dram.bank_xor"),
+                               &specification->organization, error) != PIM_OK)
+        return error->status;
+    return take_energy(values, policy->refresh && policy->per_bank_refresh, &configuration->energy, error);
+}

@@ -1,0 +1,371 @@
+/*
+ * The keys of `pimsim run --stats - --format json` that scripts rely on: each is there, has its type, and
+ * means what it says. The program runs as a user runs it; the trace is small enough to know its figures
+ * (tests/unit/node derives the cycles of such programs by hand).
+ */
+#include "sim/json.h"
+#include "tests/unit/test_main.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* 2 x 2 units; 0 computes and sends to 3, across; 1 only computes; 2 has no program. */
+static const char *const program =
+    ".version 1\n.family \"test\"\n.network \"none\"\n.mapping \"by hand\"\n"
+    ".configuration \"array = { width = 2; height = 2; }; dram = { refresh = false; };\"\n"
+    ".configuration \"energy = { mac_pj = 0.25; sram_pj_per_bit = 0.125; dram_pj_per_bit = 2; "
+    "noc_pj_per_bit_hop = 0.75;\"\n"
+    ".configuration \" acu_pj_per_operation = 0.5; dram_activate_pj = 64; static_mw_per_node = 3; };\"\n"
+    ".array width=2 height=2 units=4\n.counts macs=2048 padding_macs=0 weight_bytes=64\n"
+    ".phase 0 \"a/compute\" cycles=90 compute=24\n.phase 1 \"a/move\" cycles=80 transfer=80\n"
+    ".unit 0\nphase_begin 0\nload input address=0 bytes=128\nload weight address=128 bytes=64\n"
+    "matrix m=16 n=8 k=8 after=1,2 open_output release_input release_weight\n"
+    "vector copy rows=16 elements=8 bits=8 release=512 after=1\nstore none address=0 bytes=128 "
+    "after=1\nphase_end 0\n"
+    "phase_begin 1\nsend peer=3 tag=1 address=0 bytes=3000\nphase_end 1\n"
+    ".unit 1\nphase_begin 0\nmatrix m=16 n=8 k=8\nphase_end 0\n"
+    ".unit 3\nphase_begin 1\nreceive peer=0 tag=1 address=0 bytes=3000\nphase_end 1\n";
+
+static const char *const deadlock =
+    ".version 1\n.family \"test\"\n.configuration \"array = { width = 2; height = 1; };\"\n.array width=2 "
+    "height=1 units=2\n"
+    ".phase 0 \"x\" cycles=0\n.unit 0\nphase_begin 0\nsend peer=1 tag=1 address=0 bytes=8\nphase_end 0\n";
+
+static char folder[256];
+
+static void setup(void)
+{
+    const char *place = getenv("TMPDIR");
+    (void)snprintf(folder, sizeof folder, "%s/pimsim-system-XXXXXX", place ? place : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void teardown(void)
+{
+    static const char *const names[] = {"trace.s", "trace.bin", "out", "err"};
+    char path[300];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        (void)unlink(path);
+    }
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+
+/* Runs the program with these arguments in the temporary folder, output to "out" and "err"; returns its exit
+ * code. */
+static int run(const char *format, ...) PIM_PRINTF(1, 2);
+static int run(const char *format, ...)
+{
+    char arguments[512], command[1400];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(arguments, sizeof arguments, format, list);
+    va_end(list);
+    const char *pimsim = getenv("PIMSIM_PROGRAM");
+    ck_assert_msg(pimsim != NULL, "PIMSIM_PROGRAM is not set");
+    (void)snprintf(command, sizeof command, "cd '%s' && '%s' %s >out 2>err", folder, pimsim, arguments);
+    int status = system(command);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* What the last run wrote to "out" or "err"; the caller frees it. */
+static char *output(const char *name)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    char *text = calloc(1, 1 << 20);
+    ck_assert_ptr_nonnull(text);
+    (void)!fread(text, 1, (1 << 20) - 1, file);
+    (void)fclose(file);
+    return text;
+}
+
+static void assemble(const char *text)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/trace.s", folder);
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    (void)fputs(text, file);
+    (void)fclose(file);
+    ck_assert_int_eq(run("trace asm trace.s -o trace.bin"), 0);
+}
+
+static json_t *results(const char *options)
+{
+    char path[300];
+    struct pim_error error = {PIM_OK, ""};
+    json_t *json;
+    int code = run("run trace.bin --quiet --stats - --format json %s", options);
+    char *errors = output("err");
+    ck_assert_msg(code == 0, "exit code %d: %s", code, errors);
+    free(errors);
+    (void)snprintf(path, sizeof path, "%s/out", folder);
+    ck_assert_msg(pim_json_read(path, 1 << 20, &json, &error) == PIM_OK, "%s", error.text);
+    return json;
+}
+
+/* The value at "a.b.0.c". */
+static const json_t *at(const json_t *json, const char *path)
+{
+    char copy[128];
+    (void)snprintf(copy, sizeof copy, "%s", path);
+    char *rest = NULL;
+    for (char *key = strtok_r(copy, ".", &rest); key; key = strtok_r(NULL, ".", &rest)) {
+        json = json_is_array(json) ? json_array_get(json, (size_t)strtoul(key, NULL, 10))
+                                   : json_object_get(json, key);
+        ck_assert_msg(json != NULL, "%s: there is no %s", path, key);
+    }
+    return json;
+}
+
+static json_int_t integer(const json_t *json, const char *path)
+{
+    const json_t *value = at(json, path);
+    ck_assert_msg(json_is_integer(value), "%s is not an integer", path);
+    ck_assert_msg(json_integer_value(value) >= 0, "%s is negative", path);
+    return json_integer_value(value);
+}
+
+static double real(const json_t *json, const char *path)
+{
+    const json_t *value = at(json, path);
+    ck_assert_msg(json_is_real(value), "%s is not a real number", path);
+    return json_real_value(value);
+}
+
+static const char *text(const json_t *json, const char *path)
+{
+    const json_t *value = at(json, path);
+    ck_assert_msg(json_is_string(value), "%s is not a text", path);
+    return json_string_value(value);
+}
+
+static double energy_sum(const json_t *energy)
+{
+    return real(energy, "pe") + real(energy, "acu") + real(energy, "sram") + real(energy, "dram") +
+           real(energy, "noc") + real(energy, "static");
+}
+
+START_TEST(totals_are_there_and_mean_what_they_say)
+{
+    assemble(program);
+    json_t *json = results("");
+    ck_assert(json_is_true(at(json, "complete")));
+    json_int_t cycles = integer(json, "cycles");
+    ck_assert_double_eq(real(json, "time_ns"), (double)cycles * 2.5);
+    const json_t *energy = at(json, "energy_pj");
+    ck_assert_double_eq(real(energy, "total"), energy_sum(energy));
+    ck_assert_double_eq(real(energy, "pe"), 0.25 * 2048);
+    ck_assert_double_eq(real(energy, "acu"), 0.5 * 128);
+    ck_assert_double_eq(real(energy, "static"), 3.0 * 4 * (double)cycles * 2.5);
+    const json_t *dram = at(json, "dram");
+    ck_assert_int_eq(integer(dram, "row_hits") + integer(dram, "row_misses") + integer(dram, "row_conflicts"),
+                     integer(dram, "reads") + integer(dram, "writes"));
+    ck_assert_int_eq(integer(dram, "reads"), 8 + 4 + 188);
+    ck_assert_int_eq(integer(dram, "writes"), 8 + 188);
+    ck_assert_int_eq(integer(dram, "activates"),
+                     integer(dram, "row_misses") + integer(dram, "row_conflicts"));
+    ck_assert_int_eq(integer(dram, "refreshes"), 0);
+    ck_assert_double_eq(real(energy, "dram"),
+                        2.0 * 128 * (double)(200 + 196) + 64.0 * (double)integer(dram, "activates"));
+    ck_assert_int_eq(integer(json, "work.macs"), 2048);
+    ck_assert_int_eq(integer(json, "work.network_macs"), 2048);
+    ck_assert_int_eq(integer(json, "work.bytes_sent"), 3000);
+    ck_assert_int_eq(integer(json, "work.bytes_received"), 3000);
+    json_decref(json);
+}
+END_TEST
+
+START_TEST(phases_and_units_tile_the_run)
+{
+    assemble(program);
+    json_t *json = results("");
+    json_int_t cycles = integer(json, "cycles");
+    ck_assert_uint_eq(json_array_size(at(json, "phases")), 2);
+    ck_assert_str_eq(text(json, "phases.0.name"), "a/compute");
+    ck_assert_int_eq(integer(json, "phases.0.start_cycle"), 0);
+    ck_assert_int_eq(integer(json, "phases.0.end_cycle"), 98);
+    ck_assert_int_eq(integer(json, "phases.0.cycles"), 98);
+    ck_assert_int_eq(integer(json, "phases.0.estimate_cycles"), 90);
+    ck_assert_int_eq(integer(json, "phases.0.units"), 2);
+    ck_assert_int_eq(integer(json, "phases.0.unit_cycles_maximum"), 98);
+    ck_assert_int_eq(integer(json, "phases.0.unit_cycles_mean"), (98 + 24) / 2);
+    ck_assert_int_eq(integer(json, "phases.1.start_cycle"), 0); /* unit 3 is in it from the start */
+    ck_assert_int_eq(integer(json, "phases.1.end_cycle"), cycles);
+    double energy = 0, units = 0;
+    ck_assert_uint_eq(json_array_size(at(json, "units")), 4);
+    static const char *const classes[] = {"pe", "acu", "dram", "noc"};
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *unit = json_array_get(at(json, "units"), i);
+        ck_assert_int_eq(integer(unit, "id"), (json_int_t)i);
+        ck_assert_int_eq(integer(unit, "x"), (json_int_t)(i % 2));
+        ck_assert_int_eq(integer(unit, "y"), (json_int_t)(i / 2));
+        for (size_t class = 0; class < 4; class ++) {
+            json_int_t sum = 0;
+            static const char *const kinds[] = {"busy_cycles", "stall_cycles", "idle_cycles"};
+            for (size_t kind = 0; kind < 3; kind++)
+                sum += integer(at(unit, kinds[kind]), classes[class]);
+            ck_assert_int_eq(sum, cycles);
+        }
+        units += energy_sum(at(unit, "energy_pj"));
+    }
+    ck_assert_int_eq(integer(json, "units.0.busy_cycles.pe"), 24);
+    ck_assert_int_eq(integer(json, "units.0.busy_cycles.acu"), 32);
+    ck_assert_int_eq(integer(json, "units.0.stall_cycles.pe"), 29);
+    ck_assert_int_eq(integer(json, "units.2.idle_cycles.pe"), cycles);
+    ck_assert_int_eq(integer(json, "units.0.buffer_peak_bytes.input"), 128);
+    ck_assert_int_eq(integer(json, "units.0.buffer_peak_bytes.output"), 512);
+    ck_assert_double_eq(units, real(json, "energy_pj.total")); /* all are binary fractions */
+    /* Phases hold all work, and the static energy of the time that units spend in them. */
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *phase = at(json_array_get(at(json, "phases"), i), "energy_pj");
+        ck_assert_double_eq(real(phase, "total"), energy_sum(phase));
+        energy += energy_sum(phase) - real(phase, "static");
+    }
+    ck_assert_double_eq(energy + real(json, "energy_pj.static"), real(json, "energy_pj.total"));
+    ck_assert_double_eq(real(json, "phases.0.energy_pj.static"), 3.0 * 2.5 * (98 + 24));
+    json_decref(json);
+}
+END_TEST
+
+START_TEST(links_and_packets_add_up)
+{
+    assemble(program);
+    json_t *json = results("");
+    /* 3000 bytes: packets of 2048 and 952 bytes, 256 and 119 flits, and one announcement, through 3 routers.
+     * */
+    ck_assert_int_eq(integer(json, "noc.packets"), 2);
+    ck_assert_int_eq(integer(json, "noc.announcements"), 1);
+    ck_assert_int_eq(integer(json, "noc.flits"), 256 + 119 + 1);
+    ck_assert_double_eq(real(json, "noc.average_hops"), 3.0);
+    ck_assert_double_ge(real(json, "noc.average_packet_latency"), 18 + (256 + 119) / 2.0 - 2);
+    ck_assert_int_ge(integer(json, "noc.p99_packet_latency"), 18 + 256 - 2);
+    json_int_t flits = 0, links = (json_int_t)json_array_size(at(json, "links"));
+    ck_assert_int_eq(links, 8);
+    for (size_t i = 0; i < (size_t)links; i++) {
+        const json_t *link = json_array_get(at(json, "links"), i);
+        json_int_t from = integer(link, "from"), to = integer(link, "to");
+        ck_assert(from < 4 && to < 4 && ((from ^ to) == 1 || (from ^ to) == 2));
+        flits += integer(link, "flits");
+        ck_assert_double_eq(real(link, "utilization"),
+                            (double)integer(link, "flits") / (double)integer(json, "cycles"));
+    }
+    ck_assert_int_eq(flits, 2 * (256 + 119 + 1)); /* two links between three routers */
+    ck_assert_double_eq(real(json, "energy_pj.noc"), 0.75 * 64 * 3 * (256 + 119 + 1));
+    json_decref(json);
+}
+END_TEST
+
+START_TEST(simulator_and_inputs_allow_to_repeat_a_run)
+{
+    assemble(program);
+    json_t *json = results(""), *other = results("--noc ideal"), *plain = results("--reproducible");
+    ck_assert_uint_gt(strlen(text(json, "simulator.version")), 0);
+    ck_assert_int_gt(integer(json, "simulator.events"), 0);
+    ck_assert_double_ge(real(json, "simulator.cpu_seconds"), 0.0);
+    ck_assert_int_gt(integer(json, "simulator.peak_memory_bytes"), 100000);
+    ck_assert(json_is_null(at(plain, "simulator.cpu_seconds")));
+    ck_assert_uint_eq(strlen(text(json, "inputs.trace_hash")), 16);
+    ck_assert_uint_eq(strlen(text(json, "inputs.config_hash")), 16);
+    ck_assert_int_eq(integer(json, "inputs.seed"), 0);
+    ck_assert_str_eq(text(json, "inputs.trace_hash"), text(other, "inputs.trace_hash"));
+    ck_assert_str_ne(text(json, "inputs.config_hash"), text(other, "inputs.config_hash"));
+    json_decref(json);
+    json_decref(other);
+    json_decref(plain);
+}
+END_TEST
+
+START_TEST(two_runs_give_the_same_bytes)
+{
+    assemble(program);
+    char *outputs[2];
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(run("run trace.bin --quiet --stats - --format json --reproducible"), 0);
+        outputs[i] = output("out");
+    }
+    ck_assert_str_eq(outputs[0], outputs[1]);
+    free(outputs[0]);
+    free(outputs[1]);
+}
+END_TEST
+
+START_TEST(a_run_that_stops_early_says_so)
+{
+    assemble(program);
+    json_t *json = results("--until 60");
+    ck_assert(json_is_false(at(json, "complete")));
+    ck_assert_int_eq(integer(json, "cycles"), 60);
+    ck_assert_int_eq(integer(json, "phases.0.end_cycle"), 60);
+    ck_assert_int_eq(integer(json, "phases.0.cycles"), 60);
+    json_decref(json);
+    ck_assert_int_eq(run("run trace.bin --quiet --until 60"), 0);
+    char *summary = output("out");
+    ck_assert_ptr_nonnull(strstr(summary, "STOPPED BEFORE THE END"));
+    free(summary);
+}
+END_TEST
+
+START_TEST(csv_and_text_tell_the_same_figures)
+{
+    assemble(program);
+    json_t *json = results("");
+    char row[64];
+    ck_assert_int_eq(run("run trace.bin --quiet --stats - --format csv"), 0);
+    char *csv = output("out");
+    (void)snprintf(row, sizeof row, "\ncycles,%lld,", (long long)integer(json, "cycles"));
+    ck_assert_msg(strstr(csv, row) != NULL, "no row '%s' in\n%s", row, csv);
+    (void)snprintf(row, sizeof row, "\nphase0.cycles,98,");
+    ck_assert_ptr_nonnull(strstr(csv, row));
+    (void)snprintf(row, sizeof row, "\nunit0.pe.busy,24,");
+    ck_assert_ptr_nonnull(strstr(csv, row));
+    free(csv);
+    ck_assert_int_eq(run("run trace.bin --quiet"), 0);
+    char *summary = output("out");
+    (void)snprintf(row, sizeof row, "cycles        %lld of the logic clock",
+                   (long long)integer(json, "cycles"));
+    ck_assert_ptr_nonnull(strstr(summary, row));
+    ck_assert_ptr_nonnull(strstr(summary, "2048 MACs (network 2048, padding 0)"));
+    free(summary);
+    json_decref(json);
+}
+END_TEST
+
+START_TEST(a_deadlock_has_its_own_exit_code_and_no_results)
+{
+    assemble(deadlock);
+    ck_assert_int_eq(run("run trace.bin --quiet --stats - --format json"), 3);
+    char *errors = output("err"), *results_text = output("out");
+    ck_assert_ptr_nonnull(strstr(
+        errors, "unit 0, instruction 1: send to unit 1, tag 1 waits for unit 1 to announce its receive"));
+    ck_assert_str_eq(results_text, "");
+    free(errors);
+    free(results_text);
+}
+END_TEST
+
+void pimsim_suites(SRunner *runner)
+{
+    Suite *suite = suite_create("contract");
+    TCase *tests = tcase_create("pimsim run");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, totals_are_there_and_mean_what_they_say);
+    tcase_add_test(tests, phases_and_units_tile_the_run);
+    tcase_add_test(tests, links_and_packets_add_up);
+    tcase_add_test(tests, simulator_and_inputs_allow_to_repeat_a_run);
+    tcase_add_test(tests, two_runs_give_the_same_bytes);
+    tcase_add_test(tests, a_run_that_stops_early_says_so);
+    tcase_add_test(tests, csv_and_text_tell_the_same_figures);
+    tcase_add_test(tests, a_deadlock_has_its_own_exit_code_and_no_results);
+    suite_add_tcase(suite, tests);
+    srunner_add_suite(runner, suite);
+}

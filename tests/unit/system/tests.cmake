@@ -1,0 +1,7 @@
+# The results of `pimsim run`: the program itself on a small trace, its JSON held against the contract.
+pimsim_test(test_system
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_contract.c
+  LINK pimsim_sim PkgConfig::JANSSON
+  SUITES contract)
+add_dependencies(test_system pimsim)
+set_property(TEST test_system.contract APPEND PROPERTY ENVIRONMENT "PIMSIM_PROGRAM=$<TARGET_FILE:pimsim>")
