@@ -5,12 +5,18 @@
  * ns, a cycle of every clock, unless a test sets a clock. Names of quantities that the tests of this folder
  * derive by hand from the rules in models/:
  *
- *   bank   ACT -> RD, WR 8; PRE -> ACT 8; ACT -> PRE 16; ACT -> ACT 24; RD -> data 9; WR -> data 5; RD -> PRE
- *   3; WR -> PRE 11; RD -> WR 7; WR -> RD 8; 16 bytes a column, 64 columns a row, no refresh. A burst's first
- *   command is a cycle after it reaches the port. array  8 x 8 vector-MAC; m 16, n 8, k 8 lasts 16 + 8 cycles
- *   ACU    8 elements a cycle; copy of e elements lasts ceil(e / 8) + 16 cycles mesh   64-bit flits; 4 cycles
- *   a router, 1 a link, 2 into the first router, 1 out of the last: f flits to a neighbour last 12 + f - 1
- *   cycles. What is handed over in cycle c outside of the network leaves its terminal in cycle c + 1.
+ *   bank
+ *     ACT -> RD, WR 8; PRE -> ACT 8; ACT -> PRE 16; ACT -> ACT 24; RD -> data 9; WR -> data 5; RD -> PRE 3;
+ *     WR -> PRE 11; RD -> WR 7; WR -> RD 8; 16 bytes a column, 64 columns a row, no refresh. The first command
+ *     of a burst comes a cycle after the burst reaches the port.
+ *   array
+ *     8 x 8 vector-MAC; m 16, n 8, k 8 lasts 16 + 8 cycles
+ *   ACU
+ *     8 elements a cycle; copy of e elements lasts ceil(e / 8) + 16 cycles
+ *   mesh
+ *     64-bit flits; 4 cycles a router, 1 a link, 2 into the first router, 1 out of the last: f flits to a
+ *     neighbour last 12 + f - 1 cycles. What is handed over in cycle c outside of the network leaves its
+ *     terminal in cycle c + 1.
  */
 #ifndef PIMSIM_TESTS_UNIT_NODE_SUPPORT_H
 #define PIMSIM_TESTS_UNIT_NODE_SUPPORT_H
