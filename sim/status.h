@@ -15,13 +15,13 @@
 #define PIMSIM_SIM_STATUS_H
 
 /* X(name, exit code of the pimsim command, text) */
-#define PIM_STATUS_MAP(X)                                                                                                        \
-    X(PIM_OK, 0, "done")                                                                                                         \
-    X(PIM_BAD_INPUT, 1, "bad input")                                                                                             \
-    X(PIM_NO_MEMORY, 1, "out of memory")                                                                                         \
-    X(PIM_IO, 1, "input or output failed")                                                                                       \
-    X(PIM_USAGE, 2, "wrong usage")                                                                                               \
-    X(PIM_DEADLOCK, 3, "deadlock")                                                                                               \
+#define PIM_STATUS_MAP(X)                                                                                    \
+    X(PIM_OK, 0, "done")                                                                                     \
+    X(PIM_BAD_INPUT, 1, "bad input")                                                                         \
+    X(PIM_NO_MEMORY, 1, "out of memory")                                                                     \
+    X(PIM_IO, 1, "input or output failed")                                                                   \
+    X(PIM_USAGE, 2, "wrong usage")                                                                           \
+    X(PIM_DEADLOCK, 3, "deadlock")                                                                           \
     X(PIM_INTERNAL, 4, "internal error")
 
 enum pim_status {
@@ -48,20 +48,22 @@ struct pim_error {
 #endif
 
 /* Sets status and message (a longer message is cut) and returns `status`, which must not be PIM_OK. */
-enum pim_status pim_fail(struct pim_error *error, enum pim_status status, const char *format, ...) PIM_PRINTF(3, 4);
+enum pim_status pim_fail(struct pim_error *error, enum pim_status status, const char *format, ...)
+    PIM_PRINTF(3, 4);
 
 /* Puts "<context>: " in front of the message that is there and returns its status. */
 enum pim_status pim_fail_in(struct pim_error *error, const char *format, ...) PIM_PRINTF(2, 3);
 
 #if defined(__clang_analyzer__)
 /* The static analyser sees one file at a time: this tells it that a failure is never PIM_OK. */
-static inline enum pim_status pim_not_ok(enum pim_status returned, enum pim_status status)
+static inline enum pim_status pim_not_ok(struct pim_error *error, enum pim_status returned,
+                                         enum pim_status status)
 {
-    (void)returned;
-    return status;
+    error->status = status;
+    return returned == status ? returned : status;
 }
-#define pim_fail(error, status, ...) pim_not_ok(pim_fail(error, status, __VA_ARGS__), status)
-#define pim_fail_in(error, ...) pim_not_ok(pim_fail_in(error, __VA_ARGS__), PIM_BAD_INPUT)
+#define pim_fail(error, status, ...) pim_not_ok(error, pim_fail(error, status, __VA_ARGS__), status)
+#define pim_fail_in(error, ...) pim_not_ok(error, pim_fail_in(error, __VA_ARGS__), PIM_BAD_INPUT)
 #endif
 
 /* The exit code of the pimsim command, and a short text, for a status. */

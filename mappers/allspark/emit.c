@@ -1,3 +1,4 @@
+/* Appending instructions, walking over the nodes of a temporal layer, and the whole program. */
 #include "mappers/allspark/emitter.h"
 
 #include <assert.h>
@@ -12,23 +13,26 @@ static uint16_t distance(const struct pim_emitter *emitter, uint64_t after)
     return reach > PIM_DEPENDENCY_REACH ? 0 : (uint16_t)reach;
 }
 
-uint64_t pim_emit(struct pim_emitter *emitter, struct pim_instruction instruction, uint64_t after, uint64_t after2, uint64_t after3)
+uint64_t pim_emit(struct pim_emitter *emitter, struct pim_instruction instruction, uint64_t after,
+                  uint64_t after2, uint64_t after3)
 {
     instruction.dependency[0] = distance(emitter, after);
     instruction.dependency[1] = distance(emitter, after2);
     instruction.dependency[2] = distance(emitter, after3);
     if (emitter->status == PIM_OK)
-        emitter->status = pim_trace_writer_append(emitter->writer, emitter->place.unit, &instruction, emitter->error);
+        emitter->status =
+            pim_trace_writer_append(emitter->writer, emitter->place.unit, &instruction, emitter->error);
     return emitter->sequence++;
 }
 
 void pim_emit_join(struct pim_emitter *emitter)
 {
-    (void)pim_emit(emitter, (struct pim_instruction){.opcode = PIM_OP_JOIN}, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+    (void)pim_emit(emitter, (struct pim_instruction){.opcode = PIM_OP_JOIN}, PIM_NOTHING, PIM_NOTHING,
+                   PIM_NOTHING);
 }
 
-uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, enum pim_buffer buffer, uint64_t address, uint64_t bytes,
-                         uint64_t stride, uint64_t count, uint64_t after)
+uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, enum pim_buffer buffer,
+                         uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count, uint64_t after)
 {
     if (count > 1 && stride == bytes) {
         bytes *= count;
@@ -43,8 +47,8 @@ uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, en
     return pim_emit(emitter, instruction, after, PIM_NOTHING, PIM_NOTHING);
 }
 
-uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows, uint64_t elements, uint64_t release,
-                         uint64_t after, uint64_t after2)
+uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows,
+                         uint64_t elements, uint64_t release, uint64_t after, uint64_t after2)
 {
     struct pim_instruction instruction = {.opcode = PIM_OP_VECTOR, .detail = (uint8_t)operation};
     instruction.u.vector.rows = (uint32_t)rows;
@@ -69,8 +73,8 @@ uint32_t pim_branches_of_layer(const struct pim_allspark_stage *stage, uint32_t 
     return stage->branches - before < capacity ? stage->branches - before : capacity;
 }
 
-void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body, unsigned step,
-                       uint32_t block, uint32_t tag)
+void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body,
+                       unsigned step, uint32_t block, uint32_t tag)
 {
     const struct pim_allspark_stage *stage = emitter->stage;
     uint32_t branches = pim_branches_of_layer(stage, layer);
@@ -78,7 +82,8 @@ void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id,
         for (uint32_t ring = 0; ring < stage->ring; ring++)
             for (uint32_t column = 0; column < stage->v && emitter->status == PIM_OK; column++) {
                 struct pim_place *place = &emitter->place;
-                *place = (struct pim_place){.group = group, .ring = ring, .row = ring % stage->u, .column = column};
+                *place = (struct pim_place){
+                    .group = group, .ring = ring, .row = ring % stage->u, .column = column};
                 place->branch = group * stage->slots + ring / stage->u;
                 place->active = place->branch < branches;
                 place->unit = pim_place_unit(emitter, ring, column);
@@ -100,8 +105,8 @@ void pim_add_up(struct pim_emitter *emitter, struct pim_trace_phase *phase)
     emitter->estimate_cycles += phase->estimate_cycles;
 }
 
-static enum pim_status emit(const struct pim_allspark_plan *plan, struct pim_trace_writer *writer, uint64_t *cycles,
-                            struct pim_error *error)
+static enum pim_status emit(const struct pim_allspark_plan *plan, struct pim_trace_writer *writer,
+                            uint64_t *cycles, struct pim_error *error)
 {
     struct pim_emitter emitter = {.plan = plan, .writer = writer, .error = error, .status = PIM_OK};
     for (uint32_t stage = 0; stage < plan->stages && emitter.status == PIM_OK; stage++)
@@ -112,13 +117,15 @@ static enum pim_status emit(const struct pim_allspark_plan *plan, struct pim_tra
     return emitter.status;
 }
 
-enum pim_status pim_allspark_emit(const struct pim_allspark_plan *plan, struct pim_trace_writer *writer, struct pim_error *error)
+enum pim_status pim_allspark_emit(const struct pim_allspark_plan *plan, struct pim_trace_writer *writer,
+                                  struct pim_error *error)
 {
     uint64_t cycles;
     return emit(plan, writer, &cycles, error);
 }
 
-enum pim_status pim_allspark_estimate(const struct pim_allspark_plan *plan, uint64_t *cycles, struct pim_error *error)
+enum pim_status pim_allspark_estimate(const struct pim_allspark_plan *plan, uint64_t *cycles,
+                                      struct pim_error *error)
 {
     return emit(plan, NULL, cycles, error);
 }

@@ -7,12 +7,14 @@
 /* One node while its program for a phase is written. */
 struct pim_place {
     uint32_t unit;
-    uint32_t group;  /* of the layout */
-    uint32_t ring;   /* position in the weight ring */
-    uint32_t row;    /* in the sub-array of its branch: ring % u */
+    uint32_t group; /* of the layout */
+    uint32_t ring;  /* position in the weight ring */
+    uint32_t row;   /* in the sub-array of its branch: ring % u */
     uint32_t column;
-    uint32_t branch; /* of the temporal layer; not less than the layer's number of branches when the node only passes weights on */
-    bool active;     /* has a branch */
+    /* of the temporal layer; not less than the layer's number of branches when the node only passes
+       weights on */
+    uint32_t branch;
+    bool active; /* has a branch */
 };
 
 /* A tiling that was searched for. */
@@ -32,38 +34,40 @@ struct pim_emitter {
     const struct pim_allspark_plan *plan;
     struct pim_trace_writer *writer; /* NULL: estimate only */
     struct pim_error *error;
-    enum pim_status status;          /* of the first failure; everything after it is skipped */
-    uint64_t estimate_cycles;        /* sum over phases */
-    uint32_t tag;                    /* first tag that no message has */
+    enum pim_status status;   /* of the first failure; everything after it is skipped */
+    uint64_t estimate_cycles; /* sum over phases */
+    uint32_t tag;             /* first tag that no message has */
     /* the stage, and the unit whose program is being written */
     const struct pim_allspark_stage *stage;
     struct pim_workspace workspace;
-    uint32_t layer;                  /* temporal layer */
+    uint32_t layer; /* temporal layer */
     struct pim_place place;
-    uint64_t sequence;               /* of the next instruction of the unit */
+    uint64_t sequence; /* of the next instruction of the unit */
     struct pim_tiling_memory tilings[PIM_TILINGS];
     unsigned next_tiling;
     struct pim_pending_store store;
 };
 
-/* Appends an instruction that waits for the instructions with sequence numbers `after` (PIM_NOTHING: none); returns its own. */
+/* Appends an instruction that waits for the instructions with sequence numbers `after` (PIM_NOTHING:
+   none); returns its own. */
 #define PIM_NOTHING UINT64_MAX
-uint64_t pim_emit(struct pim_emitter *emitter, struct pim_instruction instruction, uint64_t after, uint64_t after2, uint64_t after3);
+uint64_t pim_emit(struct pim_emitter *emitter, struct pim_instruction instruction, uint64_t after,
+                  uint64_t after2, uint64_t after3);
 void pim_emit_join(struct pim_emitter *emitter);
 /* Loads or stores count pieces; neighbours that touch become one piece. Returns the sequence number. */
-uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, enum pim_buffer buffer, uint64_t address, uint64_t bytes,
-                         uint64_t stride, uint64_t count, uint64_t after);
-uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows, uint64_t elements, uint64_t release,
-                         uint64_t after, uint64_t after2);
+uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, enum pim_buffer buffer,
+                         uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count, uint64_t after);
+uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows,
+                         uint64_t elements, uint64_t release, uint64_t after, uint64_t after2);
 
 /* --- cyclic dataflows (rings.c) --- */
 
 /* What circulates: piece k of `pieces`, its address on this node and its bytes. */
 struct pim_ring {
-    uint32_t nodes;  /* also the number of pieces */
-    uint32_t index;  /* of this node */
+    uint32_t nodes;          /* also the number of pieces */
+    uint32_t index;          /* of this node */
     uint32_t next, previous; /* units */
-    uint32_t tag;    /* of round 0; round t has tag + t */
+    uint32_t tag;            /* of round 0; round t has tag + t */
     uint64_t (*address)(const struct pim_emitter *emitter, const void *context, uint32_t piece);
     uint64_t (*bytes)(const struct pim_emitter *emitter, const void *context, uint32_t piece);
     const void *context;
@@ -78,50 +82,57 @@ uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32
 
 /* Where weights or the right-hand operand of a product come from. */
 enum pim_operand {
-    PIM_OPERAND_WEIGHTS, /* tiles one after another: the share of this node in place, the others in the workspace */
-    PIM_OPERAND_PLACED,  /* tiles one after another from `right` on */
-    PIM_OPERAND_ROWS,    /* k rows of n bytes, `stride` apart */
-    PIM_OPERAND_COLUMNS  /* transposed: n rows of k bytes, `stride` apart */
+    /* tiles one after another: the share of this node in place, the others in the workspace */
+    PIM_OPERAND_WEIGHTS,
+    PIM_OPERAND_PLACED, /* tiles one after another from `right` on */
+    PIM_OPERAND_ROWS,   /* k rows of n bytes, `stride` apart */
+    PIM_OPERAND_COLUMNS /* transposed: n rows of k bytes, `stride` apart */
 };
 
 /* output[m][n] = f(input[m][k] * right[k][n]) */
 struct pim_product {
     uint32_t m, n, k;
     uint32_t count; /* such products follow each other: heads; for the estimate */
-    uint32_t tile_rows; /* the tiling is chosen for so many rows; 0: m. All nodes of a ring need the same one, whatever tokens they have:
-                           weights lie in the order of the tiles */
-    /* input: one segment for each column of `segments` (pieces of m rows), or one matrix of stride input_stride */
+    /* The tiling is chosen for so many rows; 0: m. All nodes of a ring need the same one, whatever tokens
+       they have: weights lie in the order of the tiles. */
+    uint32_t tile_rows;
+    /* input: one segment for each column of `segments` (pieces of m rows), or a matrix of stride
+       input_stride */
     uint64_t input;
-    uint32_t segments;             /* 1, or v */
-    uint32_t own_segment;          /* this segment lies at `own` instead of in its place; `segments`: none does */
+    uint32_t segments; /* 1, or v */
+    /* this segment lies at `own` instead of in its place; `segments`: none does */
+    uint32_t own_segment;
     uint64_t own;
     uint32_t (*segment_width)(const struct pim_allspark_stage *stage, uint64_t total, uint32_t column);
     uint64_t segment_total;
-    uint64_t input_stride;         /* of the single segment */
+    uint64_t input_stride; /* of the single segment */
     enum pim_operand operand;
-    uint64_t right, right_stride;  /* ROWS, COLUMNS */
+    uint64_t right, right_stride;    /* ROWS, COLUMNS */
     enum pim_allspark_weight weight; /* WEIGHTS */
     uint32_t block;
     uint64_t output, output_stride;
-    enum pim_vector operation;     /* on each output tile: COPY requantises */
-    uint64_t residual;             /* added where nonzero_residual, stride as output */
+    enum pim_vector operation; /* on each output tile: COPY requantises */
+    uint64_t residual;         /* added where nonzero_residual, stride as output */
     bool add_residual;
 };
 
-/* The store of the last tile is left pending, so that the next product's loads can go before it: flush at the end of a phase. */
-void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product, const struct pim_tiling *tiling);
+/* The store of the last tile is left pending, so that the next product's loads can go before it: flush at
+   the end of a phase. */
+void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product,
+                      const struct pim_tiling *tiling);
 void pim_emit_flush(struct pim_emitter *emitter);
 
-/* The tiling of a product and the estimate of all `count`, remembered from the last time the shape came up. PIM_BAD_INPUT: nothing fits. */
-enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim_product *product, struct pim_tiling *tiling,
-                                   struct pim_matrix_estimate *estimate);
+/* The tiling of a product and the estimate of all `count`, remembered from the last time the shape came
+   up. PIM_BAD_INPUT: nothing fits. */
+enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim_product *product,
+                                   struct pim_tiling *tiling, struct pim_matrix_estimate *estimate);
 
 /* --- phases (phases.c, head.c) --- */
 
 /* Calls `body` between the marks of phase `id` for every node that takes part in a layer. */
 typedef void pim_emit_function(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag);
-void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body, unsigned step,
-                       uint32_t block, uint32_t tag);
+void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body,
+                       unsigned step, uint32_t block, uint32_t tag);
 
 /* Sets a phase's estimate to the sum of its parts, and adds it to the total. */
 void pim_add_up(struct pim_emitter *emitter, struct pim_trace_phase *phase);

@@ -1,8 +1,8 @@
 /*
  * After the last stage: the average over all tokens (or the class token), and the classifier.
  *
- * Every node averages the tokens it has; the first row of the first branch collects the averages of its column, the columns exchange
- * their pieces, and each column works a part of the classes.
+ * Every node averages the tokens it has; the first row of the first branch collects the averages of its
+ * column, the columns exchange their pieces, and each column works a part of the classes.
  */
 #include "mappers/allspark/emitter.h"
 
@@ -19,7 +19,8 @@ static uint64_t token_address(const struct pim_emitter *emitter, const void *con
     return emitter->workspace.gathered + pim_stage_channels_before(emitter->stage, piece);
 }
 
-/* Every active node averages its tokens; the first row of the first branch collects the averages of its column. */
+/* Every active node averages its tokens; the first row of the first branch collects the averages of its
+   column. */
 static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
 {
     (void)step;
@@ -33,8 +34,8 @@ static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block
     /* One branch in each temporal layer, but for the last, which need not be full. */
     uint32_t mine = place.branch * stage->u + place.row, last = stage->layers - 1;
     uint64_t held = last + (place.branch < pim_branches_of_layer(stage, last));
-    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.features, p * q,
-                                      emitter->workspace.features_stride, held, PIM_NOTHING);
+    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.features,
+                                      p * q, emitter->workspace.features_stride, held, PIM_NOTHING);
     uint64_t averaged = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, q, held * p, 0, loaded, PIM_NOTHING);
     (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, pooled, sums, 0, 1, averaged);
     pim_emit_join(emitter);
@@ -54,7 +55,8 @@ static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block
     for (uint32_t other = 1; other < parts; other++) {
         uint32_t branch = other / stage->u;
         emitter->place.group = branch / stage->slots;
-        message.u.network.peer = pim_place_unit(emitter, branch % stage->slots * stage->u + other % stage->u, place.column);
+        message.u.network.peer =
+            pim_place_unit(emitter, branch % stage->slots * stage->u + other % stage->u, place.column);
         emitter->place.group = 0;
         message.u.network.tag = tag + other;
         message.u.network.address = pooled + other * sums;
@@ -63,7 +65,8 @@ static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block
     pim_emit_join(emitter);
     loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, pooled, parts * sums, 0, 1, PIM_NOTHING);
     averaged = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, q, parts, 0, loaded, PIM_NOTHING);
-    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, token_address(emitter, NULL, place.column), q, 0, 1, averaged);
+    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, token_address(emitter, NULL, place.column),
+                          q, 0, 1, averaged);
 }
 
 /* The classifier on the first row of the first branch: each column has a part of the classes. */
@@ -97,8 +100,10 @@ static void head_body(struct pim_emitter *emitter, unsigned step, uint32_t block
     uint32_t column = emitter->place.column, v = stage->v;
     if (stage->class_tokens) { /* the class token is the first row of the residual stream */
         uint64_t q = pim_stage_channels(stage, column);
-        uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.features, q, 0, 1, PIM_NOTHING);
-        (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, token_address(emitter, NULL, column), q, 0, 1, loaded);
+        uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.features,
+                                          q, 0, 1, PIM_NOTHING);
+        (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, token_address(emitter, NULL, column), q,
+                              0, 1, loaded);
         pim_emit_join(emitter);
     }
     if (v > 1) {
@@ -137,9 +142,11 @@ static void emit_pool(struct pim_emitter *emitter)
     uint64_t p = pim_stage_tokens(stage, 0), q = pim_stage_channels(stage, 0);
     uint64_t held = stage->layers, parts = pim_pooled_parts(stage), sums = PIM_SUM_BYTES * q;
     struct pim_trace_phase phase = {.name = "pool"};
-    phase.estimate_parts[PIM_ESTIMATE_VECTOR] = pim_estimate_vector(hardware, q, held * p, 1) + pim_estimate_vector(hardware, q, parts, 1);
-    phase.estimate_parts[PIM_ESTIMATE_MEMORY] =
-        4 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, held * p * q, false) + 2 * pim_estimate_stream(hardware, parts * sums, true);
+    phase.estimate_parts[PIM_ESTIMATE_VECTOR] =
+        pim_estimate_vector(hardware, q, held * p, 1) + pim_estimate_vector(hardware, q, parts, 1);
+    phase.estimate_parts[PIM_ESTIMATE_MEMORY] = 4 * pim_estimate_access(hardware) +
+                                                pim_estimate_stream(hardware, held * p * q, false) +
+                                                2 * pim_estimate_stream(hardware, parts * sums, true);
     /* The collecting node takes one message after another. */
     uint64_t message = sums / hardware->flit_bytes + 1;
     phase.estimate_parts[PIM_ESTIMATE_TRANSFER] =

@@ -1,6 +1,6 @@
 /*
- * The memory of a node: weights of all stages (they are there before the first input), the classifier's, and one workspace that all stages
- * use in turn. Every part begins on a column of 64 bytes.
+ * The memory of a node: weights of all stages (they are there before the first input), the classifier's, and
+ * one workspace that all stages use in turn. Every part begins on a column of 64 bytes.
  */
 #include "mappers/allspark/mapping.h"
 
@@ -11,14 +11,16 @@ static uint64_t align(uint64_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-struct pim_weight_shape pim_weight_shape(const struct pim_allspark_stage *stage, enum pim_allspark_weight weight, uint32_t column)
+struct pim_weight_shape pim_weight_shape(const struct pim_allspark_stage *stage,
+                                         enum pim_allspark_weight weight, uint32_t column)
 {
     uint32_t q = pim_stage_channels(stage, column);
     switch (weight) {
     case PIM_ALLSPARK_MERGE:
         return (struct pim_weight_shape){.k = stage->merge_inputs, .n = q};
     case PIM_ALLSPARK_EXPAND:
-        return (struct pim_weight_shape){.k = stage->channels, .n = pim_stage_spread(stage, stage->hidden, column)};
+        return (struct pim_weight_shape){.k = stage->channels,
+                                         .n = pim_stage_spread(stage, stage->hidden, column)};
     case PIM_ALLSPARK_CONTRACT:
         return (struct pim_weight_shape){.k = stage->hidden, .n = q};
     case PIM_ALLSPARK_QUERY:
@@ -31,14 +33,16 @@ struct pim_weight_shape pim_weight_shape(const struct pim_allspark_stage *stage,
     return (struct pim_weight_shape){.k = stage->channels, .n = q};
 }
 
-/* Bytes that each node keeps of a product: the largest share of the widest column, so that addresses are the same on all nodes. */
+/* Bytes that each node keeps of a product: the largest share of the widest column, so that addresses are
+   the same on all nodes. */
 static uint64_t kept(const struct pim_allspark_stage *stage, enum pim_allspark_weight weight)
 {
     struct pim_weight_shape shape = pim_weight_shape(stage, weight, 0);
     return align(pim_share((uint64_t)shape.k * shape.n, stage->ring, 0));
 }
 
-uint64_t pim_weight_address(const struct pim_allspark_stage *stage, uint32_t block, enum pim_allspark_weight weight)
+uint64_t pim_weight_address(const struct pim_allspark_stage *stage, uint32_t block,
+                            enum pim_allspark_weight weight)
 {
     uint64_t in_block = 0, before = 0;
     for (unsigned other = PIM_ALLSPARK_QUERY; other < PIM_ALLSPARK_WEIGHTS; other++) {
@@ -76,8 +80,10 @@ static uint64_t latest(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Parts that follow each other in `cursor`; `inputs` too when there is one layer alone, whose merging comes first. */
-static uint64_t lay_out_layer(const struct pim_allspark_stage *stage, uint64_t cursor, struct pim_workspace *workspace)
+/* Parts that follow each other in `cursor`; `inputs` too when there is one layer alone, whose merging
+   comes first. */
+static uint64_t lay_out_layer(const struct pim_allspark_stage *stage, uint64_t cursor,
+                              struct pim_workspace *workspace)
 {
     uint64_t p = pim_stage_tokens(stage, 0), q = pim_stage_channels(stage, 0);
     uint64_t heads = pim_share(stage->heads, stage->v, 0);
@@ -92,13 +98,16 @@ static uint64_t lay_out_layer(const struct pim_allspark_stage *stage, uint64_t c
     workspace->values = take(&attention, stage->tokens * q);
     workspace->scores = take(&attention, heads * p * stage->tokens);
     workspace->hidden = take(&forward, p * stage->hidden);
-    (void)take(&pooling, stage->classes > 0 ? stage->channels : 0); /* the one token that is classified, in `gathered` */
-    workspace->pooled = take(&pooling, pim_stage_pools(stage) ? pim_pooled_parts(stage) * PIM_SUM_BYTES * q : 0);
+    /* the one token that is classified, in `gathered` */
+    (void)take(&pooling, stage->classes > 0 ? stage->channels : 0);
+    workspace->pooled =
+        take(&pooling, pim_stage_pools(stage) ? pim_pooled_parts(stage) * PIM_SUM_BYTES * q : 0);
     workspace->logits = take(&pooling, pim_share(stage->classes, stage->v, 0));
     return latest(latest(attention, forward), latest(merging, pooling));
 }
 
-void pim_workspace_layout(const struct pim_allspark_stage *stage, uint64_t base, struct pim_workspace *workspace)
+void pim_workspace_layout(const struct pim_allspark_stage *stage, uint64_t base,
+                          struct pim_workspace *workspace)
 {
     uint64_t p = pim_stage_tokens(stage, 0), q = pim_stage_channels(stage, 0), layers = stage->layers;
     uint32_t width = stage->embeds ? stage->merge_inputs : pim_stage_widest(stage, stage->merge_inputs);
@@ -124,7 +133,8 @@ void pim_stage_memory(struct pim_allspark_stage *stage)
     stage->weight_bytes = 0;
     for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS; weight++)
         if (pim_weight_exists(stage, (enum pim_allspark_weight)weight, 0))
-            stage->weight_bytes += kept(stage, (enum pim_allspark_weight)weight) * (weight == PIM_ALLSPARK_MERGE ? 1 : stage->blocks);
+            stage->weight_bytes += kept(stage, (enum pim_allspark_weight)weight) *
+                                   (weight == PIM_ALLSPARK_MERGE ? 1 : stage->blocks);
     struct pim_workspace workspace;
     pim_workspace_layout(stage, 0, &workspace);
     stage->workspace_bytes = workspace.end;

@@ -1,8 +1,9 @@
 /*
- * The phases of a block (section V-C of the paper): patch merging in the first block of a stage, then layer normalisation, query, key,
- * value, scores, context, projection, normalisation, and the two layers of the feed-forward network. Each phase shares its weights over
- * the ring, gathers its input within the row (or keys and values within the column), and computes; the three follow each other
- * without overlap, as the paper's objective (12) adds them up.
+ * The phases of a block (section V-C of the paper): patch merging in the first block of a stage, then layer
+ * normalisation, query, key, value, scores, context, projection, normalisation, and the two layers of the
+ * feed-forward network. Each phase shares its weights over the ring, gathers its input within the row (or
+ * keys and values within the column), and computes; the three follow each other without overlap, as the
+ * paper's objective (12) adds them up.
  */
 #include "mappers/allspark/emitter.h"
 
@@ -10,24 +11,24 @@
 #include <stdio.h>
 
 /* X(name, text, weight of the phase or PIM_ALLSPARK_WEIGHTS) */
-#define STEP_MAP(X)                                                                                                              \
-    X(STEP_MERGE, "merge", PIM_ALLSPARK_MERGE)                                                                                   \
-    X(STEP_NORM1, "norm1", PIM_ALLSPARK_WEIGHTS)                                                                                 \
-    X(STEP_QUERY, "query", PIM_ALLSPARK_QUERY)                                                                                   \
-    X(STEP_KEY, "key", PIM_ALLSPARK_KEY)                                                                                         \
-    X(STEP_VALUE, "value", PIM_ALLSPARK_VALUE)                                                                                   \
-    X(STEP_SCORES, "scores", PIM_ALLSPARK_WEIGHTS)                                                                               \
-    X(STEP_CONTEXT, "context", PIM_ALLSPARK_WEIGHTS)                                                                             \
-    X(STEP_PROJECTION, "projection", PIM_ALLSPARK_PROJECTION)                                                                    \
-    X(STEP_NORM2, "norm2", PIM_ALLSPARK_WEIGHTS)                                                                                 \
-    X(STEP_EXPAND, "ffn_expand", PIM_ALLSPARK_EXPAND)                                                                            \
+#define STEP_MAP(X)                                                                                          \
+    X(STEP_MERGE, "merge", PIM_ALLSPARK_MERGE)                                                               \
+    X(STEP_NORM1, "norm1", PIM_ALLSPARK_WEIGHTS)                                                             \
+    X(STEP_QUERY, "query", PIM_ALLSPARK_QUERY)                                                               \
+    X(STEP_KEY, "key", PIM_ALLSPARK_KEY)                                                                     \
+    X(STEP_VALUE, "value", PIM_ALLSPARK_VALUE)                                                               \
+    X(STEP_SCORES, "scores", PIM_ALLSPARK_WEIGHTS)                                                           \
+    X(STEP_CONTEXT, "context", PIM_ALLSPARK_WEIGHTS)                                                         \
+    X(STEP_PROJECTION, "projection", PIM_ALLSPARK_PROJECTION)                                                \
+    X(STEP_NORM2, "norm2", PIM_ALLSPARK_WEIGHTS)                                                             \
+    X(STEP_EXPAND, "ffn_expand", PIM_ALLSPARK_EXPAND)                                                        \
     X(STEP_CONTRACT, "ffn_contract", PIM_ALLSPARK_CONTRACT)
 
 enum step {
 #define X(name, text, weight) name,
     STEP_MAP(X)
 #undef X
-    STEPS
+        STEPS
 };
 
 static const char *const step_names[STEPS] = {
@@ -53,7 +54,8 @@ struct row_pieces {
 
 static uint64_t row_width(const struct pim_emitter *emitter, const struct row_pieces *pieces, uint32_t column)
 {
-    return pieces->total == 0 ? PIM_STATISTICS_BYTES : pim_stage_spread(emitter->stage, pieces->total, column);
+    return pieces->total == 0 ? PIM_STATISTICS_BYTES
+                              : pim_stage_spread(emitter->stage, pieces->total, column);
 }
 
 static uint64_t row_bytes(const struct pim_emitter *emitter, const void *context, uint32_t piece)
@@ -76,7 +78,8 @@ static uint64_t row_address(const struct pim_emitter *emitter, const void *conte
 static uint64_t column_bytes(const struct pim_emitter *emitter, const void *context, uint32_t piece)
 {
     (void)context;
-    return (uint64_t)pim_stage_tokens(emitter->stage, piece) * pim_stage_channels(emitter->stage, emitter->place.column);
+    return (uint64_t)pim_stage_tokens(emitter->stage, piece) *
+           pim_stage_channels(emitter->stage, emitter->place.column);
 }
 
 static uint64_t column_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
@@ -105,20 +108,23 @@ static uint64_t weight_address(const struct pim_emitter *emitter, const void *co
     return emitter->workspace.weights + pim_share_begin(pieces->total, emitter->stage->ring, piece);
 }
 
-static void share_weights(struct pim_emitter *emitter, enum pim_allspark_weight weight, uint32_t block, uint32_t tag)
+static void share_weights(struct pim_emitter *emitter, enum pim_allspark_weight weight, uint32_t block,
+                          uint32_t tag)
 {
     const struct pim_allspark_stage *stage = emitter->stage;
     struct pim_weight_shape shape = pim_weight_shape(stage, weight, emitter->place.column);
-    struct weight_pieces pieces = {.total = (uint64_t)shape.k * shape.n, .home = pim_weight_address(stage, block, weight)};
-    struct pim_ring ring = {.nodes = stage->ring,
-                            .index = emitter->place.ring,
-                            .next = pim_place_unit(emitter, (emitter->place.ring + 1) % stage->ring, emitter->place.column),
-                            .previous =
-                                pim_place_unit(emitter, (emitter->place.ring + stage->ring - 1) % stage->ring, emitter->place.column),
-                            .tag = tag,
-                            .address = weight_address,
-                            .bytes = weight_bytes,
-                            .context = &pieces};
+    struct weight_pieces pieces = {.total = (uint64_t)shape.k * shape.n,
+                                   .home = pim_weight_address(stage, block, weight)};
+    struct pim_ring ring = {
+        .nodes = stage->ring,
+        .index = emitter->place.ring,
+        .next = pim_place_unit(emitter, (emitter->place.ring + 1) % stage->ring, emitter->place.column),
+        .previous = pim_place_unit(emitter, (emitter->place.ring + stage->ring - 1) % stage->ring,
+                                   emitter->place.column),
+        .tag = tag,
+        .address = weight_address,
+        .bytes = weight_bytes,
+        .context = &pieces};
     pim_emit_ring(emitter, &ring);
     pim_emit_join(emitter);
 }
@@ -149,7 +155,8 @@ static void gather_column(struct pim_emitter *emitter, uint64_t base, uint32_t t
     struct pim_ring ring = {.nodes = u,
                             .index = row,
                             .next = pim_place_unit(emitter, top + (row + 1) % u, emitter->place.column),
-                            .previous = pim_place_unit(emitter, top + (row + u - 1) % u, emitter->place.column),
+                            .previous =
+                                pim_place_unit(emitter, top + (row + u - 1) % u, emitter->place.column),
                             .tag = tag,
                             .address = column_address,
                             .bytes = column_bytes,
@@ -178,10 +185,12 @@ static uint64_t inputs(const struct pim_emitter *emitter)
     return emitter->workspace.inputs + emitter->layer * emitter->workspace.inputs_stride;
 }
 
-/* Rows that the patch embedding makes: the class token has no patch; it is the first token of the first row. */
+/* Rows that the patch embedding makes: the class token has no patch; it is the first token of the first
+   row. */
 static uint32_t embedded_rows(const struct pim_emitter *emitter)
 {
-    return pim_stage_tokens(emitter->stage, emitter->place.row) - (emitter->place.row == 0 ? emitter->stage->class_tokens : 0);
+    return pim_stage_tokens(emitter->stage, emitter->place.row) -
+           (emitter->place.row == 0 ? emitter->stage->class_tokens : 0);
 }
 
 /* The product of a step with weights. */
@@ -257,7 +266,8 @@ static struct pim_product attention(const struct pim_emitter *emitter, enum step
 {
     const struct pim_allspark_stage *stage = emitter->stage;
     const struct pim_workspace *space = &emitter->workspace;
-    uint64_t q = pim_stage_channels(stage, emitter->place.column), d = stage->head_channels, tokens = stage->tokens;
+    uint64_t q = pim_stage_channels(stage, emitter->place.column), d = stage->head_channels,
+             tokens = stage->tokens;
     uint64_t p = pim_stage_tokens(stage, emitter->place.row);
     uint64_t scores = space->scores + head * p * tokens;
     uint32_t heads = (uint32_t)pim_share(stage->heads, stage->v, emitter->place.column);
@@ -293,7 +303,8 @@ static struct pim_product attention(const struct pim_emitter *emitter, enum step
 static void emit_products(struct pim_emitter *emitter, enum step step, uint32_t block)
 {
     bool heads = step == STEP_SCORES || step == STEP_CONTEXT;
-    uint32_t count = heads ? (uint32_t)pim_share(emitter->stage->heads, emitter->stage->v, emitter->place.column) : 1;
+    uint32_t count =
+        heads ? (uint32_t)pim_share(emitter->stage->heads, emitter->stage->v, emitter->place.column) : 1;
     for (uint32_t head = 0; head < count && emitter->status == PIM_OK; head++) {
         struct pim_product product = heads ? attention(emitter, step, head) : weighted(emitter, step, block);
         struct pim_tiling tiling;
@@ -312,24 +323,28 @@ static void emit_normalisation(struct pim_emitter *emitter, uint32_t tag)
 {
     const struct pim_allspark_stage *stage = emitter->stage;
     const struct pim_workspace *space = &emitter->workspace;
-    uint64_t p = pim_stage_tokens(stage, emitter->place.row), q = pim_stage_channels(stage, emitter->place.column);
+    uint64_t p = pim_stage_tokens(stage, emitter->place.row),
+             q = pim_stage_channels(stage, emitter->place.column);
     struct row_pieces statistics = {.base = space->statistics, .total = 0};
-    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, features(emitter), p * q, 0, 1, PIM_NOTHING);
+    uint64_t loaded =
+        pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, features(emitter), p * q, 0, 1, PIM_NOTHING);
     uint64_t statistics_loaded = PIM_NOTHING;
     if (stage->v > 1) { /* mean and variance of a part of the channels, exchanged within the row */
         uint64_t mean = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, p, q, 0, loaded, PIM_NOTHING);
-        (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, row_address(emitter, &statistics, emitter->place.column),
+        (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE,
+                              row_address(emitter, &statistics, emitter->place.column),
                               row_bytes(emitter, &statistics, emitter->place.column), 0, 1, mean);
         pim_emit_join(emitter);
         gather_row(emitter, &statistics, tag);
         statistics_loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, space->statistics,
                                             p * PIM_STATISTICS_BYTES * stage->v, 0, 1, PIM_NOTHING);
         /* The ACU has no room for the features while the statistics go round: they come again. */
-        loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, features(emitter), p * q, 0, 1, PIM_NOTHING);
+        loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, features(emitter), p * q, 0, 1,
+                                 PIM_NOTHING);
     }
     uint64_t normal = pim_emit_vector(emitter, PIM_VECTOR_LAYERNORM, p, q, 0, loaded, statistics_loaded);
-    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, own_piece(emitter, space->gathered, stage->channels), p * q, 0, 1,
-                          normal);
+    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE,
+                          own_piece(emitter, space->gathered, stage->channels), p * q, 0, 1, normal);
 }
 
 /* --- one phase --- */
@@ -343,7 +358,8 @@ static bool row_input(const struct pim_emitter *emitter, enum step step, struct 
     else if (step == STEP_CONTRACT)
         *pieces = (struct row_pieces){.base = emitter->workspace.hidden, .total = stage->hidden};
     else if (step == STEP_MERGE && !stage->embeds)
-        *pieces = (struct row_pieces){.base = emitter->workspace.merged, .total = stage->merge_inputs, .own = inputs(emitter)};
+        *pieces = (struct row_pieces){
+            .base = emitter->workspace.merged, .total = stage->merge_inputs, .own = inputs(emitter)};
     else
         return false;
     return true;
@@ -376,12 +392,14 @@ static uint64_t estimate_normalisation(const struct pim_emitter *emitter, struct
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     uint64_t p = pim_stage_tokens(stage, 0), q = pim_stage_channels(stage, 0);
     uint64_t vector = pim_estimate_vector(hardware, p, q, 2);
-    uint64_t memory = 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) + pim_estimate_stream(hardware, p * q, true);
+    uint64_t memory = 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) +
+                      pim_estimate_stream(hardware, p * q, true);
     if (stage->v > 1) {
         vector += pim_estimate_vector(hardware, p, q, 1);
         memory += 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) +
                   pim_estimate_stream(hardware, p * PIM_STATISTICS_BYTES * (stage->v + 1), false);
-        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] += pim_estimate_ring(hardware, p * PIM_STATISTICS_BYTES, stage->v);
+        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
+            pim_estimate_ring(hardware, p * PIM_STATISTICS_BYTES, stage->v);
     }
     phase->estimate_parts[PIM_ESTIMATE_VECTOR] += vector;
     phase->estimate_parts[PIM_ESTIMATE_MEMORY] += memory;
@@ -389,11 +407,13 @@ static uint64_t estimate_normalisation(const struct pim_emitter *emitter, struct
 }
 
 /* The busiest node of a branch: row 0, column 0. */
-static void estimate_step(struct pim_emitter *emitter, enum step step, uint32_t block, struct pim_trace_phase *phase)
+static void estimate_step(struct pim_emitter *emitter, enum step step, uint32_t block,
+                          struct pim_trace_phase *phase)
 {
     const struct pim_allspark_stage *stage = emitter->stage;
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    emitter->place = (struct pim_place){.active = true, .row = stage->u > 1 && stage->class_tokens && step == STEP_MERGE ? 1u : 0u};
+    emitter->place = (struct pim_place){
+        .active = true, .row = stage->u > 1 && stage->class_tokens && step == STEP_MERGE ? 1u : 0u};
     if (step_weights[step] != PIM_ALLSPARK_WEIGHTS) {
         struct pim_weight_shape shape = pim_weight_shape(stage, step_weights[step], 0);
         uint64_t share = pim_share((uint64_t)shape.k * shape.n, stage->ring, 0);
@@ -401,9 +421,11 @@ static void estimate_step(struct pim_emitter *emitter, enum step step, uint32_t 
     }
     struct row_pieces pieces;
     if (row_input(emitter, step, &pieces))
-        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] += pim_estimate_ring(hardware, row_bytes(emitter, &pieces, 0), stage->v);
+        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
+            pim_estimate_ring(hardware, row_bytes(emitter, &pieces, 0), stage->v);
     if (step == STEP_SCORES || step == STEP_CONTEXT)
-        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] += pim_estimate_ring(hardware, column_bytes(emitter, NULL, 0), stage->u);
+        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
+            pim_estimate_ring(hardware, column_bytes(emitter, NULL, 0), stage->u);
     if (step == STEP_NORM1 || step == STEP_NORM2) {
         (void)estimate_normalisation(emitter, phase);
     } else {
@@ -418,7 +440,8 @@ static void estimate_step(struct pim_emitter *emitter, enum step step, uint32_t 
             return;
         uint64_t rest = estimate.total - estimate.compute;
         phase->estimate_parts[PIM_ESTIMATE_COMPUTE] += estimate.compute;
-        phase->estimate_parts[estimate.memory >= estimate.vector ? PIM_ESTIMATE_MEMORY : PIM_ESTIMATE_VECTOR] += rest;
+        phase->estimate_parts[estimate.memory >= estimate.vector ? PIM_ESTIMATE_MEMORY
+                                                                 : PIM_ESTIMATE_VECTOR] += rest;
     }
 }
 
@@ -427,12 +450,13 @@ static void step_body(struct pim_emitter *emitter, unsigned step, uint32_t block
     emit_step(emitter, (enum step)step, block, tag);
 }
 
-static void emit_phase(struct pim_emitter *emitter, uint32_t index, uint32_t block, uint32_t layer, enum step step)
+static void emit_phase(struct pim_emitter *emitter, uint32_t index, uint32_t block, uint32_t layer,
+                       enum step step)
 {
     const struct pim_allspark_stage *stage = emitter->stage;
     char name[96];
-    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer%" PRIu32 "/%s", index + 1, block, layer,
-                   step_names[step]);
+    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer%" PRIu32 "/%s", index + 1,
+                   block, layer, step_names[step]);
     struct pim_trace_phase phase = {.name = name};
     estimate_step(emitter, step, block, &phase);
     pim_add_up(emitter, &phase);

@@ -1,6 +1,7 @@
 /*
- * Matrix products in tiles: loads that run one tile ahead of the PE array (the buffers give the pace), a matrix instruction a tile, the ACU on
- * each finished output tile, and its store one output tile later, so that the store never stands in front of the next tile's loads.
+ * Matrix products in tiles: loads that run one tile ahead of the PE array (the buffers give the pace), a
+ * matrix instruction a tile, the ACU on each finished output tile, and its store one output tile later, so
+ * that the store never stands in front of the next tile's loads.
  */
 #include "mappers/allspark/emitter.h"
 
@@ -15,12 +16,15 @@ static uint32_t minimum(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-static uint32_t segment_width(const struct pim_emitter *emitter, const struct pim_product *product, uint32_t segment)
+static uint32_t segment_width(const struct pim_emitter *emitter, const struct pim_product *product,
+                              uint32_t segment)
 {
-    return product->segments == 1 ? product->k : product->segment_width(emitter->stage, product->segment_total, segment);
+    return product->segments == 1 ? product->k
+                                  : product->segment_width(emitter->stage, product->segment_total, segment);
 }
 
-/* ACU passes over each output element, for the estimate: softmax reads its rows three times, a residual is added in a second pass. */
+/* ACU passes over each output element, for the estimate: softmax reads its rows three times, a residual is
+   added in a second pass. */
 static unsigned passes_of(const struct pim_product *product)
 {
     return product->operation == PIM_VECTOR_SOFTMAX ? 3 : product->add_residual ? 2 : 1;
@@ -37,7 +41,8 @@ static struct pim_matrix_shape shape_of(const struct pim_product *product)
                                      .full_rows = product->operation == PIM_VECTOR_SOFTMAX,
                                      .vector_passes = passes_of(product),
                                      .residual = product->add_residual,
-                                     .input_pitch = product->segments == 1 ? (uint32_t)product->input_stride : segment,
+                                     .input_pitch =
+                                         product->segments == 1 ? (uint32_t)product->input_stride : segment,
                                      .right_pitch = (uint32_t)product->right_stride,
                                      .output_pitch = (uint32_t)product->output_stride,
                                      .right_columns = product->operand == PIM_OPERAND_COLUMNS};
@@ -46,13 +51,14 @@ static struct pim_matrix_shape shape_of(const struct pim_product *product)
 static bool same_shape(const struct pim_matrix_shape *a, const struct pim_matrix_shape *b)
 {
     return a->m == b->m && a->n == b->n && a->k == b->k && a->count == b->count && a->segment == b->segment &&
-           a->full_rows == b->full_rows && a->vector_passes == b->vector_passes && a->residual == b->residual &&
-           a->input_pitch == b->input_pitch && a->right_pitch == b->right_pitch && a->output_pitch == b->output_pitch &&
+           a->full_rows == b->full_rows && a->vector_passes == b->vector_passes &&
+           a->residual == b->residual && a->input_pitch == b->input_pitch &&
+           a->right_pitch == b->right_pitch && a->output_pitch == b->output_pitch &&
            a->right_columns == b->right_columns;
 }
 
-enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim_product *product, struct pim_tiling *tiling,
-                                   struct pim_matrix_estimate *estimate)
+enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim_product *product,
+                                   struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
 {
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     struct pim_tiling_memory wanted = {.shape = shape_of(product)};
@@ -65,10 +71,13 @@ enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim
         }
     }
     if (!pim_estimate_tiling(hardware, &wanted.shape, &wanted.tiling, &wanted.estimate))
-        return pim_fail(emitter->error, PIM_BAD_INPUT,
-                        "a product of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " (m, n, k) has no tile that fits the buffers of %" PRIu64
-                        ", %" PRIu64 " and %" PRIu64 " bytes for input, weights and output: enlarge buffers.output_bytes or buffers.weight_bytes",
-                        product->m, product->n, product->k, hardware->input_bytes, hardware->weight_bytes, hardware->output_bytes);
+        return pim_fail(
+            emitter->error, PIM_BAD_INPUT,
+            "a product of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+            " (m, n, k) has no tile that fits the buffers of %" PRIu64 ", %" PRIu64 " and %" PRIu64
+            " bytes for input, weights and output: enlarge buffers.output_bytes or buffers.weight_bytes",
+            product->m, product->n, product->k, hardware->input_bytes, hardware->weight_bytes,
+            hardware->output_bytes);
     emitter->tilings[emitter->next_tiling++ % PIM_TILINGS] = wanted;
     *tiling = wanted.tiling;
     *estimate = wanted.estimate;
@@ -89,8 +98,8 @@ struct k_walk {
     uint32_t k0;
 };
 
-static bool next_tile(const struct pim_emitter *emitter, const struct pim_product *product, uint32_t depth, struct k_walk *walk,
-                      struct input_tile *tile)
+static bool next_tile(const struct pim_emitter *emitter, const struct pim_product *product, uint32_t depth,
+                      struct k_walk *walk, struct input_tile *tile)
 {
     uint32_t width = 0;
     for (; walk->segment < product->segments; walk->segment++) {
@@ -116,14 +125,17 @@ static bool next_tile(const struct pim_emitter *emitter, const struct pim_produc
     return true;
 }
 
-static uint64_t load_input(struct pim_emitter *emitter, const struct input_tile *tile, uint32_t m0, uint32_t m)
+static uint64_t load_input(struct pim_emitter *emitter, const struct input_tile *tile, uint32_t m0,
+                           uint32_t m)
 {
-    return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_INPUT, tile->address + m0 * tile->stride, tile->k, tile->stride, m,
-                           PIM_NOTHING);
+    return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_INPUT, tile->address + m0 * tile->stride, tile->k,
+                           tile->stride, m, PIM_NOTHING);
 }
 
-/* Bytes [offset, offset + bytes) of a weight matrix of the ring: this node's share is in place, the rest in the workspace. */
-static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_product *product, uint64_t offset, uint64_t bytes)
+/* Bytes [offset, offset + bytes) of a weight matrix of the ring: this node's share is in place, the rest
+   in the workspace. */
+static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_product *product, uint64_t offset,
+                             uint64_t bytes)
 {
     const struct pim_allspark_stage *stage = emitter->stage;
     uint64_t total = (uint64_t)product->k * product->n;
@@ -148,22 +160,25 @@ static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_produ
     return last;
 }
 
-static uint64_t load_right(struct pim_emitter *emitter, const struct pim_product *product, uint32_t k0, uint32_t k, uint32_t n0,
-                           uint32_t n, uint64_t offset)
+static uint64_t load_right(struct pim_emitter *emitter, const struct pim_product *product, uint32_t k0,
+                           uint32_t k, uint32_t n0, uint32_t n, uint64_t offset)
 {
     switch (product->operand) {
     case PIM_OPERAND_WEIGHTS:
         return load_weights(emitter, product, offset, (uint64_t)k * n);
     case PIM_OPERAND_PLACED:
-        return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, product->right + offset, (uint64_t)k * n, 0, 1, PIM_NOTHING);
+        return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, product->right + offset,
+                               (uint64_t)k * n, 0, 1, PIM_NOTHING);
     case PIM_OPERAND_ROWS:
-        return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, product->right + k0 * product->right_stride + n0, n,
-                               product->right_stride, k, PIM_NOTHING);
+        return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT,
+                               product->right + k0 * product->right_stride + n0, n, product->right_stride, k,
+                               PIM_NOTHING);
     case PIM_OPERAND_COLUMNS:
         break;
     }
-    return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, product->right + n0 * product->right_stride + k0, k,
-                           product->right_stride, n, PIM_NOTHING);
+    return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT,
+                           product->right + n0 * product->right_stride + k0, k, product->right_stride, n,
+                           PIM_NOTHING);
 }
 
 void pim_emit_flush(struct pim_emitter *emitter)
@@ -171,25 +186,27 @@ void pim_emit_flush(struct pim_emitter *emitter)
     const struct pim_pending_store *store = &emitter->store;
     if (store->rows == 0)
         return;
-    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, store->address, store->bytes, store->stride, store->rows, store->after);
+    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, store->address, store->bytes, store->stride,
+                          store->rows, store->after);
     emitter->store.rows = 0;
 }
 
 /* The ACU on a finished tile, and the residual if there is one. Returns the last instruction. */
-static uint64_t finish_tile(struct pim_emitter *emitter, const struct pim_product *product, uint32_t m0, uint32_t m, uint32_t n0,
-                            uint32_t n, uint64_t after)
+static uint64_t finish_tile(struct pim_emitter *emitter, const struct pim_product *product, uint32_t m0,
+                            uint32_t m, uint32_t n0, uint32_t n, uint64_t after)
 {
     uint64_t release = (uint64_t)m * n * emitter->plan->hardware.accumulator_bytes;
     uint64_t done = pim_emit_vector(emitter, product->operation, m, n, release, after, PIM_NOTHING);
     if (!product->add_residual)
         return done;
     uint64_t residual = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE,
-                                        product->residual + m0 * product->output_stride + n0, n, product->output_stride, m, PIM_NOTHING);
+                                        product->residual + m0 * product->output_stride + n0, n,
+                                        product->output_stride, m, PIM_NOTHING);
     return pim_emit_vector(emitter, PIM_VECTOR_ADD, m, n, 0, done, residual);
 }
 
-static uint64_t emit_matrix(struct pim_emitter *emitter, uint32_t m, uint32_t n, uint32_t k, unsigned flags, uint64_t input,
-                            uint64_t weight)
+static uint64_t emit_matrix(struct pim_emitter *emitter, uint32_t m, uint32_t n, uint32_t k, unsigned flags,
+                            uint64_t input, uint64_t weight)
 {
     struct pim_instruction instruction = {.opcode = PIM_OP_MATRIX, .detail = (uint8_t)flags};
     instruction.u.matrix.m = m;
@@ -202,8 +219,9 @@ static uint64_t emit_matrix(struct pim_emitter *emitter, uint32_t m, uint32_t n,
 }
 
 /* One output tile: all tiles of k. `offset` walks through the weights. */
-static uint64_t emit_output_tile(struct pim_emitter *emitter, const struct pim_product *product, const struct pim_tiling *tiling,
-                                 uint32_t m0, uint32_t m, uint32_t n0, uint32_t n, uint64_t *offset)
+static uint64_t emit_output_tile(struct pim_emitter *emitter, const struct pim_product *product,
+                                 const struct pim_tiling *tiling, uint32_t m0, uint32_t m, uint32_t n0,
+                                 uint32_t n, uint64_t *offset)
 {
     struct k_walk walk = {.piece = product->input};
     struct input_tile tile;
@@ -211,7 +229,8 @@ static uint64_t emit_output_tile(struct pim_emitter *emitter, const struct pim_p
     bool load = !tiling->resident || n0 == 0;
     bool give = !tiling->resident || n0 + n == product->n;
     while (next_tile(emitter, product, tiling->k, &walk, &tile)) {
-        /* A resident tile was loaded before the first output tile's weights; the memory engine works in order, so it is there. */
+        /* A resident tile was loaded before the first output tile's weights; the memory engine works in
+           order, so it is there. */
         uint64_t input = load ? load_input(emitter, &tile, m0, m) : PIM_NOTHING;
         uint64_t weight = load_right(emitter, product, tile.k0, tile.k, n0, n, *offset);
         *offset += (uint64_t)tile.k * n;
@@ -222,7 +241,8 @@ static uint64_t emit_output_tile(struct pim_emitter *emitter, const struct pim_p
     return done;
 }
 
-void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product, const struct pim_tiling *tiling)
+void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product,
+                      const struct pim_tiling *tiling)
 {
     for (uint32_t m0 = 0; m0 < product->m; m0 += tiling->m) {
         uint32_t m = minimum(tiling->m, product->m - m0);
@@ -232,11 +252,12 @@ void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *pro
             uint64_t done = emit_output_tile(emitter, product, tiling, m0, m, n0, n, &offset);
             pim_emit_flush(emitter);
             done = finish_tile(emitter, product, m0, m, n0, n, done);
-            emitter->store = (struct pim_pending_store){.address = product->output + m0 * product->output_stride + n0,
-                                                        .bytes = n,
-                                                        .stride = product->output_stride,
-                                                        .rows = m,
-                                                        .after = done};
+            emitter->store =
+                (struct pim_pending_store){.address = product->output + m0 * product->output_stride + n0,
+                                           .bytes = n,
+                                           .stride = product->output_stride,
+                                           .rows = m,
+                                           .after = done};
         }
     }
 }

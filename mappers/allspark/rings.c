@@ -1,6 +1,7 @@
 /*
- * Cyclic dataflows: nodes - 1 rounds in which each node sends one piece to its successor and receives one from its predecessor; the last
- * node sends to the first. In round 0 a node sends its own piece, afterwards the piece that came in the round before (section V-B).
+ * Cyclic dataflows: nodes - 1 rounds in which each node sends one piece to its successor and receives one
+ * from its predecessor; the last node sends to the first. In round 0 a node sends its own piece, afterwards
+ * the piece that came in the round before (section V-B).
  */
 #include "mappers/allspark/emitter.h"
 
@@ -9,8 +10,8 @@ static uint32_t wrap(uint32_t nodes, uint32_t index, uint32_t back)
     return (index + nodes - back % nodes) % nodes;
 }
 
-static uint64_t emit_message(struct pim_emitter *emitter, const struct pim_ring *ring, enum pim_opcode opcode, uint32_t round,
-                             uint64_t after)
+static uint64_t emit_message(struct pim_emitter *emitter, const struct pim_ring *ring, enum pim_opcode opcode,
+                             uint32_t round, uint64_t after)
 {
     bool send = opcode == PIM_OP_SEND;
     uint32_t piece = wrap(ring->nodes, ring->index, send ? round : round + 1);

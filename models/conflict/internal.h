@@ -5,7 +5,7 @@
  * order: the network finishes its transfers, nodes finish and start steps, the network starts transfers (docs/models/conflict.md).
  *
  * Invariants, of every edge: arrived <= sent <= produced, dropped <= arrived, sent - dropped <= capacity_in, produced - sent <=
- * capacity_out + 0 for waiting packets; packets of an edge arrive in order.
+ * capacity_out; packets of an edge arrive in order.
  */
 #ifndef PIMSIM_MODELS_CONFLICT_INTERNAL_H
 #define PIMSIM_MODELS_CONFLICT_INTERNAL_H
@@ -66,6 +66,7 @@ struct conflict_replay {
     struct conflict_owner *owner_of_node, *owner_of_transfer;
     uint64_t *marked;               /* nodes to look at in the next time point */
     uint64_t *ended;                /* transfers that have ended, by the network's number */
+    uint32_t *landed;               /* by transfer: ends that its network has not taken yet */
     uint32_t transfers;             /* bits in `ended` */
     bool point_due;
     uint64_t nodes_left;            /* nodes with steps left */
@@ -155,6 +156,8 @@ struct conflict_plan {
     struct pim_operation *operation;
     uint32_t *packet;      /* first operation of packet k of edge e: packet[first_packet[e] + k] */
     size_t *first_packet;
+    uint32_t *depth;       /* by operation: operations of the same packet before it, its hops so far */
+    uint32_t *number;      /* by operation: the number of its packet in its edge, over all images */
     uint32_t *counter;     /* by router: operations done; the executing network's */
 };
 

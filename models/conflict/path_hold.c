@@ -255,7 +255,7 @@ static bool ask(struct conflict_replay *replay, struct path_hold *state, uint32_
 }
 
 /* Edges that became ready join the queue in their order, then the queue is served from its head. */
-static void serve_queue(struct conflict_replay *replay, struct path_hold *state)
+static bool serve_queue(struct conflict_replay *replay, struct path_hold *state)
 {
     for (uint32_t e = 0; e < replay->graph->edges; e++) {
         if (!state->transfer[e].queued && ready(replay, state, e)) {
@@ -263,7 +263,7 @@ static void serve_queue(struct conflict_replay *replay, struct path_hold *state)
             state->queue[state->queued++] = e;
         }
     }
-    uint32_t kept = 0;
+    uint32_t kept = 0, before = state->queued;
     for (uint32_t i = 0; i < state->queued; i++) {
         uint32_t e = state->queue[i];
         if (ask(replay, state, e))
@@ -272,6 +272,7 @@ static void serve_queue(struct conflict_replay *replay, struct path_hold *state)
             state->queue[kept++] = e;
     }
     state->queued = kept;
+    return kept < before;
 }
 
 /* One pass over all edges in the order of the arbiter. */
@@ -296,9 +297,10 @@ static bool serve(struct conflict_replay *replay, struct path_hold *state)
         }
         break;
     case PIM_CONFLICT_FIFO:
-        serve_queue(replay, state);
+        granted = serve_queue(replay, state);
         break;
     case PIM_CONFLICT_FIXED:
+    case PIM_CONFLICT_ARBITERS:
     default:
         for (uint32_t e = 0; e < edges; e++)
             granted |= ready(replay, state, e) && ask(replay, state, e);

@@ -44,7 +44,8 @@ struct pim_dram_rules {
     struct effects effects[PIM_DRAM_COMMANDS];
     uint32_t four_activates; /* tFAW */
     uint32_t read_latency, write_latency;
-    uint32_t read_close, write_close; /* RDA, WRA -> its automatic precharge */
+    uint32_t read_close, write_close; /* RDA, WRA -> its automatic precharge, */
+    uint32_t activate_close;          /* which is not before ACT + this */
     uint32_t refresh_interval;        /* between due refreshes of a rank, or of its banks in turn */
     uint32_t ranks, banks_per_rank, banks_per_group, ranks_per_pseudo;
 };
@@ -63,6 +64,7 @@ struct bank {
     uint32_t row;              /* NO_ROW: closed */
     uint32_t accesses;         /* of the open row */
     uint64_t used;             /* cycle of the last ACT, RD or WR */
+    uint64_t opened;           /* cycle of the last ACT */
     int16_t active;            /* request whose row was opened and that was not served yet */
     uint8_t rank, group;       /* in the channel */
     bool closing;              /* the page policy has asked for its PRE */

@@ -83,7 +83,7 @@ static void bank_open(struct pim_dram_channel *channel, struct bank *bank, uint3
 {
     bank->row = row;
     bank->accesses = 0;
-    bank->used = cycle;
+    bank->used = bank->opened = cycle;
     channel->open_banks |= UINT64_C(1) << number;
     for (unsigned i = 0; i < 2; i++) {
         struct waiting *waiting = &bank->waiting[i];
@@ -191,7 +191,7 @@ static void issue_column(struct pim_dram_channel *channel, const struct choice *
         record(channel, cycle, command, entry->bank, entry->row, entry->column);
     if (close) {
         uint64_t at = cycle + (entry->write ? rules->write_close : rules->read_close);
-        bank_close(channel, bank, entry->bank, later(at, bank->ready[CLASS_PRE]));
+        bank_close(channel, bank, entry->bank, later(at, bank->opened + rules->activate_close));
     }
     uint64_t completed = cycle + (entry->write ? rules->write_latency : rules->read_latency);
     channel->last_completion = later(channel->last_completion, completed);

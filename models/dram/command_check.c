@@ -430,7 +430,7 @@ struct pim_dram_logged pim_dram_logged_record(const struct pim_dram_specificatio
         .command = (enum pim_dram_command)record->command,
         .channel = record->channel,
         .rank = rank,
-        .bank_group = whole ? -1 : (int64_t)(group % o->bank_groups),
+        .bank_group = whole && o->bank_groups > 1 ? -1 : (int64_t)(group % o->bank_groups),
         .bank = whole ? -1 : (int64_t)(record->bank % o->banks),
         .row = record->row == UINT32_MAX ? -1 : (int64_t)record->row,
         .column = record->column == UINT32_MAX ? -1 : (int64_t)record->column,

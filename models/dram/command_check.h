@@ -50,7 +50,8 @@ uint64_t pim_dram_check_violations(const struct pim_dram_check *check);
 void pim_dram_check_counters(const struct pim_dram_check *check, uint64_t cycle,
                              struct pim_dram_counters *counters);
 
-/* A record of a channel in the form of a log. */
+/* A record of a channel in the form of a log. A command to a rank has no bank, and no bank group if there are
+ * several. */
 struct pim_dram_logged pim_dram_logged_record(const struct pim_dram_specification *specification,
                                               const struct pim_dram_record *record);
 

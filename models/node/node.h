@@ -49,8 +49,8 @@ struct pim_node_configuration {
     uint32_t send_packets;
     uint32_t posted_receives;
     uint32_t flit_bits;
-    uint64_t zero_load_fixed,
-        zero_load_per_router; /* network cycles: zero-load latency = fixed + routers * per_router + flits - 1 */
+    /* Network cycles: zero-load latency = fixed + routers * per_router + flits - 1. */
+    uint64_t zero_load_fixed, zero_load_per_router;
     pim_time logic_period, network_period, memory_period; /* ticks */
 };
 

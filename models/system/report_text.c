@@ -215,6 +215,11 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
             dram->row_misses, dram->row_conflicts, dram->activates, dram->refreshes);
     print_network(system, result, file);
     print_energy(system, result, file);
+    if (system->timeline_left_out > 0)
+        fprintf(file,
+                "\ntimeline: %" PRIu64
+                " slices beyond its size limit are left out; choose fewer units or a window\n",
+                system->timeline_left_out);
     if (!inputs->reproducible)
         fprintf(file, "\nsimulated in %.2f CPU s, %" PRIu64 " events, %.1f MB\n", inputs->cpu_seconds,
                 result->events, (double)inputs->peak_memory_bytes / 1e6);

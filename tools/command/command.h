@@ -24,6 +24,7 @@ int command_map(int argument_count, char **arguments);
 int command_noc(int argument_count, char **arguments);
 int command_run(int argument_count, char **arguments);
 int command_validate(int argument_count, char **arguments);
+int command_dram(int argument_count, char **arguments);
 
 /* Prints "<words>: <message>" on standard error and returns the exit code that belongs to the status. `words`
  * is arguments[0]. */

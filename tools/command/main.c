@@ -10,6 +10,7 @@ static const struct command commands[] = {
     {"run", "Replay a trace on a hardware", command_run},
     {"validate", "Hold the mapper's estimates against simulated cycles", command_validate},
     {"noc", "Simulate the network on chip alone", command_noc},
+    {"dram", "Simulate a memory alone", command_dram},
     {"trace", "Look into, check and assemble traces", command_trace},
     {"network", "Show what a network consists of", command_network},
     {"config", "Show, check and describe configurations", command_config},

@@ -1,7 +1,8 @@
 /*
- * Arithmetic of the data-flow tests. A byte of a node's memory stands for one element, and elements are numbers modulo 2^64: sums and products
- * are exact, in any order. Functions of one element (gelu) are replaced by mixing functions that have nothing in common with each other,
- * so that a value that went the wrong way, was left out, or came twice, ends in another number.
+ * Arithmetic of the data-flow tests. A byte of a node's memory stands for one element, and elements are
+ * numbers modulo 2^64: sums and products are exact, in any order. Functions of one element (gelu) are
+ * replaced by mixing functions that have nothing in common with each other, so that a value that went the
+ * wrong way, was left out, or came twice, ends in another number.
  */
 #ifndef PIMSIM_TESTS_ALLSPARK_ALGEBRA_H
 #define PIMSIM_TESTS_ALLSPARK_ALGEBRA_H

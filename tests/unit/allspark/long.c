@@ -1,3 +1,4 @@
+/* The long suite. */
 #include "tests/unit/allspark/scenario.h"
 
 void pimsim_suites(SRunner *runner)

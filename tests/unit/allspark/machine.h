@@ -1,15 +1,18 @@
 /*
  * Executes a trace on numbers: a second, independent reading of what the instructions mean.
  *
- * Every byte of a node's memory holds one number of algebra.h, or nothing. Instructions are executed unit by unit in program order; a
- * unit waits where it needs a message that has not come. What holds, or the test fails:
+ * Every byte of a node's memory holds one number of algebra.h, or nothing. Instructions are executed unit by
+ * unit in program order; a unit waits where it needs a message that has not come. What holds, or the test
+ * fails:
  *
- *  1. A LOAD or SEND reads only bytes that were placed or written before, and nothing lies beyond the memory that the plan counts.
- *  2. The operands of a VECTOR or STORE are the results of the instructions it depends on, and there are as many as it says.
- *  3. A MATRIX reads the input tile and the weights that were loaded in that order; where it names loads they are these very ones.
- *     The accumulators of a tile are complete when they are read.
- *  4. Two accesses of a node to the same bytes by different engines, one of them a write, are ordered by a join, by dependencies, or
- *     by the order of an engine: no timing can exchange them.
+ *  1. A LOAD or SEND reads only bytes that were placed or written before, and nothing lies beyond the memory
+ *     that the plan counts.
+ *  2. The operands of a VECTOR or STORE are the results of the instructions it depends on, and there are as
+ *     many as it says.
+ *  3. A MATRIX reads the input tile and the weights that were loaded in that order; where it names loads they
+ *     are these very ones. The accumulators of a tile are complete when they are read.
+ *  4. Two accesses of a node to the same bytes by different engines, one of them a write, are ordered by a
+ *     join, by dependencies, or by the order of an engine: no timing can exchange them.
  *  5. A RECEIVE meets a SEND of the same size.
  */
 #ifndef PIMSIM_TESTS_ALLSPARK_MACHINE_H
@@ -33,9 +36,11 @@ void machine_forget(struct machine *machine, uint64_t address);
 void machine_run(struct machine *machine, uint32_t stage);
 
 /*
- * In which order the phase `name` of a unit takes the elements of its k x n weights: order[i] = (row << 32) + column of the i-th byte, read off
- * the shapes of its MATRIX instructions. False when the unit multiplies nothing in that phase.
+ * In which order the phase `name` of a unit takes the elements of its k x n weights: order[i] = (row << 32) +
+ * column of the i-th byte, read off the shapes of its MATRIX instructions. False when the unit multiplies
+ * nothing in that phase.
  */
-bool machine_weight_order(const struct machine *machine, uint32_t unit, const char *name, uint32_t k, uint32_t n, uint64_t *order);
+bool machine_weight_order(const struct machine *machine, uint32_t unit, const char *name, uint32_t k,
+                          uint32_t n, uint64_t *order);
 
 #endif

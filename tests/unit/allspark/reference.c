@@ -1,3 +1,4 @@
+/* The equations of a block, a branch at a time. */
 #include "tests/unit/allspark/reference.h"
 
 #include "tests/unit/allspark/algebra.h"
@@ -19,8 +20,8 @@ static uint64_t *matrix(uint64_t rows, uint64_t columns)
 }
 
 /* output[m][n] += input[m][k] * W[k][n] */
-static void multiply(const struct block *block, enum pim_allspark_weight weight, const uint64_t *input, uint64_t *output, uint32_t m,
-                     uint32_t k, uint32_t n)
+static void multiply(const struct block *block, enum pim_allspark_weight weight, const uint64_t *input,
+                     uint64_t *output, uint32_t m, uint32_t k, uint32_t n)
 {
     for (uint32_t c = 0; c < k; c++)
         for (uint32_t j = 0; j < n; j++) {
@@ -44,8 +45,8 @@ static void normalise(const uint64_t *x, uint64_t *y, uint32_t rows, uint32_t ch
 }
 
 /* One head: q, k, v are N x channels; d channels from `first` on. */
-static void attend(const uint64_t *q, const uint64_t *k, const uint64_t *v, uint64_t *z, uint32_t tokens, uint32_t channels,
-                   uint32_t first, uint32_t d)
+static void attend(const uint64_t *q, const uint64_t *k, const uint64_t *v, uint64_t *z, uint32_t tokens,
+                   uint32_t channels, uint32_t first, uint32_t d)
 {
     uint64_t *row = matrix(1, tokens);
     for (uint32_t i = 0; i < tokens; i++) {
@@ -113,7 +114,8 @@ uint64_t *reference_stage(const struct pim_allspark_stage *s, uint32_t index, ui
     return x;
 }
 
-void reference_head(const struct pim_allspark_stage *stage, uint32_t index, const uint64_t *token, uint32_t classes, uint64_t *logits)
+void reference_head(const struct pim_allspark_stage *stage, uint32_t index, const uint64_t *token,
+                    uint32_t classes, uint64_t *logits)
 {
     memset(logits, 0, classes * sizeof *logits);
     for (uint32_t c = 0; c < stage->channels; c++)

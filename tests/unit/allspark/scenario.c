@@ -1,3 +1,4 @@
+/* Networks, hardware and plans of the tests. */
 #include "tests/unit/allspark/scenario.h"
 
 #include "sim/configuration.h"
@@ -10,16 +11,23 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const small_network_names[SMALL_NETWORKS] = {"swin", "padded swin", "vit", "plain vit", "odd swin", "narrow swin"};
+const char *const small_network_names[SMALL_NETWORKS] = {"swin",      "padded swin", "vit",
+                                                         "plain vit", "odd swin",    "narrow swin"};
 
 /* What differs between the descriptors; all have patches of 4 x 4 pixels. */
 static const char *const descriptors[SMALL_NETWORKS] = {
-    "name = \"small-swin\"; family = \"swin\"; image = 32; blocks = [2, 2]; channels = [12, 24]; heads = [3, 6]; window = 4; classes = 10;",
-    "name = \"padded-swin\"; family = \"swin\"; image = 40; blocks = [1, 2]; channels = [8, 16]; heads = [2, 4]; window = 4; classes = 3;",
-    "name = \"small-vit\"; family = \"vit\"; image = 16; blocks = [2]; channels = [12]; heads = [3]; classes = 7;",
-    "name = \"plain-vit\"; family = \"vit\"; image = 20; blocks = [1]; channels = [16]; heads = [4]; classes = 0; class_token = false;",
-    "name = \"odd-swin\"; family = \"swin\"; image = 32; blocks = [1, 1]; channels = [8, 20]; heads = [2, 5]; window = 4; classes = 11;",
-    "name = \"narrow-swin\"; family = \"swin\"; image = 32; blocks = [1, 1]; channels = [1, 24]; heads = [1, 12]; window = 4; classes = 2; mlp_ratio = [2];",
+    "name = \"small-swin\"; family = \"swin\"; image = 32; blocks = [2, 2]; channels = [12, 24]; heads = [3, "
+    "6]; window = 4; classes = 10;",
+    "name = \"padded-swin\"; family = \"swin\"; image = 40; blocks = [1, 2]; channels = [8, 16]; heads = [2, "
+    "4]; window = 4; classes = 3;",
+    "name = \"small-vit\"; family = \"vit\"; image = 16; blocks = [2]; channels = [12]; heads = [3]; classes "
+    "= 7;",
+    "name = \"plain-vit\"; family = \"vit\"; image = 20; blocks = [1]; channels = [16]; heads = [4]; classes "
+    "= 0; class_token = false;",
+    "name = \"odd-swin\"; family = \"swin\"; image = 32; blocks = [1, 1]; channels = [8, 20]; heads = [2, "
+    "5]; window = 4; classes = 11;",
+    "name = \"narrow-swin\"; family = \"swin\"; image = 32; blocks = [1, 1]; channels = [1, 24]; heads = [1, "
+    "12]; window = 4; classes = 2; mlp_ratio = [2];",
 };
 
 struct pim_network *small_network(enum small_network which)
@@ -47,8 +55,8 @@ struct pim_network *real_network(const char *name, const char *override)
     struct pim_error error = {0};
     struct pim_network *network = NULL;
     (void)snprintf(relative, sizeof relative, "configs/networks/%s.cfg", name);
-    enum pim_status status =
-        pim_network_read(pimsim_source_path(path, sizeof path, relative), &override, override ? 1 : 0, &network, &error);
+    enum pim_status status = pim_network_read(pimsim_source_path(path, sizeof path, relative), &override,
+                                              override ? 1 : 0, &network, &error);
     ck_assert_msg(status == PIM_OK, "%s: %s", name, error.text);
     return network;
 }
@@ -104,7 +112,8 @@ struct pim_allspark_options fixed(enum pim_allspark_scheme scheme, uint32_t ring
 
 struct pim_allspark_options partition(uint32_t u, uint32_t v, uint32_t ring)
 {
-    struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .ring = ring};
+    struct pim_allspark_options options = {
+        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .ring = ring};
     options.u[0] = u;
     options.v[0] = v;
     return options;
@@ -125,20 +134,21 @@ static void write_trace(struct scenario *scenario, const char *path)
     ck_assert_msg(pim_trace_writer_finish(writer, &error) == PIM_OK, "%s", error.text);
 }
 
-bool scenario_make(struct scenario *scenario, struct pim_network *network, const struct pim_estimate_hardware *hardware,
-                   const struct pim_allspark_options *options, struct pim_error *error)
+bool scenario_make(struct scenario *scenario, struct pim_network *network,
+                   const struct pim_estimate_hardware *hardware, const struct pim_allspark_options *options,
+                   struct pim_error *error)
 {
     *scenario = (struct scenario){.network = network};
     if (pim_allspark_plan(network, hardware, options, &scenario->plan, error) != PIM_OK) {
         pim_network_destroy(network);
         return false;
     }
-    int used = snprintf(scenario->name, sizeof scenario->name, "%s on %" PRIu32 " x %" PRIu32 ":", network->name, hardware->width,
-                        hardware->height);
+    int used = snprintf(scenario->name, sizeof scenario->name, "%s on %" PRIu32 " x %" PRIu32 ":",
+                        network->name, hardware->width, hardware->height);
     for (uint32_t i = 0; i < scenario->plan.stages; i++) {
         const struct pim_allspark_stage *stage = &scenario->plan.stage[i];
-        used += snprintf(scenario->name + used, sizeof scenario->name - (size_t)used, " %" PRIu32 "x%" PRIu32 " ring %" PRIu32, stage->u,
-                         stage->v, stage->ring);
+        used += snprintf(scenario->name + used, sizeof scenario->name - (size_t)used,
+                         " %" PRIu32 "x%" PRIu32 " ring %" PRIu32, stage->u, stage->v, stage->ring);
     }
     char path[64];
     (void)snprintf(path, sizeof path, "/tmp/pimsim-allspark-%ld.bin", (long)getpid());
@@ -173,8 +183,8 @@ void scenario_check(const struct scenario *scenario)
     ck_assert_uint_eq(result.counts.macs, pim_allspark_macs(&scenario->plan));
     ck_assert_uint_eq(result.counts.sent_bytes, result.counts.received_bytes);
     for (unsigned buffer = 0; buffer < PIM_BUFFERS; buffer++)
-        ck_assert_msg(result.left_bytes[buffer] == 0, "%s: %" PRIu64 " bytes left in buffer %u", scenario->name, result.left_bytes[buffer],
-                      buffer);
+        ck_assert_msg(result.left_bytes[buffer] == 0, "%s: %" PRIu64 " bytes left in buffer %u",
+                      scenario->name, result.left_bytes[buffer], buffer);
 }
 
 uint64_t share_start(uint64_t total, uint64_t parts, uint64_t index)
@@ -190,8 +200,8 @@ uint64_t share_of(uint64_t total, uint64_t parts, uint64_t index)
     return (total + parts - 1 - index) / parts;
 }
 
-void each_standing(const struct pim_allspark_plan *plan, uint32_t index, void (*visit)(void *context, const struct standing *standing),
-                   void *context)
+void each_standing(const struct pim_allspark_plan *plan, uint32_t index,
+                   void (*visit)(void *context, const struct standing *standing), void *context)
 {
     const struct pim_allspark_stage *stage = &plan->stage[index];
     for (uint32_t group = 0; group < stage->layout.count && group * stage->slots < stage->branches; group++) {
@@ -202,7 +212,8 @@ void each_standing(const struct pim_allspark_plan *plan, uint32_t index, void (*
                 uint32_t y = tile->turned ? tile->y + column : tile->y + ring;
                 ck_assert_uint_lt(x, plan->hardware.width);
                 ck_assert_uint_lt(y, plan->hardware.height);
-                visit(context, &(struct standing){y * plan->hardware.width + x, group, ring, ring % stage->u, column});
+                visit(context,
+                      &(struct standing){y * plan->hardware.width + x, group, ring, ring % stage->u, column});
             }
     }
 }

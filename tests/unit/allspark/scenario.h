@@ -1,8 +1,9 @@
 /*
  * What the tests of the Allspark front-end share: small networks and hardware, and a plan with its trace.
  *
- * Networks are chosen so that shares are uneven: 17 tokens of a ViT with class token, heads that the columns do not divide, windows that do
- * not divide the map, and stages whose merge inputs are no multiple of their channels.
+ * Networks are chosen so that shares are uneven: 17 tokens of a ViT with class token, heads that the columns
+ * do not divide, windows that do not divide the map, and stages whose merge inputs are no multiple of their
+ * channels.
  */
 #ifndef PIMSIM_TESTS_ALLSPARK_SCENARIO_H
 #define PIMSIM_TESTS_ALLSPARK_SCENARIO_H
@@ -12,12 +13,12 @@
 #include "traces/reader.h"
 
 enum small_network {
-    SMALL_SWIN,     /* 4 windows of 16 tokens, then 1; heads 3 and 6 */
-    SMALL_PADDED,   /* 9 windows of which 5 are padded, then 4 */
-    SMALL_VIT,      /* 16 patches and a class token, heads 3 */
-    SMALL_PLAIN,    /* a ViT without class token and classifier */
-    SMALL_ODD,      /* merge inputs 32 for 20 channels: pieces of the columns are uneven */
-    SMALL_NARROW,   /* merge inputs 4 for 24 channels in 12 heads: most columns have no piece */
+    SMALL_SWIN,   /* 4 windows of 16 tokens, then 1; heads 3 and 6 */
+    SMALL_PADDED, /* 9 windows of which 5 are padded, then 4 */
+    SMALL_VIT,    /* 16 patches and a class token, heads 3 */
+    SMALL_PLAIN,  /* a ViT without class token and classifier */
+    SMALL_ODD,    /* merge inputs 32 for 20 channels: pieces of the columns are uneven */
+    SMALL_NARROW, /* merge inputs 4 for 24 channels in 12 heads: most columns have no piece */
     SMALL_NETWORKS
 };
 
@@ -44,14 +45,16 @@ struct scenario {
 };
 
 /* False when the plan is refused: *error says why. The network belongs to the scenario then and before. */
-bool scenario_make(struct scenario *scenario, struct pim_network *network, const struct pim_estimate_hardware *hardware,
-                   const struct pim_allspark_options *options, struct pim_error *error);
+bool scenario_make(struct scenario *scenario, struct pim_network *network,
+                   const struct pim_estimate_hardware *hardware, const struct pim_allspark_options *options,
+                   struct pim_error *error);
 void scenario_end(struct scenario *scenario);
 
 /* `pimsim trace check` for the hardware of the plan. */
 void scenario_check(const struct scenario *scenario);
 
-/* The share of part `index` of `total` things over `parts`, larger shares first, and where it begins: written down a second time. */
+/* The share of part `index` of `total` things over `parts`, larger shares first, and where it begins:
+   written down a second time. */
 uint64_t share_of(uint64_t total, uint64_t parts, uint64_t index);
 uint64_t share_start(uint64_t total, uint64_t parts, uint64_t index);
 
@@ -61,8 +64,8 @@ struct standing {
 };
 
 /* Calls `visit` for all nodes of all groups that the stage uses. */
-void each_standing(const struct pim_allspark_plan *plan, uint32_t stage, void (*visit)(void *context, const struct standing *standing),
-                   void *context);
+void each_standing(const struct pim_allspark_plan *plan, uint32_t stage,
+                   void (*visit)(void *context, const struct standing *standing), void *context);
 /* The branch of the network that a node works in a layer; UINT32_MAX: none. */
 uint32_t branch_of(const struct pim_allspark_stage *stage, const struct standing *standing, uint32_t layer);
 

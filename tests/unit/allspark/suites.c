@@ -1,3 +1,4 @@
+/* The quick suites. */
 #include "tests/unit/allspark/scenario.h"
 
 void pimsim_suites(SRunner *runner)

@@ -1,6 +1,7 @@
 /*
- * The data flow, proven: weights and inputs are placed as docs/mappers/allspark.md says, the trace is executed on numbers (machine.h), and
- * what every node holds after every stage is the network computed without nodes (reference.h).
+ * The data flow, proven: weights and inputs are placed as docs/mappers/allspark.md says, the trace is
+ * executed on numbers (machine.h), and what every node holds after every stage is the network computed
+ * without nodes (reference.h).
  */
 #include "tests/unit/allspark/algebra.h"
 #include "tests/unit/allspark/machine.h"
@@ -33,26 +34,35 @@ static uint32_t spread(const struct pim_allspark_stage *stage, uint64_t total, u
 static const struct {
     enum pim_allspark_weight weight;
     const char *phase;
-} weighted[] = {{PIM_ALLSPARK_MERGE, "merge"},           {PIM_ALLSPARK_QUERY, "query"},       {PIM_ALLSPARK_KEY, "key"},
-                {PIM_ALLSPARK_VALUE, "value"},           {PIM_ALLSPARK_PROJECTION, "projection"}, {PIM_ALLSPARK_EXPAND, "ffn_expand"},
+} weighted[] = {{PIM_ALLSPARK_MERGE, "merge"},
+                {PIM_ALLSPARK_QUERY, "query"},
+                {PIM_ALLSPARK_KEY, "key"},
+                {PIM_ALLSPARK_VALUE, "value"},
+                {PIM_ALLSPARK_PROJECTION, "projection"},
+                {PIM_ALLSPARK_EXPAND, "ffn_expand"},
                 {PIM_ALLSPARK_CONTRACT, "ffn_contract"}};
 
 /* The columns of a weight matrix that a column of nodes works, and its rows. */
-static void weight_extent(const struct pim_allspark_stage *stage, enum pim_allspark_weight weight, uint32_t column, uint32_t *k, uint32_t *n0,
-                          uint32_t *n)
+static void weight_extent(const struct pim_allspark_stage *stage, enum pim_allspark_weight weight,
+                          uint32_t column, uint32_t *k, uint32_t *n0, uint32_t *n)
 {
     uint32_t total = weight == PIM_ALLSPARK_EXPAND ? stage->hidden : stage->channels;
-    *k = weight == PIM_ALLSPARK_MERGE ? stage->merge_inputs : weight == PIM_ALLSPARK_CONTRACT ? stage->hidden : stage->channels;
+    *k = weight == PIM_ALLSPARK_MERGE      ? stage->merge_inputs
+         : weight == PIM_ALLSPARK_CONTRACT ? stage->hidden
+                                           : stage->channels;
     *n0 = spread(stage, total, column);
     *n = spread(stage, total, column + 1) - *n0;
 }
 
-/* The order of the weights is that of the first node of the ring that multiplies; all must agree, or the numbers come out wrong. */
-static bool find_order(struct stage_run *run, const struct standing *first, const char *name, uint32_t k, uint32_t n, uint64_t *order)
+/* The order of the weights is that of the first node of the ring that multiplies; all must agree, or the
+   numbers come out wrong. */
+static bool find_order(struct stage_run *run, const struct standing *first, const char *name, uint32_t k,
+                       uint32_t n, uint64_t *order)
 {
     for (uint32_t ring = 0; ring < run->stage->ring; ring++) {
         const struct pim_allspark_tile *tile = &run->stage->layout.tiles[first->group];
-        uint32_t x = tile->turned ? tile->x + ring : tile->x + first->column, y = tile->turned ? tile->y + first->column : tile->y + ring;
+        uint32_t x = tile->turned ? tile->x + ring : tile->x + first->column,
+                 y = tile->turned ? tile->y + first->column : tile->y + ring;
         if (machine_weight_order(run->machine, y * run->plan->hardware.width + x, name, k, n, order))
             return true;
     }
@@ -65,18 +75,21 @@ static void place_weight(struct stage_run *run, const struct standing *at, uint3
     char name[64];
     enum pim_allspark_weight weight = weighted[which].weight;
     weight_extent(run->stage, weight, at->column, &k, &n0, &n);
-    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer0/%s", run->index + 1, block, weighted[which].phase);
+    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer0/%s", run->index + 1, block,
+                   weighted[which].phase);
     uint64_t *order = calloc((size_t)k * n + 1, sizeof *order);
     ck_assert_ptr_nonnull(order);
     ck_assert_msg(find_order(run, at, name, k, n, order), "nobody multiplies in %s", name);
     uint64_t total = (uint64_t)k * n, begin = share_start(total, run->stage->ring, at->ring);
-    uint64_t bytes = share_of(total, run->stage->ring, at->ring), address = pim_weight_address(run->stage, block, weight);
+    uint64_t bytes = share_of(total, run->stage->ring, at->ring),
+             address = pim_weight_address(run->stage, block, weight);
     ck_assert_uint_ge(address, run->stage->weight_base);
     ck_assert_uint_le(address + bytes, run->stage->weight_base + run->stage->weight_bytes);
     for (uint64_t i = 0; i < bytes; i++) {
         uint64_t element = order[begin + i];
-        machine_place(run->machine, at->unit, address + i,
-                      weight_value(run->index, block, weight, (uint32_t)(element >> 32), n0 + (uint32_t)element));
+        machine_place(
+            run->machine, at->unit, address + i,
+            weight_value(run->index, block, weight, (uint32_t)(element >> 32), n0 + (uint32_t)element));
     }
     free(order);
 }
@@ -99,15 +112,17 @@ static void place_head(void *context, const struct standing *standing)
 {
     struct stage_run *run = context;
     uint32_t n = classes_of(run, standing->column), k = run->stage->channels;
-    uint32_t n0 = (uint32_t)share_start(run->plan->network->transformer->classes, run->stage->v, standing->column);
+    uint32_t n0 =
+        (uint32_t)share_start(run->plan->network->transformer->classes, run->stage->v, standing->column);
     if (standing->group != 0 || standing->ring != 0 || n == 0)
         return;
     uint64_t *order = calloc((size_t)k * n, sizeof *order);
     ck_assert_ptr_nonnull(order);
     ck_assert(machine_weight_order(run->machine, standing->unit, "head", k, n, order));
     for (uint64_t i = 0; i < (uint64_t)k * n; i++)
-        machine_place(run->machine, standing->unit, run->plan->head_base + i,
-                      weight_value(run->index, 0, WEIGHT_HEAD, (uint32_t)(order[i] >> 32), n0 + (uint32_t)order[i]));
+        machine_place(
+            run->machine, standing->unit, run->plan->head_base + i,
+            weight_value(run->index, 0, WEIGHT_HEAD, (uint32_t)(order[i] >> 32), n0 + (uint32_t)order[i]));
     free(order);
 }
 
@@ -117,7 +132,8 @@ static void place_inputs(void *context, const struct standing *at)
 {
     struct stage_run *run = context;
     const struct pim_allspark_stage *stage = run->stage;
-    uint32_t first = (uint32_t)share_start(stage->tokens, stage->u, at->row), rows = (uint32_t)share_of(stage->tokens, stage->u, at->row);
+    uint32_t first = (uint32_t)share_start(stage->tokens, stage->u, at->row),
+             rows = (uint32_t)share_of(stage->tokens, stage->u, at->row);
     uint32_t from = run->index == 0 ? 0 : spread(stage, stage->merge_inputs, at->column);
     uint32_t to = run->index == 0 ? stage->merge_inputs : spread(stage, stage->merge_inputs, at->column + 1);
     for (uint32_t layer = 0; layer < stage->layers; layer++) {
@@ -131,7 +147,8 @@ static void place_inputs(void *context, const struct standing *at)
         for (uint32_t c = spread(stage, stage->channels, at->column);
              first < stage->class_tokens && c < spread(stage, stage->channels, at->column + 1); c++)
             machine_place(run->machine, at->unit,
-                          run->space.features + layer * run->space.features_stride + c - spread(stage, stage->channels, at->column),
+                          run->space.features + layer * run->space.features_stride + c -
+                              spread(stage, stage->channels, at->column),
                           class_value(c));
     }
 }
@@ -140,14 +157,18 @@ static void compare_features(void *context, const struct standing *at)
 {
     struct stage_run *run = context;
     const struct pim_allspark_stage *stage = run->stage;
-    uint32_t first = (uint32_t)share_start(stage->tokens, stage->u, at->row), rows = (uint32_t)share_of(stage->tokens, stage->u, at->row);
+    uint32_t first = (uint32_t)share_start(stage->tokens, stage->u, at->row),
+             rows = (uint32_t)share_of(stage->tokens, stage->u, at->row);
     for (uint32_t layer = 0; layer < stage->layers; layer++) {
         uint32_t branch = branch_of(stage, at, layer);
         uint64_t address = run->space.features + layer * run->space.features_stride;
         for (uint32_t token = first; token < first + rows && branch != UINT32_MAX; token++)
-            for (uint32_t c = spread(stage, stage->channels, at->column); c < spread(stage, stage->channels, at->column + 1); c++)
-                ck_assert_msg(machine_read(run->machine, at->unit, address++) == run->expected[branch][(size_t)token * stage->channels + c],
-                              "stage %" PRIu32 ", branch %" PRIu32 ", token %" PRIu32 ", channel %" PRIu32 " on unit %" PRIu32 " is wrong",
+            for (uint32_t c = spread(stage, stage->channels, at->column);
+                 c < spread(stage, stage->channels, at->column + 1); c++)
+                ck_assert_msg(machine_read(run->machine, at->unit, address++) ==
+                                  run->expected[branch][(size_t)token * stage->channels + c],
+                              "stage %" PRIu32 ", branch %" PRIu32 ", token %" PRIu32 ", channel %" PRIu32
+                              " on unit %" PRIu32 " is wrong",
                               run->index + 1, branch, token, c, at->unit);
     }
 }
@@ -172,11 +193,13 @@ static void compare_logits(void *context, const struct standing *at)
     uint32_t classes = run->plan->network->transformer->classes;
     if (at->group != 0 || at->ring != 0 || classes == 0)
         return;
-    uint64_t *logits = calloc(classes, sizeof *logits), start = share_start(classes, run->stage->v, at->column);
+    uint64_t *logits = calloc(classes, sizeof *logits),
+             start = share_start(classes, run->stage->v, at->column);
     ck_assert_ptr_nonnull(logits);
     reference_head(run->stage, run->index, run->token, classes, logits);
     for (uint32_t i = 0; i < classes_of(run, at->column); i++)
-        ck_assert_msg(machine_read(run->machine, at->unit, run->space.logits + i) == logits[start + i], "class %" PRIu64 " is wrong", start + i);
+        ck_assert_msg(machine_read(run->machine, at->unit, run->space.logits + i) == logits[start + i],
+                      "class %" PRIu64 " is wrong", start + i);
     free(logits);
 }
 
@@ -216,13 +239,16 @@ static void prove(struct scenario *scenario)
     machine_destroy(machine);
 }
 
-/* Maps and proves; a scheme that the front-end refuses for this network must be refused for its size alone. */
-static bool attempt(enum small_network which, const struct pim_estimate_hardware *hardware, const struct pim_allspark_options *options)
+/* Maps and proves; a scheme that the front-end refuses for this network must be refused for its size
+   alone. */
+static bool attempt(enum small_network which, const struct pim_estimate_hardware *hardware,
+                    const struct pim_allspark_options *options)
 {
     struct scenario scenario;
     struct pim_error error = {0};
     if (!scenario_make(&scenario, small_network(which), hardware, options, &error)) {
-        ck_assert_msg(strstr(error.text, "does not fit") != NULL, "%s: %s", small_network_names[which], error.text);
+        ck_assert_msg(strstr(error.text, "does not fit") != NULL, "%s: %s", small_network_names[which],
+                      error.text);
         return false;
     }
     prove(&scenario);
@@ -232,7 +258,8 @@ static bool attempt(enum small_network which, const struct pim_estimate_hardware
 
 START_TEST(fixed_schemes_compute_the_network)
 {
-    static const enum pim_allspark_scheme schemes[] = {PIM_ALLSPARK_AUTOMATIC, PIM_ALLSPARK_BRANCH, PIM_ALLSPARK_PATCH, PIM_ALLSPARK_HEAD};
+    static const enum pim_allspark_scheme schemes[] = {PIM_ALLSPARK_AUTOMATIC, PIM_ALLSPARK_BRANCH,
+                                                       PIM_ALLSPARK_PATCH, PIM_ALLSPARK_HEAD};
     const struct pim_estimate_hardware hardware = small_hardware(4, 4);
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
         for (uint32_t ring = 0; ring <= 4; ring += 4) {
@@ -260,7 +287,8 @@ START_TEST(other_arrays_compute_the_network)
 {
     static const struct {
         uint32_t width, height, u, v, ring;
-    } cases[] = {{5, 3, 2, 1, 0}, {3, 5, 2, 3, 0}, {5, 3, 3, 1, 0}, {7, 2, 5, 1, 0}, {2, 7, 2, 1, 6}, {17, 1, 16, 1, 0}, {6, 6, 5, 2, 0}};
+    } cases[] = {{5, 3, 2, 1, 0}, {3, 5, 2, 3, 0},   {5, 3, 3, 1, 0}, {7, 2, 5, 1, 0},
+                 {2, 7, 2, 1, 6}, {17, 1, 16, 1, 0}, {6, 6, 5, 2, 0}};
     uint32_t proven = 0;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct pim_estimate_hardware hardware = small_hardware(cases[i].width, cases[i].height);
@@ -283,13 +311,15 @@ END_TEST
 /* Stages with schemes of their own; and twelve columns of which most have no piece of the merging's input. */
 START_TEST(stages_differ)
 {
-    struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 2, .u = {3, 1}, .v = {1, 12}};
+    struct pim_allspark_options options = {
+        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 2, .u = {3, 1}, .v = {1, 12}};
     const struct pim_estimate_hardware hardware = small_hardware(12, 4);
     ck_assert(attempt(SMALL_NARROW, &hardware, &options));
     options.u[1] = 4;
     options.v[1] = 5;
     ck_assert(attempt(SMALL_ODD, &hardware, &options));
-    options = (struct pim_allspark_options){.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 2, .u = {2, 3}, .v = {3, 4}};
+    options = (struct pim_allspark_options){
+        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 2, .u = {2, 3}, .v = {3, 4}};
     ck_assert(attempt(SMALL_SWIN, &hardware, &options));
 }
 END_TEST

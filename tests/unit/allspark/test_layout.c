@@ -44,8 +44,10 @@ static void check_layout(uint32_t height, uint32_t width, uint32_t u, uint32_t v
         ck_assert_uint_le(tile->x + columns, width);
         for (uint32_t y = tile->y; y < tile->y + rows; y++)
             for (uint32_t x = tile->x; x < tile->x + columns; x++) {
-                ck_assert_msg(!taken[y][x], "%" PRIu32 " x %" PRIu32 " on %" PRIu32 " x %" PRIu32 ": node (%" PRIu32 ", %" PRIu32 ") twice", u, v,
-                              height, width, x, y);
+                ck_assert_msg(!taken[y][x],
+                              "%" PRIu32 " x %" PRIu32 " on %" PRIu32 " x %" PRIu32 ": node (%" PRIu32
+                              ", %" PRIu32 ") twice",
+                              u, v, height, width, x, y);
                 taken[y][x] = true;
             }
     }
@@ -77,7 +79,8 @@ START_TEST(counts_are_those_of_algorithm_1)
                     uint32_t count = pim_allspark_layout_count(height, width, u, v);
                     bool fits = (u <= height && v <= width) || (v <= height && u <= width);
                     ck_assert(fits == (count > 0));
-                    /* Where the main grid of an orientation is empty the printed algorithm still fills "the strip", with the other one. */
+                    /* Where the main grid of an orientation is empty the printed algorithm still fills
+                       "the strip", with the other one. */
                     ck_assert_uint_eq(count, printed_algorithm(height, width, u, v));
                     ck_assert_uint_eq(count, pim_allspark_layout_count(height, width, v, u));
                     ck_assert_uint_eq(count, pim_allspark_layout_count(width, height, u, v));
@@ -111,7 +114,8 @@ static void pack(struct packing *packing, uint32_t at, uint32_t count)
     uint32_t y = at / packing->width, x = at % packing->width, left = packing->height * packing->width - at;
     if (count > packing->best)
         packing->best = count;
-    if (y == packing->height || count + left / (packing->u * packing->v) + 1 <= packing->best || packing->best == packing->full)
+    if (y == packing->height || count + left / (packing->u * packing->v) + 1 <= packing->best ||
+        packing->best == packing->full)
         return;
     for (unsigned turn = 0; turn < 2; turn++) {
         uint32_t rows = turn ? packing->v : packing->u, columns = turn ? packing->u : packing->v;
@@ -123,7 +127,8 @@ static void pack(struct packing *packing, uint32_t at, uint32_t count)
     pack(packing, at + 1, count);
 }
 
-/* The heuristic is never above the optimum, and on small arrays at most two sub-arrays below it (2 x 3 on 5 x 5: 3, four fit). */
+/* The heuristic is never above the optimum, and on small arrays at most two sub-arrays below it (2 x 3 on
+   5 x 5: 3, four fit). */
 START_TEST(counts_against_the_best_packing)
 {
     uint32_t worst = 0, cases = 0, optimal = 0;
@@ -131,7 +136,8 @@ START_TEST(counts_against_the_best_packing)
         for (uint32_t width = height; width <= 6; width++)
             for (uint32_t u = 1; u <= height; u++)
                 for (uint32_t v = u; v <= width; v++) {
-                    struct packing packing = {.height = height, .width = width, .u = u, .v = v, .full = height * width / (u * v)};
+                    struct packing packing = {
+                        .height = height, .width = width, .u = u, .v = v, .full = height * width / (u * v)};
                     pack(&packing, 0, 0);
                     uint32_t count = pim_allspark_layout_count(height, width, u, v);
                     ck_assert_uint_le(count, packing.best);
@@ -139,8 +145,8 @@ START_TEST(counts_against_the_best_packing)
                     optimal += count == packing.best;
                     cases++;
                 }
-    ck_assert_msg(worst <= 2 && 10 * optimal >= 8 * cases, "%" PRIu32 " of %" PRIu32 " optimal, worst %" PRIu32 " below", optimal, cases,
-                  worst);
+    ck_assert_msg(worst <= 2 && 10 * optimal >= 8 * cases,
+                  "%" PRIu32 " of %" PRIu32 " optimal, worst %" PRIu32 " below", optimal, cases, worst);
 }
 END_TEST
 

@@ -6,8 +6,9 @@
 #include <string.h>
 
 /* Plans for the real hardware; the caller terminates. */
-static enum pim_status plan_real(const struct pim_network *network, const struct pim_allspark_options *options,
-                                 struct pim_allspark_plan *plan, struct pim_error *error)
+static enum pim_status plan_real(const struct pim_network *network,
+                                 const struct pim_allspark_options *options, struct pim_allspark_plan *plan,
+                                 struct pim_error *error)
 {
     const struct pim_estimate_hardware hardware = real_hardware(16, 16);
     *error = (struct pim_error){0};
@@ -30,8 +31,11 @@ START_TEST(branches_of_swin)
     static const struct {
         const char *image;
         uint32_t branches[4];
-    } cases[] = {{"network.image=224", {64, 16, 4, 1}},      {"network.image=256", {100, 25, 9, 4}},   {"network.image=384", {196, 49, 16, 4}},
-                 {"network.image=640", {529, 144, 36, 9}},   {"network.image=960", {1225, 324, 81, 25}}};
+    } cases[] = {{"network.image=224", {64, 16, 4, 1}},
+                 {"network.image=256", {100, 25, 9, 4}},
+                 {"network.image=384", {196, 49, 16, 4}},
+                 {"network.image=640", {529, 144, 36, 9}},
+                 {"network.image=960", {1225, 324, 81, 25}}};
     struct pim_error error;
     struct pim_allspark_plan plan;
     struct pim_network *network = real_network("swin-t", cases[_i].image);
@@ -42,7 +46,8 @@ START_TEST(branches_of_swin)
         ck_assert_uint_eq(stage->branches, cases[_i].branches[i]);
         ck_assert_uint_eq(stage->tokens, 49);
         ck_assert_uint_ge((uint64_t)stage->layers * stage->layout.count * stage->slots, stage->branches);
-        ck_assert_uint_lt((uint64_t)(stage->layers - 1) * stage->layout.count * stage->slots, stage->branches);
+        ck_assert_uint_lt((uint64_t)(stage->layers - 1) * stage->layout.count * stage->slots,
+                          stage->branches);
         uint32_t counted = 0;
         for (uint32_t layer = 0; layer < stage->layers; layer++)
             counted += pim_branches_of_layer(stage, layer);
@@ -59,8 +64,10 @@ START_TEST(fixed_schemes)
         enum pim_allspark_scheme scheme;
         uint32_t u[4], v[4];
     } cases[] = {{PIM_ALLSPARK_BRANCH, {1, 1, 1, 1}, {1, 1, 1, 1}},
-                 {PIM_ALLSPARK_PATCH, {13, 13, 13, 13}, {1, 1, 1, 1}}, /* 49 tokens on 13 nodes: 4 at most, as on 16 */
-                 {PIM_ALLSPARK_HEAD, {1, 1, 1, 1}, {3, 6, 12, 12}}};   /* 24 heads on 12 nodes: 2 at most, as on 16 */
+                 /* 49 tokens on 13 nodes: 4 at most, as on 16 */
+                 {PIM_ALLSPARK_PATCH, {13, 13, 13, 13}, {1, 1, 1, 1}},
+                 /* 24 heads on 12 nodes: 2 at most, as on 16 */
+                 {PIM_ALLSPARK_HEAD, {1, 1, 1, 1}, {3, 6, 12, 12}}};
     struct pim_network *network = real_network("swin-t", NULL);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct pim_allspark_options options = fixed(cases[i].scheme, 0);
@@ -160,12 +167,15 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Weights that a node of a stage keeps, from the paper: 12 C^2 / (u v) with u the ring, uneven shares and alignment added. */
+/* Weights that a node of a stage keeps, from the paper: 12 C^2 / (u v) with u the ring, uneven shares and
+   alignment added. */
 static uint64_t weights_of(const struct pim_allspark_stage *stage)
 {
-    uint64_t q = share_of(stage->heads, stage->v, 0) * stage->head_channels, C = stage->channels, ring = stage->ring;
+    uint64_t q = share_of(stage->heads, stage->v, 0) * stage->head_channels, C = stage->channels,
+             ring = stage->ring;
     uint64_t ratio = stage->hidden / stage->channels;
-    uint64_t square = aligned((C * q + ring - 1) / ring), forward = aligned((C * ratio * q + ring - 1) / ring);
+    uint64_t square = aligned((C * q + ring - 1) / ring),
+             forward = aligned((C * ratio * q + ring - 1) / ring);
     return stage->blocks * (4 * square + 2 * forward) + aligned((stage->merge_inputs * q + ring - 1) / ring);
 }
 
@@ -203,7 +213,8 @@ START_TEST(memory_adds_up)
 }
 END_TEST
 
-/* With one byte less than a plan takes, that plan is refused, and the message has what is needed and what is there. */
+/* With one byte less than a plan takes, that plan is refused, and the message has what is needed and what
+   is there. */
 START_TEST(capacity_is_a_sharp_bound)
 {
     struct pim_network *network = real_network("swin-t", NULL);
@@ -230,7 +241,8 @@ END_TEST
 /* The message of a network that is too large names the least that any choice needs: with so much it fits. */
 START_TEST(the_least_memory_is_enough)
 {
-    static const enum pim_allspark_scheme schemes[] = {PIM_ALLSPARK_AUTOMATIC, PIM_ALLSPARK_BRANCH, PIM_ALLSPARK_PATCH, PIM_ALLSPARK_HEAD};
+    static const enum pim_allspark_scheme schemes[] = {PIM_ALLSPARK_AUTOMATIC, PIM_ALLSPARK_BRANCH,
+                                                       PIM_ALLSPARK_PATCH, PIM_ALLSPARK_HEAD};
     struct pim_network *network = real_network("swin-b", NULL);
     struct pim_estimate_hardware hardware = real_hardware(8, 8);
     const struct pim_allspark_options options = fixed(schemes[_i], 0);
@@ -275,14 +287,16 @@ static uint64_t cycles_of(const struct pim_allspark_plan *plan)
     return cycles;
 }
 
-/* No partition, whatever its ring, is estimated to be quicker than the automatic one, at any size of memory. */
+/* No partition, whatever its ring, is estimated to be quicker than the automatic one, at any size of
+   memory. */
 START_TEST(automatic_is_the_best_partition)
 {
     const struct pim_allspark_options automatic = fixed(PIM_ALLSPARK_AUTOMATIC, 0);
     struct pim_network *network = small_network((enum small_network)_i);
     struct pim_estimate_hardware hardware = small_hardware(4, 4);
     uint64_t before = 0, fitting = 0;
-    for (hardware.memory_bytes = 1 << 16; hardware.memory_bytes > 1024; hardware.memory_bytes -= hardware.memory_bytes / 7) {
+    for (hardware.memory_bytes = 1 << 16; hardware.memory_bytes > 1024;
+         hardware.memory_bytes -= hardware.memory_bytes / 7) {
         struct pim_allspark_plan plan, other;
         struct pim_error error = {0};
         bool found = pim_allspark_plan(network, &hardware, &automatic, &plan, &error) == PIM_OK;
@@ -308,15 +322,18 @@ END_TEST
 
 /* --- counts --- */
 
-/* What windows that do not divide the map add: feed-forward and merging work on padded tokens, which the network does not count. */
+/* What windows that do not divide the map add: feed-forward and merging work on padded tokens, which the
+   network does not count. */
 static uint64_t stated_padding(const struct pim_allspark_plan *plan)
 {
     uint64_t macs = 0;
     for (uint32_t i = 0; i < plan->stages; i++) {
         const struct pim_allspark_stage *stage = &plan->stage[i];
         const struct pim_transformer_stage *map = &plan->network->transformer->stage[i];
-        uint64_t padded = (uint64_t)stage->branches * (stage->tokens - stage->class_tokens) - (uint64_t)map->height * map->width;
-        macs += padded * (stage->blocks * 2 * (uint64_t)stage->channels * stage->hidden + (uint64_t)stage->merge_inputs * stage->channels);
+        uint64_t padded = (uint64_t)stage->branches * (stage->tokens - stage->class_tokens) -
+                          (uint64_t)map->height * map->width;
+        macs += padded * (stage->blocks * 2 * (uint64_t)stage->channels * stage->hidden +
+                          (uint64_t)stage->merge_inputs * stage->channels);
     }
     return macs;
 }
@@ -353,9 +370,11 @@ START_TEST(macs_are_those_of_the_network)
     for (uint32_t i = 0; i < network->graph.count; i++) {
         const struct pim_layer *layer = &network->graph.layers[i];
         if (layer->operation == PIM_OPERATOR_LINEAR)
-            weights += layer->parameters - (layer->attributes.linear.bias ? layer->attributes.linear.outputs : 0);
+            weights +=
+                layer->parameters - (layer->attributes.linear.bias ? layer->attributes.linear.outputs : 0);
         if (layer->operation == PIM_OPERATOR_CONVOLUTION)
-            weights += layer->parameters - (layer->attributes.convolution.bias ? layer->attributes.convolution.outputs : 0);
+            weights += layer->parameters -
+                       (layer->attributes.convolution.bias ? layer->attributes.convolution.outputs : 0);
     }
     ck_assert_uint_eq(pim_allspark_weight_bytes(&plan), weights);
     pim_allspark_plan_terminate(&plan);

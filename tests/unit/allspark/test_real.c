@@ -1,4 +1,5 @@
-/* Whole networks of configs/networks on the paper's hardware: their traces complete (traces/check.h), whatever the scheme. */
+/* Whole networks of configs/networks on the paper's hardware: their traces complete (traces/check.h),
+   whatever the scheme. */
 #include "tests/unit/allspark/scenario.h"
 
 struct real_case {
@@ -11,7 +12,9 @@ static void complete(const struct real_case *test)
     const struct pim_estimate_hardware hardware = real_hardware(16, 16);
     struct scenario scenario;
     struct pim_error error = {0};
-    ck_assert_msg(scenario_make(&scenario, real_network(test->name, test->override), &hardware, &test->options, &error), "%s", error.text);
+    ck_assert_msg(
+        scenario_make(&scenario, real_network(test->name, test->override), &hardware, &test->options, &error),
+        "%s", error.text);
     scenario_check(&scenario);
     scenario_end(&scenario);
 }
@@ -29,8 +32,12 @@ START_TEST(others_complete)
 {
     const struct real_case cases[] = {
         {"swin-t", NULL, {.scheme = PIM_ALLSPARK_PATCH}},
-        {"swin-t", NULL, {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .u = {4}, .v = {3}, .ring = 12}},
-        {"swin-t", NULL, {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 4, .u = {1, 3, 7, 16}, .v = {2, 5, 11, 16}}},
+        {"swin-t",
+         NULL,
+         {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .u = {4}, .v = {3}, .ring = 12}},
+        {"swin-t",
+         NULL,
+         {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 4, .u = {1, 3, 7, 16}, .v = {2, 5, 11, 16}}},
         {"swin-t", "network.image=256", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"swin-t", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"swin-s", NULL, {.scheme = PIM_ALLSPARK_HEAD}},

@@ -1,7 +1,8 @@
 /*
- * What the nodes send, load and multiply in each phase, against the volumes of section V of the paper: D^F = D^MSA_FC = (v - 1) p q,
- * D^K = D^V = (u - 1) p q, D^FFN = (v - 1) p q + (v - 1) p a_1 q, D^PM = (v - 1) p a_2 q, D^LN = (v - 1) p x 4 bytes (two values of
- * 16 bits), and the weights W of a ring. With shares that are uneven, a node sends all pieces of its ring but that of its successor.
+ * What the nodes send, load and multiply in each phase, against the volumes of section V of the paper: D^F =
+ * D^MSA_FC = (v - 1) p q, D^K = D^V = (u - 1) p q, D^FFN = (v - 1) p q + (v - 1) p a_1 q, D^PM = (v - 1) p
+ * a_2 q, D^LN = (v - 1) p x 4 bytes (two values of 16 bits), and the weights W of a ring. With shares that
+ * are uneven, a node sends all pieces of its ring but that of its successor.
  */
 #include "tests/unit/allspark/scenario.h"
 
@@ -34,7 +35,8 @@ static void note_send(struct ledger *ledger, uint32_t unit, const struct pim_ins
         ledger->sends = realloc(ledger->sends, ledger->send_capacity * sizeof *ledger->sends);
         ck_assert_ptr_nonnull(ledger->sends);
     }
-    ledger->sends[ledger->send_count++] = (struct message){unit, instruction->u.network.peer, instruction->u.network.tag};
+    ledger->sends[ledger->send_count++] =
+        (struct message){unit, instruction->u.network.peer, instruction->u.network.tag};
 }
 
 static void read_unit(struct ledger *ledger, uint32_t unit)
@@ -48,6 +50,7 @@ static void read_unit(struct ledger *ledger, uint32_t unit)
         uint64_t n = instruction->u.matrix.n, k = instruction->u.matrix.k;
         if (instruction->opcode == PIM_OP_PHASE_BEGIN)
             volume = &ledger->volumes[(uint64_t)unit * ledger->phases + instruction->u.control.phase];
+        ck_assert_ptr_nonnull(volume);
         if (instruction->opcode == PIM_OP_SEND) {
             volume->sent += instruction->u.network.bytes;
             note_send(ledger, unit, instruction);
@@ -105,13 +108,18 @@ static uint64_t row_sends(const struct expectation *e, uint64_t total, uint32_t 
 {
     uint32_t next = (column + 1) % e->stage->v;
     uint64_t p = share_of(e->stage->tokens, e->stage->u, row);
-    return e->stage->v == 1 ? 0 : p * all_but_next(total, spread(e->stage, total, next + 1) - spread(e->stage, total, next));
+    return e->stage->v == 1
+               ? 0
+               : p * all_but_next(total, spread(e->stage, total, next + 1) - spread(e->stage, total, next));
 }
 
 static uint64_t column_sends(const struct expectation *e, uint32_t row, uint32_t column)
 {
-    uint64_t q = spread(e->stage, e->stage->channels, column + 1) - spread(e->stage, e->stage->channels, column);
-    return e->stage->u == 1 ? 0 : q * all_but_next(e->stage->tokens, share_of(e->stage->tokens, e->stage->u, (row + 1) % e->stage->u));
+    uint64_t q =
+        spread(e->stage, e->stage->channels, column + 1) - spread(e->stage, e->stage->channels, column);
+    return e->stage->u == 1 ? 0
+                            : q * all_but_next(e->stage->tokens, share_of(e->stage->tokens, e->stage->u,
+                                                                          (row + 1) % e->stage->u));
 }
 
 /* k, n, and the channels that are gathered before; false for steps without weights. */
@@ -136,7 +144,8 @@ static bool weights_of(const struct expectation *e, uint32_t column, uint64_t *k
 static uint64_t expected_transfer(const struct expectation *e, const struct standing *at)
 {
     const struct pim_allspark_stage *s = e->stage;
-    if (strcmp(e->step, "query") == 0 || strcmp(e->step, "projection") == 0 || strcmp(e->step, "ffn_expand") == 0)
+    if (strcmp(e->step, "query") == 0 || strcmp(e->step, "projection") == 0 ||
+        strcmp(e->step, "ffn_expand") == 0)
         return row_sends(e, s->channels, at->row, at->column);
     if (strcmp(e->step, "ffn_contract") == 0)
         return row_sends(e, s->hidden, at->row, at->column);
@@ -157,20 +166,23 @@ static void check_node(void *context, const struct standing *at)
     if (branch_of(s, &(struct standing){.group = at->group}, e->layer) == UINT32_MAX)
         return; /* the whole group has nothing to do in this layer */
     bool active = branch_of(s, at, e->layer) != UINT32_MAX;
-    uint64_t k = 0, n = 0, sent = active ? expected_transfer(e, at) : 0, p = share_of(s->tokens, s->u, at->row);
+    uint64_t k = 0, n = 0, sent = active ? expected_transfer(e, at) : 0,
+             p = share_of(s->tokens, s->u, at->row);
     uint64_t d = s->head_channels, heads = share_of(s->heads, s->v, at->column), macs = 0;
     if (weights_of(e, at->column, &k, &n)) {
         if (s->ring > 1)
             sent += all_but_next(k * n, share_of(k * n, s->ring, (at->ring + 1) % s->ring));
         macs = (p - (strcmp(e->step, "merge") == 0 && at->row == 0 ? s->class_tokens : 0)) * k * n;
         if (active && macs > 0)
-            ck_assert_msg(volume->loaded_weights % (k * n) == 0, "%" PRIu64 " bytes of weights loaded, a copy has %" PRIu64,
-                          volume->loaded_weights, k * n);
+            ck_assert_msg(volume->loaded_weights % (k * n) == 0,
+                          "%" PRIu64 " bytes of weights loaded, a copy has %" PRIu64, volume->loaded_weights,
+                          k * n);
     } else if (strcmp(e->step, "scores") == 0 || strcmp(e->step, "context") == 0) {
         macs = heads * p * s->tokens * d;
     }
-    ck_assert_msg(volume->sent == sent, "%s, %s, unit %" PRIu32 ": %" PRIu64 " bytes sent instead of %" PRIu64, e->ledger->scenario->name,
-                  e->step, at->unit, volume->sent, sent);
+    ck_assert_msg(volume->sent == sent,
+                  "%s, %s, unit %" PRIu32 ": %" PRIu64 " bytes sent instead of %" PRIu64,
+                  e->ledger->scenario->name, e->step, at->unit, volume->sent, sent);
     ck_assert_uint_eq(volume->macs, active ? macs : 0);
     ck_assert_uint_eq(volume->loaded_weights, volume->matrix_weights);
 }
@@ -185,7 +197,8 @@ static int compare_messages(const void *left, const void *right)
     return a->tag < b->tag ? -1 : a->tag > b->tag;
 }
 
-/* All phases of all nodes; that no two messages have the same source, destination and tag; and the estimate. */
+/* All phases of all nodes; that no two messages have the same source, destination and tag; and the
+   estimate. */
 static void check_volumes(const struct scenario *scenario)
 {
     struct ledger ledger;
@@ -200,7 +213,8 @@ static void check_volumes(const struct scenario *scenario)
         for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
             parts += description->estimate_parts[part];
         ck_assert_uint_eq(parts, description->estimate_cycles);
-        if (sscanf(description->name, "stage%" SCNu32 "/block%" SCNu32 "/layer%" SCNu32 "/%23s", &e.index, &e.block, &e.layer, e.step) != 4)
+        if (sscanf(description->name, "stage%" SCNu32 "/block%" SCNu32 "/layer%" SCNu32 "/%23s", &e.index,
+                   &e.block, &e.layer, e.step) != 4)
             continue;
         e.index--;
         e.stage = &scenario->plan.stage[e.index];
@@ -213,8 +227,9 @@ static void check_volumes(const struct scenario *scenario)
     if (ledger.send_count > 0)
         qsort(ledger.sends, ledger.send_count, sizeof *ledger.sends, compare_messages);
     for (uint64_t i = 1; i < ledger.send_count; i++)
-        ck_assert_msg(compare_messages(&ledger.sends[i - 1], &ledger.sends[i]) != 0, "%s: unit %" PRIu32 " sends tag %" PRIu32 " twice",
-                      scenario->name, ledger.sends[i].from, ledger.sends[i].tag);
+        ck_assert_msg(compare_messages(&ledger.sends[i - 1], &ledger.sends[i]) != 0,
+                      "%s: unit %" PRIu32 " sends tag %" PRIu32 " twice", scenario->name,
+                      ledger.sends[i].from, ledger.sends[i].tag);
     ledger_end(&ledger);
 }
 
@@ -234,7 +249,8 @@ START_TEST(volumes_of_small_networks)
 }
 END_TEST
 
-/* The sum over a branch, where all shares are even: the paper's formulas as they stand. N = 16, u = 4, C = 12, v = 3: p = q = 4. */
+/* The sum over a branch, where all shares are even: the paper's formulas as they stand. N = 16, u = 4, C =
+   12, v = 3: p = q = 4. */
 START_TEST(volumes_as_printed)
 {
     static const struct {
@@ -266,7 +282,8 @@ START_TEST(volumes_as_printed)
         ck_assert_str_eq(pim_trace_phase(scenario.trace, phase)->name, name);
         for (uint32_t y = 0; y < 4; y++)
             for (uint32_t x = 0; x < 3; x++)
-                ck_assert_uint_eq(ledger.volumes[(uint64_t)(4 * y + x) * ledger.phases + phase].sent, expected[phase].bytes + 3 * share);
+                ck_assert_uint_eq(ledger.volumes[(uint64_t)(4 * y + x) * ledger.phases + phase].sent,
+                                  expected[phase].bytes + 3 * share);
     }
     ledger_end(&ledger);
     scenario_end(&scenario);
@@ -279,7 +296,8 @@ START_TEST(volumes_of_swin_t)
     const struct pim_allspark_options options = partition(4, 3, 0);
     struct scenario scenario;
     struct pim_error error = {0};
-    ck_assert_msg(scenario_make(&scenario, real_network("swin-t", NULL), &hardware, &options, &error), "%s", error.text);
+    ck_assert_msg(scenario_make(&scenario, real_network("swin-t", NULL), &hardware, &options, &error), "%s",
+                  error.text);
     check_volumes(&scenario);
     scenario_end(&scenario);
 }

@@ -7,8 +7,8 @@
  *
  *   bank
  *     ACT -> RD, WR 8; PRE -> ACT 8; ACT -> PRE 16; ACT -> ACT 24; RD -> data 9; WR -> data 5; RD -> PRE 3;
- *     WR -> PRE 11; RD -> WR 7; WR -> RD 8; 16 bytes a column, 64 columns a row, no refresh. The first command
- *     of a burst comes a cycle after the burst reaches the port.
+ *     WR -> PRE 11; RD -> WR 7; WR -> RD 8; 16 bytes a column, 64 columns a row, no refresh. The first
+ *     command of a burst comes a cycle after the burst reaches the port.
  *   array
  *     8 x 8 vector-MAC; m 16, n 8, k 8 lasts 16 + 8 cycles
  *   ACU

@@ -12,6 +12,7 @@
 
 #include "sim/random.h"
 #include "traces/check.h"
+#include "traces/validate.h"
 #include "traces/writer.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAMS = 60, PHASES = 3 };
+enum { PROGRAMS = 60, PHASES = 3, HOSTILE = 60 };
 
 static const uint64_t seed = UINT64_C(0x6e6f646573);
 
@@ -220,12 +221,158 @@ START_TEST(random_programs_complete_with_every_invariant)
 }
 END_TEST
 
+/* A value that is likely to be at an edge of something. */
+static uint64_t hostile(struct writing *writing)
+{
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     2,
+                                     3,
+                                     15,
+                                     16,
+                                     17,
+                                     1023,
+                                     1024,
+                                     8192,
+                                     16384,
+                                     8388607,
+                                     8388608,
+                                     16777216,
+                                     1u << 31,
+                                     UINT32_MAX,
+                                     65535,
+                                     65536,
+                                     1048576,
+                                     4096,
+                                     UINT32_MAX,
+                                     UINT64_MAX,
+                                     UINT64_C(1) << 62,
+                                     64};
+    uint64_t value = edges[below(writing, sizeof edges / sizeof edges[0])];
+    return below(writing, 4) == 0 ? value - 1 : value;
+}
+
+static struct pim_instruction hostile_instruction(struct writing *writing)
+{
+    struct pim_instruction instruction = {
+        .opcode = (uint8_t)below(writing, PIM_OPCODES),
+        .detail = (uint8_t)below(writing, below(writing, 2) ? 4 : 16),
+        .dependency = {(uint16_t)below(writing, 4), (uint16_t)below(writing, 3)}};
+    switch (pim_opcode_engine(instruction.opcode)) {
+    case PIM_ENGINE_MEMORY:
+        instruction.u.memory.address = hostile(writing);
+        instruction.u.memory.bytes = (uint32_t)hostile(writing);
+        instruction.u.memory.stride = (uint32_t)hostile(writing);
+        instruction.u.memory.count = (uint32_t)hostile(writing);
+        break;
+    case PIM_ENGINE_SEND:
+    case PIM_ENGINE_RECEIVE:
+        instruction.detail = 0;
+        instruction.u.network.peer = below(writing, 2);
+        instruction.u.network.tag = below(writing, 2);
+        instruction.u.network.address = hostile(writing);
+        instruction.u.network.bytes = hostile(writing);
+        break;
+    case PIM_ENGINE_CONTROL:
+        instruction = (struct pim_instruction){.opcode = below(writing, 2) ? PIM_OP_JOIN : PIM_OP_REPEAT};
+        if (instruction.opcode == PIM_OP_REPEAT) {
+            instruction.u.control.count = (uint32_t)hostile(writing);
+            instruction.u.control.length = 1;
+        }
+        break;
+    case PIM_ENGINE_MATRIX:
+    case PIM_ENGINE_VECTOR:
+    case PIM_ENGINES:
+        for (unsigned i = 0; i < 6; i++) {
+            uint32_t value = (uint32_t)hostile(writing);
+            memcpy(instruction.u.raw + 4 * i, &value, sizeof value);
+        }
+        if (instruction.opcode == PIM_OP_MATRIX) {
+            instruction.u.matrix.reserved = 0;
+            instruction.u.matrix.reserved2[0] = instruction.u.matrix.reserved2[1] = 0;
+            instruction.u.matrix.input_bits = instruction.u.matrix.weight_bits =
+                (uint8_t)(1 + below(writing, 64));
+            instruction.u.matrix.output_bits = 8;
+        } else if (instruction.opcode == PIM_OP_VECTOR) {
+            instruction.u.vector.bits = 1 + below(writing, 64);
+        }
+        break;
+    }
+    return instruction;
+}
+
+/* Whatever the writer of traces accepts, one after the other. */
+static enum pim_status write_hostile(const char *path, const void *context, struct pim_error *error)
+{
+    struct writing *writing = *(struct writing *const *)context;
+    const struct pim_trace_description description = {.family = "test", .width = 2, .height = 1, .units = 2};
+    enum pim_status status = pim_trace_writer_create(path, &description, &writing->writer, error);
+    if (status != PIM_OK)
+        return status;
+    struct pim_instruction mark = {.opcode = PIM_OP_PHASE_BEGIN};
+    mark.u.control.phase = pim_trace_writer_phase(writing->writer, &(struct pim_trace_phase){.name = "p"});
+    for (uint32_t unit = 0; unit < 2 && status == PIM_OK; unit++) {
+        struct pim_program_state state = pim_program_start(unit, 2, 1), next;
+        mark.opcode = PIM_OP_PHASE_BEGIN;
+        ck_assert_int_eq(pim_program_add(&state, &mark, error), PIM_OK);
+        status = pim_trace_writer_append(writing->writer, unit, &mark, error);
+        for (uint32_t left = 1 + below(writing, 12); (left > 0 || state.depth > 0) && status == PIM_OK;
+             left -= left > 0) {
+            struct pim_instruction instruction = hostile_instruction(writing);
+            struct pim_error refused;
+            next = state;
+            if (pim_program_add(&next, &instruction, &refused) != PIM_OK)
+                continue;
+            state = next;
+            status = pim_trace_writer_append(writing->writer, unit, &instruction, error);
+        }
+        mark.opcode = PIM_OP_PHASE_END;
+        if (status == PIM_OK)
+            status = pim_trace_writer_append(writing->writer, unit, &mark, error);
+    }
+    if (status == PIM_OK)
+        return pim_trace_writer_finish(writing->writer, error);
+    pim_trace_writer_abandon(writing->writer);
+    return status;
+}
+
+START_TEST(whatever_a_trace_holds_a_run_ends_with_a_status)
+{
+    unsigned ends[PIM_INTERNAL + 1] = {0};
+    for (unsigned program = 0; program < HOSTILE; program++) {
+        struct writing writing = {.writer = NULL};
+        pim_random_initialize(&writing.random, seed + 1000 + (uint64_t)_i * HOSTILE + program);
+        struct run run = {
+            .width = 2,
+            .height = 1,
+            .until = 20000,
+            .settings = {"noc.fidelity=analytic",
+                         below(&writing, 2) ? "unit.issue=in_order" : "unit.window=4",
+                         below(&writing, 2) ? "pe.rows=1" : "dram.banks=3",
+                         below(&writing, 2) ? "dram.arbitration_bytes=1" : "dram.arbitration_bytes=1000"}};
+        const void *const context[] = {&writing};
+        run.trace = trace_from(write_hostile, context);
+        make_from(&run, run.trace);
+        finish_run(&run);
+        ck_assert_msg(run.status == PIM_OK || run.status == PIM_BAD_INPUT || run.status == PIM_DEADLOCK,
+                      "program %u: %s", program, run.error.text);
+        if (run.status == PIM_OK)
+            check_invariants(&run);
+        ends[run.status]++;
+        clean(&run);
+    }
+    printf("%u ran, %u were refused, %u deadlocked\n", ends[PIM_OK], ends[PIM_BAD_INPUT], ends[PIM_DEADLOCK]);
+    ck_assert(ends[PIM_OK] > 0 && ends[PIM_BAD_INPUT] > 0 && ends[PIM_DEADLOCK] > 0);
+}
+END_TEST
+
 Suite *property_suite(void)
 {
     Suite *suite = suite_create("property");
     TCase *tests = tcase_create("random programs");
     tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, random_programs_complete_with_every_invariant, 0, PROGRAMS);
+    tcase_add_loop_test(tests, whatever_a_trace_holds_a_run_ends_with_a_status, 0, 4);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,0 +1,362 @@
+/*
+ * Switching mode saf: store and forward. A packet crosses one link at a time, bits / bandwidth (+ router delay) each, is stored whole behind
+ * it, then asks for the next. A directed link (half duplex: both directions together) serves one packet at a time.
+ *
+ * The router of the paper's figure 7: the fetcher takes a packet of an edge from the node's output buffer when it is free of the one before,
+ * which it is when that has crossed its first link, and when the destination has room, which is reserved then; the data buffers hold what
+ * has come from each direction; the comparator is the arbiter of a link; the transfer unit is the link's busy time.
+ *
+ * Packets of an edge are alike and go the same way in order, so a packet is no object here: a flow, one hop of an edge, counts what waits.
+ */
+#include "models/conflict/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct flow {
+    uint32_t edge, link; /* directed */
+    uint32_t waiting;    /* packets stored in front of the link */
+    uint32_t fresh;      /* of those, asked since the link was last arbitrated */
+    uint32_t moved;      /* packets granted so far */
+};
+
+/* fifo: a request in the queue of its link. */
+struct request {
+    uint32_t flow, next;
+};
+
+struct resource {
+    uint32_t first, flows;      /* flow_of[first ...]: the flows over it, in the order of edges */
+    uint32_t current;           /* the flow it serves; CONFLICT_NONE: idle */
+    uint32_t turn;              /* round robin: place of the flow that is asked first */
+    uint32_t head, tail;        /* fifo: requests */
+};
+
+struct saf {
+    struct flow *flow;
+    uint32_t *first_flow; /* by edge, and one more for the end */
+    uint32_t *links;      /* by flow: flow[].link, as paths */
+    uint32_t *flow_of;
+    struct resource *resource; /* by link number */
+    uint64_t *dirty;           /* resources to arbitrate */
+    uint32_t resources;
+    uint32_t *stored;          /* by directed link: packets on it or in the buffer behind it */
+    bool *fetching;            /* by edge: a packet has not crossed its first link yet */
+    pim_time *span;            /* by edge, ideal: over the whole path */
+    struct request *request;   /* fifo: pool */
+    size_t request_room;
+    uint32_t requests, free_request;
+};
+
+/* --- set-up --- */
+
+static void destroy(struct conflict_replay *replay)
+{
+    struct saf *state = replay->state;
+    if (!state)
+        return;
+    free(state->flow);
+    free(state->first_flow);
+    free(state->links);
+    free(state->flow_of);
+    free(state->resource);
+    free(state->dirty);
+    free(state->stored);
+    free(state->fetching);
+    free(state->span);
+    free(state->request);
+    free(state);
+    replay->state = NULL;
+}
+
+static uint32_t hops_of(const struct saf *state, uint32_t e)
+{
+    return state->first_flow[e + 1] - state->first_flow[e];
+}
+
+/* The flows of every edge along its path, and the list of flows of every link. */
+static bool make_flows(struct conflict_replay *replay, struct saf *state)
+{
+    const struct pim_conflict_mesh *mesh = &replay->options->mesh;
+    const struct pim_task_graph *graph = replay->graph;
+    uint64_t total = 0;
+    for (uint32_t e = 0; e < graph->edges; e++) {
+        state->first_flow[e] = (uint32_t)total;
+        total += pim_conflict_distance(mesh, replay->placement[graph->edge[e].source], replay->placement[graph->edge[e].destination]);
+        if (total >= UINT32_MAX)
+            return false;
+    }
+    state->first_flow[graph->edges] = (uint32_t)total;
+    state->flow = calloc(total + 1, sizeof *state->flow);
+    state->flow_of = calloc(total + 1, sizeof *state->flow_of);
+    state->links = calloc(total + 1, sizeof *state->links);
+    if (!state->flow || !state->flow_of || !state->links)
+        return false;
+    for (uint32_t e = 0; e < graph->edges; e++) {
+        uint32_t *links = &state->links[state->first_flow[e]];
+        uint32_t hops = pim_conflict_straight(mesh, replay->placement[graph->edge[e].source], replay->placement[graph->edge[e].destination],
+                                              replay->options->routing == PIM_CONFLICT_YX, links);
+        for (uint32_t i = 0; i < hops; i++) {
+            state->flow[state->first_flow[e] + i] = (struct flow){.edge = e, .link = links[i]};
+            state->resource[conflict_resource(replay, links[i])].flows++;
+        }
+    }
+    uint32_t place = 0;
+    for (uint32_t r = 0; r < state->resources; r++) {
+        state->resource[r].first = place;
+        place += state->resource[r].flows;
+        state->resource[r].flows = 0;
+    }
+    for (uint32_t f = 0; f < total; f++) { /* in the order of edges */
+        struct resource *resource = &state->resource[conflict_resource(replay, state->flow[f].link)];
+        state->flow_of[resource->first + resource->flows++] = f;
+    }
+    return true;
+}
+
+static enum pim_status create(struct conflict_replay *replay, struct pim_error *error)
+{
+    size_t edges = replay->graph->edges;
+    struct saf *state = replay->state = calloc(1, sizeof *state);
+    bool complete = state != NULL;
+    if (complete) {
+        state->resources = pim_conflict_routers(&replay->options->mesh) * PIM_DIRECTIONS;
+        state->free_request = CONFLICT_NONE;
+        state->first_flow = calloc(edges + 1, sizeof *state->first_flow);
+        state->resource = calloc(state->resources, sizeof *state->resource);
+        state->dirty = calloc((size_t)state->resources / 64 + 1, sizeof *state->dirty);
+        state->stored = calloc(state->resources, sizeof *state->stored);
+        state->fetching = calloc(edges + 1, sizeof *state->fetching);
+        state->span = calloc(edges + 1, sizeof *state->span);
+        complete = state->first_flow && state->resource && state->dirty && state->stored && state->fetching && state->span &&
+                   make_flows(replay, state);
+    }
+    if (!complete)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %zu edges", edges);
+    for (uint32_t r = 0; r < state->resources; r++)
+        state->resource[r].current = state->resource[r].head = state->resource[r].tail = CONFLICT_NONE;
+    for (uint32_t e = 0; e < edges; e++)
+        state->span[e] = conflict_path_span(replay, e, hops_of(state, e));
+    return conflict_make_transfers(replay, replay->options->ideal ? (uint32_t)edges : state->resources, error);
+}
+
+/* --- requests --- */
+
+static void queue_request(struct conflict_replay *replay, struct saf *state, struct resource *resource, uint32_t f)
+{
+    uint32_t place = state->free_request;
+    if (place != CONFLICT_NONE) {
+        state->free_request = state->request[place].next;
+    } else {
+        if (state->requests == state->request_room) {
+            size_t room = state->request_room ? 2 * state->request_room : 256;
+            struct request *grown = realloc(state->request, room * sizeof *grown);
+            if (!grown) {
+                conflict_abort(replay, PIM_NO_MEMORY, "out of memory for requests of links");
+                return;
+            }
+            state->request = grown;
+            state->request_room = room;
+        }
+        place = state->requests++;
+    }
+    state->request[place] = (struct request){f, CONFLICT_NONE};
+    if (resource->head == CONFLICT_NONE)
+        resource->head = place;
+    else
+        state->request[resource->tail].next = place;
+    resource->tail = place;
+}
+
+/* A packet is stored in front of the link of flow `f` and asks for it. Waiting is the sum of grants less the sum of requests. */
+static void ask(struct conflict_replay *replay, struct saf *state, uint32_t f)
+{
+    struct flow *flow = &state->flow[f];
+    uint32_t r = conflict_resource(replay, flow->link);
+    flow->waiting++;
+    flow->fresh++;
+    replay->result->task[flow->edge].wait_fixed -= conflict_now_fixed(replay);
+    conflict_link(replay, r)->wait_fixed -= conflict_now_fixed(replay);
+    if (replay->options->arbiter == PIM_CONFLICT_FIFO)
+        queue_request(replay, state, &state->resource[r], f);
+    conflict_set(state->dirty, r);
+}
+
+/* --- rule 1: packets that have crossed a link --- */
+
+static void finish_one(struct conflict_replay *replay, struct saf *state, uint32_t r)
+{
+    uint32_t f = state->resource[r].current;
+    struct flow *flow = &state->flow[f];
+    uint32_t e = flow->edge, hop = f - state->first_flow[e];
+    state->resource[r].current = CONFLICT_NONE;
+    conflict_set(state->dirty, r);
+    if (hop == 0) {
+        state->fetching[e] = false;
+    } else {
+        uint32_t before = state->flow[f - 1].link; /* its buffer has room again */
+        state->stored[before]--;
+        conflict_set(state->dirty, conflict_resource(replay, before));
+    }
+    if (f + 1 < state->first_flow[e + 1]) {
+        ask(replay, state, f + 1);
+    } else {
+        state->stored[flow->link]--;
+        conflict_arrive(replay, e, hop + 1);
+    }
+}
+
+static void finish(struct conflict_replay *replay)
+{
+    struct saf *state = replay->state;
+    for (uint32_t word = 0; word <= replay->transfers / 64; word++) {
+        for (uint64_t bits = replay->ended[word]; bits; bits &= bits - 1) {
+            uint32_t index = word * 64 + pim_lowest_bit(bits);
+            if (!replay->options->ideal)
+                finish_one(replay, state, index);
+            else
+                for (; replay->landed[index] > 0; replay->landed[index]--)
+                    conflict_arrive(replay, index, hops_of(state, index));
+        }
+        replay->ended[word] = 0;
+    }
+}
+
+/* --- rule 4: fetchers, then links --- */
+
+static void fetch(struct conflict_replay *replay, struct saf *state, uint32_t e)
+{
+    uint32_t packet = replay->edge[e].sent;
+    conflict_leave(replay, e);
+    if (!replay->options->ideal) {
+        state->fetching[e] = true;
+        ask(replay, state, state->first_flow[e]);
+        return;
+    }
+    for (uint32_t f = state->first_flow[e]; f < state->first_flow[e + 1]; f++) {
+        struct pim_conflict_link *link = conflict_link(replay, conflict_resource(replay, state->flow[f].link));
+        link->transfers++;
+        link->held_bits += replay->graph->edge[e].bits;
+    }
+    pim_time end = conflict_schedule_end(replay, e, state->span[e]);
+    conflict_record(replay, PIM_INTERVAL_TRANSFER, e, packet, end, &state->links[state->first_flow[e]], hops_of(state, e));
+}
+
+static bool eligible(const struct conflict_replay *replay, const struct saf *state, const struct flow *flow)
+{
+    uint32_t room = replay->options->router_packets;
+    return flow->waiting > 0 && (room == 0 || state->stored[flow->link] < room);
+}
+
+/* The place in the list of `resource` of the flow to serve; CONFLICT_NONE when none can be. */
+static uint32_t choose(const struct conflict_replay *replay, const struct saf *state, const struct resource *resource)
+{
+    bool balance = replay->options->arbiter == PIM_CONFLICT_BALANCE, turns = replay->options->arbiter == PIM_CONFLICT_ROUND_ROBIN;
+    uint32_t best = CONFLICT_NONE, best_rank = CONFLICT_NONE;
+    for (uint32_t i = 0; i < resource->flows; i++) {
+        uint32_t place = turns ? (resource->turn + i) % resource->flows : i;
+        const struct flow *flow = &state->flow[state->flow_of[resource->first + place]];
+        if (!eligible(replay, state, flow))
+            continue;
+        if (!balance)
+            return place; /* the lowest edge, or the first in turn */
+        if (replay->rank_of[flow->edge] < best_rank) {
+            best_rank = replay->rank_of[flow->edge];
+            best = place;
+        }
+    }
+    return best;
+}
+
+/* fifo: the flow of the oldest request that can be served; the request leaves the queue. */
+static uint32_t choose_oldest(const struct conflict_replay *replay, struct saf *state, struct resource *resource)
+{
+    uint32_t before = CONFLICT_NONE;
+    for (uint32_t at = resource->head; at != CONFLICT_NONE; before = at, at = state->request[at].next) {
+        uint32_t f = state->request[at].flow;
+        if (!eligible(replay, state, &state->flow[f]))
+            continue;
+        if (before == CONFLICT_NONE)
+            resource->head = state->request[at].next;
+        else
+            state->request[before].next = state->request[at].next;
+        if (resource->tail == at)
+            resource->tail = before;
+        state->request[at].next = state->free_request;
+        state->free_request = at;
+        return f;
+    }
+    return CONFLICT_NONE;
+}
+
+static void grant(struct conflict_replay *replay, struct saf *state, uint32_t r, uint32_t f)
+{
+    struct flow *flow = &state->flow[f];
+    struct pim_conflict_link *link = conflict_link(replay, r);
+    state->resource[r].current = f;
+    if (flow->fresh == flow->waiting)
+        flow->fresh--; /* the packet has not waited */
+    flow->waiting--;
+    state->stored[flow->link]++;
+    replay->result->task[flow->edge].wait_fixed += conflict_now_fixed(replay);
+    link->wait_fixed += conflict_now_fixed(replay);
+    link->transfers++;
+    link->held_bits += replay->graph->edge[flow->edge].bits;
+    pim_time end = conflict_schedule_end(replay, r, replay->edge[flow->edge].hop);
+    conflict_record(replay, PIM_INTERVAL_HOP, flow->edge, flow->moved++, end, &flow->link, 1);
+}
+
+static void arbitrate_link(struct conflict_replay *replay, struct saf *state, uint32_t r)
+{
+    struct resource *resource = &state->resource[r];
+    if (resource->current == CONFLICT_NONE) {
+        if (replay->options->arbiter == PIM_CONFLICT_FIFO) {
+            uint32_t f = choose_oldest(replay, state, resource);
+            if (f != CONFLICT_NONE)
+                grant(replay, state, r, f);
+        } else {
+            uint32_t place = choose(replay, state, resource);
+            if (place != CONFLICT_NONE) {
+                resource->turn = (place + 1) % resource->flows;
+                grant(replay, state, r, state->flow_of[resource->first + place]);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < resource->flows; i++) { /* what asked and was not granted has to wait */
+        struct flow *flow = &state->flow[state->flow_of[resource->first + i]];
+        conflict_link(replay, r)->waits += flow->fresh;
+        flow->fresh = 0;
+    }
+}
+
+static bool arbitrate(struct conflict_replay *replay)
+{
+    struct saf *state = replay->state;
+    for (uint32_t e = 0; e < replay->graph->edges; e++) {
+        while (conflict_sendable(&replay->edge[e]) && !state->fetching[e])
+            fetch(replay, state, e);
+    }
+    for (uint32_t word = 0; word <= state->resources / 64; word++) {
+        for (uint64_t bits = state->dirty[word]; bits; bits &= bits - 1)
+            arbitrate_link(replay, state, word * 64 + pim_lowest_bit(bits));
+        state->dirty[word] = 0;
+    }
+    return false;
+}
+
+static void explain(const struct conflict_replay *replay, uint32_t e, char *text, size_t size)
+{
+    const struct saf *state = replay->state;
+    for (uint32_t f = state->first_flow[e]; f < state->first_flow[e + 1]; f++) {
+        if (state->flow[f].waiting == 0)
+            continue;
+        uint32_t link = state->flow[f].link;
+        (void)snprintf(text, size, "a packet waits in router %" PRIu32 " to go %s (%" PRIu32 " stored beyond)", link / PIM_DIRECTIONS,
+                       pim_port_name(link % PIM_DIRECTIONS), state->stored[link]);
+        return;
+    }
+    (void)snprintf(text, size, "the fetcher is busy");
+}
+
+const struct conflict_network conflict_saf = {create, destroy, finish, arbitrate, explain};

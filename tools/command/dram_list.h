@@ -1,0 +1,43 @@
+/* Request lists of `pimsim dram`: read from a file or generated. */
+#ifndef PIMSIM_TOOLS_COMMAND_DRAM_LIST_H
+#define PIMSIM_TOOLS_COMMAND_DRAM_LIST_H
+
+#include "models/dram/schema.h"
+
+struct dram_request {
+    uint64_t cycle; /* of the list: the earliest in which it is handed over */
+    uint64_t address;
+    uint32_t bytes;
+    bool write;
+};
+
+struct dram_list {
+    struct dram_request *items; /* owned */
+    size_t count;
+};
+
+enum dram_pattern { DRAM_SEQUENTIAL, DRAM_RANDOM, DRAM_STRIDED, DRAM_MIXED };
+#define DRAM_PATTERN_NAMES "sequential|random|strided|mixed"
+
+struct dram_stream {
+    unsigned pattern; /* enum dram_pattern */
+    uint64_t count;   /* requests */
+    uint64_t stride;  /* bytes, strided */
+    double locality;  /* mixed: probability that the next request is the next column of the same row */
+    double reads;     /* share of reads */
+    double rate;      /* requests handed over per cycle */
+    uint64_t seed;
+};
+
+/* Reads `cycle,op,address[,bytes]`. Refuses cycles that go back and addresses beyond the capacity. */
+enum pim_status dram_list_read(struct dram_list *list, const char *path,
+                               const struct pim_dram_configuration *configuration, struct pim_error *error);
+
+/* Makes a stream; the same for the same arguments on every machine. */
+enum pim_status dram_list_generate(struct dram_list *list, const struct dram_stream *stream,
+                                   const struct pim_dram_configuration *configuration,
+                                   struct pim_error *error);
+
+void dram_list_terminate(struct dram_list *list);
+
+#endif

@@ -1,0 +1,166 @@
+#include "tools/command/dram_run.h"
+
+#include "models/dram/command_check.h"
+#include "sim/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void served(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
+{
+    struct dram_run *run = context;
+    struct dram_result *result = &run->results[request];
+    if (first_command < result->first_command)
+        result->first_command = first_command;
+    if (completed > result->completed)
+        result->completed = completed;
+}
+
+static void keep_command(void *context, const struct pim_dram_record *record)
+{
+    struct dram_run *run = context;
+    if (run->record_count == run->record_capacity) {
+        struct pim_dram_record *grown =
+            pim_array_grow(run->records, &run->record_capacity, run->record_count + 1, sizeof *run->records);
+        if (!grown) {
+            run->out_of_memory = true;
+            return;
+        }
+        run->records = grown;
+    }
+    run->records[run->record_count++] = *record;
+}
+
+/* By cycle, then channel; in a cycle a channel has at most one column and one row command, in this order. */
+static int compare_records(const void *left, const void *right)
+{
+    const struct pim_dram_record *a = left, *b = right;
+    if (a->cycle != b->cycle)
+        return a->cycle < b->cycle ? -1 : 1;
+    if (a->channel != b->channel)
+        return a->channel < b->channel ? -1 : 1;
+    return (int)pim_dram_is_column((enum pim_dram_command)b->command) -
+           (int)pim_dram_is_column((enum pim_dram_command)a->command);
+}
+
+static int compare_counts(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Percentiles over the requests of one direction: p per cent of them are not above the value, at least. */
+static enum pim_status measure(struct dram_latency *latency, const struct dram_run *run,
+                               const struct dram_list *list, bool write, struct pim_error *error)
+{
+    uint64_t *values = malloc((list->count + 1) * sizeof *values);
+    if (!values)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for latencies");
+    uint64_t count = 0;
+    double sum = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].write == write) {
+            values[count] = run->results[i].completed - run->results[i].arrived;
+            sum += (double)values[count++];
+        }
+    *latency = (struct dram_latency){.count = count, .average = NAN};
+    if (count > 0) {
+        qsort(values, (size_t)count, sizeof *values, compare_counts);
+        latency->average = sum / (double)count;
+        latency->median = values[count / 2];
+        latency->p95 = values[count * 95 / 100];
+        latency->p99 = values[count * 99 / 100];
+        latency->most = values[count - 1];
+    }
+    free(values);
+    return PIM_OK;
+}
+
+static enum pim_status check_records(struct dram_run *run, const struct pim_dram_configuration *configuration,
+                                     struct pim_error *error)
+{
+    struct pim_dram_check *check =
+        pim_dram_check_create(&configuration->specification, &configuration->policy, NULL, NULL);
+    if (!check)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the command check");
+    enum pim_status status = PIM_OK;
+    for (size_t i = 0; status == PIM_OK && i < run->record_count; i++) {
+        struct pim_dram_logged logged =
+            pim_dram_logged_record(&configuration->specification, &run->records[i]);
+        status = pim_dram_check_command(check, &logged, error);
+    }
+    struct pim_dram_counters counters;
+    struct pim_dram_energy energy;
+    pim_dram_check_counters(check, run->cycles, &counters);
+    pim_dram_energy_compute(&configuration->specification, &configuration->energy, &counters, run->cycles,
+                            &energy);
+    run->checked = true;
+    run->violations = pim_dram_check_violations(check);
+    run->energy_difference = run->energy.total > 0 ? fabs(energy.total / run->energy.total - 1) : (double)NAN;
+    pim_dram_check_destroy(check);
+    return status;
+}
+
+/* Hands all requests over; a request of several column accesses is handed over access by access. */
+static void serve(struct dram_run *run, struct pim_dram_memory *memory,
+                  const struct pim_dram_configuration *configuration, const struct dram_list *list)
+{
+    const uint64_t access = configuration->specification.organization.access_bytes;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct dram_request *request = &list->items[i];
+        uint64_t first = request->address & ~(access - 1), end = request->address + request->bytes;
+        run->results[i] = (struct dram_result){UINT64_MAX, UINT64_MAX, 0};
+        for (uint64_t address = first; address < end; address += access) {
+            uint64_t arrived = pim_dram_memory_request(memory, request->cycle, address, request->write, i);
+            if (arrived < run->results[i].arrived)
+                run->results[i].arrived = arrived;
+            run->bytes += access;
+        }
+    }
+    run->cycles = pim_dram_memory_finish(memory);
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_configuration *configuration,
+                                 const struct dram_list *list, bool keep_commands, bool check,
+                                 struct pim_error *error)
+{
+    *run = (struct dram_run){.results = malloc((list->count + 1) * sizeof *run->results)};
+    const struct pim_dram_sink sink = {run, served, keep_commands || check ? keep_command : NULL};
+    struct pim_dram_memory *memory = pim_dram_memory_create(
+        &configuration->specification, &configuration->policy, &configuration->mapping, &sink);
+    if (!memory || !run->results) {
+        pim_dram_memory_destroy(memory);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %u channels and %zu requests",
+                        configuration->specification.organization.channels, list->count);
+    }
+    double start = cpu_seconds();
+    serve(run, memory, configuration, list);
+    run->cpu_seconds = cpu_seconds() - start;
+    pim_dram_memory_counters(memory, run->cycles, &run->counters);
+    pim_dram_memory_destroy(memory);
+    if (run->out_of_memory)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the command log");
+    if (configuration->specification.organization.channels > 1 && run->record_count > 1)
+        qsort(run->records, run->record_count, sizeof *run->records, compare_records);
+    pim_dram_energy_compute(&configuration->specification, &configuration->energy, &run->counters,
+                            run->cycles, &run->energy);
+    if (measure(&run->reads, run, list, false, error) != PIM_OK ||
+        measure(&run->writes, run, list, true, error) != PIM_OK)
+        return error->status;
+    return check ? check_records(run, configuration, error) : PIM_OK;
+}
+
+void dram_run_terminate(struct dram_run *run)
+{
+    free(run->results);
+    free(run->records);
+    *run = (struct dram_run){0};
+}

@@ -1,0 +1,57 @@
+/* A run of `pimsim dram`: a request list served by a memory, with what came of it. */
+#ifndef PIMSIM_TOOLS_COMMAND_DRAM_RUN_H
+#define PIMSIM_TOOLS_COMMAND_DRAM_RUN_H
+
+#include "models/dram/memory.h"
+#include "tools/command/dram_list.h"
+
+#include <stdio.h>
+
+struct dram_result {
+    uint64_t arrived, first_command, completed; /* first_command: UINT64_MAX without a command */
+};
+
+struct dram_latency {
+    uint64_t count;
+    double average; /* NaN without requests */
+    uint64_t median, p95, p99, most;
+};
+
+struct dram_run {
+    struct dram_result *results;     /* one for each request */
+    struct pim_dram_record *records; /* in rising order of cycles */
+    size_t record_count, record_capacity;
+    bool out_of_memory;
+    uint64_t cycles; /* the last request is complete */
+    uint64_t bytes;  /* whole column accesses */
+    double cpu_seconds;
+    struct pim_dram_counters counters;
+    struct pim_dram_energy energy;
+    struct dram_latency reads, writes;
+    /* With a check of the commands: */
+    bool checked;
+    uint64_t violations;
+    double energy_difference; /* of the total, re-added from the commands, relative */
+};
+
+/* `keep_commands`: records are wanted; `check`: the checker reads them. */
+enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_configuration *configuration,
+                                 const struct dram_list *list, bool keep_commands, bool check,
+                                 struct pim_error *error);
+void dram_run_terminate(struct dram_run *run);
+
+/* Results: `format` 0 text, 1 JSON. `host`: with the seconds of this run. */
+enum pim_status dram_report_write(const struct dram_run *run,
+                                  const struct pim_dram_configuration *configuration, const char *name,
+                                  const struct dram_list *list, unsigned format, bool host, FILE *file,
+                                  struct pim_error *error);
+void dram_log_write(const struct dram_run *run, const struct dram_list *list, FILE *file);
+void dram_commands_write(const struct dram_run *run, const struct pim_dram_configuration *configuration,
+                         FILE *file);
+
+/* Checks a command log of a file; prints up to `shown` violations on `out`. */
+enum pim_status dram_check_file(const struct pim_dram_configuration *configuration, const char *path,
+                                uint64_t shown, unsigned format, FILE *out, uint64_t *violations,
+                                struct pim_error *error);
+
+#endif
