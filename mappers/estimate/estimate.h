@@ -12,25 +12,29 @@
 
 /* The hardware as closed forms see it; filled from a hardware configuration by the caller. */
 struct pim_estimate_hardware {
-    uint32_t width, height;        /* nodes */
+    uint32_t width, height; /* nodes */
     uint64_t logic_khz, network_khz, memory_khz;
-    bool systolic;                 /* else vector-MAC */
-    uint32_t pe_rows, pe_columns;  /* vector-MAC: input and output channels worked in a cycle */
-    uint32_t pe_depth;             /* cycles added to a matrix instruction */
+    bool systolic;                /* else vector-MAC */
+    uint32_t pe_rows, pe_columns; /* vector-MAC: input and output channels worked in a cycle */
+    uint32_t pe_pace_cycles,
+        pe_pace_rows;  /* buffer ports: cycles for so many rows of a fold; 0, 0: no limit */
+    uint32_t pe_depth; /* cycles added to a matrix instruction */
     uint64_t input_bytes, weight_bytes, output_bytes; /* SRAM buffers */
     uint32_t accumulator_bytes;
     uint32_t acu_elements, acu_depth;
-    uint64_t memory_bytes;         /* of a node */
-    uint32_t port_bytes;           /* of a column access of all banks */
-    uint32_t column_cycles;        /* memory cycles of a column access in an open row */
-    uint64_t row_bytes;            /* of all banks in lock-step */
-    uint32_t read_row_cycles;      /* memory cycles lost between the last read of a row and the first access of the next */
-    uint32_t write_row_cycles;     /* the same after a write */
-    uint32_t access_cycles;        /* memory cycles from a request to its first data, row closed */
-    uint32_t turn_cycles;          /* memory cycles lost when the port turns from reading to writing and back */
+    uint64_t memory_bytes;  /* of a node */
+    uint32_t port_bytes;    /* of a column access of all banks */
+    uint32_t column_cycles; /* memory cycles of a column access in an open row */
+    uint64_t row_bytes;     /* of all banks in lock-step */
+    uint64_t turn_bytes;    /* of one client at the port before the next has its turn; 0: a row */
+    /* Memory cycles lost between the last read (write) of a row and the first access of the next. */
+    uint32_t read_row_cycles, write_row_cycles;
+    uint32_t access_cycles; /* memory cycles from a request to its first data, row closed */
+    uint32_t turn_cycles;   /* memory cycles lost when the port turns from reading to writing and back */
     uint32_t refresh_cycles, refresh_interval; /* memory cycles; interval 0: no refresh */
     uint32_t flit_bytes;
-    uint32_t hop_cycles, fixed_cycles; /* network cycles: zero-load latency = fixed + hop * routers + flits - 1 */
+    /* Network cycles: zero-load latency = fixed + hop * routers + flits - 1. */
+    uint32_t hop_cycles, fixed_cycles;
     uint32_t packet_bytes;
 };
 
@@ -40,17 +44,22 @@ uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint6
 /*
  * Memory: `pieces` pieces of `bytes`, `pitch` bytes apart, in `bursts` bursts. A burst opens a row, and so does each row it reaches.
  */
-uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch, uint64_t pieces,
-                             uint64_t bursts, bool write);
+uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch,
+                             uint64_t pieces, uint64_t bursts, bool write);
 
 /* Memory: from a request to its first data in a closed row. */
 uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware);
 
+/* PE array: cycles of `work` rows of folds at the pace of the buffer ports. */
+uint64_t pim_estimate_pace(const struct pim_estimate_hardware *hardware, uint64_t work);
+
 /* ACU: `rows` vectors of `elements`, with `passes` over the data. */
-uint64_t pim_estimate_vector(const struct pim_estimate_hardware *hardware, uint64_t rows, uint64_t elements, unsigned passes);
+uint64_t pim_estimate_vector(const struct pim_estimate_hardware *hardware, uint64_t rows, uint64_t elements,
+                             unsigned passes);
 
 /* PE array: output[m][n] += input[m][k] * weight[k][n] in one instruction. */
-uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint64_t m, uint64_t n, uint64_t k);
+uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint64_t m, uint64_t n,
+                             uint64_t k);
 
 /*
  * Network: a cyclic dataflow of nodes - 1 rounds, in each of which every one of `nodes` nodes in a line sends at most `bytes` to its
@@ -60,35 +69,35 @@ uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_
 
 /* How a matrix product is cut into tiles that fit the buffers. */
 struct pim_tiling {
-    uint32_t m, n, k;  /* largest tile */
-    bool resident;     /* all of k of a row block stays in the input buffer while n advances */
+    uint32_t m, n, k; /* largest tile */
+    bool resident;    /* all of k of a row block stays in the input buffer while n advances */
 };
 
 struct pim_matrix_estimate {
-    uint64_t compute;  /* PE array, all tiles */
-    uint64_t memory;   /* loads and stores */
-    uint64_t vector;   /* ACU, all tiles */
-    uint64_t total;    /* the slowest of them, plus what the first load and the last result add */
+    uint64_t compute; /* PE array, all tiles */
+    uint64_t memory;  /* loads and stores */
+    uint64_t vector;  /* ACU, all tiles */
+    uint64_t total;   /* the slowest of them, plus what the first load and the last result add */
 };
 
 /* output[m][n] = f(input[m][k] * right[k][n]), `count` times one after another. */
 struct pim_matrix_shape {
     uint32_t m, n, k;
     uint32_t count;
-    uint32_t segment;       /* tiles do not reach across a multiple of it in k; k when the input is in one piece */
-    bool full_rows;         /* a tile holds whole output rows (softmax) */
+    uint32_t segment; /* tiles do not reach across a multiple of it in k; k when the input is in one piece */
+    bool full_rows;   /* a tile holds whole output rows (softmax) */
     unsigned vector_passes; /* of the ACU over each output */
     bool residual;          /* each output tile is loaded once more, to be added */
     /* Bytes from one row of an operand in memory to the next; right_pitch 0: its tiles lie one after another. */
     uint32_t input_pitch, right_pitch, output_pitch;
-    bool right_columns;     /* the right operand is stored transposed: n rows of k */
+    bool right_columns; /* the right operand is stored transposed: n rows of k */
 };
 
 /*
  * Chooses the tiling with the least estimate, and gives the estimate of all `count` products. Returns false when not even the smallest tile
  * fits the buffers.
  */
-bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape, struct pim_tiling *tiling,
-                         struct pim_matrix_estimate *estimate);
+bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
+                         struct pim_tiling *tiling, struct pim_matrix_estimate *estimate);
 
 #endif

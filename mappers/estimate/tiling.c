@@ -74,7 +74,8 @@ static uint64_t above(uint64_t value, uint64_t part)
     return value > part ? value - part : 0;
 }
 
-static void evaluate(const struct product *product, const struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
+static void evaluate(const struct product *product, const struct pim_tiling *tiling,
+                     struct pim_matrix_estimate *estimate)
 {
     const struct pim_estimate_hardware *hardware = product->hardware;
     const struct pim_matrix_shape *shape = product->shape;
@@ -85,15 +86,19 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     uint64_t outputs = row_blocks * column_blocks;
     uint64_t tiles = outputs * k_blocks;
     uint64_t k_folds = segments * folded(product->span, tiling->k, hardware->pe_rows);
-    uint64_t compute = m * k_folds * folded(n, tiling->n, hardware->pe_columns) + tiles * hardware->pe_depth;
+    uint64_t work = m * k_folds * folded(n, tiling->n, hardware->pe_columns);
+    uint64_t compute = pim_estimate_pace(hardware, work) + tiles * hardware->pe_depth;
     if (hardware->systolic)
         compute = tiles * pim_estimate_matrix(hardware, tiling->m, tiling->n, tiling->k);
     /* Whole operands in average tiles: m / row_blocks and so on are exact in the sums. */
     uint64_t input_tiles = row_blocks * k_blocks * (tiling->resident ? 1 : column_blocks);
-    uint64_t tile_m = ceil_divide(m, row_blocks), tile_n = ceil_divide(n, column_blocks), tile_k = ceil_divide(k, k_blocks);
-    uint64_t memory = input_cycles(product, tile_m, tile_k, input_tiles) + right_cycles(product, tile_n, tile_k, tiles) +
+    uint64_t tile_m = ceil_divide(m, row_blocks), tile_n = ceil_divide(n, column_blocks),
+             tile_k = ceil_divide(k, k_blocks);
+    uint64_t memory = input_cycles(product, tile_m, tile_k, input_tiles) +
+                      right_cycles(product, tile_n, tile_k, tiles) +
                       output_cycles(product, tile_m, tile_n, outputs) + outputs * hardware->turn_cycles;
-    uint64_t vector = pim_estimate_vector(hardware, m, n, shape->vector_passes) + (outputs - 1) * hardware->acu_depth;
+    uint64_t vector =
+        pim_estimate_vector(hardware, m, n, shape->vector_passes) + (outputs - 1) * hardware->acu_depth;
     estimate->compute = count * compute;
     estimate->memory = count * memory;
     estimate->vector = count * vector;
@@ -133,12 +138,14 @@ static bool complete(const struct product *product, uint64_t output_space, struc
         deepest = hardware->input_bytes / 2 / tiling->m;
     if (deepest == 0)
         return false;
-    tiling->k = product->span <= deepest ? product->span : round_down(minimum(deepest, product->span), hardware->pe_rows);
+    tiling->k = product->span <= deepest ? product->span
+                                         : round_down(minimum(deepest, product->span), hardware->pe_rows);
     return true;
 }
 
 /* One candidate: `variant` says whether the input is resident, the output may take its whole buffer, and how narrow it is. */
-static bool propose(const struct product *product, uint32_t rows, bool only_block, unsigned variant, struct pim_tiling *candidate)
+static bool propose(const struct product *product, uint32_t rows, bool only_block, unsigned variant,
+                    struct pim_tiling *candidate)
 {
     const struct pim_estimate_hardware *hardware = product->hardware;
     const struct pim_matrix_shape *shape = product->shape;
@@ -163,8 +170,8 @@ static bool propose(const struct product *product, uint32_t rows, bool only_bloc
     return complete(product, (uint64_t)n * rows * hardware->accumulator_bytes, candidate);
 }
 
-bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape, struct pim_tiling *tiling,
-                         struct pim_matrix_estimate *estimate)
+bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
+                         struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
 {
     enum { VARIANTS = 16, STEPS = 64 };
     assert(shape->m > 0);

@@ -64,8 +64,8 @@ pim_time pim_conflict_instant(enum pim_conflict_arithmetic arithmetic, double ns
     }
     int power;
     double part = frexp(ns, &power); /* ns = part x 2^power, 1/2 <= part < 1 */
-    if (power < -BIAS)
-        return 0; /* 2^-128 ns: ns is 0 or as good as */
+    if (part < 0.5 || power <= -BIAS)
+        return 0; /* ns is 0, or below 2^-128 */
     return pack((uint64_t)ldexp(part, FRACTION_BITS + 1), (unsigned)(power - 1 + BIAS));
 }
 

@@ -17,6 +17,9 @@ bool write_mode_changes(const struct pim_dram_channel *channel)
     return writes >= policy->write_high || reads == 0;
 }
 
+/* Ages order choices of the same cycle: requests whose row was opened go before those that wait. */
+#define WAITING_AGE (UINT64_C(1) << 63)
+
 static inline void prefer(struct choice *best, uint64_t time, uint64_t age, int16_t entry,
                           enum choice_kind kind, enum pim_dram_command command)
 {
@@ -64,17 +67,19 @@ static inline void plan_bank(const struct pim_dram_channel *channel, const struc
     const struct waiting *waiting = &bank->waiting[write];
     if (bank->row == NO_ROW) {
         prefer(row, later(bank_ready(channel, bank, CLASS_ACT), channel->row_floor),
-               channel->entries[waiting->first].arrived, waiting->first, CHOOSE_ROW, PIM_DRAM_ACT);
+               channel->entries[waiting->first].arrived | WAITING_AGE, waiting->first, CHOOSE_ROW,
+               PIM_DRAM_ACT);
         return;
     }
     if (waiting->hit >= 0 && may_hit(channel, bank, waiting))
         prefer(column,
                later(bank_ready(channel, bank, write ? CLASS_WRITE : CLASS_READ), channel->column_floor),
-               channel->entries[waiting->hit].arrived, waiting->hit, CHOOSE_COLUMN,
+               channel->entries[waiting->hit].arrived | WAITING_AGE, waiting->hit, CHOOSE_COLUMN,
                write ? PIM_DRAM_WR : PIM_DRAM_RD);
     if (waiting->other >= 0 && may_close(channel, bank, waiting))
         prefer(row, later(bank_ready(channel, bank, CLASS_PRE), channel->row_floor),
-               channel->entries[waiting->other].arrived, waiting->other, CHOOSE_ROW, PIM_DRAM_PRE);
+               channel->entries[waiting->other].arrived | WAITING_AGE, waiting->other, CHOOSE_ROW,
+               PIM_DRAM_PRE);
 }
 
 /* First come, first served: the oldest request alone, and only when no row is being opened for another. */
@@ -94,9 +99,9 @@ static void plan_oldest(const struct pim_dram_channel *channel, struct choice *c
         return;
     struct choice a = *column, b = *row;
     plan_bank(channel, oldest, write, &a, &b);
-    if (a.age == age)
+    if (a.age == (age | WAITING_AGE))
         *column = a;
-    else if (b.age == age)
+    else if (b.age == (age | WAITING_AGE))
         *row = b;
 }
 

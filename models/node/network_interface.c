@@ -10,11 +10,15 @@
  *     port and enters the network when all of it has been read. At most `send_packets` packets are between
  *     the start of their read and the injection of their tail, so reading and injecting overlap.
  *  3. A send is complete when the tail of its last packet has been injected. The next send may begin to read
- *     as soon as the last packet of the one before has been asked for. Receiving side
- *  4. Up to `posted_receives` receives are open. A packet names its receive and its place in the message, so
+ *     as soon as the last packet of the one before has been asked for.
+ *  4. A message may have `receive_packets` packets under way that its receiver has not written. The
+ *     announcement grants the first of them; each packet written grants one more, by a packet of one flit,
+ *     while the message is longer than what has been granted.
+ * Receiving side
+ *  5. Up to `posted_receives` receives are open. A packet names its receive and its place in the message, so
  *     it does not matter in which order packets come in.
- *  5. A packet is written to memory when it has come in whole; packets wait in order of arrival (their number
- *     is unlimited and its maximum is reported). A receive is complete when its last byte is written.
+ *  6. A packet is written to memory when it has come in whole; packets wait in order of arrival, at most
+ *     posted_receives x receive_packets of them. A receive is complete when its last byte is written.
  */
 #include "models/node/node_internal.h"
 
@@ -144,7 +148,8 @@ static void pump(struct pim_node *node)
 {
     struct pim_network_interface *interface = &node->interface;
     const struct pim_node_configuration *configuration = &node->array->configuration;
-    while (interface->sending && interface->packets_held < configuration->send_packets &&
+    while (interface->sending && interface->meeting->credits > 0 &&
+           interface->packets_held < configuration->send_packets &&
            !node->port.request[PIM_PORT_SEND].active) {
         struct pim_slot *slot = interface->sending;
         uint64_t rest = slot->instruction.u.network.bytes - interface->send_offset;
@@ -157,6 +162,7 @@ static void pump(struct pim_node *node)
         packet->send = slot;
         packet->receive = interface->meeting;
         interface->packets_held++;
+        interface->meeting->credits--;
         interface->send_offset += packet->bytes;
         if (packet->last)
             interface->sending = NULL;
@@ -212,6 +218,7 @@ void pim_interface_post(struct pim_node *node, struct pim_slot *slot)
             slot->predecessor = other->sequence + 1; /* the latest: `posted` is in program order */
     }
     interface->posted[interface->posted_count++] = slot;
+    slot->credits = slot->granted = node->array->configuration.receive_packets;
     struct pim_packet *packet = new_packet(node, slot, PIM_PACKET_ANNOUNCEMENT);
     if (!packet)
         return;
@@ -247,6 +254,20 @@ void pim_interface_served(struct pim_node *node, enum pim_port_client client)
     }
 }
 
+/* Grants the sender one packet more, if the message has more packets than it was granted. */
+static void grant(struct pim_node *node, struct pim_slot *slot)
+{
+    uint64_t packet_bytes = node->array->configuration.packet_bytes;
+    if (slot->granted >= (slot->instruction.u.network.bytes + packet_bytes - 1) / packet_bytes)
+        return;
+    struct pim_packet *packet = new_packet(node, slot, PIM_PACKET_CREDIT);
+    if (!packet)
+        return;
+    slot->granted++;
+    packet->receive = slot;
+    inject(packet);
+}
+
 static void packet_written(struct pim_kernel *kernel, void *context)
 {
     (void)kernel;
@@ -257,8 +278,10 @@ static void packet_written(struct pim_kernel *kernel, void *context)
     slot->moved += packet->bytes;
     interface->packets_in--;
     give_packet(packet);
-    if (slot->moved < slot->instruction.u.network.bytes)
+    if (slot->moved < slot->instruction.u.network.bytes) {
+        grant(node, slot);
         return;
+    }
     uint32_t i = 0;
     while (interface->posted[i] != slot)
         i++;
@@ -315,6 +338,15 @@ static void accept_announcement(struct pim_node *node, struct pim_packet *packet
     pim_unit_advance(node);
 }
 
+static void accept_credit(struct pim_node *node, struct pim_packet *packet)
+{
+    packet->receive->credits++;
+    give_packet(packet);
+    pump(node);
+    if (!node->interface.sending)
+        pim_unit_advance(node); /* the next send may start */
+}
+
 bool pim_packet_is_payload(const struct pim_noc_delivery *delivery)
 {
     return packet_of(delivery->packet)->kind == PIM_PACKET_DATA;
@@ -327,7 +359,8 @@ static void attribute(struct pim_node_array *array, const struct pim_packet *pac
     const struct pim_node_configuration *configuration = &array->configuration;
     struct pim_phase_result *phase = &array->phases[packet->phase];
     PIM_ADD_ACTION(&array->nodes[packet->source], packet->phase, noc_bit_hops,
-                   delivery->flits * configuration->flit_bits * delivery->hops);
+                   delivery->flits * configuration->flit_bits *
+                       (delivery->hops - 1)); /* links: routers less one */
     uint64_t latency = delivery->tail_arrived - delivery->head_injected;
     uint64_t zero_load = configuration->zero_load_fixed +
                          delivery->hops * configuration->zero_load_per_router + delivery->flits - 1;
@@ -343,6 +376,8 @@ void pim_interface_delivered(void *context, const struct pim_noc_delivery *deliv
     struct pim_node *node = &array->nodes[packet->destination];
     if (packet->kind == PIM_PACKET_ANNOUNCEMENT)
         accept_announcement(node, packet);
+    else if (packet->kind == PIM_PACKET_CREDIT)
+        accept_credit(node, packet);
     else
         accept_data(node, packet);
 }

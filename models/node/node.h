@@ -48,6 +48,7 @@ struct pim_node_configuration {
     uint32_t packet_bytes;
     uint32_t send_packets;
     uint32_t posted_receives;
+    uint32_t receive_packets;
     uint32_t flit_bits;
     /* Network cycles: zero-load latency = fixed + routers * per_router + flits - 1. */
     uint64_t zero_load_fixed, zero_load_per_router;
@@ -95,7 +96,8 @@ struct pim_actions {
     uint64_t acu_operations;
     uint64_t dram_bits;
     uint64_t dram_activates; /* rows opened: of all banks that work in lock-step */
-    uint64_t noc_bit_hops;   /* flits x bits of a flit x routers traversed, announcements included */
+    uint64_t noc_bit_hops;
+        /* bits times links between routers */ /* flits x bits of a flit x routers traversed, announcements included */
 };
 
 /* One phase, summed over the units that run it. Times in ticks. */

@@ -11,9 +11,10 @@ struct pim_slot {
     struct pim_instruction instruction;
     struct pim_node *node;
     pim_time started;
-    uint64_t sequence;    /* in executed order of the unit */
-    uint64_t moved;       /* RECEIVE: payload bytes written to memory */
-    uint64_t predecessor; /* RECEIVE: sequence + 1 of the open one of the same name before it; 0: none */
+    uint64_t sequence;         /* in executed order of the unit */
+    uint64_t moved;            /* RECEIVE: payload bytes written to memory */
+    uint64_t predecessor;      /* RECEIVE: sequence + 1 of the open one of the same name before it; 0: none */
+    uint64_t credits, granted; /* RECEIVE: packets that its sender may still send; packets granted so far */
     bool done;
     bool matched, begun; /* RECEIVE: its send has started, its first packet has come */
 };
@@ -64,7 +65,7 @@ struct pim_packet {
     struct pim_node_array *array;
 };
 
-enum { PIM_PACKET_DATA, PIM_PACKET_ANNOUNCEMENT };
+enum { PIM_PACKET_DATA, PIM_PACKET_ANNOUNCEMENT, PIM_PACKET_CREDIT };
 
 /* An announcement that has come in and waits for its send. */
 struct pim_announcement {

@@ -1,5 +1,7 @@
 #include "models/system/hardware.h"
 
+#include "models/system/noc_schema.h"
+
 #include "sim/clock.h"
 
 #include <inttypes.h>
@@ -101,29 +103,8 @@ static enum pim_status read_noc(const struct pim_configuration *configuration, s
                                 struct pim_error *error)
 {
     struct pim_noc_configuration *noc = &hardware->noc;
-    pim_noc_configuration_initialize(noc);
-    noc->width = hardware->width;
-    noc->height = hardware->height;
-    noc->fidelity = (enum pim_noc_fidelity)pim_configuration_choice(configuration, "noc.fidelity");
-    noc->flit_bits = integer(configuration, "noc.flit_bits");
-    noc->virtual_channels = integer(configuration, "noc.virtual_channels");
-    noc->buffer_flits = integer(configuration, "noc.buffer_flits");
-    noc->routing_delay = integer(configuration, "noc.routing_delay");
-    noc->vc_allocation_delay = integer(configuration, "noc.vc_allocation_delay");
-    noc->switch_allocation_delay = integer(configuration, "noc.switch_allocation_delay");
-    noc->switch_traversal_delay = integer(configuration, "noc.switch_traversal_delay");
-    noc->credit_delay = integer(configuration, "noc.credit_delay");
-    noc->link_latency = integer(configuration, "noc.link_latency");
-    noc->speculative = pim_configuration_boolean(configuration, "noc.speculative");
-    noc->hold_switch_for_packet = pim_configuration_boolean(configuration, "noc.hold_switch_for_packet");
-    noc->wait_for_tail_credit = pim_configuration_boolean(configuration, "noc.wait_for_tail_credit");
-    noc->vc_allocator = (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.vc_allocator");
-    noc->switch_allocator =
-        (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.switch_allocator");
-    noc->allocator_iterations = integer(configuration, "noc.allocator_iterations");
-    noc->step_every_cycle = pim_configuration_boolean(configuration, "noc.step_every_cycle");
-    if (pim_noc_configuration_check(noc, error) != PIM_OK)
-        return pim_fail_in(error, "noc");
+    if (pim_noc_configuration_read(configuration, hardware->width, hardware->height, noc, error) != PIM_OK)
+        return error->status;
     /* The zero-load latency is linear in routers and flits: one router and two give both terms. */
     struct pim_noc_configuration pair = *noc;
     pair.width = 2;
@@ -178,6 +159,7 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
     node->packet_bytes = integer(configuration, "network_interface.packet_bytes");
     node->send_packets = integer(configuration, "network_interface.send_packets");
     node->posted_receives = integer(configuration, "network_interface.posted_receives");
+    node->receive_packets = integer(configuration, "network_interface.receive_packets");
     if (read_noc(configuration, hardware, error) != PIM_OK)
         return error->status;
     node->flit_bits = hardware->noc.flit_bits;

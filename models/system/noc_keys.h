@@ -5,27 +5,60 @@
 #ifndef PIMSIM_MODELS_SYSTEM_NOC_KEYS_H
 #define PIMSIM_MODELS_SYSTEM_NOC_KEYS_H
 
-#define PIM_NOC_KEYS(INTEGER, BOOLEAN, CHOICE)                                                                                   \
-    CHOICE("noc.fidelity", "flit", "ideal|analytic|flit",                                                                        \
-           "flit: the routers, to the cycle. analytic: links as first-come first-served servers. ideal: no contention at all.")  \
-    INTEGER("noc.flit_bits", "64", 1, 65536, "bits", "Payload of a flit.")                                                       \
-    INTEGER("noc.virtual_channels", "16", 1, 32, "channels", "Virtual channels of an input port.")                               \
-    INTEGER("noc.buffer_flits", "8", 1, 65535, "flits", "Buffer of a virtual channel.")                                          \
-    INTEGER("noc.routing_delay", "1", 0, 64, "cycles", "Route computation; 0 is look-ahead routing.")                            \
-    INTEGER("noc.vc_allocation_delay", "1", 1, 64, "cycles", "Virtual-channel allocation.")                                      \
-    INTEGER("noc.switch_allocation_delay", "1", 1, 64, "cycles", "Switch allocation.")                                           \
-    INTEGER("noc.switch_traversal_delay", "1", 1, 64, "cycles", "Crossbar traversal.")                                           \
-    INTEGER("noc.credit_delay", "0", 0, 64, "cycles", "Processing of a credit in a router.")                                     \
-    INTEGER("noc.link_latency", "1", 1, 64, "cycles", "Latency of a link.")                                                      \
-    BOOLEAN("noc.speculative", "false", "A head bids for the switch while it waits for its virtual channel.")                    \
-    BOOLEAN("noc.hold_switch_for_packet", "false", "A packet keeps the switch while its next flit is there.")                    \
-    BOOLEAN("noc.wait_for_tail_credit", "false",                                                                                 \
-            "A virtual channel is free again only when the tail has left the next buffer.")                                      \
-    CHOICE("noc.vc_allocator", "islip", "islip|separable_input_first", "Allocator of virtual channels.")                         \
-    CHOICE("noc.switch_allocator", "islip", "islip|separable_input_first", "Allocator of the switch.")                           \
-    INTEGER("noc.allocator_iterations", "1", 1, 32, "iterations", "Iterations of iSLIP.")                                        \
-    INTEGER("noc.input_speedup", "1", 1, 4, "", "Crossbar inputs of an input port; must divide the virtual channels.")           \
-    BOOLEAN("noc.step_every_cycle", "false",                                                                                     \
-            "Evaluates every busy router in every cycle: the slow path, for comparison. The cycles are the same.")
+/* One row of a schema. */
+#define PIM_KEY_OF_INTEGER(path, fallback, low, high, unit, text)                                            \
+    {                                                                                                        \
+        path, PIM_KEY_INTEGER, fallback, low, high, NULL, unit, text                                         \
+    }
+#define PIM_KEY_OF_REAL(path, fallback, low, high, unit, text)                                               \
+    {                                                                                                        \
+        path, PIM_KEY_REAL, fallback, low, high, NULL, unit, text                                            \
+    }
+#define PIM_KEY_OF_BOOLEAN(path, fallback, text)                                                             \
+    {                                                                                                        \
+        path, PIM_KEY_BOOLEAN, fallback, 0, 0, NULL, "", text                                                \
+    }
+#define PIM_KEY_OF_CHOICE(path, fallback, choices, text)                                                     \
+    {                                                                                                        \
+        path, PIM_KEY_CHOICE, fallback, 0, 0, choices, "", text                                              \
+    }
+#define PIM_KEY_OF_TEXT(path, fallback, text)                                                                \
+    {                                                                                                        \
+        path, PIM_KEY_TEXT, fallback, 0, 0, NULL, "", text                                                   \
+    }
+
+/* clang-format off: a table */
+#define PIM_NOC_KEYS                                                                                         \
+    PIM_KEY_OF_CHOICE("noc.fidelity", "flit", "ideal|analytic|flit",                                         \
+                      "flit: the routers, to the cycle. analytic: links as first-come first-served "         \
+                      "servers. ideal: no contention at all."),                                              \
+        PIM_KEY_OF_INTEGER("noc.flit_bits", "64", 1, 65536, "bits", "Payload of a flit."),                   \
+        PIM_KEY_OF_INTEGER("noc.virtual_channels", "16", 1, 32, "channels",                                  \
+                           "Virtual channels of an input port."),                                            \
+        PIM_KEY_OF_INTEGER("noc.buffer_flits", "8", 1, 65535, "flits", "Buffer of a virtual channel."),      \
+        PIM_KEY_OF_INTEGER("noc.routing_delay", "1", 0, 64, "cycles",                                        \
+                           "Route computation; 0 is look-ahead routing."),                                   \
+        PIM_KEY_OF_INTEGER("noc.vc_allocation_delay", "1", 1, 64, "cycles", "Virtual-channel allocation."),  \
+        PIM_KEY_OF_INTEGER("noc.switch_allocation_delay", "1", 1, 64, "cycles", "Switch allocation."),       \
+        PIM_KEY_OF_INTEGER("noc.switch_traversal_delay", "1", 1, 64, "cycles", "Crossbar traversal."),       \
+        PIM_KEY_OF_INTEGER("noc.credit_delay", "0", 0, 64, "cycles", "Processing of a credit in a router."), \
+        PIM_KEY_OF_INTEGER("noc.link_latency", "1", 1, 64, "cycles", "Latency of a link."),                  \
+        PIM_KEY_OF_BOOLEAN("noc.speculative", "false",                                                       \
+                           "A head bids for the switch while it waits for its virtual channel."),            \
+        PIM_KEY_OF_BOOLEAN("noc.hold_switch_for_packet", "false",                                            \
+                           "A packet keeps the switch while its next flit is there."),                       \
+        PIM_KEY_OF_BOOLEAN("noc.wait_for_tail_credit", "false",                                              \
+                           "A virtual channel is free again only when the tail has left the next buffer."),  \
+        PIM_KEY_OF_CHOICE("noc.vc_allocator", "islip", "islip|separable_input_first",                        \
+                          "Allocator of virtual channels."),                                                 \
+        PIM_KEY_OF_CHOICE("noc.switch_allocator", "islip", "islip|separable_input_first",                    \
+                          "Allocator of the switch."),                                                       \
+        PIM_KEY_OF_INTEGER("noc.allocator_iterations", "1", 1, 32, "iterations", "Iterations of iSLIP."),    \
+        PIM_KEY_OF_INTEGER("noc.input_speedup", "1", 1, 4, "",                                               \
+                           "Crossbar inputs of an input port; must divide the virtual channels."),           \
+        PIM_KEY_OF_BOOLEAN("noc.step_every_cycle", "false",                                                  \
+                           "Evaluates every busy router in every cycle: the slow path, for comparison. The " \
+                           "cycles are the same.")
+/* clang-format on */
 
 #endif

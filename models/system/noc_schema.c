@@ -2,25 +2,24 @@
 
 #include "models/system/noc_keys.h"
 
-#define INTEGER(path, fallback, low, high, unit, text) {path, PIM_KEY_INTEGER, fallback, low, high, NULL, unit, text},
-#define BOOLEAN(path, fallback, text) {path, PIM_KEY_BOOLEAN, fallback, 0, 0, NULL, "", text},
-#define CHOICE(path, fallback, choices, text) {path, PIM_KEY_CHOICE, fallback, 0, 0, choices, "", text},
-
 static const struct pim_key keys[] = {
-    INTEGER("noc.width", "8", 1, 256, "routers", "Routers in a row of the mesh.")
-    INTEGER("noc.height", "8", 1, 256, "routers", "Rows of the mesh.")
-    PIM_NOC_KEYS(INTEGER, BOOLEAN, CHOICE)
+    PIM_KEY_OF_INTEGER("noc.width", "8", 1, 256, "routers", "Routers in a row of the mesh."),
+    PIM_KEY_OF_INTEGER("noc.height", "8", 1, 256, "routers", "Rows of the mesh."),
+    PIM_NOC_KEYS,
 };
 
-const struct pim_schema pim_noc_schema = {"noc", "The network on chip alone, for pimsim noc.", keys, sizeof keys / sizeof keys[0]};
+const struct pim_schema pim_noc_schema = {"noc", "The network on chip alone, for pimsim noc.", keys,
+                                          sizeof keys / sizeof keys[0]};
 
 static uint32_t integer(const struct pim_configuration *configuration, const char *path)
 {
-    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds every key to 32 bits */
+    return (uint32_t)pim_configuration_integer(configuration,
+                                               path); /* the schema bounds every key to 32 bits */
 }
 
-enum pim_status pim_noc_configuration_read(const struct pim_configuration *configuration, uint32_t width, uint32_t height,
-                                           struct pim_noc_configuration *noc, struct pim_error *error)
+enum pim_status pim_noc_configuration_read(const struct pim_configuration *configuration, uint32_t width,
+                                           uint32_t height, struct pim_noc_configuration *noc,
+                                           struct pim_error *error)
 {
     pim_noc_configuration_initialize(noc);
     noc->width = width;
@@ -39,7 +38,8 @@ enum pim_status pim_noc_configuration_read(const struct pim_configuration *confi
     noc->hold_switch_for_packet = pim_configuration_boolean(configuration, "noc.hold_switch_for_packet");
     noc->wait_for_tail_credit = pim_configuration_boolean(configuration, "noc.wait_for_tail_credit");
     noc->vc_allocator = (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.vc_allocator");
-    noc->switch_allocator = (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.switch_allocator");
+    noc->switch_allocator =
+        (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.switch_allocator");
     noc->allocator_iterations = integer(configuration, "noc.allocator_iterations");
     noc->input_speedup = integer(configuration, "noc.input_speedup");
     noc->step_every_cycle = pim_configuration_boolean(configuration, "noc.step_every_cycle");

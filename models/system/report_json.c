@@ -166,7 +166,7 @@ static void put_network(struct pim_json *json, const struct pim_system *system,
     const struct pim_histogram *latency = &system->packet_latency;
     pim_json_begin_object(json, "noc");
     pim_json_put_count(json, "packets", system->packets);
-    pim_json_put_count(json, "announcements", result->noc.packets_delivered - system->packets);
+    pim_json_put_count(json, "control_packets", result->noc.packets_delivered - system->packets);
     pim_json_put_count(json, "flits", result->noc.flits_delivered);
     pim_json_put_count(json, "flit_hops", result->noc.flit_hops);
     put_mean(json, "average_packet_latency", pim_sum_real(&latency->sum), latency->count);

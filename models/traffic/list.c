@@ -42,8 +42,8 @@ static enum pim_status read_row(struct pim_csv_reader *reader, const struct pim_
     return PIM_OK;
 }
 
-enum pim_status pim_packet_list_read(const char *path, const struct pim_noc_configuration *noc, struct pim_packet_list *list,
-                                     struct pim_error *error)
+enum pim_status pim_packet_list_read(const char *path, const struct pim_noc_configuration *noc,
+                                     struct pim_packet_list *list, struct pim_error *error)
 {
     static const char *const header[] = {"cycle", "source", "destination", "flits"};
     *list = (struct pim_packet_list){.packets = NULL};
@@ -78,8 +78,9 @@ static enum pim_status read_rate(struct pim_csv_reader *reader, double *rate, st
     return PIM_OK;
 }
 
-enum pim_status pim_traffic_matrix_read(const char *path, const struct pim_noc_configuration *noc, struct pim_traffic_flow **flows,
-                                        uint32_t *count, struct pim_error *error)
+enum pim_status pim_traffic_matrix_read(const char *path, const struct pim_noc_configuration *noc,
+                                        struct pim_traffic_flow **flows, uint32_t *count,
+                                        struct pim_error *error)
 {
     static const char *const header[] = {"source", "destination", "rate"};
     uint64_t nodes = (uint64_t)noc->width * noc->height;
@@ -106,8 +107,8 @@ enum pim_status pim_traffic_matrix_read(const char *path, const struct pim_noc_c
             continue;
         }
         *flows = larger;
-        (*flows)[(*count)++] =
-            (struct pim_traffic_flow){.source = (uint32_t)source, .destination = (uint32_t)destination, .rate = rate};
+        (*flows)[(*count)++] = (struct pim_traffic_flow){
+            .source = (uint32_t)source, .destination = (uint32_t)destination, .rate = rate};
     }
     pim_csv_close(reader);
     if (status != PIM_OK) {
@@ -147,15 +148,16 @@ static enum pim_status stuck(const struct pim_noc *network, uint64_t left, struc
     if (count == 0)
         return pim_fail(error, PIM_INTERNAL, "%" PRIu64 " packets are left and none of them waits", left);
     return pim_fail(error, PIM_DEADLOCK,
-                    "%" PRIu64 " packets are left that nothing can move: packet %" PRIu64 " from %" PRIu32 " to %" PRIu32
-                    " waits in router %" PRIu32 ": %s",
+                    "%" PRIu64 " packets are left that nothing can move: packet %" PRIu64 " from %" PRIu32
+                    " to %" PRIu32 " waits in router %" PRIu32 ": %s",
                     left, waiting.packet, waiting.source, waiting.destination, waiting.node, waiting.reason);
 }
 
-enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc, const struct pim_packet_list *list,
-                                   struct pim_noc_delivery *deliveries, struct pim_traffic_result *result, struct pim_error *error)
+enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc,
+                                   const struct pim_packet_list *list, struct pim_noc_delivery *deliveries,
+                                   struct pim_traffic_result *result, struct pim_error *error)
 {
-    *result = (struct pim_traffic_result){.confidence = NAN};
+    *result = (struct pim_traffic_result){.confidence = (double)NAN};
     pim_histogram_initialize(&result->latency, 12, UINT64_C(1) << 40);
     struct replay replay = {deliveries, result};
     struct pim_noc_callbacks callbacks = {.context = &replay, .delivered = delivered};
@@ -198,7 +200,8 @@ void pim_traffic_result_terminate(struct pim_traffic_result *result)
     result->links = NULL;
 }
 
-enum pim_status pim_traffic_links(const struct pim_noc *network, struct pim_traffic_result *result, struct pim_error *error)
+enum pim_status pim_traffic_links(const struct pim_noc *network, struct pim_traffic_result *result,
+                                  struct pim_error *error)
 {
     const struct pim_noc_configuration *noc = pim_noc_configuration(network);
     uint32_t nodes = noc->width * noc->height;
@@ -210,7 +213,9 @@ enum pim_status pim_traffic_links(const struct pim_noc *network, struct pim_traf
             uint32_t to = pim_noc_neighbour(noc, node, (enum pim_noc_direction)direction);
             if (to != UINT32_MAX)
                 result->links[result->link_count++] = (struct pim_traffic_link){
-                    .from = node, .to = to, .flits = pim_noc_link_flits(network, node, (enum pim_noc_direction)direction)};
+                    .from = node,
+                    .to = to,
+                    .flits = pim_noc_link_flits(network, node, (enum pim_noc_direction)direction)};
         }
     return PIM_OK;
 }

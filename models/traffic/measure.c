@@ -12,12 +12,13 @@ struct measurement {
     struct pim_noc *network;
     struct pim_sources *sources;
     struct pim_traffic_result *result;
-    uint64_t cycle;               /* first cycle that has not been done */
+    uint64_t cycle; /* first cycle that has not been done */
     uint64_t packets_sent;
-    uint64_t from, to;            /* packets created in [from, to) count */
-    uint64_t created, arrived;    /* of those that count */
-    struct pim_sum created_sum, arrived_created_sum; /* of their creation cycles, for the age of those under way */
-    double batch_sum;             /* latencies of packets that arrived in this sample */
+    uint64_t from, to;         /* packets created in [from, to) count */
+    uint64_t created, arrived; /* of those that count */
+    struct pim_sum created_sum,
+        arrived_created_sum; /* of their creation cycles, for the age of those under way */
+    double batch_sum;        /* latencies of packets that arrived in this sample */
     uint64_t batch_count;
 };
 
@@ -49,7 +50,8 @@ static void send_next(struct measurement *measurement)
         measurement->result->offered_flits += packet.flits;
         pim_sum_add(&measurement->created_sum, packet.cycle);
     }
-    pim_noc_send_at(measurement->network, packet.cycle, packet.source, packet.destination, packet.flits, measurement->packets_sent++);
+    pim_noc_send_at(measurement->network, packet.cycle, packet.source, packet.destination, packet.flits,
+                    measurement->packets_sent++);
 }
 
 /* Runs all cycles before `end`; with `until_arrived` only until the packets that count have arrived. */
@@ -85,10 +87,11 @@ static double latency_so_far(const struct measurement *measurement)
 /* Half width of the 95 % interval of the mean of `count` batch means: Student's t with count - 1 degrees of freedom. */
 static double half_width(const double *means, uint32_t count)
 {
-    static const double t[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-                               2.120,  2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+    static const double t[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                               2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+                               2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
     if (count < 2)
-        return INFINITY;
+        return (double)INFINITY;
     double mean = 0, squares = 0;
     for (uint32_t i = 0; i < count; i++)
         mean += means[i] / count;
@@ -133,31 +136,38 @@ static enum pim_status measure_samples(struct measurement *measurement, struct p
     return PIM_OK;
 }
 
-static enum pim_status check_configuration(const struct pim_traffic_configuration *configuration, struct pim_error *error)
+static enum pim_status check_configuration(const struct pim_traffic_configuration *configuration,
+                                           struct pim_error *error)
 {
-    if (configuration->sample == 0 || configuration->least_samples == 0 || configuration->most_samples < configuration->least_samples ||
+    if (configuration->sample == 0 || configuration->least_samples == 0 ||
+        configuration->most_samples < configuration->least_samples ||
         configuration->most_samples > BATCHES_MOST)
-        return pim_fail(error, PIM_BAD_INPUT, "samples of at least one cycle, and from 1 to %d of them, are expected", BATCHES_MOST);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "samples of at least one cycle, and from 1 to %d of them, are expected",
+                        BATCHES_MOST);
     if (!(configuration->precision > 0) || !(configuration->latency_limit > 0))
         return pim_fail(error, PIM_BAD_INPUT, "precision and latency limit must be above 0");
     if (configuration->warm_up > UINT64_C(1) << 50 || configuration->sample > UINT64_C(1) << 40)
-        return pim_fail(error, PIM_BAD_INPUT, "a warm-up of at most 2^50 and samples of at most 2^40 cycles are possible");
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "a warm-up of at most 2^50 and samples of at most 2^40 cycles are possible");
     return PIM_OK;
 }
 
-enum pim_status pim_traffic_measure(const struct pim_noc_configuration *noc, const struct pim_traffic_configuration *configuration,
+enum pim_status pim_traffic_measure(const struct pim_noc_configuration *noc,
+                                    const struct pim_traffic_configuration *configuration,
                                     struct pim_traffic_result *result, struct pim_error *error)
 {
-    *result = (struct pim_traffic_result){.confidence = NAN};
+    *result = (struct pim_traffic_result){.confidence = (double)NAN};
     if (check_configuration(configuration, error) != PIM_OK)
         return error->status;
-    struct measurement measurement = {.configuration = configuration, .result = result, .from = UINT64_MAX, .to = UINT64_MAX};
+    struct measurement measurement = {
+        .configuration = configuration, .result = result, .from = UINT64_MAX, .to = UINT64_MAX};
     struct pim_noc_callbacks callbacks = {.context = &measurement, .delivered = delivered};
     if (pim_noc_create(noc, NULL, 1, &callbacks, &measurement.network, error) != PIM_OK)
         return error->status;
     pim_histogram_initialize(&result->latency, 12, UINT64_C(1) << 40);
-    enum pim_status status =
-        pim_sources_create(pim_noc_configuration(measurement.network), configuration, &measurement.sources, error);
+    enum pim_status status = pim_sources_create(pim_noc_configuration(measurement.network), configuration,
+                                                &measurement.sources, error);
     if (status == PIM_OK) {
         run(&measurement, configuration->warm_up, false);
         status = measure_samples(&measurement, error);

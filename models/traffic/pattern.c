@@ -22,33 +22,37 @@ static bool power_of_two(uint32_t value)
     return (value & (value - 1)) == 0;
 }
 
-enum pim_status pim_pattern_check(const struct pim_noc_configuration *noc, const struct pim_traffic_class *class,
-                                  struct pim_error *error)
+enum pim_status pim_pattern_check(const struct pim_noc_configuration *noc,
+                                  const struct pim_traffic_class *class, struct pim_error *error)
 {
     uint32_t nodes = noc->width * noc->height;
     const char *name = pim_pattern_name(class->pattern);
     switch (class->pattern) {
     case PIM_PATTERN_TRANSPOSE:
         if (noc->width != noc->height)
-            return pim_fail(error, PIM_BAD_INPUT, "%s traffic needs a square, not %" PRIu32 " x %" PRIu32 " nodes", name, noc->width,
-                            noc->height);
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "%s traffic needs a square, not %" PRIu32 " x %" PRIu32 " nodes", name,
+                            noc->width, noc->height);
         break;
     case PIM_PATTERN_BIT_COMPLEMENT:
     case PIM_PATTERN_BIT_REVERSE:
     case PIM_PATTERN_SHUFFLE:
         if (!power_of_two(nodes))
-            return pim_fail(error, PIM_BAD_INPUT, "%s traffic needs a power of two of nodes, not %" PRIu32, name, nodes);
+            return pim_fail(error, PIM_BAD_INPUT, "%s traffic needs a power of two of nodes, not %" PRIu32,
+                            name, nodes);
         break;
     case PIM_PATTERN_ASYMMETRIC:
         if (nodes % 2 != 0)
-            return pim_fail(error, PIM_BAD_INPUT, "%s traffic needs an even number of nodes, not %" PRIu32, name, nodes);
+            return pim_fail(error, PIM_BAD_INPUT, "%s traffic needs an even number of nodes, not %" PRIu32,
+                            name, nodes);
         break;
     case PIM_PATTERN_HOTSPOT:
         if (class->hotspots == 0)
             return pim_fail(error, PIM_BAD_INPUT, "%s traffic needs hotspots: give their nodes", name);
         for (uint32_t i = 0; i < class->hotspots; i++)
             if (class->hotspot[i] >= nodes)
-                return pim_fail(error, PIM_BAD_INPUT, "hotspot %" PRIu32 " does not exist: nodes are 0 to %" PRIu32,
+                return pim_fail(error, PIM_BAD_INPUT,
+                                "hotspot %" PRIu32 " does not exist: nodes are 0 to %" PRIu32,
                                 class->hotspot[i], nodes - 1);
         break;
     case PIM_PATTERN_UNIFORM:
@@ -76,7 +80,8 @@ static uint32_t moved(const struct pim_noc_configuration *noc, uint32_t source, 
     return x + noc->width * y;
 }
 
-uint32_t pim_pattern_destination(const struct pim_noc_configuration *noc, const struct pim_traffic_class *class, uint32_t source,
+uint32_t pim_pattern_destination(const struct pim_noc_configuration *noc,
+                                 const struct pim_traffic_class *class, uint32_t source,
                                  struct pim_random *random)
 {
     uint32_t nodes = noc->width * noc->height;

@@ -24,8 +24,8 @@ struct flow {
     uint32_t source;
     uint32_t destination; /* of a matrix flow */
     struct pim_random random;
-    uint64_t cycle;       /* of the next packet */
-    uint64_t on_until;    /* bursts: first cycle in which it is off again */
+    uint64_t cycle;    /* of the next packet */
+    uint64_t on_until; /* bursts: first cycle in which it is off again */
 };
 
 struct pim_sources {
@@ -48,7 +48,8 @@ static double mean_size(const struct process *process, const double *weight)
     return sum / weights;
 }
 
-static enum pim_status set_sizes(struct process *process, const struct pim_traffic_class *class, double *mean, struct pim_error *error)
+static enum pim_status set_sizes(struct process *process, const struct pim_traffic_class *class, double *mean,
+                                 struct pim_error *error)
 {
     static const double one = 1.0;
     process->sizes = class && class->sizes ? class->sizes : 1;
@@ -56,7 +57,8 @@ static enum pim_status set_sizes(struct process *process, const struct pim_traff
     for (uint32_t i = 0; i < process->sizes; i++) {
         process->size[i] = class && class->sizes ? class->size[i] : 1;
         if (process->size[i] == 0 || process->size[i] > UINT32_MAX)
-            return pim_fail(error, PIM_BAD_INPUT, "a packet of %" PRIu64 " flits: 1 to %" PRIu32 " are possible", process->size[i],
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "a packet of %" PRIu64 " flits: 1 to %" PRIu32 " are possible", process->size[i],
                             UINT32_MAX);
         total += class && class->sizes ? class->weight[i] : 1;
     }
@@ -64,30 +66,35 @@ static enum pim_status set_sizes(struct process *process, const struct pim_traff
         return pim_fail(error, PIM_BAD_INPUT, "the weights of the packet sizes are not positive");
     for (uint32_t i = 0; i < process->sizes; i++) {
         sum += class && class->sizes ? class->weight[i] : 1;
-        process->size_threshold[i] = i + 1 == process->sizes ? UINT64_C(1) << 53 : (uint64_t)(sum / total * 0x1p53);
+        process->size_threshold[i] =
+            i + 1 == process->sizes ? UINT64_C(1) << 53 : (uint64_t)(sum / total * 0x1p53);
     }
     *mean = mean_size(process, class && class->sizes ? class->weight : &one);
     return PIM_OK;
 }
 
 /* `rate`: packets per cycle on average. */
-static enum pim_status set_rate(struct process *process, double rate, double on, double off, struct pim_error *error)
+static enum pim_status set_rate(struct process *process, double rate, double on, double off,
+                                struct pim_error *error)
 {
     process->bursts = on > 0 || off > 0;
     double trial = rate;
     if (process->bursts) {
         if (!(on > 0 && on <= 1 && off > 0 && off <= 1))
-            return pim_fail(error, PIM_BAD_INPUT, "on-off traffic: both probabilities must be above 0 and at most 1");
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "on-off traffic: both probabilities must be above 0 and at most 1");
         trial = rate * (on + off) / on; /* it is on for on / (on + off) of the time */
         pim_geometric_initialize(&process->on, off);
         pim_geometric_initialize(&process->off, on);
     }
     if (!(rate > 0 && trial <= 1))
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "a rate of %g packets per node and cycle is not possible: more than 0 and at most %g is", rate,
-                        process->bursts ? on / (on + off) : 1.0);
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "a rate of %g packets per node and cycle is not possible: more than 0 and at most %g is", rate,
+            process->bursts ? on / (on + off) : 1.0);
     if (trial < 0x1p-50)
-        return pim_fail(error, PIM_BAD_INPUT, "a rate of %g packets per node and cycle is too small to be drawn", rate);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "a rate of %g packets per node and cycle is too small to be drawn", rate);
     pim_geometric_initialize(&process->trial, trial);
     return PIM_OK;
 }
@@ -134,7 +141,8 @@ static void sift_down(struct pim_sources *sources, uint32_t place)
 
 /* --- all --- */
 
-static enum pim_status make_classes(struct pim_sources *sources, const struct pim_traffic_configuration *configuration,
+static enum pim_status make_classes(struct pim_sources *sources,
+                                    const struct pim_traffic_configuration *configuration,
                                     struct pim_random *random, struct pim_error *error)
 {
     uint32_t nodes = sources->noc->width * sources->noc->height;
@@ -143,8 +151,10 @@ static enum pim_status make_classes(struct pim_sources *sources, const struct pi
         struct process *process = &sources->processes[i];
         double mean;
         process->class = class;
-        if (pim_pattern_check(sources->noc, class, error) != PIM_OK || set_sizes(process, class, &mean, error) != PIM_OK ||
-            set_rate(process, class->rate_in_packets ? class->rate : class->rate / mean, class->on, class->off, error) != PIM_OK)
+        if (pim_pattern_check(sources->noc, class, error) != PIM_OK ||
+            set_sizes(process, class, &mean, error) != PIM_OK ||
+            set_rate(process, class->rate_in_packets ? class->rate : class->rate / mean, class->on,
+                     class->off, error) != PIM_OK)
             return error->status;
         for (uint32_t node = 0; node < nodes; node++)
             sources->flows[sources->flow_count++] =
@@ -153,23 +163,28 @@ static enum pim_status make_classes(struct pim_sources *sources, const struct pi
     return PIM_OK;
 }
 
-static enum pim_status make_flows(struct pim_sources *sources, const struct pim_traffic_configuration *configuration,
+static enum pim_status make_flows(struct pim_sources *sources,
+                                  const struct pim_traffic_configuration *configuration,
                                   struct pim_random *random, struct pim_error *error)
 {
     for (uint32_t i = 0; i < configuration->flow_count; i++) {
         const struct pim_traffic_flow *flow = &configuration->flows[i];
         struct process *process = &sources->processes[configuration->class_count + i];
         double mean;
-        if (set_sizes(process, configuration->class_count ? configuration->classes : NULL, &mean, error) != PIM_OK ||
+        if (set_sizes(process, configuration->class_count ? configuration->classes : NULL, &mean, error) !=
+                PIM_OK ||
             set_rate(process, flow->rate / mean, 0, 0, error) != PIM_OK)
             return error->status;
-        sources->flows[sources->flow_count++] = (struct flow){
-            .process = process, .source = flow->source, .destination = flow->destination, .random = pim_random_split(random)};
+        sources->flows[sources->flow_count++] = (struct flow){.process = process,
+                                                              .source = flow->source,
+                                                              .destination = flow->destination,
+                                                              .random = pim_random_split(random)};
     }
     return PIM_OK;
 }
 
-enum pim_status pim_sources_create(const struct pim_noc_configuration *noc, const struct pim_traffic_configuration *configuration,
+enum pim_status pim_sources_create(const struct pim_noc_configuration *noc,
+                                   const struct pim_traffic_configuration *configuration,
                                    struct pim_sources **out, struct pim_error *error)
 {
     *out = NULL;
@@ -233,7 +248,8 @@ void pim_sources_take(struct pim_sources *sources, struct pim_listed_packet *pac
     packet->source = flow->source;
     packet->flits = process->size[size];
     packet->destination =
-        process->class ? pim_pattern_destination(sources->noc, process->class, flow->source, &flow->random) : flow->destination;
+        process->class ? pim_pattern_destination(sources->noc, process->class, flow->source, &flow->random)
+                       : flow->destination;
     flow->cycle = next_success(flow, flow->cycle + 1);
     sift_down(sources, 0);
 }

@@ -32,8 +32,8 @@ struct pim_packet_list {
  * Reads "cycle,source,destination,flits" with a header. PIM_BAD_INPUT names the row: nodes that do not exist, cycles that go back, sizes of
  * 0 or beyond 2^32 flits. The caller terminates the list.
  */
-enum pim_status pim_packet_list_read(const char *path, const struct pim_noc_configuration *noc, struct pim_packet_list *list,
-                                     struct pim_error *error);
+enum pim_status pim_packet_list_read(const char *path, const struct pim_noc_configuration *noc,
+                                     struct pim_packet_list *list, struct pim_error *error);
 void pim_packet_list_terminate(struct pim_packet_list *list);
 
 /* --- results --- */
@@ -44,14 +44,14 @@ struct pim_traffic_link {
 };
 
 struct pim_traffic_result {
-    uint64_t cycles;               /* simulated: to the last arrival of what counts */
-    uint64_t measured_cycles;      /* over which offered and accepted are counted */
-    uint64_t packets;              /* that count for latency */
-    struct pim_histogram latency;  /* created to tail arrived */
+    uint64_t cycles;                /* simulated: to the last arrival of what counts */
+    uint64_t measured_cycles;       /* over which offered and accepted are counted */
+    uint64_t packets;               /* that count for latency */
+    struct pim_histogram latency;   /* created to tail arrived */
     struct pim_sum network_latency; /* head injected to tail arrived */
     uint64_t hops;
     uint64_t offered_flits, accepted_flits; /* created, delivered while measuring */
-    double confidence;             /* half width of the 95 % interval of the mean latency; NaN: not estimated */
+    double confidence; /* half width of the 95 % interval of the mean latency; NaN: not estimated */
     uint64_t samples;
     bool saturated;
     struct pim_noc_statistics noc;
@@ -65,28 +65,29 @@ void pim_traffic_result_terminate(struct pim_traffic_result *result);
  * Replays a list in an empty network until everything has arrived. `deliveries` receives count records in the order of the list (their
  * `packet` is the index). PIM_DEADLOCK when packets are left that nothing can move.
  */
-enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc, const struct pim_packet_list *list,
-                                   struct pim_noc_delivery *deliveries, struct pim_traffic_result *result, struct pim_error *error);
+enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc,
+                                   const struct pim_packet_list *list, struct pim_noc_delivery *deliveries,
+                                   struct pim_traffic_result *result, struct pim_error *error);
 
 /* --- synthetic traffic --- */
 
 /* X(name, text) */
-#define PIM_PATTERN_MAP(X)                                                                                                       \
-    X(PIM_PATTERN_UNIFORM, "uniform")                                                                                            \
-    X(PIM_PATTERN_TRANSPOSE, "transpose")                                                                                        \
-    X(PIM_PATTERN_BIT_COMPLEMENT, "bit-complement")                                                                              \
-    X(PIM_PATTERN_BIT_REVERSE, "bit-reverse")                                                                                    \
-    X(PIM_PATTERN_SHUFFLE, "shuffle")                                                                                            \
-    X(PIM_PATTERN_TORNADO, "tornado")                                                                                            \
-    X(PIM_PATTERN_NEIGHBOR, "neighbor")                                                                                          \
-    X(PIM_PATTERN_HOTSPOT, "hotspot")                                                                                            \
+#define PIM_PATTERN_MAP(X)                                                                                   \
+    X(PIM_PATTERN_UNIFORM, "uniform")                                                                        \
+    X(PIM_PATTERN_TRANSPOSE, "transpose")                                                                    \
+    X(PIM_PATTERN_BIT_COMPLEMENT, "bit-complement")                                                          \
+    X(PIM_PATTERN_BIT_REVERSE, "bit-reverse")                                                                \
+    X(PIM_PATTERN_SHUFFLE, "shuffle")                                                                        \
+    X(PIM_PATTERN_TORNADO, "tornado")                                                                        \
+    X(PIM_PATTERN_NEIGHBOR, "neighbor")                                                                      \
+    X(PIM_PATTERN_HOTSPOT, "hotspot")                                                                        \
     X(PIM_PATTERN_ASYMMETRIC, "asymmetric")
 
 enum pim_pattern {
 #define X(name, text) name,
     PIM_PATTERN_MAP(X)
 #undef X
-    PIM_PATTERNS
+        PIM_PATTERNS
 };
 
 enum { PIM_TRAFFIC_SIZES = 16, PIM_TRAFFIC_HOTSPOTS = 64 };
@@ -94,14 +95,14 @@ enum { PIM_TRAFFIC_SIZES = 16, PIM_TRAFFIC_HOTSPOTS = 64 };
 /* One class of traffic, run by every node. */
 struct pim_traffic_class {
     enum pim_pattern pattern;
-    double rate;                          /* flits (or packets) per node and cycle, 0 < packets per cycle <= 1 */
+    double rate; /* flits (or packets) per node and cycle, 0 < packets per cycle <= 1 */
     bool rate_in_packets;
-    uint32_t sizes;                       /* number of sizes */
-    uint64_t size[PIM_TRAFFIC_SIZES];     /* flits */
-    double weight[PIM_TRAFFIC_SIZES];     /* relative frequency */
+    uint32_t sizes;                   /* number of sizes */
+    uint64_t size[PIM_TRAFFIC_SIZES]; /* flits */
+    double weight[PIM_TRAFFIC_SIZES]; /* relative frequency */
     uint32_t hotspots;
     uint32_t hotspot[PIM_TRAFFIC_HOTSPOTS];
-    double on, off;                       /* probability to turn on, and off, in a cycle; 0, 0: always on (Bernoulli) */
+    double on, off; /* probability to turn on, and off, in a cycle; 0, 0: always on (Bernoulli) */
 };
 
 /* An entry of a rate matrix: one flow. */
@@ -113,38 +114,43 @@ struct pim_traffic_flow {
 struct pim_traffic_configuration {
     const struct pim_traffic_class *classes;
     uint32_t class_count;
-    const struct pim_traffic_flow *flows; /* of a matrix, beside the classes; sizes as in classes[0], or one flit */
+    const struct pim_traffic_flow
+        *flows; /* of a matrix, beside the classes; sizes as in classes[0], or one flit */
     uint32_t flow_count;
     uint64_t seed;
-    uint64_t warm_up, sample;      /* cycles */
+    uint64_t warm_up, sample; /* cycles */
     uint32_t least_samples, most_samples;
-    double precision;              /* relative half width to stop at */
-    double latency_limit;          /* mean latency beyond which the network counts as saturated */
-    bool check;                    /* verify the network's invariants after each sample */
+    double precision;     /* relative half width to stop at */
+    double latency_limit; /* mean latency beyond which the network counts as saturated */
+    bool check;           /* verify the network's invariants after each sample */
 };
 
 /* PIM_BAD_INPUT: rates or patterns that do not fit the network; says what would. */
-enum pim_status pim_traffic_measure(const struct pim_noc_configuration *noc, const struct pim_traffic_configuration *configuration,
+enum pim_status pim_traffic_measure(const struct pim_noc_configuration *noc,
+                                    const struct pim_traffic_configuration *configuration,
                                     struct pim_traffic_result *result, struct pim_error *error);
 
 /* Reads a matrix "source,destination,rate" (flits per cycle). The caller frees *flows. */
-enum pim_status pim_traffic_matrix_read(const char *path, const struct pim_noc_configuration *noc, struct pim_traffic_flow **flows,
-                                        uint32_t *count, struct pim_error *error);
+enum pim_status pim_traffic_matrix_read(const char *path, const struct pim_noc_configuration *noc,
+                                        struct pim_traffic_flow **flows, uint32_t *count,
+                                        struct pim_error *error);
 
 const char *pim_pattern_name(unsigned pattern);
 
 /* --- inside --- */
 
 /* Checks that a pattern is defined on the network (transpose: square; bit patterns: a power of two of nodes). */
-enum pim_status pim_pattern_check(const struct pim_noc_configuration *noc, const struct pim_traffic_class *class,
-                                  struct pim_error *error);
+enum pim_status pim_pattern_check(const struct pim_noc_configuration *noc,
+                                  const struct pim_traffic_class *class, struct pim_error *error);
 /* Destination of a packet of `source`; draws from `random` where the pattern is random. */
-uint32_t pim_pattern_destination(const struct pim_noc_configuration *noc, const struct pim_traffic_class *class, uint32_t source,
+uint32_t pim_pattern_destination(const struct pim_noc_configuration *noc,
+                                 const struct pim_traffic_class *class, uint32_t source,
                                  struct pim_random *random);
 
 struct pim_sources;
 /* All flows of a configuration, and the cycle of the next packet. */
-enum pim_status pim_sources_create(const struct pim_noc_configuration *noc, const struct pim_traffic_configuration *configuration,
+enum pim_status pim_sources_create(const struct pim_noc_configuration *noc,
+                                   const struct pim_traffic_configuration *configuration,
                                    struct pim_sources **sources, struct pim_error *error);
 void pim_sources_destroy(struct pim_sources *sources);
 uint64_t pim_sources_next(const struct pim_sources *sources);
@@ -152,6 +158,7 @@ uint64_t pim_sources_next(const struct pim_sources *sources);
 void pim_sources_take(struct pim_sources *sources, struct pim_listed_packet *packet);
 
 /* Fills the links of a result. */
-enum pim_status pim_traffic_links(const struct pim_noc *network, struct pim_traffic_result *result, struct pim_error *error);
+enum pim_status pim_traffic_links(const struct pim_noc *network, struct pim_traffic_result *result,
+                                  struct pim_error *error);
 
 #endif

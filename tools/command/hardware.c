@@ -1,19 +1,27 @@
 #include "tools/command/hardware.h"
 
-void command_estimate_hardware(const struct pim_configuration *configuration, const struct pim_hardware *hardware,
-                               struct pim_estimate_hardware *estimate)
+void command_estimate_hardware(const struct pim_configuration *configuration,
+                               const struct pim_hardware *hardware, struct pim_estimate_hardware *estimate)
 {
     const struct pim_node_configuration *node = &hardware->node;
     const struct pim_bank_rules *bank = &node->bank;
     const struct pim_bank_timing *timing = &bank->timing;
     uint32_t reopen = timing->trp + timing->trcd;
+    /* How the buffer ports slow a full fold down follows from the array's own closed form. */
+    enum { ROWS = 1024 };
+    struct pim_pe_cost fold;
+    pim_pe_matrix(&node->pe, ROWS, node->pe.columns, node->pe.rows, 8, 8, true, &fold);
+    bool systolic = node->pe.dataflow != PIM_PE_VECTOR_MAC;
     *estimate = (struct pim_estimate_hardware){
         .width = hardware->width,
         .height = hardware->height,
         .logic_khz = (uint64_t)pim_configuration_integer(configuration, "clock.logic_khz"),
         .network_khz = (uint64_t)pim_configuration_integer(configuration, "clock.network_khz"),
         .memory_khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"),
-        .systolic = node->pe.dataflow != PIM_PE_VECTOR_MAC,
+        .systolic = systolic,
+        .pe_pace_cycles = systolic ? 0 : (uint32_t)(fold.cycles - node->pe.pipeline_depth),
+        .pe_pace_rows = systolic ? 0 : ROWS,
+        .turn_bytes = node->arbitration_bytes,
         .pe_rows = node->pe.rows,
         .pe_columns = node->pe.columns,
         .pe_depth = node->pe.pipeline_depth,

@@ -17,13 +17,15 @@ struct request {
 };
 
 /* "branch", "patch", "head", "auto", or u,v for all stages, or u,v:u,v:... one for each. */
-static enum pim_status parse_partition(const char *text, struct pim_allspark_options *options, struct pim_error *error)
+static enum pim_status parse_partition(const char *text, struct pim_allspark_options *options,
+                                       struct pim_error *error)
 {
     static const struct {
         const char *name;
         enum pim_allspark_scheme scheme;
-    } names[] = {{"auto", PIM_ALLSPARK_AUTOMATIC}, {"B", PIM_ALLSPARK_BRANCH},  {"branch", PIM_ALLSPARK_BRANCH},
-                 {"P", PIM_ALLSPARK_PATCH},        {"patch", PIM_ALLSPARK_PATCH}, {"AH", PIM_ALLSPARK_HEAD},
+    } names[] = {{"auto", PIM_ALLSPARK_AUTOMATIC}, {"B", PIM_ALLSPARK_BRANCH},
+                 {"branch", PIM_ALLSPARK_BRANCH},  {"P", PIM_ALLSPARK_PATCH},
+                 {"patch", PIM_ALLSPARK_PATCH},    {"AH", PIM_ALLSPARK_HEAD},
                  {"head", PIM_ALLSPARK_HEAD}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(text, names[i].name) == 0) {
@@ -38,7 +40,8 @@ static enum pim_status parse_partition(const char *text, struct pim_allspark_opt
         if (options->explicit_count == PIM_STAGES || sscanf(rest, "%5u,%5u%n", &u, &v, &used) != 2 ||
             (rest[used] != '\0' && rest[used] != ':'))
             return pim_fail(error, PIM_USAGE,
-                            "--partition %s: auto, branch (B), patch (P), head (AH), u,v for all stages, or u,v:u,v:... with one "
+                            "--partition %s: auto, branch (B), patch (P), head (AH), u,v for all stages, or "
+                            "u,v:u,v:... with one "
                             "for each stage is expected",
                             text);
         options->u[options->explicit_count] = u;
@@ -50,29 +53,33 @@ static enum pim_status parse_partition(const char *text, struct pim_allspark_opt
 
 static void print_plan(const struct pim_allspark_plan *plan, uint64_t cycles)
 {
-    printf("%s on %" PRIu32 " x %" PRIu32 " nodes\n", plan->network->name, plan->hardware.width, plan->hardware.height);
-    printf("stage  blocks  branches  tokens  heads  channels  partition  ring  sub-arrays  layers  weights/node\n");
+    printf("%s on %" PRIu32 " x %" PRIu32 " nodes\n", plan->network->name, plan->hardware.width,
+           plan->hardware.height);
+    printf("stage  blocks  branches  tokens  heads  channels  partition  ring  sub-arrays  layers  "
+           "weights/node\n");
     for (uint32_t i = 0; i < plan->stages; i++) {
         const struct pim_allspark_stage *stage = &plan->stage[i];
         char partition[24];
         (void)snprintf(partition, sizeof partition, "%" PRIu32 "x%" PRIu32, stage->u, stage->v);
-        printf("%5" PRIu32 "  %6" PRIu32 "  %8" PRIu32 "  %6" PRIu32 "  %5" PRIu32 "  %8" PRIu32 "  %9s  %4" PRIu32 "  %10" PRIu32
-               "  %6" PRIu32 "  %12" PRIu64 "\n",
-               i + 1, stage->blocks, stage->branches, stage->tokens, stage->heads, stage->channels, partition, stage->ring,
-               stage->layout.count * stage->slots, stage->layers, stage->weight_bytes);
+        printf("%5" PRIu32 "  %6" PRIu32 "  %8" PRIu32 "  %6" PRIu32 "  %5" PRIu32 "  %8" PRIu32
+               "  %9s  %4" PRIu32 "  %10" PRIu32 "  %6" PRIu32 "  %12" PRIu64 "\n",
+               i + 1, stage->blocks, stage->branches, stage->tokens, stage->heads, stage->channels, partition,
+               stage->ring, stage->layout.count * stage->slots, stage->layers, stage->weight_bytes);
     }
-    printf("memory of a node: weights %" PRIu64 " + workspace %" PRIu64 " = %" PRIu64 " of %" PRIu64 " bytes\n", plan->weight_bytes,
-           plan->workspace_bytes, plan->weight_bytes + plan->workspace_bytes, plan->hardware.memory_bytes);
+    printf("memory of a node: weights %" PRIu64 " + workspace %" PRIu64 " = %" PRIu64 " of %" PRIu64
+           " bytes\n",
+           plan->weight_bytes, plan->workspace_bytes, plan->weight_bytes + plan->workspace_bytes,
+           plan->hardware.memory_bytes);
     printf("estimate: %" PRIu64 " cycles\n", cycles);
 }
 
-static enum pim_status write_trace(const struct request *request, const struct pim_allspark_plan *plan, const char *configuration,
-                                   struct pim_error *error)
+static enum pim_status write_trace(const struct request *request, const struct pim_allspark_plan *plan,
+                                   const char *configuration, struct pim_error *error)
 {
     char network[256], mapping[256];
     const struct pim_network *source = plan->network;
-    (void)snprintf(network, sizeof network, "%s %" PRIu32 "x%" PRIu32, source->name, source->transformer->image,
-                   source->transformer->image);
+    (void)snprintf(network, sizeof network, "%s %" PRIu32 "x%" PRIu32, source->name,
+                   source->transformer->image, source->transformer->image);
     (void)snprintf(mapping, sizeof mapping, "partition %s", request->partition);
     uint64_t executed = pim_allspark_macs(plan);
     struct pim_trace_description description = {.family = "allspark",
@@ -99,8 +106,8 @@ static enum pim_status map_network(const struct request *request, const struct p
                                    const struct pim_network *network, struct pim_error *error)
 {
     struct pim_configuration *configuration;
-    if (options_configuration(&pim_hardware_schema, &request->common.hardware, &request->common.sets, true, &configuration, error) !=
-        PIM_OK)
+    if (options_configuration(&pim_hardware_schema, &request->common.hardware, &request->common.sets, true,
+                              &configuration, error) != PIM_OK)
         return error->status;
     struct pim_hardware hardware;
     struct pim_estimate_hardware estimate;
@@ -147,17 +154,35 @@ static int map_allspark(int argument_count, char **arguments)
     struct request request = {.partition = "auto"};
     const struct option_rule rules[] = {
         OPTIONS_COMMON(request.common),
-        {.name = "network", .letter = 'n', .kind = OPTION_TEXT, .target = &request.network, .argument = "FILE",
+        {.name = "network",
+         .letter = 'n',
+         .kind = OPTION_TEXT,
+         .target = &request.network,
+         .argument = "FILE",
          .help = "The network: a descriptor as in configs/networks"},
-        {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .target = &request.output, .argument = "FILE",
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_TEXT,
+         .target = &request.output,
+         .argument = "FILE",
          .help = "The trace to write; without it the plan is only printed"},
-        {.name = "partition", .letter = 'p', .kind = OPTION_TEXT, .target = &request.partition, .argument = "SCHEME",
+        {.name = "partition",
+         .letter = 'p',
+         .kind = OPTION_TEXT,
+         .target = &request.partition,
+         .argument = "SCHEME",
          .help = "auto, branch (B), patch (P), head (AH), u,v for all stages, or u,v:u,v:... for each stage"},
-        {.name = "ring", .kind = OPTION_UNSIGNED, .target = &request.ring, .argument = "NODES",
-         .help = "Nodes over which weights are spread; 0 (default) is the fewest that fit", .maximum = 256},
+        {.name = "ring",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.ring,
+         .argument = "NODES",
+         .help = "Nodes over which weights are spread; 0 (default) is the fewest that fit",
+         .maximum = 256},
     };
-    const struct option_usage usage = {"", "Maps a vision transformer onto an array of DRAM-PIM nodes as Allspark does.", rules,
-                                       sizeof rules / sizeof rules[0], 0, 0};
+    const struct option_usage usage = {
+        "",    "Maps a vision transformer onto an array of DRAM-PIM nodes as Allspark does.",
+        rules, sizeof rules / sizeof rules[0],
+        0,     0};
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
     struct pim_allspark_options options = {.ring = (uint32_t)request.ring};
@@ -185,6 +210,6 @@ int command_map(int argument_count, char **arguments)
     static const struct command table[] = {
         {"allspark", "Vision transformers on DRAM-PIM nodes", map_allspark},
     };
-    return command_dispatch(table, sizeof table / sizeof table[0], "Mapping front-ends: a network becomes a trace.", argument_count,
-                            arguments);
+    return command_dispatch(table, sizeof table / sizeof table[0],
+                            "Mapping front-ends: a network becomes a trace.", argument_count, arguments);
 }

@@ -12,12 +12,14 @@ static double per_node_cycle(const struct pim_noc_configuration *noc, uint64_t f
     return cycles ? (double)flits / ((double)noc->width * noc->height * (double)cycles) : 0.0;
 }
 
-struct noc_point noc_point_of(const struct pim_noc_configuration *noc, double rate, const struct pim_traffic_result *result)
+struct noc_point noc_point_of(const struct pim_noc_configuration *noc, double rate,
+                              const struct pim_traffic_result *result)
 {
     double packets = (double)result->packets;
     return (struct noc_point){.rate = rate,
                               .offered = per_node_cycle(noc, result->offered_flits, result->measured_cycles),
-                              .accepted = per_node_cycle(noc, result->accepted_flits, result->measured_cycles),
+                              .accepted =
+                                  per_node_cycle(noc, result->accepted_flits, result->measured_cycles),
                               .latency = pim_histogram_mean(&result->latency),
                               .p99 = (double)pim_histogram_quantile(&result->latency, 990),
                               .network_latency = pim_sum_real(&result->network_latency) / packets,
@@ -43,7 +45,8 @@ static void put_point(struct pim_json *json, const struct noc_point *point)
     pim_json_put_boolean(json, "saturated", point->saturated);
 }
 
-static enum pim_status write_json(FILE *file, const struct pim_noc_configuration *noc, const struct pim_traffic_result *result,
+static enum pim_status write_json(FILE *file, const struct pim_noc_configuration *noc,
+                                  const struct pim_traffic_result *result,
                                   const struct noc_report_inputs *inputs, struct pim_error *error)
 {
     struct pim_json *json = pim_json_create();
@@ -65,7 +68,8 @@ static enum pim_status write_json(FILE *file, const struct pim_noc_configuration
         pim_json_put_count(json, "from", result->links[i].from);
         pim_json_put_count(json, "to", result->links[i].to);
         pim_json_put_count(json, "flits", result->links[i].flits);
-        put_real(json, "utilization", result->cycles ? (double)result->links[i].flits / (double)result->cycles : (double)NAN);
+        put_real(json, "utilization",
+                 result->cycles ? (double)result->links[i].flits / (double)result->cycles : (double)NAN);
         pim_json_end(json);
     }
     pim_json_end(json);
@@ -91,15 +95,17 @@ static enum pim_status write_json(FILE *file, const struct pim_noc_configuration
     return status;
 }
 
-static void write_text(FILE *file, const struct pim_noc_configuration *noc, const struct pim_traffic_result *result,
-                       const struct noc_report_inputs *inputs)
+static void write_text(FILE *file, const struct pim_noc_configuration *noc,
+                       const struct pim_traffic_result *result, const struct noc_report_inputs *inputs)
 {
     struct noc_point point = noc_point_of(noc, 0, result);
-    fprintf(file, "mesh %" PRIu32 " x %" PRIu32 ", %" PRIu32 " virtual channels of %" PRIu32 " flits\n", noc->width, noc->height,
-            noc->virtual_channels, noc->buffer_flits);
+    fprintf(file, "mesh %" PRIu32 " x %" PRIu32 ", %" PRIu32 " virtual channels of %" PRIu32 " flits\n",
+            noc->width, noc->height, noc->virtual_channels, noc->buffer_flits);
     if (result->saturated)
-        fprintf(file, "SATURATED: latency grows without bound at this rate; the latencies are those of the packets that arrived\n");
-    fprintf(file, "cycles                 %" PRIu64 " (%" PRIu64 " measured)\n", result->cycles, result->measured_cycles);
+        fprintf(file, "SATURATED: latency grows without bound at this rate; the latencies are those of the "
+                      "packets that arrived\n");
+    fprintf(file, "cycles                 %" PRIu64 " (%" PRIu64 " measured)\n", result->cycles,
+            result->measured_cycles);
     fprintf(file, "packets                %" PRIu64 "\n", result->packets);
     fprintf(file, "packet latency         %.3f cycles on average", point.latency);
     if (inputs->synthetic && isfinite(result->confidence))
@@ -115,12 +121,13 @@ static void write_text(FILE *file, const struct pim_noc_configuration *noc, cons
         if (!busiest || result->links[i].flits > busiest->flits)
             busiest = &result->links[i];
     if (busiest && result->cycles)
-        fprintf(file, "busiest link           %" PRIu32 " -> %" PRIu32 ": %.1f %%\n", busiest->from, busiest->to,
-                100.0 * (double)busiest->flits / (double)result->cycles);
+        fprintf(file, "busiest link           %" PRIu32 " -> %" PRIu32 ": %.1f %%\n", busiest->from,
+                busiest->to, 100.0 * (double)busiest->flits / (double)result->cycles);
 }
 
 enum pim_status noc_report(FILE *file, unsigned format, const struct pim_noc_configuration *noc,
-                           const struct pim_traffic_result *result, const struct noc_report_inputs *inputs, struct pim_error *error)
+                           const struct pim_traffic_result *result, const struct noc_report_inputs *inputs,
+                           struct pim_error *error)
 {
     if (format == NOC_FORMAT_JSON)
         return write_json(file, noc, result, inputs, error);
@@ -140,7 +147,7 @@ enum { PLOT_ROWS = 16, PLOT_COLUMNS = 60 };
 static void plot(FILE *file, const struct noc_point *points, size_t count)
 {
     char canvas[PLOT_ROWS][PLOT_COLUMNS + 1];
-    double least = INFINITY, most = 0, widest = 0;
+    double least = (double)INFINITY, most = 0, widest = 0;
     for (size_t i = 0; i < count; i++) {
         if (!(points[i].latency > 0))
             continue;
@@ -162,7 +169,8 @@ static void plot(FILE *file, const struct noc_point *points, size_t count)
         unsigned column = (unsigned)lround((PLOT_COLUMNS - 1) * points[i].accepted / widest);
         canvas[PLOT_ROWS - 1 - row][column] = points[i].saturated ? 'x' : 'o';
     }
-    fprintf(file, "\npacket latency (cycles, logarithmic) over accepted flits per node and cycle; x: saturated\n");
+    fprintf(file,
+            "\npacket latency (cycles, logarithmic) over accepted flits per node and cycle; x: saturated\n");
     for (unsigned row = 0; row < PLOT_ROWS; row++)
         if (row == 0 || row == PLOT_ROWS - 1)
             fprintf(file, "%9.1f |%s\n", row == 0 ? most : least, canvas[row]);
@@ -174,8 +182,8 @@ static void plot(FILE *file, const struct noc_point *points, size_t count)
     fprintf(file, "\n           0%*.4f\n", PLOT_COLUMNS - 1, widest);
 }
 
-static enum pim_status curve_json(FILE *file, const struct noc_point *points, size_t count, double saturation, double resolution,
-                                  struct pim_error *error)
+static enum pim_status curve_json(FILE *file, const struct noc_point *points, size_t count, double saturation,
+                                  double resolution, struct pim_error *error)
 {
     struct pim_json *json = pim_json_create();
     if (!json)
@@ -196,27 +204,32 @@ static enum pim_status curve_json(FILE *file, const struct noc_point *points, si
     return status;
 }
 
-enum pim_status noc_curve(FILE *file, unsigned format, const struct noc_point *points, size_t count, double saturation,
-                          double resolution, struct pim_error *error)
+enum pim_status noc_curve(FILE *file, unsigned format, const struct noc_point *points, size_t count,
+                          double saturation, double resolution, struct pim_error *error)
 {
     if (format == NOC_FORMAT_JSON)
         return curve_json(file, points, count, saturation, resolution, error);
     if (format == NOC_FORMAT_CSV) {
-        fprintf(file, "rate,offered_flits_per_node_cycle,accepted_flits_per_node_cycle,average_packet_latency,p99_packet_latency,"
+        fprintf(file, "rate,offered_flits_per_node_cycle,accepted_flits_per_node_cycle,average_packet_"
+                      "latency,p99_packet_latency,"
                       "average_network_latency,average_hops,saturated\n");
         for (size_t i = 0; i < count; i++)
-            fprintf(file, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%d\n", points[i].rate, points[i].offered, points[i].accepted,
-                    points[i].latency, points[i].p99, points[i].network_latency, points[i].hops, points[i].saturated);
+            fprintf(file, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%d\n", points[i].rate, points[i].offered,
+                    points[i].accepted, points[i].latency, points[i].p99, points[i].network_latency,
+                    points[i].hops, points[i].saturated);
         return PIM_OK;
     }
     fprintf(file, "    rate   offered  accepted     latency       p99   network    hops\n");
     for (size_t i = 0; i < count; i++)
-        fprintf(file, "%8.4f  %8.4f  %8.4f  %10.2f  %8.0f  %8.2f  %6.2f%s\n", points[i].rate, points[i].offered, points[i].accepted,
-                points[i].latency, points[i].p99, points[i].network_latency, points[i].hops, points[i].saturated ? "  saturated" : "");
+        fprintf(file, "%8.4f  %8.4f  %8.4f  %10.2f  %8.0f  %8.2f  %6.2f%s\n", points[i].rate,
+                points[i].offered, points[i].accepted, points[i].latency, points[i].p99,
+                points[i].network_latency, points[i].hops, points[i].saturated ? "  saturated" : "");
     plot(file, points, count);
     if (!isnan(saturation))
-        fprintf(file, "\nsaturation: %.4f flits per node and cycle accepted (between the last rate with a bounded latency and one %.4f "
-                      "above it)\n",
+        fprintf(file,
+                "\nsaturation: %.4f flits per node and cycle accepted (between the last rate with a bounded "
+                "latency and one %.4f "
+                "above it)\n",
                 saturation, resolution);
     return PIM_OK;
 }

@@ -48,7 +48,8 @@ bool noc_tasks_wanted(int argument_count, char **arguments)
 enum { PATH_TEXT = 4096 };
 
 /* Routers of a path as "row:column row:column ...", cut when it is very long. */
-static void write_path(char *text, const struct pim_conflict_interval *interval, const struct pim_conflict_mesh *mesh)
+static void write_path(char *text, const struct pim_conflict_interval *interval,
+                       const struct pim_conflict_mesh *mesh)
 {
     size_t length = 0;
     text[0] = '\0';
@@ -57,8 +58,8 @@ static void write_path(char *text, const struct pim_conflict_interval *interval,
         uint32_t router = link / PIM_DIRECTIONS;
         if (i == interval->hops)
             router = pim_conflict_neighbour(mesh, router, link % PIM_DIRECTIONS);
-        length += (size_t)snprintf(text + length, PATH_TEXT - length, "%s%" PRIu32 ":%" PRIu32, i ? " " : "", router / mesh->width,
-                                   router % mesh->width);
+        length += (size_t)snprintf(text + length, PATH_TEXT - length, "%s%" PRIu32 ":%" PRIu32, i ? " " : "",
+                                   router / mesh->width, router % mesh->width);
     }
 }
 
@@ -85,7 +86,8 @@ static void record(void *context, const struct pim_conflict_interval *interval)
 
 static enum pim_status open_log(struct run *run, struct request *request, struct pim_error *error)
 {
-    static const char *const header[] = {"kind", "task", "source", "destination", "image", "index", "start_ns", "end_ns", "path"};
+    static const char *const header[] = {"kind",  "task",     "source", "destination", "image",
+                                         "index", "start_ns", "end_ns", "path"};
     if (!request->log)
         return PIM_OK;
     if (pim_output_open(&run->log, request->log, error) != PIM_OK)
@@ -156,9 +158,11 @@ static enum pim_status parse_mesh(const char *text, struct pim_conflict_mesh *me
 {
     char rows[16], columns[16];
     uint64_t height, width;
-    if (sscanf(text, "%15[0-9]x%15[0-9]", rows, columns) != 2 || strlen(rows) + strlen(columns) + 1 != strlen(text))
+    if (sscanf(text, "%15[0-9]x%15[0-9]", rows, columns) != 2 ||
+        strlen(rows) + strlen(columns) + 1 != strlen(text))
         return pim_fail(error, PIM_USAGE, "--mesh: found %.60s, ROWSxCOLUMNS is expected, as 16x16", text);
-    if (parse_unsigned("--mesh", rows, 1, 1024, &height, error) != PIM_OK || parse_unsigned("--mesh", columns, 1, 1024, &width, error) != PIM_OK)
+    if (parse_unsigned("--mesh", rows, 1, 1024, &height, error) != PIM_OK ||
+        parse_unsigned("--mesh", columns, 1, 1024, &width, error) != PIM_OK)
         return error->status;
     *mesh = (struct pim_conflict_mesh){.width = (uint32_t)width, .height = (uint32_t)height};
     return PIM_OK;
@@ -193,17 +197,20 @@ static enum pim_status place(struct run *run, const struct request *request, str
 {
     char path[4200];
     const char *file = request->mappings;
-    if (!file && strcmp(request->mapping, "row-major") != 0 && strcmp(request->mapping, "boustrophedon") != 0) {
+    if (!file && strcmp(request->mapping, "row-major") != 0 &&
+        strcmp(request->mapping, "boustrophedon") != 0) {
         (void)snprintf(path, sizeof path, "%.4095s.mappings.json", run->graph->name);
         if (access(path, F_OK) == 0)
             file = path;
     }
-    return pim_conflict_place_named(file, request->mapping, run->graph, &request->options.mesh, &run->placement, error);
+    return pim_conflict_place_named(file, request->mapping, run->graph, &request->options.mesh,
+                                    &run->placement, error);
 }
 
 static enum pim_status prepare(struct run *run, struct request *request, struct pim_error *error)
 {
-    if (take_options(request, error) != PIM_OK || pim_task_graph_read(request->tasks, &run->graph, error) != PIM_OK ||
+    if (take_options(request, error) != PIM_OK ||
+        pim_task_graph_read(request->tasks, &run->graph, error) != PIM_OK ||
         place(run, request, error) != PIM_OK)
         return error->status;
     if (request->table) {
@@ -225,7 +232,8 @@ static enum pim_status execute(struct run *run, struct request *request, struct 
     if (status == PIM_OK)
         status = pim_conflict_run(run->graph, run->placement, &request->options, &run->result, error);
     if (status == PIM_OK && request->make_table)
-        status = pim_behaviour_write(&run->made, request->make_table, run->graph->name, request->mapping, error);
+        status =
+            pim_behaviour_write(&run->made, request->make_table, run->graph->name, request->mapping, error);
     if (status == PIM_OK && run->log) {
         status = pim_output_commit(run->log, error);
         run->log = NULL;
@@ -249,63 +257,182 @@ static void terminate(struct run *run)
 
 int noc_tasks(int argument_count, char **arguments)
 {
-    struct request request = {.options = PIM_CONFLICT_DEFAULTS, .mapping = "row-major", .mesh = "16x16", .stats = "-", .images = 1,
-                              .input_bits = 822400, .output_bits = 822400, .slack = 2, .detour = 1.8, .seed = 1};
+    struct request request = {.options = PIM_CONFLICT_DEFAULTS,
+                              .mapping = "row-major",
+                              .mesh = "16x16",
+                              .stats = "-",
+                              .images = 1,
+                              .input_bits = 822400,
+                              .output_bits = 822400,
+                              .slack = 2,
+                              .detour = 1.8,
+                              .seed = 1};
     const struct option_rule rules[] = {
-        {.name = "tasks", .kind = OPTION_TEXT, .target = &request.tasks, .argument = "GRAPH",
-         .help = "Task graph: prefix of .nodes.csv, .edges.csv and .deps.csv (or .layers.csv), or a .json task list"},
-        {.name = "mapping", .kind = OPTION_TEXT, .target = &request.mapping, .argument = "NAME",
+        {.name = "tasks",
+         .kind = OPTION_TEXT,
+         .target = &request.tasks,
+         .argument = "GRAPH",
+         .help = "Task graph: prefix of .nodes.csv, .edges.csv and .deps.csv (or .layers.csv), or a .json "
+                 "task list"},
+        {.name = "mapping",
+         .kind = OPTION_TEXT,
+         .target = &request.mapping,
+         .argument = "NAME",
          .help = "row-major, snake, boustrophedon, or a name in the mappings file"},
-        {.name = "mappings", .kind = OPTION_TEXT, .target = &request.mappings, .argument = "FILE",
+        {.name = "mappings",
+         .kind = OPTION_TEXT,
+         .target = &request.mappings,
+         .argument = "FILE",
          .help = "Mappings by name (JSON); by default GRAPH.mappings.json if it is there"},
-        {.name = "mesh", .kind = OPTION_TEXT, .target = &request.mesh, .argument = "ROWSxCOLUMNS", .help = "Size of the mesh; 16x16"},
-        {.name = "switching", .kind = OPTION_CHOICE, .target = &request.switching, .argument = "MODE", .choices = "path_hold|saf",
+        {.name = "mesh",
+         .kind = OPTION_TEXT,
+         .target = &request.mesh,
+         .argument = "ROWSxCOLUMNS",
+         .help = "Size of the mesh; 16x16"},
+        {.name = "switching",
+         .kind = OPTION_CHOICE,
+         .target = &request.switching,
+         .argument = "MODE",
+         .choices = "path_hold|saf",
          .help = "path_hold: a transfer holds its whole path; saf: store and forward"},
-        {.name = "routing", .kind = OPTION_CHOICE, .target = &request.routing, .argument = "NAME", .choices = "xy|yx|adaptive|table",
+        {.name = "routing",
+         .kind = OPTION_CHOICE,
+         .target = &request.routing,
+         .argument = "NAME",
+         .choices = "xy|yx|adaptive|table",
          .help = "adaptive: extended Dijkstra over idle links"},
-        {.name = "arbiter", .kind = OPTION_CHOICE, .target = &request.arbiter, .argument = "NAME",
-         .choices = "fixed|balance|fifo|round-robin", .help = "Who goes first; fixed: the lower edge"},
-        {.name = "ideal", .kind = OPTION_FLAG, .target = &request.options.ideal, .help = "Links are never busy"},
-        {.name = "half-duplex", .kind = OPTION_FLAG, .target = &request.options.half_duplex,
+        {.name = "arbiter",
+         .kind = OPTION_CHOICE,
+         .target = &request.arbiter,
+         .argument = "NAME",
+         .choices = "fixed|balance|fifo|round-robin",
+         .help = "Who goes first; fixed: the lower edge"},
+        {.name = "ideal",
+         .kind = OPTION_FLAG,
+         .target = &request.options.ideal,
+         .help = "Links are never busy"},
+        {.name = "half-duplex",
+         .kind = OPTION_FLAG,
+         .target = &request.options.half_duplex,
          .help = "saf: the two directions of a link exclude each other (in path_hold they always do)"},
-        {.name = "images", .kind = OPTION_UNSIGNED, .target = &request.images, .argument = "N", .help = "Images, one after the other",
-         .minimum = 1, .maximum = 65535},
-        {.name = "bandwidth", .kind = OPTION_REAL, .target = &request.options.bandwidth_gbps, .argument = "GBPS",
-         .help = "Bandwidth of every link in Gb/s; 8", .real_minimum = 1e-6, .real_maximum = 1e6},
-        {.name = "input-buffer", .kind = OPTION_UNSIGNED, .target = &request.input_bits, .argument = "BITS",
-         .help = "Input buffer of a node, split among its sources; 822400", .minimum = 1, .maximum = BITS_MOST},
-        {.name = "output-buffer", .kind = OPTION_UNSIGNED, .target = &request.output_bits, .argument = "BITS",
-         .help = "Output buffer of a node for each of its targets; 822400", .minimum = 1, .maximum = BITS_MOST},
-        {.name = "router-packets", .kind = OPTION_UNSIGNED, .target = &request.router_packets, .argument = "N",
-         .help = "saf: packets a router stores from each direction; 0: without limit", .maximum = 1000000},
-        {.name = "router-delay", .kind = OPTION_REAL, .target = &request.options.router_delay_ns, .argument = "NS",
-         .help = "saf: added to every hop", .real_maximum = 1e6},
-        {.name = "detour", .kind = OPTION_REAL, .target = &request.detour, .argument = "R",
-         .help = "adaptive: longest path accepted, as a multiple of the shortest; 1.8", .real_minimum = 1, .real_maximum = 1000},
-        {.name = "slack", .kind = OPTION_UNSIGNED, .target = &request.slack, .argument = "N",
-         .help = "adaptive: or the shortest and so many more, if that is longer; 2", .maximum = 1000000},
-        {.name = "count", .kind = OPTION_CHOICE, .target = &request.count, .argument = "WHAT", .choices = "routers|hops",
+        {.name = "images",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.images,
+         .argument = "N",
+         .help = "Images, one after the other",
+         .minimum = 1,
+         .maximum = 65535},
+        {.name = "bandwidth",
+         .kind = OPTION_REAL,
+         .target = &request.options.bandwidth_gbps,
+         .argument = "GBPS",
+         .help = "Bandwidth of every link in Gb/s; 8",
+         .real_minimum = 1e-6,
+         .real_maximum = 1e6},
+        {.name = "input-buffer",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.input_bits,
+         .argument = "BITS",
+         .help = "Input buffer of a node, split among its sources; 822400",
+         .minimum = 1,
+         .maximum = BITS_MOST},
+        {.name = "output-buffer",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.output_bits,
+         .argument = "BITS",
+         .help = "Output buffer of a node for each of its targets; 822400",
+         .minimum = 1,
+         .maximum = BITS_MOST},
+        {.name = "router-packets",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.router_packets,
+         .argument = "N",
+         .help = "saf: packets a router stores from each direction; 0: without limit",
+         .maximum = 1000000},
+        {.name = "router-delay",
+         .kind = OPTION_REAL,
+         .target = &request.options.router_delay_ns,
+         .argument = "NS",
+         .help = "saf: added to every hop",
+         .real_maximum = 1e6},
+        {.name = "detour",
+         .kind = OPTION_REAL,
+         .target = &request.detour,
+         .argument = "R",
+         .help = "adaptive: longest path accepted, as a multiple of the shortest; 1.8",
+         .real_minimum = 1,
+         .real_maximum = 1000},
+        {.name = "slack",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.slack,
+         .argument = "N",
+         .help = "adaptive: or the shortest and so many more, if that is longer; 2",
+         .maximum = 1000000},
+        {.name = "count",
+         .kind = OPTION_CHOICE,
+         .target = &request.count,
+         .argument = "WHAT",
+         .choices = "routers|hops",
          .help = "adaptive: what lengths count"},
-        {.name = "tie-break", .kind = OPTION_CHOICE, .target = &request.tie_break, .argument = "RULE",
-         .choices = "release|release-backward|stateless", .help = "adaptive: order of the search"},
-        {.name = "make-table", .kind = OPTION_TEXT, .target = &request.make_table, .argument = "FILE",
+        {.name = "tie-break",
+         .kind = OPTION_CHOICE,
+         .target = &request.tie_break,
+         .argument = "RULE",
+         .choices = "release|release-backward|stateless",
+         .help = "adaptive: order of the search"},
+        {.name = "make-table",
+         .kind = OPTION_TEXT,
+         .target = &request.make_table,
+         .argument = "FILE",
          .help = "Writes the behaviour tables of this path_hold run into a trace"},
-        {.name = "table", .kind = OPTION_TEXT, .target = &request.table, .argument = "FILE",
+        {.name = "table",
+         .kind = OPTION_TEXT,
+         .target = &request.table,
+         .argument = "FILE",
          .help = "Behaviour tables that --routing table executes"},
-        {.name = "arithmetic", .kind = OPTION_CHOICE, .target = &request.arithmetic, .argument = "NAME", .choices = "rounded|exact",
+        {.name = "arithmetic",
+         .kind = OPTION_CHOICE,
+         .target = &request.arithmetic,
+         .argument = "NAME",
+         .choices = "rounded|exact",
          .help = "Sums of times: rounded to 53 bits as in the authors' code, or exact"},
-        {.name = "perturb", .kind = OPTION_REAL, .target = &request.perturb_percent, .argument = "PERCENT",
-         .help = "Draws each step's time from +-PERCENT around its own", .real_maximum = 99.9},
-        {.name = "seed", .kind = OPTION_UNSIGNED, .target = &request.seed, .argument = "N", .help = "Seed of --perturb; 1",
+        {.name = "perturb",
+         .kind = OPTION_REAL,
+         .target = &request.perturb_percent,
+         .argument = "PERCENT",
+         .help = "Draws each step's time from +-PERCENT around its own",
+         .real_maximum = 99.9},
+        {.name = "seed",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.seed,
+         .argument = "N",
+         .help = "Seed of --perturb; 1",
          .maximum = UINT64_MAX},
-        {.name = "log", .kind = OPTION_TEXT, .target = &request.log, .argument = "FILE", .help = "Writes every step and transfer (CSV)"},
-        {.name = "stats", .kind = OPTION_TEXT, .target = &request.stats, .argument = "FILE", .help = "Where to write results; - is standard output"},
+        {.name = "log",
+         .kind = OPTION_TEXT,
+         .target = &request.log,
+         .argument = "FILE",
+         .help = "Writes every step and transfer (CSV)"},
+        {.name = "stats",
+         .kind = OPTION_TEXT,
+         .target = &request.stats,
+         .argument = "FILE",
+         .help = "Where to write results; - is standard output"},
         OPTION_FORMAT(request.format, "text|json"),
-        {.name = "reproducible", .kind = OPTION_FLAG, .target = &request.reproducible, .help = "Leaves out host time and memory"},
-        {.name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .target = &request.quiet, .help = "No progress, only results and errors"},
+        {.name = "reproducible",
+         .kind = OPTION_FLAG,
+         .target = &request.reproducible,
+         .help = "Leaves out host time and memory"},
+        {.name = "quiet",
+         .letter = 'q',
+         .kind = OPTION_FLAG,
+         .target = &request.quiet,
+         .help = "No progress, only results and errors"},
     };
-    const struct option_usage usage = {"", "Replays a task graph on the network of the communication-conflict paper.", rules,
-                                       sizeof rules / sizeof rules[0], 0, 0};
+    const struct option_usage usage = {
+        "",    "Replays a task graph on the network of the communication-conflict paper.",
+        rules, sizeof rules / sizeof rules[0],
+        0,     0};
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
     struct run run = {.request = &request};

@@ -39,7 +39,8 @@ static enum pim_status parse_sizes(const char *text, struct pim_traffic_class *c
         if (sscanf(rest, "%9u%n", &flits, &used) != 1 || flits == 0)
             break;
         rest += used;
-        if (*rest == ':' && (sscanf(rest, ":%lf%n", &weight, &more) != 1 || !(weight > 0) || !isfinite(weight)))
+        if (*rest == ':' &&
+            (sscanf(rest, ":%lf%n", &weight, &more) != 1 || !(weight > 0) || !isfinite(weight)))
             break;
         rest += more;
         class->size[class->sizes] = flits;
@@ -49,11 +50,13 @@ static enum pim_status parse_sizes(const char *text, struct pim_traffic_class *c
         if (*rest++ != ',')
             break;
     }
-    return pim_fail(error, PIM_USAGE, "--sizes %s: flits, or flits:weight, separated by commas (at most %d) are expected", text,
+    return pim_fail(error, PIM_USAGE,
+                    "--sizes %s: flits, or flits:weight, separated by commas (at most %d) are expected", text,
                     PIM_TRAFFIC_SIZES);
 }
 
-static enum pim_status parse_hotspots(const char *text, struct pim_traffic_class *class, struct pim_error *error)
+static enum pim_status parse_hotspots(const char *text, struct pim_traffic_class *class,
+                                      struct pim_error *error)
 {
     for (const char *rest = text; class->hotspots < PIM_TRAFFIC_HOTSPOTS;) {
         unsigned node;
@@ -67,30 +70,36 @@ static enum pim_status parse_hotspots(const char *text, struct pim_traffic_class
         if (*rest++ != ',')
             break;
     }
-    return pim_fail(error, PIM_USAGE, "--hotspots %s: nodes separated by commas (at most %d) are expected", text, PIM_TRAFFIC_HOTSPOTS);
+    return pim_fail(error, PIM_USAGE, "--hotspots %s: nodes separated by commas (at most %d) are expected",
+                    text, PIM_TRAFFIC_HOTSPOTS);
 }
 
-static enum pim_status make_class(const struct request *request, struct pim_traffic_class *class, struct pim_error *error)
+static enum pim_status make_class(const struct request *request, struct pim_traffic_class *class,
+                                  struct pim_error *error)
 {
-    *class = (struct pim_traffic_class){
-        .pattern = (enum pim_pattern)request->pattern, .rate = request->rate, .rate_in_packets = request->rate_unit == 1};
+    *class = (struct pim_traffic_class){.pattern = (enum pim_pattern)request->pattern,
+                                        .rate = request->rate,
+                                        .rate_in_packets = request->rate_unit == 1};
     if (parse_sizes(request->sizes, class, error) != PIM_OK)
         return error->status;
     if (request->hotspots && parse_hotspots(request->hotspots, class, error) != PIM_OK)
         return error->status;
     char end;
     if (request->on_off && sscanf(request->on_off, "%lf:%lf%c", &class->on, &class->off, &end) != 2)
-        return pim_fail(error, PIM_USAGE, "--on-off %s: the probabilities ON:OFF of turning on and off in a cycle are expected",
+        return pim_fail(error, PIM_USAGE,
+                        "--on-off %s: the probabilities ON:OFF of turning on and off in a cycle are expected",
                         request->on_off);
     return PIM_OK;
 }
 
 /* --- packet lists --- */
 
-static enum pim_status write_log(const char *path, const struct pim_noc_delivery *deliveries, uint64_t count, struct pim_error *error)
+static enum pim_status write_log(const char *path, const struct pim_noc_delivery *deliveries, uint64_t count,
+                                 struct pim_error *error)
 {
-    static const char *const header[] = {"packet",        "created",       "source",       "destination",  "flits",
-                                         "head_injected", "tail_injected", "head_arrived", "tail_arrived", "hops"};
+    static const char *const header[] = {"packet",       "created",       "source",        "destination",
+                                         "flits",        "head_injected", "tail_injected", "head_arrived",
+                                         "tail_arrived", "hops"};
     struct pim_output *output;
     if (pim_output_open(&output, path, error) != PIM_OK)
         return error->status;
@@ -116,8 +125,8 @@ static enum pim_status write_log(const char *path, const struct pim_noc_delivery
 }
 
 static enum pim_status write_report(const struct request *request, const struct pim_noc_configuration *noc,
-                                    const struct pim_traffic_result *result, uint64_t config_hash, bool synthetic,
-                                    struct pim_error *error)
+                                    const struct pim_traffic_result *result, uint64_t config_hash,
+                                    bool synthetic, struct pim_error *error)
 {
     struct noc_report_inputs inputs = {.config_hash = config_hash,
                                        .seed = synthetic ? request->seed : 0,
@@ -133,16 +142,17 @@ static enum pim_status write_report(const struct request *request, const struct 
     return pim_output_commit(output, error);
 }
 
-static enum pim_status replay_list(const struct request *request, const struct pim_noc_configuration *noc, uint64_t config_hash,
-                                   struct pim_error *error)
+static enum pim_status replay_list(const struct request *request, const struct pim_noc_configuration *noc,
+                                   uint64_t config_hash, struct pim_error *error)
 {
     struct pim_packet_list list;
     if (pim_packet_list_read(request->packets, noc, &list, error) != PIM_OK)
         return error->status;
     struct pim_noc_delivery *deliveries = calloc(list.count + 1, sizeof *deliveries);
     struct pim_traffic_result result;
-    enum pim_status status = deliveries ? pim_traffic_replay(noc, &list, deliveries, &result, error)
-                                        : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " packets", list.count);
+    enum pim_status status =
+        deliveries ? pim_traffic_replay(noc, &list, deliveries, &result, error)
+                   : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " packets", list.count);
     if (status == PIM_OK) {
         if (request->log)
             status = write_log(request->log, deliveries, list.count, error);
@@ -157,7 +167,8 @@ static enum pim_status replay_list(const struct request *request, const struct p
 
 /* --- synthetic traffic --- */
 
-static struct pim_traffic_configuration traffic_of(const struct request *request, const struct pim_traffic_class *class,
+static struct pim_traffic_configuration traffic_of(const struct request *request,
+                                                   const struct pim_traffic_class *class,
                                                    const struct pim_traffic_flow *flows, uint32_t flow_count)
 {
     return (struct pim_traffic_configuration){.classes = class,
@@ -167,24 +178,27 @@ static struct pim_traffic_configuration traffic_of(const struct request *request
                                               .seed = request->seed,
                                               .warm_up = request->warm_up,
                                               .sample = request->sample,
-                                              .least_samples = request->samples < 5 ? (uint32_t)request->samples : 5,
+                                              .least_samples =
+                                                  request->samples < 5 ? (uint32_t)request->samples : 5,
                                               .most_samples = (uint32_t)request->samples,
                                               .precision = request->precision,
                                               .latency_limit = request->latency_limit,
                                               .check = request->check};
 }
 
-static enum pim_status measure(const struct request *request, const struct pim_noc_configuration *noc, uint64_t config_hash,
-                               struct pim_error *error)
+static enum pim_status measure(const struct request *request, const struct pim_noc_configuration *noc,
+                               uint64_t config_hash, struct pim_error *error)
 {
     struct pim_traffic_class class;
     struct pim_traffic_flow *flows = NULL;
     uint32_t flow_count = 0;
-    if (request->matrix && pim_traffic_matrix_read(request->matrix, noc, &flows, &flow_count, error) != PIM_OK)
+    if (request->matrix &&
+        pim_traffic_matrix_read(request->matrix, noc, &flows, &flow_count, error) != PIM_OK)
         return error->status;
     enum pim_status status = make_class(request, &class, error);
     if (status == PIM_OK) {
-        struct pim_traffic_configuration traffic = traffic_of(request, request->matrix ? NULL : &class, flows, flow_count);
+        struct pim_traffic_configuration traffic =
+            traffic_of(request, request->matrix ? NULL : &class, flows, flow_count);
         struct pim_traffic_result result;
         status = pim_traffic_measure(noc, &traffic, &result, error);
         if (status == PIM_OK) {
@@ -197,8 +211,8 @@ static enum pim_status measure(const struct request *request, const struct pim_n
 }
 
 /* One point of a sweep. */
-static enum pim_status measure_point(const struct request *request, const struct pim_noc_configuration *noc, double rate,
-                                     struct noc_point *point, struct pim_error *error)
+static enum pim_status measure_point(const struct request *request, const struct pim_noc_configuration *noc,
+                                     double rate, struct noc_point *point, struct pim_error *error)
 {
     struct pim_traffic_class class;
     if (make_class(request, &class, error) != PIM_OK)
@@ -214,8 +228,9 @@ static enum pim_status measure_point(const struct request *request, const struct
 }
 
 /* Halves the gap between the last rate with a bounded latency and the first without until it is a twentieth of the step. */
-static enum pim_status find_saturation(const struct request *request, const struct pim_noc_configuration *noc, double low, double high,
-                                       double resolution, double *saturation, struct pim_error *error)
+static enum pim_status find_saturation(const struct request *request, const struct pim_noc_configuration *noc,
+                                       double low, double high, double resolution, double *saturation,
+                                       struct pim_error *error)
 {
     struct noc_point point = {0};
     if (measure_point(request, noc, high, &point, error) != PIM_OK)
@@ -234,14 +249,16 @@ static enum pim_status find_saturation(const struct request *request, const stru
     return PIM_OK;
 }
 
-static enum pim_status sweep(const struct request *request, const struct pim_noc_configuration *noc, struct pim_error *error)
+static enum pim_status sweep(const struct request *request, const struct pim_noc_configuration *noc,
+                             struct pim_error *error)
 {
     enum { POINTS_MOST = 1000 };
     double from, to, step;
     char end;
-    if (sscanf(request->sweep, "%lf:%lf:%lf%c", &from, &to, &step, &end) != 3 || !(from > 0) || !(step > 0) || !(to >= from) ||
-        (to - from) / step >= POINTS_MOST)
-        return pim_fail(error, PIM_USAGE, "--sweep-rate %s: FROM:TO:STEP with 0 < FROM <= TO and at most %d steps is expected",
+    if (sscanf(request->sweep, "%lf:%lf:%lf%c", &from, &to, &step, &end) != 3 || !(from > 0) || !(step > 0) ||
+        !(to >= from) || (to - from) / step >= POINTS_MOST)
+        return pim_fail(error, PIM_USAGE,
+                        "--sweep-rate %s: FROM:TO:STEP with 0 < FROM <= TO and at most %d steps is expected",
                         request->sweep, POINTS_MOST);
     size_t most = (size_t)floor((to - from) / step + 1e-9) + 1, count = 0;
     struct noc_point *points = calloc(most, sizeof *points);
@@ -256,7 +273,8 @@ static enum pim_status sweep(const struct request *request, const struct pim_noc
         status = measure_point(request, noc, rate, &points[count], error);
         pim_progress_update(&progress, count + 1);
         if (status == PIM_OK && points[count++].saturated) { /* beyond it every rate is saturated */
-            status = find_saturation(request, noc, count > 1 ? rate - step : 0, rate, resolution, &saturation, error);
+            status = find_saturation(request, noc, count > 1 ? rate - step : 0, rate, resolution, &saturation,
+                                     error);
             break;
         }
     }
@@ -265,7 +283,8 @@ static enum pim_status sweep(const struct request *request, const struct pim_noc
     if (status == PIM_OK)
         status = pim_output_open(&output, request->stats, error);
     if (status == PIM_OK) {
-        status = noc_curve(pim_output_file(output), request->format, points, count, saturation, resolution, error);
+        status =
+            noc_curve(pim_output_file(output), request->format, points, count, saturation, resolution, error);
         if (status == PIM_OK)
             status = pim_output_commit(output, error);
         else
@@ -280,12 +299,13 @@ static enum pim_status sweep(const struct request *request, const struct pim_noc
 static enum pim_status run(const struct request *request, struct pim_error *error)
 {
     struct pim_configuration *configuration;
-    if (options_configuration(&pim_noc_schema, &request->common.hardware, &request->common.sets, true, &configuration, error) != PIM_OK)
+    if (options_configuration(&pim_noc_schema, &request->common.hardware, &request->common.sets, true,
+                              &configuration, error) != PIM_OK)
         return error->status;
     struct pim_noc_configuration noc;
-    enum pim_status status =
-        pim_noc_configuration_read(configuration, (uint32_t)pim_configuration_integer(configuration, "noc.width"),
-                                   (uint32_t)pim_configuration_integer(configuration, "noc.height"), &noc, error);
+    enum pim_status status = pim_noc_configuration_read(
+        configuration, (uint32_t)pim_configuration_integer(configuration, "noc.width"),
+        (uint32_t)pim_configuration_integer(configuration, "noc.height"), &noc, error);
     uint64_t hash = pim_configuration_hash(configuration);
     pim_configuration_destroy(configuration);
     if (status != PIM_OK)
@@ -311,54 +331,133 @@ int noc_traffic(int argument_count, char **arguments)
                               .pattern = PIM_PATTERNS};
     const struct option_rule rules[] = {
         OPTION_SET(request.common),
-        {.name = "config", .kind = OPTION_LIST, .target = &request.common.hardware, .argument = "FILE",
+        {.name = "config",
+         .kind = OPTION_LIST,
+         .target = &request.common.hardware,
+         .argument = "FILE",
          .help = "Configuration of the network (libconfig, keys noc.*)"},
         OPTION_QUIET(request.common),
-        {.name = "packets", .kind = OPTION_TEXT, .target = &request.packets, .argument = "FILE",
+        {.name = "packets",
+         .kind = OPTION_TEXT,
+         .target = &request.packets,
+         .argument = "FILE",
          .help = "Replays a packet list: cycle,source,destination,flits"},
-        {.name = "log", .kind = OPTION_TEXT, .target = &request.log, .argument = "FILE",
+        {.name = "log",
+         .kind = OPTION_TEXT,
+         .target = &request.log,
+         .argument = "FILE",
          .help = "With --packets: writes when each packet was injected and arrived"},
-        {.name = "traffic", .kind = OPTION_CHOICE, .target = &request.pattern, .argument = "PATTERN", .choices = PATTERNS,
+        {.name = "traffic",
+         .kind = OPTION_CHOICE,
+         .target = &request.pattern,
+         .argument = "PATTERN",
+         .choices = PATTERNS,
          .help = "Synthetic traffic: " PATTERNS},
-        {.name = "rate", .kind = OPTION_REAL, .target = &request.rate, .argument = "RATE", .real_minimum = 0, .real_maximum = 1e9,
+        {.name = "rate",
+         .kind = OPTION_REAL,
+         .target = &request.rate,
+         .argument = "RATE",
+         .real_minimum = 0,
+         .real_maximum = 1e9,
          .help = "Flits per node and cycle"},
-        {.name = "rate-unit", .kind = OPTION_CHOICE, .target = &request.rate_unit, .argument = "UNIT", .choices = "flits|packets",
+        {.name = "rate-unit",
+         .kind = OPTION_CHOICE,
+         .target = &request.rate_unit,
+         .argument = "UNIT",
+         .choices = "flits|packets",
          .help = "What --rate and --sweep-rate count: flits (default) or packets"},
-        {.name = "sizes", .kind = OPTION_TEXT, .target = &request.sizes, .argument = "LIST",
+        {.name = "sizes",
+         .kind = OPTION_TEXT,
+         .target = &request.sizes,
+         .argument = "LIST",
          .help = "Packet sizes in flits: 5, or 1,5, or 1:0.8,5:0.2 with weights; 1 by default"},
-        {.name = "on-off", .kind = OPTION_TEXT, .target = &request.on_off, .argument = "ON:OFF",
+        {.name = "on-off",
+         .kind = OPTION_TEXT,
+         .target = &request.on_off,
+         .argument = "ON:OFF",
          .help = "Bursts: probabilities of turning on and off in a cycle; the rate stays the mean"},
-        {.name = "hotspots", .kind = OPTION_TEXT, .target = &request.hotspots, .argument = "NODES", .help = "Nodes of hotspot traffic"},
-        {.name = "matrix", .kind = OPTION_TEXT, .target = &request.matrix, .argument = "FILE",
+        {.name = "hotspots",
+         .kind = OPTION_TEXT,
+         .target = &request.hotspots,
+         .argument = "NODES",
+         .help = "Nodes of hotspot traffic"},
+        {.name = "matrix",
+         .kind = OPTION_TEXT,
+         .target = &request.matrix,
+         .argument = "FILE",
          .help = "Rates per pair: source,destination,rate in flits per cycle"},
-        {.name = "sweep-rate", .kind = OPTION_TEXT, .target = &request.sweep, .argument = "FROM:TO:STEP",
+        {.name = "sweep-rate",
+         .kind = OPTION_TEXT,
+         .target = &request.sweep,
+         .argument = "FROM:TO:STEP",
          .help = "Latency-throughput curve up to saturation"},
-        {.name = "seed", .kind = OPTION_UNSIGNED, .target = &request.seed, .argument = "N", .maximum = UINT64_MAX,
+        {.name = "seed",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.seed,
+         .argument = "N",
+         .maximum = UINT64_MAX,
          .help = "Seed of the traffic; 1 by default"},
-        {.name = "warm-up", .kind = OPTION_UNSIGNED, .target = &request.warm_up, .argument = "CYCLES", .maximum = UINT64_C(1) << 50,
+        {.name = "warm-up",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.warm_up,
+         .argument = "CYCLES",
+         .maximum = UINT64_C(1) << 50,
          .help = "Cycles before measuring; 3000 by default"},
-        {.name = "sample", .kind = OPTION_UNSIGNED, .target = &request.sample, .argument = "CYCLES", .minimum = 1,
-         .maximum = UINT64_C(1) << 40, .help = "Cycles of a sample; 2000 by default"},
-        {.name = "samples", .kind = OPTION_UNSIGNED, .target = &request.samples, .argument = "N", .minimum = 1, .maximum = 1000,
-         .help = "Most samples; 50 by default. At least 5 are taken, and no more once the mean latency is precise enough"},
-        {.name = "precision", .kind = OPTION_REAL, .target = &request.precision, .argument = "SHARE", .real_minimum = 1e-9,
-         .real_maximum = 1, .help = "95 % confidence at which to stop, as a share of the mean latency; 0.005 by default"},
-        {.name = "latency-limit", .kind = OPTION_REAL, .target = &request.latency_limit, .argument = "CYCLES", .real_minimum = 1,
-         .real_maximum = 1e12, .help = "Mean latency beyond which the network counts as saturated; 500 by default"},
-        {.name = "check", .kind = OPTION_FLAG, .target = &request.check, .help = "Verifies flits and credits after each sample"},
-        {.name = "stats", .kind = OPTION_TEXT, .target = &request.stats, .argument = "FILE", .help = "Where to write; - is standard output"},
+        {.name = "sample",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.sample,
+         .argument = "CYCLES",
+         .minimum = 1,
+         .maximum = UINT64_C(1) << 40,
+         .help = "Cycles of a sample; 2000 by default"},
+        {.name = "samples",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.samples,
+         .argument = "N",
+         .minimum = 1,
+         .maximum = 1000,
+         .help = "Most samples; 50 by default. At least 5 are taken, and no more once the mean latency is "
+                 "precise enough"},
+        {.name = "precision",
+         .kind = OPTION_REAL,
+         .target = &request.precision,
+         .argument = "SHARE",
+         .real_minimum = 1e-9,
+         .real_maximum = 1,
+         .help = "95 % confidence at which to stop, as a share of the mean latency; 0.005 by default"},
+        {.name = "latency-limit",
+         .kind = OPTION_REAL,
+         .target = &request.latency_limit,
+         .argument = "CYCLES",
+         .real_minimum = 1,
+         .real_maximum = 1e12,
+         .help = "Mean latency beyond which the network counts as saturated; 500 by default"},
+        {.name = "check",
+         .kind = OPTION_FLAG,
+         .target = &request.check,
+         .help = "Verifies flits and credits after each sample"},
+        {.name = "stats",
+         .kind = OPTION_TEXT,
+         .target = &request.stats,
+         .argument = "FILE",
+         .help = "Where to write; - is standard output"},
         OPTION_FORMAT(request.format, "text|json|csv"),
-        {.name = "reproducible", .kind = OPTION_FLAG, .target = &request.reproducible,
+        {.name = "reproducible",
+         .kind = OPTION_FLAG,
+         .target = &request.reproducible,
          .help = "Leaves out what differs from run to run: host seconds and memory"},
     };
-    const struct option_usage usage = {"", "Simulates the network alone: a packet list, synthetic traffic, or a curve over rates.", rules,
-                                       sizeof rules / sizeof rules[0], 0, 0};
+    const struct option_usage usage = {
+        "",    "Simulates the network alone: a packet list, synthetic traffic, or a curve over rates.",
+        rules, sizeof rules / sizeof rules[0],
+        0,     0};
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
     enum pim_status status = PIM_OK;
     int modes = (request.packets != NULL) + (request.matrix != NULL) + (request.pattern != PIM_PATTERNS);
     if (modes != 1)
-        status = pim_fail(&error, PIM_USAGE, "one of --packets FILE, --traffic PATTERN and --matrix FILE is needed");
+        status = pim_fail(&error, PIM_USAGE,
+                          "one of --packets FILE, --traffic PATTERN and --matrix FILE is needed");
     else if (request.pattern != PIM_PATTERNS && isnan(request.rate) == (request.sweep == NULL))
         status = pim_fail(&error, PIM_USAGE, "--traffic needs --rate R or --sweep-rate FROM:TO:STEP");
     else if (request.log && !request.packets)

@@ -88,7 +88,8 @@ struct comparison {
     struct line total; /* estimate and simulated of the whole run, attribution summed over phases */
 };
 
-static enum pim_status compare(const struct replay *replay, struct comparison *comparison, struct pim_error *error)
+static enum pim_status compare(const struct replay *replay, struct comparison *comparison,
+                               struct pim_error *error)
 {
     uint32_t count = replay->system->array.phase_count;
     *comparison = (struct comparison){.phase_count = count};
@@ -119,18 +120,20 @@ static enum pim_status compare(const struct replay *replay, struct comparison *c
 
 static void print_header(FILE *file)
 {
-    fprintf(file, "%-32s %12s %12s %8s | %10s %10s %10s %10s %10s %10s | %10s %10s %10s %10s %10s\n", "", "estimate", "simulated", "error",
-            "matrix", "vector", "memory", "network", "waiting", "overlap",
+    fprintf(file, "%-32s %12s %12s %8s | %10s %10s %10s %10s %10s %10s | %10s %10s %10s %10s %10s\n", "",
+            "estimate", "simulated", "error", "matrix", "vector", "memory", "network", "waiting", "overlap",
             "contention", "rows", "refresh", "buffer", "peer");
 }
 
 static void print_line(FILE *file, const struct line *line)
 {
-    fprintf(file, "%-32s %12.0f %12.0f %+7.1f%% | %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f | %10.0f %10.0f %10.0f %10.0f %10.0f\n", line->name,
-            line->estimate, line->simulated, error_percent(line), line->share[PIM_SHARE_MATRIX], line->share[PIM_SHARE_VECTOR],
-            line->share[PIM_SHARE_MEMORY], line->share[PIM_SHARE_NETWORK], line->share[PIM_SHARE_WAITING],
-            -line->overlap, line->contention,
-            line->rows + line->turnaround, line->refresh, line->buffer, line->peer);
+    fprintf(file,
+            "%-32s %12.0f %12.0f %+7.1f%% | %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f | %10.0f %10.0f %10.0f "
+            "%10.0f %10.0f\n",
+            line->name, line->estimate, line->simulated, error_percent(line), line->share[PIM_SHARE_MATRIX],
+            line->share[PIM_SHARE_VECTOR], line->share[PIM_SHARE_MEMORY], line->share[PIM_SHARE_NETWORK],
+            line->share[PIM_SHARE_WAITING], -line->overlap, line->contention, line->rows + line->turnaround,
+            line->refresh, line->buffer, line->peer);
 }
 
 static int by_difference(const void *a, const void *b)
@@ -156,33 +159,38 @@ static void print_parts(FILE *file, const struct line *total)
 
 static void write_text(FILE *file, struct comparison *comparison, bool all)
 {
-    fprintf(file, "cycles of the logic clock; phases tile the run: a phase lasts from the end of all before it to its own. Right of the first\n"
-                  "bar its time in the unit that left it last; right of the second bar time lost, mean per unit: packets beyond their zero-load latency, DRAM rows and bus\n"
-                  "turnaround, refresh, engines waiting for buffer space, network engines waiting for their partner\n\n");
+    fprintf(file, "cycles of the logic clock; phases tile the run: a phase lasts from the end of all before "
+                  "it to its own. Right of the first\n"
+                  "bar its time in the unit that left it last; right of the second bar time lost, mean per "
+                  "unit: packets beyond their zero-load latency, DRAM rows and bus\n"
+                  "turnaround, refresh, engines waiting for buffer space, network engines waiting for their "
+                  "partner\n\n");
     print_header(file);
     for (size_t i = 0; i < comparison->step_count; i++)
         print_line(file, &comparison->steps[i]);
     print_line(file, &comparison->total);
     print_parts(file, &comparison->total);
-    size_t shown = all ? comparison->phase_count : comparison->phase_count < 10 ? comparison->phase_count : 10;
+    size_t shown = all                            ? comparison->phase_count
+                   : comparison->phase_count < 10 ? comparison->phase_count
+                                                  : 10;
     if (!all)
         qsort(comparison->phases, comparison->phase_count, sizeof(struct line), by_difference);
     fprintf(file, "\n%s\n", all ? "all phases" : "phases that differ most (--phases lists all)");
     print_header(file);
     for (size_t i = 0; i < shown; i++)
         print_line(file, &comparison->phases[i]);
-    fprintf(file, "\ntotal: estimate %.0f, simulated %.0f cycles, error %+.2f %%\n", comparison->total.estimate,
-            comparison->total.simulated, error_percent(&comparison->total));
+    fprintf(file, "\ntotal: estimate %.0f, simulated %.0f cycles, error %+.2f %%\n",
+            comparison->total.estimate, comparison->total.simulated, error_percent(&comparison->total));
 }
 
 /* --- JSON and CSV --- */
 
-#define LOSSES(X)                                                                                                                \
-    X(contention, "noc_contention")                                                                                              \
-    X(rows, "dram_rows")                                                                                                         \
-    X(turnaround, "dram_turnaround")                                                                                             \
-    X(refresh, "dram_refresh")                                                                                                   \
-    X(buffer, "buffer_stall")                                                                                                    \
+#define LOSSES(X)                                                                                            \
+    X(contention, "noc_contention")                                                                          \
+    X(rows, "dram_rows")                                                                                     \
+    X(turnaround, "dram_turnaround")                                                                         \
+    X(refresh, "dram_refresh")                                                                               \
+    X(buffer, "buffer_stall")                                                                                \
     X(peer, "peer_wait")
 
 static void put_line(struct pim_json *json, const char *key, const struct line *line)
@@ -243,7 +251,9 @@ static void write_csv_line(FILE *file, const struct line *line)
 
 static void write_csv(FILE *file, const struct comparison *comparison)
 {
-    fprintf(file, "phase,estimate_cycles,simulated_cycles,error_percent,matrix,vector,memory,network,waiting,overlap");
+    fprintf(
+        file,
+        "phase,estimate_cycles,simulated_cycles,error_percent,matrix,vector,memory,network,waiting,overlap");
 #define X(member, text) fprintf(file, ",%s", text);
     LOSSES(X)
 #undef X
@@ -253,8 +263,8 @@ static void write_csv(FILE *file, const struct comparison *comparison)
     write_csv_line(file, &comparison->total);
 }
 
-static enum pim_status write_comparison(const char *path, unsigned format, bool all, struct comparison *comparison,
-                                        struct pim_error *error)
+static enum pim_status write_comparison(const char *path, unsigned format, bool all,
+                                        struct comparison *comparison, struct pim_error *error)
 {
     struct pim_output *output;
     if (pim_output_open(&output, path, error) != PIM_OK)
@@ -281,12 +291,18 @@ int command_validate(int argument_count, char **arguments)
     const struct option_rule rules[] = {
         OPTIONS_COMMON(common),
         OPTIONS_REPLAY(options),
-        {.name = "stats", .kind = OPTION_TEXT, .target = &path, .argument = "FILE", .help = "Where to write; - is standard output"},
+        {.name = "stats",
+         .kind = OPTION_TEXT,
+         .target = &path,
+         .argument = "FILE",
+         .help = "Where to write; - is standard output"},
         OPTION_FORMAT(format, "text|json|csv"),
         {.name = "phases", .kind = OPTION_FLAG, .target = &all, .help = "Lists every phase in its order"},
     };
-    const struct option_usage usage = {"TRACE", "Replays a trace and holds the mapper's estimate of every phase against cycles.", rules,
-                                       sizeof rules / sizeof rules[0], 1, 1};
+    const struct option_usage usage = {
+        "TRACE", "Replays a trace and holds the mapper's estimate of every phase against cycles.",
+        rules,   sizeof rules / sizeof rules[0],
+        1,       1};
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};
@@ -294,7 +310,8 @@ int command_validate(int argument_count, char **arguments)
     struct comparison comparison = {0};
     enum pim_status status = replay_run(files.items[0], &common, &options, &replay, &error);
     if (status == PIM_OK && !replay.result.complete)
-        status = pim_fail(&error, PIM_USAGE, "the run stopped before the end of the trace: estimates cover all of it");
+        status = pim_fail(&error, PIM_USAGE,
+                          "the run stopped before the end of the trace: estimates cover all of it");
     if (status == PIM_OK)
         status = compare(&replay, &comparison, &error);
     if (status == PIM_OK)

@@ -79,7 +79,7 @@ START_TEST(energy_is_the_sum_over_actions)
     /* Columns of 16 bytes: 12 read, 8 written, 2 sent, 2 received. Rows: unit 0 loads, stores, sends from
      * another row; unit 1 receives. */
     double dram = 2.0 * 8 * 16 * (12 + 8 + 2 + 2) + 1024.0 * (3 + 1);
-    double noc = 0.75 * 64 * 2 * (1 + 4);
+    double noc = 0.75 * 64 * (1 + 4); /* over one link */
     double standing = 3.0 * 2 * (double)run.result.time_ps / 1000.0;
     ck_assert_double_eq(energy->pe, pe);
     ck_assert_double_eq(energy->acu, acu);

@@ -36,8 +36,8 @@ START_TEST(a_message_is_announced_read_carried_and_written)
     ck_assert_uint_eq(receiver->busy[PIM_CLASS_NOC], 71 - 54);
     ck_assert_uint_eq(run.system->array.phases[0].noc_contention, 0);
     /* A flit of announcement and eight of payload, through two routers each. */
-    ck_assert_uint_eq(run.result.actions.noc_bit_hops, (1 + 8) * 64 * 2);
-    ck_assert_uint_eq(sender->actions.noc_bit_hops, 8 * 64 * 2);
+    ck_assert_uint_eq(run.result.actions.noc_bit_hops, (1 + 8) * 64);
+    ck_assert_uint_eq(sender->actions.noc_bit_hops, 8 * 64);
     ck_assert_uint_eq(run.system->packets, 1);
     ck_assert_uint_eq(run.system->array.receive_queue_high_water, 1);
     clean(&run);
@@ -108,6 +108,31 @@ END_TEST
 static const char *const two_messages =
     PHASE UNIT(0, "send peer=1 tag=5 address=0 bytes=64\nsend peer=1 tag=6 address=64 bytes=64\n")
         UNIT(1, "receive peer=0 tag=5 address=0 bytes=64\nreceive peer=0 tag=6 address=64 bytes=64\n");
+
+static const char *const message_of_two_packets = PHASE UNIT(0, "send peer=1 tag=5 address=0 bytes=128\n")
+    UNIT(1, "receive peer=0 tag=5 address=0 bytes=128\n");
+
+START_TEST(a_receiver_grants_packet_after_packet)
+{
+    /* One packet granted: the first is written in 71, its grant leaves in 72 and is there in 84. Read RD 85
+     * to 88, data 97; out in 98, there in 117; written WR 118 to 121, data 126. */
+    struct run run = {
+        .width = 2,
+        .height = 1,
+        .settings = {"network_interface.packet_bytes=64", "network_interface.receive_packets=1"}};
+    replay_well(&run, message_of_two_packets);
+    ENDS(&run, 1, 1, 126);
+    ck_assert_uint_eq(run.system->packets, 2);
+    ck_assert_uint_eq(run.result.noc.packets_delivered, 2 + 1 + 1); /* announcement, grant */
+    clean(&run);
+    /* Two granted: the second packet does not wait, and nothing is granted any more. */
+    run.settings[1] = "network_interface.receive_packets=2";
+    replay_well(&run, message_of_two_packets);
+    ck_assert_uint_eq(run.result.noc.packets_delivered, 2 + 1);
+    ck_assert_uint_lt(run.result.cycles, 126);
+    clean(&run);
+}
+END_TEST
 
 START_TEST(only_so_many_receives_are_announced)
 {
@@ -309,6 +334,7 @@ Suite *messages_suite(void)
     tcase_add_test(tests, clocks_without_a_common_divisor_are_exact);
     tcase_add_test(tests, packets_of_a_message_overlap_as_far_as_the_interface_holds_them);
     tcase_add_test(tests, only_so_many_receives_are_announced);
+    tcase_add_test(tests, a_receiver_grants_packet_after_packet);
     tcase_add_test(tests, a_ring_of_four_runs_without_contention);
     tcase_add_test(tests, two_senders_share_the_way_into_one_receiver);
     tcase_add_test(tests, messages_of_one_name_meet_in_program_order);

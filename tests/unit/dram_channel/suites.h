@@ -1,0 +1,11 @@
+#ifndef PIMSIM_TESTS_UNIT_DRAM_CHANNEL_SUITES_H
+#define PIMSIM_TESTS_UNIT_DRAM_CHANNEL_SUITES_H
+
+#include <check.h>
+
+Suite *suite_channel_golden(void);
+Suite *suite_channel_stepped(void);
+Suite *suite_channel_check(void);
+Suite *suite_channel_refusals(void);
+
+#endif

@@ -1,0 +1,262 @@
+/* The channel against Ramulator 2.1's measured cycles (tests/data/dram): every completion, every command. */
+#include "tests/unit/dram_channel/suites.h"
+#include "tests/unit/dram_channel/support.h"
+#include "tests/unit/test_main.h"
+
+#include "sim/csv.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_MAX = 64, LOG_MAX = 256 };
+
+static const char *const presets[] = {"ddr4_2400r", "hbm2_pim", "hbm2_pim_act1", "pimbank_400"};
+
+static struct pim_csv_reader *open_csv(const char *path)
+{
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_csv_reader *reader = NULL;
+    ck_assert_msg(pim_csv_open(&reader, path, NULL, 0, &error) == PIM_OK, "%s", error.text);
+    return reader;
+}
+
+static bool next_row(struct pim_csv_reader *reader)
+{
+    struct pim_error error = {PIM_OK, ""};
+    bool more = false;
+    ck_assert_msg(pim_csv_next(reader, &more, &error) == PIM_OK, "%s", error.text);
+    return more;
+}
+
+static const char *field(const struct pim_csv_reader *reader, const char *name)
+{
+    struct pim_error error = {PIM_OK, ""};
+    size_t column = 0;
+    ck_assert_msg(pim_csv_column(reader, name, &column, &error) == PIM_OK, "%s", error.text);
+    return pim_csv_text(reader, column);
+}
+
+static int64_t number(const struct pim_csv_reader *reader, const char *name)
+{
+    return strtoll(field(reader, name), NULL, 0);
+}
+
+/* Requests of a case, with the completions of one column. */
+static size_t read_case(const char *path, const char *column, struct access *list, uint64_t *expected)
+{
+    struct pim_csv_reader *reader = open_csv(path);
+    size_t count = 0;
+    while (next_row(reader)) {
+        ck_assert_uint_lt(count, LIST_MAX);
+        list[count] = (struct access){(uint64_t)number(reader, "arrive"), (uint64_t)number(reader, "addr"),
+                                      *field(reader, "op") == 'W'};
+        expected[count++] = (uint64_t)number(reader, column);
+    }
+    pim_csv_close(reader);
+    ck_assert_uint_gt(count, 0);
+    return count;
+}
+
+static void compare_completions(const char *name, const struct outcome *outcome, const uint64_t *expected)
+{
+    for (size_t i = 0; i < outcome->count; i++)
+        ck_assert_msg(outcome->completed[i] == expected[i],
+                      "%s: request %zu is complete in %" PRIu64 ", expected %" PRIu64, name, i,
+                      outcome->completed[i], expected[i]);
+}
+
+/* The commands of one tool in a .cmds.csv against the log. */
+static void compare_commands(const char *path, const char *tool, const struct pim_dram_configuration *configuration,
+                             const struct outcome *outcome)
+{
+    struct pim_csv_reader *reader = open_csv(path);
+    size_t count = 0;
+    while (next_row(reader)) {
+        if (strcmp(field(reader, "tool"), tool) != 0)
+            continue;
+        ck_assert_msg(count < outcome->record_count, "%s: command %zu is missing", path, count);
+        struct pim_dram_logged logged =
+            pim_dram_logged_record(&configuration->specification, &outcome->records[count]);
+        bool equal = logged.cycle == (uint64_t)number(reader, "cycle") &&
+                     strcmp(pim_dram_command_text(logged.command), field(reader, "cmd")) == 0 &&
+                     logged.bank_group == number(reader, "bg") && logged.bank == number(reader, "bank") &&
+                     logged.row == number(reader, "row") && logged.column == number(reader, "col");
+        ck_assert_msg(equal, "%s: command %zu is %s in %" PRIu64 ", expected %s in %s", path, count,
+                      pim_dram_command_text(logged.command), logged.cycle, field(reader, "cmd"),
+                      field(reader, "cycle"));
+        count++;
+    }
+    pim_csv_close(reader);
+    ck_assert_msg(count == outcome->record_count, "%s: %zu commands too many", path,
+                  outcome->record_count - count);
+}
+
+/* Every case of a preset under both schedulers. */
+START_TEST(micro_cases)
+{
+    const char *preset = presets[_i];
+    char folder[512], path[1024];
+    data_path(folder, sizeof folder, preset);
+    DIR *directory = opendir(folder);
+    ck_assert_ptr_nonnull(directory);
+    unsigned cases = 0;
+    for (struct dirent *file; (file = readdir(directory)) != NULL;) {
+        char name[256];
+        size_t length = strlen(file->d_name);
+        if (length < 5 || length >= sizeof name || strcmp(file->d_name + length - 4, ".csv") != 0 ||
+            strstr(file->d_name, ".cmds."))
+            continue;
+        memcpy(name, file->d_name, length - 3);
+        name[length - 4] = '\0';
+        for (unsigned row_hit = 0; row_hit < 2; row_hit++) {
+            const char *const settings[] = {row_hit ? "dram.scheduler=frfcfs_row_hit" : NULL, NULL};
+            struct access list[LIST_MAX];
+            uint64_t expected[LIST_MAX];
+            struct pim_dram_configuration configuration;
+            struct outcome outcome;
+            configure(&configuration, preset, settings);
+            (void)snprintf(path, sizeof path, "%s/%s.csv", folder, name);
+            size_t count = read_case(path, row_hit ? "r2rh_data_end" : "r2_data_end", list, expected);
+            serve(&outcome, &configuration, list, count, true);
+            compare_completions(path, &outcome, expected);
+            (void)snprintf(path, sizeof path, "%s/%s.cmds.csv", folder, name);
+            compare_commands(path, row_hit ? "r2rh" : "r2", &configuration, &outcome);
+            outcome_free(&outcome);
+        }
+        cases++;
+    }
+    closedir(directory);
+    ck_assert_uint_ge(cases, 21);
+}
+END_TEST
+
+static const struct {
+    const char *file, *preset, *column;
+    const char *settings[4];
+} extras[] = {
+    {"closed_r2_cap1_ddr4_2400r_noref", "ddr4_2400r", "r2_complete", {"dram.page=closed", "dram.page_cap=1"}},
+    {"closed_r2_cap4_ddr4_2400r_noref", "ddr4_2400r", "r2_complete", {"dram.page=closed", "dram.page_cap=4"}},
+    {"closed_ds3_ddr4_2400r_noref", "ddr4_2400r", "ds3_complete", {"dram.page=closed"}},
+    {"frfcfs_rtp3_hbm2_pim_act1_noref", "hbm2_pim_act1", "r2_complete", {"dram.trtp=3"}},
+    {"frfcfs_rowhit_rtp3_hbm2_pim_act1_noref", "hbm2_pim_act1", "r2_complete",
+     {"dram.trtp=3", "dram.scheduler=frfcfs_row_hit"}},
+    {"per_bank_refresh_hbm2_pim_act1", "hbm2_pim_act1", "r2_complete",
+     {"dram.refresh=true", "dram.refresh_mode=per_bank", "dram.trefi_bank=500"}},
+};
+
+START_TEST(other_settings)
+{
+    char path[512], name[128];
+    struct access list[LIST_MAX];
+    uint64_t expected[LIST_MAX];
+    struct pim_dram_configuration configuration;
+    struct outcome outcome;
+    const char *settings[6] = {"dram.refresh=false"};
+    memcpy(&settings[1], extras[_i].settings, sizeof extras[_i].settings);
+    configure(&configuration, extras[_i].preset, settings);
+    (void)snprintf(name, sizeof name, "extra/%s.csv", extras[_i].file);
+    data_path(path, sizeof path, name);
+    size_t count = read_case(path, extras[_i].column, list, expected);
+    serve(&outcome, &configuration, list, count, false);
+    compare_completions(path, &outcome, expected);
+    outcome_free(&outcome);
+}
+END_TEST
+
+/* Where Ramulator is wrong: a write behind another rank's read must not meet its data (DRAMsim3: WR in 111),
+ * and a forwarded read is answered in the cycle behind its arrival, whatever is under way. */
+START_TEST(defects_are_not_copied)
+{
+    char path[512];
+    struct access list[LIST_MAX];
+    uint64_t expected[LIST_MAX];
+    struct pim_dram_configuration configuration;
+    struct outcome outcome;
+    const char *const two_ranks[] = {"dram.refresh=false", "dram.ranks=2", NULL};
+    configure(&configuration, "ddr4_2400r", two_ranks);
+    data_path(path, sizeof path, "extra/rank_switch_ddr4_2400r_2rank_noref.csv");
+    size_t count = read_case(path, "ds3_complete", list, expected);
+    expected[3] = 111 + 16; /* the file has no data end for writes */
+    expected[4] = 201 + 16;
+    serve(&outcome, &configuration, list, count, false);
+    compare_completions(path, &outcome, expected);
+    outcome_free(&outcome);
+
+    const char *const one_rank[] = {"dram.refresh=false", NULL};
+    configure(&configuration, "ddr4_2400r", one_rank);
+    data_path(path, sizeof path, "extra/raw_forward_hol_ddr4_2400r_noref.csv");
+    count = read_case(path, "ds3_complete", list, expected);
+    expected[1] = 72 + 16;
+    serve(&outcome, &configuration, list, count, false);
+    compare_completions(path, &outcome, expected);
+    ck_assert_uint_eq(outcome.first_command[2], UINT64_MAX);
+    ck_assert_uint_eq(outcome.counters.forwarded_reads, 1);
+    outcome_free(&outcome);
+}
+END_TEST
+
+static const struct {
+    const char *file, *preset;
+    size_t count;
+    uint64_t spacing, bytes, places; /* places: of random addresses; 0: sequential */
+} lists[] = {
+    {"ddr4_2400r.idle.csv", "ddr4_2400r", 2000, 1000, 64, UINT64_C(1) << 27},
+    {"hbm2_pim.seq.csv", "hbm2_pim_act1", 5000, 0, 32, 0},
+    {"pimbank_400.idle.csv", "pimbank_400", 2000, 1000, 16, UINT64_C(1) << 19},
+    {"pimbank_400.seq.csv", "pimbank_400", 5000, 0, 16, 0},
+};
+
+START_TEST(long_lists)
+{
+    char path[512];
+    size_t count = lists[_i].count;
+    struct access *list = malloc(count * sizeof *list);
+    ck_assert_ptr_nonnull(list);
+    uint64_t state = 1;
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct access){
+            lists[_i].spacing * i,
+            lists[_i].bytes * (lists[_i].places ? pim_splitmix64(&state) % lists[_i].places : i), false};
+    struct pim_dram_configuration configuration;
+    struct outcome outcome;
+    configure(&configuration, lists[_i].preset, NULL);
+    /* Twice: idle refreshes are skipped when nobody listens to commands, with the same cycles. */
+    for (unsigned log = 0; log < 2; log++) {
+        serve(&outcome, &configuration, list, count, log);
+        data_path(path, sizeof path, lists[_i].file);
+        struct pim_csv_reader *reader = open_csv(path);
+        for (size_t i = 0; next_row(reader) && i < count; i++) {
+            ck_assert_msg(outcome.arrived[i] == (uint64_t)number(reader, "inject"), "%s: arrival of %zu", path, i);
+            ck_assert_msg(outcome.completed[i] == (uint64_t)number(reader, "complete"), "%s: completion of %zu",
+                          path, i);
+        }
+        pim_csv_close(reader);
+        outcome_free(&outcome);
+    }
+    free(list);
+}
+END_TEST
+
+Suite *suite_channel_golden(void)
+{
+    Suite *suite = suite_create("channel_golden");
+    TCase *cases = tcase_create("ramulator");
+    tcase_add_loop_test(cases, micro_cases, 0, sizeof presets / sizeof presets[0]);
+    tcase_add_loop_test(cases, other_settings, 0, sizeof extras / sizeof extras[0]);
+    tcase_add_test(cases, defects_are_not_copied);
+    tcase_add_loop_test(cases, long_lists, 0, sizeof lists / sizeof lists[0]);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+void pimsim_suites(SRunner *runner)
+{
+    srunner_add_suite(runner, suite_channel_golden());
+    srunner_add_suite(runner, suite_channel_stepped());
+    srunner_add_suite(runner, suite_channel_check());
+    srunner_add_suite(runner, suite_channel_refusals());
+}
