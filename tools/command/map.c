@@ -46,8 +46,8 @@ static enum pim_status parse_partition(const char *text, struct pim_allspark_opt
                             text);
         options->u[options->explicit_count] = u;
         options->v[options->explicit_count++] = v;
-        rest += used + (rest[used] == ':');
-    } while (*rest);
+        rest += used;
+    } while (*rest++ == ':');
     return PIM_OK;
 }
 

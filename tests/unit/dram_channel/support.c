@@ -30,7 +30,8 @@ enum pim_status try_configure(struct pim_dram_configuration *configuration, cons
 void configure(struct pim_dram_configuration *configuration, const char *preset, const char *const *settings)
 {
     struct pim_error error;
-    ck_assert_msg(try_configure(configuration, preset, settings, &error) == PIM_OK, "%s: %s", preset, error.text);
+    ck_assert_msg(try_configure(configuration, preset, settings, &error) == PIM_OK, "%s: %s", preset,
+                  error.text);
 }
 
 static void served(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
@@ -133,7 +134,8 @@ struct access *random_list(struct pim_random *random, const struct pim_dram_conf
         } else {
             address = pim_random_below(random, places) * access;
         }
-        time += pim_random_below(random, 400) == 0 ? 3000 * pim_random_unit(random) : pim_random_unit(random) / rate;
+        time += pim_random_below(random, 400) == 0 ? 3000 * pim_random_unit(random)
+                                                   : pim_random_unit(random) / rate;
         list[i] = (struct access){(uint64_t)time, address, pim_random_chance(random, write)};
     }
     return list;

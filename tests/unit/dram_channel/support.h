@@ -42,7 +42,7 @@ void random_settings(struct settings *settings, struct pim_random *random);
 struct access *random_list(struct pim_random *random, const struct pim_dram_configuration *configuration,
                            size_t count, double rate);
 
-/* Path of a file below tests/data/dram; static storage is not used: `buffer` is the caller's. */
+/* Path of a file below tests/data/dram. */
 void data_path(char *buffer, size_t size, const char *name);
 
 #endif

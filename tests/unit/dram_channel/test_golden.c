@@ -70,7 +70,8 @@ static void compare_completions(const char *name, const struct outcome *outcome,
 }
 
 /* The commands of one tool in a .cmds.csv against the log. */
-static void compare_commands(const char *path, const char *tool, const struct pim_dram_configuration *configuration,
+static void compare_commands(const char *path, const char *tool,
+                             const struct pim_dram_configuration *configuration,
                              const struct outcome *outcome)
 {
     struct pim_csv_reader *reader = open_csv(path);
@@ -142,9 +143,13 @@ static const struct {
     {"closed_r2_cap4_ddr4_2400r_noref", "ddr4_2400r", "r2_complete", {"dram.page=closed", "dram.page_cap=4"}},
     {"closed_ds3_ddr4_2400r_noref", "ddr4_2400r", "ds3_complete", {"dram.page=closed"}},
     {"frfcfs_rtp3_hbm2_pim_act1_noref", "hbm2_pim_act1", "r2_complete", {"dram.trtp=3"}},
-    {"frfcfs_rowhit_rtp3_hbm2_pim_act1_noref", "hbm2_pim_act1", "r2_complete",
+    {"frfcfs_rowhit_rtp3_hbm2_pim_act1_noref",
+     "hbm2_pim_act1",
+     "r2_complete",
      {"dram.trtp=3", "dram.scheduler=frfcfs_row_hit"}},
-    {"per_bank_refresh_hbm2_pim_act1", "hbm2_pim_act1", "r2_complete",
+    {"per_bank_refresh_hbm2_pim_act1",
+     "hbm2_pim_act1",
+     "r2_complete",
      {"dram.refresh=true", "dram.refresh_mode=per_bank", "dram.trefi_bank=500"}},
 };
 
@@ -230,9 +235,10 @@ START_TEST(long_lists)
         data_path(path, sizeof path, lists[_i].file);
         struct pim_csv_reader *reader = open_csv(path);
         for (size_t i = 0; next_row(reader) && i < count; i++) {
-            ck_assert_msg(outcome.arrived[i] == (uint64_t)number(reader, "inject"), "%s: arrival of %zu", path, i);
-            ck_assert_msg(outcome.completed[i] == (uint64_t)number(reader, "complete"), "%s: completion of %zu",
+            ck_assert_msg(outcome.arrived[i] == (uint64_t)number(reader, "inject"), "%s: arrival of %zu",
                           path, i);
+            ck_assert_msg(outcome.completed[i] == (uint64_t)number(reader, "complete"),
+                          "%s: completion of %zu", path, i);
         }
         pim_csv_close(reader);
         outcome_free(&outcome);

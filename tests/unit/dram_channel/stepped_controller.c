@@ -1,0 +1,369 @@
+#include "tests/unit/dram_channel/stepped_controller.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BANKS = PIM_DRAM_BANKS_MAX, QUEUE = 128, KEPT = 4 };
+
+struct waiter {
+    uint64_t arrived;
+    size_t request;
+    struct pim_dram_location place;
+    bool write;
+};
+
+struct line {
+    struct waiter item[QUEUE];
+    size_t count;
+};
+
+struct job {
+    enum { JOB_REFRESH, JOB_REFRESH_BANK, JOB_CLOSE } kind;
+    uint32_t rank, bank;
+};
+
+struct controller {
+    const struct pim_dram_configuration *configuration;
+    const struct pim_dram_policy *policy;
+    struct pim_dram_constraint_table table;
+    uint64_t clock;
+    uint32_t ranks, banks, per_rank, per_group;
+    /* When each command was last issued for a bank (commands to a rank: for its first bank), newest first. */
+    uint64_t issued[PIM_DRAM_COMMANDS][BANKS][KEPT];
+    int64_t row[BANKS];
+    uint32_t accesses[BANKS];
+    uint64_t used[BANKS];
+    bool closing[BANKS];
+    struct line active, queue[2];
+    struct job jobs[256];
+    size_t job_count;
+    bool write_mode;
+    uint32_t owed[PIM_DRAM_RANKS_MAX], turn[PIM_DRAM_RANKS_MAX];
+    bool queued[PIM_DRAM_RANKS_MAX];
+    struct outcome *outcome;
+};
+
+static bool in_scope(const struct controller *c, enum pim_dram_scope scope, uint32_t a, uint32_t b)
+{
+    uint32_t rank_a = a / c->per_rank, rank_b = b / c->per_rank;
+    uint32_t per_pseudo = c->configuration->specification.organization.ranks;
+    bool same_pseudo = rank_a / per_pseudo == rank_b / per_pseudo;
+    switch (scope) {
+    case PIM_DRAM_SCOPE_BANK:
+        return a == b;
+    case PIM_DRAM_SCOPE_GROUP:
+        return a / c->per_group == b / c->per_group;
+    case PIM_DRAM_SCOPE_RANK:
+        return rank_a == rank_b;
+    case PIM_DRAM_SCOPE_OTHER_RANK:
+        return rank_a != rank_b && same_pseudo;
+    case PIM_DRAM_SCOPE_PSEUDO_CHANNEL:
+        return same_pseudo;
+    case PIM_DRAM_SCOPE_CHANNEL:
+    default:
+        return true;
+    }
+}
+
+/* Has enough time passed since every command that this one must wait for? */
+static bool ready(const struct controller *c, enum pim_dram_command command, uint32_t bank)
+{
+    for (size_t i = 0; i < c->table.count; i++) {
+        const struct pim_dram_constraint *row = &c->table.row[i];
+        if (!(row->next >> command & 1))
+            continue;
+        for (unsigned previous = 0; previous < PIM_DRAM_COMMANDS; previous++) {
+            if (!(row->previous >> previous & 1))
+                continue;
+            uint32_t too_close = 0;
+            for (uint32_t other = 0; other < c->banks; other++)
+                for (unsigned k = 0; in_scope(c, row->scope, bank, other) && k < KEPT; k++) {
+                    uint64_t at = c->issued[previous][other][k];
+                    too_close += at > 0 && c->clock < at + row->cycles;
+                }
+            if (too_close >= row->window)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void issue(struct controller *c, enum pim_dram_command command, uint32_t bank, int64_t row,
+                  int64_t column)
+{
+    uint64_t *issued = c->issued[command][bank];
+    memmove(&issued[1], &issued[0], (KEPT - 1) * sizeof issued[0]);
+    issued[0] = c->clock;
+    struct outcome *outcome = c->outcome;
+    if (outcome->record_count == outcome->record_room) {
+        outcome->record_room = outcome->record_room ? 2 * outcome->record_room : 1024;
+        outcome->records = realloc(outcome->records, outcome->record_room * sizeof *outcome->records);
+        ck_assert_ptr_nonnull(outcome->records);
+    }
+    outcome->records[outcome->record_count++] = (struct pim_dram_record){
+        c->clock, (uint32_t)row, (uint32_t)column, 0, (uint8_t)command, (uint8_t)bank};
+}
+
+static void close_row(struct controller *c, uint32_t bank)
+{
+    c->row[bank] = -1;
+    c->closing[bank] = false;
+}
+
+static bool has_active(const struct controller *c, uint32_t first, uint32_t end)
+{
+    for (size_t i = 0; i < c->active.count; i++)
+        if (c->active.item[i].place.bank >= first && c->active.item[i].place.bank < end)
+            return true;
+    return false;
+}
+
+static enum pim_dram_command needed(const struct controller *c, const struct waiter *waiter)
+{
+    int64_t row = c->row[waiter->place.bank];
+    if (row < 0)
+        return PIM_DRAM_ACT;
+    if (row != waiter->place.row)
+        return PIM_DRAM_PRE;
+    return waiter->write ? PIM_DRAM_WR : PIM_DRAM_RD;
+}
+
+/* What schedulers other than the plain one forbid. */
+static bool allowed(const struct controller *c, const struct line *line, const struct waiter *waiter)
+{
+    enum pim_dram_command command = needed(c, waiter);
+    uint32_t bank = waiter->place.bank;
+    if (command == PIM_DRAM_PRE && has_active(c, bank, bank + 1))
+        return false;
+    for (size_t i = 0; i < line->count; i++) {
+        const struct waiter *other = &line->item[i];
+        bool older = other->arrived < waiter->arrived;
+        if (c->policy->scheduler == PIM_DRAM_FCFS && older)
+            return false;
+        if (other->place.bank != bank || !older)
+            continue;
+        if (command == PIM_DRAM_PRE && other->place.row == c->row[bank] &&
+            c->policy->scheduler == PIM_DRAM_FRFCFS_ROW_HIT)
+            return false;
+        if (pim_dram_is_column(command) && other->place.row != c->row[bank] && c->policy->row_hit_cap > 0 &&
+            c->accesses[bank] >= c->policy->row_hit_cap && c->policy->scheduler != PIM_DRAM_FCFS)
+            return false;
+    }
+    return c->policy->scheduler != PIM_DRAM_FCFS || c->active.count == 0;
+}
+
+enum slot { SLOT_ANY, SLOT_COLUMN, SLOT_ROW };
+
+static bool fits(enum slot slot, enum pim_dram_command command)
+{
+    return slot == SLOT_ANY || (slot == SLOT_COLUMN) == pim_dram_is_column(command);
+}
+
+/* The oldest request of a line whose command is ready; SIZE_MAX: none. */
+static size_t pick(const struct controller *c, const struct line *line, enum slot slot, bool active)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < line->count; i++) {
+        const struct waiter *waiter = &line->item[i];
+        enum pim_dram_command command = needed(c, waiter);
+        if (!fits(slot, command) || (!active && !allowed(c, line, waiter)) ||
+            !ready(c, command, waiter->place.bank))
+            continue;
+        if (best == SIZE_MAX || waiter->arrived < line->item[best].arrived)
+            best = i;
+    }
+    return best;
+}
+
+static void take_out(struct line *line, size_t index)
+{
+    memmove(&line->item[index], &line->item[index + 1], (line->count - index - 1) * sizeof line->item[0]);
+    line->count--;
+}
+
+static void serve_waiter(struct controller *c, struct line *line, size_t index)
+{
+    struct waiter waiter = line->item[index];
+    uint32_t bank = waiter.place.bank;
+    enum pim_dram_command command = needed(c, &waiter);
+    bool close = c->policy->page == PIM_DRAM_PAGE_CLOSED && c->accesses[bank] >= c->policy->page_cap;
+    if (close && pim_dram_is_column(command))
+        command = command == PIM_DRAM_RD ? PIM_DRAM_RDA : PIM_DRAM_WRA;
+    issue(c, command, bank, waiter.place.row, waiter.place.column);
+    if (c->outcome->first_command[waiter.request] == UINT64_MAX)
+        c->outcome->first_command[waiter.request] = c->clock;
+    if (command == PIM_DRAM_PRE) {
+        close_row(c, bank);
+        return;
+    }
+    take_out(line, index);
+    c->used[bank] = c->clock;
+    if (command == PIM_DRAM_ACT) {
+        c->row[bank] = waiter.place.row;
+        c->accesses[bank] = 0;
+        c->active.item[c->active.count++] = waiter;
+        return;
+    }
+    c->accesses[bank]++;
+    if (close)
+        close_row(c, bank);
+    const struct pim_dram_specification *specification = &c->configuration->specification;
+    uint64_t latency =
+        waiter.write ? pim_dram_write_latency(specification) : pim_dram_read_latency(specification);
+    c->outcome->completed[waiter.request] = c->clock + latency;
+    if (c->outcome->cycles < c->clock + latency)
+        c->outcome->cycles = c->clock + latency;
+}
+
+static void finish_job(struct controller *c)
+{
+    memmove(&c->jobs[0], &c->jobs[1], (c->job_count - 1) * sizeof c->jobs[0]);
+    c->job_count--;
+}
+
+/* The head of the maintenance queue; true when it took the slot. */
+static bool serve_job(struct controller *c, enum slot slot)
+{
+    const struct job job = c->jobs[0];
+    uint32_t first = job.kind == JOB_REFRESH ? job.rank * c->per_rank : job.bank;
+    uint32_t end = job.kind == JOB_REFRESH ? first + c->per_rank : first + 1;
+    bool open = false;
+    for (uint32_t i = first; i < end; i++)
+        open |= c->row[i] >= 0;
+    enum pim_dram_command command = job.kind == JOB_REFRESH ? PIM_DRAM_REF : PIM_DRAM_REFPB;
+    if (open)
+        command = job.kind == JOB_REFRESH ? PIM_DRAM_PREA : PIM_DRAM_PRE;
+    if (slot == SLOT_COLUMN || (open && has_active(c, first, end)) || !ready(c, command, first))
+        return false;
+    issue(c, command, first, UINT32_MAX, UINT32_MAX);
+    for (uint32_t i = first; open && i < end; i++)
+        close_row(c, i);
+    if (job.kind == JOB_CLOSE) {
+        finish_job(c);
+    } else if (!open) {
+        c->owed[job.rank]--;
+        c->queued[job.rank] = false;
+        c->turn[job.rank] = (c->turn[job.rank] + 1) % c->per_rank;
+        finish_job(c);
+    }
+    while (c->job_count > 0 && c->jobs[0].kind == JOB_CLOSE && c->row[c->jobs[0].bank] < 0)
+        finish_job(c);
+    return true;
+}
+
+static void run_slot(struct controller *c, enum slot slot)
+{
+    if (slot != SLOT_ROW) {
+        size_t best = pick(c, &c->active, slot, true);
+        if (best != SIZE_MAX) {
+            serve_waiter(c, &c->active, best);
+            return;
+        }
+    }
+    if (c->job_count > 0) {
+        (void)serve_job(c, slot);
+        return;
+    }
+    size_t reads = c->queue[0].count, writes = c->queue[1].count;
+    if (!c->write_mode)
+        c->write_mode = writes >= c->policy->write_high || reads == 0;
+    else if (writes <= c->policy->write_low && reads > 0)
+        c->write_mode = false;
+    struct line *line = &c->queue[c->write_mode];
+    size_t best = pick(c, line, slot, false);
+    if (best != SIZE_MAX)
+        serve_waiter(c, line, best);
+}
+
+/* Refreshes that are due, postponed ones that may go now, and rows that the page policy wants closed. */
+static void ask_for_maintenance(struct controller *c, uint64_t interval)
+{
+    for (uint32_t rank = 0; rank < c->ranks; rank++) {
+        uint32_t first = rank * c->per_rank;
+        bool wanted = has_active(c, first, first + c->per_rank);
+        for (unsigned i = 0; i < 2; i++)
+            for (size_t j = 0; j < c->queue[i].count; j++)
+                wanted |= c->queue[i].item[j].place.bank / c->per_rank == rank;
+        if (c->policy->refresh && c->clock % interval == 0)
+            c->owed[rank]++;
+        if (c->owed[rank] == 0 || c->queued[rank] || (c->owed[rank] <= c->policy->postpone && wanted))
+            continue;
+        c->queued[rank] = true;
+        c->jobs[c->job_count++] = (struct job){c->policy->per_bank_refresh ? JOB_REFRESH_BANK : JOB_REFRESH,
+                                               rank, first + c->turn[rank]};
+    }
+    for (uint32_t bank = 0; bank < c->banks && c->policy->page != PIM_DRAM_PAGE_OPEN; bank++) {
+        bool due = c->policy->page == PIM_DRAM_PAGE_CLOSED
+                       ? c->accesses[bank] >= c->policy->page_cap
+                       : c->clock >= c->used[bank] + c->policy->page_timeout;
+        if (c->row[bank] < 0 || c->accesses[bank] == 0 || !due || c->closing[bank] ||
+            has_active(c, bank, bank + 1) || !ready(c, PIM_DRAM_PRE, bank))
+            continue;
+        c->closing[bank] = true;
+        c->jobs[c->job_count++] = (struct job){JOB_CLOSE, 0, bank};
+    }
+}
+
+/* A request comes in this cycle; false when its queue is full. */
+static bool accept(struct controller *c, const struct access *access, size_t request)
+{
+    struct pim_dram_location place = pim_dram_locate(&c->configuration->mapping, access->address);
+    const struct line *writes = &c->queue[1];
+    for (size_t i = 0; i < writes->count; i++) {
+        const struct pim_dram_location *other = &writes->item[i].place;
+        if (other->bank != place.bank || other->row != place.row || other->column != place.column)
+            continue;
+        c->outcome->completed[request] = access->write ? c->clock : c->clock + 1;
+        if (c->outcome->cycles < c->outcome->completed[request])
+            c->outcome->cycles = c->outcome->completed[request];
+        return true;
+    }
+    struct line *line = &c->queue[access->write];
+    if (line->count >= (access->write ? c->policy->write_queue : c->policy->read_queue))
+        return false;
+    line->item[line->count++] = (struct waiter){c->clock, request, place, access->write};
+    return true;
+}
+
+void stepped_serve(struct outcome *outcome, const struct pim_dram_configuration *configuration,
+                   const struct access *list, size_t count)
+{
+    const struct pim_dram_organization *organization = &configuration->specification.organization;
+    struct controller *c = calloc(1, sizeof *c);
+    *outcome = (struct outcome){.count = count};
+    outcome->arrived = malloc((count + 1) * sizeof *outcome->arrived);
+    outcome->first_command = malloc((count + 1) * sizeof *outcome->first_command);
+    outcome->completed = malloc((count + 1) * sizeof *outcome->completed);
+    ck_assert(c && outcome->arrived && outcome->first_command && outcome->completed);
+    c->configuration = configuration;
+    c->policy = &configuration->policy;
+    c->outcome = outcome;
+    c->ranks = pim_dram_ranks(organization);
+    c->per_rank = pim_dram_banks_per_rank(organization);
+    c->per_group = organization->banks;
+    c->banks = c->ranks * c->per_rank;
+    for (uint32_t i = 0; i < BANKS; i++)
+        c->row[i] = -1;
+    pim_dram_constraints(&configuration->specification, &c->table);
+    bool split = configuration->specification.split_command_bus;
+    uint64_t interval = configuration->policy.per_bank_refresh
+                            ? pim_dram_bank_refresh_interval(&configuration->specification)
+                            : configuration->specification.parameter[PIM_DRAM_T_REFI];
+    for (size_t next = 0; next < count || c->active.count + c->queue[0].count + c->queue[1].count > 0 ||
+                          c->clock < outcome->cycles;
+         c->clock++) {
+        if (c->clock > 0) {
+            ask_for_maintenance(c, interval);
+            run_slot(c, split ? SLOT_COLUMN : SLOT_ANY);
+            if (split)
+                run_slot(c, SLOT_ROW);
+        }
+        if (next < count && list[next].cycle <= c->clock) {
+            outcome->first_command[next] = UINT64_MAX;
+            outcome->arrived[next] = c->clock;
+            next += accept(c, &list[next], next);
+        }
+    }
+    free(c);
+}

@@ -1,0 +1,334 @@
+/* The command checker: planted violations are found, runs of the controller have none, energy adds up. */
+#include "tests/unit/dram_channel/suites.h"
+#include "tests/unit/dram_channel/support.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct found {
+    const char *wanted;                           /* text of a rule or of a constraint */
+    const struct pim_dram_constraint *constraint; /* its scope and sets; NULL: any */
+    unsigned hits;
+};
+
+static void look(void *context, const struct pim_dram_violation *violation)
+{
+    struct found *found = context;
+    const struct pim_dram_constraint *c = violation->constraint, *w = found->constraint;
+    const char *text = c ? c->text : violation->rule;
+    if (strcmp(text, found->wanted) == 0 &&
+        (!w || (c && c->scope == w->scope && c->previous == w->previous && c->next == w->next)))
+        found->hits++;
+}
+
+/* A place for `command` in which `scope` relates it to bank 0 of rank 0. */
+static struct pim_dram_logged place(const struct pim_dram_organization *o, enum pim_dram_command command,
+                                    enum pim_dram_scope scope, unsigned number)
+{
+    struct pim_dram_logged logged = {.command = command};
+    if (scope == PIM_DRAM_SCOPE_OTHER_RANK)
+        logged.rank = number;
+    if (scope >= PIM_DRAM_SCOPE_GROUP && scope != PIM_DRAM_SCOPE_OTHER_RANK && o->banks > 1)
+        logged.bank = number % o->banks;
+    return logged;
+}
+
+/* Only previous and next (with a window: the commands in between as well), one cycle too close or just right. */
+static unsigned plant(const struct pim_dram_configuration *configuration,
+                      const struct pim_dram_constraint *constraint, unsigned previous, unsigned next,
+                      bool legal)
+{
+    struct found found = {constraint->text, constraint, 0};
+    struct pim_dram_check *check =
+        pim_dram_check_create(&configuration->specification, &configuration->policy, look, &found);
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert_ptr_nonnull(check);
+    const struct pim_dram_organization *o = &configuration->specification.organization;
+    uint64_t first = 1000;
+    for (unsigned i = 0; i < constraint->window; i++) {
+        struct pim_dram_logged logged = place(o, (enum pim_dram_command)previous, constraint->scope, 0);
+        logged.cycle = first + i;
+        ck_assert(pim_dram_check_command(check, &logged, &error) == PIM_OK);
+    }
+    struct pim_dram_logged logged = place(o, (enum pim_dram_command)next, constraint->scope, 1);
+    logged.cycle = first + constraint->cycles - !legal;
+    ck_assert(pim_dram_check_command(check, &logged, &error) == PIM_OK);
+    pim_dram_check_destroy(check);
+    return found.hits;
+}
+
+/* Of every constraint of every preset, for each pair of commands it is about. */
+START_TEST(every_constraint_is_checked)
+{
+    static const char *const two_ranks[] = {"dram.ranks=2", NULL};
+    const struct pim_dram_preset *preset = pim_dram_preset((size_t)_i / 2);
+    struct pim_dram_configuration configuration;
+    struct pim_dram_constraint_table table;
+    configure(&configuration, preset->name, _i % 2 ? two_ranks : NULL);
+    pim_dram_constraints(&configuration.specification, &table);
+    ck_assert_uint_gt(table.count, 30);
+    for (size_t i = 0; i < table.count; i++)
+        for (unsigned previous = 0; previous < PIM_DRAM_COMMANDS; previous++)
+            for (unsigned next = 0; next < PIM_DRAM_COMMANDS; next++) {
+                const struct pim_dram_constraint *row = &table.row[i];
+                if (!(row->previous >> previous & 1) || !(row->next >> next & 1) ||
+                    (row->scope == PIM_DRAM_SCOPE_OTHER_RANK &&
+                     configuration.specification.organization.ranks < 2))
+                    continue;
+                ck_assert_msg(plant(&configuration, row, previous, next, false) == 1,
+                              "%s: %s not found: %s to %s", preset->name, row->text,
+                              pim_dram_command_text((enum pim_dram_command)previous),
+                              pim_dram_command_text((enum pim_dram_command)next));
+                ck_assert_msg(plant(&configuration, row, previous, next, true) == 0, "%s: %s is too strict",
+                              preset->name, row->text);
+            }
+}
+END_TEST
+
+/* Logs with one mistake that is no distance, and the rule that must be named. */
+static const struct {
+    const char *rule;
+    struct pim_dram_logged log[3];
+} mistakes[] = {
+    {"the bank is open already",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {900, PIM_DRAM_ACT, 0, 0, 0, 0, 2, 0}}},
+    {"the bank is closed", {{100, PIM_DRAM_RD, 0, 0, 0, 0, 1, 0}}},
+    {"another row is open", {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {900, PIM_DRAM_RD, 0, 0, 0, 0, 2, 0}}},
+    {"a row of the rank is open",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {900, PIM_DRAM_REF, 0, 0, -1, -1, -1, -1}}},
+    {"the bank is open", {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {900, PIM_DRAM_REFPB, 0, 0, 0, 0, -1, -1}}},
+    {"the bank is closed",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0},
+      {200, PIM_DRAM_RDA, 0, 0, 0, 0, 1, 0},
+      {900, PIM_DRAM_RD, 0, 0, 0, 0, 1, 0}}},
+    {"the bank is closed",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0},
+      {200, PIM_DRAM_PREA, 0, 0, -1, -1, -1, -1},
+      {900, PIM_DRAM_WR, 0, 0, 0, 0, 1, 0}}},
+    {"the command bus is in use in this cycle",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {100, PIM_DRAM_ACT, 0, 0, 1, 0, 1, 0}}},
+    {"the data bus is in use when the data come",
+     {{100, PIM_DRAM_RD, 0, 0, 0, 0, 1, 0},
+      {101, PIM_DRAM_WR, 0, 0, 1, 0, 1, 0},
+      {108, PIM_DRAM_RD, 0, 0, 2, 0, 1, 0}}},
+    {"earlier than the command before",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {99, PIM_DRAM_ACT, 0, 0, 1, 0, 1, 0}}},
+    {"a refresh of the rank is overdue", {{2 * 9364, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}}},
+    {"no such channel", {{100, PIM_DRAM_ACT, 1, 0, 0, 0, 1, 0}}},
+    {"no such rank", {{100, PIM_DRAM_ACT, 0, 1, 0, 0, 1, 0}}},
+    {"no such bank group", {{100, PIM_DRAM_ACT, 0, 0, 4, 0, 1, 0}}},
+    {"no such bank", {{100, PIM_DRAM_ACT, 0, 0, 0, -1, 1, 0}}},
+    {"no such row", {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 65536, 0}}},
+    {"no such column", {{100, PIM_DRAM_RD, 0, 0, 0, 0, 0, 128}}},
+};
+
+START_TEST(other_mistakes_are_found)
+{
+    struct pim_dram_configuration configuration;
+    struct found found = {mistakes[_i].rule, NULL, 0};
+    struct pim_error error = {PIM_OK, ""};
+    configure(&configuration, "ddr4_2400r", NULL);
+    struct pim_dram_check *check =
+        pim_dram_check_create(&configuration.specification, &configuration.policy, look, &found);
+    ck_assert_ptr_nonnull(check);
+    for (unsigned i = 0; i < 3 && mistakes[_i].log[i].cycle > 0; i++)
+        ck_assert(pim_dram_check_command(check, &mistakes[_i].log[i], &error) == PIM_OK);
+    ck_assert_msg(found.hits == 1, "%s: %u times", mistakes[_i].rule, found.hits);
+    ck_assert_uint_ge(pim_dram_check_violations(check), 1);
+    pim_dram_check_destroy(check);
+}
+END_TEST
+
+static void complain(void *context, const struct pim_dram_violation *violation)
+{
+    ck_abort_msg("%s: command %" PRIu64 ", %s in %" PRIu64 ": %s", (const char *)context, violation->number,
+                 pim_dram_command_text(violation->command.command), violation->command.cycle,
+                 violation->constraint ? violation->constraint->text : violation->rule);
+}
+
+static void near(double a, double b, const char *what)
+{
+    ck_assert_msg(fabs(a - b) <= 1e-9 * fabs(b), "%s: %.17g and %.17g", what, a, b);
+}
+
+/* Energy of the counters against energy re-added from the log. */
+static void compare_energy(const struct pim_dram_configuration *configuration, const struct outcome *outcome,
+                           const struct pim_dram_check *check)
+{
+    struct pim_dram_counters counters;
+    struct pim_dram_energy a, b;
+    uint64_t end = outcome->cycles;
+    if (outcome->record_count && outcome->records[outcome->record_count - 1].cycle > end)
+        return; /* maintenance behind the last request: the counters' end is before the log's */
+    pim_dram_check_counters(check, end, &counters);
+    ck_assert_uint_eq(counters.active_cycles, outcome->counters.active_cycles);
+    ck_assert_uint_eq(counters.precharged_banks, outcome->counters.precharged_banks);
+    pim_dram_energy_compute(&configuration->specification, &configuration->energy, &outcome->counters, end,
+                            &a);
+    pim_dram_energy_compute(&configuration->specification, &configuration->energy, &counters, end, &b);
+    if (configuration->energy.model == PIM_DRAM_ENERGY_NONE)
+        return;
+    near(a.activate, b.activate, "activate");
+    near(a.read + a.write, b.read + b.write, "read and write");
+    near(a.refresh, b.refresh, "refresh");
+    near(a.background, b.background, "background");
+    near(a.total, b.total, "total");
+    near(a.total, a.activate + a.precharge + a.read + a.write + a.refresh + a.io + a.background, "sum");
+}
+
+/* Random lists at random settings on every preset. */
+static void check_runs(size_t preset_index, unsigned rounds, size_t requests, uint64_t seed)
+{
+    static const char *const more[] = {NULL, "dram.refresh_mode=per_bank", "dram.ranks=2",
+                                       "dram.bank_xor=true"};
+    const char *preset = pim_dram_preset(preset_index)->name;
+    struct pim_random random;
+    pim_random_initialize(&random, seed + preset_index);
+    for (unsigned round = 0; round < rounds; round++) {
+        struct settings settings;
+        struct pim_dram_configuration configuration;
+        struct outcome outcome;
+        struct pim_error error = {PIM_OK, ""};
+        random_settings(&settings, &random);
+        const char *all[12] = {NULL};
+        size_t n = 0;
+        while (round > 0 && settings.list[n])
+            all[n] = settings.list[n], n++;
+        const char *extra = more[round % 4];
+        if (extra && !(round % 4 == 1 && strncmp(preset, "ddr4", 4) == 0)) /* DDR4 has no REFpb */
+            all[n] = extra;
+        configure(&configuration, preset, all);
+        struct access *list = random_list(&random, &configuration, requests, 0.05 + pim_random_unit(&random));
+        serve(&outcome, &configuration, list, requests, true);
+        struct pim_dram_check *check = pim_dram_check_create(
+            &configuration.specification, &configuration.policy, complain, (void *)(uintptr_t)preset);
+        ck_assert_ptr_nonnull(check);
+        /* Channel by channel: a channel's commands are in order, those of several are not. */
+        for (uint32_t channel = 0; channel < configuration.specification.organization.channels; channel++) {
+            struct pim_dram_check *one =
+                channel == 0 ? check
+                             : pim_dram_check_create(&configuration.specification, &configuration.policy,
+                                                     complain, (void *)(uintptr_t)preset);
+            ck_assert_ptr_nonnull(one);
+            for (size_t i = 0; i < outcome.record_count; i++) {
+                struct pim_dram_logged logged =
+                    pim_dram_logged_record(&configuration.specification, &outcome.records[i]);
+                if (logged.channel == channel)
+                    ck_assert(pim_dram_check_command(one, &logged, &error) == PIM_OK);
+            }
+            if (one != check)
+                pim_dram_check_destroy(one);
+        }
+        if (configuration.specification.organization.channels == 1)
+            compare_energy(&configuration, &outcome, check);
+        pim_dram_check_destroy(check);
+        outcome_free(&outcome);
+        free(list);
+    }
+}
+
+START_TEST(runs_violate_nothing)
+{
+    check_runs((size_t)_i, 12, 1500, 7);
+}
+END_TEST
+
+/* DRAMPower's formulas with the currents of MT40A1G8PM, each in its closed form. */
+START_TEST(energy_of_currents)
+{
+    struct pim_dram_configuration configuration;
+    configure(&configuration, "ddr4_2400r", NULL);
+    struct pim_dram_counters counters = {.precharged_banks = 91964, .active_cycles = 1000};
+    counters.commands[PIM_DRAM_ACT] = 91980;
+    counters.commands[PIM_DRAM_RD] = 134008;
+    counters.commands[PIM_DRAM_WR] = 65984;
+    counters.commands[PIM_DRAM_REF] = 110;
+    struct pim_dram_energy energy;
+    pim_dram_energy_compute(&configuration.specification, &configuration.energy, &counters, 3000, &energy);
+    /* DRAMPower on a log with these counts: J x 10^12. */
+    ck_assert_double_eq_tol(energy.read / 3.943617e8, 1, 1e-6);
+    ck_assert_double_eq_tol(energy.write / 1.688515e8, 1, 1e-6);
+    ck_assert_double_eq_tol(energy.refresh / 7.884373e7, 1, 1e-6);
+    ck_assert_double_eq_tol(energy.activate / 1.434314e8, 1, 1e-6);
+    ck_assert_double_eq_tol(energy.precharge / 1.647336e8, 1, 1e-6);
+    ck_assert_double_eq_tol(energy.background_active, 8 * 1.2 * 43 * 1000 * 0.833, 1e-6);
+    ck_assert_double_eq_tol(energy.background_precharged, 8 * 1.2 * 34 * 2000 * 0.833, 1e-6);
+}
+END_TEST
+
+START_TEST(energy_per_bit)
+{
+    struct pim_dram_configuration configuration;
+    configure(&configuration, "nicepim_stack", NULL);
+    struct pim_dram_counters counters = {0};
+    counters.commands[PIM_DRAM_RD] = 1000;
+    struct pim_dram_energy energy;
+    pim_dram_energy_compute(&configuration.specification, &configuration.energy, &counters, 5000, &energy);
+    ck_assert_double_eq_tol(energy.total, 0.88 * 128 * 1000, 1e-6);
+}
+END_TEST
+
+/* A stream reaches 95 % of what refresh leaves of the peak; `settings` interleave where the preset does not. A
+ * private bank cannot hide its row changes: 64 columns take 64 + tRTP + tRP + tRCD - 1 cycles. */
+static const struct {
+    const char *preset, *mapping;
+    double least, most;
+} streams[] = {
+    {"ddr4_2400r", "dram.mapping=row bank rank column group pseudo channel", 0.95, 1},
+    {"ddr4_3200", NULL, 0.95, 1},
+    {"lpddr4_3200", NULL, 0.95, 1},
+    {"hbm2_pim", NULL, 0.95, 1},
+    {"hbm2_pim_act1", NULL, 0.95, 1},
+    {"hbm2_2000", NULL, 0.95, 1},
+    {"pimbank_400", NULL, 0.95 * 64 / 82, 64.0 / 82},
+    {"allspark_stack", "dram.mapping=row column channel bank", 0.95 * 64 / 82, 64.0 / 82},
+    {"nicepim_stack", "dram.mapping=row column channel bank", 0.95 * 64 / 82, 64.0 / 82},
+};
+
+START_TEST(stream_bandwidth)
+{
+    const char *const settings[] = {streams[_i].mapping, NULL};
+    struct pim_dram_configuration configuration;
+    struct outcome outcome;
+    configure(&configuration, streams[_i].preset, settings);
+    const struct pim_dram_organization *o = &configuration.specification.organization;
+    const uint32_t *parameter = configuration.specification.parameter;
+    uint32_t buses = o->channels * o->pseudo_channels;
+    size_t count = (size_t)buses * 10000;
+    struct access *list = malloc(count * sizeof *list);
+    ck_assert_ptr_nonnull(list);
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct access){0, i * o->access_bytes, false};
+    serve(&outcome, &configuration, list, count, false);
+    uint32_t step = parameter[PIM_DRAM_T_B] > parameter[PIM_DRAM_T_CCD_S] ? parameter[PIM_DRAM_T_B]
+                                                                          : parameter[PIM_DRAM_T_CCD_S];
+    double share = (double)count * step / buses / (double)outcome.cycles;
+    double after_refresh = share / (1 - (double)parameter[PIM_DRAM_T_RFC] / parameter[PIM_DRAM_T_REFI]);
+    printf("%s: %.4f of the peak, %.4f of the peak after refresh\n", streams[_i].preset, share,
+           after_refresh);
+    ck_assert_msg(after_refresh >= streams[_i].least && after_refresh <= streams[_i].most + 0.01, "%s: %g",
+                  streams[_i].preset, after_refresh);
+    outcome_free(&outcome);
+    free(list);
+}
+END_TEST
+
+Suite *suite_channel_check(void)
+{
+    Suite *suite = suite_create("channel_check");
+    TCase *cases = tcase_create("check");
+    int presets = (int)pim_dram_preset_count();
+    tcase_set_timeout(cases, 60);
+    tcase_add_loop_test(cases, every_constraint_is_checked, 0, 2 * presets);
+    tcase_add_loop_test(cases, other_mistakes_are_found, 0, sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_loop_test(cases, runs_violate_nothing, 0, presets);
+    tcase_add_test(cases, energy_of_currents);
+    tcase_add_test(cases, energy_per_bit);
+    tcase_add_loop_test(cases, stream_bandwidth, 0, sizeof streams / sizeof streams[0]);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

@@ -1,0 +1,189 @@
+/* What must be refused, and the mapping's properties. */
+#include "tests/unit/dram_channel/suites.h"
+#include "tests/unit/dram_channel/support.h"
+
+#include "tools/command/dram_list.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *preset;
+    const char *settings[3];
+    const char *message; /* part of it */
+} refused[] = {
+    {"ddr4_2400r", {"dram.tras=56"}, "dram.tras is 56 cycles and dram.trc is 55"},
+    {"ddr4_2400r", {"dram.tccd_l=3"}, "dram.tccd_s"},
+    {"ddr4_2400r", {"dram.trrd_l=3"}, "dram.trrd_s"},
+    {"ddr4_2400r", {"dram.twtr_l=2"}, "dram.twtr_s"},
+    {"ddr4_2400r", {"dram.trcd_read=40"}, "dram.trcd_read"},
+    {"ddr4_2400r", {"dram.burst_cycles=0"}, "dram.burst_cycles is 0"},
+    {"ddr4_2400r", {"dram.trefi=433"}, "dram.trefi"},
+    {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.trefi_bank=40"}, "dram.trefi_bank"},
+    {"ddr4_2400r", {"dram.refresh_mode=per_bank"}, "idd5pb"},
+    {"ddr4_2400r", {"energy.idd5b_ma=5"}, "negative"},
+    {"ddr4_2400r", {"dram.banks=3"}, "power of two"},
+    {"ddr4_2400r", {"dram.ranks=8"}, "64 banks"},
+    {"ddr4_2400r", {"dram.row_bytes=8200"}, "multiple"},
+    {"ddr4_2400r", {"dram.write_high=33"}, "write_high"},
+    {"ddr4_2400r", {"dram.write_low=30"}, "write_low"},
+    {"ddr4_2400r", {"dram.mapping=row bank group column"}, NULL},
+    {"ddr4_2400r", {"dram.mapping=row bank column"}, "2 bits of group are missing"},
+    {"ddr4_2400r", {"dram.mapping=row bank group colum"}, "no field"},
+    {"ddr4_2400r", {"dram.mapping=row bank group column column:2"}, "more bits"},
+    {"ddr4_2400r", {"dram.mapping=row bank group:3 column"}, "more bits"},
+    {"ddr4_2400r", {"dram.rows=50000", "dram.mapping=bank row group column"}, "row must stand first"},
+    {"ddr4_2400r", {"dram.refresh_postpone=9"}, "refresh_postpone"},
+    {"ddr4_2400", {NULL}, "the nearest is ddr4_2400r"},
+};
+
+START_TEST(impossible_configurations)
+{
+    struct pim_dram_configuration configuration;
+    struct pim_error error;
+    enum pim_status status = try_configure(&configuration, refused[_i].preset, refused[_i].settings, &error);
+    if (!refused[_i].message) {
+        ck_assert_msg(status == PIM_OK, "%s", error.text);
+        return;
+    }
+    ck_assert_msg(status != PIM_OK, "case %d was taken", _i);
+    ck_assert_msg(strstr(error.text, refused[_i].message) != NULL, "%s", error.text);
+}
+END_TEST
+
+static const struct {
+    const char *text, *message; /* NULL: good */
+} lists[] = {
+    {"cycle,op,address\n0,R,0\n5,W,0x40\n5,R,8589934591\n", NULL},
+    {"cycle,op,address,bytes\n0,R,0,1\n5,W,64,4096\n", NULL},
+    {"cycle,op,address\n", NULL},
+    {"cycle,op,address\n5,R,0\n4,R,64\n", "back in time"},
+    {"cycle,op,address\n0,R,8589934592\n", "beyond the capacity of 8589934592"},
+    {"cycle,op,address,bytes\n0,R,8589934528,65\n", "within the capacity"},
+    {"cycle,op,address,bytes\n0,R,0,0\n", "bytes"},
+    {"cycle,op,address\n0,X,0\n", "allowed are R and W"},
+    {"cycle,op,address\n-1,R,0\n", "cycle"},
+    {"cycle,op,address\n99999999999999999999,R,0\n", "cycle"},
+    {"cycle,address,op\n0,0,R\n", "header"},
+    {"cycle,op\n0,R\n", "header"},
+    {"cycle,op,address\n0,R\n", "2"},
+    {"", ""},
+};
+
+START_TEST(request_lists)
+{
+    char path[] = "/tmp/pimsim-dram-XXXXXX";
+    int descriptor = mkstemp(path);
+    ck_assert_int_ge(descriptor, 0);
+    size_t length = strlen(lists[_i].text);
+    ck_assert_int_eq(write(descriptor, lists[_i].text, length), (ssize_t)length);
+    close(descriptor);
+    struct pim_dram_configuration configuration;
+    struct dram_list list;
+    struct pim_error error = {PIM_OK, ""};
+    configure(&configuration, "ddr4_2400r", NULL);
+    enum pim_status status = dram_list_read(&list, path, &configuration, &error);
+    (void)unlink(path);
+    if (lists[_i].message) {
+        ck_assert_msg(status == PIM_BAD_INPUT, "case %d was taken", _i);
+        ck_assert_msg(strstr(error.text, lists[_i].message) != NULL, "%s", error.text);
+    } else {
+        ck_assert_msg(status == PIM_OK, "%s", error.text);
+    }
+    dram_list_terminate(&list);
+}
+END_TEST
+
+/* Generated streams: in range, in order, with the shares that were asked for. */
+START_TEST(generated_streams)
+{
+    struct pim_dram_configuration configuration;
+    struct pim_error error = {PIM_OK, ""};
+    configure(&configuration, "hbm2_pim", NULL);
+    struct dram_stream stream = {(unsigned)_i, 20000, 96, 0.6, 0.75, 0.5, 3};
+    struct dram_list list;
+    ck_assert(dram_list_generate(&list, &stream, &configuration, &error) == PIM_OK);
+    size_t reads = 0, near = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        ck_assert_uint_lt(list.items[i].address, configuration.mapping.capacity);
+        ck_assert_uint_eq(list.items[i].cycle, 2 * i);
+        reads += !list.items[i].write;
+        struct pim_dram_location here = pim_dram_locate(&configuration.mapping, list.items[i].address);
+        struct pim_dram_location before =
+            pim_dram_locate(&configuration.mapping, list.items[i > 0 ? i - 1 : 0].address);
+        near += i > 0 && here.row == before.row && here.bank == before.bank;
+    }
+    ck_assert_double_eq_tol((double)reads / 20000, 0.75, 0.02);
+    if (stream.pattern == DRAM_MIXED)
+        ck_assert_double_eq_tol((double)near / 20000, 0.6, 0.02);
+    if (stream.pattern == DRAM_RANDOM)
+        ck_assert_uint_lt(near, 10);
+    if (stream.pattern == DRAM_STRIDED)
+        ck_assert_uint_eq(list.items[3].address, 3 * 96);
+    dram_list_terminate(&list);
+}
+END_TEST
+
+static const struct {
+    const char *preset;
+    const char *settings[4];
+} mappings[] = {
+    {"ddr4_2400r", {NULL}},
+    {"ddr4_2400r", {"dram.bank_xor=true"}},
+    {"ddr4_2400r", {"dram.mapping=row:3 column:2 row:4 bank:1 group row column bank", "dram.bank_xor=true"}},
+    {"ddr4_2400r", {"dram.rows=50000", "dram.bank_xor=true"}},
+    {"hbm2_2000", {"dram.ranks=2", "dram.mapping=channel row bank rank column:3 group pseudo column"}},
+    {"allspark_stack", {NULL}},
+};
+
+/* One to one: address -> location -> address, and every part in range. */
+START_TEST(mapping_is_one_to_one)
+{
+    struct pim_dram_configuration configuration;
+    configure(&configuration, mappings[_i].preset, mappings[_i].settings);
+    const struct pim_dram_organization *o = &configuration.specification.organization;
+    struct pim_random random;
+    pim_random_initialize(&random, 11);
+    for (unsigned i = 0; i < 20000; i++) {
+        uint64_t address = pim_random_below(&random, configuration.mapping.capacity);
+        if (i < 2)
+            address = i ? configuration.mapping.capacity - 1 : 0;
+        struct pim_dram_location location = pim_dram_locate(&configuration.mapping, address);
+        ck_assert_uint_lt(location.channel, o->channels);
+        ck_assert_uint_lt(location.bank, pim_dram_ranks(o) * pim_dram_banks_per_rank(o));
+        ck_assert_uint_lt(location.row, o->rows);
+        ck_assert_uint_lt(location.column, o->columns);
+        ck_assert_uint_eq(pim_dram_address(&configuration.mapping, &location),
+                          address - address % o->access_bytes);
+    }
+}
+END_TEST
+
+/* Rows that collide in one bank are spread over all of them. */
+START_TEST(xor_spreads_rows)
+{
+    static const char *const settings[] = {"dram.bank_xor=true", NULL};
+    struct pim_dram_configuration configuration;
+    configure(&configuration, "ddr4_2400r", settings);
+    uint64_t banks = 0, row_stride = UINT64_C(8192) * 16;
+    for (unsigned i = 0; i < 16; i++)
+        banks |= UINT64_C(1) << pim_dram_locate(&configuration.mapping, i * row_stride).bank;
+    ck_assert_uint_eq(banks, 0xffff);
+}
+END_TEST
+
+Suite *suite_channel_refusals(void)
+{
+    Suite *suite = suite_create("channel_refusals");
+    TCase *cases = tcase_create("refusals");
+    tcase_add_loop_test(cases, impossible_configurations, 0, sizeof refused / sizeof refused[0]);
+    tcase_add_loop_test(cases, request_lists, 0, sizeof lists / sizeof lists[0]);
+    tcase_add_loop_test(cases, generated_streams, 0, 4);
+    tcase_add_loop_test(cases, mapping_is_one_to_one, 0, sizeof mappings / sizeof mappings[0]);
+    tcase_add_test(cases, xor_spreads_rows);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

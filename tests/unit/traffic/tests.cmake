@@ -1,0 +1,4 @@
+pimsim_test(test_traffic
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_traffic.c
+  LINK pimsim_traffic
+  SUITES traffic_patterns traffic_lists traffic_measure)
