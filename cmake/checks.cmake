@@ -35,6 +35,6 @@ endif()
 
 # Manual page and completion know what the program's help lists.
 if(TARGET pimsim)
-  add_test(NAME manual COMMAND ${PROJECT_SOURCE_DIR}/tests/manual $<TARGET_FILE:pimsim>)
+  add_test(NAME manual COMMAND ${PROJECT_SOURCE_DIR}/tests/manual $<TARGET_FILE:pimsim> ${PROJECT_BINARY_DIR}/pimsim.1)
   set_tests_properties(manual PROPERTIES LABELS quick TIMEOUT 120 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 endif()

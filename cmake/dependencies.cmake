@@ -20,6 +20,9 @@ pimsim_require(ZSTD libzstd libzstd-dev)
 pimsim_require(JANSSON jansson libjansson-dev)
 pimsim_require(XXHASH libxxhash libxxhash-dev)
 
+# Of the command alone: results of sweeps.
+pimsim_require(SQLITE sqlite3 libsqlite3-dev)
+
 # jemalloc serves the programs only: a library does not choose its caller's allocator. It hides bugs from sanitizers.
 if(PIMSIM_JEMALLOC AND PIMSIM_SANITIZE)
   message(FATAL_ERROR "PIMSIM_SANITIZE=${PIMSIM_SANITIZE} needs PIMSIM_JEMALLOC=OFF")

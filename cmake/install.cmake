@@ -2,13 +2,20 @@
 # configurations and bash completion.
 include(CMakePackageConfigHelpers)
 
-if(TARGET pimsim)
-  install(TARGETS pimsim RUNTIME)
-endif()
+install(TARGETS pimsim RUNTIME)
+
+# The manual page holds the help of every command, so the program is asked for it.
+set(manual_frame ${PROJECT_SOURCE_DIR}/docs/man/pimsim.1.in)
+set(manual_script ${PROJECT_SOURCE_DIR}/tools/manual-page)
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/pimsim.1
+  COMMAND ${manual_script} $<TARGET_FILE:pimsim> ${manual_frame} ${PROJECT_BINARY_DIR}/pimsim.1
+  DEPENDS pimsim ${manual_frame} ${manual_script} VERBATIM)
+add_custom_target(pimsim_manual ALL DEPENDS ${PROJECT_BINARY_DIR}/pimsim.1)
+install(FILES ${PROJECT_BINARY_DIR}/pimsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
 install(TARGETS pimsim_static pimsim_shared EXPORT pimsimTargets)
 install(FILES ${PROJECT_SOURCE_DIR}/include/pimsim/pimsim.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pimsim)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/pimsim)
-install(FILES ${PROJECT_SOURCE_DIR}/docs/man/pimsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_SOURCE_DIR}/tools/completion/pimsim.bash RENAME pimsim
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md

@@ -1,10 +1,12 @@
 /*
- * The extended Dijkstra of the paper, equation (5): a shortest path over links that are idle, or none when it is too long.
+ * The extended Dijkstra of the paper, equation (5): a shortest path over links that are idle, or none when it
+ * is too long.
  *
- * All links cost one, so Dijkstra is a breadth-first search. Its result depends on the order in which it looks at the neighbours of
- * a router. In the authors' code that is a list: a link that is taken leaves the lists of its two ends, one that is released goes to their
- * end. Routers from which the target cannot be reached within the limit are left out; that does not change the path found, because
- * what is reached first through such a router is itself such a router.
+ * All links cost one, so Dijkstra is a breadth-first search. Its result depends on the order in which it
+ * looks at the neighbours of a router. In the authors' code that is a list: a link that is taken leaves the
+ * lists of its two ends, one that is released goes to their end. Routers from which the target cannot be
+ * reached within the limit are left out; that does not change the path found, because what is reached first
+ * through such a router is itself such a router.
  */
 #include "models/conflict/internal.h"
 
@@ -19,14 +21,15 @@ struct lists {
 struct conflict_adaptive {
     struct pim_conflict_mesh mesh;
     enum pim_tie_break tie_break;
-    struct lists *lists;    /* by router */
-    uint64_t *seen;         /* by router: number of the search that saw it last */
-    uint8_t *came;          /* by router: direction of the link by which it was reached */
+    struct lists *lists; /* by router */
+    uint64_t *seen;      /* by router: number of the search that saw it last */
+    uint8_t *came;       /* by router: direction of the link by which it was reached */
     uint32_t *queue, *depth;
     uint64_t searches;
 };
 
-struct conflict_adaptive *conflict_adaptive_create(const struct pim_conflict_mesh *mesh, enum pim_tie_break tie_break)
+struct conflict_adaptive *conflict_adaptive_create(const struct pim_conflict_mesh *mesh,
+                                                   enum pim_tie_break tie_break)
 {
     uint32_t routers = pim_conflict_routers(mesh);
     struct conflict_adaptive *adaptive = calloc(1, sizeof *adaptive);
@@ -64,7 +67,8 @@ void conflict_adaptive_destroy(struct conflict_adaptive *adaptive)
     free(adaptive);
 }
 
-uint32_t conflict_adaptive_limit(const struct pim_conflict_mesh *mesh, const struct pim_detour *detour, uint32_t from, uint32_t to)
+uint32_t conflict_adaptive_limit(const struct pim_conflict_mesh *mesh, const struct pim_detour *detour,
+                                 uint32_t from, uint32_t to)
 {
     uint64_t length = pim_conflict_distance(mesh, from, to) + (detour->count_routers ? UINT64_C(1) : 0);
     uint64_t stretched = detour->detour_milli * length / 1000;
@@ -75,7 +79,8 @@ uint32_t conflict_adaptive_limit(const struct pim_conflict_mesh *mesh, const str
 }
 
 /* The path is read backwards from the target. */
-static uint32_t write_path(const struct conflict_adaptive *adaptive, uint32_t from, uint32_t to, uint32_t hops, uint32_t *links)
+static uint32_t write_path(const struct conflict_adaptive *adaptive, uint32_t from, uint32_t to,
+                           uint32_t hops, uint32_t *links)
 {
     uint32_t at = to;
     for (uint32_t i = hops; i-- > 0;) {
@@ -88,7 +93,8 @@ static uint32_t write_path(const struct conflict_adaptive *adaptive, uint32_t fr
     return hops;
 }
 
-uint32_t conflict_adaptive_search(struct conflict_adaptive *adaptive, uint32_t from, uint32_t to, uint32_t limit, uint32_t *links)
+uint32_t conflict_adaptive_search(struct conflict_adaptive *adaptive, uint32_t from, uint32_t to,
+                                  uint32_t limit, uint32_t *links)
 {
     uint64_t search = ++adaptive->searches;
     uint32_t head = 0, tail = 0;
@@ -101,7 +107,8 @@ uint32_t conflict_adaptive_search(struct conflict_adaptive *adaptive, uint32_t f
         for (unsigned i = 0; i < adaptive->lists[router].count; i++) {
             uint8_t direction = adaptive->lists[router].order[i];
             uint32_t next = pim_conflict_neighbour(&adaptive->mesh, router, direction);
-            if (adaptive->seen[next] == search || depth + pim_conflict_distance(&adaptive->mesh, next, to) > limit)
+            if (adaptive->seen[next] == search ||
+                depth + pim_conflict_distance(&adaptive->mesh, next, to) > limit)
                 continue;
             adaptive->seen[next] = search;
             adaptive->came[next] = direction;
@@ -141,7 +148,8 @@ void conflict_adaptive_take(struct conflict_adaptive *adaptive, const uint32_t *
     for (uint32_t i = 0; i < hops; i++) {
         uint32_t router = links[i] / PIM_DIRECTIONS, direction = links[i] % PIM_DIRECTIONS;
         take_one(&adaptive->lists[router], direction);
-        take_one(&adaptive->lists[pim_conflict_neighbour(&adaptive->mesh, router, direction)], pim_conflict_opposite(direction));
+        take_one(&adaptive->lists[pim_conflict_neighbour(&adaptive->mesh, router, direction)],
+                 pim_conflict_opposite(direction));
     }
 }
 
@@ -152,6 +160,7 @@ void conflict_adaptive_release(struct conflict_adaptive *adaptive, const uint32_
         uint32_t link = links[backward ? hops - 1 - i : i];
         uint32_t router = link / PIM_DIRECTIONS, direction = link % PIM_DIRECTIONS;
         release_one(adaptive, router, direction);
-        release_one(adaptive, pim_conflict_neighbour(&adaptive->mesh, router, direction), pim_conflict_opposite(direction));
+        release_one(adaptive, pim_conflict_neighbour(&adaptive->mesh, router, direction),
+                    pim_conflict_opposite(direction));
     }
 }

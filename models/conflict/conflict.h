@@ -1,6 +1,7 @@
 /*
- * The network of the communication-conflict paper (Sun et al., ASP-DAC 2023): replay of a task graph on a mesh, packet by packet, in one of
- * two switching modes. docs/models/conflict.md has the timing rules and what of paper and authors' code each mode is.
+ * The network of the communication-conflict paper (Sun et al., ASP-DAC 2023): replay of a task graph on a
+ * mesh, packet by packet, in one of two switching modes. docs/models/conflict.md has the timing rules and
+ * what of paper and authors' code each mode is.
  *
  *     pim_task_graph_read("vgg8", &graph, &error);
  *     struct pim_conflict_options options = PIM_CONFLICT_DEFAULTS;
@@ -20,24 +21,25 @@
 struct pim_json;
 
 /* X(name, text) */
-#define PIM_SWITCHING_MAP(X)                                                                                                     \
-    X(PIM_SWITCHING_PATH_HOLD, "path_hold")                                                                                      \
+#define PIM_SWITCHING_MAP(X)                                                                                 \
+    X(PIM_SWITCHING_PATH_HOLD, "path_hold")                                                                  \
     X(PIM_SWITCHING_SAF, "saf")
-#define PIM_CONFLICT_ROUTING_MAP(X)                                                                                              \
-    X(PIM_CONFLICT_XY, "xy")                                                                                                     \
-    X(PIM_CONFLICT_YX, "yx")                                                                                                     \
-    X(PIM_CONFLICT_ADAPTIVE, "adaptive")                                                                                         \
+#define PIM_CONFLICT_ROUTING_MAP(X)                                                                          \
+    X(PIM_CONFLICT_XY, "xy")                                                                                 \
+    X(PIM_CONFLICT_YX, "yx")                                                                                 \
+    X(PIM_CONFLICT_ADAPTIVE, "adaptive")                                                                     \
     X(PIM_CONFLICT_TABLE, "table")
-#define PIM_CONFLICT_ARBITER_MAP(X)                                                                                              \
-    X(PIM_CONFLICT_FIXED, "fixed")                                                                                               \
-    X(PIM_CONFLICT_BALANCE, "balance")                                                                                           \
-    X(PIM_CONFLICT_FIFO, "fifo")                                                                                                 \
+#define PIM_CONFLICT_ARBITER_MAP(X)                                                                          \
+    X(PIM_CONFLICT_FIXED, "fixed")                                                                           \
+    X(PIM_CONFLICT_BALANCE, "balance")                                                                       \
+    X(PIM_CONFLICT_FIFO, "fifo")                                                                             \
     X(PIM_CONFLICT_ROUND_ROBIN, "round-robin")
 /* The order in which adaptive routing looks at the neighbours of a router. */
-#define PIM_TIE_BREAK_MAP(X)                                                                                                     \
-    X(PIM_TIE_RELEASE_FORWARD, "release")         /* a released link goes to the end; links of a path from its source on */      \
-    X(PIM_TIE_RELEASE_BACKWARD, "release-backward") /* the same from the destination on */                                       \
-    X(PIM_TIE_STATELESS, "stateless")             /* always west, east, north, south */
+#define PIM_TIE_BREAK_MAP(X)                                                                                 \
+    X(PIM_TIE_RELEASE_FORWARD,                                                                               \
+      "release") /* a released link goes to the end; links of a path from its source on */                   \
+    X(PIM_TIE_RELEASE_BACKWARD, "release-backward") /* the same from the destination on */                   \
+    X(PIM_TIE_STATELESS, "stateless")               /* always west, east, north, south */
 
 #define X(name, text) name,
 enum pim_switching { PIM_SWITCHING_MAP(X) PIM_SWITCHINGS };
@@ -46,8 +48,8 @@ enum pim_conflict_arbiter { PIM_CONFLICT_ARBITER_MAP(X) PIM_CONFLICT_ARBITERS };
 enum pim_tie_break { PIM_TIE_BREAK_MAP(X) PIM_TIE_BREAKS };
 #undef X
 
-/* How long a path adaptive routing accepts: at most max(floor(detour_milli x n / 1000), n + slack), where n is the length of a shortest
- * path, in routers when count_routers is set, else in hops. */
+/* How long a path adaptive routing accepts: at most max(floor(detour_milli x n / 1000), n + slack), where n
+ * is the length of a shortest path, in routers when count_routers is set, else in hops. */
 struct pim_detour {
     uint32_t detour_milli; /* 1000 to 1000000 */
     uint32_t slack;
@@ -58,10 +60,11 @@ struct pim_detour {
 /* An event of the replay that takes time, told when it starts. */
 struct pim_conflict_interval {
     enum { PIM_INTERVAL_STEP, PIM_INTERVAL_TRANSFER, PIM_INTERVAL_HOP } kind;
-    uint32_t task;         /* node of a step; edge of a transfer (path_hold, ideal) or of a hop over one link (saf) */
+    uint32_t task; /* node of a step; edge of a transfer (path_hold, ideal) or of a hop over one link (saf) */
     uint32_t image, index; /* step or packet in the image */
     pim_time start, end;
-    const uint32_t *links; /* directed links of a transfer or hop; NULL for steps. Valid during the call only */
+    const uint32_t
+        *links; /* directed links of a transfer or hop; NULL for steps. Valid during the call only */
     uint32_t hops;
 };
 
@@ -70,43 +73,45 @@ struct pim_conflict_options {
     enum pim_switching switching;
     enum pim_conflict_routing routing;
     enum pim_conflict_arbiter arbiter;
-    bool ideal;              /* links are never busy */
-    bool half_duplex;        /* saf: the two directions of a link exclude each other. path_hold always holds both */
-    uint32_t images;         /* 1 to 65535, one after the other through the same nodes */
+    bool ideal;       /* links are never busy */
+    bool half_duplex; /* saf: the two directions of a link exclude each other. path_hold always holds both */
+    uint32_t images;  /* 1 to 65535, one after the other through the same nodes */
     double bandwidth_gbps;   /* of every link: bits per ns; 10^-6 to 10^6 */
     uint64_t input_bits;     /* input buffer of a node, split equally among its incoming edges */
     uint64_t output_bits;    /* output buffer of a node for each of its outgoing edges */
     uint32_t router_packets; /* saf: packets a router stores of each direction; 0: without limit */
     double router_delay_ns;  /* saf: added to every hop; 0 to 10^6 */
-    uint32_t perturb_milli;  /* each step takes a time drawn evenly from 1 -+ perturb_milli / 1000 of its own; 0 to 999 */
-    uint64_t seed;           /* of perturb_milli */
+    uint32_t
+        perturb_milli; /* each step takes 1 -+ perturb_milli / 1000 of its time, drawn evenly; 0 to 999 */
+    uint64_t seed;     /* of perturb_milli */
     struct pim_detour detour;
     enum pim_conflict_arithmetic arithmetic;
     const struct pim_behaviour *table; /* routing by table; may be replayed by any number of runs */
-    struct pim_behaviour *make_table;  /* path_hold: receives the behaviour tables of this run; initialized by the caller; or NULL */
+    struct pim_behaviour *make_table;  /* path_hold: receives the tables of this run; or NULL */
     void (*record)(void *context, const struct pim_conflict_interval *interval); /* or NULL */
     void *record_context;
 };
 
 /* The authors' experiments: 16 x 16, 8 Gb/s, XY with fixed priorities, one image. */
-#define PIM_CONFLICT_DEFAULTS                                                                                                    \
-    {                                                                                                                            \
-        .mesh = {16, 16}, .images = 1, .bandwidth_gbps = 8, .input_bits = 822400, .output_bits = 822400,                         \
-        .detour = {.detour_milli = 1800, .slack = 2, .count_routers = true}, .seed = 1                                           \
+#define PIM_CONFLICT_DEFAULTS                                                                                \
+    {                                                                                                        \
+        .mesh = {16, 16}, .images = 1, .bandwidth_gbps = 8, .input_bits = 822400, .output_bits = 822400,     \
+        .detour = {.detour_milli = 1800, .slack = 2, .count_routers = true}, .seed = 1                       \
     }
 
 struct pim_conflict_link {
-    uint32_t from, to;   /* routers; of an undirected link the western or northern one first */
-    uint64_t transfers;  /* packets that held it */
-    uint64_t held_bits;  /* sum over them of held time x bandwidth: hops x bits in path_hold, bits in saf; exact */
-    uint64_t waits;      /* transfers that found it busy: it was the first busy link of their path when they first asked */
+    uint32_t from, to;  /* routers; of an undirected link the western or northern one first */
+    uint64_t transfers; /* packets that held it */
+    uint64_t
+        held_bits;  /* sum over them of held time x bandwidth: hops x bits in path_hold, bits in saf; exact */
+    uint64_t waits; /* transfers for which it was the first busy link when they first asked */
     uint64_t wait_fixed; /* what they waited until they started, 2^-20 ns */
 };
 
 struct pim_conflict_task {
-    uint64_t packets, bits;   /* delivered */
-    uint64_t hops;            /* sum over its packets */
-    uint64_t wait_fixed;      /* from ready to started (path_hold, ideal); from request to granted, over all hops (saf); 2^-20 ns */
+    uint64_t packets, bits; /* delivered */
+    uint64_t hops;          /* sum over its packets */
+    uint64_t wait_fixed;    /* from ready to started; saf: from asked to granted, all hops; 2^-20 ns */
     pim_time first_start, last_end;
 };
 
@@ -118,15 +123,16 @@ struct pim_conflict_node_result {
 
 /* Everything a run leaves behind; pim_conflict_result_terminate() frees it. */
 struct pim_conflict_result {
-    pim_time end;        /* when the last step ended */
+    pim_time end; /* when the last step ended */
     double end_ns;
     double *image_start_ns, *image_end_ns; /* first step start and last step end of each image */
     uint32_t images;
     uint64_t time_points;
-    uint64_t packets, bit_hops;     /* delivered; bits x hops over them */
-    uint64_t distance_bit_hops;     /* of one image, on shortest paths: the total communication cost */
-    uint64_t events;                /* of the kernel */
-    struct pim_conflict_link *link; /* all links of the mesh: undirected in path_hold and half duplex, else directed */
+    uint64_t packets, bit_hops; /* delivered; bits x hops over them */
+    uint64_t distance_bit_hops; /* of one image, on shortest paths: the total communication cost */
+    uint64_t events;            /* of the kernel */
+    struct pim_conflict_link
+        *link; /* all links of the mesh: undirected in path_hold and half duplex, else directed */
     uint32_t links;
     struct pim_conflict_task *task; /* by edge */
     struct pim_conflict_node_result *node;
@@ -134,43 +140,52 @@ struct pim_conflict_result {
 };
 
 /*
- * Replays `graph` with node n at router placement[n]. PIM_BAD_INPUT when options are out of range or do not fit each other, or two nodes
- * share a router. PIM_DEADLOCK, before the run, when a buffer is too small for what a step needs at once, and during it when nothing can go
- * on: the message says who waits for what. `result` needs pim_conflict_result_terminate() in every case.
+ * Replays `graph` with node n at router placement[n]. PIM_BAD_INPUT when options are out of range or do not
+ * fit each other, or two nodes share a router. PIM_DEADLOCK, before the run, when a buffer is too small for
+ * what a step needs at once, and during it when nothing can go on: the message says who waits for what.
+ * `result` needs pim_conflict_result_terminate() in every case.
  */
-enum pim_status pim_conflict_run(const struct pim_task_graph *graph, const uint32_t *placement, const struct pim_conflict_options *options,
+enum pim_status pim_conflict_run(const struct pim_task_graph *graph, const uint32_t *placement,
+                                 const struct pim_conflict_options *options,
                                  struct pim_conflict_result *result, struct pim_error *error);
 
 void pim_conflict_result_terminate(struct pim_conflict_result *result);
 
 /* --- placement: the router of each node, from malloc, the caller's --- */
 
-/* Without a file: "row-major", "snake" (a square that grows in turns) or "boustrophedon" (rows in turns). With one: the name of a list of
- * [row, column] in a JSON object of such lists. PIM_BAD_INPUT names the node that has no place or an occupied one. */
-enum pim_status pim_conflict_place_named(const char *file, const char *name, const struct pim_task_graph *graph,
-                                         const struct pim_conflict_mesh *mesh, uint32_t **placement, struct pim_error *error);
+/* Without a file: "row-major", "snake" (a square that grows in turns) or "boustrophedon" (rows in turns).
+ * With one: the name of a list of [row, column] in a JSON object of such lists. PIM_BAD_INPUT names the node
+ * that has no place or an occupied one. */
+enum pim_status pim_conflict_place_named(const char *file, const char *name,
+                                         const struct pim_task_graph *graph,
+                                         const struct pim_conflict_mesh *mesh, uint32_t **placement,
+                                         struct pim_error *error);
 
 /* --- reports --- */
 
 /* What the figures of a report are derived from. */
 struct pim_conflict_summary {
     double first_latency_ns, average_latency_ns; /* an image's last step end - its first step start */
-    double interval_ns;                          /* (end of last image - end of first) / (images - 1); 0 for one image */
+    double interval_ns; /* (end of last image - end of first) / (images - 1); 0 for one image */
     double end_over_images_ns;
-    uint32_t links_used, links_below_tenth;      /* links that were held at all; of those below 10 % of the time */
-    double utilization_all, utilization_used, utilization_maximum; /* held time / end: mean over all, over used links; highest */
+    uint32_t links_used, links_below_tenth; /* links that were held at all; of those below 10 % of the time */
+    double utilization_all, utilization_used,
+        utilization_maximum; /* held time / end: mean over all, over used links; highest */
 };
-struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_result *result, const struct pim_conflict_options *options);
+struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_result *result,
+                                                   const struct pim_conflict_options *options);
 
 /* Held time of a link in ns. */
 double pim_conflict_held_ns(const struct pim_conflict_link *link, const struct pim_conflict_options *options);
 
 /* Puts the result into the innermost open object. */
-void pim_conflict_report_json(struct pim_json *json, const struct pim_task_graph *graph, const struct pim_conflict_options *options,
+void pim_conflict_report_json(struct pim_json *json, const struct pim_task_graph *graph,
+                              const struct pim_conflict_options *options,
                               const struct pim_conflict_result *result);
 
 /* A text of a screen: the run, the busiest links, the tasks that waited most. */
-void pim_conflict_report_text(FILE *file, const struct pim_task_graph *graph, const struct pim_conflict_options *options,
+void pim_conflict_report_text(FILE *file, const struct pim_task_graph *graph,
+                              const struct pim_conflict_options *options,
                               const struct pim_conflict_result *result);
 
 /* Texts of the enumerations; NULL beyond. */

@@ -46,14 +46,20 @@ struct pim_task_graph *pim_task_graph_create(const char *name, uint32_t nodes, u
 static enum pim_status check_edge(const struct pim_task_graph *graph, uint32_t index, struct pim_error *error)
 {
     const struct pim_task_edge *edge = &graph->edge[index];
-    if (edge->source >= graph->nodes || edge->destination >= graph->nodes || edge->source == edge->destination)
-        return pim_fail(error, PIM_BAD_INPUT, "edge %" PRIu32 " from node %" PRIu32 " to node %" PRIu32
-                        ": it must join two different ones of %" PRIu32 " nodes", index, edge->source, edge->destination, graph->nodes);
+    if (edge->source >= graph->nodes || edge->destination >= graph->nodes ||
+        edge->source == edge->destination)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "edge %" PRIu32 " from node %" PRIu32 " to node %" PRIu32
+                        ": it must join two different ones of %" PRIu32 " nodes",
+                        index, edge->source, edge->destination, graph->nodes);
     if (edge->packets != graph->node[edge->source].steps)
-        return pim_fail(error, PIM_BAD_INPUT, "edge %" PRIu32 " has %" PRIu32 " packets, but node %" PRIu32 " makes one in each of %" PRIu32
-                        " steps", index, edge->packets, edge->source, graph->node[edge->source].steps);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "edge %" PRIu32 " has %" PRIu32 " packets, but node %" PRIu32
+                        " makes one in each of %" PRIu32 " steps",
+                        index, edge->packets, edge->source, graph->node[edge->source].steps);
     if (edge->bits == 0 || edge->bits > PIM_TASK_BITS)
-        return pim_fail(error, PIM_BAD_INPUT, "edge %" PRIu32 " has packets of %" PRIu64 " bits: allowed are 1 to %" PRIu64, index,
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "edge %" PRIu32 " has packets of %" PRIu64 " bits: allowed are 1 to %" PRIu64, index,
                         edge->bits, PIM_TASK_BITS);
     return PIM_OK;
 }
@@ -82,19 +88,22 @@ static void make_lists(struct pim_task_graph *graph)
     }
 }
 
-/* Two edges with the same ends stand in the same list of their source. `seen`: by destination, the source that was last there. */
+/* Two edges with the same ends stand in the same list of their source. `seen`: by destination, the source
+ * that was last there. */
 static enum pim_status refuse_doubles(const struct pim_task_graph *graph, struct pim_error *error)
 {
     uint32_t *seen = calloc((size_t)graph->nodes + 1, sizeof *seen);
     if (!seen)
-        return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory for %" PRIu32 " nodes", graph->name, graph->nodes);
+        return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory for %" PRIu32 " nodes", graph->name,
+                        graph->nodes);
     enum pim_status status = PIM_OK;
     for (uint32_t n = 0; n < graph->nodes && status == PIM_OK; n++) {
         for (uint32_t k = 0; k < graph->node[n].outs && status == PIM_OK; k++) {
             uint32_t destination = graph->edge[graph->out[graph->node[n].first_out + k]].destination;
             if (seen[destination] == n + 1)
-                status = pim_fail(error, PIM_BAD_INPUT, "%s: there are two edges from node %" PRIu32 " to node %" PRIu32, graph->name, n,
-                                  destination);
+                status = pim_fail(error, PIM_BAD_INPUT,
+                                  "%s: there are two edges from node %" PRIu32 " to node %" PRIu32,
+                                  graph->name, n, destination);
             seen[destination] = n + 1;
         }
     }
@@ -111,8 +120,9 @@ enum pim_status pim_task_graph_connect(struct pim_task_graph *graph, struct pim_
         graph->edge[i].first = total;
         total += graph->node[graph->edge[i].destination].steps;
         if (total > PIM_TASK_DEPENDENCES)
-            return pim_fail(error, PIM_BAD_INPUT, "%s: edges and their destinations' steps make more than %d dependences", graph->name,
-                            PIM_TASK_DEPENDENCES);
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "%s: edges and their destinations' steps make more than %d dependences",
+                            graph->name, PIM_TASK_DEPENDENCES);
     }
     make_lists(graph);
     if (refuse_doubles(graph, error) != PIM_OK)
@@ -139,28 +149,33 @@ uint32_t pim_task_graph_edge(const struct pim_task_graph *graph, uint32_t source
 
 /* --- checks --- */
 
-static enum pim_status check_dependences(const struct pim_task_graph *graph, uint32_t index, struct pim_error *error)
+static enum pim_status check_dependences(const struct pim_task_graph *graph, uint32_t index,
+                                         struct pim_error *error)
 {
     const struct pim_task_edge *edge = &graph->edge[index];
     uint64_t arrived = 0, freed = 0;
     for (uint32_t step = 0; step < graph->node[edge->destination].steps; step++) {
         uint32_t need = graph->need[edge->first + step];
         if (need > edge->packets)
-            return pim_fail(error, PIM_BAD_INPUT, "%s: node %" PRIu32 " step %" PRIu32 " needs %" PRIu32 " packets of node %" PRIu32
-                            ", which sends %" PRIu32, graph->name, edge->destination, step, need, edge->source, edge->packets);
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "%s: node %" PRIu32 " step %" PRIu32 " needs %" PRIu32 " packets of node %" PRIu32
+                            ", which sends %" PRIu32,
+                            graph->name, edge->destination, step, need, edge->source, edge->packets);
         arrived = need > arrived ? need : arrived;
         freed += graph->drop[edge->first + step];
         if (freed > arrived)
-            return pim_fail(error, PIM_BAD_INPUT, "%s: node %" PRIu32 " has freed %" PRIu64 " packets of node %" PRIu32 " after step %" PRIu32
-                            ", but its steps so far need %" PRIu64, graph->name, edge->destination, freed, edge->source, step, arrived);
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "%s: node %" PRIu32 " has freed %" PRIu64 " packets of node %" PRIu32
+                            " after step %" PRIu32 ", but its steps so far need %" PRIu64,
+                            graph->name, edge->destination, freed, edge->source, step, arrived);
     }
     return PIM_OK;
 }
 
-/* Among nodes that all wait (waiting[] > 0), goes backwards along edges until a node comes again: that is a cycle, told in the
- * direction of the edges. */
-static enum pim_status refuse_cycle(const struct pim_task_graph *graph, const uint32_t *waiting, uint32_t *visited,
-                                    struct pim_error *error)
+/* Among nodes that all wait (waiting[] > 0), goes backwards along edges until a node comes again: that is a
+ * cycle, told in the direction of the edges. */
+static enum pim_status refuse_cycle(const struct pim_task_graph *graph, const uint32_t *waiting,
+                                    uint32_t *visited, struct pim_error *error)
 {
     uint32_t at = 0, round = 1;
     while (waiting[at] == 0)
@@ -198,7 +213,8 @@ static enum pim_status check_cycles(const struct pim_task_graph *graph, struct p
     if (!waiting || !queue) {
         free(waiting);
         free(queue);
-        return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory for %" PRIu32 " nodes", graph->name, graph->nodes);
+        return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory for %" PRIu32 " nodes", graph->name,
+                        graph->nodes);
     }
     uint32_t tail = 0;
     for (uint32_t n = 0; n < graph->nodes; n++) {
@@ -224,13 +240,17 @@ enum pim_status pim_task_graph_finish(const struct pim_task_graph *graph, struct
 {
     for (uint32_t n = 0; n < graph->nodes; n++) {
         const struct pim_task_node *node = &graph->node[n];
-        if (node->steps == 0 || node->steps > PIM_TASK_STEPS || (node->latencies != 1 && node->latencies != node->steps))
-            return pim_fail(error, PIM_BAD_INPUT, "%s: node %" PRIu32 " has %" PRIu32 " steps: allowed are 1 to %d", graph->name, n,
+        if (node->steps == 0 || node->steps > PIM_TASK_STEPS ||
+            (node->latencies != 1 && node->latencies != node->steps))
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "%s: node %" PRIu32 " has %" PRIu32 " steps: allowed are 1 to %d", graph->name, n,
                             node->steps, PIM_TASK_STEPS);
         for (uint32_t k = 0; k < node->latencies; k++) {
             double ns = graph->latency_ns[node->first_latency + k];
             if (!(ns > 0 && ns <= PIM_CONFLICT_NS_MAXIMUM))
-                return pim_fail(error, PIM_BAD_INPUT, "%s: node %" PRIu32 " step %" PRIu32 " takes %g ns: allowed is above 0 up to %g",
+                return pim_fail(error, PIM_BAD_INPUT,
+                                "%s: node %" PRIu32 " step %" PRIu32
+                                " takes %g ns: allowed is above 0 up to %g",
                                 graph->name, n, k, ns, PIM_CONFLICT_NS_MAXIMUM);
         }
     }

@@ -1,8 +1,9 @@
 /*
- * Task graphs as CSV files: P.nodes.csv, P.edges.csv and P.deps.csv or P.layers.csv; docs/models/conflict.md has the columns.
+ * Task graphs as CSV files: P.nodes.csv, P.edges.csv and P.deps.csv or P.layers.csv; docs/models/conflict.md
+ * has the columns.
  *
- * The order of reading is nodes, edges, then the lists of sources and targets of the nodes a second time (they must say what the edges
- * say), then dependences.
+ * The order of reading is nodes, edges, then the lists of sources and targets of the nodes a second time
+ * (they must say what the edges say), then dependences.
  */
 #include "models/conflict/graph_internal.h"
 
@@ -15,11 +16,12 @@
 #include <string.h>
 
 enum { NODE, LAYER, KIND, STEPS, LATENCY, OUTPUT_BITS, SOURCES, TARGETS, NODE_COLUMNS };
-static const char *const node_header[NODE_COLUMNS] = {"node",    "layer", "kind", "steps", "latency_ns_per_step", "bits_per_output_packet",
-                                                      "sources", "targets"};
+static const char *const node_header[NODE_COLUMNS] = {
+    "node", "layer", "kind", "steps", "latency_ns_per_step", "bits_per_output_packet", "sources", "targets"};
 
 enum { EDGE, FROM, TO, PACKETS, BITS, TOTAL_BITS, EDGE_COLUMNS };
-static const char *const edge_header[EDGE_COLUMNS] = {"edge", "src", "dst", "packets", "bits_per_packet", "total_bits"};
+static const char *const edge_header[EDGE_COLUMNS] = {"edge",      "src", "dst", "packets", "bits_per_packet",
+                                                      "total_bits"};
 
 /* All rows, before their number is known. */
 struct rows {
@@ -46,7 +48,8 @@ static void free_rows(struct rows *rows)
 }
 
 /* A decimal number, as strtod reads it, without blanks, hexadecimal digits, infinities. */
-static enum pim_status take_latency(const struct pim_csv_reader *reader, double *value, struct pim_error *error)
+static enum pim_status take_latency(const struct pim_csv_reader *reader, double *value,
+                                    struct pim_error *error)
 {
     const char *text = pim_csv_text(reader, LATENCY);
     char *end = NULL;
@@ -59,15 +62,16 @@ static enum pim_status take_latency(const struct pim_csv_reader *reader, double 
 }
 
 /* Room for one more row in one of the arrays. */
-#define GROW(array, room, count)                                                                                                 \
-    do {                                                                                                                         \
-        void *grown = pim_array_grow((array), &(room), (size_t)(count) + 1, sizeof *(array));                                    \
-        if (!grown)                                                                                                              \
-            return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " rows", (count));                                \
-        (array) = grown;                                                                                                         \
+#define GROW(array, room, count)                                                                             \
+    do {                                                                                                     \
+        void *grown = pim_array_grow((array), &(room), (size_t)(count) + 1, sizeof *(array));                \
+        if (!grown)                                                                                          \
+            return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " rows", (count));            \
+        (array) = grown;                                                                                     \
     } while (0)
 
-static enum pim_status take_node(struct rows *rows, const struct pim_csv_reader *reader, struct pim_error *error)
+static enum pim_status take_node(struct rows *rows, const struct pim_csv_reader *reader,
+                                 struct pim_error *error)
 {
     uint64_t value, layer, steps, bits;
     if (rows->nodes == PIM_TASK_NODES)
@@ -88,7 +92,8 @@ static enum pim_status take_node(struct rows *rows, const struct pim_csv_reader 
     GROW(rows->output_bits, rows->bits_room, rows->nodes);
     GROW(rows->layer, rows->layer_room, rows->nodes);
     GROW(rows->merge, rows->merge_room, rows->nodes);
-    rows->node[rows->nodes] = (struct pim_task_node){.steps = (uint32_t)steps, .latencies = 1, .first_latency = rows->nodes};
+    rows->node[rows->nodes] =
+        (struct pim_task_node){.steps = (uint32_t)steps, .latencies = 1, .first_latency = rows->nodes};
     rows->latency_ns[rows->nodes] = latency;
     rows->output_bits[rows->nodes] = bits;
     rows->layer[rows->nodes] = (uint32_t)layer;
@@ -97,7 +102,8 @@ static enum pim_status take_node(struct rows *rows, const struct pim_csv_reader 
     return PIM_OK;
 }
 
-static enum pim_status take_edge(struct rows *rows, const struct pim_csv_reader *reader, struct pim_error *error)
+static enum pim_status take_edge(struct rows *rows, const struct pim_csv_reader *reader,
+                                 struct pim_error *error)
 {
     uint64_t value, from, to, packets, bits, total;
     if (rows->edges == PIM_TASK_EDGES)
@@ -105,8 +111,10 @@ static enum pim_status take_edge(struct rows *rows, const struct pim_csv_reader 
     if (pim_csv_count(reader, EDGE, rows->edges, rows->edges, &value, error) != PIM_OK ||
         pim_csv_count(reader, FROM, 0, rows->nodes - 1, &from, error) != PIM_OK ||
         pim_csv_count(reader, TO, 0, rows->nodes - 1, &to, error) != PIM_OK ||
-        pim_csv_count(reader, PACKETS, rows->node[from].steps, rows->node[from].steps, &packets, error) != PIM_OK ||
-        pim_csv_count(reader, BITS, rows->output_bits[from], rows->output_bits[from], &bits, error) != PIM_OK ||
+        pim_csv_count(reader, PACKETS, rows->node[from].steps, rows->node[from].steps, &packets, error) !=
+            PIM_OK ||
+        pim_csv_count(reader, BITS, rows->output_bits[from], rows->output_bits[from], &bits, error) !=
+            PIM_OK ||
         pim_csv_count(reader, TOTAL_BITS, packets * bits, packets * bits, &total, error) != PIM_OK)
         return error->status;
     if (from == to)
@@ -117,11 +125,12 @@ static enum pim_status take_edge(struct rows *rows, const struct pim_csv_reader 
     return PIM_OK;
 }
 
-static enum pim_status read_rows(struct rows *rows, FILE *stream, const char *name, bool edges, struct pim_error *error)
+static enum pim_status read_rows(struct rows *rows, FILE *stream, const char *name, bool edges,
+                                 struct pim_error *error)
 {
     struct pim_csv_reader *reader;
-    if (pim_csv_open_stream(&reader, stream, name, edges ? edge_header : node_header, edges ? (size_t)EDGE_COLUMNS : (size_t)NODE_COLUMNS,
-                            error) != PIM_OK)
+    if (pim_csv_open_stream(&reader, stream, name, edges ? edge_header : node_header,
+                            edges ? (size_t)EDGE_COLUMNS : (size_t)NODE_COLUMNS, error) != PIM_OK)
         return error->status;
     bool more = true;
     enum pim_status status = PIM_OK;
@@ -138,12 +147,14 @@ static enum pim_status read_rows(struct rows *rows, FILE *stream, const char *na
 }
 
 /* A list "2;3;4", or "-1" for none, must name exactly the other ends of `edges`, in ascending order. */
-static enum pim_status check_list(const struct pim_task_graph *graph, const struct pim_csv_reader *reader, size_t column,
-                                  const uint32_t *edges, uint32_t count, bool targets, struct pim_error *error)
+static enum pim_status check_list(const struct pim_task_graph *graph, const struct pim_csv_reader *reader,
+                                  size_t column, const uint32_t *edges, uint32_t count, bool targets,
+                                  struct pim_error *error)
 {
     const char *text = pim_csv_text(reader, column);
     if (count == 0)
-        return strcmp(text, "-1") == 0 ? PIM_OK : pim_csv_refuse(reader, column, "the edges say -1, none", error);
+        return strcmp(text, "-1") == 0 ? PIM_OK
+                                       : pim_csv_refuse(reader, column, "the edges say -1, none", error);
     uint32_t before = 0;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t best = UINT32_MAX; /* the k-th smallest other end */
@@ -157,16 +168,19 @@ static enum pim_status check_list(const struct pim_task_graph *graph, const stru
         int length = snprintf(wanted, sizeof wanted, "%" PRIu32 "%s", best, k + 1 < count ? ";" : "");
         if (strncmp(text, wanted, (size_t)length) != 0) {
             char allowed[96];
-            (void)snprintf(allowed, sizeof allowed, "the edges name %" PRIu32 " nodes, of which place %" PRIu32 " is %" PRIu32, count,
+            (void)snprintf(allowed, sizeof allowed,
+                           "the edges name %" PRIu32 " nodes, of which place %" PRIu32 " is %" PRIu32, count,
                            k + 1, best);
             return pim_csv_refuse(reader, column, allowed, error);
         }
         text += length;
     }
-    return *text == '\0' ? PIM_OK : pim_csv_refuse(reader, column, "it names more nodes than the edges", error);
+    return *text == '\0' ? PIM_OK
+                         : pim_csv_refuse(reader, column, "it names more nodes than the edges", error);
 }
 
-static enum pim_status check_lists(const struct pim_task_graph *graph, FILE *stream, const char *name, struct pim_error *error)
+static enum pim_status check_lists(const struct pim_task_graph *graph, FILE *stream, const char *name,
+                                   struct pim_error *error)
 {
     rewind(stream);
     struct pim_csv_reader *reader;
@@ -182,14 +196,16 @@ static enum pim_status check_lists(const struct pim_task_graph *graph, FILE *str
         if (status == PIM_OK)
             status = check_list(graph, reader, SOURCES, graph->in + node->first_in, node->ins, false, error);
         if (status == PIM_OK)
-            status = check_list(graph, reader, TARGETS, graph->out + node->first_out, node->outs, true, error);
+            status =
+                check_list(graph, reader, TARGETS, graph->out + node->first_out, node->outs, true, error);
     }
     pim_csv_close(reader);
     return status;
 }
 
 /* Moves the rows into a graph. */
-static enum pim_status make_graph(const char *name, struct rows *rows, struct pim_task_graph **graph, struct pim_error *error)
+static enum pim_status make_graph(const char *name, struct rows *rows, struct pim_task_graph **graph,
+                                  struct pim_error *error)
 {
     struct pim_task_graph *made = pim_task_graph_create(name, rows->nodes, rows->edges);
     if (!made)
@@ -238,10 +254,11 @@ enum pim_status pim_task_graph_read_csv(const char *name, FILE *nodes, FILE *edg
 /* --- dependences --- */
 
 enum { DEP_NODE, DEP_STEP, DEP_SOURCE, DEP_NEED, DEP_DROP, DEP_COLUMNS };
-static const char *const dep_header[DEP_COLUMNS] = {"node", "step", "source_node", "need_packets", "drop_packets"};
+static const char *const dep_header[DEP_COLUMNS] = {"node", "step", "source_node", "need_packets",
+                                                    "drop_packets"};
 
-static enum pim_status take_dependence(struct pim_task_graph *graph, bool *given, const struct pim_csv_reader *reader,
-                                       struct pim_error *error)
+static enum pim_status take_dependence(struct pim_task_graph *graph, bool *given,
+                                       const struct pim_csv_reader *reader, struct pim_error *error)
 {
     uint64_t node, step, source, need, drop;
     if (pim_csv_count(reader, DEP_NODE, 0, graph->nodes - 1, &node, error) != PIM_OK ||
@@ -257,20 +274,23 @@ static enum pim_status take_dependence(struct pim_task_graph *graph, bool *given
         return error->status;
     size_t place = graph->edge[edge].first + (size_t)step;
     if (given[place])
-        return pim_csv_refuse(reader, DEP_STEP, "node, step and source of this row have stood in a row before", error);
+        return pim_csv_refuse(reader, DEP_STEP,
+                              "node, step and source of this row have stood in a row before", error);
     given[place] = true;
     graph->need[place] = (uint32_t)need;
     graph->drop[place] = (uint32_t)drop;
     return PIM_OK;
 }
 
-static enum pim_status refuse_missing(const struct pim_task_graph *graph, const bool *given, const char *name, struct pim_error *error)
+static enum pim_status refuse_missing(const struct pim_task_graph *graph, const bool *given, const char *name,
+                                      struct pim_error *error)
 {
     for (uint32_t e = 0; e < graph->edges; e++) {
         for (uint32_t step = 0; step < graph->node[graph->edge[e].destination].steps; step++) {
             if (!given[graph->edge[e].first + step])
-                return pim_fail(error, PIM_BAD_INPUT, "%s: has no row for node %" PRIu32 ", step %" PRIu32 ", source %" PRIu32, name,
-                                graph->edge[e].destination, step, graph->edge[e].source);
+                return pim_fail(error, PIM_BAD_INPUT,
+                                "%s: has no row for node %" PRIu32 ", step %" PRIu32 ", source %" PRIu32,
+                                name, graph->edge[e].destination, step, graph->edge[e].source);
         }
     }
     return PIM_OK;
@@ -280,8 +300,9 @@ enum pim_status conflict_graph_read_deps(struct pim_task_graph *graph, FILE *dep
 {
     char title[512];
     (void)snprintf(title, sizeof title, "%s.deps.csv", graph->name);
-    size_t total = graph->edges == 0 ? 0 : graph->edge[graph->edges - 1].first +
-                                               graph->node[graph->edge[graph->edges - 1].destination].steps;
+    size_t total = graph->edges == 0 ? 0
+                                     : graph->edge[graph->edges - 1].first +
+                                           graph->node[graph->edge[graph->edges - 1].destination].steps;
     bool *given = calloc(total + 1, sizeof *given);
     if (!given)
         return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory for %zu dependences", title, total);
@@ -304,7 +325,8 @@ enum pim_status conflict_graph_read_deps(struct pim_task_graph *graph, FILE *dep
 /* --- files --- */
 
 /* Opens prefix + suffix; a missing file is an error only when it is needed. */
-static enum pim_status open_part(const char *prefix, const char *suffix, bool needed, FILE **file, struct pim_error *error)
+static enum pim_status open_part(const char *prefix, const char *suffix, bool needed, FILE **file,
+                                 struct pim_error *error)
 {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s%s", prefix, suffix);
@@ -332,7 +354,8 @@ static void make_prefix(char *prefix, size_t size, const char *path)
     (void)snprintf(prefix, size, "%.*s", (int)(length < size ? length : size - 1), path);
 }
 
-static enum pim_status read_json_file(const char *path, struct pim_task_graph **graph, struct pim_error *error)
+static enum pim_status read_json_file(const char *path, struct pim_task_graph **graph,
+                                      struct pim_error *error)
 {
     FILE *file = NULL;
     enum pim_status status = open_part(path, "", true, &file, error);
@@ -344,7 +367,8 @@ static enum pim_status read_json_file(const char *path, struct pim_task_graph **
     while (status == PIM_OK && got > 0) {
         char *grown = length >= LARGEST ? NULL : pim_array_grow(text, &room, length + 65536, 1);
         if (!grown) {
-            status = pim_fail(error, PIM_BAD_INPUT, "%s: is larger than %d bytes, or memory is out", path, LARGEST);
+            status = pim_fail(error, PIM_BAD_INPUT, "%s: is larger than %d bytes, or memory is out", path,
+                              LARGEST);
             break;
         }
         text = grown;

@@ -5,9 +5,10 @@
 #include "models/conflict/graph.h"
 #include "sim/csv.h"
 
-/* Fills need and drop of a connected graph from the rows of a layers file; `layer` and `merge` are by node. */
-enum pim_status conflict_graph_read_layers(struct pim_task_graph *graph, FILE *layers, const uint32_t *layer, const bool *merge,
-                                           struct pim_error *error);
+/* Fills need and drop of a connected graph from the rows of a layers file; `layer` and `merge` are by node.
+ */
+enum pim_status conflict_graph_read_layers(struct pim_task_graph *graph, FILE *layers, const uint32_t *layer,
+                                           const bool *merge, struct pim_error *error);
 
 /* Fills need and drop from the rows of a deps file. */
 enum pim_status conflict_graph_read_deps(struct pim_task_graph *graph, FILE *deps, struct pim_error *error);

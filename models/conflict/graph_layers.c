@@ -1,8 +1,9 @@
 /*
  * Dependences from the geometry of layers, in closed form (docs/models/conflict.md has the formulas).
  *
- * A node of kind merge in a conv or fc layer collects partial results: step j needs and frees packet j of each source. Nodes of
- * element_sum layers do the same. A conv or pooling node takes the window of each output pixel from each source; an fc node takes all.
+ * A node of kind merge in a conv or fc layer collects partial results: step j needs and frees packet j of
+ * each source. Nodes of element_sum layers do the same. A conv or pooling node takes the window of each
+ * output pixel from each source; an fc node takes all.
  */
 #include "models/conflict/graph_internal.h"
 
@@ -25,7 +26,8 @@ struct columns {
 };
 static const char *const size_names[7] = {"in_h", "in_w", "out_h", "out_w", "kernel", "stride", "pad"};
 
-static enum pim_status find_columns(const struct pim_csv_reader *reader, struct columns *columns, struct pim_error *error)
+static enum pim_status find_columns(const struct pim_csv_reader *reader, struct columns *columns,
+                                    struct pim_error *error)
 {
     enum pim_status status = pim_csv_column(reader, "layer", &columns->layer, error);
     if (status == PIM_OK)
@@ -35,8 +37,8 @@ static enum pim_status find_columns(const struct pim_csv_reader *reader, struct 
     return status;
 }
 
-static enum pim_status take_layer(const struct pim_csv_reader *reader, const struct columns *columns, uint32_t index, struct layer *layer,
-                                  struct pim_error *error)
+static enum pim_status take_layer(const struct pim_csv_reader *reader, const struct columns *columns,
+                                  uint32_t index, struct layer *layer, struct pim_error *error)
 {
     static const char *const types[] = {"conv", "pooling", "fc", "element_sum"};
     uint64_t value;
@@ -60,7 +62,8 @@ static enum pim_status take_layer(const struct pim_csv_reader *reader, const str
     return PIM_OK;
 }
 
-static enum pim_status read_layers(FILE *stream, const char *name, struct layer **layers, uint32_t *count, struct pim_error *error)
+static enum pim_status read_layers(FILE *stream, const char *name, struct layer **layers, uint32_t *count,
+                                   struct pim_error *error)
 {
     struct pim_csv_reader *reader;
     struct columns columns;
@@ -105,28 +108,33 @@ static uint32_t freed_inputs(uint32_t o, uint32_t outputs, uint32_t stride, uint
     return to > from ? (uint32_t)(to - from) : 0;
 }
 
-static enum pim_status fill_window(struct pim_task_graph *graph, uint32_t index, const struct layer *layer, struct pim_error *error)
+static enum pim_status fill_window(struct pim_task_graph *graph, uint32_t index, const struct layer *layer,
+                                   struct pim_error *error)
 {
     const struct pim_task_edge *edge = &graph->edge[index];
     uint32_t steps = graph->node[edge->destination].steps;
-    if ((uint64_t)layer->in_h * layer->in_w != edge->packets || (uint64_t)layer->out_h * layer->out_w != steps)
-        return pim_fail(error, PIM_BAD_INPUT, "%s.layers.csv: the layer of node %" PRIu32 " makes %" PRIu32 " x %" PRIu32
-                        " pixels of %" PRIu32 " x %" PRIu32 ", but the node has %" PRIu32 " steps and receives %" PRIu32
-                        " packets of node %" PRIu32, graph->name, edge->destination, layer->out_h, layer->out_w, layer->in_h, layer->in_w,
+    if ((uint64_t)layer->in_h * layer->in_w != edge->packets ||
+        (uint64_t)layer->out_h * layer->out_w != steps)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s.layers.csv: the layer of node %" PRIu32 " makes %" PRIu32 " x %" PRIu32
+                        " pixels of %" PRIu32 " x %" PRIu32 ", but the node has %" PRIu32
+                        " steps and receives %" PRIu32 " packets of node %" PRIu32,
+                        graph->name, edge->destination, layer->out_h, layer->out_w, layer->in_h, layer->in_w,
                         steps, edge->packets, edge->source);
     for (uint32_t step = 0; step < steps; step++) {
         uint32_t i = step / layer->out_w, j = step % layer->out_w;
         uint32_t row = last_input(i, layer->kernel, layer->stride, layer->pad, layer->in_h);
         uint32_t column = last_input(j, layer->kernel, layer->stride, layer->pad, layer->in_w);
         graph->need[edge->first + step] = row * layer->in_w + column + 1;
-        graph->drop[edge->first + step] = freed_inputs(i, layer->out_h, layer->stride, layer->pad, layer->in_h) *
-                                          freed_inputs(j, layer->out_w, layer->stride, layer->pad, layer->in_w);
+        graph->drop[edge->first + step] =
+            freed_inputs(i, layer->out_h, layer->stride, layer->pad, layer->in_h) *
+            freed_inputs(j, layer->out_w, layer->stride, layer->pad, layer->in_w);
     }
     return PIM_OK;
 }
 
-static enum pim_status fill_edge(struct pim_task_graph *graph, uint32_t index, const struct layer *layer, bool merge,
-                                 struct pim_error *error)
+static enum pim_status fill_edge(struct pim_task_graph *graph, uint32_t index, const struct layer *layer,
+                                 bool merge, struct pim_error *error)
 {
     const struct pim_task_edge *edge = &graph->edge[index];
     uint32_t steps = graph->node[edge->destination].steps;
@@ -134,8 +142,10 @@ static enum pim_status fill_edge(struct pim_task_graph *graph, uint32_t index, c
     if (!collects && layer->type != FC)
         return fill_window(graph, index, layer, error);
     if (collects && edge->packets != steps)
-        return pim_fail(error, PIM_BAD_INPUT, "%s: node %" PRIu32 " collects packet by packet in %" PRIu32 " steps, but node %" PRIu32
-                        " sends it %" PRIu32, graph->name, edge->destination, steps, edge->source, edge->packets);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s: node %" PRIu32 " collects packet by packet in %" PRIu32
+                        " steps, but node %" PRIu32 " sends it %" PRIu32,
+                        graph->name, edge->destination, steps, edge->source, edge->packets);
     for (uint32_t step = 0; step < steps; step++) {
         bool last = step == steps - 1;
         graph->need[edge->first + step] = collects ? step + 1 : edge->packets;
@@ -144,8 +154,8 @@ static enum pim_status fill_edge(struct pim_task_graph *graph, uint32_t index, c
     return PIM_OK;
 }
 
-enum pim_status conflict_graph_read_layers(struct pim_task_graph *graph, FILE *stream, const uint32_t *layer, const bool *merge,
-                                           struct pim_error *error)
+enum pim_status conflict_graph_read_layers(struct pim_task_graph *graph, FILE *stream, const uint32_t *layer,
+                                           const bool *merge, struct pim_error *error)
 {
     char title[512];
     (void)snprintf(title, sizeof title, "%s.layers.csv", graph->name);
@@ -155,8 +165,10 @@ enum pim_status conflict_graph_read_layers(struct pim_task_graph *graph, FILE *s
     for (uint32_t e = 0; e < graph->edges && status == PIM_OK; e++) {
         uint32_t node = graph->edge[e].destination;
         if (layer[node] >= count)
-            status = pim_fail(error, PIM_BAD_INPUT, "%s: node %" PRIu32 " is of layer %" PRIu32 ", but the last row is layer %" PRIu32, title,
-                              node, layer[node], count == 0 ? 0 : count - 1);
+            status =
+                pim_fail(error, PIM_BAD_INPUT,
+                         "%s: node %" PRIu32 " is of layer %" PRIu32 ", but the last row is layer %" PRIu32,
+                         title, node, layer[node], count == 0 ? 0 : count - 1);
         else
             status = fill_edge(graph, e, &layers[layer[node]], merge[node], error);
     }

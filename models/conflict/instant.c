@@ -3,8 +3,16 @@
 
 #include <math.h>
 
-/* Rounded: (exponent << FRACTION_BITS | fraction) stands for (2^FRACTION_BITS + fraction) x 2^(exponent - BIAS - FRACTION_BITS) ns. */
-enum { FRACTION_BITS = 52, BIAS = 128, EXPONENT_LAST = 511, GUARD_BITS = 10, TICK_BITS = 26, FIXED_BITS = 20 };
+/* Rounded: (exponent << FRACTION_BITS | fraction) stands for (2^FRACTION_BITS + fraction) x 2^(exponent -
+ * BIAS - FRACTION_BITS) ns. */
+enum {
+    FRACTION_BITS = 52,
+    BIAS = 128,
+    EXPONENT_LAST = 511,
+    GUARD_BITS = 10,
+    TICK_BITS = 26,
+    FIXED_BITS = 20
+};
 
 #define HIDDEN_BIT (UINT64_C(1) << FRACTION_BITS)
 
@@ -25,13 +33,15 @@ static pim_time pack(uint64_t value, unsigned power)
         value = HIDDEN_BIT;
         power++;
     }
-    return power > EXPONENT_LAST ? PIM_TIME_NEVER : (pim_time)power << FRACTION_BITS | (value & (HIDDEN_BIT - 1));
+    return power > EXPONENT_LAST ? PIM_TIME_NEVER
+                                 : (pim_time)power << FRACTION_BITS | (value & (HIDDEN_BIT - 1));
 }
 
 /* value / 2^bits to the nearest integer, ties to even; bits is 1 or more. */
 static uint64_t round_even(uint64_t value, unsigned bits)
 {
-    uint64_t whole = value >> bits, rest = value & ((UINT64_C(1) << bits) - 1), half = UINT64_C(1) << (bits - 1);
+    uint64_t whole = value >> bits, rest = value & ((UINT64_C(1) << bits) - 1),
+             half = UINT64_C(1) << (bits - 1);
     return whole + (rest > half || (rest == half && (whole & 1)) ? 1 : 0);
 }
 
@@ -82,7 +92,8 @@ double pim_conflict_ns(enum pim_conflict_arithmetic arithmetic, pim_time instant
 {
     if (arithmetic == PIM_CONFLICT_EXACT)
         return ldexp((double)instant, -TICK_BITS);
-    return instant == 0 ? 0.0 : ldexp((double)significand(instant), (int)exponent(instant) - BIAS - FRACTION_BITS);
+    return instant == 0 ? 0.0
+                        : ldexp((double)significand(instant), (int)exponent(instant) - BIAS - FRACTION_BITS);
 }
 
 uint64_t pim_conflict_fixed(enum pim_conflict_arithmetic arithmetic, pim_time instant)

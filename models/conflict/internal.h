@@ -1,11 +1,12 @@
 /*
  * The replay from inside: what nodes and networks share.
  *
- * At every instant at which something ends there is one time point, in the last phase of that tick, in which everything happens in a fixed
- * order: the network finishes its transfers, nodes finish and start steps, the network starts transfers (docs/models/conflict.md).
+ * At every instant at which something ends there is one time point, in the last phase of that tick, in which
+ * everything happens in a fixed order: the network finishes its transfers, nodes finish and start steps, the
+ * network starts transfers (docs/models/conflict.md).
  *
- * Invariants, of every edge: arrived <= sent <= produced, dropped <= arrived, sent - dropped <= capacity_in, produced - sent <=
- * capacity_out; packets of an edge arrive in order.
+ * Invariants, of every edge: arrived <= sent <= produced, dropped <= arrived, sent - dropped <= capacity_in,
+ * produced - sent <= capacity_out; packets of an edge arrive in order.
  */
 #ifndef PIMSIM_MODELS_CONFLICT_INTERNAL_H
 #define PIMSIM_MODELS_CONFLICT_INTERNAL_H
@@ -34,17 +35,20 @@ struct conflict_node {
 struct conflict_edge {
     uint32_t produced, sent, arrived, dropped;
     uint32_t total;
-    uint32_t capacity_in, capacity_out; /* packets in its part of the destination's input buffer, in the source's output buffer */
-    pim_time hop;                       /* bits / bandwidth (+ router delay) */
+    uint32_t capacity_in;  /* packets in its part of the destination's input buffer */
+    uint32_t capacity_out; /* packets in the source's output buffer */
+    pim_time hop;          /* bits / bandwidth (+ router delay) */
 };
 
 /* A way of switching. */
 struct conflict_network {
     enum pim_status (*create)(struct conflict_replay *replay, struct pim_error *error);
     void (*destroy)(struct conflict_replay *replay);
-    void (*finish)(struct conflict_replay *replay);    /* all transfers that have ended by now */
-    bool (*arbitrate)(struct conflict_replay *replay); /* starts transfers; true: nodes have to be looked at again at once */
-    void (*explain)(const struct conflict_replay *replay, uint32_t edge, char *text, size_t size); /* what holds a packet up */
+    void (*finish)(struct conflict_replay *replay); /* all transfers that have ended by now */
+    bool (*arbitrate)(struct conflict_replay
+                          *replay); /* starts transfers; true: nodes have to be looked at again at once */
+    void (*explain)(const struct conflict_replay *replay, uint32_t edge, char *text,
+                    size_t size); /* what holds a packet up */
 };
 
 extern const struct conflict_network conflict_path_hold, conflict_saf, conflict_saf_table;
@@ -62,16 +66,16 @@ struct conflict_replay {
 
     struct conflict_node *node;
     struct conflict_edge *edge;
-    pim_time *span;                 /* of each latency of the graph */
+    pim_time *span; /* of each latency of the graph */
     struct conflict_owner *owner_of_node, *owner_of_transfer;
-    uint64_t *marked;               /* nodes to look at in the next time point */
-    uint64_t *ended;                /* transfers that have ended, by the network's number */
-    uint32_t *landed;               /* by transfer: ends that its network has not taken yet */
-    uint32_t transfers;             /* bits in `ended` */
+    uint64_t *marked;   /* nodes to look at in the next time point */
+    uint64_t *ended;    /* transfers that have ended, by the network's number */
+    uint32_t *landed;   /* by transfer: ends that its network has not taken yet */
+    uint32_t transfers; /* bits in `ended` */
     bool point_due;
-    uint64_t nodes_left;            /* nodes with steps left */
-    uint32_t *rank, *rank_of;       /* balance: edges in the order of priority, and the place of each */
-    uint32_t *link_index;           /* by undirected or directed number of a link, its place in result->link */
+    uint64_t nodes_left;      /* nodes with steps left */
+    uint32_t *rank, *rank_of; /* balance: edges in the order of priority, and the place of each */
+    uint32_t *link_index;     /* by undirected or directed number of a link, its place in result->link */
     pim_time *image_start, *image_end;
 
     const struct conflict_network *network;
@@ -107,9 +111,11 @@ static inline bool conflict_sendable(const struct conflict_edge *edge)
 }
 
 /* Room for `transfers` numbers of transfers, `owner_of_transfer` included. PIM_NO_MEMORY. */
-enum pim_status conflict_make_transfers(struct conflict_replay *replay, uint32_t transfers, struct pim_error *error);
+enum pim_status conflict_make_transfers(struct conflict_replay *replay, uint32_t transfers,
+                                        struct pim_error *error);
 
-/* `span` from now, sets the bit of a transfer in `ended`; returns that instant. Fails the run when it is beyond the end of time. */
+/* `span` from now, sets the bit of a transfer in `ended`; returns that instant. Fails the run when it is
+ * beyond the end of time. */
 pim_time conflict_schedule_end(struct conflict_replay *replay, uint32_t transfer, pim_time span);
 
 /* The next packet of the edge leaves the output buffer: the source is looked at in the next time point. */
@@ -122,8 +128,8 @@ void conflict_arrive(struct conflict_replay *replay, uint32_t edge, uint32_t hop
 pim_time conflict_path_span(const struct conflict_replay *replay, uint32_t edge, uint32_t hops);
 
 /* Tells the recorder of a transfer or hop that starts now. `packet` counts over all images. */
-void conflict_record(struct conflict_replay *replay, int kind, uint32_t edge, uint32_t packet, pim_time end, const uint32_t *links,
-                     uint32_t hops);
+void conflict_record(struct conflict_replay *replay, int kind, uint32_t edge, uint32_t packet, pim_time end,
+                     const uint32_t *links, uint32_t hops);
 
 /* Ends the run with an error. */
 void conflict_abort(struct conflict_replay *replay, enum pim_status status, const char *text);
@@ -133,14 +139,18 @@ void conflict_abort(struct conflict_replay *replay, enum pim_status status, cons
 struct conflict_adaptive;
 
 /* All links idle. NULL when memory is out. */
-struct conflict_adaptive *conflict_adaptive_create(const struct pim_conflict_mesh *mesh, enum pim_tie_break tie_break);
+struct conflict_adaptive *conflict_adaptive_create(const struct pim_conflict_mesh *mesh,
+                                                   enum pim_tie_break tie_break);
 void conflict_adaptive_destroy(struct conflict_adaptive *adaptive);
 
 /* The most hops that the rule accepts between two routers. */
-uint32_t conflict_adaptive_limit(const struct pim_conflict_mesh *mesh, const struct pim_detour *detour, uint32_t from, uint32_t to);
+uint32_t conflict_adaptive_limit(const struct pim_conflict_mesh *mesh, const struct pim_detour *detour,
+                                 uint32_t from, uint32_t to);
 
-/* Shortest path over idle links of at most `limit` hops: writes its directed links, returns their number, 0 for none. */
-uint32_t conflict_adaptive_search(struct conflict_adaptive *adaptive, uint32_t from, uint32_t to, uint32_t limit, uint32_t *links);
+/* Shortest path over idle links of at most `limit` hops: writes its directed links, returns their number, 0
+ * for none. */
+uint32_t conflict_adaptive_search(struct conflict_adaptive *adaptive, uint32_t from, uint32_t to,
+                                  uint32_t limit, uint32_t *links);
 
 /* Takes the links of a path out of the graph of idle links; puts them back. */
 void conflict_adaptive_take(struct conflict_adaptive *adaptive, const uint32_t *links, uint32_t hops);
@@ -150,21 +160,37 @@ void conflict_adaptive_release(struct conflict_adaptive *adaptive, const uint32_
 
 /* Operations are numbered through all routers; that of place p in the list of router r is first[r] + p. */
 struct conflict_plan {
-    uint32_t *first;       /* by router, and one more for the end */
-    uint32_t *next;        /* by operation: the next of the same packet, CONFLICT_NONE behind the last */
-    uint32_t *router;      /* by operation */
+    uint32_t *first;  /* by router, and one more for the end */
+    uint32_t *next;   /* by operation: the next of the same packet, CONFLICT_NONE behind the last */
+    uint32_t *router; /* by operation */
     struct pim_operation *operation;
-    uint32_t *packet;      /* first operation of packet k of edge e: packet[first_packet[e] + k] */
+    uint32_t *packet; /* first operation of packet k of edge e: packet[first_packet[e] + k] */
     size_t *first_packet;
-    uint32_t *depth;       /* by operation: operations of the same packet before it, its hops so far */
-    uint32_t *number;      /* by operation: the number of its packet in its edge, over all images */
-    uint32_t *counter;     /* by router: operations done; the executing network's */
+    uint32_t *depth;   /* by operation: operations of the same packet before it, its hops so far */
+    uint32_t *number;  /* by operation: the number of its packet in its edge, over all images */
+    uint32_t *counter; /* by router: operations done; the executing network's */
 };
 
-/* PIM_BAD_INPUT when a table names no link or task, does not deliver a packet at its destination, leads it in a loop, or has operations
- * for other than the packets of this run. */
-enum pim_status conflict_plan_create(struct conflict_plan *plan, const struct conflict_replay *replay, struct pim_error *error);
+/* PIM_BAD_INPUT when a table names no link or task, does not deliver a packet at its destination, leads it in
+ * a loop, or has operations for other than the packets of this run. */
+enum pim_status conflict_plan_create(struct conflict_plan *plan, const struct conflict_replay *replay,
+                                     struct pim_error *error);
 void conflict_plan_terminate(struct conflict_plan *plan);
+
+/* --- checks (check.c) --- */
+
+/* The options by themselves and with the graph; PIM_BAD_INPUT. */
+enum pim_status conflict_check_options(const struct pim_task_graph *graph,
+                                       const struct pim_conflict_options *options, struct pim_error *error);
+
+/* Every node has a router of the mesh, and none two nodes; PIM_BAD_INPUT. */
+enum pim_status conflict_check_placement(const struct pim_task_graph *graph, const uint32_t *placement,
+                                         const struct pim_conflict_mesh *mesh, struct pim_error *error);
+
+/* What a step needs of an edge at once fits its part of the buffer, and a packet fits the output buffer: else
+ * that step never starts. PIM_DEADLOCK. */
+enum pim_status conflict_check_buffers(const struct conflict_replay *replay, uint32_t edge,
+                                       struct pim_error *error);
 
 /* --- results (result.c) --- */
 

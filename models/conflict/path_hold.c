@@ -1,7 +1,7 @@
 /*
- * Switching mode path_hold: a transfer holds every link of its path, both directions, from its start to its end, hops x bits / bandwidth
- * later. One packet of an edge is on its way at a time. A transfer that finds a link busy waits; it holds nothing meanwhile, so
- * there is no deadlock in the network.
+ * Switching mode path_hold: a transfer holds every link of its path, both directions, from its start to its
+ * end, hops x bits / bandwidth later. One packet of an edge is on its way at a time. A transfer that finds a
+ * link busy waits; it holds nothing meanwhile, so there is no deadlock in the network.
  *
  * Also the ideal network, in which links are never busy.
  */
@@ -19,9 +19,9 @@ struct transfer {
     uint32_t *held;       /* the same as undirected links */
     uint32_t blame;       /* the link it first waited for; CONFLICT_NONE: none in particular */
     uint64_t ready_fixed;
-    uint64_t refused_at;  /* adaptive: `releases` when the last search failed */
-    uint32_t limit;       /* adaptive */
-    pim_time span;        /* of a straight path */
+    uint64_t refused_at; /* adaptive: `releases` when the last search failed */
+    uint32_t limit;      /* adaptive */
+    pim_time span;       /* of a straight path */
 };
 
 struct path_hold {
@@ -29,7 +29,7 @@ struct path_hold {
     uint8_t *busy;             /* by undirected link */
     struct conflict_adaptive *adaptive;
     struct conflict_plan plan;
-    uint64_t releases; /* so far, of any link */
+    uint64_t releases;       /* so far, of any link */
     uint32_t *queue, queued; /* fifo: edges in the order in which they became ready */
     uint32_t turn;           /* round robin: the edge that is asked first */
 };
@@ -64,7 +64,8 @@ static bool make_transfer(struct conflict_replay *replay, struct path_hold *stat
 {
     const struct pim_conflict_options *options = replay->options;
     struct transfer *transfer = &state->transfer[e];
-    uint32_t from = replay->placement[replay->graph->edge[e].source], to = replay->placement[replay->graph->edge[e].destination];
+    uint32_t from = replay->placement[replay->graph->edge[e].source],
+             to = replay->placement[replay->graph->edge[e].destination];
     bool straight = options->routing == PIM_CONFLICT_XY || options->routing == PIM_CONFLICT_YX;
     uint32_t room = pim_conflict_distance(&options->mesh, from, to);
     transfer->refused_at = UINT64_MAX;
@@ -78,7 +79,8 @@ static bool make_transfer(struct conflict_replay *replay, struct path_hold *stat
     if (!transfer->links || !transfer->held)
         return false;
     if (straight) {
-        transfer->hops = pim_conflict_straight(&options->mesh, from, to, options->routing == PIM_CONFLICT_YX, transfer->links);
+        transfer->hops = pim_conflict_straight(&options->mesh, from, to, options->routing == PIM_CONFLICT_YX,
+                                               transfer->links);
         hold(replay, transfer);
         transfer->span = conflict_path_span(replay, e, transfer->hops);
     }
@@ -104,7 +106,8 @@ static enum pim_status create(struct conflict_replay *replay, struct pim_error *
     }
     if (!complete)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " edges", edges);
-    if (replay->options->routing == PIM_CONFLICT_TABLE && conflict_plan_create(&state->plan, replay, error) != PIM_OK)
+    if (replay->options->routing == PIM_CONFLICT_TABLE &&
+        conflict_plan_create(&state->plan, replay, error) != PIM_OK)
         return error->status;
     return conflict_make_transfers(replay, edges, error);
 }
@@ -160,7 +163,8 @@ static void advance_plan(struct conflict_plan *plan, uint32_t at)
         plan->counter[plan->router[at]]++;
 }
 
-/* Finds the path of the next packet; false when it has to wait, with the busy link in *busy if there is one. */
+/* Finds the path of the next packet; false when it has to wait, with the busy link in *busy if there is one.
+ */
 static bool find_path(struct conflict_replay *replay, struct path_hold *state, uint32_t e, uint32_t *busy)
 {
     struct transfer *transfer = &state->transfer[e];
@@ -169,8 +173,9 @@ static bool find_path(struct conflict_replay *replay, struct path_hold *state, u
         if (transfer->refused_at == state->releases)
             return false; /* since then links have only become busy */
         const struct pim_task_edge *edge = &replay->graph->edge[e];
-        transfer->hops = conflict_adaptive_search(state->adaptive, replay->placement[edge->source], replay->placement[edge->destination],
-                                                  transfer->limit, transfer->links);
+        transfer->hops =
+            conflict_adaptive_search(state->adaptive, replay->placement[edge->source],
+                                     replay->placement[edge->destination], transfer->limit, transfer->links);
         if (transfer->hops == 0) {
             transfer->refused_at = state->releases;
             return false;
@@ -225,10 +230,11 @@ static void start(struct conflict_replay *replay, struct path_hold *state, uint3
     transfer->flying = true;
     transfer->waiting = false;
     conflict_leave(replay, e);
-    pim_time end = conflict_schedule_end(replay, e, straight ? transfer->span : conflict_path_span(replay, e, transfer->hops));
+    pim_time end = conflict_schedule_end(
+        replay, e, straight ? transfer->span : conflict_path_span(replay, e, transfer->hops));
     conflict_record(replay, PIM_INTERVAL_TRANSFER, e, packet, end, transfer->links, transfer->hops);
-    if (options->make_table &&
-        pim_behaviour_append(options->make_table, e, transfer->links, transfer->hops, replay->error) != PIM_OK)
+    if (options->make_table && pim_behaviour_append(options->make_table, e, transfer->links, transfer->hops,
+                                                    replay->error) != PIM_OK)
         conflict_abort(replay, replay->error->status, NULL);
 }
 
@@ -327,10 +333,12 @@ static void explain(const struct conflict_replay *replay, uint32_t e, char *text
         return;
     }
     const struct conflict_plan *plan = &state->plan;
-    for (uint32_t at = plan->packet[plan->first_packet[e] + replay->edge[e].sent]; at != CONFLICT_NONE; at = plan->next[at]) {
+    for (uint32_t at = plan->packet[plan->first_packet[e] + replay->edge[e].sent]; at != CONFLICT_NONE;
+         at = plan->next[at]) {
         uint32_t router = plan->router[at], head = plan->first[router] + plan->counter[router];
         if (head != at) {
-            (void)snprintf(text, size, "router %" PRIu32 " serves edge %" PRIu32 " first, by its table", router, plan->operation[head].task);
+            (void)snprintf(text, size, "router %" PRIu32 " serves edge %" PRIu32 " first, by its table",
+                           router, plan->operation[head].task);
             return;
         }
     }

@@ -1,4 +1,5 @@
-/* The replay: nodes, time points, checks of the options, the life of a run; see internal.h for the order in a time point. */
+/* The replay: nodes, time points, checks of the options, the life of a run; see internal.h for the order in a
+ * time point. */
 #include "models/conflict/internal.h"
 
 #include "sim/random.h"
@@ -47,12 +48,13 @@ void conflict_abort(struct conflict_replay *replay, enum pim_status status, cons
     pim_kernel_stop(replay->kernel);
 }
 
-static pim_time schedule(struct conflict_replay *replay, pim_time span, enum pim_phase phase, pim_handler *handler,
-                         struct conflict_owner *owner)
+static pim_time schedule(struct conflict_replay *replay, pim_time span, enum pim_phase phase,
+                         pim_handler *handler, struct conflict_owner *owner)
 {
     pim_time end = pim_conflict_after(replay->arithmetic, pim_kernel_now(replay->kernel), span);
     if (end == PIM_TIME_NEVER) {
-        conflict_abort(replay, PIM_BAD_INPUT, "the run takes longer than instants can count: exact arithmetic ends at 34 s");
+        conflict_abort(replay, PIM_BAD_INPUT,
+                       "the run takes longer than instants can count: exact arithmetic ends at 34 s");
         return pim_kernel_now(replay->kernel);
     }
     pim_kernel_schedule_at(replay->kernel, end, phase, handler, owner);
@@ -64,7 +66,8 @@ pim_time conflict_schedule_end(struct conflict_replay *replay, uint32_t transfer
     return schedule(replay, span, PIM_PHASE_NETWORK, transfer_ended, &replay->owner_of_transfer[transfer]);
 }
 
-enum pim_status conflict_make_transfers(struct conflict_replay *replay, uint32_t transfers, struct pim_error *error)
+enum pim_status conflict_make_transfers(struct conflict_replay *replay, uint32_t transfers,
+                                        struct pim_error *error)
 {
     replay->transfers = transfers;
     replay->ended = calloc((size_t)transfers / 64 + 1, sizeof *replay->ended);
@@ -86,7 +89,8 @@ void conflict_leave(struct conflict_replay *replay, uint32_t e)
     conflict_set(replay->marked, replay->graph->edge[e].source);
 }
 
-/* Of two edges the one of which less has arrived, as a share of its total: done_a / total_a < done_b / total_b. Ties: the lower edge. */
+/* Of two edges the one of which less has arrived, as a share of its total: done_a / total_a < done_b /
+ * total_b. Ties: the lower edge. */
 static bool goes_first(const struct conflict_replay *replay, uint32_t a, uint32_t b)
 {
     uint64_t left = (uint64_t)replay->edge[a].arrived * replay->edge[b].total;
@@ -129,14 +133,19 @@ pim_time conflict_path_span(const struct conflict_replay *replay, uint32_t e, ui
     return span;
 }
 
-void conflict_record(struct conflict_replay *replay, int kind, uint32_t e, uint32_t packet, pim_time end, const uint32_t *links,
-                     uint32_t hops)
+void conflict_record(struct conflict_replay *replay, int kind, uint32_t e, uint32_t packet, pim_time end,
+                     const uint32_t *links, uint32_t hops)
 {
     if (!replay->options->record)
         return;
     uint32_t packets = replay->graph->edge[e].packets;
-    struct pim_conflict_interval interval = {.task = e, .image = packet / packets, .index = packet % packets,
-                                             .start = pim_kernel_now(replay->kernel), .end = end, .links = links, .hops = hops};
+    struct pim_conflict_interval interval = {.task = e,
+                                             .image = packet / packets,
+                                             .index = packet % packets,
+                                             .start = pim_kernel_now(replay->kernel),
+                                             .end = end,
+                                             .links = links,
+                                             .hops = hops};
     interval.kind = kind == PIM_INTERVAL_HOP ? PIM_INTERVAL_HOP : PIM_INTERVAL_TRANSFER;
     replay->options->record(replay->options->record_context, &interval);
 }
@@ -162,7 +171,8 @@ static void end_step(struct conflict_replay *replay, uint32_t n)
     }
 }
 
-/* The incoming edge that lacks packets for the next step, or the outgoing one without room; CONFLICT_NONE: the step may start. */
+/* The incoming edge that lacks packets for the next step, or the outgoing one without room; CONFLICT_NONE:
+ * the step may start. */
 static uint32_t obstacle(const struct conflict_replay *replay, uint32_t n)
 {
     const struct pim_task_node *node = &replay->graph->node[n];
@@ -170,7 +180,8 @@ static uint32_t obstacle(const struct conflict_replay *replay, uint32_t n)
     for (uint32_t k = 0; k < node->ins; k++) {
         uint32_t e = replay->graph->in[node->first_in + k];
         const struct pim_task_edge *edge = &replay->graph->edge[e];
-        if (replay->edge[e].arrived < state->image * edge->packets + replay->graph->need[edge->first + state->step])
+        if (replay->edge[e].arrived <
+            state->image * edge->packets + replay->graph->need[edge->first + state->step])
             return e;
     }
     for (uint32_t k = 0; k < node->outs; k++) {
@@ -181,7 +192,8 @@ static uint32_t obstacle(const struct conflict_replay *replay, uint32_t n)
     return CONFLICT_NONE;
 }
 
-/* The time of the next step; perturbed when that is asked for, by a draw that depends on seed, node, image and step alone. */
+/* The time of the next step; perturbed when that is asked for, by a draw that depends on seed, node, image
+ * and step alone. */
 static pim_time step_span(const struct conflict_replay *replay, uint32_t n)
 {
     const struct pim_task_node *node = &replay->graph->node[n];
@@ -214,8 +226,12 @@ static void start_step(struct conflict_replay *replay, uint32_t n)
     if (state->end > replay->result->end)
         replay->result->end = state->end;
     if (replay->options->record) {
-        struct pim_conflict_interval interval = {.kind = PIM_INTERVAL_STEP, .task = n, .image = state->image, .index = state->step,
-                                                 .start = now, .end = state->end};
+        struct pim_conflict_interval interval = {.kind = PIM_INTERVAL_STEP,
+                                                 .task = n,
+                                                 .image = state->image,
+                                                 .index = state->step,
+                                                 .start = now,
+                                                 .end = state->end};
         replay->options->record(replay->options->record_context, &interval);
     }
 }
@@ -264,11 +280,14 @@ static void report_edge(const struct conflict_replay *replay, uint32_t e, struct
     if (edge->produced == edge->sent)
         return;
     if (!conflict_sendable(edge))
-        (void)snprintf(text, sizeof text, "its part of the destination's input buffer is full (%" PRIu32 " packets)", edge->capacity_in);
+        (void)snprintf(text, sizeof text,
+                       "its part of the destination's input buffer is full (%" PRIu32 " packets)",
+                       edge->capacity_in);
     else
         replay->network->explain(replay, e, text, sizeof text);
-    pim_idle_report_line(report, "edge %" PRIu32 " (node %" PRIu32 " to %" PRIu32 "): %" PRIu32 " packets wait to be sent: %s", e, task->source,
-                         task->destination, edge->produced - edge->sent, text);
+    pim_idle_report_line(
+        report, "edge %" PRIu32 " (node %" PRIu32 " to %" PRIu32 "): %" PRIu32 " packets wait to be sent: %s",
+        e, task->source, task->destination, edge->produced - edge->sent, text);
 }
 
 static void report_work(void *context, struct pim_idle_report *report)
@@ -283,103 +302,24 @@ static void report_work(void *context, struct pim_idle_report *report)
             continue;
         const struct pim_task_edge *edge = &replay->graph->edge[e];
         if (edge->source == n)
-            pim_idle_report_line(report, "node %" PRIu32 " image %" PRIu32 " step %" PRIu32 ": its output buffer for node %" PRIu32
-                                 " is full (%" PRIu32 " packets)", n, state->image, state->step, edge->destination,
+            pim_idle_report_line(report,
+                                 "node %" PRIu32 " image %" PRIu32 " step %" PRIu32
+                                 ": its output buffer for node %" PRIu32 " is full (%" PRIu32 " packets)",
+                                 n, state->image, state->step, edge->destination,
                                  replay->edge[e].capacity_out);
         else
-            pim_idle_report_line(report, "node %" PRIu32 " image %" PRIu32 " step %" PRIu32 ": waits for packet %" PRIu32 " of %" PRIu32
-                                 " of node %" PRIu32 ", has %" PRIu32, n, state->image, state->step,
-                                 replay->graph->need[edge->first + state->step], edge->packets, edge->source,
-                                 replay->edge[e].arrived - state->image * edge->packets);
+            pim_idle_report_line(
+                report,
+                "node %" PRIu32 " image %" PRIu32 " step %" PRIu32 ": waits for packet %" PRIu32
+                " of %" PRIu32 " of node %" PRIu32 ", has %" PRIu32,
+                n, state->image, state->step, replay->graph->need[edge->first + state->step], edge->packets,
+                edge->source, replay->edge[e].arrived - state->image * edge->packets);
     }
     for (uint32_t e = 0; e < replay->graph->edges; e++)
         report_edge(replay, e, report);
 }
 
-/* What a step needs of an edge at once must fit its part of the buffer: otherwise that step never starts. */
-static enum pim_status check_edge_buffers(const struct conflict_replay *replay, uint32_t e, struct pim_error *error)
-{
-    const struct pim_task_edge *edge = &replay->graph->edge[e];
-    const struct conflict_edge *state = &replay->edge[e];
-    uint32_t steps = replay->graph->node[edge->destination].steps;
-    uint64_t freed = 0, dropped = 0;
-    if (state->capacity_out == 0)
-        return pim_fail(error, PIM_DEADLOCK, "node %" PRIu32 ": a packet of %" PRIu64 " bits for node %" PRIu32
-                        " does not fit its output buffer of %" PRIu64 " bits", edge->source, edge->bits, edge->destination,
-                        replay->options->output_bits);
-    for (uint32_t s = 0; s < steps; s++)
-        dropped += replay->graph->drop[edge->first + s];
-    uint64_t kept = (edge->packets - dropped) * (replay->options->images - 1); /* never freed in the images before the last */
-    for (uint32_t s = 0; s < steps; s++) {
-        uint64_t need = replay->graph->need[edge->first + s];
-        if (need > freed && need - freed + kept > state->capacity_in)
-            return pim_fail(error, PIM_DEADLOCK, "node %" PRIu32 " step %" PRIu32 " needs %" PRIu64 " packets of node %" PRIu32
-                            " at once, %" PRIu64 " bits, but that edge's part of the input buffer holds %" PRIu64 " bits (%" PRIu64
-                            " split among %" PRIu32 " sources): it starves", edge->destination, s, need - freed + kept, edge->source,
-                            (need - freed + kept) * edge->bits,
-                            replay->options->input_bits / replay->graph->node[edge->destination].ins, replay->options->input_bits,
-                            replay->graph->node[edge->destination].ins);
-        freed += replay->graph->drop[edge->first + s];
-    }
-    return PIM_OK;
-}
-
 /* --- set-up --- */
-
-static enum pim_status check_options(const struct pim_task_graph *graph, const struct pim_conflict_options *options, struct pim_error *error)
-{
-    uint64_t routers = (uint64_t)options->mesh.width * options->mesh.height;
-    if (options->mesh.width == 0 || options->mesh.height == 0 || routers > 1 << 20)
-        return pim_fail(error, PIM_BAD_INPUT, "the mesh is %" PRIu32 " x %" PRIu32 ": allowed are 1 to 1048576 routers", options->mesh.width,
-                        options->mesh.height);
-    if (options->images == 0 || options->images > 65535)
-        return pim_fail(error, PIM_BAD_INPUT, "images is %" PRIu32 ": allowed are 1 to 65535", options->images);
-    if (!(options->bandwidth_gbps >= 1e-6 && options->bandwidth_gbps <= 1e6))
-        return pim_fail(error, PIM_BAD_INPUT, "the bandwidth is %g Gb/s: allowed are 1e-6 to 1e6", options->bandwidth_gbps);
-    if (!(options->router_delay_ns >= 0 && options->router_delay_ns <= 1e6))
-        return pim_fail(error, PIM_BAD_INPUT, "the router delay is %g ns: allowed are 0 to 1e6", options->router_delay_ns);
-    if (options->perturb_milli > 999)
-        return pim_fail(error, PIM_BAD_INPUT, "step times can vary by less than their own, not by %g %%", options->perturb_milli / 10.0);
-    if (options->detour.detour_milli < 1000 || options->detour.detour_milli > 1000000)
-        return pim_fail(error, PIM_BAD_INPUT, "the detour is %g: allowed are 1 to 1000", options->detour.detour_milli / 1000.0);
-    if (options->switching == PIM_SWITCHING_SAF && options->routing == PIM_CONFLICT_ADAPTIVE)
-        return pim_fail(error, PIM_BAD_INPUT, "adaptive routing plans whole paths over idle links, which saf does not hold: make behaviour "
-                        "tables with path_hold and execute them (routing table)");
-    if ((options->routing == PIM_CONFLICT_TABLE) != (options->table != NULL))
-        return pim_fail(error, PIM_BAD_INPUT, "routing table and behaviour tables need each other");
-    if (options->make_table && options->switching != PIM_SWITCHING_PATH_HOLD)
-        return pim_fail(error, PIM_BAD_INPUT, "behaviour tables are made by path_hold");
-    if (options->ideal && (options->routing == PIM_CONFLICT_TABLE || options->make_table))
-        return pim_fail(error, PIM_BAD_INPUT, "behaviour tables say who holds links when: they have no ideal run");
-    for (uint32_t n = 0; n < graph->nodes; n++) {
-        if ((uint64_t)graph->node[n].steps * options->images > UINT32_MAX)
-            return pim_fail(error, PIM_BAD_INPUT, "node %" PRIu32 " has %" PRIu32 " steps in each of %" PRIu32
-                            " images: together they must be below 2^32", n, graph->node[n].steps, options->images);
-    }
-    return PIM_OK;
-}
-
-static enum pim_status check_placement(const struct pim_task_graph *graph, const uint32_t *placement, const struct pim_conflict_mesh *mesh,
-                                       struct pim_error *error)
-{
-    uint32_t routers = pim_conflict_routers(mesh);
-    uint32_t *taken = calloc(routers, sizeof *taken);
-    if (!taken)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " routers", routers);
-    enum pim_status status = PIM_OK;
-    for (uint32_t n = 0; n < graph->nodes && status == PIM_OK; n++) {
-        if (placement[n] >= routers)
-            status = pim_fail(error, PIM_BAD_INPUT, "node %" PRIu32 " is placed at router %" PRIu32 ": the mesh has %" PRIu32, n, placement[n],
-                              routers);
-        else if (taken[placement[n]])
-            status = pim_fail(error, PIM_BAD_INPUT, "nodes %" PRIu32 " and %" PRIu32 " are both placed at row %" PRIu32 ", column %" PRIu32,
-                              taken[placement[n]] - 1, n, placement[n] / mesh->width, placement[n] % mesh->width);
-        else
-            taken[placement[n]] = n + 1;
-    }
-    free(taken);
-    return status;
-}
 
 static enum pim_status make_edges(struct conflict_replay *replay, struct pim_error *error)
 {
@@ -394,12 +334,17 @@ static enum pim_status make_edges(struct conflict_replay *replay, struct pim_err
         edge->capacity_out = room > UINT32_MAX ? UINT32_MAX : (uint32_t)room;
         edge->hop = pim_conflict_instant(replay->arithmetic, (double)task->bits / options->bandwidth_gbps);
         if (options->switching == PIM_SWITCHING_SAF)
-            edge->hop = pim_conflict_after(replay->arithmetic, edge->hop, pim_conflict_instant(replay->arithmetic, options->router_delay_ns));
+            edge->hop =
+                pim_conflict_after(replay->arithmetic, edge->hop,
+                                   pim_conflict_instant(replay->arithmetic, options->router_delay_ns));
         if (edge->hop == PIM_TIME_NEVER || edge->hop == 0)
-            return pim_fail(error, PIM_BAD_INPUT, "edge %" PRIu32 ": a packet of %" PRIu64 " bits at %g Gb/s takes a time that exact "
-                            "arithmetic cannot count", e, task->bits, options->bandwidth_gbps);
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "edge %" PRIu32 ": a packet of %" PRIu64
+                            " bits at %g Gb/s takes a time that exact "
+                            "arithmetic cannot count",
+                            e, task->bits, options->bandwidth_gbps);
         replay->rank[e] = replay->rank_of[e] = e;
-        if (check_edge_buffers(replay, e, error) != PIM_OK)
+        if (conflict_check_buffers(replay, e, error) != PIM_OK)
             return error->status;
     }
     return PIM_OK;
@@ -410,7 +355,8 @@ static enum pim_status make_nodes(struct conflict_replay *replay, struct pim_err
     for (size_t i = 0; i < replay->graph->latencies; i++) {
         replay->span[i] = pim_conflict_instant(replay->arithmetic, replay->graph->latency_ns[i]);
         if (replay->span[i] == PIM_TIME_NEVER || replay->span[i] == 0)
-            return pim_fail(error, PIM_BAD_INPUT, "a step takes %g ns, which exact arithmetic cannot count", replay->graph->latency_ns[i]);
+            return pim_fail(error, PIM_BAD_INPUT, "a step takes %g ns, which exact arithmetic cannot count",
+                            replay->graph->latency_ns[i]);
     }
     for (uint32_t n = 0; n < replay->graph->nodes; n++) {
         replay->owner_of_node[n] = (struct conflict_owner){replay, n};
@@ -435,9 +381,10 @@ static enum pim_status create(struct conflict_replay *replay, struct pim_error *
     replay->rank_of = calloc(edges + 1, sizeof *replay->rank_of);
     replay->image_start = calloc(images, sizeof *replay->image_start);
     replay->image_end = calloc(images, sizeof *replay->image_end);
-    if (!replay->kernel || !replay->node || !replay->edge || !replay->span || !replay->owner_of_node || !replay->marked || !replay->rank ||
-        !replay->rank_of || !replay->image_start || !replay->image_end)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a graph of %zu nodes and %zu edges", nodes, edges);
+    if (!replay->kernel || !replay->node || !replay->edge || !replay->span || !replay->owner_of_node ||
+        !replay->marked || !replay->rank || !replay->rank_of || !replay->image_start || !replay->image_end)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a graph of %zu nodes and %zu edges", nodes,
+                        edges);
     replay->work = (struct pim_pending_work){work_left, report_work, replay, NULL};
     pim_kernel_add_pending_work(replay->kernel, &replay->work);
     if (make_nodes(replay, error) != PIM_OK || make_edges(replay, error) != PIM_OK ||
@@ -478,16 +425,23 @@ static enum pim_status run(struct conflict_replay *replay, struct pim_error *err
     return PIM_OK;
 }
 
-enum pim_status pim_conflict_run(const struct pim_task_graph *graph, const uint32_t *placement, const struct pim_conflict_options *options,
+enum pim_status pim_conflict_run(const struct pim_task_graph *graph, const uint32_t *placement,
+                                 const struct pim_conflict_options *options,
                                  struct pim_conflict_result *result, struct pim_error *error)
 {
     *result = (struct pim_conflict_result){0};
-    if (check_options(graph, options, error) != PIM_OK || check_placement(graph, placement, &options->mesh, error) != PIM_OK)
+    if (conflict_check_options(graph, options, error) != PIM_OK ||
+        conflict_check_placement(graph, placement, &options->mesh, error) != PIM_OK)
         return error->status;
     bool saf = options->switching == PIM_SWITCHING_SAF;
-    struct conflict_replay replay = {
-        .graph = graph, .options = options, .placement = placement, .result = result, .arithmetic = options->arithmetic, .error = error};
-    replay.network = saf ? (options->routing == PIM_CONFLICT_TABLE ? &conflict_saf_table : &conflict_saf) : &conflict_path_hold;
+    struct conflict_replay replay = {.graph = graph,
+                                     .options = options,
+                                     .placement = placement,
+                                     .result = result,
+                                     .arithmetic = options->arithmetic,
+                                     .error = error};
+    replay.network = saf ? (options->routing == PIM_CONFLICT_TABLE ? &conflict_saf_table : &conflict_saf)
+                         : &conflict_path_hold;
     enum pim_status status = create(&replay, error);
     if (status == PIM_OK)
         status = run(&replay, error);

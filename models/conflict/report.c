@@ -14,7 +14,8 @@ static void put_options(struct pim_json *json, const struct pim_conflict_options
     pim_json_put_text(json, "routing", pim_conflict_routing_name(options->routing));
     pim_json_put_text(json, "arbiter", pim_conflict_arbiter_name(options->arbiter));
     pim_json_put_boolean(json, "ideal", options->ideal);
-    pim_json_put_boolean(json, "half_duplex", options->half_duplex || options->switching == PIM_SWITCHING_PATH_HOLD);
+    pim_json_put_boolean(json, "half_duplex",
+                         options->half_duplex || options->switching == PIM_SWITCHING_PATH_HOLD);
     pim_json_put_text(json, "arithmetic", options->arithmetic == PIM_CONFLICT_EXACT ? "exact" : "rounded");
     pim_json_put_count(json, "width", options->mesh.width);
     pim_json_put_count(json, "height", options->mesh.height);
@@ -38,7 +39,8 @@ static void put_options(struct pim_json *json, const struct pim_conflict_options
     }
 }
 
-static void put_links(struct pim_json *json, const struct pim_conflict_options *options, const struct pim_conflict_result *result)
+static void put_links(struct pim_json *json, const struct pim_conflict_options *options,
+                      const struct pim_conflict_result *result)
 {
     pim_json_begin_array(json, "links");
     for (uint32_t i = 0; i < result->links; i++) {
@@ -57,8 +59,8 @@ static void put_links(struct pim_json *json, const struct pim_conflict_options *
     pim_json_end(json);
 }
 
-static void put_tasks(struct pim_json *json, const struct pim_task_graph *graph, const struct pim_conflict_options *options,
-                      const struct pim_conflict_result *result)
+static void put_tasks(struct pim_json *json, const struct pim_task_graph *graph,
+                      const struct pim_conflict_options *options, const struct pim_conflict_result *result)
 {
     pim_json_begin_array(json, "tasks");
     for (uint32_t e = 0; e < result->tasks; e++) {
@@ -78,7 +80,8 @@ static void put_tasks(struct pim_json *json, const struct pim_task_graph *graph,
     pim_json_end(json);
 }
 
-static void put_nodes(struct pim_json *json, const struct pim_conflict_options *options, const struct pim_conflict_result *result)
+static void put_nodes(struct pim_json *json, const struct pim_conflict_options *options,
+                      const struct pim_conflict_result *result)
 {
     pim_json_begin_array(json, "nodes");
     for (uint32_t n = 0; n < result->nodes; n++) {
@@ -94,7 +97,8 @@ static void put_nodes(struct pim_json *json, const struct pim_conflict_options *
     pim_json_end(json);
 }
 
-void pim_conflict_report_json(struct pim_json *json, const struct pim_task_graph *graph, const struct pim_conflict_options *options,
+void pim_conflict_report_json(struct pim_json *json, const struct pim_task_graph *graph,
+                              const struct pim_conflict_options *options,
                               const struct pim_conflict_result *result)
 {
     struct pim_conflict_summary summary = pim_conflict_summarize(result, options);
@@ -140,7 +144,8 @@ static int compare_ranked(const void *a, const void *b)
     return first->index < second->index ? -1 : first->index > second->index;
 }
 
-static void print_links(FILE *file, const struct pim_conflict_options *options, const struct pim_conflict_result *result)
+static void print_links(FILE *file, const struct pim_conflict_options *options,
+                        const struct pim_conflict_result *result)
 {
     struct ranked *order = calloc((size_t)result->links + 1, sizeof *order);
     if (!order)
@@ -152,14 +157,18 @@ static void print_links(FILE *file, const struct pim_conflict_options *options, 
     for (uint32_t k = 0; k < result->links && k < 8 && order[k].value > 0; k++) {
         const struct pim_conflict_link *link = &result->link[order[k].index];
         uint32_t width = options->mesh.width;
-        fprintf(file, "(%2" PRIu32 ",%2" PRIu32 ")-(%2" PRIu32 ",%2" PRIu32 ") %12" PRIu64 " %13.0f %5.1f%% %9" PRIu64 " %13.0f\n",
-                link->from / width, link->from % width, link->to / width, link->to % width, link->transfers, order[k].value,
-                100 * order[k].value / result->end_ns, link->waits, (double)link->wait_fixed * FIXED_TO_NS);
+        fprintf(file,
+                "(%2" PRIu32 ",%2" PRIu32 ")-(%2" PRIu32 ",%2" PRIu32 ") %12" PRIu64
+                " %13.0f %5.1f%% %9" PRIu64 " %13.0f\n",
+                link->from / width, link->from % width, link->to / width, link->to % width, link->transfers,
+                order[k].value, 100 * order[k].value / result->end_ns, link->waits,
+                (double)link->wait_fixed * FIXED_TO_NS);
     }
     free(order);
 }
 
-static void print_tasks(FILE *file, const struct pim_task_graph *graph, const struct pim_conflict_result *result)
+static void print_tasks(FILE *file, const struct pim_task_graph *graph,
+                        const struct pim_conflict_result *result)
 {
     struct ranked *order = calloc((size_t)result->tasks + 1, sizeof *order);
     if (!order)
@@ -171,27 +180,34 @@ static void print_tasks(FILE *file, const struct pim_task_graph *graph, const st
     for (uint32_t k = 0; k < result->tasks && k < 8 && order[k].value > 0; k++) {
         const struct pim_conflict_task *task = &result->task[order[k].index];
         const struct pim_task_edge *edge = &graph->edge[order[k].index];
-        fprintf(file, "edge %4" PRIu32 ": %4" PRIu32 " -> %-4" PRIu32 " %10" PRIu64 " %12.2f %13.0f\n", order[k].index, edge->source,
-                edge->destination, task->packets, task->packets ? (double)task->hops / (double)task->packets : 0.0, order[k].value);
+        fprintf(file, "edge %4" PRIu32 ": %4" PRIu32 " -> %-4" PRIu32 " %10" PRIu64 " %12.2f %13.0f\n",
+                order[k].index, edge->source, edge->destination, task->packets,
+                task->packets ? (double)task->hops / (double)task->packets : 0.0, order[k].value);
     }
     free(order);
 }
 
-void pim_conflict_report_text(FILE *file, const struct pim_task_graph *graph, const struct pim_conflict_options *options,
+void pim_conflict_report_text(FILE *file, const struct pim_task_graph *graph,
+                              const struct pim_conflict_options *options,
                               const struct pim_conflict_result *result)
 {
     struct pim_conflict_summary summary = pim_conflict_summarize(result, options);
-    fprintf(file, "%s: %" PRIu32 " nodes, %" PRIu32 " edges on %" PRIu32 " x %" PRIu32 "; %s, %s routing, %s arbiter%s; %g Gb/s\n", graph->name,
-            graph->nodes, graph->edges, options->mesh.height, options->mesh.width, pim_switching_name(options->switching),
-            pim_conflict_routing_name(options->routing), pim_conflict_arbiter_name(options->arbiter),
-            options->ideal ? ", links never busy" : "", options->bandwidth_gbps);
-    fprintf(file, "end                  %.9g ns (%" PRIu32 " images, %.9g ns each)\n", result->end_ns, result->images,
-            summary.end_over_images_ns);
-    fprintf(file, "image latency        first %.9g ns, mean %.9g ns; interval %.9g ns\n", summary.first_latency_ns,
-            summary.average_latency_ns, summary.interval_ns);
-    fprintf(file, "packets              %" PRIu64 ", %" PRIu64 " bit-hops (shortest: %" PRIu64 ")\n", result->packets, result->bit_hops,
-            result->distance_bit_hops * result->images);
-    fprintf(file, "links                %" PRIu32 " of %" PRIu32 " used; busy %.2f %% of the time (all: %.2f %%, highest: %.2f %%)\n",
+    fprintf(file,
+            "%s: %" PRIu32 " nodes, %" PRIu32 " edges on %" PRIu32 " x %" PRIu32
+            "; %s, %s routing, %s arbiter%s; %g Gb/s\n",
+            graph->name, graph->nodes, graph->edges, options->mesh.height, options->mesh.width,
+            pim_switching_name(options->switching), pim_conflict_routing_name(options->routing),
+            pim_conflict_arbiter_name(options->arbiter), options->ideal ? ", links never busy" : "",
+            options->bandwidth_gbps);
+    fprintf(file, "end                  %.9g ns (%" PRIu32 " images, %.9g ns each)\n", result->end_ns,
+            result->images, summary.end_over_images_ns);
+    fprintf(file, "image latency        first %.9g ns, mean %.9g ns; interval %.9g ns\n",
+            summary.first_latency_ns, summary.average_latency_ns, summary.interval_ns);
+    fprintf(file, "packets              %" PRIu64 ", %" PRIu64 " bit-hops (shortest: %" PRIu64 ")\n",
+            result->packets, result->bit_hops, result->distance_bit_hops * result->images);
+    fprintf(file,
+            "links                %" PRIu32 " of %" PRIu32
+            " used; busy %.2f %% of the time (all: %.2f %%, highest: %.2f %%)\n",
             summary.links_used, result->links, 100 * summary.utilization_used, 100 * summary.utilization_all,
             100 * summary.utilization_maximum);
     print_links(file, options, result);

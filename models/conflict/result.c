@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The links of the mesh in the order of their numbers: undirected ones when both directions exclude each other. */
+/* The links of the mesh in the order of their numbers: undirected ones when both directions exclude each
+ * other. */
 static uint32_t number_links(struct conflict_replay *replay, struct pim_conflict_link *links)
 {
     const struct pim_conflict_mesh *mesh = &replay->options->mesh;
@@ -17,7 +18,8 @@ static uint32_t number_links(struct conflict_replay *replay, struct pim_conflict
             continue;
         replay->link_index[link] = count;
         if (links)
-            links[count] = (struct pim_conflict_link){.from = router, .to = pim_conflict_neighbour(mesh, router, direction)};
+            links[count] = (struct pim_conflict_link){.from = router,
+                                                      .to = pim_conflict_neighbour(mesh, router, direction)};
         count++;
     }
     return count;
@@ -30,7 +32,8 @@ enum pim_status conflict_result_initialize(struct conflict_replay *replay, struc
     result->tasks = graph->edges;
     result->nodes = graph->nodes;
     result->images = replay->options->images;
-    replay->link_index = calloc((size_t)pim_conflict_routers(&replay->options->mesh) * PIM_DIRECTIONS, sizeof *replay->link_index);
+    replay->link_index = calloc((size_t)pim_conflict_routers(&replay->options->mesh) * PIM_DIRECTIONS,
+                                sizeof *replay->link_index);
     if (replay->link_index)
         result->links = number_links(replay, NULL);
     result->link = calloc((size_t)result->links + 1, sizeof *result->link);
@@ -38,13 +41,16 @@ enum pim_status conflict_result_initialize(struct conflict_replay *replay, struc
     result->node = calloc((size_t)result->nodes + 1, sizeof *result->node);
     result->image_start_ns = calloc(result->images, sizeof *result->image_start_ns);
     result->image_end_ns = calloc(result->images, sizeof *result->image_end_ns);
-    if (!replay->link_index || !result->link || !result->task || !result->node || !result->image_start_ns || !result->image_end_ns)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the statistics of %" PRIu32 " links and %" PRIu32 " edges", result->links,
-                        result->tasks);
+    if (!replay->link_index || !result->link || !result->task || !result->node || !result->image_start_ns ||
+        !result->image_end_ns)
+        return pim_fail(error, PIM_NO_MEMORY,
+                        "out of memory for the statistics of %" PRIu32 " links and %" PRIu32 " edges",
+                        result->links, result->tasks);
     (void)number_links(replay, result->link);
     for (uint32_t e = 0; e < graph->edges; e++) {
         const struct pim_task_edge *edge = &graph->edge[e];
-        uint64_t hops = pim_conflict_distance(&replay->options->mesh, replay->placement[edge->source], replay->placement[edge->destination]);
+        uint64_t hops = pim_conflict_distance(&replay->options->mesh, replay->placement[edge->source],
+                                              replay->placement[edge->destination]);
         result->distance_bit_hops += hops * edge->packets * edge->bits;
     }
     return PIM_OK;
@@ -57,7 +63,8 @@ void conflict_result_finish(struct conflict_replay *replay)
     result->end_ns = pim_conflict_ns(replay->arithmetic, result->end);
     for (uint32_t m = 0; m < result->images; m++) {
         bool begun = replay->image_start[m] != PIM_TIME_NEVER;
-        result->image_start_ns[m] = begun ? pim_conflict_ns(replay->arithmetic, replay->image_start[m]) : (double)NAN;
+        result->image_start_ns[m] =
+            begun ? pim_conflict_ns(replay->arithmetic, replay->image_start[m]) : (double)NAN;
         result->image_end_ns[m] = pim_conflict_ns(replay->arithmetic, replay->image_end[m]);
     }
 }
@@ -82,7 +89,8 @@ double pim_conflict_held_ns(const struct pim_conflict_link *link, const struct p
     return held;
 }
 
-struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_result *result, const struct pim_conflict_options *options)
+struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_result *result,
+                                                   const struct pim_conflict_options *options)
 {
     struct pim_conflict_summary summary = {0};
     for (uint32_t m = 0; m < result->images; m++) {
@@ -91,7 +99,8 @@ struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_res
         summary.average_latency_ns += latency / result->images;
     }
     if (result->images > 1)
-        summary.interval_ns = (result->image_end_ns[result->images - 1] - result->image_end_ns[0]) / (result->images - 1);
+        summary.interval_ns =
+            (result->image_end_ns[result->images - 1] - result->image_end_ns[0]) / (result->images - 1);
     summary.end_over_images_ns = result->images ? result->end_ns / result->images : 0;
     double total = 0;
     for (uint32_t i = 0; i < result->links && result->end_ns > 0; i++) {
@@ -101,7 +110,8 @@ struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_res
         total += share;
         summary.links_used++;
         summary.links_below_tenth += share < 0.1;
-        summary.utilization_maximum = share > summary.utilization_maximum ? share : summary.utilization_maximum;
+        summary.utilization_maximum =
+            share > summary.utilization_maximum ? share : summary.utilization_maximum;
     }
     summary.utilization_all = result->links ? total / result->links : 0;
     summary.utilization_used = summary.links_used ? total / summary.links_used : 0;
@@ -112,8 +122,7 @@ const char *pim_switching_name(unsigned value)
 {
     static const char *const names[] = {
 #define X(name, text) text,
-        PIM_SWITCHING_MAP(X)
-    };
+        PIM_SWITCHING_MAP(X)};
     return value < PIM_SWITCHINGS ? names[value] : NULL;
 }
 

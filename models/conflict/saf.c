@@ -1,12 +1,15 @@
 /*
- * Switching mode saf: store and forward. A packet crosses one link at a time, bits / bandwidth (+ router delay) each, is stored whole behind
- * it, then asks for the next. A directed link (half duplex: both directions together) serves one packet at a time.
+ * Switching mode saf: store and forward. A packet crosses one link at a time, bits / bandwidth (+ router
+ * delay) each, is stored whole behind it, then asks for the next. A directed link (half duplex: both
+ * directions together) serves one packet at a time.
  *
- * The router of the paper's figure 7: the fetcher takes a packet of an edge from the node's output buffer when it is free of the one before,
- * which it is when that has crossed its first link, and when the destination has room, which is reserved then; the data buffers hold what
- * has come from each direction; the comparator is the arbiter of a link; the transfer unit is the link's busy time.
+ * The router of the paper's figure 7: the fetcher takes a packet of an edge from the node's output buffer
+ * when it is free of the one before, which it is when that has crossed its first link, and when the
+ * destination has room, which is reserved then; the data buffers hold what has come from each direction; the
+ * comparator is the arbiter of a link; the transfer unit is the link's busy time.
  *
- * Packets of an edge are alike and go the same way in order, so a packet is no object here: a flow, one hop of an edge, counts what waits.
+ * Packets of an edge are alike and go the same way in order, so a packet is no object here: a flow, one hop
+ * of an edge, counts what waits.
  */
 #include "models/conflict/internal.h"
 
@@ -27,10 +30,10 @@ struct request {
 };
 
 struct resource {
-    uint32_t first, flows;      /* flow_of[first ...]: the flows over it, in the order of edges */
-    uint32_t current;           /* the flow it serves; CONFLICT_NONE: idle */
-    uint32_t turn;              /* round robin: place of the flow that is asked first */
-    uint32_t head, tail;        /* fifo: requests */
+    uint32_t first, flows; /* flow_of[first ...]: the flows over it, in the order of edges */
+    uint32_t current;      /* the flow it serves; CONFLICT_NONE: idle */
+    uint32_t turn;         /* round robin: place of the flow that is asked first */
+    uint32_t head, tail;   /* fifo: requests */
 };
 
 struct saf {
@@ -41,10 +44,10 @@ struct saf {
     struct resource *resource; /* by link number */
     uint64_t *dirty;           /* resources to arbitrate */
     uint32_t resources;
-    uint32_t *stored;          /* by directed link: packets on it or in the buffer behind it */
-    bool *fetching;            /* by edge: a packet has not crossed its first link yet */
-    pim_time *span;            /* by edge, ideal: over the whole path */
-    struct request *request;   /* fifo: pool */
+    uint32_t *stored;        /* by directed link: packets on it or in the buffer behind it */
+    bool *fetching;          /* by edge: a packet has not crossed its first link yet */
+    pim_time *span;          /* by edge, ideal: over the whole path */
+    struct request *request; /* fifo: pool */
     size_t request_room;
     uint32_t requests, free_request;
 };
@@ -83,7 +86,8 @@ static bool make_flows(struct conflict_replay *replay, struct saf *state)
     uint64_t total = 0;
     for (uint32_t e = 0; e < graph->edges; e++) {
         state->first_flow[e] = (uint32_t)total;
-        total += pim_conflict_distance(mesh, replay->placement[graph->edge[e].source], replay->placement[graph->edge[e].destination]);
+        total += pim_conflict_distance(mesh, replay->placement[graph->edge[e].source],
+                                       replay->placement[graph->edge[e].destination]);
         if (total >= UINT32_MAX)
             return false;
     }
@@ -95,7 +99,8 @@ static bool make_flows(struct conflict_replay *replay, struct saf *state)
         return false;
     for (uint32_t e = 0; e < graph->edges; e++) {
         uint32_t *links = &state->links[state->first_flow[e]];
-        uint32_t hops = pim_conflict_straight(mesh, replay->placement[graph->edge[e].source], replay->placement[graph->edge[e].destination],
+        uint32_t hops = pim_conflict_straight(mesh, replay->placement[graph->edge[e].source],
+                                              replay->placement[graph->edge[e].destination],
                                               replay->options->routing == PIM_CONFLICT_YX, links);
         for (uint32_t i = 0; i < hops; i++) {
             state->flow[state->first_flow[e] + i] = (struct flow){.edge = e, .link = links[i]};
@@ -129,8 +134,8 @@ static enum pim_status create(struct conflict_replay *replay, struct pim_error *
         state->stored = calloc(state->resources, sizeof *state->stored);
         state->fetching = calloc(edges + 1, sizeof *state->fetching);
         state->span = calloc(edges + 1, sizeof *state->span);
-        complete = state->first_flow && state->resource && state->dirty && state->stored && state->fetching && state->span &&
-                   make_flows(replay, state);
+        complete = state->first_flow && state->resource && state->dirty && state->stored && state->fetching &&
+                   state->span && make_flows(replay, state);
     }
     if (!complete)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %zu edges", edges);
@@ -138,12 +143,14 @@ static enum pim_status create(struct conflict_replay *replay, struct pim_error *
         state->resource[r].current = state->resource[r].head = state->resource[r].tail = CONFLICT_NONE;
     for (uint32_t e = 0; e < edges; e++)
         state->span[e] = conflict_path_span(replay, e, hops_of(state, e));
-    return conflict_make_transfers(replay, replay->options->ideal ? (uint32_t)edges : state->resources, error);
+    return conflict_make_transfers(replay, replay->options->ideal ? (uint32_t)edges : state->resources,
+                                   error);
 }
 
 /* --- requests --- */
 
-static void queue_request(struct conflict_replay *replay, struct saf *state, struct resource *resource, uint32_t f)
+static void queue_request(struct conflict_replay *replay, struct saf *state, struct resource *resource,
+                          uint32_t f)
 {
     uint32_t place = state->free_request;
     if (place != CONFLICT_NONE) {
@@ -169,7 +176,8 @@ static void queue_request(struct conflict_replay *replay, struct saf *state, str
     resource->tail = place;
 }
 
-/* A packet is stored in front of the link of flow `f` and asks for it. Waiting is the sum of grants less the sum of requests. */
+/* A packet is stored in front of the link of flow `f` and asks for it. Waiting is the sum of grants less the
+ * sum of requests. */
 static void ask(struct conflict_replay *replay, struct saf *state, uint32_t f)
 {
     struct flow *flow = &state->flow[f];
@@ -235,12 +243,14 @@ static void fetch(struct conflict_replay *replay, struct saf *state, uint32_t e)
         return;
     }
     for (uint32_t f = state->first_flow[e]; f < state->first_flow[e + 1]; f++) {
-        struct pim_conflict_link *link = conflict_link(replay, conflict_resource(replay, state->flow[f].link));
+        struct pim_conflict_link *link =
+            conflict_link(replay, conflict_resource(replay, state->flow[f].link));
         link->transfers++;
         link->held_bits += replay->graph->edge[e].bits;
     }
     pim_time end = conflict_schedule_end(replay, e, state->span[e]);
-    conflict_record(replay, PIM_INTERVAL_TRANSFER, e, packet, end, &state->links[state->first_flow[e]], hops_of(state, e));
+    conflict_record(replay, PIM_INTERVAL_TRANSFER, e, packet, end, &state->links[state->first_flow[e]],
+                    hops_of(state, e));
 }
 
 static bool eligible(const struct conflict_replay *replay, const struct saf *state, const struct flow *flow)
@@ -250,9 +260,11 @@ static bool eligible(const struct conflict_replay *replay, const struct saf *sta
 }
 
 /* The place in the list of `resource` of the flow to serve; CONFLICT_NONE when none can be. */
-static uint32_t choose(const struct conflict_replay *replay, const struct saf *state, const struct resource *resource)
+static uint32_t choose(const struct conflict_replay *replay, const struct saf *state,
+                       const struct resource *resource)
 {
-    bool balance = replay->options->arbiter == PIM_CONFLICT_BALANCE, turns = replay->options->arbiter == PIM_CONFLICT_ROUND_ROBIN;
+    bool balance = replay->options->arbiter == PIM_CONFLICT_BALANCE,
+         turns = replay->options->arbiter == PIM_CONFLICT_ROUND_ROBIN;
     uint32_t best = CONFLICT_NONE, best_rank = CONFLICT_NONE;
     for (uint32_t i = 0; i < resource->flows; i++) {
         uint32_t place = turns ? (resource->turn + i) % resource->flows : i;
@@ -270,7 +282,8 @@ static uint32_t choose(const struct conflict_replay *replay, const struct saf *s
 }
 
 /* fifo: the flow of the oldest request that can be served; the request leaves the queue. */
-static uint32_t choose_oldest(const struct conflict_replay *replay, struct saf *state, struct resource *resource)
+static uint32_t choose_oldest(const struct conflict_replay *replay, struct saf *state,
+                              struct resource *resource)
 {
     uint32_t before = CONFLICT_NONE;
     for (uint32_t at = resource->head; at != CONFLICT_NONE; before = at, at = state->request[at].next) {
@@ -352,8 +365,9 @@ static void explain(const struct conflict_replay *replay, uint32_t e, char *text
         if (state->flow[f].waiting == 0)
             continue;
         uint32_t link = state->flow[f].link;
-        (void)snprintf(text, size, "a packet waits in router %" PRIu32 " to go %s (%" PRIu32 " stored beyond)", link / PIM_DIRECTIONS,
-                       pim_port_name(link % PIM_DIRECTIONS), state->stored[link]);
+        (void)snprintf(text, size,
+                       "a packet waits in router %" PRIu32 " to go %s (%" PRIu32 " stored beyond)",
+                       link / PIM_DIRECTIONS, pim_port_name(link % PIM_DIRECTIONS), state->stored[link]);
         return;
     }
     (void)snprintf(text, size, "the fetcher is busy");

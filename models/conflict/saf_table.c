@@ -1,9 +1,10 @@
 /*
- * Store and forward by behaviour tables: every router works through its own list strictly in order. An operation is done as soon as it is the
- * next one, its packet is in the router and its link is free. There is nothing to arbitrate.
+ * Store and forward by behaviour tables: every router works through its own list strictly in order. An
+ * operation is done as soon as it is the next one, its packet is in the router and its link is free. There is
+ * nothing to arbitrate.
  *
- * Fetchers, links and buffers are those of saf.c. An operation towards the PE takes no time; when it comes up behind the nodes' turn in
- * a time point, the nodes are looked at once more.
+ * Fetchers, links and buffers are those of saf.c. An operation towards the PE takes no time; when it comes up
+ * behind the nodes' turn in a time point, the nodes are looked at once more.
  */
 #include "models/conflict/internal.h"
 
@@ -12,11 +13,11 @@
 
 struct saf_table {
     struct conflict_plan plan;
-    bool *here;          /* by operation: its packet is in its router */
-    uint32_t *current;   /* by link number: the operation that it serves; CONFLICT_NONE: idle */
-    uint32_t *stored;    /* by directed link: packets on it or in the buffer behind it */
-    bool *fetching;      /* by edge */
-    uint32_t *queue;     /* routers to look at, each at most once */
+    bool *here;        /* by operation: its packet is in its router */
+    uint32_t *current; /* by link number: the operation that it serves; CONFLICT_NONE: idle */
+    uint32_t *stored;  /* by directed link: packets on it or in the buffer behind it */
+    bool *fetching;    /* by edge */
+    uint32_t *queue;   /* routers to look at, each at most once */
     bool *queued;
     uint32_t head, waiting, routers;
     bool delivered;
@@ -53,7 +54,8 @@ static enum pim_status create(struct conflict_replay *replay, struct pim_error *
     state->fetching = calloc((size_t)replay->graph->edges + 1, sizeof *state->fetching);
     state->queue = calloc(state->routers, sizeof *state->queue);
     state->queued = calloc(state->routers, sizeof *state->queued);
-    if (!state->here || !state->current || !state->stored || !state->fetching || !state->queue || !state->queued)
+    if (!state->here || !state->current || !state->stored || !state->fetching || !state->queue ||
+        !state->queued)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " links", links);
     for (uint32_t link = 0; link < links; link++)
         state->current[link] = CONFLICT_NONE;
@@ -82,7 +84,8 @@ static void vacate(struct conflict_replay *replay, struct saf_table *state, uint
     look_at(state, neighbour);
 }
 
-static void cross(struct conflict_replay *replay, struct saf_table *state, uint32_t at, uint32_t link, uint32_t resource)
+static void cross(struct conflict_replay *replay, struct saf_table *state, uint32_t at, uint32_t link,
+                  uint32_t resource)
 {
     uint32_t e = state->plan.operation[at].task;
     struct pim_conflict_link *result = conflict_link(replay, resource);
@@ -109,7 +112,8 @@ static void execute(struct conflict_replay *replay, struct saf_table *state, uin
             conflict_arrive(replay, operation->task, plan->depth[at]);
             state->delivered = true;
         } else {
-            uint32_t link = router * PIM_DIRECTIONS + operation->to, resource = conflict_resource(replay, link);
+            uint32_t link = router * PIM_DIRECTIONS + operation->to,
+                     resource = conflict_resource(replay, link);
             if (state->current[resource] != CONFLICT_NONE || (room > 0 && state->stored[link] >= room))
                 return;
             cross(replay, state, at, link, resource);
@@ -177,9 +181,10 @@ static void explain(const struct conflict_replay *replay, uint32_t e, char *text
     if (at == plan->first[router + 1])
         (void)snprintf(text, size, "router %" PRIu32 " has done all of its table", router);
     else
-        (void)snprintf(text, size, "router %" PRIu32 " %s edge %" PRIu32 " from %s to %s, by its table", router,
-                       state->here[at] ? "has no room to send" : "waits for", plan->operation[at].task,
-                       pim_port_name(plan->operation[at].from), pim_port_name(plan->operation[at].to));
+        (void)snprintf(text, size, "router %" PRIu32 " %s edge %" PRIu32 " from %s to %s, by its table",
+                       router, state->here[at] ? "has no room to send" : "waits for",
+                       plan->operation[at].task, pim_port_name(plan->operation[at].from),
+                       pim_port_name(plan->operation[at].to));
 }
 
 const struct conflict_network conflict_saf_table = {create, destroy, finish, arbitrate, explain};

@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum pim_status pim_behaviour_initialize(struct pim_behaviour *behaviour, const struct pim_conflict_mesh *mesh, struct pim_error *error)
+enum pim_status pim_behaviour_initialize(struct pim_behaviour *behaviour,
+                                         const struct pim_conflict_mesh *mesh, struct pim_error *error)
 {
     *behaviour = (struct pim_behaviour){.mesh = *mesh};
     behaviour->router = calloc((size_t)pim_conflict_routers(mesh) + 1, sizeof *behaviour->router);
-    return behaviour->router ? PIM_OK
-                             : pim_fail(error, PIM_NO_MEMORY, "out of memory for behaviour tables of %" PRIu32 " routers",
-                                        pim_conflict_routers(mesh));
+    return behaviour->router
+               ? PIM_OK
+               : pim_fail(error, PIM_NO_MEMORY, "out of memory for behaviour tables of %" PRIu32 " routers",
+                          pim_conflict_routers(mesh));
 }
 
 void pim_behaviour_terminate(struct pim_behaviour *behaviour)
@@ -24,19 +26,22 @@ void pim_behaviour_terminate(struct pim_behaviour *behaviour)
     *behaviour = (struct pim_behaviour){.router = NULL};
 }
 
-static enum pim_status add(struct pim_behaviour *behaviour, uint32_t router, struct pim_operation operation, struct pim_error *error)
+static enum pim_status add(struct pim_behaviour *behaviour, uint32_t router, struct pim_operation operation,
+                           struct pim_error *error)
 {
     struct pim_operation_list *list = &behaviour->router[router];
-    struct pim_operation *grown = pim_array_grow(list->operation, &list->room, list->count + 1, sizeof *grown);
+    struct pim_operation *grown =
+        pim_array_grow(list->operation, &list->room, list->count + 1, sizeof *grown);
     if (!grown)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the behaviour table of router %" PRIu32, router);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the behaviour table of router %" PRIu32,
+                        router);
     list->operation = grown;
     list->operation[list->count++] = operation;
     return PIM_OK;
 }
 
-enum pim_status pim_behaviour_append(struct pim_behaviour *behaviour, uint32_t task, const uint32_t *links, uint32_t hops,
-                                     struct pim_error *error)
+enum pim_status pim_behaviour_append(struct pim_behaviour *behaviour, uint32_t task, const uint32_t *links,
+                                     uint32_t hops, struct pim_error *error)
 {
     uint32_t router = links[0] / PIM_DIRECTIONS;
     unsigned from = PIM_PORT_PE;
@@ -68,7 +73,8 @@ size_t pim_behaviour_longest(const struct pim_behaviour *behaviour)
 
 /* --- plans --- */
 
-/* An operation by who meets it: packets of a task that come into a router from a side meet its operations in their order. */
+/* An operation by who meets it: packets of a task that come into a router from a side meet its operations in
+ * their order. */
 struct meeting {
     uint32_t router, task, from, operation;
 };
@@ -95,7 +101,9 @@ static int compare_meetings(const void *a, const void *b)
 {
     const struct meeting *first = a, *second = b;
     int order = compare_groups(first, second);
-    return order != 0 ? order : first->operation < second->operation ? -1 : first->operation > second->operation;
+    return order != 0                             ? order
+           : first->operation < second->operation ? -1
+                                                  : first->operation > second->operation;
 }
 
 /* The next operation that a packet meets; CONFLICT_NONE when the table has none left. */
@@ -120,10 +128,12 @@ static uint32_t meet(struct building *building, uint32_t router, uint32_t task, 
     return building->meeting[place].operation;
 }
 
-static enum pim_status refuse(uint32_t e, uint32_t packet, uint32_t router, const char *what, struct pim_error *error)
+static enum pim_status refuse(uint32_t e, uint32_t packet, uint32_t router, const char *what,
+                              struct pim_error *error)
 {
-    return pim_fail(error, PIM_BAD_INPUT, "behaviour tables: packet %" PRIu32 " of edge %" PRIu32 ", in router %" PRIu32 ": %s", packet, e, router,
-                    what);
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "behaviour tables: packet %" PRIu32 " of edge %" PRIu32 ", in router %" PRIu32 ": %s",
+                    packet, e, router, what);
 }
 
 /* Follows a packet from its source through the tables. */
@@ -152,29 +162,36 @@ static enum pim_status follow(struct building *building, uint32_t e, uint32_t pa
         before = at;
         unsigned to = plan->operation[at].to;
         if (to == PIM_PORT_PE)
-            return router == target ? PIM_OK : refuse(e, packet, router, "it is delivered there, not at its destination", error);
+            return router == target
+                       ? PIM_OK
+                       : refuse(e, packet, router, "it is delivered there, not at its destination", error);
         router = pim_conflict_neighbour(&replay->options->mesh, router, to);
         from = pim_conflict_opposite(to);
     }
 }
 
-static enum pim_status check_operation(const struct conflict_replay *replay, uint32_t router, size_t place, struct pim_operation operation,
-                                       struct pim_error *error)
+static enum pim_status check_operation(const struct conflict_replay *replay, uint32_t router, size_t place,
+                                       struct pim_operation operation, struct pim_error *error)
 {
     const struct pim_conflict_mesh *mesh = &replay->options->mesh;
     bool link_in = operation.from == PIM_PORT_PE || pim_conflict_has_neighbour(mesh, router, operation.from);
     bool link_out = operation.to == PIM_PORT_PE || pim_conflict_has_neighbour(mesh, router, operation.to);
     if (operation.task >= replay->graph->edges)
-        return pim_fail(error, PIM_BAD_INPUT, "behaviour table of router %" PRIu32 " entry %zu: there is no edge %" PRIu32, router, place,
-                        operation.task);
-    if (operation.from >= PIM_PORTS || operation.to >= PIM_PORTS || operation.from == operation.to || !link_in || !link_out)
-        return pim_fail(error, PIM_BAD_INPUT, "behaviour table of router %" PRIu32 " entry %zu: %u -> %u names no two links of that router",
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "behaviour table of router %" PRIu32 " entry %zu: there is no edge %" PRIu32, router,
+                        place, operation.task);
+    if (operation.from >= PIM_PORTS || operation.to >= PIM_PORTS || operation.from == operation.to ||
+        !link_in || !link_out)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "behaviour table of router %" PRIu32
+                        " entry %zu: %u -> %u names no two links of that router",
                         router, place, operation.from, operation.to);
     return PIM_OK;
 }
 
 /* All operations in one array. */
-static enum pim_status flatten(struct building *building, const struct pim_behaviour *table, struct pim_error *error)
+static enum pim_status flatten(struct building *building, const struct pim_behaviour *table,
+                               struct pim_error *error)
 {
     struct conflict_plan *plan = building->plan;
     uint32_t routers = pim_conflict_routers(&table->mesh), at = 0;
@@ -211,11 +228,13 @@ static bool allocate(struct building *building, size_t operations, size_t packet
     building->meeting = calloc(operations + 1, sizeof *building->meeting);
     building->taken = calloc(operations + 1, sizeof *building->taken);
     building->visited = calloc(routers + 1, sizeof *building->visited);
-    return plan->first && plan->counter && plan->next && plan->router && plan->depth && plan->number && plan->operation && plan->packet &&
-           plan->first_packet && building->meeting && building->taken && building->visited;
+    return plan->first && plan->counter && plan->next && plan->router && plan->depth && plan->number &&
+           plan->operation && plan->packet && plan->first_packet && building->meeting && building->taken &&
+           building->visited;
 }
 
-static enum pim_status build(struct building *building, const struct pim_behaviour *table, struct pim_error *error)
+static enum pim_status build(struct building *building, const struct pim_behaviour *table,
+                             struct pim_error *error)
 {
     const struct conflict_replay *replay = building->replay;
     size_t packets = 0;
@@ -230,26 +249,38 @@ static enum pim_status build(struct building *building, const struct pim_behavio
         }
     }
     if (building->used != building->operations)
-        return pim_fail(error, PIM_BAD_INPUT, "behaviour tables: %" PRIu32 " of %" PRIu32 " operations belong to no packet of this graph, "
-                        "placement and number of images", building->operations - building->used, building->operations);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "behaviour tables: %" PRIu32 " of %" PRIu32
+                        " operations belong to no packet of this graph, "
+                        "placement and number of images",
+                        building->operations - building->used, building->operations);
     return PIM_OK;
 }
 
-enum pim_status conflict_plan_create(struct conflict_plan *plan, const struct conflict_replay *replay, struct pim_error *error)
+enum pim_status conflict_plan_create(struct conflict_plan *plan, const struct conflict_replay *replay,
+                                     struct pim_error *error)
 {
     const struct pim_behaviour *table = replay->options->table;
-    if (table->mesh.width != replay->options->mesh.width || table->mesh.height != replay->options->mesh.height)
-        return pim_fail(error, PIM_BAD_INPUT, "behaviour tables are for a mesh of %" PRIu32 " x %" PRIu32 " routers, not %" PRIu32 " x %" PRIu32,
-                        table->mesh.width, table->mesh.height, replay->options->mesh.width, replay->options->mesh.height);
+    if (table->mesh.width != replay->options->mesh.width ||
+        table->mesh.height != replay->options->mesh.height)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "behaviour tables are for a mesh of %" PRIu32 " x %" PRIu32 " routers, not %" PRIu32
+                        " x %" PRIu32,
+                        table->mesh.width, table->mesh.height, replay->options->mesh.width,
+                        replay->options->mesh.height);
     size_t operations = pim_behaviour_operations(table), packets = 0;
     for (uint32_t e = 0; e < replay->graph->edges; e++)
         packets += replay->edge[e].total;
     if (operations >= UINT32_MAX || packets >= UINT32_MAX)
-        return pim_fail(error, PIM_BAD_INPUT, "behaviour tables of %zu operations for %zu packets: allowed are below 2^32", operations, packets);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "behaviour tables of %zu operations for %zu packets: allowed are below 2^32",
+                        operations, packets);
     struct building building = {.plan = plan, .replay = replay, .operations = (uint32_t)operations};
-    enum pim_status status = allocate(&building, operations, packets, pim_conflict_routers(&table->mesh))
-                                 ? build(&building, table, error)
-                                 : pim_fail(error, PIM_NO_MEMORY, "out of memory for behaviour tables of %zu operations", operations);
+    enum pim_status status =
+        allocate(&building, operations, packets, pim_conflict_routers(&table->mesh))
+            ? build(&building, table, error)
+            : pim_fail(error, PIM_NO_MEMORY, "out of memory for behaviour tables of %zu operations",
+                       operations);
     free(building.meeting);
     free(building.taken);
     free(building.visited);

@@ -1,11 +1,14 @@
 /*
- * Behaviour tables: for each router the ordered list of what it does, "take the packet of this task from that side, hand it to this side".
+ * Behaviour tables: for each router the ordered list of what it does, "take the packet of this task from that
+ * side, hand it to this side".
  *
- * The paper writes an entry as O_k: Start -> End, with orientations north, south, west, east and PE. Tables are made by a path_hold run
- * (every transfer that starts appends an entry to each router of its path) and executed by routers in either mode: strictly in order.
+ * The paper writes an entry as O_k: Start -> End, with orientations north, south, west, east and PE. Tables
+ * are made by a path_hold run (every transfer that starts appends an entry to each router of its path) and
+ * executed by routers in either mode: strictly in order.
  *
- * In a trace an entry is a struct pim_trace_behaviour with task = edge, start = orientation it comes from (enum pim_port) and end =
- * PIM_BEHAVIOUR_END + orientation it goes to, so that end > start as the format wants.
+ * In a trace an entry is a struct pim_trace_behaviour with task = edge, start = orientation it comes from
+ * (enum pim_port) and end = PIM_BEHAVIOUR_END + orientation it goes to, so that end > start as the format
+ * wants.
  */
 #ifndef PIMSIM_MODELS_CONFLICT_TABLE_H
 #define PIMSIM_MODELS_CONFLICT_TABLE_H
@@ -18,7 +21,7 @@
 enum { PIM_BEHAVIOUR_END = 8 };
 
 struct pim_operation {
-    uint32_t task; /* edge */
+    uint32_t task;    /* edge */
     uint8_t from, to; /* enum pim_port */
 };
 
@@ -33,23 +36,25 @@ struct pim_behaviour {
 };
 
 /* Empty tables; PIM_NO_MEMORY. */
-enum pim_status pim_behaviour_initialize(struct pim_behaviour *behaviour, const struct pim_conflict_mesh *mesh, struct pim_error *error);
+enum pim_status pim_behaviour_initialize(struct pim_behaviour *behaviour,
+                                         const struct pim_conflict_mesh *mesh, struct pim_error *error);
 void pim_behaviour_terminate(struct pim_behaviour *behaviour);
 
 /* Appends the operations of a packet of `task` that goes over these directed links (at least one). */
-enum pim_status pim_behaviour_append(struct pim_behaviour *behaviour, uint32_t task, const uint32_t *links, uint32_t hops,
-                                     struct pim_error *error);
+enum pim_status pim_behaviour_append(struct pim_behaviour *behaviour, uint32_t task, const uint32_t *links,
+                                     uint32_t hops, struct pim_error *error);
 
 /* Operations of all routers, and of the longest list. */
 size_t pim_behaviour_operations(const struct pim_behaviour *behaviour);
 size_t pim_behaviour_longest(const struct pim_behaviour *behaviour);
 
 /* Writes a trace without programs that holds the tables. `network` and `mapping` are for its description. */
-enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const char *path, const char *network, const char *mapping,
-                                    struct pim_error *error);
+enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const char *path,
+                                    const char *network, const char *mapping, struct pim_error *error);
 
-/* Reads the tables of a trace: PIM_BAD_INPUT when it has none, or an entry is no operation. The caller terminates them; after a failure
- * they are empty. */
-enum pim_status pim_behaviour_read(struct pim_behaviour *behaviour, const char *path, struct pim_error *error);
+/* Reads the tables of a trace: PIM_BAD_INPUT when it has none, or an entry is no operation. The caller
+ * terminates them; after a failure they are empty. */
+enum pim_status pim_behaviour_read(struct pim_behaviour *behaviour, const char *path,
+                                   struct pim_error *error);
 
 #endif

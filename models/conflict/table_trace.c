@@ -8,30 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum pim_status write_router(struct pim_trace_writer *writer, uint32_t router, const struct pim_operation_list *list,
-                                    struct pim_error *error)
+static enum pim_status write_router(struct pim_trace_writer *writer, uint32_t router,
+                                    const struct pim_operation_list *list, struct pim_error *error)
 {
     if (list->count > PIM_TRACE_BEHAVIOURS)
-        return pim_fail(error, PIM_BAD_INPUT, "router %" PRIu32 " has %zu operations: a trace holds at most %d", router, list->count,
-                        PIM_TRACE_BEHAVIOURS);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "router %" PRIu32 " has %zu operations: a trace holds at most %d", router,
+                        list->count, PIM_TRACE_BEHAVIOURS);
     struct pim_trace_behaviour *entries = calloc(list->count, sizeof *entries);
     if (!entries)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %zu operations of router %" PRIu32, list->count, router);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %zu operations of router %" PRIu32,
+                        list->count, router);
     for (size_t i = 0; i < list->count; i++)
         entries[i] = (struct pim_trace_behaviour){.task = list->operation[i].task,
                                                   .start = list->operation[i].from,
                                                   .end = PIM_BEHAVIOUR_END + (uint32_t)list->operation[i].to};
-    enum pim_status status = pim_trace_writer_behaviour(writer, router, entries, (uint32_t)list->count, error);
+    enum pim_status status =
+        pim_trace_writer_behaviour(writer, router, entries, (uint32_t)list->count, error);
     free(entries);
     return status;
 }
 
-enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const char *path, const char *network, const char *mapping,
-                                    struct pim_error *error)
+enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const char *path,
+                                    const char *network, const char *mapping, struct pim_error *error)
 {
     uint32_t routers = pim_conflict_routers(&behaviour->mesh);
-    const struct pim_trace_description description = {.family = "conflict", .network = network, .mapping = mapping, .configuration = "",
-        .width = behaviour->mesh.width, .height = behaviour->mesh.height, .units = routers};
+    const struct pim_trace_description description = {.family = "conflict",
+                                                      .network = network,
+                                                      .mapping = mapping,
+                                                      .configuration = "",
+                                                      .width = behaviour->mesh.width,
+                                                      .height = behaviour->mesh.height,
+                                                      .units = routers};
     struct pim_trace_writer *writer;
     enum pim_status status = pim_trace_writer_create(path, &description, &writer, error);
     if (status != PIM_OK)
@@ -46,22 +54,26 @@ enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const
     return status;
 }
 
-static enum pim_status read_router(struct pim_behaviour *behaviour, uint32_t router, const struct pim_trace_behaviour *entries, uint32_t count,
+static enum pim_status read_router(struct pim_behaviour *behaviour, uint32_t router,
+                                   const struct pim_trace_behaviour *entries, uint32_t count,
                                    struct pim_error *error)
 {
     if (router >= pim_conflict_routers(&behaviour->mesh))
-        return pim_fail(error, PIM_BAD_INPUT, "behaviour table of router %" PRIu32 ": the mesh has %" PRIu32, router,
-                        pim_conflict_routers(&behaviour->mesh));
+        return pim_fail(error, PIM_BAD_INPUT, "behaviour table of router %" PRIu32 ": the mesh has %" PRIu32,
+                        router, pim_conflict_routers(&behaviour->mesh));
     struct pim_operation_list *list = &behaviour->router[router];
     list->operation = calloc((size_t)count + 1, sizeof *list->operation);
     if (!list->operation)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the behaviour table of router %" PRIu32, router);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the behaviour table of router %" PRIu32,
+                        router);
     list->room = (size_t)count + 1;
     for (uint32_t i = 0; i < count; i++) {
-        if (entries[i].start >= PIM_PORTS || entries[i].end < PIM_BEHAVIOUR_END || entries[i].end >= PIM_BEHAVIOUR_END + PIM_PORTS)
-            return pim_fail(error, PIM_BAD_INPUT, "behaviour table of router %" PRIu32 " entry %" PRIu32 ": start %" PRIu32 ", end %" PRIu32
-                            " are no orientations: allowed are 0 to %d, and %d more", router, i, entries[i].start, entries[i].end,
-                            PIM_PORTS - 1, PIM_BEHAVIOUR_END);
+        if (entries[i].start >= PIM_PORTS || entries[i].end < PIM_BEHAVIOUR_END ||
+            entries[i].end >= PIM_BEHAVIOUR_END + PIM_PORTS)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "behaviour table of router %" PRIu32 " entry %" PRIu32 ": start %" PRIu32
+                            ", end %" PRIu32 " are no orientations: allowed are 0 to %d, and %d more",
+                            router, i, entries[i].start, entries[i].end, PIM_PORTS - 1, PIM_BEHAVIOUR_END);
         list->operation[i] = (struct pim_operation){entries[i].task, (uint8_t)entries[i].start,
                                                     (uint8_t)(entries[i].end - PIM_BEHAVIOUR_END)};
         list->count++;
@@ -78,8 +90,11 @@ enum pim_status pim_behaviour_read(struct pim_behaviour *behaviour, const char *
     const struct pim_trace_description *description = pim_trace_description(trace);
     enum pim_status status = PIM_OK;
     if (strcmp(description->family, "conflict") != 0 || pim_trace_behaviour_routers(trace) == 0)
-        status = pim_fail(error, PIM_BAD_INPUT, "a trace of family %.40s with %" PRIu32 " behaviour tables: behaviour tables of family conflict "
-                          "are needed", description->family, pim_trace_behaviour_routers(trace));
+        status = pim_fail(error, PIM_BAD_INPUT,
+                          "a trace of family %.40s with %" PRIu32
+                          " behaviour tables: behaviour tables of family conflict "
+                          "are needed",
+                          description->family, pim_trace_behaviour_routers(trace));
     const struct pim_conflict_mesh mesh = {description->width, description->height};
     if (status == PIM_OK)
         status = pim_behaviour_initialize(behaviour, &mesh, error);

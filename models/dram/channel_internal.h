@@ -123,7 +123,7 @@ struct pim_dram_channel {
     struct choice column, row;
     uint64_t column_floor, row_floor; /* earliest cycle that is not over for that bus */
     uint64_t refresh_due;             /* next time at which the ranks owe a refresh more; NEVER */
-    uint64_t close_time;              /* next time at which the page policy asks for a PRE; NEVER */
+    uint64_t close_time;              /* next cycle in which maintenance is to be queued; NEVER */
     bool planned;
     bool write_mode;
     bool owing; /* a rank may owe a refresh that is not queued */

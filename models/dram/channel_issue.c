@@ -174,7 +174,9 @@ static void issue_column(struct pim_dram_channel *channel, const struct choice *
     struct bank *bank = &channel->banks[entry->bank];
     const struct pim_dram_rules *rules = channel->rules;
     uint64_t cycle = choice->time;
-    bool close = rules->policy.page == PIM_DRAM_PAGE_CLOSED && bank->accesses >= rules->policy.page_cap;
+    bool opened_for_other = bank->active >= 0 && bank->active != choice->entry;
+    bool close = rules->policy.page == PIM_DRAM_PAGE_CLOSED && bank->accesses >= rules->policy.page_cap &&
+                 !opened_for_other;
     enum pim_dram_command command = (enum pim_dram_command)(choice->command + (close ? 2 : 0));
     first_command(entry, cycle, &channel->counters.row_hits);
     bank->accesses++;

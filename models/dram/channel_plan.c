@@ -116,11 +116,23 @@ static void plan_waiting(const struct pim_dram_channel *channel, struct choice *
         plan_bank(channel, &channel->banks[pim_lowest_bit(banks)], write, column, row);
 }
 
-/* Closings of the page policy; those that are due in the cycle that is planned are queued. */
-static void plan_closings(struct pim_dram_channel *channel, uint64_t floor)
+/*
+ * What happens at the start of a cycle, before its buses get their turns: postponed refreshes that may go now,
+ * and closings of the page policy that are due are queued. A plan in the middle of a cycle (the row bus's
+ * turn) leaves that to the next cycle.
+ */
+static void plan_maintenance(struct pim_dram_channel *channel, bool cycle_begins, uint64_t floor)
 {
+    bool closes = channel->rules->policy.page != PIM_DRAM_PAGE_OPEN;
     channel->close_time = NEVER;
-    if (channel->rules->policy.page == PIM_DRAM_PAGE_OPEN)
+    if (!cycle_begins) {
+        if (closes || channel->owing)
+            channel->close_time = floor + 1;
+        return;
+    }
+    if (channel->owing)
+        maintenance_queue_owed(channel);
+    if (!closes)
         return;
     maintenance_queue_closings(channel, floor);
     for (uint64_t banks = channel->open_banks; banks; banks &= banks - 1) {
@@ -136,9 +148,7 @@ void channel_plan(struct pim_dram_channel *channel)
         channel->column_floor <= channel->row_floor; /* the column bus comes first in a cycle */
     uint64_t floor = column_turn ? channel->column_floor : channel->row_floor;
     struct choice waiting = {.time = NEVER, .age = NEVER}, row = waiting;
-    if (channel->owing)
-        maintenance_queue_owed(channel);
-    plan_closings(channel, floor);
+    plan_maintenance(channel, column_turn, floor);
     struct choice active = plan_active(channel);
     if (channel->maintenance_count > 0) {
         row = maintenance_choice(channel, channel->row_floor);

@@ -64,13 +64,13 @@ static const struct pim_dram_preset presets[] = {
      "name = \"pimbank_400\"; dram = {" STACKED_BANK "};"
      "energy = { model = \"per_bit\"; read_pj_per_bit = 0.66; write_pj_per_bit = 0.66; };"},
     {"allspark_stack", "Allspark's Table IV: the 256 private banks of a 16 x 16 node array",
-     "name = \"allspark_stack\"; dram = { channels = 256; mapping = \"channel row bank "
+     "name = \"allspark_stack\"; dram = { channels = 256; mapping = \"channel row bank group rank pseudo "
      "column\"; " STACKED_BANK "};"
      "energy = { model = \"per_bit\"; read_pj_per_bit = 0.66; write_pj_per_bit = 0.66; };"},
     {"nicepim_stack",
      "NicePIM's Table II: 256 private banks of 8 MiB and 128 bit, 0.88 pJ/bit; its timing is Allspark's",
-     "name = \"nicepim_stack\"; dram = { channels = 256; mapping = \"channel row bank column\"; " STACKED_BANK
-     "};"
+     "name = \"nicepim_stack\"; dram = { channels = 256; mapping = \"channel row bank group rank pseudo "
+     "column\"; " STACKED_BANK "};"
      "energy = { model = \"per_bit\"; read_pj_per_bit = 0.88; write_pj_per_bit = 0.88; };"},
 };
 

@@ -99,6 +99,7 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     rules->write_latency = (uint32_t)pim_dram_write_latency(specification);
     rules->read_close = parameter[PIM_DRAM_T_RTP];
     rules->write_close = rules->write_latency + parameter[PIM_DRAM_T_WR_PRE];
+    rules->activate_close = parameter[PIM_DRAM_T_RAS] + parameter[PIM_DRAM_T_ACT_CYCLES] - 1;
     rules->refresh_interval =
         policy->per_bank_refresh ? pim_dram_bank_refresh_interval(specification) : parameter[PIM_DRAM_T_REFI];
     rules->ranks = pim_dram_ranks(&specification->organization);

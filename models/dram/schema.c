@@ -148,7 +148,7 @@ static void take_policy(const struct pim_configuration *values, struct pim_dram_
         .page_timeout = number(values, "dram.page_timeout"),
         .read_queue = number(values, "dram.read_queue"),
         .write_queue = writes,
-        .write_high = high ? high : writes * 4 / 5 + (writes > 1),
+        .write_high = high ? high : writes * 4 / 5 + 1,
         .write_low = low ? low : (writes + 4) / 5 - 1,
         .refresh = pim_configuration_boolean(values, "dram.refresh"),
         .per_bank_refresh = pim_configuration_choice(values, "dram.refresh_mode") == 1,

@@ -23,6 +23,7 @@ int command_network(int argument_count, char **arguments);
 int command_map(int argument_count, char **arguments);
 int command_noc(int argument_count, char **arguments);
 int command_run(int argument_count, char **arguments);
+int command_sweep(int argument_count, char **arguments);
 int command_validate(int argument_count, char **arguments);
 int command_dram(int argument_count, char **arguments);
 

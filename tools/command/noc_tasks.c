@@ -192,7 +192,8 @@ static enum pim_status take_options(struct request *request, struct pim_error *e
     return parse_mesh(request->mesh, &options->mesh, error);
 }
 
-/* The file with the mappings: the one given, else, for a name that is no pattern or when it is there, PREFIX.mappings.json. */
+/* The file with the mappings: the one given, else, for a name that is no pattern or when it is there,
+ * PREFIX.mappings.json. */
 static enum pim_status place(struct run *run, const struct request *request, struct pim_error *error)
 {
     char path[4200];
@@ -255,6 +256,170 @@ static void terminate(struct run *run)
 
 #define BITS_MOST (UINT64_C(1) << 50)
 
+/* What the replay is of; how packets move; routing that looks for ways; what is written. */
+#define OPTIONS_GRAPH(request)                                                                               \
+    {.name = "tasks",                                                                                        \
+     .kind = OPTION_TEXT,                                                                                    \
+     .target = &(request).tasks,                                                                             \
+     .argument = "GRAPH",                                                                                    \
+     .help = "Task graph: prefix of .nodes.csv, .edges.csv and .deps.csv (or .layers.csv), or a .json "      \
+             "task list"},                                                                                   \
+        {.name = "mapping",                                                                                  \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(request).mapping,                                                                       \
+         .argument = "NAME",                                                                                 \
+         .help = "row-major, snake, boustrophedon, or a name in the mappings file"},                         \
+        {.name = "mappings",                                                                                 \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(request).mappings,                                                                      \
+         .argument = "FILE",                                                                                 \
+         .help = "Mappings by name (JSON); by default GRAPH.mappings.json if it is there"},                  \
+        {.name = "mesh",                                                                                     \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(request).mesh,                                                                          \
+         .argument = "ROWSxCOLUMNS",                                                                         \
+         .help = "Size of the mesh; 16x16"},                                                                 \
+        {.name = "images",                                                                                   \
+         .kind = OPTION_UNSIGNED,                                                                            \
+         .target = &(request).images,                                                                        \
+         .argument = "N",                                                                                    \
+         .help = "Images, one after the other",                                                              \
+         .minimum = 1,                                                                                       \
+         .maximum = 65535},                                                                                  \
+        {.name = "input-buffer",                                                                             \
+         .kind = OPTION_UNSIGNED,                                                                            \
+         .target = &(request).input_bits,                                                                    \
+         .argument = "BITS",                                                                                 \
+         .help = "Input buffer of a node, split among its sources; 822400",                                  \
+         .minimum = 1,                                                                                       \
+         .maximum = BITS_MOST},                                                                              \
+        {.name = "output-buffer",                                                                            \
+         .kind = OPTION_UNSIGNED,                                                                            \
+         .target = &(request).output_bits,                                                                   \
+         .argument = "BITS",                                                                                 \
+         .help = "Output buffer of a node for each of its targets; 822400",                                  \
+         .minimum = 1,                                                                                       \
+         .maximum = BITS_MOST},                                                                              \
+        {.name = "perturb",                                                                                  \
+         .kind = OPTION_REAL,                                                                                \
+         .target = &(request).perturb_percent,                                                               \
+         .argument = "PERCENT",                                                                              \
+         .help = "Draws each step's time from +-PERCENT around its own",                                     \
+         .real_maximum = 99.9},                                                                              \
+        {.name = "seed",                                                                                     \
+         .kind = OPTION_UNSIGNED,                                                                            \
+         .target = &(request).seed,                                                                          \
+         .argument = "N",                                                                                    \
+         .help = "Seed of --perturb; 1",                                                                     \
+         .maximum = UINT64_MAX},                                                                             \
+    {                                                                                                        \
+        .name = "arithmetic", .kind = OPTION_CHOICE, .target = &(request).arithmetic, .argument = "NAME",    \
+        .choices = "rounded|exact",                                                                          \
+        .help = "Sums of times: rounded to 53 bits as in the authors' code, or exact"                        \
+    }
+
+#define OPTIONS_NETWORK(request)                                                                             \
+    {.name = "switching",                                                                                    \
+     .kind = OPTION_CHOICE,                                                                                  \
+     .target = &(request).switching,                                                                         \
+     .argument = "MODE",                                                                                     \
+     .choices = "path_hold|saf",                                                                             \
+     .help = "path_hold: a transfer holds its whole path; saf: store and forward"},                          \
+        {.name = "routing",                                                                                  \
+         .kind = OPTION_CHOICE,                                                                              \
+         .target = &(request).routing,                                                                       \
+         .argument = "NAME",                                                                                 \
+         .choices = "xy|yx|adaptive|table",                                                                  \
+         .help = "adaptive: extended Dijkstra over idle links"},                                             \
+        {.name = "arbiter",                                                                                  \
+         .kind = OPTION_CHOICE,                                                                              \
+         .target = &(request).arbiter,                                                                       \
+         .argument = "NAME",                                                                                 \
+         .choices = "fixed|balance|fifo|round-robin",                                                        \
+         .help = "Who goes first; fixed: the lower edge"},                                                   \
+        {.name = "ideal",                                                                                    \
+         .kind = OPTION_FLAG,                                                                                \
+         .target = &(request).options.ideal,                                                                 \
+         .help = "Links are never busy"},                                                                    \
+        {.name = "half-duplex",                                                                              \
+         .kind = OPTION_FLAG,                                                                                \
+         .target = &(request).options.half_duplex,                                                           \
+         .help = "saf: the two directions of a link exclude each other (in path_hold they always do)"},      \
+        {.name = "bandwidth",                                                                                \
+         .kind = OPTION_REAL,                                                                                \
+         .target = &(request).options.bandwidth_gbps,                                                        \
+         .argument = "GBPS",                                                                                 \
+         .help = "Bandwidth of every link in Gb/s; 8",                                                       \
+         .real_minimum = 1e-6,                                                                               \
+         .real_maximum = 1e6},                                                                               \
+        {.name = "router-packets",                                                                           \
+         .kind = OPTION_UNSIGNED,                                                                            \
+         .target = &(request).router_packets,                                                                \
+         .argument = "N",                                                                                    \
+         .help = "saf: packets a router stores from each direction; 0: without limit",                       \
+         .maximum = 1000000},                                                                                \
+    {                                                                                                        \
+        .name = "router-delay", .kind = OPTION_REAL, .target = &(request).options.router_delay_ns,           \
+        .argument = "NS", .help = "saf: added to every hop", .real_maximum = 1e6                             \
+    }
+
+#define OPTIONS_ADAPTIVE(request)                                                                            \
+    {.name = "detour",                                                                                       \
+     .kind = OPTION_REAL,                                                                                    \
+     .target = &(request).detour,                                                                            \
+     .argument = "R",                                                                                        \
+     .help = "adaptive: longest path accepted, as a multiple of the shortest; 1.8",                          \
+     .real_minimum = 1,                                                                                      \
+     .real_maximum = 1000},                                                                                  \
+        {.name = "slack",                                                                                    \
+         .kind = OPTION_UNSIGNED,                                                                            \
+         .target = &(request).slack,                                                                         \
+         .argument = "N",                                                                                    \
+         .help = "adaptive: or the shortest and so many more, if that is longer; 2",                         \
+         .maximum = 1000000},                                                                                \
+        {.name = "count",                                                                                    \
+         .kind = OPTION_CHOICE,                                                                              \
+         .target = &(request).count,                                                                         \
+         .argument = "WHAT",                                                                                 \
+         .choices = "routers|hops",                                                                          \
+         .help = "adaptive: what lengths count"},                                                            \
+        {.name = "tie-break",                                                                                \
+         .kind = OPTION_CHOICE,                                                                              \
+         .target = &(request).tie_break,                                                                     \
+         .argument = "RULE",                                                                                 \
+         .choices = "release|release-backward|stateless",                                                    \
+         .help = "adaptive: order of the search"},                                                           \
+        {.name = "make-table",                                                                               \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(request).make_table,                                                                    \
+         .argument = "FILE",                                                                                 \
+         .help = "Writes the behaviour tables of this path_hold run into a trace"},                          \
+    {                                                                                                        \
+        .name = "table", .kind = OPTION_TEXT, .target = &(request).table, .argument = "FILE",                \
+        .help = "Behaviour tables that --routing table executes"                                             \
+    }
+
+#define OPTIONS_RESULT(request)                                                                              \
+    {.name = "log",                                                                                          \
+     .kind = OPTION_TEXT,                                                                                    \
+     .target = &(request).log,                                                                               \
+     .argument = "FILE",                                                                                     \
+     .help = "Writes every step and transfer (CSV)"},                                                        \
+        {.name = "stats",                                                                                    \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(request).stats,                                                                         \
+         .argument = "FILE",                                                                                 \
+         .help = "Where to write results; - is standard output"},                                            \
+        OPTION_FORMAT((request).format, "text|json"),                                                        \
+        {.name = "reproducible",                                                                             \
+         .kind = OPTION_FLAG,                                                                                \
+         .target = &(request).reproducible,                                                                  \
+         .help = "Leaves out host time and memory"},                                                         \
+    {                                                                                                        \
+        .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .target = &(request).quiet,                     \
+        .help = "No progress, only results and errors"                                                       \
+    }
+
 int noc_tasks(int argument_count, char **arguments)
 {
     struct request request = {.options = PIM_CONFLICT_DEFAULTS,
@@ -267,168 +432,8 @@ int noc_tasks(int argument_count, char **arguments)
                               .slack = 2,
                               .detour = 1.8,
                               .seed = 1};
-    const struct option_rule rules[] = {
-        {.name = "tasks",
-         .kind = OPTION_TEXT,
-         .target = &request.tasks,
-         .argument = "GRAPH",
-         .help = "Task graph: prefix of .nodes.csv, .edges.csv and .deps.csv (or .layers.csv), or a .json "
-                 "task list"},
-        {.name = "mapping",
-         .kind = OPTION_TEXT,
-         .target = &request.mapping,
-         .argument = "NAME",
-         .help = "row-major, snake, boustrophedon, or a name in the mappings file"},
-        {.name = "mappings",
-         .kind = OPTION_TEXT,
-         .target = &request.mappings,
-         .argument = "FILE",
-         .help = "Mappings by name (JSON); by default GRAPH.mappings.json if it is there"},
-        {.name = "mesh",
-         .kind = OPTION_TEXT,
-         .target = &request.mesh,
-         .argument = "ROWSxCOLUMNS",
-         .help = "Size of the mesh; 16x16"},
-        {.name = "switching",
-         .kind = OPTION_CHOICE,
-         .target = &request.switching,
-         .argument = "MODE",
-         .choices = "path_hold|saf",
-         .help = "path_hold: a transfer holds its whole path; saf: store and forward"},
-        {.name = "routing",
-         .kind = OPTION_CHOICE,
-         .target = &request.routing,
-         .argument = "NAME",
-         .choices = "xy|yx|adaptive|table",
-         .help = "adaptive: extended Dijkstra over idle links"},
-        {.name = "arbiter",
-         .kind = OPTION_CHOICE,
-         .target = &request.arbiter,
-         .argument = "NAME",
-         .choices = "fixed|balance|fifo|round-robin",
-         .help = "Who goes first; fixed: the lower edge"},
-        {.name = "ideal",
-         .kind = OPTION_FLAG,
-         .target = &request.options.ideal,
-         .help = "Links are never busy"},
-        {.name = "half-duplex",
-         .kind = OPTION_FLAG,
-         .target = &request.options.half_duplex,
-         .help = "saf: the two directions of a link exclude each other (in path_hold they always do)"},
-        {.name = "images",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.images,
-         .argument = "N",
-         .help = "Images, one after the other",
-         .minimum = 1,
-         .maximum = 65535},
-        {.name = "bandwidth",
-         .kind = OPTION_REAL,
-         .target = &request.options.bandwidth_gbps,
-         .argument = "GBPS",
-         .help = "Bandwidth of every link in Gb/s; 8",
-         .real_minimum = 1e-6,
-         .real_maximum = 1e6},
-        {.name = "input-buffer",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.input_bits,
-         .argument = "BITS",
-         .help = "Input buffer of a node, split among its sources; 822400",
-         .minimum = 1,
-         .maximum = BITS_MOST},
-        {.name = "output-buffer",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.output_bits,
-         .argument = "BITS",
-         .help = "Output buffer of a node for each of its targets; 822400",
-         .minimum = 1,
-         .maximum = BITS_MOST},
-        {.name = "router-packets",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.router_packets,
-         .argument = "N",
-         .help = "saf: packets a router stores from each direction; 0: without limit",
-         .maximum = 1000000},
-        {.name = "router-delay",
-         .kind = OPTION_REAL,
-         .target = &request.options.router_delay_ns,
-         .argument = "NS",
-         .help = "saf: added to every hop",
-         .real_maximum = 1e6},
-        {.name = "detour",
-         .kind = OPTION_REAL,
-         .target = &request.detour,
-         .argument = "R",
-         .help = "adaptive: longest path accepted, as a multiple of the shortest; 1.8",
-         .real_minimum = 1,
-         .real_maximum = 1000},
-        {.name = "slack",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.slack,
-         .argument = "N",
-         .help = "adaptive: or the shortest and so many more, if that is longer; 2",
-         .maximum = 1000000},
-        {.name = "count",
-         .kind = OPTION_CHOICE,
-         .target = &request.count,
-         .argument = "WHAT",
-         .choices = "routers|hops",
-         .help = "adaptive: what lengths count"},
-        {.name = "tie-break",
-         .kind = OPTION_CHOICE,
-         .target = &request.tie_break,
-         .argument = "RULE",
-         .choices = "release|release-backward|stateless",
-         .help = "adaptive: order of the search"},
-        {.name = "make-table",
-         .kind = OPTION_TEXT,
-         .target = &request.make_table,
-         .argument = "FILE",
-         .help = "Writes the behaviour tables of this path_hold run into a trace"},
-        {.name = "table",
-         .kind = OPTION_TEXT,
-         .target = &request.table,
-         .argument = "FILE",
-         .help = "Behaviour tables that --routing table executes"},
-        {.name = "arithmetic",
-         .kind = OPTION_CHOICE,
-         .target = &request.arithmetic,
-         .argument = "NAME",
-         .choices = "rounded|exact",
-         .help = "Sums of times: rounded to 53 bits as in the authors' code, or exact"},
-        {.name = "perturb",
-         .kind = OPTION_REAL,
-         .target = &request.perturb_percent,
-         .argument = "PERCENT",
-         .help = "Draws each step's time from +-PERCENT around its own",
-         .real_maximum = 99.9},
-        {.name = "seed",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.seed,
-         .argument = "N",
-         .help = "Seed of --perturb; 1",
-         .maximum = UINT64_MAX},
-        {.name = "log",
-         .kind = OPTION_TEXT,
-         .target = &request.log,
-         .argument = "FILE",
-         .help = "Writes every step and transfer (CSV)"},
-        {.name = "stats",
-         .kind = OPTION_TEXT,
-         .target = &request.stats,
-         .argument = "FILE",
-         .help = "Where to write results; - is standard output"},
-        OPTION_FORMAT(request.format, "text|json"),
-        {.name = "reproducible",
-         .kind = OPTION_FLAG,
-         .target = &request.reproducible,
-         .help = "Leaves out host time and memory"},
-        {.name = "quiet",
-         .letter = 'q',
-         .kind = OPTION_FLAG,
-         .target = &request.quiet,
-         .help = "No progress, only results and errors"},
-    };
+    const struct option_rule rules[] = {OPTIONS_GRAPH(request), OPTIONS_NETWORK(request),
+                                        OPTIONS_ADAPTIVE(request), OPTIONS_RESULT(request)};
     const struct option_usage usage = {
         "",    "Replays a task graph on the network of the communication-conflict paper.",
         rules, sizeof rules / sizeof rules[0],

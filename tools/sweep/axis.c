@@ -58,7 +58,8 @@ enum pim_status pim_sweep_key_begin(struct pim_sweep_key *key, const char *name,
         return PIM_OK;
     char assignment[ASSIGNMENT_BYTES]; /* the configuration itself refuses it, with the nearest key */
     (void)snprintf(assignment, sizeof assignment, "%s=0", name);
-    if (name[strcspn(name, "= \t\n")] != '\0' || pim_configuration_set(key->scratch, assignment, error) == PIM_OK)
+    if (name[strcspn(name, "= \t\n")] != '\0' ||
+        pim_configuration_set(key->scratch, assignment, error) == PIM_OK)
         return pim_fail(error, PIM_BAD_INPUT, "%.200s: no key of the %s configuration", name, schema->name);
     pim_sweep_strip_origin(error);
     return error->status;
@@ -97,9 +98,11 @@ static enum pim_status take_value(const struct pim_sweep_key *key, struct pim_sw
         size_t count = pim_configuration_list(key->scratch, path, &items), used = 0;
         used += (size_t)snprintf(text, sizeof text, "[");
         for (size_t i = 0; i < count && used < sizeof text; i++)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", i ? ", " : "", (long long)items[i]);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", i ? ", " : "",
+                                     (long long)items[i]);
         if (used + 2 > sizeof text)
-            return pim_fail(error, PIM_BAD_INPUT, "%s: a list of %zu numbers is too long for an axis", path, count);
+            return pim_fail(error, PIM_BAD_INPUT, "%s: a list of %zu numbers is too long for an axis", path,
+                            count);
         memcpy(text + used, "]", 2);
         break;
     }
@@ -130,7 +133,8 @@ static enum pim_status add_literal(struct pim_sweep_key *key, const char *item, 
 }
 
 /* A point of a range, rounded; an integer key gets an integer. */
-static enum pim_status add_number(struct pim_sweep_key *key, double number, int digits, struct pim_error *error)
+static enum pim_status add_number(struct pim_sweep_key *key, double number, int digits,
+                                  struct pim_error *error)
 {
     char text[PIM_REAL_CHARACTERS];
     if (key->key->type == PIM_KEY_INTEGER) {
@@ -156,9 +160,10 @@ static bool read_number(const char *text, const char *end, double *number)
 static enum pim_status refuse_range(const struct pim_sweep_key *key, const char *item, const char *reason,
                                     struct pim_error *error)
 {
-    return pim_fail(error, PIM_BAD_INPUT,
-                    "%s: range %.60s: %s; FROM:TO:STEP as 10:20:5, or FROM:TO:logCOUNT as 1:30:log8, is expected",
-                    key->name, item, reason);
+    return pim_fail(
+        error, PIM_BAD_INPUT,
+        "%s: range %.60s: %s; FROM:TO:STEP as 10:20:5, or FROM:TO:logCOUNT as 1:30:log8, is expected",
+        key->name, item, reason);
 }
 
 static enum pim_status add_logarithmic(struct pim_sweep_key *key, const char *item, double from, double to,
@@ -224,7 +229,8 @@ enum pim_status pim_sweep_key_add_list(struct pim_sweep_key *key, const char *it
         for (; *end && (*end != ',' || depth > 0); end++)
             depth += (*end == '[') - (*end == ']');
         if ((size_t)(end - begin) >= sizeof item)
-            return pim_fail(error, PIM_BAD_INPUT, "%s: a value of more than %d characters", key->name, ITEM_BYTES - 1);
+            return pim_fail(error, PIM_BAD_INPUT, "%s: a value of more than %d characters", key->name,
+                            ITEM_BYTES - 1);
         memcpy(item, begin, (size_t)(end - begin));
         item[end - begin] = '\0';
         if (pim_sweep_key_add(key, item, error) != PIM_OK)

@@ -11,11 +11,24 @@ enum { DEPTH_MOST = 64, NODES_MOST = 1024, NAME_BYTES = 256 };
 enum type { NUMBER, TEXT, TRUTH };
 
 enum operation {
-    CONSTANT, LITERAL, KEY,
-    NEGATE, NOT,
-    MULTIPLY, DIVIDE, REMAINDER, ADD, SUBTRACT,
-    EQUAL, UNEQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL,
-    AND, OR
+    CONSTANT,
+    LITERAL,
+    KEY,
+    NEGATE,
+    NOT,
+    MULTIPLY,
+    DIVIDE,
+    REMAINDER,
+    ADD,
+    SUBTRACT,
+    EQUAL,
+    UNEQUAL,
+    LESS,
+    LESS_EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    AND,
+    OR
 };
 
 struct node {
@@ -109,7 +122,8 @@ static enum pim_status parse_key(struct parser *parser, size_t *index)
 {
     size_t length = 0;
     bool is_text = false;
-    while (isalnum((unsigned char)parser->at[length]) || parser->at[length] == '_' || parser->at[length] == '.')
+    while (isalnum((unsigned char)parser->at[length]) || parser->at[length] == '_' ||
+           parser->at[length] == '.')
         length++;
     if (length == 0 || length >= NAME_BYTES)
         return refuse(parser, *parser->at ? "a number, a \"text\", a key or ( is expected"
@@ -122,7 +136,8 @@ static enum pim_status parse_key(struct parser *parser, size_t *index)
         return pim_fail_in(parser->error, "constraint \"%.200s\"", parser->expression->text);
     }
     parser->at += length;
-    return add_node(parser, (struct node){.operation = KEY, .type = is_text ? TEXT : NUMBER, .text = name}, index);
+    return add_node(parser, (struct node){.operation = KEY, .type = is_text ? TEXT : NUMBER, .text = name},
+                    index);
 }
 
 static enum pim_status parse_factor(struct parser *parser, size_t *index)
@@ -140,7 +155,8 @@ static enum pim_status parse_factor(struct parser *parser, size_t *index)
         if (status == PIM_OK && type_of(parser, operand) != NUMBER)
             status = refuse(parser, "- stands before what is no number");
         if (status == PIM_OK)
-            status = add_node(parser, (struct node){.operation = NEGATE, .type = NUMBER, .left = operand}, index);
+            status =
+                add_node(parser, (struct node){.operation = NEGATE, .type = NUMBER, .left = operand}, index);
     } else if (*parser->at >= '0' && *parser->at <= '9') {
         status = parse_number(parser, index);
     } else if (*parser->at == '"') {
@@ -152,13 +168,15 @@ static enum pim_status parse_factor(struct parser *parser, size_t *index)
     return status;
 }
 
-struct operator {
+struct operator
+{
     const char *word;
     enum operation operation;
 };
 
 /* Takes one of the operators; a list ends with an empty word. */
-static bool accept_operator(struct parser *parser, const struct operator *operators, enum operation *operation)
+static bool accept_operator(struct parser *parser, const struct operator* operators,
+                            enum operation *operation)
 {
     for (; operators->word; operators++)
         if (accept(parser, operators->word)) {
@@ -169,7 +187,7 @@ static bool accept_operator(struct parser *parser, const struct operator *operat
 }
 
 /* operand { operator operand }, of operands of one type. */
-static enum pim_status parse_chain(struct parser *parser, const struct operator *operators, enum type type,
+static enum pim_status parse_chain(struct parser *parser, const struct operator* operators, enum type type,
                                    enum pim_status (*operand)(struct parser *, size_t *), size_t *index)
 {
     enum operation operation;
@@ -189,7 +207,8 @@ static enum pim_status parse_chain(struct parser *parser, const struct operator 
 
 static enum pim_status parse_product(struct parser *parser, size_t *index)
 {
-    static const struct operator operators[] = {{"*", MULTIPLY}, {"/", DIVIDE}, {"%", REMAINDER}, {NULL, ADD}};
+    static const struct operator operators[] = {
+        {"*", MULTIPLY}, {"/", DIVIDE}, {"%", REMAINDER}, {NULL, ADD}};
     return parse_chain(parser, operators, NUMBER, parse_factor, index);
 }
 
@@ -201,8 +220,9 @@ static enum pim_status parse_sum(struct parser *parser, size_t *index)
 
 static enum pim_status parse_compare(struct parser *parser, size_t *index)
 {
-    static const struct operator operators[] = {{"==", EQUAL}, {"!=", UNEQUAL},  {"<=", LESS_EQUAL}, {">=", GREATER_EQUAL},
-                                                {"<", LESS},   {">", GREATER}, {NULL, EQUAL}};
+    static const struct operator operators[] = {{"==", EQUAL},         {"!=", UNEQUAL}, {"<=", LESS_EQUAL},
+                                                {">=", GREATER_EQUAL}, {"<", LESS},     {">", GREATER},
+                                                {NULL, EQUAL}};
     struct node node = {.type = TRUTH};
     if (parse_sum(parser, index) != PIM_OK)
         return parser->error->status;
@@ -314,8 +334,9 @@ static double calculate(enum operation operation, double left, double right)
                                     : left - right;
 }
 
-enum pim_status pim_expression_evaluate(const struct pim_expression *expression, pim_expression_lookup *lookup,
-                                        void *context, bool *result, struct pim_error *error)
+enum pim_status pim_expression_evaluate(const struct pim_expression *expression,
+                                        pim_expression_lookup *lookup, void *context, bool *result,
+                                        struct pim_error *error)
 {
     struct pim_expression_value values[NODES_MOST]; /* operands stand before their operator */
     for (size_t i = 0; i < expression->count; i++) {
@@ -347,7 +368,8 @@ enum pim_status pim_expression_evaluate(const struct pim_expression *expression,
         case DIVIDE:
         case REMAINDER:
             if (right->number == 0)
-                return pim_fail(error, PIM_BAD_INPUT, "constraint \"%.200s\": division by 0", expression->text);
+                return pim_fail(error, PIM_BAD_INPUT, "constraint \"%.200s\": division by 0",
+                                expression->text);
             value.number = calculate(node->operation, left->number, right->number);
             break;
         case MULTIPLY:

@@ -41,8 +41,9 @@ enum pim_status pim_expression_create(const char *text, pim_expression_known *kn
 void pim_expression_destroy(struct pim_expression *expression);
 
 /* PIM_BAD_INPUT: a division by 0. */
-enum pim_status pim_expression_evaluate(const struct pim_expression *expression, pim_expression_lookup *lookup,
-                                        void *context, bool *result, struct pim_error *error);
+enum pim_status pim_expression_evaluate(const struct pim_expression *expression,
+                                        pim_expression_lookup *lookup, void *context, bool *result,
+                                        struct pim_error *error);
 
 /* The text it was made from; owned by the expression. */
 const char *pim_expression_text(const struct pim_expression *expression);

@@ -187,7 +187,10 @@ static void serve_waiter(struct controller *c, struct line *line, size_t index)
     struct waiter waiter = line->item[index];
     uint32_t bank = waiter.place.bank;
     enum pim_dram_command command = needed(c, &waiter);
-    bool close = c->policy->page == PIM_DRAM_PAGE_CLOSED && c->accesses[bank] >= c->policy->page_cap;
+    /* A row that was opened for another request stays open for it. */
+    bool others = line != &c->active && has_active(c, bank, bank + 1);
+    bool close =
+        c->policy->page == PIM_DRAM_PAGE_CLOSED && c->accesses[bank] >= c->policy->page_cap && !others;
     if (close && pim_dram_is_column(command))
         command = command == PIM_DRAM_RD ? PIM_DRAM_RDA : PIM_DRAM_WRA;
     issue(c, command, bank, waiter.place.row, waiter.place.column);

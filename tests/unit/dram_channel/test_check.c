@@ -285,8 +285,8 @@ static const struct {
     {"hbm2_pim_act1", NULL, 0.95, 1},
     {"hbm2_2000", NULL, 0.95, 1},
     {"pimbank_400", NULL, 0.95 * 64 / 82, 64.0 / 82},
-    {"allspark_stack", "dram.mapping=row column channel bank", 0.95 * 64 / 82, 64.0 / 82},
-    {"nicepim_stack", "dram.mapping=row column channel bank", 0.95 * 64 / 82, 64.0 / 82},
+    {"allspark_stack", "dram.mapping=row column channel", 0.95 * 64 / 82, 64.0 / 82},
+    {"nicepim_stack", "dram.mapping=row column channel", 0.95 * 64 / 82, 64.0 / 82},
 };
 
 START_TEST(stream_bandwidth)

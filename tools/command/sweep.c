@@ -1,0 +1,422 @@
+/*
+ * pimsim sweep: many replays, each on other hardware or of another network, and a table of their results.
+ *
+ * The points and how they run are tools/sweep; here are the options and what they mean together:
+ *
+ *     pimsim sweep SPECIFICATION|TRACE -o RESULTS [--vary ...]     runs
+ *     pimsim sweep --status RESULTS, --export FORMAT RESULTS       look at results
+ */
+#include "sim/output.h"
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/sweep/store.h"
+#include "tools/sweep/trace_pool.h"
+#include "tools/sweep/workers.h"
+#include "traces/format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MANY_POINTS = 100000, THREADS_MOST = 4096, NO_EXPORT = 2, PATH_BYTES = 4096 };
+
+struct request {
+    struct common_options common;
+    struct text_list vary, constraints;
+    unsigned fidelity;
+    uint64_t until, repeats, seed;
+    const char *output, *cache;
+    uint64_t threads;
+    bool resume, force, retry, yes, list;
+    bool status, costs;
+    unsigned export;
+};
+
+/* --- looking at results --- */
+
+static enum pim_status show_status(const char *path, struct pim_error *error)
+{
+    struct pim_store *store;
+    if (pim_store_open(path, &store, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = pim_store_print_status(store, stdout, error);
+    pim_store_close(store);
+    return status;
+}
+
+static enum pim_status export_results(const struct request *request, const char *path,
+                                      struct pim_error *error)
+{
+    struct pim_store *store;
+    struct pim_output *output;
+    if (pim_store_open(path, &store, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = pim_output_open(&output, request->output ? request->output : "-", error);
+    if (status == PIM_OK) {
+        status = pim_store_export(store, request->export == 0 ? PIM_STORE_CSV : PIM_STORE_JSON,
+                                  request->costs, pim_output_file(output), error);
+        if (status == PIM_OK)
+            status = pim_output_commit(output, error);
+        else
+            pim_output_abandon(output);
+    }
+    pim_store_close(store);
+    return status;
+}
+
+/* --- the sweep that the arguments describe --- */
+
+static enum pim_status is_trace(const char *path, bool *trace, struct pim_error *error)
+{
+    char magic[sizeof PIM_FORMAT_MAGIC - 1];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
+    size_t read = fread(magic, 1, sizeof magic, file);
+    bool failed = ferror(file) != 0;
+    int reason = errno;
+    (void)fclose(file);
+    if (failed)
+        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(reason));
+    *trace = read == sizeof magic && memcmp(magic, PIM_FORMAT_MAGIC, sizeof magic) == 0;
+    return PIM_OK;
+}
+
+/* "noc.flit_bits=16,32,64" */
+static enum pim_status add_vary(struct pim_sweep *sweep, const char *text, struct pim_error *error)
+{
+    const char *equals = strchr(text, '=');
+    char name[256];
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof name)
+        return pim_fail(error, PIM_USAGE, "--vary %.100s: KEY=VALUES is expected, as noc.flit_bits=16,32,64",
+                        text);
+    memcpy(name, text, (size_t)(equals - text));
+    name[equals - text] = '\0';
+    struct pim_sweep_axis axis = {.keys = calloc(1, sizeof *axis.keys), .key_count = 1};
+    if (!axis.keys)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for an axis");
+    if (pim_sweep_key_begin(&axis.keys[0], name, error) != PIM_OK ||
+        pim_sweep_key_add_list(&axis.keys[0], equals + 1, error) != PIM_OK ||
+        pim_sweep_key_end(&axis.keys[0], error) != PIM_OK) {
+        pim_sweep_axis_terminate(&axis);
+        return pim_fail_in(error, "--vary");
+    }
+    axis.count = axis.keys[0].count;
+    return pim_sweep_add_axis(sweep, &axis, error);
+}
+
+static enum pim_status add_options(const struct request *request, struct pim_sweep *sweep,
+                                   struct pim_error *error)
+{
+    static const char *const fidelities[] = {NULL, "ideal", "analytic", "flit"};
+    enum pim_status status = PIM_OK;
+    for (size_t i = 0; i < request->common.hardware.count && status == PIM_OK; i++)
+        status = pim_texts_add(&sweep->hardware, request->common.hardware.items[i], error);
+    for (size_t i = 0; i < request->common.sets.count && status == PIM_OK; i++)
+        status = pim_sweep_add_set(sweep, request->common.sets.items[i], error);
+    for (size_t i = 0; i < request->vary.count && status == PIM_OK; i++)
+        status = add_vary(sweep, request->vary.items[i], error);
+    for (size_t i = 0; i < request->constraints.count && status == PIM_OK; i++)
+        status = pim_texts_add(&sweep->conditions, request->constraints.items[i], error);
+    if (request->fidelity > 0)
+        sweep->fidelity = fidelities[request->fidelity];
+    if (request->repeats > 0)
+        sweep->repeats = request->repeats;
+    if (request->seed > 0)
+        sweep->seed = request->seed;
+    if (request->until > 0)
+        sweep->until_cycle = request->until;
+    return status;
+}
+
+static enum pim_status define_sweep(const struct request *request, const char *path, struct pim_sweep *sweep,
+                                    struct pim_error *error)
+{
+    bool trace = false;
+    if (is_trace(path, &trace, error) != PIM_OK)
+        return error->status;
+    if (!trace)
+        return pim_fail(error, PIM_BAD_INPUT, "%s is no trace", path);
+    if (pim_sweep_add_trace(sweep, path, error) != PIM_OK)
+        return error->status;
+    if (add_options(request, sweep, error) != PIM_OK)
+        return error->status;
+    if (sweep->axis_count == 0 && sweep->repeats == 1 && sweep->source_count == 1)
+        return pim_fail(error, PIM_USAGE,
+                        "nothing varies: --vary KEY=VALUES says what; `pimsim run` replays once");
+    return pim_sweep_prepare(sweep, error);
+}
+
+/* --- running --- */
+
+struct results {
+    struct pim_store *store;
+    const struct pim_sweep *sweep;
+    const char *host;
+    bool retry; /* points that failed are run again */
+};
+
+static enum pim_status wanted(void *context, uint64_t point, bool *wanted, struct pim_error *error)
+{
+    struct results *results = context;
+    bool there = false;
+    if (pim_store_has(results->store, point, !results->retry, &there, error) != PIM_OK)
+        return error->status;
+    *wanted = !there;
+    return PIM_OK;
+}
+
+static enum pim_status add(void *context, const struct pim_sweep_result *result, struct pim_error *error)
+{
+    struct results *results = context;
+    const struct pim_store_host host = {results->host, (int64_t)time(NULL)};
+    return pim_store_add(results->store, results->sweep, result, &host, error);
+}
+
+/* This program, for mapping. */
+static const char *program(char path[PATH_BYTES])
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_BYTES - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return path;
+}
+
+static unsigned thread_count(const struct request *request)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return request->threads                       ? (unsigned)request->threads
+           : online > 0 && online <= THREADS_MOST ? (unsigned)online
+                                                  : 1;
+}
+
+static enum pim_status work(const struct request *request, const struct pim_sweep *sweep,
+                            struct pim_store *store, uint64_t points, struct pim_sweep_outcome *outcome,
+                            struct pim_error *error)
+{
+    char host[256] = "", path[PATH_BYTES], cache[PATH_BYTES];
+    struct pim_trace_pool *pool;
+    struct pim_store_progress before = {.points = 0};
+    unsigned threads = thread_count(request);
+    (void)gethostname(host, sizeof host - 1);
+    struct results results = {.store = store, .sweep = sweep, .host = host, .retry = request->retry};
+    const struct pim_sweep_sink sink = {.context = &results, .wanted = wanted, .add = add};
+    if (request->cache)
+        (void)snprintf(cache, sizeof cache, "%s", request->cache);
+    else
+        (void)snprintf(cache, sizeof cache, "%s.traces", request->output);
+    if (pim_store_progress(store, &before, error) != PIM_OK ||
+        pim_store_start_session(store, threads, error) != PIM_OK ||
+        pim_trace_pool_create(sweep, cache, program(path), &pool, error) != PIM_OK)
+        return error->status;
+    uint64_t there = before.done + (request->retry ? 0 : before.failed);
+    enum pim_status status =
+        pim_sweep_work(sweep, pool, &sink, 0, sweep->numbers, threads, points > there ? points - there : 0,
+                       request->common.quiet, outcome, error);
+    pim_trace_pool_destroy(pool);
+    return status;
+}
+
+/* Says what came out; points that failed make the whole fail. */
+static enum pim_status conclude(const struct request *request, struct pim_store *store,
+                                const struct pim_sweep_outcome *outcome, struct pim_error *error)
+{
+    struct pim_store_progress progress = {.points = 0};
+    if (pim_store_progress(store, &progress, error) != PIM_OK)
+        return error->status;
+    if (!request->common.quiet)
+        printf("%s: %" PRIu64 " of %" PRIu64 " points, %" PRIu64 " of them now\n", request->output,
+               progress.done + progress.failed, progress.points, outcome->done + outcome->failed);
+    if (progress.failed > 0)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%" PRIu64 " of %" PRIu64 " points failed: pimsim sweep --status %s lists them",
+                        progress.failed, progress.points, request->output);
+    return PIM_OK;
+}
+
+static enum pim_status run_sweep(const struct request *request, const struct pim_sweep *sweep,
+                                 struct pim_error *error)
+{
+    uint64_t points = 0;
+    struct pim_store *store;
+    struct pim_sweep_outcome outcome = {.done = 0};
+    if (sweep->numbers > MANY_POINTS && !request->yes)
+        return pim_fail(error, PIM_USAGE, "%" PRIu64 " points%s: --yes begins so large a sweep",
+                        sweep->numbers, sweep->conditions.count ? " before constraints" : "");
+    if (!request->output)
+        return pim_fail(error, PIM_USAGE, "--output FILE is needed");
+    if (request->resume && request->force)
+        return pim_fail(error, PIM_USAGE,
+                        "--resume keeps results, --force throws them away: only one of them is possible");
+    if (pim_sweep_count(sweep, &points, error) != PIM_OK)
+        return error->status;
+    if (points == 0)
+        return pim_fail(error, PIM_BAD_INPUT, "the constraints leave none of %" PRIu64 " points",
+                        sweep->numbers);
+    enum pim_store_mode mode = request->force                      ? PIM_STORE_FORCE
+                               : request->resume || request->retry ? PIM_STORE_RESUME
+                                                                   : PIM_STORE_NEW;
+    if (pim_store_create(request->output, mode, sweep, points, &store, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = work(request, sweep, store, points, &outcome, error);
+    if (status == PIM_OK)
+        status = conclude(request, store, &outcome, error);
+    pim_store_close(store);
+    return status;
+}
+
+/* --list: the points that would run, as CSV without results. */
+static enum pim_status list_points(const struct pim_sweep *sweep, struct pim_error *error)
+{
+    printf("point,source,repeat");
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++)
+            printf(",%s", sweep->axes[a].keys[i].name);
+    printf("\n");
+    for (uint64_t number = 0; number < sweep->numbers && !ferror(stdout); number++) {
+        struct pim_sweep_point point;
+        bool admitted = false;
+        pim_sweep_locate(sweep, number, &point);
+        if (pim_sweep_admits(sweep, &point, &admitted, error) != PIM_OK)
+            return error->status;
+        if (!admitted)
+            continue;
+        printf("%" PRIu64 ",%" PRIu64 ",%" PRIu64, number, point.source, point.repeat);
+        for (size_t a = 0; a < sweep->axis_count; a++)
+            for (size_t i = 0; i < sweep->axes[a].key_count; i++)
+                printf(",%s", sweep->axes[a].keys[i].values[point.value[a]].text);
+        printf("\n");
+    }
+    return PIM_OK;
+}
+
+static enum pim_status dispatch(const struct request *request, const char *path, struct pim_error *error)
+{
+    struct pim_sweep sweep;
+    if (request->status)
+        return show_status(path, error);
+    if (request->export != NO_EXPORT)
+        return export_results(request, path, error);
+    pim_sweep_initialize(&sweep);
+    enum pim_status status = define_sweep(request, path, &sweep, error);
+    if (status == PIM_OK)
+        status = request->list ? list_points(&sweep, error) : run_sweep(request, &sweep, error);
+    pim_sweep_terminate(&sweep);
+    return status;
+}
+
+int command_sweep(int argument_count, char **arguments)
+{
+    struct request request = {.export = NO_EXPORT};
+    const struct option_rule rules[] = {
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_TEXT,
+         .target = &request.output,
+         .argument = "FILE",
+         .help = "The results (SQLite); with --export the text, - and default is standard output"},
+        {.name = "jobs",
+         .letter = 'j',
+         .kind = OPTION_UNSIGNED,
+         .target = &request.threads,
+         .argument = "THREADS",
+         .help = "Points that run at a time; default is the number of processors",
+         .minimum = 1,
+         .maximum = THREADS_MOST},
+        {.name = "vary",
+         .kind = OPTION_LIST,
+         .target = &request.vary,
+         .argument = "KEY=VALUES",
+         .help = "An axis: a,b,c or FROM:TO:STEP or FROM:TO:logCOUNT; repeated, all combinations run"},
+        {.name = "constraint",
+         .kind = OPTION_LIST,
+         .target = &request.constraints,
+         .argument = "CONDITION",
+         .help = "Only points for which it holds run, as \"pe.rows * pe.columns <= 256\""},
+        {.name = "repeats",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.repeats,
+         .argument = "TIMES",
+         .help = "Runs of each point, each with a seed of its own",
+         .minimum = 1,
+         .maximum = PIM_SWEEP_REPEATS_MOST},
+        {.name = "seed",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.seed,
+         .argument = "SEED",
+         .help = "Seed of the first repeat",
+         .maximum = INT64_MAX},
+        {.name = "resume",
+         .kind = OPTION_FLAG,
+         .target = &request.resume,
+         .help = "Runs what is missing in FILE"},
+        {.name = "retry",
+         .kind = OPTION_FLAG,
+         .target = &request.retry,
+         .help = "The same, and points that failed are run again"},
+        {.name = "force",
+         .kind = OPTION_FLAG,
+         .target = &request.force,
+         .help = "Throws the results in FILE away, if there are any"},
+        {.name = "yes",
+         .kind = OPTION_FLAG,
+         .target = &request.yes,
+         .help = "Begins sweeps of more than 100000 points"},
+        {.name = "list",
+         .kind = OPTION_FLAG,
+         .target = &request.list,
+         .help = "Prints the points and runs none"},
+        {.name = "status",
+         .kind = OPTION_FLAG,
+         .target = &request.status,
+         .help = "Shows the progress of the results in the file, also while a sweep runs"},
+        {.name = "export",
+         .kind = OPTION_CHOICE,
+         .target = &request.export,
+         .argument = "FORMAT",
+         .choices = "csv|json",
+         .help = "Writes the results in the file as text"},
+        {.name = "costs",
+         .kind = OPTION_FLAG,
+         .target = &request.costs,
+         .help = "With --export: also what differs from run to run, times and hosts"},
+        {.name = "cache",
+         .kind = OPTION_TEXT,
+         .target = &request.cache,
+         .argument = "FOLDER",
+         .help = "Where traces that mappers make are kept; default is FILE.traces"},
+        {.name = "noc",
+         .kind = OPTION_CHOICE,
+         .target = &request.fidelity,
+         .argument = "FIDELITY",
+         .choices = "configured|ideal|analytic|flit",
+         .help = "ideal, analytic or flit instead of the configured fidelity of the network"},
+        {.name = "until",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.until,
+         .argument = "CYCLE",
+         .help = "Stops each run at the start of this cycle of the logic clock",
+         .minimum = 1,
+         .maximum = UINT64_MAX},
+        OPTIONS_COMMON(request.common),
+    };
+    const struct option_usage usage = {
+        "SPECIFICATION|TRACE|RESULTS",
+        "Runs a trace or mapped networks on many hardwares, and keeps the results in a table.",
+        rules,
+        sizeof rules / sizeof rules[0],
+        1,
+        1};
+    struct text_list files = {0};
+    options_parse(&usage, argument_count, arguments, &files);
+    struct pim_error error = {0};
+    int code = dispatch(&request, files.items[0], &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    text_list_terminate(&files);
+    text_list_terminate(&request.vary);
+    text_list_terminate(&request.constraints);
+    common_terminate(&request.common);
+    return command_finish(arguments[0], code);
+}

@@ -1,0 +1,262 @@
+#include "tools/sweep/result.h"
+
+#include "models/system/report.h"
+#include "models/system/system.h"
+#include "sim/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { NAME_BYTES = 256 };
+
+void pim_sweep_result_initialize(struct pim_sweep_result *result, uint64_t point)
+{
+    *result = (struct pim_sweep_result){.point = point};
+    pim_arena_initialize(&result->texts, 8192);
+}
+
+void pim_sweep_result_terminate(struct pim_sweep_result *result)
+{
+    free(result->statistics);
+    pim_arena_terminate(&result->texts);
+}
+
+void pim_sweep_result_add(struct pim_sweep_result *result, const char *name, struct pim_sweep_statistic value)
+{
+    struct pim_sweep_statistic *grown =
+        pim_array_grow(result->statistics, &result->capacity, result->count + 1, sizeof *grown);
+    if (!grown) {
+        result->status = PIM_NO_MEMORY;
+        return;
+    }
+    result->statistics = grown;
+    value.name = pim_arena_copy_text(&result->texts, name);
+    grown[result->count++] = value;
+}
+
+static void add_integer(struct pim_sweep_result *result, const char *name, uint64_t value)
+{
+    pim_sweep_result_add(result, name,
+                         (struct pim_sweep_statistic){.kind = PIM_SWEEP_INTEGER, .integer = (int64_t)value});
+}
+
+/* Not a number, or infinite: there is no such number. */
+static void add_real(struct pim_sweep_result *result, const char *name, double value)
+{
+    pim_sweep_result_add(result, name,
+                         (struct pim_sweep_statistic){
+                             .kind = isfinite(value) ? PIM_SWEEP_REAL : PIM_SWEEP_NOTHING, .real = value});
+}
+
+/* --- the JSON of a run --- */
+
+/* What a run costs, and inputs that stand elsewhere in a result. */
+static bool left_out(const char *name)
+{
+    static const char *const names[] = {"simulator.cpu_seconds", "simulator.peak_memory_bytes",
+                                        "inputs.seed"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void add_figures(struct pim_sweep_result *result, const char *prefix, json_t *object)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        char name[NAME_BYTES];
+        (void)snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
+        if (left_out(name))
+            continue;
+        if (json_is_object(value))
+            add_figures(result, name, value);
+        else if (json_is_integer(value))
+            add_integer(result, name, (uint64_t)json_integer_value(value));
+        else if (json_is_real(value))
+            add_real(result, name, json_real_value(value));
+        else if (json_is_boolean(value))
+            add_integer(result, name, json_is_true(value) ? 1 : 0);
+        else if (json_is_null(value))
+            add_real(result, name, (double)NAN);
+    }
+}
+
+static enum pim_status add_report(struct pim_sweep_result *result, const struct pim_system *system,
+                                  const struct pim_run_result *run, struct pim_error *error)
+{
+    const struct pim_report_inputs inputs = {
+        .trace_name = "", .config_hash = result->config_hash, .reproducible = true};
+    char *text = NULL;
+    size_t size = 0;
+    json_t *document = NULL;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the results");
+    enum pim_status status = pim_report_json(system, run, &inputs, file, error);
+    if (fclose(file) != 0 && status == PIM_OK)
+        status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the results");
+    if (status == PIM_OK)
+        status = pim_json_parse("results", text, size, &document, error);
+    free(text);
+    if (status == PIM_OK)
+        add_figures(result, "", document);
+    json_decref(document);
+    return status;
+}
+
+/* --- what its arrays hold --- */
+
+struct step {
+    const char *name; /* of the trace */
+    uint64_t estimate;
+    pim_time time;
+};
+
+static void add_steps(struct pim_sweep_result *result, const struct pim_system *system,
+                      const struct pim_run_result *run)
+{
+    uint32_t phases = system->array.phase_count;
+    size_t count = 0;
+    uint64_t estimate = 0;
+    pim_time frontier = 0; /* phases tile the run: each counts by how much it moves the end of the work */
+    struct step *steps = calloc((size_t)phases + 1, sizeof *steps);
+    if (!steps) {
+        result->status = PIM_NO_MEMORY;
+        return;
+    }
+    for (uint32_t i = 0; i < phases; i++) {
+        const struct pim_trace_phase *phase = pim_trace_phase(system->trace, i);
+        const struct pim_phase_result *outcome = &system->array.phases[i];
+        const char *name = pim_sweep_label(phase->name);
+        size_t at = 0;
+        while (at < count && strcmp(steps[at].name, name) != 0)
+            at++;
+        if (at == count)
+            steps[count++].name = name;
+        steps[at].estimate += phase->estimate_cycles;
+        estimate += phase->estimate_cycles;
+        if (outcome->units > 0 && outcome->end > frontier) {
+            steps[at].time += outcome->end - frontier;
+            frontier = outcome->end;
+        }
+    }
+    add_integer(result, "estimate_cycles", estimate);
+    add_real(result, "estimate_error_percent",
+             run->cycles ? 100.0 * ((double)estimate - (double)run->cycles) / (double)run->cycles
+                         : (double)NAN);
+    for (size_t i = 0; i < count; i++) {
+        char name[NAME_BYTES];
+        (void)snprintf(name, sizeof name, "steps.%.200s.cycles", steps[i].name);
+        add_integer(result, name, pim_system_cycles(system, steps[i].time));
+        (void)snprintf(name, sizeof name, "steps.%.200s.estimate_cycles", steps[i].name);
+        add_integer(result, name, steps[i].estimate);
+    }
+    free(steps);
+}
+
+static void add_sums(struct pim_sweep_result *result, const struct pim_system *system,
+                     const struct pim_run_result *run)
+{
+    uint64_t flits = 0, most = 0;
+    for (unsigned share = 0; share < PIM_SHARES; share++) {
+        char name[NAME_BYTES];
+        pim_time sum = 0;
+        for (uint32_t unit = 0; unit < run->unit_count; unit++)
+            sum += run->units[unit].share[share];
+        (void)snprintf(name, sizeof name, "unit_cycles_by.%s", pim_share_name(share));
+        add_integer(result, name, pim_system_cycles(system, sum));
+    }
+    for (uint32_t i = 0; i < run->link_count; i++) {
+        flits += run->links[i].flits;
+        most = run->links[i].flits > most ? run->links[i].flits : most;
+    }
+    double cycles = run->network_cycles && run->link_count ? (double)run->network_cycles : (double)NAN;
+    add_real(result, "noc.link_utilization_mean", (double)flits / (double)run->link_count / cycles);
+    add_real(result, "noc.link_utilization_maximum", (double)most / cycles);
+}
+
+/* --- a point --- */
+
+static enum pim_status replay(const struct pim_sweep *sweep, const struct pim_hardware *hardware,
+                              const struct pim_trace *trace, struct pim_sweep_result *result,
+                              struct pim_error *error)
+{
+    const struct pim_system_options options = {
+        .until_cycle = sweep->until_cycle ? sweep->until_cycle : PIM_UNTIL_END, .quiet = true};
+    struct pim_system *system = NULL;
+    struct pim_run_result run = {.cycles = 0};
+    enum pim_status status = pim_system_create(hardware, trace, &options, &system, error);
+    if (status == PIM_OK)
+        status = pim_system_run(system, error);
+    if (status == PIM_OK)
+        status = pim_system_collect(system, &run, error);
+    if (status == PIM_OK)
+        status = add_report(result, system, &run, error);
+    if (status == PIM_OK) {
+        add_steps(result, system, &run);
+        add_sums(result, system, &run);
+        if (result->status != PIM_OK)
+            status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the results");
+    }
+    pim_run_result_terminate(&run);
+    pim_system_destroy(system);
+    return status;
+}
+
+static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
+                                 const struct pim_sweep_point *point, struct pim_sweep_result *result,
+                                 struct pim_error *error)
+{
+    struct pim_configuration *configuration;
+    struct pim_hardware hardware;
+    const struct pim_trace *trace = NULL;
+    if (pim_sweep_configure(sweep, point, false, &configuration, error) != PIM_OK)
+        return error->status;
+    char *text = pim_configuration_write(configuration, false);
+    result->config_hash = pim_configuration_hash(configuration);
+    enum pim_status status = text ? pim_hardware_read(configuration, &hardware, error)
+                                  : pim_fail(error, PIM_NO_MEMORY, "out of memory");
+    if (text) {
+        result->configuration = pim_arena_copy_text(&result->texts, text);
+        result->has_configuration = true;
+    }
+    free(text);
+    pim_configuration_destroy(configuration);
+    if (status == PIM_OK)
+        status = pim_trace_pool_take(pool, point, &trace, error);
+    if (status == PIM_OK) {
+        result->has_trace = true;
+        result->trace_hash = pim_trace_hash(trace);
+        status = replay(sweep, &hardware, trace, result, error);
+        pim_trace_pool_give(pool, trace);
+    }
+    return status;
+}
+
+static double seconds(clockid_t clock)
+{
+    struct timespec time = {0};
+    (void)clock_gettime(clock, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+void pim_sweep_run(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
+                   const struct pim_sweep_point *point, struct pim_sweep_result *result)
+{
+    struct pim_error error = {.status = PIM_OK};
+    double cpu = seconds(CLOCK_THREAD_CPUTIME_ID), wall = seconds(CLOCK_MONOTONIC);
+    pim_sweep_result_initialize(result, point->number);
+    result->status = run_point(sweep, pool, point, result, &error);
+    if (result->status != PIM_OK) {
+        result->count = 0; /* never half a result */
+        result->error = pim_arena_copy_text(&result->texts, error.text);
+    }
+    result->cpu_seconds = seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    result->wall_seconds = seconds(CLOCK_MONOTONIC) - wall;
+}

@@ -1,0 +1,52 @@
+/*
+ * The result of one point, and how it is made.
+ *
+ * Statistics are every single figure of the JSON of a run (docs/reference/run-json.md; arrays are left out,
+ * and what a run costs), under the same names; and, for what the arrays hold:
+ *
+ *     estimate_cycles, estimate_error_percent          as in the total of `pimsim validate`
+ *     steps.<step>.cycles, steps.<step>.estimate_cycles      the same by the last part of the phases' names
+ *     unit_cycles_by.<what>                            the breakdown of time, summed over units
+ *     noc.link_utilization_mean, ..._maximum           over the links, as in links[].utilization
+ */
+#ifndef PIMSIM_TOOLS_SWEEP_RESULT_H
+#define PIMSIM_TOOLS_SWEEP_RESULT_H
+
+#include "sim/arena.h"
+#include "sim/status.h"
+#include "tools/sweep/sweep.h"
+#include "tools/sweep/trace_pool.h"
+
+struct pim_sweep_statistic {
+    const char *name;
+    enum pim_sweep_kind kind; /* NOTHING (there is no such number), INTEGER or REAL */
+    int64_t integer;
+    double real;
+};
+
+struct pim_sweep_result {
+    uint64_t point;
+    enum pim_status status;
+    const char *error; /* the message when status is not PIM_OK, else NULL */
+    bool has_trace, has_configuration;
+    uint64_t trace_hash, config_hash;
+    const char *configuration; /* canonical text, or NULL */
+    struct pim_sweep_statistic *statistics;
+    size_t count, capacity;
+    double cpu_seconds, wall_seconds; /* of this thread; all else is the same in every run */
+    struct pim_arena texts;           /* holds the texts */
+};
+
+/* Runs point `point`; a failure is part of the result. pim_sweep_result_terminate() is needed in every case. */
+void pim_sweep_run(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
+                   const struct pim_sweep_point *point, struct pim_sweep_result *result);
+
+/* An empty result, and its end. */
+void pim_sweep_result_initialize(struct pim_sweep_result *result, uint64_t point);
+void pim_sweep_result_terminate(struct pim_sweep_result *result);
+
+/* Adds a statistic; the name is copied. A result for which memory ran out gets the status PIM_NO_MEMORY. */
+void pim_sweep_result_add(struct pim_sweep_result *result, const char *name,
+                          struct pim_sweep_statistic value);
+
+#endif

@@ -1,0 +1,537 @@
+/* Opening, locking and adding; reading is store_read.c. */
+#include "tools/sweep/store_internal.h"
+
+#include "include/pimsim/pimsim.h"
+#include "tools/sweep/identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BUSY_MILLISECONDS = 20000, LOCK_TRIES = 20, LOCK_WAIT_NANOSECONDS = 20000000 };
+
+static enum pim_status no_memory(struct pim_error *error)
+{
+    return pim_fail(error, PIM_NO_MEMORY, "out of memory for results");
+}
+
+static struct pim_store *make(const char *path)
+{
+    struct pim_store *store = calloc(1, sizeof *store);
+    if (!store)
+        return NULL;
+    store->lock = -1;
+    store->path = strdup(path);
+    if (!store->path) {
+        free(store);
+        return NULL;
+    }
+    return store;
+}
+
+void pim_store_close(struct pim_store *store)
+{
+    if (!store)
+        return;
+    sqlite3_stmt *const statements[] = {
+        store->has,           store->add_point,      store->add_setting, store->add_configuration,
+        store->add_statistic, store->find_statistic, store->add_value};
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
+        (void)sqlite3_finalize(statements[i]);
+    (void)sqlite3_close(store->database);
+    if (store->lock >= 0)
+        (void)close(store->lock); /* after SQLite: closing the file drops SQLite's own locks */
+    free(store->identity);
+    free(store->path);
+    free(store);
+}
+
+/* --- opening --- */
+
+/* Whether another process writes may be a reader that looks just whether somebody writes: it is asked again. */
+static bool take_lock(int file)
+{
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(file, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        (void)nanosleep(&(struct timespec){.tv_nsec = LOCK_WAIT_NANOSECONDS}, NULL);
+    }
+    return false;
+}
+
+/* Whether the file begins like an SQLite file, or is empty. */
+static enum pim_status check_magic(int file, const char *path, bool *empty, struct pim_error *error)
+{
+    static const char magic[16] = "SQLite format 3";
+    char found[sizeof magic];
+    struct stat state;
+    if (fstat(file, &state) != 0)
+        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(state.st_mode))
+        return pim_fail(error, PIM_BAD_INPUT, "%s is no file: results need one", path);
+    *empty = state.st_size == 0;
+    if (!*empty && (pread(file, found, sizeof found, 0) != (ssize_t)sizeof found ||
+                    memcmp(found, magic, sizeof magic) != 0))
+        return pim_fail(error, PIM_BAD_INPUT, "%s is no results file of pimsim", path);
+    return PIM_OK;
+}
+
+static enum pim_status open_database(struct pim_store *store, int flags, struct pim_error *error)
+{
+    if (sqlite3_open_v2(store->path, &store->database, flags, NULL) != SQLITE_OK) {
+        if (!store->database)
+            return no_memory(error);
+        return pim_store_fail(store, error);
+    }
+    (void)sqlite3_extended_result_codes(store->database, 0);
+    (void)sqlite3_busy_timeout(store->database, BUSY_MILLISECONDS);
+    return PIM_OK;
+}
+
+/* The version of a file of ours; 0: an empty database. */
+static enum pim_status check_format(const struct pim_store *store, int64_t *version, struct pim_error *error)
+{
+    int64_t application = 0, objects = 0;
+    if (pim_store_integer(store, "PRAGMA application_id", &application, error) != PIM_OK ||
+        pim_store_integer(store, "PRAGMA user_version", version, error) != PIM_OK ||
+        pim_store_integer(store, "SELECT count(*) FROM sqlite_master", &objects, error) != PIM_OK)
+        return error->status;
+    if (application == 0 && *version == 0 && objects == 0)
+        return PIM_OK;
+    if (application != PIM_STORE_APPLICATION)
+        return pim_fail(error, PIM_BAD_INPUT, "%s is an SQLite file, but no results file of pimsim",
+                        store->path);
+    if (*version > PIM_STORE_VERSION || *version < 1)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s has format %" PRId64 " of results, this pimsim knows 1 to %d: use a newer one",
+                        store->path, *version, PIM_STORE_VERSION);
+    return PIM_OK;
+}
+
+static enum pim_status prepare_statements(struct pim_store *store, struct pim_error *error)
+{
+    const struct {
+        const char *sql;
+        sqlite3_stmt **statement;
+    } all[] = {
+        {"SELECT status FROM point WHERE id = ?1", &store->has},
+        {"INSERT INTO point VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
+         "?17, ?18, ?19)",
+         &store->add_point},
+        {"INSERT INTO setting VALUES(?1, ?2, ?3)", &store->add_setting},
+        {"INSERT OR IGNORE INTO configuration VALUES(?1, ?2)", &store->add_configuration},
+        {"INSERT OR IGNORE INTO statistic(name) VALUES(?1)", &store->add_statistic},
+        {"SELECT id FROM statistic WHERE name = ?1", &store->find_statistic},
+        {"INSERT INTO value VALUES(?1, ?2, ?3, ?4)", &store->add_value},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (pim_store_prepare(store, all[i].sql, all[i].statement, error) != PIM_OK)
+            return error->status;
+    return PIM_OK;
+}
+
+/* Positions of the table `axis`: what varies beside the axes comes first. */
+static enum pim_status put_axes(const struct pim_store *store, const struct pim_sweep *sweep,
+                                struct pim_error *error)
+{
+    sqlite3_stmt *statement;
+    int position = 0;
+    if (pim_store_prepare(store, "INSERT INTO axis VALUES(?1, ?2)", &statement, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = PIM_OK;
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count && status == PIM_OK; i++) {
+            (void)sqlite3_bind_int(statement, 1, position++);
+            (void)sqlite3_bind_text(statement, 2, sweep->axes[a].keys[i].name, -1, SQLITE_STATIC);
+            if (sqlite3_step(statement) != SQLITE_DONE)
+                status = pim_store_fail(store, error);
+            (void)sqlite3_reset(statement);
+        }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+static enum pim_status define(const struct pim_store *store, const struct pim_sweep *sweep, uint64_t points,
+                              struct pim_error *error)
+{
+    if (pim_store_execute(store, "BEGIN IMMEDIATE", error) != PIM_OK)
+        return error->status;
+    enum pim_status status = pim_store_migrate(store, 0, error);
+    if (status == PIM_OK)
+        status = pim_store_put(store, "identity", 0, sweep->identity, error);
+    if (status == PIM_OK)
+        status = pim_store_put(store, "pimsim", 0, pimsim_version(), error);
+    if (status == PIM_OK)
+        status = pim_store_put(store, "name", 0, sweep->name ? sweep->name : "", error);
+    if (status == PIM_OK)
+        status = pim_store_put(store, "points", (int64_t)points, NULL, error);
+    if (status == PIM_OK)
+        status = put_axes(store, sweep, error);
+    return status == PIM_OK ? pim_store_execute(store, "COMMIT", error) : status;
+}
+
+/* What stands in the file, and whether the mode allows to go on with it. */
+static enum pim_status admit(struct pim_store *store, enum pim_store_mode mode, const struct pim_sweep *sweep,
+                             int64_t version, struct pim_error *error)
+{
+    char differences[256];
+    int64_t results = 0;
+    if (mode == PIM_STORE_NEW) {
+        if (pim_store_integer(store, "SELECT count(*) FROM point", &results, error) != PIM_OK)
+            return error->status;
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s holds %" PRId64
+                        " results of a sweep: --resume does what is missing, --force throws them away",
+                        store->path, results);
+    }
+    if (pim_store_get(store, "identity", &store->identity, error) != PIM_OK)
+        return error->status;
+    if (!store->identity ||
+        !pim_sweep_same(store->identity, sweep->identity, differences, sizeof differences))
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "%s holds results of another sweep (%s differ): results of both cannot stand in one table; "
+            "choose another file, or --force throws them away",
+            store->path, store->identity ? differences : "identities");
+    if (version == PIM_STORE_VERSION)
+        return PIM_OK;
+    if (pim_store_execute(store, "BEGIN IMMEDIATE", error) != PIM_OK ||
+        pim_store_migrate(store, version, error) != PIM_OK)
+        return error->status;
+    return pim_store_execute(store, "COMMIT", error);
+}
+
+/* --force: a file of ours becomes an empty one. */
+static enum pim_status clear(struct pim_store *store, struct pim_error *error)
+{
+    static const char *const suffixes[] = {"-wal", "-shm"};
+    (void)sqlite3_close(store->database);
+    store->database = NULL;
+    char name[4096];
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        (void)snprintf(name, sizeof name, "%s%s", store->path, suffixes[i]);
+        (void)unlink(name);
+    }
+    if (ftruncate(store->lock, 0) != 0)
+        return pim_fail(error, PIM_IO, "%s: %s", store->path, strerror(errno));
+    return open_database(store, SQLITE_OPEN_READWRITE, error);
+}
+
+static enum pim_status open_to_write(struct pim_store *store, enum pim_store_mode mode,
+                                     const struct pim_sweep *sweep, uint64_t points, struct pim_error *error)
+{
+    bool empty = false;
+    int64_t version = 0, mode_is = 0;
+    if (check_magic(store->lock, store->path, &empty, error) != PIM_OK)
+        return pim_fail_in(error, "nothing is overwritten");
+    if (!take_lock(store->lock))
+        return pim_fail(error, PIM_IO, "%s: another process writes results to it", store->path);
+    if (open_database(store, SQLITE_OPEN_READWRITE, error) != PIM_OK ||
+        check_format(store, &version, error) != PIM_OK)
+        return error->status;
+    if (version > 0 && mode == PIM_STORE_FORCE) {
+        if (clear(store, error) != PIM_OK)
+            return error->status;
+        version = 0;
+    }
+    if (version > 0 && admit(store, mode, sweep, version, error) != PIM_OK)
+        return error->status;
+    /* Where the file system has no shared memory (NFS), SQLite stays with its rollback journal: just as safe. */
+    (void)pim_store_integer(store, "PRAGMA journal_mode = WAL", &mode_is, error);
+    if (pim_store_execute(store, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", error) != PIM_OK)
+        return error->status;
+    *error = (struct pim_error){.status = PIM_OK};
+    if (version == 0 && define(store, sweep, points, error) != PIM_OK)
+        return error->status;
+    if (!store->identity && pim_store_get(store, "identity", &store->identity, error) != PIM_OK)
+        return error->status;
+    return prepare_statements(store, error);
+}
+
+enum pim_status pim_store_create(const char *path, enum pim_store_mode mode, const struct pim_sweep *sweep,
+                                 uint64_t points, struct pim_store **store, struct pim_error *error)
+{
+    *store = NULL;
+    struct pim_store *made = make(path);
+    if (!made)
+        return no_memory(error);
+    bool fresh = true;
+    made->lock = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (made->lock < 0 && errno == EEXIST) {
+        fresh = false;
+        made->lock = open(path, O_RDWR | O_CLOEXEC);
+    }
+    if (made->lock < 0)
+        (void)pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
+    else
+        (void)open_to_write(made, mode, sweep, points, error);
+    if (error->status != PIM_OK) {
+        if (fresh && made->lock >= 0)
+            (void)unlink(path);
+        pim_store_close(made);
+        return error->status;
+    }
+    *store = made;
+    return PIM_OK;
+}
+
+enum pim_status pim_store_open(const char *path, struct pim_store **store, struct pim_error *error)
+{
+    bool empty = false, running = false;
+    int64_t version = 0;
+    *store = NULL;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
+    if (check_magic(file, path, &empty, error) == PIM_OK && empty)
+        (void)pim_fail(error, PIM_BAD_INPUT, "%s is empty: it holds no results", path);
+    if (flock(file, LOCK_SH | LOCK_NB) != 0)
+        running = errno == EWOULDBLOCK;
+    (void)close(file); /* before SQLite opens it, whose locks this would drop */
+    if (error->status != PIM_OK)
+        return error->status;
+    struct pim_store *made = make(path);
+    if (!made)
+        return no_memory(error);
+    made->running = running;
+    /* Read-write where that is allowed: the last one to close a file in WAL mode tidies up behind itself. */
+    int flags = access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+    enum pim_status status = open_database(made, flags, error);
+    if (status == PIM_OK)
+        status = pim_store_execute(made, "PRAGMA query_only = ON", error);
+    if (status == PIM_OK)
+        status = check_format(made, &version, error);
+    if (status == PIM_OK && version == 0)
+        status = pim_fail(error, PIM_BAD_INPUT, "%s is empty: it holds no results", path);
+    if (status == PIM_OK)
+        status = pim_store_get(made, "identity", &made->identity, error);
+    if (status != PIM_OK) {
+        pim_store_close(made);
+        return status;
+    }
+    *store = made;
+    return PIM_OK;
+}
+
+const char *pim_store_identity(const struct pim_store *store)
+{
+    return store->identity;
+}
+
+/* --- adding --- */
+
+static const char *status_name(enum pim_status status)
+{
+    return status == PIM_OK ? "done" : pim_status_text(status);
+}
+
+enum pim_status pim_store_has(struct pim_store *store, uint64_t point, bool failed, bool *there,
+                              struct pim_error *error)
+{
+    (void)sqlite3_bind_int64(store->has, 1, (int64_t)point);
+    int code = sqlite3_step(store->has);
+    *there = code == SQLITE_ROW &&
+             (failed || strcmp((const char *)sqlite3_column_text(store->has, 0), status_name(PIM_OK)) == 0);
+    enum pim_status status =
+        code == SQLITE_ROW || code == SQLITE_DONE ? PIM_OK : pim_store_fail(store, error);
+    (void)sqlite3_reset(store->has);
+    return status;
+}
+
+/* Runs an insertion whose values are bound, and makes it ready for the next. */
+static enum pim_status insert(struct pim_store *store, sqlite3_stmt *statement, struct pim_error *error)
+{
+    enum pim_status status = sqlite3_step(statement) == SQLITE_DONE ? PIM_OK : pim_store_fail(store, error);
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement);
+    return status;
+}
+
+static void bind_text(sqlite3_stmt *statement, int column, const char *text)
+{
+    if (text)
+        (void)sqlite3_bind_text(statement, column, text, -1, SQLITE_STATIC);
+}
+
+static void bind_hash(sqlite3_stmt *statement, int column, bool there, uint64_t hash)
+{
+    char text[20];
+    (void)snprintf(text, sizeof text, "%016" PRIx64, hash);
+    if (there)
+        (void)sqlite3_bind_text(statement, column, text, -1, SQLITE_TRANSIENT);
+}
+
+static void bind_statistic(sqlite3_stmt *statement, int column, const struct pim_sweep_statistic *statistic)
+{
+    if (statistic && statistic->kind == PIM_SWEEP_INTEGER)
+        (void)sqlite3_bind_int64(statement, column, statistic->integer);
+    else if (statistic && statistic->kind == PIM_SWEEP_REAL)
+        (void)sqlite3_bind_double(statement, column, statistic->real);
+}
+
+static const struct pim_sweep_statistic *find(const struct pim_sweep_result *result, const char *name)
+{
+    for (size_t i = 0; i < result->count; i++)
+        if (strcmp(result->statistics[i].name, name) == 0)
+            return &result->statistics[i];
+    return NULL;
+}
+
+static enum pim_status add_point(struct pim_store *store, const struct pim_sweep *sweep,
+                                 const struct pim_sweep_point *point, const struct pim_sweep_result *result,
+                                 const struct pim_store_host *host, struct pim_error *error)
+{
+    static const char *const headlines[] = {"cycles", "time_ns", "energy_pj.total", "estimate_cycles",
+                                            "estimate_error_percent"};
+    const struct pim_sweep_source *source = &sweep->sources[point->source];
+    sqlite3_stmt *row = store->add_point;
+    (void)sqlite3_bind_int64(row, 1, (int64_t)point->number);
+    bind_text(row, 2, source->trace ? pim_sweep_label(source->trace) : NULL);
+    bind_text(row, 3, source->network ? pim_sweep_label(source->network) : NULL);
+    bind_text(row, 4, source->mapper);
+    (void)sqlite3_bind_int64(row, 5, (int64_t)point->repeat);
+    (void)sqlite3_bind_int64(row, 6, (int64_t)point->seed);
+    bind_text(row, 7, status_name(result->status));
+    bind_text(row, 8, result->error);
+    bind_hash(row, 9, result->has_trace, result->trace_hash);
+    bind_hash(row, 10, result->has_configuration, result->config_hash);
+    for (int i = 0; i < 5; i++)
+        bind_statistic(row, 11 + i, find(result, headlines[i]));
+    (void)sqlite3_bind_double(row, 16, result->cpu_seconds);
+    (void)sqlite3_bind_double(row, 17, result->wall_seconds);
+    bind_text(row, 18, host->name);
+    (void)sqlite3_bind_int64(row, 19, host->finished);
+    if (result->has_configuration) {
+        bind_hash(store->add_configuration, 1, true, result->config_hash);
+        bind_text(store->add_configuration, 2, result->configuration);
+        if (insert(store, store->add_configuration, error) != PIM_OK)
+            return error->status;
+    }
+    return insert(store, row, error);
+}
+
+static enum pim_status add_settings(struct pim_store *store, const struct pim_sweep *sweep,
+                                    const struct pim_sweep_point *point, struct pim_error *error)
+{
+    int position = 0;
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++) {
+            const struct pim_sweep_value *value = &sweep->axes[a].keys[i].values[point->value[a]];
+            sqlite3_stmt *row = store->add_setting;
+            (void)sqlite3_bind_int64(row, 1, (int64_t)point->number);
+            (void)sqlite3_bind_int(row, 2, position++);
+            if (value->kind == PIM_SWEEP_INTEGER)
+                (void)sqlite3_bind_int64(row, 3, value->integer);
+            else if (value->kind == PIM_SWEEP_REAL)
+                (void)sqlite3_bind_double(row, 3, value->real);
+            else
+                bind_text(row, 3, value->text);
+            if (insert(store, row, error) != PIM_OK)
+                return error->status;
+        }
+    return PIM_OK;
+}
+
+static enum pim_status add_values(struct pim_store *store, const struct pim_sweep_result *result,
+                                  struct pim_error *error)
+{
+    for (size_t i = 0; i < result->count; i++) {
+        const struct pim_sweep_statistic *statistic = &result->statistics[i];
+        bind_text(store->add_statistic, 1, statistic->name);
+        bind_text(store->find_statistic, 1, statistic->name);
+        if (insert(store, store->add_statistic, error) != PIM_OK)
+            return error->status;
+        bool found = sqlite3_step(store->find_statistic) == SQLITE_ROW;
+        int64_t id = found ? sqlite3_column_int64(store->find_statistic, 0) : 0;
+        (void)sqlite3_reset(store->find_statistic);
+        if (!found)
+            return pim_store_fail(store, error);
+        (void)sqlite3_bind_int64(store->add_value, 1, (int64_t)result->point);
+        (void)sqlite3_bind_int64(store->add_value, 2, (int64_t)i);
+        (void)sqlite3_bind_int64(store->add_value, 3, id);
+        bind_statistic(store->add_value, 4, statistic);
+        if (insert(store, store->add_value, error) != PIM_OK)
+            return error->status;
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_store_begin(struct pim_store *store, struct pim_error *error)
+{
+    return pim_store_execute(store, "BEGIN IMMEDIATE", error);
+}
+
+enum pim_status pim_store_end(struct pim_store *store, bool keep, struct pim_error *error)
+{
+    return pim_store_execute(store, keep ? "COMMIT" : "ROLLBACK", error);
+}
+
+/* A point that is there: it stays when it is done, and goes when it failed. */
+static enum pim_status meet_earlier(struct pim_store *store, const struct pim_sweep_result *result,
+                                    bool *stays, struct pim_error *error)
+{
+    bool there = false;
+    char sql[160];
+    int64_t cycles = 0;
+    const struct pim_sweep_statistic *found = find(result, "cycles");
+    if (pim_store_has(store, result->point, false, stays, error) != PIM_OK ||
+        pim_store_has(store, result->point, true, &there, error) != PIM_OK)
+        return error->status;
+    if (there && !*stays) {
+        (void)snprintf(sql, sizeof sql, "DELETE FROM point WHERE id = %" PRIu64, result->point);
+        return pim_store_execute(store, sql, error);
+    }
+    if (!there || result->status != PIM_OK)
+        return PIM_OK;
+    (void)snprintf(sql, sizeof sql, "SELECT cycles FROM point WHERE id = %" PRIu64, result->point);
+    if (pim_store_integer(store, sql, &cycles, error) != PIM_OK)
+        return error->status;
+    if (!found || found->integer != cycles)
+        return pim_fail(error, PIM_INTERNAL,
+                        "%s: point %" PRIu64 " has %" PRId64 " cycles, and %" PRId64
+                        " in another result: was pimsim or an "
+                        "input changed between them?",
+                        store->path, result->point, cycles, found ? found->integer : 0);
+    return PIM_OK;
+}
+
+enum pim_status pim_store_add(struct pim_store *store, const struct pim_sweep *sweep,
+                              const struct pim_sweep_result *result, const struct pim_store_host *host,
+                              struct pim_error *error)
+{
+    struct pim_sweep_point point;
+    struct pim_error ignored;
+    bool stays = false, single = sqlite3_get_autocommit(store->database) != 0;
+    pim_sweep_locate(sweep, result->point, &point);
+    if (single && pim_store_begin(store, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = meet_earlier(store, result, &stays, error);
+    if (status == PIM_OK && !stays) {
+        status = add_point(store, sweep, &point, result, host, error);
+        if (status == PIM_OK)
+            status = add_settings(store, sweep, &point, error);
+        if (status == PIM_OK)
+            status = add_values(store, result, error);
+    }
+    if (single && status == PIM_OK)
+        return pim_store_end(store, true, error);
+    if (single)
+        (void)pim_store_end(store, false, &ignored);
+    return status;
+}
+
+enum pim_status pim_store_start_session(struct pim_store *store, uint64_t threads, struct pim_error *error)
+{
+    int64_t there = 0;
+    if (pim_store_integer(store, "SELECT count(*) FROM point", &there, error) != PIM_OK ||
+        pim_store_put(store, "session_begin", (int64_t)time(NULL), NULL, error) != PIM_OK ||
+        pim_store_put(store, "session_points", there, NULL, error) != PIM_OK)
+        return error->status;
+    return pim_store_put(store, "session_threads", (int64_t)threads, NULL, error);
+}

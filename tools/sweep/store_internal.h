@@ -1,0 +1,47 @@
+/* What the files of the store share; nobody else includes this. */
+#ifndef PIMSIM_TOOLS_SWEEP_STORE_INTERNAL_H
+#define PIMSIM_TOOLS_SWEEP_STORE_INTERNAL_H
+
+#include "tools/sweep/store.h"
+
+#include <sqlite3.h>
+
+enum {
+    PIM_STORE_APPLICATION = 0x50494d53, /* "PIMS", in the header of the file */
+    PIM_STORE_VERSION = 2
+};
+
+struct pim_store {
+    sqlite3 *database;
+    char *path;
+    int lock;     /* file descriptor that holds the lock; -1 when reading */
+    bool running; /* when reading: another process held the lock at the opening */
+    char *identity;
+    sqlite3_stmt *has, *add_point, *add_setting, *add_configuration, *add_statistic, *find_statistic,
+        *add_value;
+};
+
+/* Sets "<path>: <what SQLite says>" and returns PIM_IO. */
+enum pim_status pim_store_fail(const struct pim_store *store, struct pim_error *error);
+
+/* Runs SQL without results. */
+enum pim_status pim_store_execute(const struct pim_store *store, const char *sql, struct pim_error *error);
+
+enum pim_status pim_store_prepare(const struct pim_store *store, const char *sql, sqlite3_stmt **statement,
+                                  struct pim_error *error);
+
+/* The first column of the first row as an integer. */
+enum pim_status pim_store_integer(const struct pim_store *store, const char *sql, int64_t *value,
+                                  struct pim_error *error);
+
+/* A row of the table `sweep`. */
+enum pim_status pim_store_put(const struct pim_store *store, const char *name, int64_t value,
+                              const char *text, struct pim_error *error);
+/* Its text, which the caller frees; NULL when there is none. */
+enum pim_status pim_store_get(const struct pim_store *store, const char *name, char **text,
+                              struct pim_error *error);
+
+/* Brings the tables from version `from` to PIM_STORE_VERSION. */
+enum pim_status pim_store_migrate(const struct pim_store *store, int64_t from, struct pim_error *error);
+
+#endif

@@ -1,0 +1,425 @@
+#include "tools/sweep/sweep.h"
+
+#include "mappers/network/descriptor.h"
+#include "models/system/configure.h"
+#include "models/system/schema.h"
+#include "sim/arena.h"
+#include "sim/random.h"
+#include "tools/sweep/identity.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum pim_status pim_texts_add(struct pim_texts *texts, const char *text, struct pim_error *error)
+{
+    char *copy = strdup(text);
+    char **grown =
+        copy ? pim_array_grow(texts->items, &texts->capacity, texts->count + 1, sizeof *grown) : NULL;
+    if (!grown) {
+        free(copy);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a sweep");
+    }
+    texts->items = grown;
+    grown[texts->count++] = copy;
+    return PIM_OK;
+}
+
+void pim_texts_terminate(struct pim_texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        free(texts->items[i]);
+    free(texts->items);
+    *texts = (struct pim_texts){.items = NULL};
+}
+
+void pim_sweep_initialize(struct pim_sweep *sweep)
+{
+    *sweep = (struct pim_sweep){.repeats = 1};
+}
+
+void pim_sweep_terminate(struct pim_sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->source_count; i++) {
+        struct pim_sweep_source *source = &sweep->sources[i];
+        pim_trace_close(source->opened);
+        pim_configuration_destroy(source->configuration);
+        free(source->trace);
+        free(source->network);
+        free(source->mapper);
+        free(source->base);
+        free(source->network_content);
+    }
+    for (size_t i = 0; i < sweep->axis_count; i++)
+        pim_sweep_axis_terminate(&sweep->axes[i]);
+    for (size_t i = 0; sweep->constraints && i < sweep->conditions.count; i++)
+        pim_expression_destroy(sweep->constraints[i]);
+    free(sweep->constraints);
+    free(sweep->sources);
+    free(sweep->axes);
+    free(sweep->identity);
+    free(sweep->name);
+    pim_texts_terminate(&sweep->hardware);
+    pim_texts_terminate(&sweep->sets);
+    pim_texts_terminate(&sweep->network_sets);
+    pim_texts_terminate(&sweep->conditions);
+    pim_sweep_initialize(sweep);
+}
+
+static struct pim_sweep_source *add_source(struct pim_sweep *sweep)
+{
+    struct pim_sweep_source *grown =
+        pim_array_grow(sweep->sources, &sweep->source_capacity, sweep->source_count + 1, sizeof *grown);
+    if (!grown)
+        return NULL;
+    sweep->sources = grown;
+    grown[sweep->source_count] = (struct pim_sweep_source){.trace = NULL};
+    return &grown[sweep->source_count++];
+}
+
+enum pim_status pim_sweep_add_trace(struct pim_sweep *sweep, const char *trace, struct pim_error *error)
+{
+    struct pim_sweep_source *source = add_source(sweep);
+    if (source)
+        source->trace = strdup(trace);
+    return source && source->trace ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for a sweep");
+}
+
+enum pim_status pim_sweep_add_mapped(struct pim_sweep *sweep, const char *network, const char *mapper,
+                                     struct pim_error *error)
+{
+    struct pim_sweep_source *source = add_source(sweep);
+    if (source) {
+        source->network = strdup(network);
+        source->mapper = strdup(mapper);
+    }
+    return source && source->network && source->mapper
+               ? PIM_OK
+               : pim_fail(error, PIM_NO_MEMORY, "out of memory for a sweep");
+}
+
+enum pim_status pim_sweep_add_axis(struct pim_sweep *sweep, struct pim_sweep_axis *axis,
+                                   struct pim_error *error)
+{
+    struct pim_sweep_axis *grown = NULL;
+    enum pim_status status = PIM_OK;
+    size_t keys = axis->key_count;
+    for (size_t a = 0; a < sweep->axis_count; a++) {
+        keys += sweep->axes[a].key_count;
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++)
+            for (size_t j = 0; j < axis->key_count; j++)
+                if (status == PIM_OK && strcmp(sweep->axes[a].keys[i].name, axis->keys[j].name) == 0)
+                    status = pim_fail(error, PIM_BAD_INPUT, "%s is an axis twice", axis->keys[j].name);
+    }
+    if (status == PIM_OK && (sweep->axis_count >= PIM_SWEEP_AXES_MOST || keys > PIM_SWEEP_KEYS_MOST))
+        status = pim_fail(error, PIM_BAD_INPUT, "more than %d axes or %d keys", PIM_SWEEP_AXES_MOST,
+                          PIM_SWEEP_KEYS_MOST);
+    if (status == PIM_OK) {
+        grown = pim_array_grow(sweep->axes, &sweep->axis_capacity, sweep->axis_count + 1, sizeof *grown);
+        if (!grown)
+            status = pim_fail(error, PIM_NO_MEMORY, "out of memory for a sweep");
+    }
+    if (!grown) {
+        pim_sweep_axis_terminate(axis);
+        return status;
+    }
+    sweep->axes = grown;
+    grown[sweep->axis_count++] = *axis;
+    *axis = (struct pim_sweep_axis){.keys = NULL};
+    return PIM_OK;
+}
+
+enum pim_status pim_sweep_add_set(struct pim_sweep *sweep, const char *set, struct pim_error *error)
+{
+    bool of_network = pim_sweep_schema(set) == &pim_network_schema;
+    return pim_texts_add(of_network ? &sweep->network_sets : &sweep->sets, set, error);
+}
+
+const char *pim_sweep_label(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* --- preparing --- */
+
+static enum pim_status set_axes(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                bool of_network, struct pim_configuration *configuration,
+                                struct pim_error *error)
+{
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++) {
+            const struct pim_sweep_key *key = &sweep->axes[a].keys[i];
+            char assignment[8192 + 512];
+            if (key->of_network != of_network)
+                continue;
+            (void)snprintf(assignment, sizeof assignment, "%s=%s", key->name,
+                           key->values[point->value[a]].text);
+            if (pim_configuration_set(configuration, assignment, error) != PIM_OK)
+                return error->status;
+        }
+    return PIM_OK;
+}
+
+/* A trace: its own configuration or the files, as `pimsim run` does it. */
+static enum pim_status prepare_trace(const struct pim_sweep *sweep, struct pim_sweep_source *source,
+                                     struct pim_error *error)
+{
+    const struct pim_hardware_sources files = {.files = (const char *const *)sweep->hardware.items,
+                                               .file_count = sweep->hardware.count,
+                                               .sets = (const char *const *)sweep->sets.items,
+                                               .set_count = sweep->sets.count,
+                                               .fidelity = sweep->fidelity};
+    struct pim_configuration *configuration = NULL;
+    struct pim_hardware hardware;
+    if (sweep->network_sets.count > 0)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s: %s is mapped already, so keys of the network change nothing",
+                        sweep->network_sets.items[0], source->trace);
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++)
+            if (sweep->axes[a].keys[i].of_network)
+                return pim_fail(
+                    error, PIM_BAD_INPUT,
+                    "%s: %s is mapped already, so keys of the network change nothing: such an axis needs "
+                    "networks and mappers instead of traces",
+                    sweep->axes[a].keys[i].name, source->trace);
+    if (pim_trace_open(source->trace, &source->opened, error) != PIM_OK ||
+        pim_configure_replay(source->opened, source->trace, &files, &configuration, &hardware, error) !=
+            PIM_OK)
+        return error->status;
+    source->configuration = configuration;
+    source->base = pim_configuration_write(configuration, false);
+    return source->base ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for the configuration");
+}
+
+/* A network with a mapper: the hardware files. What they lack may come from an axis. */
+static enum pim_status prepare_mapped(const struct pim_sweep *sweep, struct pim_sweep_source *source,
+                                      struct pim_error *error)
+{
+    struct pim_configuration **configuration = &source->configuration;
+    const struct pim_sweep_point first = {.number = 0};
+    if (sweep->hardware.count == 0)
+        return pim_fail(error, PIM_BAD_INPUT, "a hardware file is needed to map %s", source->network);
+    enum pim_status status = pim_configuration_create(&pim_hardware_schema, configuration, error);
+    for (size_t i = 0; status == PIM_OK && i < sweep->hardware.count; i++)
+        status = pim_configuration_read_file(*configuration, sweep->hardware.items[i], error);
+    for (size_t i = 0; status == PIM_OK && i < sweep->sets.count; i++)
+        status = pim_configuration_set(*configuration, sweep->sets.items[i], error);
+    if (status == PIM_OK && sweep->fidelity) {
+        char set[64];
+        (void)snprintf(set, sizeof set, "noc.fidelity=%s", sweep->fidelity);
+        status = pim_configuration_set(*configuration, set, error);
+    }
+    if (status != PIM_OK)
+        return status;
+    source->base = pim_configuration_write(*configuration, false);
+    if (!source->base)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the configuration");
+    if (set_axes(sweep, &first, false, *configuration, error) != PIM_OK ||
+        pim_configuration_complete(*configuration, error) != PIM_OK)
+        return error->status;
+    return pim_sweep_network_content(sweep, source, NULL, &source->network_content, error);
+}
+
+/* A constraint may name hardware keys, and keys of the network that are axes. */
+static enum pim_status known_key(void *context, const char *name, bool *is_text, struct pim_error *error)
+{
+    const struct pim_sweep *sweep = context;
+    struct pim_sweep_key probe;
+    enum pim_status status = pim_sweep_key_begin(&probe, name, error);
+    bool axis = false;
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++)
+            axis = axis || strcmp(sweep->axes[a].keys[i].name, name) == 0;
+    if (status == PIM_OK && probe.of_network && !axis)
+        status = pim_fail(error, PIM_BAD_INPUT, "%s: a key of the network must be an axis here", name);
+    if (status == PIM_OK && probe.key->type == PIM_KEY_INTEGER_LIST && !axis)
+        status = pim_fail(error, PIM_BAD_INPUT, "%s: a list has no place in a constraint", name);
+    if (status == PIM_OK)
+        *is_text = probe.key->type != PIM_KEY_INTEGER && probe.key->type != PIM_KEY_REAL;
+    pim_sweep_key_terminate(&probe);
+    return status;
+}
+
+static enum pim_status prepare_constraints(struct pim_sweep *sweep, struct pim_error *error)
+{
+    sweep->constraints = calloc(sweep->conditions.count + 1, sizeof *sweep->constraints);
+    if (!sweep->constraints)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a sweep");
+    enum pim_status status = PIM_OK;
+    for (size_t i = 0; status == PIM_OK && i < sweep->conditions.count; i++)
+        status = pim_expression_create(sweep->conditions.items[i], known_key, sweep, &sweep->constraints[i],
+                                       error);
+    return status;
+}
+
+static enum pim_status count_numbers(struct pim_sweep *sweep, struct pim_error *error)
+{
+    uint64_t count = sweep->source_count, high = pim_multiply_full(count, sweep->repeats, &count);
+    for (size_t a = 0; high == 0 && count <= PIM_SWEEP_POINTS_MOST && a < sweep->axis_count; a++)
+        high = pim_multiply_full(count, sweep->axes[a].count, &count);
+    if (high != 0 || count > PIM_SWEEP_POINTS_MOST)
+        return pim_fail(error, PIM_BAD_INPUT, "more than 2^53 points: no sweep of that size can be counted");
+    sweep->numbers = count;
+    return PIM_OK;
+}
+
+enum pim_status pim_sweep_prepare(struct pim_sweep *sweep, struct pim_error *error)
+{
+    if (sweep->source_count == 0)
+        return pim_fail(error, PIM_BAD_INPUT, "neither a trace, nor a network and a mapper is named");
+    if (count_numbers(sweep, error) != PIM_OK)
+        return error->status;
+    for (size_t i = 0; i < sweep->source_count; i++) {
+        struct pim_sweep_source *source = &sweep->sources[i];
+        if ((source->trace ? prepare_trace(sweep, source, error) : prepare_mapped(sweep, source, error)) !=
+            PIM_OK)
+            return error->status;
+    }
+    if (prepare_constraints(sweep, error) != PIM_OK)
+        return error->status;
+    return pim_sweep_identify(sweep, &sweep->identity, error);
+}
+
+/* --- points --- */
+
+void pim_sweep_locate(const struct pim_sweep *sweep, uint64_t number, struct pim_sweep_point *point)
+{
+    *point = (struct pim_sweep_point){.number = number};
+    point->repeat = number % sweep->repeats;
+    number /= sweep->repeats;
+    for (size_t a = sweep->axis_count; a-- > 0;) {
+        point->value[a] = (size_t)(number % sweep->axes[a].count);
+        number /= sweep->axes[a].count;
+    }
+    point->source = number;
+    uint64_t state = sweep->seed + point->repeat; /* repeat 0 has the seed itself */
+    point->seed = point->repeat == 0 ? sweep->seed : pim_splitmix64(&state) >> 1; /* fits an SQLite integer */
+}
+
+struct place {
+    const struct pim_sweep *sweep;
+    const struct pim_sweep_point *point;
+    struct pim_arena texts;
+};
+
+static struct pim_expression_value value_of_base(struct place *place, const char *name)
+{
+    const struct pim_configuration *base = place->sweep->sources[place->point->source].configuration;
+    struct pim_expression_value value = {NULL, 0};
+    const struct pim_key *key = NULL;
+    char text[128];
+    for (size_t i = 0; i < pim_hardware_schema.count; i++)
+        if (strcmp(pim_hardware_schema.keys[i].path, name) == 0)
+            key = &pim_hardware_schema.keys[i];
+    assert(key); /* known_key() let it through */
+    switch (key->type) {
+    case PIM_KEY_INTEGER:
+        value.number = (double)pim_configuration_integer(base, name);
+        break;
+    case PIM_KEY_REAL:
+        value.number = pim_configuration_real(base, name);
+        break;
+    case PIM_KEY_BOOLEAN:
+        value.text = pim_configuration_boolean(base, name) ? "true" : "false";
+        break;
+    case PIM_KEY_CHOICE:
+        (void)pim_key_choice(key, pim_configuration_choice(base, name), text, sizeof text);
+        value.text = pim_arena_copy_text(&place->texts, text);
+        break;
+    case PIM_KEY_TEXT:
+        value.text = pim_configuration_text(base, name);
+        break;
+    case PIM_KEY_INTEGER_LIST: /* known_key() refuses it */
+        break;
+    }
+    return value;
+}
+
+static struct pim_expression_value look_up(void *context, const char *name)
+{
+    struct place *place = context;
+    const struct pim_sweep *sweep = place->sweep;
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++) {
+            const struct pim_sweep_key *key = &sweep->axes[a].keys[i];
+            if (strcmp(key->name, name) != 0)
+                continue;
+            const struct pim_sweep_value *value = &key->values[place->point->value[a]];
+            return (struct pim_expression_value){value->kind == PIM_SWEEP_TEXT ? value->text : NULL,
+                                                 value->kind == PIM_SWEEP_INTEGER ? (double)value->integer
+                                                                                  : value->real};
+        }
+    return value_of_base(place, name);
+}
+
+enum pim_status pim_sweep_admits(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                 bool *admitted, struct pim_error *error)
+{
+    struct place place = {.sweep = sweep, .point = point};
+    enum pim_status status = PIM_OK;
+    *admitted = true;
+    pim_arena_initialize(&place.texts, 256);
+    for (size_t i = 0; status == PIM_OK && *admitted && i < sweep->conditions.count; i++)
+        status = pim_expression_evaluate(sweep->constraints[i], look_up, &place, admitted, error);
+    pim_arena_terminate(&place.texts);
+    return status;
+}
+
+enum pim_status pim_sweep_count(const struct pim_sweep *sweep, uint64_t *count, struct pim_error *error)
+{
+    *count = sweep->conditions.count == 0 ? sweep->numbers : 0;
+    for (uint64_t number = 0; sweep->conditions.count > 0 && number < sweep->numbers; number++) {
+        struct pim_sweep_point point;
+        bool admitted = false;
+        pim_sweep_locate(sweep, number, &point);
+        if (pim_sweep_admits(sweep, &point, &admitted, error) != PIM_OK)
+            return error->status;
+        *count += admitted;
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_sweep_configure(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                    bool base_only, struct pim_configuration **configuration,
+                                    struct pim_error *error)
+{
+    const char *base = sweep->sources[point->source].base;
+    enum pim_status status = pim_configuration_create(&pim_hardware_schema, configuration, error);
+    if (status == PIM_OK)
+        status = pim_configuration_read_text(*configuration, "base configuration", base, strlen(base), error);
+    if (status == PIM_OK && !base_only)
+        status = set_axes(sweep, point, false, *configuration, error);
+    if (status == PIM_OK)
+        status = pim_configuration_complete(*configuration, error);
+    if (status != PIM_OK) {
+        pim_configuration_destroy(*configuration);
+        *configuration = NULL;
+    }
+    return status;
+}
+
+enum pim_status pim_sweep_network_content(const struct pim_sweep *sweep,
+                                          const struct pim_sweep_source *source,
+                                          const struct pim_sweep_point *point, char **content,
+                                          struct pim_error *error)
+{
+    struct pim_configuration *configuration = NULL;
+    *content = NULL;
+    enum pim_status status = pim_configuration_create(&pim_network_schema, &configuration, error);
+    if (status == PIM_OK)
+        status = pim_configuration_read_file(configuration, source->network, error);
+    for (size_t i = 0; status == PIM_OK && i < sweep->network_sets.count; i++)
+        status = pim_configuration_set(configuration, sweep->network_sets.items[i], error);
+    if (status == PIM_OK && point)
+        status = set_axes(sweep, point, true, configuration, error);
+    if (status == PIM_OK) {
+        *content = pim_configuration_write(configuration, false);
+        if (!*content)
+            status = pim_fail(error, PIM_NO_MEMORY, "out of memory for a network");
+    }
+    pim_configuration_destroy(configuration);
+    return status;
+}

@@ -1,0 +1,120 @@
+/*
+ * A sweep: which points there are, and what each one is.
+ *
+ * A point is one replay: a source (a trace, or a network with a mapper that makes the trace), a value for
+ * each axis, and a repeat. Its number is a mixed-radix count of these, the source slowest, then the axes in
+ * their order, the repeat fastest. Points are worked out from their number, never stored: a sweep of 10^9
+ * points takes no memory.
+ *
+ * Invariants
+ * 1. Nothing that a point is depends on the order in which points run, nor on the number of threads.
+ * 2. What the files said when the sweep was prepared holds for all its points: the base configuration of each
+ *    source is kept as text, and traces are kept open.
+ * 3. The identity of a sweep (pim_sweep_identity) covers everything that a result can depend on, and nothing
+ *    else: the same identity means that results may stand in one table.
+ */
+#ifndef PIMSIM_TOOLS_SWEEP_SWEEP_H
+#define PIMSIM_TOOLS_SWEEP_SWEEP_H
+
+#include "sim/status.h"
+#include "tools/sweep/axis.h"
+#include "tools/sweep/expression.h"
+#include "traces/reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PIM_SWEEP_POINTS_MOST (UINT64_C(1) << 53)
+enum { PIM_SWEEP_AXES_MOST = 64, PIM_SWEEP_KEYS_MOST = 256, PIM_SWEEP_REPEATS_MOST = 1000000 };
+
+/* Owned texts; all zero is an empty list. */
+struct pim_texts {
+    char **items;
+    size_t count, capacity;
+};
+enum pim_status pim_texts_add(struct pim_texts *texts, const char *text, struct pim_error *error);
+void pim_texts_terminate(struct pim_texts *texts);
+
+/* Where the trace of a point comes from. */
+struct pim_sweep_source {
+    char *trace; /* path, or NULL: */
+    char *network,
+        *mapper; /* path of a network, and words as behind `pimsim map`: "allspark --partition head" */
+    struct pim_trace *opened; /* of `trace`; from prepare on */
+    char *base;               /* canonical hardware configuration before the axes; from prepare on */
+    struct pim_configuration *configuration; /* the same; what it lacks is taken from the first point */
+    char *network_content; /* canonical configuration of `network`, or the hash of another kind of file */
+};
+
+struct pim_sweep {
+    char *name; /* for people; NULL: none */
+    struct pim_sweep_source *sources;
+    size_t source_count, source_capacity;
+    struct pim_texts hardware;     /* configuration files */
+    struct pim_texts sets;         /* "key=value" of the hardware */
+    struct pim_texts network_sets; /* "network.key=value" */
+    const char *fidelity;          /* "ideal", "analytic", "flit", or NULL: as configured */
+    uint64_t until_cycle;          /* as in pim_system_options; 0: to the end */
+    bool map_once; /* traces are made for the base configuration, not for that of each point */
+    struct pim_sweep_axis *axes;
+    size_t axis_count, axis_capacity;
+    struct pim_texts conditions;         /* constraints as texts */
+    struct pim_expression **constraints; /* made of them by prepare */
+    uint64_t repeats;                    /* at least 1 */
+    uint64_t seed;                       /* of repeat 0 */
+    uint64_t numbers;                    /* points before constraints; from prepare on */
+    char *identity;                      /* JSON text; from prepare on */
+};
+
+void pim_sweep_initialize(struct pim_sweep *sweep);
+void pim_sweep_terminate(struct pim_sweep *sweep);
+
+/* Add a part; texts are copied, the axis is taken over (also after a failure). */
+enum pim_status pim_sweep_add_trace(struct pim_sweep *sweep, const char *trace, struct pim_error *error);
+enum pim_status pim_sweep_add_mapped(struct pim_sweep *sweep, const char *network, const char *mapper,
+                                     struct pim_error *error);
+enum pim_status pim_sweep_add_axis(struct pim_sweep *sweep, struct pim_sweep_axis *axis,
+                                   struct pim_error *error);
+/* "key=value", to the network when its key begins with "network.". */
+enum pim_status pim_sweep_add_set(struct pim_sweep *sweep, const char *set, struct pim_error *error);
+
+/*
+ * Opens traces, reads configurations, constraints and networks, counts. Everything that can be refused before
+ * the first cycle is refused here: PIM_BAD_INPUT, PIM_IO, PIM_NO_MEMORY. To be called once, when all parts are
+ * added.
+ */
+enum pim_status pim_sweep_prepare(struct pim_sweep *sweep, struct pim_error *error);
+
+/* The parts of point `number` (below sweep->numbers). */
+struct pim_sweep_point {
+    uint64_t number, source, repeat;
+    uint64_t seed;
+    size_t value[PIM_SWEEP_AXES_MOST]; /* index into the values of each axis */
+};
+void pim_sweep_locate(const struct pim_sweep *sweep, uint64_t number, struct pim_sweep_point *point);
+
+/* Whether all constraints hold. */
+enum pim_status pim_sweep_admits(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                 bool *admitted, struct pim_error *error);
+
+/* Points that the constraints admit; looks at every one when there are constraints. */
+enum pim_status pim_sweep_count(const struct pim_sweep *sweep, uint64_t *count, struct pim_error *error);
+
+/* The hardware configuration of a point: base, then the values of the axes; `base_only` leaves these out.
+ * Complete. The caller destroys it. */
+enum pim_status pim_sweep_configure(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                    bool base_only, struct pim_configuration **configuration,
+                                    struct pim_error *error);
+
+/* The last part of a path. */
+const char *pim_sweep_label(const char *path);
+
+/* The content of a network with the settings of `point` (NULL: of the sweep alone): what its trace depends on.
+ * The caller frees *content. */
+enum pim_status pim_sweep_network_content(const struct pim_sweep *sweep,
+                                          const struct pim_sweep_source *source,
+                                          const struct pim_sweep_point *point, char **content,
+                                          struct pim_error *error);
+
+#endif

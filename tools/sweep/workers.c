@@ -1,0 +1,132 @@
+#include "tools/sweep/workers.h"
+
+#include "sim/progress.h"
+#include "tools/sweep/result.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LOOK_NANOSECONDS = 200000000 };
+
+struct crew {
+    const struct pim_sweep *sweep;
+    struct pim_trace_pool *pool;
+    const struct pim_sweep_sink *sink;
+    pthread_mutex_t mutex; /* guards all below, and the calls of the sink */
+    pthread_cond_t changed;
+    uint64_t next, last;
+    uint64_t done, failed;
+    unsigned working;
+    struct pim_error error; /* the first; ends the sweep */
+};
+
+/* The next point that is admitted and wanted; false when there is none. The mutex is held. */
+static bool take_point(struct crew *crew, struct pim_sweep_point *point)
+{
+    while (crew->error.status == PIM_OK && crew->next < crew->last) {
+        bool admitted = false, wanted = false;
+        pim_sweep_locate(crew->sweep, crew->next++, point);
+        if (pim_sweep_admits(crew->sweep, point, &admitted, &crew->error) != PIM_OK || !admitted)
+            continue;
+        if (crew->sink->wanted(crew->sink->context, point->number, &wanted, &crew->error) == PIM_OK && wanted)
+            return true;
+    }
+    return false;
+}
+
+static void *work(void *argument)
+{
+    struct crew *crew = argument;
+    struct pim_sweep_point point;
+    (void)pthread_mutex_lock(&crew->mutex);
+    while (take_point(crew, &point)) {
+        struct pim_sweep_result result;
+        (void)pthread_mutex_unlock(&crew->mutex);
+        pim_sweep_run(crew->sweep, crew->pool, &point, &result);
+        (void)pthread_mutex_lock(&crew->mutex);
+        if (crew->error.status == PIM_OK &&
+            crew->sink->add(crew->sink->context, &result, &crew->error) == PIM_OK) {
+            crew->done += result.status == PIM_OK;
+            crew->failed += result.status != PIM_OK;
+        }
+        pim_sweep_result_terminate(&result);
+        (void)pthread_cond_signal(&crew->changed);
+    }
+    crew->working--;
+    (void)pthread_cond_signal(&crew->changed);
+    (void)pthread_mutex_unlock(&crew->mutex);
+    return NULL;
+}
+
+/* Shows the progress until nobody works any more. */
+static void watch(struct crew *crew, uint64_t expected, bool quiet)
+{
+    struct pim_progress progress;
+    pim_progress_start(&progress, "sweep", expected, quiet);
+    bool shown = progress.next != UINT64_MAX;
+    (void)pthread_mutex_lock(&crew->mutex);
+    while (crew->working > 0) {
+        struct timespec until;
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += LOOK_NANOSECONDS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        (void)pthread_cond_timedwait(&crew->changed, &crew->mutex, &until);
+        uint64_t done = crew->done + crew->failed;
+        (void)pthread_mutex_unlock(&crew->mutex);
+        if (shown)
+            pim_progress_look(&progress, done); /* also when nothing got done: the time goes on */
+        (void)pthread_mutex_lock(&crew->mutex);
+    }
+    (void)pthread_mutex_unlock(&crew->mutex);
+    pim_progress_finish(&progress);
+}
+
+/* Starts as many threads as the system gives; one is enough to go on. */
+static unsigned start(struct crew *crew, pthread_t *threads, unsigned count)
+{
+    unsigned started = 0;
+    (void)pthread_mutex_lock(&crew->mutex);
+    for (; started < count; started++) {
+        if (pthread_create(&threads[started], NULL, work, crew) != 0)
+            break;
+        crew->working++;
+    }
+    (void)pthread_mutex_unlock(&crew->mutex);
+    return started;
+}
+
+enum pim_status pim_sweep_work(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
+                               const struct pim_sweep_sink *sink, uint64_t first, uint64_t last,
+                               unsigned threads, uint64_t expected, bool quiet,
+                               struct pim_sweep_outcome *outcome, struct pim_error *error)
+{
+    struct crew crew = {.sweep = sweep, .pool = pool, .sink = sink, .next = first, .last = last};
+    pthread_t *ids = calloc(threads, sizeof *ids);
+    *outcome = (struct pim_sweep_outcome){.done = 0};
+    if (!ids || pthread_mutex_init(&crew.mutex, NULL) != 0) {
+        free(ids);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %u threads", threads);
+    }
+    if (pthread_cond_init(&crew.changed, NULL) != 0) {
+        (void)pthread_mutex_destroy(&crew.mutex);
+        free(ids);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %u threads", threads);
+    }
+    unsigned started = start(&crew, ids, threads);
+    if (started == 0)
+        (void)pim_fail(&crew.error, PIM_NO_MEMORY, "no thread could be started");
+    else
+        watch(&crew, expected, quiet);
+    for (unsigned i = 0; i < started; i++)
+        (void)pthread_join(ids[i], NULL);
+    (void)pthread_cond_destroy(&crew.changed);
+    (void)pthread_mutex_destroy(&crew.mutex);
+    free(ids);
+    *outcome = (struct pim_sweep_outcome){.done = crew.done, .failed = crew.failed};
+    if (crew.error.status != PIM_OK)
+        *error = crew.error;
+    return crew.error.status;
+}

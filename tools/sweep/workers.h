@@ -1,0 +1,41 @@
+/*
+ * The threads of a sweep: each takes the next point that is missing, runs it, and adds it to the results.
+ *
+ * Invariants
+ * 1. A point is run by one thread, from its number alone; results do not depend on how many threads there are.
+ * 2. A point that fails is a result like any other. What ends the sweep is that results cannot be written.
+ */
+#ifndef PIMSIM_TOOLS_SWEEP_WORKERS_H
+#define PIMSIM_TOOLS_SWEEP_WORKERS_H
+
+#include "sim/status.h"
+#include "tools/sweep/sweep.h"
+#include "tools/sweep/trace_pool.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pim_sweep_result;
+
+/* Where the results go and which points are wanted. Calls never overlap. */
+struct pim_sweep_sink {
+    void *context;
+    /* Whether `point`, which the constraints admit, is still to be run. */
+    enum pim_status (*wanted)(void *context, uint64_t point, bool *wanted, struct pim_error *error);
+    enum pim_status (*add)(void *context, const struct pim_sweep_result *result, struct pim_error *error);
+};
+
+struct pim_sweep_outcome {
+    uint64_t done, failed; /* of this call */
+};
+
+/*
+ * Runs all wanted points of [first, last) with `threads` threads (at least 1). `label` and `quiet` are for the
+ * progress bar, `expected` is how many points it counts to.
+ */
+enum pim_status pim_sweep_work(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
+                               const struct pim_sweep_sink *sink, uint64_t first, uint64_t last,
+                               unsigned threads, uint64_t expected, bool quiet,
+                               struct pim_sweep_outcome *outcome, struct pim_error *error);
+
+#endif
