@@ -1,4 +1,5 @@
-/* What the files of the configuration share; nobody else includes this. */
+/* What the files of the configuration share. Beside them only tools/sweep/specification.c includes this, for the
+ * scanner: it reads the same syntax. */
 #ifndef PIMSIM_SIM_CONFIGURATION_INTERNAL_H
 #define PIMSIM_SIM_CONFIGURATION_INTERNAL_H
 

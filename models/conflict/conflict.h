@@ -36,9 +36,8 @@ struct pim_json;
     X(PIM_CONFLICT_ROUND_ROBIN, "round-robin")
 /* The order in which adaptive routing looks at the neighbours of a router. */
 #define PIM_TIE_BREAK_MAP(X)                                                                                 \
-    X(PIM_TIE_RELEASE_FORWARD,                                                                               \
-      "release") /* a released link goes to the end; links of a path from its source on */                   \
-    X(PIM_TIE_RELEASE_BACKWARD, "release-backward") /* the same from the destination on */                   \
+    X(PIM_TIE_RELEASE_FORWARD, "release") /* a released link goes to the end; a path from its source */      \
+    X(PIM_TIE_RELEASE_BACKWARD, "release-backward") /* the same, a path from its destination */              \
     X(PIM_TIE_STATELESS, "stateless")               /* always west, east, north, south */
 
 #define X(name, text) name,
@@ -81,9 +80,8 @@ struct pim_conflict_options {
     uint64_t output_bits;    /* output buffer of a node for each of its outgoing edges */
     uint32_t router_packets; /* saf: packets a router stores of each direction; 0: without limit */
     double router_delay_ns;  /* saf: added to every hop; 0 to 10^6 */
-    uint32_t
-        perturb_milli; /* each step takes 1 -+ perturb_milli / 1000 of its time, drawn evenly; 0 to 999 */
-    uint64_t seed;     /* of perturb_milli */
+    uint32_t perturb_milli;  /* a step takes its time x (1 -+ perturb_milli / 1000), even; 0 to 999 */
+    uint64_t seed;           /* of perturb_milli */
     struct pim_detour detour;
     enum pim_conflict_arithmetic arithmetic;
     const struct pim_behaviour *table; /* routing by table; may be replayed by any number of runs */
@@ -104,7 +102,7 @@ struct pim_conflict_link {
     uint64_t transfers; /* packets that held it */
     uint64_t
         held_bits;  /* sum over them of held time x bandwidth: hops x bits in path_hold, bits in saf; exact */
-    uint64_t waits; /* transfers for which it was the first busy link when they first asked */
+    uint64_t waits; /* transfers that found it busy; path_hold: as the first of their path, at first */
     uint64_t wait_fixed; /* what they waited until they started, 2^-20 ns */
 };
 

@@ -5,8 +5,9 @@
  *
  *     latency   nanoseconds
  *     wait      packets the step needs, as arrays of ten: [row, column, first channel, end channel, bits of a
- * channel, _, _, _, _, tile]; tile null is the image, which is always there output    the packet it makes
- * (one; of all steps of a tile with the same number of bits) drop      packets freed when it ends
+ *               channel, _, _, _, _, tile]; tile null is the image, which is always there
+ *     output    the packet it makes (one; of all steps of a tile with the same number of bits)
+ *     drop      packets freed when it ends
  *
  * As an edge delivers in order, "these packets" means "as many as the latest of them": that is what the graph
  * keeps.

@@ -4,14 +4,17 @@
  * Step times are decimal nanoseconds (282.37534965454546) and transfers last bits over Gb/s, so no clock
  * divides them all. There are two arithmetics, each in integers alone:
  *
- *   PIM_CONFLICT_ROUNDED  An instant is a 53-bit significand with an exponent, packed so that the order of
- * the integers is the order of the instants; a sum is rounded to the nearest, ties to even. It gives what
- * binary64 gives, with its consequence: two ends that would coincide can be an ulp apart, and then they are
- * two time points. The authors' figures contain that, and some of them move by a percent without it.
+ *   PIM_CONFLICT_ROUNDED  An instant is a 53-bit significand with an exponent, packed so that the integers
+ *                         are ordered as the instants are; a sum is rounded to the nearest, ties to even. It
+ *                         gives what binary64 gives, with its consequence: two ends that would coincide can
+ *                         be an ulp apart, and then they are two time points. The authors' figures contain
+ *                         that, and some of them move by a percent without it.
  *   PIM_CONFLICT_EXACT    An instant counts ticks of 2^-26 ns; sums are exact, a run lasts at most 34 s.
  *
- * Invariants: 1. 0 is the instant 0 and the span 0. 2. Every instant is at most PIM_TIME_LAST. 3. Instants of
- * one replay are compared with one another only.
+ * Invariants:
+ *  1. 0 is the instant 0 and the span 0.
+ *  2. Every instant is at most PIM_TIME_LAST.
+ *  3. Instants of one replay are compared with one another only.
  */
 #ifndef PIMSIM_MODELS_CONFLICT_INSTANT_H
 #define PIMSIM_MODELS_CONFLICT_INSTANT_H

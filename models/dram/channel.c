@@ -5,34 +5,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Cuts `count` items of `size` bytes, a multiple of 8 together, from the block. */
+static void *cut(char **block, size_t count, size_t size)
+{
+    void *items = *block;
+    *block += (count * size + 7) / 8 * 8;
+    return items;
+}
+
 struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *rules, uint32_t index,
                                                  const struct pim_dram_sink *sink)
 {
-    size_t count = (size_t)rules->policy.read_queue + rules->policy.write_queue +
-                   (size_t)rules->ranks * rules->banks_per_rank;
-    struct pim_dram_channel *channel = calloc(1, sizeof *channel);
-    struct entry *entries = calloc(count, sizeof *entries);
-    int16_t *free_entries = calloc(count, sizeof *free_entries);
-    if (!channel || !entries || !free_entries) {
-        free(channel);
-        free(entries);
-        free(free_entries);
+    const size_t banks = (size_t)rules->ranks * rules->banks_per_rank,
+                 groups = banks / rules->banks_per_group;
+    const size_t entries = (size_t)rules->policy.read_queue + rules->policy.write_queue + banks;
+    size_t maintenance = 1;
+    while (maintenance <= banks + rules->ranks)
+        maintenance *= 2;
+    const size_t bytes = banks * sizeof(struct bank) + groups * sizeof(struct node) +
+                         rules->ranks * sizeof(struct rank) + entries * sizeof(struct entry) +
+                         entries * sizeof(int16_t) + maintenance * sizeof(struct maintenance) + 6 * 8;
+    struct pim_dram_channel *channel = calloc(1, sizeof *channel + bytes);
+    if (!channel)
         return NULL;
-    }
+    char *block = (char *)(channel + 1);
     channel->rules = rules;
     channel->sink = *sink;
     channel->index = index;
-    channel->entries = entries;
-    channel->free_entries = free_entries;
+    channel->banks = cut(&block, banks, sizeof(struct bank));
+    channel->groups = cut(&block, groups, sizeof(struct node));
+    channel->ranks = cut(&block, rules->ranks, sizeof(struct rank));
+    channel->entries = cut(&block, entries, sizeof(struct entry));
+    channel->free_entries = cut(&block, entries, sizeof(int16_t));
+    channel->maintenance = cut(&block, maintenance, sizeof(struct maintenance));
+    channel->maintenance_mask = (uint32_t)maintenance - 1;
     channel->column_floor = channel->row_floor = 1;
     channel->column.time = channel->row.time = channel->close_time = NEVER;
     channel->refresh_due = rules->policy.refresh ? rules->refresh_interval : NEVER;
-    while (channel->free_count < count) {
-        channel->free_entries[channel->free_count] = (int16_t)(count - 1 - channel->free_count);
+    while (channel->free_count < entries) {
+        channel->free_entries[channel->free_count] = (int16_t)(entries - 1 - channel->free_count);
         channel->free_count++;
     }
-    for (uint32_t i = 0; i < rules->ranks * rules->banks_per_rank; i++)
-        channel->banks[i] = (struct bank){.waiting = {{-1, -1, -1, -1}, {-1, -1, -1, -1}},
+    for (size_t i = 0; i < banks; i++)
+        channel->banks[i] = (struct bank){.waiting = {{-1, -1, -1, -1, 0, 0, 0}, {-1, -1, -1, -1, 0, 0, 0}},
                                           .row = NO_ROW,
                                           .active = NO_ENTRY,
                                           .rank = (uint8_t)(i / rules->banks_per_rank),
@@ -42,10 +57,6 @@ struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *ru
 
 void pim_dram_channel_destroy(struct pim_dram_channel *channel)
 {
-    if (!channel)
-        return;
-    free(channel->entries);
-    free(channel->free_entries);
     free(channel);
 }
 
@@ -131,7 +142,7 @@ uint64_t pim_dram_channel_wait(struct pim_dram_channel *channel, bool write)
 {
     while (is_full(channel, write))
         if (!step(channel, UINT64_MAX - 1))
-            assert(!"a full queue, and nothing will happen");
+            assert(false && "a full queue, and nothing will happen");
     /* The cycle in which the last command was issued, to its end. */
     uint64_t cycle = channel->column_floor > channel->row_floor ? channel->column_floor : channel->row_floor;
     pim_dram_channel_advance(channel, cycle - 1);
@@ -185,7 +196,7 @@ uint64_t pim_dram_channel_drain(struct pim_dram_channel *channel)
 {
     while (channel->waiting_count[0] + channel->waiting_count[1] > 0 || channel->active_banks)
         if (!step(channel, UINT64_MAX - 1))
-            assert(!"requests wait, and nothing will happen");
+            assert(false && "requests wait, and nothing will happen");
     return channel->last_completion;
 }
 

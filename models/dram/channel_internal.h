@@ -16,9 +16,8 @@ enum class { CLASS_READ, CLASS_WRITE, CLASS_ACT, CLASS_PRE, CLASS_PREA, CLASS_RE
 
 enum {
     NO_ENTRY = -1,
-    EFFECTS_MAX = 48,      /* of one command */
-    FILTER_SIZE = 256,     /* counting filter over the addresses of waiting writes */
-    MAINTENANCE_SIZE = 256 /* a power of two above ranks + banks */
+    EFFECTS_MAX = 48, /* of one command */
+    FILTER_SIZE = 64  /* counting filter over the addresses of waiting writes */
 };
 #define NEVER UINT64_MAX
 #define NO_ROW UINT32_MAX
@@ -54,8 +53,9 @@ struct pim_dram_rules {
  * open. */
 struct waiting {
     int16_t first, last;
-    int16_t hit;   /* the oldest that needs the open row */
-    int16_t other; /* the oldest that needs another row */
+    int16_t hit;                            /* the oldest that needs the open row */
+    int16_t other;                          /* the oldest that needs another row */
+    uint64_t first_age, hit_age, other_age; /* their arrivals, where there is one */
 };
 
 struct bank {
@@ -129,19 +129,24 @@ struct pim_dram_channel {
     bool owing; /* a rank may owe a refresh that is not queued */
     uint64_t open_banks, active_banks;
     uint64_t waiting_banks[2]; /* banks with waiting reads, writes */
+    uint64_t hit_banks[2];     /* open ones with a hit among them, */
+    uint64_t other_banks[2];   /* with a request for another row */
     uint32_t waiting_count[2];
     uint32_t maintenance_first, maintenance_count;
     uint32_t free_count;
     uint64_t last_completion;
     uint32_t index;
-    int16_t *free_entries;
-    struct entry *entries;
+    uint32_t maintenance_mask; /* size of the queue - 1, a power of two above ranks + banks */
     struct pim_dram_counters counters;
-    struct maintenance maintenance[MAINTENANCE_SIZE];
+    /* Behind the channel in the same block of memory, in the sizes that the organisation needs: many private
+     * banks must fit the cache. */
+    struct bank *banks;
+    struct node *groups;
+    struct rank *ranks;
+    struct entry *entries;
+    int16_t *free_entries;
+    struct maintenance *maintenance;
     uint16_t filter[FILTER_SIZE];
-    struct rank ranks[PIM_DRAM_RANKS_MAX];
-    struct node groups[PIM_DRAM_BANKS_MAX];
-    struct bank banks[PIM_DRAM_BANKS_MAX];
 };
 
 static inline uint64_t later(uint64_t a, uint64_t b)

@@ -71,11 +71,48 @@ static void activity_end(struct rank *rank, uint64_t cycle)
 }
 
 /* The oldest request from `entry` on that needs the row, or needs another one. */
-static int16_t find(const struct pim_dram_channel *channel, int16_t entry, uint32_t row, bool same)
+static inline int16_t find(const struct pim_dram_channel *channel, int16_t entry, uint32_t row, bool same)
 {
     while (entry >= 0 && (channel->entries[entry].row == row) != same)
         entry = channel->entries[entry].next;
     return entry;
+}
+
+static void set_hit(struct pim_dram_channel *channel, struct waiting *waiting, unsigned write, unsigned bank,
+                    int16_t entry)
+{
+    uint64_t bit = UINT64_C(1) << bank;
+    waiting->hit = entry;
+    if (entry >= 0) {
+        waiting->hit_age = channel->entries[entry].arrived;
+        channel->hit_banks[write] |= bit;
+    } else {
+        channel->hit_banks[write] &= ~bit;
+    }
+}
+
+static void set_other(struct pim_dram_channel *channel, struct waiting *waiting, unsigned write,
+                      unsigned bank, int16_t entry)
+{
+    uint64_t bit = UINT64_C(1) << bank;
+    waiting->other = entry;
+    if (entry >= 0) {
+        waiting->other_age = channel->entries[entry].arrived;
+        channel->other_banks[write] |= bit;
+    } else {
+        channel->other_banks[write] &= ~bit;
+    }
+}
+
+/* Finds hit and other of a bank that opens; one of them is its first request. */
+static void sort_waiting(struct pim_dram_channel *channel, struct waiting *waiting, unsigned write,
+                         unsigned bank, uint32_t row)
+{
+    int16_t first = waiting->first, next = channel->entries[first].next;
+    bool hits = channel->entries[first].row == row;
+    next = find(channel, next, row, !hits);
+    set_hit(channel, waiting, write, bank, hits ? first : next);
+    set_other(channel, waiting, write, bank, hits ? next : first);
 }
 
 static void bank_open(struct pim_dram_channel *channel, struct bank *bank, uint32_t number, uint32_t row,
@@ -87,8 +124,8 @@ static void bank_open(struct pim_dram_channel *channel, struct bank *bank, uint3
     channel->open_banks |= UINT64_C(1) << number;
     for (unsigned i = 0; i < 2; i++) {
         struct waiting *waiting = &bank->waiting[i];
-        waiting->hit = find(channel, waiting->first, row, true);
-        waiting->other = find(channel, waiting->first, row, false);
+        if (waiting->first >= 0)
+            sort_waiting(channel, waiting, i, number, row);
     }
     struct rank *rank = &channel->ranks[bank->rank];
     rank->open++;
@@ -110,6 +147,11 @@ static void bank_close(struct pim_dram_channel *channel, struct bank *bank, uint
     bank->row = NO_ROW;
     bank->closing = false;
     channel->open_banks &= ~(UINT64_C(1) << number);
+    for (unsigned i = 0; i < 2; i++) {
+        bank->waiting[i].hit = bank->waiting[i].other = NO_ENTRY;
+        channel->hit_banks[i] &= ~(UINT64_C(1) << number);
+        channel->other_banks[i] &= ~(UINT64_C(1) << number);
+    }
     channel->counters.precharged_banks++;
     channel->ranks[bank->rank].open--;
     activity_end(&channel->ranks[bank->rank], cycle);
@@ -122,10 +164,12 @@ void waiting_add(struct pim_dram_channel *channel, int16_t number)
     struct waiting *waiting = &bank->waiting[entry->write];
     entry->next = NO_ENTRY;
     entry->previous = waiting->last;
-    if (waiting->last >= 0)
+    if (waiting->last >= 0) {
         channel->entries[waiting->last].next = number;
-    else
+    } else {
         waiting->first = number;
+        waiting->first_age = entry->arrived;
+    }
     waiting->last = number;
     channel->waiting_banks[entry->write] |= UINT64_C(1) << entry->bank;
     channel->waiting_count[entry->write]++;
@@ -133,9 +177,10 @@ void waiting_add(struct pim_dram_channel *channel, int16_t number)
         channel->filter[filter_index(entry->bank, entry->row, entry->column)]++;
     if (bank->row == NO_ROW)
         return;
-    int16_t *place = bank->row == entry->row ? &waiting->hit : &waiting->other;
-    if (*place < 0)
-        *place = number;
+    if (bank->row == entry->row && waiting->hit < 0)
+        set_hit(channel, waiting, entry->write, entry->bank, number);
+    else if (bank->row != entry->row && waiting->other < 0)
+        set_other(channel, waiting, entry->write, entry->bank, number);
 }
 
 void waiting_remove(struct pim_dram_channel *channel, int16_t number)
@@ -143,10 +188,13 @@ void waiting_remove(struct pim_dram_channel *channel, int16_t number)
     const struct entry *entry = &channel->entries[number];
     struct bank *bank = &channel->banks[entry->bank];
     struct waiting *waiting = &bank->waiting[entry->write];
-    if (entry->previous >= 0)
+    if (entry->previous >= 0) {
         channel->entries[entry->previous].next = entry->next;
-    else
+    } else {
         waiting->first = entry->next;
+        if (entry->next >= 0)
+            waiting->first_age = channel->entries[entry->next].arrived;
+    }
     if (entry->next >= 0)
         channel->entries[entry->next].previous = entry->previous;
     else
@@ -157,7 +205,7 @@ void waiting_remove(struct pim_dram_channel *channel, int16_t number)
     if (entry->write)
         channel->filter[filter_index(entry->bank, entry->row, entry->column)]--;
     if (bank->row != NO_ROW && waiting->hit == number)
-        waiting->hit = find(channel, entry->next, bank->row, true);
+        set_hit(channel, waiting, entry->write, entry->bank, find(channel, entry->next, bank->row, true));
 }
 
 static void first_command(struct entry *entry, uint64_t cycle, uint64_t *counter)

@@ -11,14 +11,14 @@
 static void enqueue(struct pim_dram_channel *channel, enum maintenance_kind kind, uint32_t rank,
                     uint32_t bank)
 {
-    assert(channel->maintenance_count < MAINTENANCE_SIZE);
-    uint32_t place = (channel->maintenance_first + channel->maintenance_count++) & (MAINTENANCE_SIZE - 1);
+    assert(channel->maintenance_count <= channel->maintenance_mask);
+    uint32_t place = (channel->maintenance_first + channel->maintenance_count++) & channel->maintenance_mask;
     channel->maintenance[place] = (struct maintenance){(uint8_t)kind, (uint8_t)rank, (uint8_t)bank};
 }
 
 static void dequeue(struct pim_dram_channel *channel)
 {
-    channel->maintenance_first = (channel->maintenance_first + 1) & (MAINTENANCE_SIZE - 1);
+    channel->maintenance_first = (channel->maintenance_first + 1) & channel->maintenance_mask;
     channel->maintenance_count--;
 }
 

@@ -2,6 +2,9 @@
  * Which command comes next. The rules are those of a controller that looks at all requests in every cycle and
  * issues the oldest that is ready; here the cycle in which each becomes ready is known, so the first of them
  * is found at once. A plan holds until a command is issued, a request arrives or maintenance is asked for.
+ *
+ * A bank stands for its requests: of those that wait for it, only the oldest hit and the oldest that needs
+ * another row can be next, or the oldest of all while it is closed.
  */
 #include "models/dram/channel_internal.h"
 
@@ -42,63 +45,104 @@ static struct choice plan_active(const struct pim_dram_channel *channel)
     return best;
 }
 
+/* The bank whose `next` command is first ready; of several the one whose request is oldest. */
+struct first {
+    uint64_t time, age;
+    const struct bank *bank;
+};
+
+static inline void take_earlier(struct first *first, const struct pim_dram_channel *channel,
+                                const struct bank *bank, enum class next, uint64_t floor, uint64_t age)
+{
+    uint64_t time = later(bank_ready(channel, bank, next), floor);
+    if (time < first->time || (time == first->time && age < first->age))
+        *first = (struct first){time, age, bank};
+}
+
+/* No bank can have this command before this cycle, as far as the ranks go. */
+static inline uint64_t least_ready(const struct pim_dram_channel *channel, enum class next, uint64_t floor)
+{
+    uint64_t least = channel->ranks[0].ready[next];
+    for (uint32_t i = 1; i < channel->rules->ranks; i++)
+        least = channel->ranks[i].ready[next] < least ? channel->ranks[i].ready[next] : least;
+    return later(least, floor);
+}
+
 /* May the oldest hit of a bank go before an older request that needs another row? */
 static bool may_hit(const struct pim_dram_channel *channel, const struct bank *bank,
                     const struct waiting *waiting)
 {
     uint32_t cap = channel->rules->policy.row_hit_cap;
-    return cap == 0 || waiting->other < 0 || bank->accesses < cap ||
-           channel->entries[waiting->hit].arrived < channel->entries[waiting->other].arrived;
+    return cap == 0 || waiting->other < 0 || bank->accesses < cap || waiting->hit_age < waiting->other_age;
 }
 
 /* May the row be closed for the oldest request that needs another one? */
-static bool may_close(const struct pim_dram_channel *channel, const struct bank *bank,
-                      const struct waiting *waiting)
+static bool may_close(const struct pim_dram_channel *channel, const struct waiting *waiting)
 {
-    return bank->active < 0 &&
-           (channel->rules->policy.scheduler != PIM_DRAM_FRFCFS_ROW_HIT || waiting->hit < 0 ||
-            channel->entries[waiting->hit].arrived > channel->entries[waiting->other].arrived);
+    return channel->rules->policy.scheduler != PIM_DRAM_FRFCFS_ROW_HIT || waiting->hit < 0 ||
+           waiting->hit_age > waiting->other_age;
 }
 
-/* The requests of one bank: one hit, one row command. `column` and `row` may be the same choice. */
-static inline void plan_bank(const struct pim_dram_channel *channel, const struct bank *bank, bool write,
-                             struct choice *column, struct choice *row)
+/* Waiting requests of the banks of a set. `column` and `row` may be the same choice. */
+static void plan_banks(const struct pim_dram_channel *channel, uint64_t set, struct choice *column,
+                       struct choice *row)
 {
-    const struct waiting *waiting = &bank->waiting[write];
-    if (bank->row == NO_ROW) {
-        prefer(row, later(bank_ready(channel, bank, CLASS_ACT), channel->row_floor),
-               channel->entries[waiting->first].arrived | WAITING_AGE, waiting->first, CHOOSE_ROW,
-               PIM_DRAM_ACT);
-        return;
+    const bool write = channel->write_mode;
+    const enum class next = write ? CLASS_WRITE : CLASS_READ;
+    const uint64_t column_floor = channel->column_floor, row_floor = channel->row_floor;
+    struct first hit = {column->time, column->age, NULL};
+    if (least_ready(channel, next, column_floor) <= hit.time)
+        for (uint64_t banks = channel->hit_banks[write] & set; banks; banks &= banks - 1) {
+            const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
+            if (may_hit(channel, bank, &bank->waiting[write]))
+                take_earlier(&hit, channel, bank, next, column_floor,
+                             bank->waiting[write].hit_age | WAITING_AGE);
+        }
+    if (hit.bank)
+        *column = (struct choice){
+            hit.time, hit.age, hit.bank->waiting[write].hit, CHOOSE_COLUMN, write ? PIM_DRAM_WR : PIM_DRAM_RD,
+            0};
+    struct first other = {row->time, row->age, NULL};
+    for (uint64_t banks = channel->other_banks[write] & ~channel->active_banks & set; banks;
+         banks &= banks - 1) {
+        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
+        if (may_close(channel, &bank->waiting[write]))
+            take_earlier(&other, channel, bank, CLASS_PRE, row_floor,
+                         bank->waiting[write].other_age | WAITING_AGE);
     }
-    if (waiting->hit >= 0 && may_hit(channel, bank, waiting))
-        prefer(column,
-               later(bank_ready(channel, bank, write ? CLASS_WRITE : CLASS_READ), channel->column_floor),
-               channel->entries[waiting->hit].arrived | WAITING_AGE, waiting->hit, CHOOSE_COLUMN,
-               write ? PIM_DRAM_WR : PIM_DRAM_RD);
-    if (waiting->other >= 0 && may_close(channel, bank, waiting))
-        prefer(row, later(bank_ready(channel, bank, CLASS_PRE), channel->row_floor),
-               channel->entries[waiting->other].arrived | WAITING_AGE, waiting->other, CHOOSE_ROW,
-               PIM_DRAM_PRE);
+    if (other.bank)
+        *row = (struct choice){other.time, other.age,    other.bank->waiting[write].other,
+                               CHOOSE_ROW, PIM_DRAM_PRE, 0};
+    struct first closed = {row->time, row->age, NULL};
+    if (least_ready(channel, CLASS_ACT, row_floor) > closed.time)
+        return;
+    for (uint64_t banks = channel->waiting_banks[write] & ~channel->open_banks & set; banks;
+         banks &= banks - 1) {
+        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
+        take_earlier(&closed, channel, bank, CLASS_ACT, row_floor,
+                     bank->waiting[write].first_age | WAITING_AGE);
+    }
+    if (closed.bank)
+        *row = (struct choice){closed.time, closed.age,   closed.bank->waiting[write].first,
+                               CHOOSE_ROW,  PIM_DRAM_ACT, 0};
 }
 
 /* First come, first served: the oldest request alone, and only when no row is being opened for another. */
 static void plan_oldest(const struct pim_dram_channel *channel, struct choice *column, struct choice *row)
 {
-    const struct bank *oldest = NULL;
+    uint64_t age = NEVER, oldest = 0;
     bool write = channel->write_mode;
-    uint64_t age = NEVER;
     for (uint64_t banks = channel->waiting_banks[write]; banks; banks &= banks - 1) {
         const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
-        if (channel->entries[bank->waiting[write].first].arrived < age) {
-            age = channel->entries[bank->waiting[write].first].arrived;
-            oldest = bank;
+        if (bank->waiting[write].first_age < age) {
+            age = bank->waiting[write].first_age;
+            oldest = banks & ~(banks - 1);
         }
     }
     if (!oldest || channel->active_banks)
         return;
     struct choice a = *column, b = *row;
-    plan_bank(channel, oldest, write, &a, &b);
+    plan_banks(channel, oldest, &a, &b);
     if (a.age == (age | WAITING_AGE))
         *column = a;
     else if (b.age == (age | WAITING_AGE))
@@ -107,13 +151,10 @@ static void plan_oldest(const struct pim_dram_channel *channel, struct choice *c
 
 static void plan_waiting(const struct pim_dram_channel *channel, struct choice *column, struct choice *row)
 {
-    bool write = channel->write_mode;
-    if (channel->rules->policy.scheduler == PIM_DRAM_FCFS) {
+    if (channel->rules->policy.scheduler == PIM_DRAM_FCFS)
         plan_oldest(channel, column, row);
-        return;
-    }
-    for (uint64_t banks = channel->waiting_banks[write]; banks; banks &= banks - 1)
-        plan_bank(channel, &channel->banks[pim_lowest_bit(banks)], write, column, row);
+    else
+        plan_banks(channel, UINT64_MAX, column, row);
 }
 
 /*
@@ -147,24 +188,28 @@ void channel_plan(struct pim_dram_channel *channel)
     bool column_turn =
         channel->column_floor <= channel->row_floor; /* the column bus comes first in a cycle */
     uint64_t floor = column_turn ? channel->column_floor : channel->row_floor;
-    struct choice waiting = {.time = NEVER, .age = NEVER}, row = waiting;
-    plan_maintenance(channel, column_turn, floor);
-    struct choice active = plan_active(channel);
-    if (channel->maintenance_count > 0) {
-        row = maintenance_choice(channel, channel->row_floor);
-    } else {
-        /* The requests are looked at, and the mode is decided, only if no active one takes the cycle. */
-        if (write_mode_changes(channel) && !(column_turn && active.time == floor))
-            channel->write_mode = !channel->write_mode;
-        plan_waiting(channel, &waiting, split ? &row : &waiting);
-    }
-    channel->column = active.time <= waiting.time ? active : waiting;
-    channel->row = row;
-    if (!split && row.time < channel->column.time)
-        channel->column = row;
-    if (!split)
-        channel->row = (struct choice){.time = NEVER};
+    const struct choice nothing = {.time = NEVER, .age = NEVER};
+    if (channel->owing || channel->rules->policy.page != PIM_DRAM_PAGE_OPEN)
+        plan_maintenance(channel, column_turn, floor);
+    else
+        channel->close_time = NEVER;
     channel->planned = true;
+    channel->column = channel->active_banks ? plan_active(channel) : nothing;
+    channel->row = nothing;
+    /* An active request takes the cycle: nothing else is looked at, and the mode is not decided. (With split
+     * buses, the row bus gets a plan of its own once this command is issued.) */
+    if (column_turn && channel->column.time == floor)
+        return;
+    if (channel->maintenance_count > 0) {
+        struct choice *place = split ? &channel->row : &channel->column;
+        struct choice maintenance = maintenance_choice(channel, channel->row_floor);
+        if (maintenance.time < place->time)
+            *place = maintenance;
+        return;
+    }
+    if (write_mode_changes(channel))
+        channel->write_mode = !channel->write_mode;
+    plan_waiting(channel, &channel->column, split ? &channel->row : &channel->column);
 }
 
 void channel_plan_arrival(struct pim_dram_channel *channel, int16_t number)
@@ -184,6 +229,6 @@ void channel_plan_arrival(struct pim_dram_channel *channel, int16_t number)
                      : bank->row == entry->row ? waiting->hit == number
                                                : waiting->other == number;
     if (candidate)
-        plan_bank(channel, bank, entry->write, &channel->column,
-                  channel->rules->specification.split_command_bus ? &channel->row : &channel->column);
+        plan_banks(channel, UINT64_C(1) << entry->bank, &channel->column,
+                   channel->rules->specification.split_command_bus ? &channel->row : &channel->column);
 }

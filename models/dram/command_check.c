@@ -198,7 +198,7 @@ static void check_constraint(struct pim_dram_check *check, const struct checked_
             check_node(check, channel, check->first_node[4], previous, constraint, command);
             break;
         default:
-            assert(!"unknown scope");
+            assert(false && "unknown scope");
         }
     }
 }
@@ -349,7 +349,7 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
         break;
     case PIM_DRAM_COMMANDS:
     default:
-        assert(!"no such command");
+        assert(false && "no such command");
     }
 }
 

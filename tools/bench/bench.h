@@ -15,6 +15,7 @@ typedef int bench_command(int count, char **arguments);
 
 bench_command bench_kernel;
 bench_command bench_dram;
+bench_command bench_dram_channel;
 bench_command bench_noc;
 bench_command bench_run;
 

@@ -64,7 +64,7 @@ static enum pim_status measure(struct dram_latency *latency, const struct dram_r
             values[count] = run->results[i].completed - run->results[i].arrived;
             sum += (double)values[count++];
         }
-    *latency = (struct dram_latency){.count = count, .average = NAN};
+    *latency = (struct dram_latency){.count = count, .average = (double)NAN};
     if (count > 0) {
         qsort(values, (size_t)count, sizeof *values, compare_counts);
         latency->average = sum / (double)count;

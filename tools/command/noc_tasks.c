@@ -232,9 +232,11 @@ static enum pim_status execute(struct run *run, struct request *request, struct 
     enum pim_status status = prepare(run, request, error);
     if (status == PIM_OK)
         status = pim_conflict_run(run->graph, run->placement, &request->options, &run->result, error);
-    if (status == PIM_OK && request->make_table)
-        status =
-            pim_behaviour_write(&run->made, request->make_table, run->graph->name, request->mapping, error);
+    if (status == PIM_OK && request->make_table) {
+        const char *slash = strrchr(run->graph->name, '/');
+        status = pim_behaviour_write(&run->made, request->make_table, slash ? slash + 1 : run->graph->name,
+                                     request->mapping, error);
+    }
     if (status == PIM_OK && run->log) {
         status = pim_output_commit(run->log, error);
         run->log = NULL;

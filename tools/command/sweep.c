@@ -9,6 +9,7 @@
 #include "sim/output.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
+#include "tools/sweep/specification.h"
 #include "tools/sweep/store.h"
 #include "tools/sweep/trace_pool.h"
 #include "tools/sweep/workers.h"
@@ -139,9 +140,7 @@ static enum pim_status define_sweep(const struct request *request, const char *p
     bool trace = false;
     if (is_trace(path, &trace, error) != PIM_OK)
         return error->status;
-    if (!trace)
-        return pim_fail(error, PIM_BAD_INPUT, "%s is no trace", path);
-    if (pim_sweep_add_trace(sweep, path, error) != PIM_OK)
+    if ((trace ? pim_sweep_add_trace(sweep, path, error) : pim_sweep_read(sweep, path, error)) != PIM_OK)
         return error->status;
     if (add_options(request, sweep, error) != PIM_OK)
         return error->status;

@@ -29,7 +29,7 @@ void pim_sweep_strip_origin(struct pim_error *error)
 void pim_sweep_format_real(char *buffer, size_t size, double real)
 {
     char text[PIM_REAL_CHARACTERS] = "";
-    for (int digits = 1; digits <= 17; digits++) {
+    for (int digits = 15; digits <= 17; digits++) {
         pim_format_real(text, real, digits);
         if (strtod(text, NULL) == real)
             break;

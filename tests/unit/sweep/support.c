@@ -32,7 +32,8 @@ void vary(struct pim_sweep *sweep, const char *name, const char *values)
     add(sweep, &axis);
 }
 
-void vary_together(struct pim_sweep *sweep, const char *one, const char *values, const char *two, const char *others)
+void vary_together(struct pim_sweep *sweep, const char *one, const char *values, const char *two,
+                   const char *others)
 {
     struct pim_sweep_axis axis = {.keys = calloc(2, sizeof *axis.keys), .key_count = 2};
     ck_assert_ptr_nonnull(axis.keys);
@@ -78,10 +79,12 @@ uint64_t run_missing(struct pim_sweep *sweep, const char *path, enum pim_store_m
     uint64_t points;
     ck_assert_msg(pim_sweep_count(sweep, &points, &error) == PIM_OK, "%s", error.text);
     ck_assert_msg(pim_store_create(path, mode, sweep, points, &store, &error) == PIM_OK, "%s", error.text);
-    ck_assert_msg(pim_trace_pool_create(sweep, "/nonexistent", "/nonexistent", &pool, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_trace_pool_create(sweep, "/nonexistent", "/nonexistent", &pool, &error) == PIM_OK, "%s",
+                  error.text);
     struct sink context = {store, sweep};
     const struct pim_sweep_sink sink = {&context, is_wanted, keep};
-    ck_assert_msg(pim_sweep_work(sweep, pool, &sink, 0, sweep->numbers, threads, points, true, &outcome, &error) == PIM_OK,
+    ck_assert_msg(pim_sweep_work(sweep, pool, &sink, 0, sweep->numbers, threads, points, true, &outcome,
+                                 &error) == PIM_OK,
                   "%s", error.text);
     pim_trace_pool_destroy(pool);
     pim_store_close(store);
@@ -121,6 +124,7 @@ char *content(const char *path, size_t *size)
 
 void expect_error(const struct pim_error *error, enum pim_status status, const char *part)
 {
-    ck_assert_msg(error->status == status, "status %d, expected %d: %s", (int)error->status, (int)status, error->text);
+    ck_assert_msg(error->status == status, "status %d, expected %d: %s", (int)error->status, (int)status,
+                  error->text);
     ck_assert_msg(strstr(error->text, part) != NULL, "\"%s\" is not in: %s", part, error->text);
 }

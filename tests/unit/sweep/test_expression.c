@@ -17,9 +17,12 @@ static enum pim_status known(void *context, const char *name, bool *is_text, str
 static struct pim_expression_value look_up(void *context, const char *name)
 {
     (void)context;
-    return (struct pim_expression_value){
-        .text = strcmp(name, "t") == 0 ? "flit" : strcmp(name, "u") == 0 ? "ideal" : NULL,
-        .number = strcmp(name, "a") == 0 ? 6 : strcmp(name, "x.b_1") == 0 ? 4 : 0};
+    return (struct pim_expression_value){.text = strcmp(name, "t") == 0   ? "flit"
+                                                 : strcmp(name, "u") == 0 ? "ideal"
+                                                                          : NULL,
+                                         .number = strcmp(name, "a") == 0       ? 6
+                                                   : strcmp(name, "x.b_1") == 0 ? 4
+                                                                                : 0};
 }
 
 static const struct {
@@ -53,8 +56,10 @@ START_TEST(test_value)
     struct pim_error error = {PIM_OK, ""};
     struct pim_expression *expression;
     bool value = !good[_i].value;
-    ck_assert_msg(pim_expression_create(good[_i].text, known, NULL, &expression, &error) == PIM_OK, "%s", error.text);
-    ck_assert_msg(pim_expression_evaluate(expression, look_up, NULL, &value, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_expression_create(good[_i].text, known, NULL, &expression, &error) == PIM_OK, "%s",
+                  error.text);
+    ck_assert_msg(pim_expression_evaluate(expression, look_up, NULL, &value, &error) == PIM_OK, "%s",
+                  error.text);
     ck_assert_msg(value == good[_i].value, "%s", good[_i].text);
     ck_assert_str_eq(pim_expression_text(expression), good[_i].text);
     pim_expression_destroy(expression);

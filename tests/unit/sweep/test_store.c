@@ -12,7 +12,7 @@
 enum { POINTS = 12 };
 
 /* 3 x 2 points on a trace that completes, then the same on one that never does. */
-static void begin(struct pim_sweep *sweep)
+static void begin_with(struct pim_sweep *sweep, const char *extra)
 {
     struct pim_error error = {PIM_OK, ""};
     char good[PATH_SIZE], stuck[PATH_SIZE];
@@ -23,7 +23,14 @@ static void begin(struct pim_sweep *sweep)
     ck_assert_int_eq(pim_sweep_add_trace(sweep, stuck, &error), PIM_OK);
     vary(sweep, "noc.flit_bits", "8,16,32");
     vary(sweep, "dram.trcd_ns", "14.25,18");
+    if (extra)
+        vary(sweep, extra, "1,2");
     prepare(sweep);
+}
+
+static void begin(struct pim_sweep *sweep)
+{
+    begin_with(sweep, NULL);
 }
 
 static int64_t ask(const char *path, const char *sql)
@@ -31,7 +38,8 @@ static int64_t ask(const char *path, const char *sql)
     sqlite3 *database;
     sqlite3_stmt *statement;
     ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
-    ck_assert_msg(sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(database));
+    ck_assert_msg(sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK, "%s",
+                  sqlite3_errmsg(database));
     int64_t value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
     (void)sqlite3_finalize(statement);
     ck_assert_int_eq(sqlite3_close(database), SQLITE_OK);
@@ -77,7 +85,8 @@ START_TEST(test_same_bytes)
         temporary(path[i], (const char *[]){"one", "four", "back", "parts"}[i]);
     ck_assert_uint_eq(run_missing(&sweep, path[0], PIM_STORE_NEW, 1), POINTS);
     ck_assert_uint_eq(run_missing(&sweep, path[1], PIM_STORE_NEW, 4), POINTS);
-    struct pim_store *back = open_store(path[2], PIM_STORE_NEW, &sweep), *parts = open_store(path[3], PIM_STORE_RESUME, &sweep);
+    struct pim_store *back = open_store(path[2], PIM_STORE_NEW, &sweep),
+                     *parts = open_store(path[3], PIM_STORE_RESUME, &sweep);
     for (uint64_t number = POINTS; number-- > 0;) {
         struct pim_sweep_result result;
         run_one(&sweep, number, &result);
@@ -99,9 +108,11 @@ START_TEST(test_same_bytes)
         }
         free(first);
     }
-    ck_assert_int_eq(ask(path[0], "SELECT count(*) FROM point WHERE status = 'done' AND trace = 'good.bin'"), POINTS / 2);
-    ck_assert_int_eq(ask(path[0], "SELECT count(*) FROM point WHERE status = 'deadlock' AND error LIKE '%waits%'"),
+    ck_assert_int_eq(ask(path[0], "SELECT count(*) FROM point WHERE status = 'done' AND trace = 'good.bin'"),
                      POINTS / 2);
+    ck_assert_int_eq(
+        ask(path[0], "SELECT count(*) FROM point WHERE status = 'deadlock' AND error LIKE '%waits%'"),
+        POINTS / 2);
     pim_sweep_terminate(&sweep);
 }
 END_TEST
@@ -109,7 +120,8 @@ END_TEST
 /* A point has the figures of `pimsim run` with the same settings. */
 START_TEST(test_figures)
 {
-    static const char *const names[] = {"cycles", "dram.row_hits", "noc.flits", "work.macs", "simulator.events"};
+    static const char *const names[] = {"cycles", "dram.row_hits", "noc.flits", "work.macs",
+                                        "simulator.events"};
     const char *overrides[] = {"noc.flit_bits=16", "dram.trcd_ns=14.25"};
     struct pimsim_options options = no_options();
     struct pim_sweep sweep;
@@ -201,24 +213,13 @@ enum { TEXT_FILE, OTHER_DATABASE, NEWER, RESULTS, OTHER_SWEEP, REFUSALS };
 
 START_TEST(test_refused)
 {
-    static const char *const messages[REFUSALS] = {"is no results file of pimsim", "is an SQLite file, but no results file",
-                                                   "has format 99 of results", "--resume does what is missing",
-                                                   "another sweep (axes differ)"};
+    static const char *const messages[REFUSALS] = {
+        "is no results file of pimsim", "is an SQLite file, but no results file", "has format 99 of results",
+        "--resume does what is missing", "another sweep (axes differ)"};
     struct pim_sweep sweep, other;
     char path[PATH_SIZE];
     begin(&sweep);
-    begin(&other);
-    vary(&other, "noc.link_latency", "1,2");
-    pim_expression_destroy(NULL);
-    free(other.identity);
-    free(other.constraints);
-    other.constraints = NULL;
-    for (size_t i = 0; i < other.source_count; i++) {
-        pim_trace_close(other.sources[i].opened);
-        pim_configuration_destroy(other.sources[i].configuration);
-        free(other.sources[i].base);
-    }
-    prepare(&other);
+    begin_with(&other, "noc.link_latency");
     if (_i == TEXT_FILE)
         file_of(path, "r", "precious\n", 9);
     else if (_i == OTHER_DATABASE)
@@ -301,7 +302,8 @@ START_TEST(test_migrated)
     char path[PATH_SIZE];
     begin(&sweep);
     (void)run_missing(&sweep, temporary(path, "r"), PIM_STORE_NEW, 1);
-    tell(path, "DELETE FROM point WHERE id = 5; DROP VIEW settings; DROP VIEW results; PRAGMA user_version = 1");
+    tell(path, "PRAGMA foreign_keys = ON; DELETE FROM point WHERE id = 5; DROP VIEW settings; DROP VIEW "
+               "results; PRAGMA user_version = 1");
     ck_assert_uint_eq(run_missing(&sweep, path, PIM_STORE_RESUME, 1), 1);
     ck_assert_int_eq(ask(path, "PRAGMA user_version"), 2);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM point"), POINTS);
