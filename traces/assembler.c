@@ -281,10 +281,10 @@ static enum pim_status take_serve(struct assembler *self, struct pim_error *erro
     if (!self->in_router)
         return pim_lexer_fail(&self->lexer, 1, error, "'.serve' must follow a '.router'");
     TRY(take_pairs(self, names, values, 3, UINT32_MAX, error));
-    if (start >= end)
+    if (start >= PIM_TRACE_PORTS || end >= PIM_TRACE_PORTS)
         return pim_lexer_fail(&self->lexer, 1, error,
-                              "start is %" PRIu64 " and end %" PRIu64 ": the end must come later", start,
-                              end);
+                              "start is port %" PRIu64 " and end port %" PRIu64 ": ports are 0 to %d", start,
+                              end, PIM_TRACE_PORTS - 1);
     if (self->entries == self->entry_capacity) {
         uint32_t wanted = self->entry_capacity ? self->entry_capacity * 2 : 64;
         struct pim_trace_behaviour *larger =

@@ -63,11 +63,11 @@ enum pim_status pim_description_check(const struct pim_trace_description *descri
 
 enum pim_status pim_behaviour_check(const struct pim_trace_behaviour *entry, struct pim_error *error)
 {
-    if (entry->start >= entry->end)
+    if (entry->start >= PIM_TRACE_PORTS || entry->end >= PIM_TRACE_PORTS)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "task %" PRIu32 " starts at %" PRIu32 " and ends at %" PRIu32
-                        ": the end must come later",
-                        entry->task, entry->start, entry->end);
+                        "task %" PRIu32 " goes from port %" PRIu32 " to port %" PRIu32
+                        ": ports are 0 to %d",
+                        entry->task, entry->start, entry->end, PIM_TRACE_PORTS - 1);
     return PIM_OK;
 }
 

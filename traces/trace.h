@@ -35,6 +35,7 @@ enum {
     PIM_TRACE_CHUNK = 1024,        /* instructions in a chunk */
     PIM_REPEAT_LENGTH = 1023,      /* instructions in a repeat block: with its REPEAT it fits a chunk */
     PIM_TRACE_ROUTERS = 1 << 20,   /* routers that have a behaviour table */
+    PIM_TRACE_PORTS = 256,         /* of a router */
     PIM_TRACE_BEHAVIOURS = 1 << 26 /* entries of all behaviour tables together */
 };
 
@@ -57,7 +58,10 @@ struct pim_trace_phase {
                                                     not be the whole */
 };
 
-/* One entry of a router's behaviour table: the router serves `task` in the cycles start <= t < end. */
+/*
+ * One entry of a router's behaviour table, in the order in which the router works them: a packet of `task` goes from
+ * port `start` to port `end`. What a port number means is the interconnect's; they are below PIM_TRACE_PORTS.
+ */
 struct pim_trace_behaviour {
     uint32_t task, start, end;
 };

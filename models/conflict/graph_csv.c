@@ -10,6 +10,7 @@
 #include "models/conflict/instant.h"
 #include "sim/arena.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -106,6 +107,7 @@ static enum pim_status take_edge(struct rows *rows, const struct pim_csv_reader 
                                  struct pim_error *error)
 {
     uint64_t value, from, to, packets, bits, total;
+    assert(rows->nodes > 0 && rows->node && rows->output_bits); /* nodes are read before edges */
     if (rows->edges == PIM_TASK_EDGES)
         return pim_csv_refuse(reader, EDGE, "a graph has at most 1048576 edges", error);
     if (pim_csv_count(reader, EDGE, rows->edges, rows->edges, &value, error) != PIM_OK ||
@@ -210,6 +212,7 @@ static enum pim_status make_graph(const char *name, struct rows *rows, struct pi
     struct pim_task_graph *made = pim_task_graph_create(name, rows->nodes, rows->edges);
     if (!made)
         return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory for the graph", name);
+    assert(rows->nodes > 0 && rows->node);
     memcpy(made->node, rows->node, rows->nodes * sizeof *made->node);
     if (rows->edges > 0)
         memcpy(made->edge, rows->edge, rows->edges * sizeof *made->edge);

@@ -70,7 +70,8 @@ pim_time pim_conflict_instant(enum pim_conflict_arithmetic arithmetic, double ns
     assert(ns >= 0 && ns <= 1e24);
     if (arithmetic == PIM_CONFLICT_EXACT) {
         double ticks = nearbyint(ldexp(ns, TICK_BITS));
-        return ticks > (double)(PIM_TIME_LAST / 2) ? PIM_TIME_NEVER : (pim_time)ticks;
+        const pim_time last = PIM_TIME_LAST / 2;
+        return ticks > (double)last ? PIM_TIME_NEVER : (pim_time)ticks;
     }
     int power;
     double part = frexp(ns, &power); /* ns = part x 2^power, 1/2 <= part < 1 */

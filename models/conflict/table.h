@@ -7,8 +7,7 @@
  * executed by routers in either mode: strictly in order.
  *
  * In a trace an entry is a struct pim_trace_behaviour with task = edge, start = orientation it comes from
- * (enum pim_port) and end = PIM_BEHAVIOUR_END + orientation it goes to, so that end > start as the format
- * wants.
+ * (enum pim_port) and end = orientation it goes to.
  */
 #ifndef PIMSIM_MODELS_CONFLICT_TABLE_H
 #define PIMSIM_MODELS_CONFLICT_TABLE_H
@@ -17,8 +16,6 @@
 #include "sim/status.h"
 
 #include <stddef.h>
-
-enum { PIM_BEHAVIOUR_END = 8 };
 
 struct pim_operation {
     uint32_t task;    /* edge */

@@ -22,7 +22,7 @@ static enum pim_status write_router(struct pim_trace_writer *writer, uint32_t ro
     for (size_t i = 0; i < list->count; i++)
         entries[i] = (struct pim_trace_behaviour){.task = list->operation[i].task,
                                                   .start = list->operation[i].from,
-                                                  .end = PIM_BEHAVIOUR_END + (uint32_t)list->operation[i].to};
+                                                  .end = list->operation[i].to};
     enum pim_status status =
         pim_trace_writer_behaviour(writer, router, entries, (uint32_t)list->count, error);
     free(entries);
@@ -68,14 +68,13 @@ static enum pim_status read_router(struct pim_behaviour *behaviour, uint32_t rou
                         router);
     list->room = (size_t)count + 1;
     for (uint32_t i = 0; i < count; i++) {
-        if (entries[i].start >= PIM_PORTS || entries[i].end < PIM_BEHAVIOUR_END ||
-            entries[i].end >= PIM_BEHAVIOUR_END + PIM_PORTS)
+        if (entries[i].start >= PIM_PORTS || entries[i].end >= PIM_PORTS)
             return pim_fail(error, PIM_BAD_INPUT,
                             "behaviour table of router %" PRIu32 " entry %" PRIu32 ": start %" PRIu32
-                            ", end %" PRIu32 " are no orientations: allowed are 0 to %d, and %d more",
-                            router, i, entries[i].start, entries[i].end, PIM_PORTS - 1, PIM_BEHAVIOUR_END);
+                            ", end %" PRIu32 " are no orientations: allowed are 0 to %d",
+                            router, i, entries[i].start, entries[i].end, PIM_PORTS - 1);
         list->operation[i] = (struct pim_operation){entries[i].task, (uint8_t)entries[i].start,
-                                                    (uint8_t)(entries[i].end - PIM_BEHAVIOUR_END)};
+                                                    (uint8_t)entries[i].end};
         list->count++;
     }
     return PIM_OK;

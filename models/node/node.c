@@ -160,7 +160,7 @@ enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct p
     /* Sums of times over all units, and what the network adds behind the last event of a unit, stay below
      * 2^64. */
     array->time_last = PIM_TIME_LAST / 2 / (array->count ? array->count : 1);
-    array->nodes = calloc(array->count, sizeof *array->nodes);
+    array->nodes = calloc((size_t)array->count + 1, sizeof *array->nodes);
     array->phases = calloc((size_t)array->phase_count + 1, sizeof *array->phases);
     if (!array->nodes || !array->phases)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " units", array->count);

@@ -164,6 +164,7 @@ static enum pim_status make_json(struct pimsim_simulation *simulation, struct pi
 {
     const struct pim_report_inputs inputs = {.trace_name = simulation->trace_path,
                                              .config_hash = pim_configuration_hash(simulation->configuration),
+                                             .configuration = simulation->configuration,
                                              .cpu_seconds = simulation->cpu_seconds,
                                              .peak_memory_bytes = simulation->peak_memory_bytes};
     char *text = NULL;

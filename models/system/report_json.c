@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static void put_hash(struct pim_json *json, const char *key, uint64_t hash)
 {
@@ -220,6 +221,12 @@ static void put_inputs(struct pim_json *json, const struct pim_system *system,
     pim_json_put_text(json, "mapping", description->mapping);
     put_hash(json, "trace_hash", pim_trace_hash(system->trace));
     put_hash(json, "config_hash", inputs->config_hash);
+    char *configuration = inputs->configuration ? pim_configuration_write(inputs->configuration, false) : NULL;
+    if (configuration)
+        pim_json_put_text(json, "configuration", configuration);
+    else
+        pim_json_put_null(json, "configuration");
+    free(configuration);
     pim_json_put_count(json, "seed", inputs->seed);
     pim_json_end(json);
 }

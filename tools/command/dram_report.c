@@ -217,8 +217,8 @@ static void describe(const struct pim_dram_violation *violation, char *text, siz
     }
     uint64_t distance = violation->command.cycle - violation->previous;
     (void)snprintf(text, size,
-                   "%s in the same %s: %" PRIu64 " cycles after the command of cycle %" PRIu64
-                   ", at least %" PRIu32 " are required",
+                   "%s (%s): %" PRIu64 " cycles after the command of cycle %" PRIu64 ", at least %" PRIu32
+                   " are required",
                    constraint->text, pim_dram_scope_text(constraint->scope), distance, violation->previous,
                    constraint->cycles);
 }

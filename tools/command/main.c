@@ -10,6 +10,7 @@ static const struct command commands[] = {
     {"run", "Replay a trace on a hardware", command_run},
     {"validate", "Hold the mapper's estimates against simulated cycles", command_validate},
     {"sweep", "Vary hardware and networks, and keep the results in a table", command_sweep},
+    {"compare", "Two results of run side by side: what differs, where the cycles went", command_compare},
     {"noc", "Simulate the network on chip alone", command_noc},
     {"dram", "Simulate a memory alone", command_dram},
     {"trace", "Look into, check and assemble traces", command_trace},

@@ -71,6 +71,31 @@ struct option_usage {
 void options_parse(const struct option_usage *usage, int argument_count, char **arguments,
                    struct text_list *files);
 
+/* One rule on a line, for long tables. */
+#define RULE_FLAG(rule, variable, text)                                                                      \
+    {                                                                                                        \
+        .name = rule, .kind = OPTION_FLAG, .target = &(variable), .help = text                               \
+    }
+#define RULE_TEXT(rule, variable, value, text)                                                               \
+    {                                                                                                        \
+        .name = rule, .kind = OPTION_TEXT, .target = &(variable), .argument = value, .help = text            \
+    }
+#define RULE_CHOICE(rule, variable, value, list, text)                                                       \
+    {                                                                                                        \
+        .name = rule, .kind = OPTION_CHOICE, .target = &(variable), .argument = value, .choices = list,      \
+        .help = text                                                                                         \
+    }
+#define RULE_UNSIGNED(rule, variable, value, least, most, text)                                             \
+    {                                                                                                        \
+        .name = rule, .kind = OPTION_UNSIGNED, .target = &(variable), .argument = value, .minimum = least,   \
+        .maximum = most, .help = text                                                                       \
+    }
+#define RULE_REAL(rule, variable, value, least, most, text)                                                 \
+    {                                                                                                        \
+        .name = rule, .kind = OPTION_REAL, .target = &(variable), .argument = value, .real_minimum = least,  \
+        .real_maximum = most, .help = text                                                                  \
+    }
+
 /* What most commands take. */
 struct common_options {
     struct text_list hardware; /* --hardware FILE, read in order */

@@ -54,6 +54,7 @@ struct pim_report_inputs replay_inputs(const struct replay *replay, bool reprodu
 {
     struct pim_report_inputs inputs = {.trace_name = replay->path,
                                        .config_hash = pim_configuration_hash(replay->configuration),
+                                       .configuration = replay->configuration,
                                        .reproducible = reproducible};
     pim_host_usage(&inputs.cpu_seconds, &inputs.peak_memory_bytes);
     return inputs;

@@ -173,7 +173,7 @@ static enum pim_status add(void *context, const struct pim_sweep_result *result,
 {
     struct results *results = context;
     const struct pim_store_host host = {results->host, (int64_t)time(NULL)};
-    return pim_store_add(results->store, results->sweep, result, &host, error);
+    return pim_store_add(results->store, result, &host, error);
 }
 
 /* This program, for mapping. */

@@ -82,7 +82,7 @@ static void draw_scene(struct scene *scene, struct pim_random *random)
         options->input_bits = 100 + below(random, 6000);
         options->output_bits = 30 + below(random, 3000);
     }
-    uint32_t routers = pim_conflict_routers(&options->mesh), free_router[32];
+    uint32_t routers = pim_conflict_routers(&options->mesh), free_router[32] = {0};
     for (uint32_t r = 0; r < routers; r++)
         free_router[r] = r;
     for (uint32_t n = 0; n < scene->graph->nodes; n++) {

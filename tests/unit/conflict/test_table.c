@@ -20,6 +20,7 @@ static void make(struct made *made, const char *schedule)
 {
     struct golden_row row = {.images = 2};
     struct pim_error error = {0};
+    memset(made, 0, sizeof *made);
     (void)snprintf(row.schedule, sizeof row.schedule, "%s", schedule);
     made->options = golden_options(&row);
     load_net(&made->net, "cifar_alexnet", "snake", &made->options.mesh);
@@ -180,7 +181,7 @@ START_TEST(traces_without_operations_are_refused)
     static const struct pim_trace_behaviour cycles = {.task = 0, .start = 100, .end = 200},
                                             beyond = {.task = 0, .start = 0, .end = 13};
     static const struct pim_trace_behaviour good = {
-        .task = 0, .start = PIM_PORT_PE, .end = PIM_BEHAVIOUR_END + PIM_PORT_WEST};
+        .task = 0, .start = PIM_PORT_PE, .end = PIM_PORT_WEST};
     char path[64];
     struct pim_behaviour table;
     struct pim_error error = {0};

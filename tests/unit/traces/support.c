@@ -22,7 +22,7 @@ const char *const small_text =
     ".phase 1 \"block0/sum\" cycles=18446744073709551615 weight_sharing=3\n"
     ".router 2\n"
     ".serve task=1 start=0 end=10\n"
-    ".serve task=2 start=10 end=4294967295\n"
+    ".serve task=2 start=10 end=255\n"
     ".router 7\n"
     ".unit 0\n"
     "phase_begin 0\n"

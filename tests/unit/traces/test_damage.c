@@ -305,7 +305,7 @@ START_TEST(hostile_sections)
                    {PIM_SECTION_BEHAVIOURS, 0, UINT32_MAX, "tables do not fit"},
                    {PIM_SECTION_BEHAVIOURS, 8, UINT32_MAX, "routers must ascend"},
                    {PIM_SECTION_BEHAVIOURS, 12, UINT32_MAX, "entries do not fit"},
-                   {PIM_SECTION_BEHAVIOURS, 20, 10, "the end must come later"},
+                   {PIM_SECTION_BEHAVIOURS, 20, 256, "ports are 0 to 255"},
                    {PIM_SECTION_UNITS, PIM_UNIT_BYTES + 4, 1, "are left"},
                    {PIM_SECTION_UNITS, PIM_UNIT_INSTRUCTIONS + 4, 1, "cannot lie in"},
                    {PIM_SECTION_UNITS, PIM_UNIT_INSTRUCTIONS, 0, "cannot lie in"},

@@ -209,7 +209,7 @@ START_TEST(description_phases_and_tables_come_back)
     ck_assert_uint_eq(router, 2);
     ck_assert_uint_eq(count, 2);
     ck_assert_uint_eq(entry[1].task, 2);
-    ck_assert_uint_eq(entry[1].end, UINT32_MAX);
+    ck_assert_uint_eq(entry[1].end, 255);
     (void)pim_trace_behaviour(trace, 1, &router, &count);
     ck_assert_uint_eq(router, 7);
     ck_assert_uint_eq(count, 0);
@@ -302,7 +302,7 @@ START_TEST(writer_refuses)
     char path[PATH_SIZE];
     struct pim_trace_writer *writer;
     struct pim_trace_description description = description_of(4);
-    struct pim_trace_behaviour wrong = {.task = 1, .start = 5, .end = 5},
+    struct pim_trace_behaviour wrong = {.task = 1, .start = 5, .end = PIM_TRACE_PORTS},
                                right = {.task = 1, .start = 5, .end = 6};
     temporary(path, "refused");
     description.units = 5;

@@ -196,7 +196,7 @@ START_TEST(errors_have_line_and_column)
         {"|.counts macs=1", "the description ends"},
         {"|.serve task=1 start=0 end=1", "must follow a '.router'"},
         {".router |1048576", "out of range"},
-        {".router 1\n|.serve task=1 start=2 end=2", "the end must come later"},
+        {".router 1\n|.serve task=1 start=2 end=256", "ports are 0 to"},
     };
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct pim_error error = {PIM_OK, ""};
