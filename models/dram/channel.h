@@ -30,7 +30,7 @@ enum pim_dram_scheduler {
 
 enum pim_dram_page {
     PIM_DRAM_PAGE_OPEN,   /* rows stay open until another is needed, or a refresh */
-    PIM_DRAM_PAGE_CLOSED, /* a row is closed after page_cap + 1 accesses, or page_cap if no further one waits */
+    PIM_DRAM_PAGE_CLOSED, /* a row is closed by the access behind page_cap others, or after them */
     PIM_DRAM_PAGE_TIMEOUT /* a row is closed when it was not accessed for page_timeout cycles */
 };
 
@@ -66,8 +66,8 @@ struct pim_dram_record {
  * may lie ahead. */
 struct pim_dram_sink {
     void *context;
-    /* `first_command` is UINT64_MAX for a request that caused no command: a read that a waiting write answered,
-     * a write that one absorbed. */
+    /* `first_command` is UINT64_MAX for a request that caused no command: a read that a waiting write
+     * answered, a write that one absorbed. */
     void (*served)(void *context, uint64_t request, uint64_t first_command, uint64_t completed);
     void (*command)(void *context, const struct pim_dram_record *record); /* NULL: not wanted */
 };
@@ -102,8 +102,8 @@ void pim_dram_channel_destroy(struct pim_dram_channel *channel);
 void pim_dram_channel_advance(struct pim_dram_channel *channel, uint64_t cycle);
 
 /*
- * Hands a request over in `cycle`: after the commands of that cycle, later than the request before it, at most
- * 2^62. False when the queue is full in that cycle; pim_dram_channel_wait then finds the first cycle in
+ * Hands a request over in `cycle`: after the commands of that cycle, later than the request before it, at
+ * most 2^62. False when the queue is full in that cycle; pim_dram_channel_wait then finds the first cycle in
  * which it is not. `location` is in range; its channel is not looked at.
  */
 bool pim_dram_channel_offer(struct pim_dram_channel *channel, uint64_t cycle,

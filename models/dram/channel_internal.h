@@ -17,7 +17,7 @@ enum class { CLASS_READ, CLASS_WRITE, CLASS_ACT, CLASS_PRE, CLASS_PREA, CLASS_RE
 enum {
     NO_ENTRY = -1,
     EFFECTS_MAX = 48, /* of one command */
-    FILTER_SIZE = 64  /* counting filter over the addresses of waiting writes */
+    FILTER_SIZE = 256 /* counting filter over the addresses of waiting writes */
 };
 #define NEVER UINT64_MAX
 #define NO_ROW UINT32_MAX

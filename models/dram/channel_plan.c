@@ -51,10 +51,10 @@ struct first {
     const struct bank *bank;
 };
 
-static inline void take_earlier(struct first *first, const struct pim_dram_channel *channel,
-                                const struct bank *bank, enum class next, uint64_t floor, uint64_t age)
+static inline void take_earlier(struct first *first, uint64_t ready, uint64_t floor, uint64_t arrived,
+                                const struct bank *bank)
 {
-    uint64_t time = later(bank_ready(channel, bank, next), floor);
+    uint64_t time = later(ready, floor), age = arrived | WAITING_AGE;
     if (time < first->time || (time == first->time && age < first->age))
         *first = (struct first){time, age, bank};
 }
@@ -68,19 +68,54 @@ static inline uint64_t least_ready(const struct pim_dram_channel *channel, enum 
     return later(least, floor);
 }
 
-/* May the oldest hit of a bank go before an older request that needs another row? */
-static bool may_hit(const struct pim_dram_channel *channel, const struct bank *bank,
-                    const struct waiting *waiting)
+/* Hits of the banks of a set. With a cap, a row that was accessed so often serves hits no longer while an
+ * older request of the bank needs another row. */
+static inline struct first first_hit(const struct pim_dram_channel *channel, uint64_t set, struct first hit)
 {
-    uint32_t cap = channel->rules->policy.row_hit_cap;
-    return cap == 0 || waiting->other < 0 || bank->accesses < cap || waiting->hit_age < waiting->other_age;
+    const bool write = channel->write_mode;
+    const enum class next = write ? CLASS_WRITE : CLASS_READ;
+    const uint32_t cap = channel->rules->policy.row_hit_cap;
+    const uint64_t floor = channel->column_floor;
+    for (uint64_t banks = channel->hit_banks[write] & set; banks; banks &= banks - 1) {
+        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
+        const struct waiting *waiting = &bank->waiting[write];
+        bool capped =
+            cap > 0 && bank->accesses >= cap && waiting->other >= 0 && waiting->hit_age > waiting->other_age;
+        if (!capped)
+            take_earlier(&hit, bank_ready(channel, bank, next), floor, waiting->hit_age, bank);
+    }
+    return hit;
 }
 
-/* May the row be closed for the oldest request that needs another one? */
-static bool may_close(const struct pim_dram_channel *channel, const struct waiting *waiting)
+/* Requests for another row. The row-hit scheduler keeps a row open while an older request hits it. */
+static inline struct first first_other(const struct pim_dram_channel *channel, uint64_t set,
+                                       struct first other)
 {
-    return channel->rules->policy.scheduler != PIM_DRAM_FRFCFS_ROW_HIT || waiting->hit < 0 ||
-           waiting->hit_age > waiting->other_age;
+    const bool write = channel->write_mode;
+    const bool keep_hits = channel->rules->policy.scheduler == PIM_DRAM_FRFCFS_ROW_HIT;
+    const uint64_t floor = channel->row_floor;
+    uint64_t banks = channel->other_banks[write] & ~channel->active_banks & set;
+    for (; banks; banks &= banks - 1) {
+        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
+        const struct waiting *waiting = &bank->waiting[write];
+        if (!keep_hits || waiting->hit < 0 || waiting->hit_age > waiting->other_age)
+            take_earlier(&other, bank_ready(channel, bank, CLASS_PRE), floor, waiting->other_age, bank);
+    }
+    return other;
+}
+
+static inline struct first first_closed(const struct pim_dram_channel *channel, uint64_t set,
+                                        struct first closed)
+{
+    const bool write = channel->write_mode;
+    const uint64_t floor = channel->row_floor;
+    uint64_t banks = channel->waiting_banks[write] & ~channel->open_banks & set;
+    for (; banks; banks &= banks - 1) {
+        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
+        take_earlier(&closed, bank_ready(channel, bank, CLASS_ACT), floor, bank->waiting[write].first_age,
+                     bank);
+    }
+    return closed;
 }
 
 /* Waiting requests of the banks of a set. `column` and `row` may be the same choice. */
@@ -88,43 +123,26 @@ static void plan_banks(const struct pim_dram_channel *channel, uint64_t set, str
                        struct choice *row)
 {
     const bool write = channel->write_mode;
-    const enum class next = write ? CLASS_WRITE : CLASS_READ;
-    const uint64_t column_floor = channel->column_floor, row_floor = channel->row_floor;
-    struct first hit = {column->time, column->age, NULL};
-    if (least_ready(channel, next, column_floor) <= hit.time)
-        for (uint64_t banks = channel->hit_banks[write] & set; banks; banks &= banks - 1) {
-            const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
-            if (may_hit(channel, bank, &bank->waiting[write]))
-                take_earlier(&hit, channel, bank, next, column_floor,
-                             bank->waiting[write].hit_age | WAITING_AGE);
-        }
-    if (hit.bank)
-        *column = (struct choice){
-            hit.time, hit.age, hit.bank->waiting[write].hit, CHOOSE_COLUMN, write ? PIM_DRAM_WR : PIM_DRAM_RD,
-            0};
-    struct first other = {row->time, row->age, NULL};
-    for (uint64_t banks = channel->other_banks[write] & ~channel->active_banks & set; banks;
-         banks &= banks - 1) {
-        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
-        if (may_close(channel, &bank->waiting[write]))
-            take_earlier(&other, channel, bank, CLASS_PRE, row_floor,
-                         bank->waiting[write].other_age | WAITING_AGE);
+    if (least_ready(channel, write ? CLASS_WRITE : CLASS_READ, channel->column_floor) <= column->time) {
+        const struct first hit = first_hit(channel, set, (struct first){column->time, column->age, NULL});
+        if (hit.bank)
+            *column = (struct choice){hit.time,
+                                      hit.age,
+                                      hit.bank->waiting[write].hit,
+                                      CHOOSE_COLUMN,
+                                      write ? PIM_DRAM_WR : PIM_DRAM_RD,
+                                      0};
     }
+    const struct first other = first_other(channel, set, (struct first){row->time, row->age, NULL});
     if (other.bank)
         *row = (struct choice){other.time, other.age,    other.bank->waiting[write].other,
                                CHOOSE_ROW, PIM_DRAM_PRE, 0};
-    struct first closed = {row->time, row->age, NULL};
-    if (least_ready(channel, CLASS_ACT, row_floor) > closed.time)
-        return;
-    for (uint64_t banks = channel->waiting_banks[write] & ~channel->open_banks & set; banks;
-         banks &= banks - 1) {
-        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
-        take_earlier(&closed, channel, bank, CLASS_ACT, row_floor,
-                     bank->waiting[write].first_age | WAITING_AGE);
+    if (least_ready(channel, CLASS_ACT, channel->row_floor) <= row->time) {
+        const struct first closed = first_closed(channel, set, (struct first){row->time, row->age, NULL});
+        if (closed.bank)
+            *row = (struct choice){closed.time, closed.age,   closed.bank->waiting[write].first,
+                                   CHOOSE_ROW,  PIM_DRAM_ACT, 0};
     }
-    if (closed.bank)
-        *row = (struct choice){closed.time, closed.age,   closed.bank->waiting[write].first,
-                               CHOOSE_ROW,  PIM_DRAM_ACT, 0};
 }
 
 /* First come, first served: the oldest request alone, and only when no row is being opened for another. */
@@ -149,8 +167,30 @@ static void plan_oldest(const struct pim_dram_channel *channel, struct choice *c
         *row = b;
 }
 
+/* A stream: every waiting request hits the open row of one bank, and no other is active. */
+static bool plan_stream(const struct pim_dram_channel *channel, struct choice *column)
+{
+    const bool write = channel->write_mode;
+    const uint64_t banks = channel->waiting_banks[write];
+    if (channel->active_banks || (banks & (banks - 1)) || !channel->hit_banks[write] ||
+        channel->other_banks[write])
+        return false;
+    const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
+    const struct waiting *waiting = &bank->waiting[write];
+    uint64_t ready = bank_ready(channel, bank, write ? CLASS_WRITE : CLASS_READ);
+    *column = (struct choice){later(ready, channel->column_floor),
+                              waiting->hit_age | WAITING_AGE,
+                              waiting->hit,
+                              CHOOSE_COLUMN,
+                              write ? PIM_DRAM_WR : PIM_DRAM_RD,
+                              0};
+    return true;
+}
+
 static void plan_waiting(const struct pim_dram_channel *channel, struct choice *column, struct choice *row)
 {
+    if (plan_stream(channel, column))
+        return;
     if (channel->rules->policy.scheduler == PIM_DRAM_FCFS)
         plan_oldest(channel, column, row);
     else
@@ -158,9 +198,9 @@ static void plan_waiting(const struct pim_dram_channel *channel, struct choice *
 }
 
 /*
- * What happens at the start of a cycle, before its buses get their turns: postponed refreshes that may go now,
- * and closings of the page policy that are due are queued. A plan in the middle of a cycle (the row bus's
- * turn) leaves that to the next cycle.
+ * What happens at the start of a cycle, before its buses get their turns: postponed refreshes that may go
+ * now, and closings of the page policy that are due are queued. A plan in the middle of a cycle (the row
+ * bus's turn) leaves that to the next cycle.
  */
 static void plan_maintenance(struct pim_dram_channel *channel, bool cycle_begins, uint64_t floor)
 {

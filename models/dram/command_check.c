@@ -353,7 +353,8 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
     }
 }
 
-/* The k-th refresh is due at k x interval, and may be late by one interval and those that may be postponed. */
+/* The k-th refresh is due at k x interval, and may be late by one interval and those that may be
+ * postponed. */
 static void check_refresh(struct pim_dram_check *check, struct checked_channel *channel,
                           const struct place *place, const struct pim_dram_logged *command)
 {

@@ -49,7 +49,8 @@ void pim_dram_energy_compute(const struct pim_dram_specification *specification,
                              struct pim_dram_energy *energy)
 {
     if (parameters->model == PIM_DRAM_ENERGY_NONE) {
-        *energy = (struct pim_dram_energy){(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
+        *energy = (struct pim_dram_energy){(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN,
+                                           (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
         return;
     }
     const struct pim_dram_organization *organization = &specification->organization;

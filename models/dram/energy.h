@@ -2,16 +2,16 @@
  * Energy of a DRAM from command counts and from how long rows were open: a pure function of counters, so that
  * it can be recomputed from a command log (command_check.h) without simulating again.
  *
- * Two models. `per_bit`: so many pJ for a bit read or written, for an ACT (with its PRE), for a REF, and mW of
- * background for each rank. `currents`: the formulas of DRAMPower 6.2 for one voltage, with its defaults
+ * Two models. `per_bit`: so many pJ for a bit read or written, for an ACT (with its PRE), for a REF, and mW
+ * of background for each rank. `currents`: the formulas of DRAMPower 6.2 for one voltage, with its defaults
  * (I_beta = IDD0, rho = 1):
  *
  *     ACT   VDD (IDD0 - IDD3N) tRAS        RD, WR   VDD (IDD4R - IDD3N) B tCK, VDD (IDD4W - IDD3N) B tCK
  *     PRE   VDD (IDD0 - IDD2N) tRP         REF      VDD (IDD5B - IDD3N) tRFC
  *     background   VDD IDD3N x time with an open row or a refresh + VDD IDD2N x the rest
  *
- * for each of the devices that form a rank. The voltage in V, currents in mA, time in ns give pJ. Energy of the
- * interface (I/O) is per bit in both models.
+ * for each of the devices that form a rank. The voltage in V, currents in mA, time in ns give pJ. Energy of
+ * the interface (I/O) is per bit in both models.
  */
 #ifndef PIMSIM_MODELS_DRAM_ENERGY_H
 #define PIMSIM_MODELS_DRAM_ENERGY_H

@@ -3,7 +3,7 @@
  * column, written as the order of the bits from the most significant to the least.
  *
  *     "row bank group rank pseudo column channel"      Ramulator's RoBaRaCoCh
- *     "row bank column:4 group column:1 channel"       columns alternate between bank groups every two accesses
+ *     "row bank column:4 group column:1 channel"       the bank group changes every two accesses
  *
  * A field with ":n" takes its next n bits, counted from its own most significant one; the last (or only)
  * mention of a field takes the bits that are left. Below all stand the bits inside of one column access.
@@ -39,8 +39,8 @@ struct pim_dram_mapping {
 
 struct pim_dram_location {
     uint32_t channel;
-    uint32_t
-        bank; /* in the channel: ((pseudo-channel x ranks + rank) x bank groups + bank group) x banks + bank */
+    /* In the channel: ((pseudo-channel x ranks + rank) x bank groups + bank group) x banks + bank. */
+    uint32_t bank;
     uint32_t row;
     uint32_t column;
 };

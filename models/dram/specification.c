@@ -209,6 +209,12 @@ static enum pim_status check_organization(const struct pim_dram_organization *or
                         "dram: a channel has %u ranks and %llu banks: allowed are %d ranks in all "
                         "pseudo-channels and %d banks in all ranks of a channel",
                         ranks, (unsigned long long)banks, PIM_DRAM_RANKS_MAX, PIM_DRAM_BANKS_MAX);
+    /* All sizes have bounds, so that these products fit; the last one must too. */
+    uint64_t bank_bytes = (uint64_t)organization->rows * organization->columns;
+    uint64_t all_banks = banks * organization->channels * organization->access_bytes;
+    if (bank_bytes > (UINT64_C(1) << 60) / all_banks)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram: the capacity is above 2^60 bytes: give fewer rows or channels");
     return PIM_OK;
 }
 

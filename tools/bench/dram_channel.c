@@ -1,8 +1,8 @@
 /*
- * pimsim-bench channel: DRAM channels with their controller. Requests and simulated cycles per CPU second on the
- * lists on which Ramulator 2.1 (commit c5b1c3a) and DRAMsim3 (commit 2981759) were measured (simulation loop
- * only, CPU time, gcc -O3, a shared AMD EPYC; docs/models/dram.md), and the cost of a request against the
- * number of private banks.
+ * pimsim-bench channel: DRAM channels with their controller. Requests and simulated cycles per CPU second on
+ * the lists on which Ramulator 2.1 (commit c5b1c3a) and DRAMsim3 (commit 2981759) were measured (simulation
+ * loop only, CPU time, gcc -O3, a shared AMD EPYC; docs/models/dram.md), and the cost of a request against
+ * the number of private banks.
  */
 #include "tools/bench/bench.h"
 
@@ -142,7 +142,7 @@ static void bench_lists(uint64_t repetitions)
     }
 }
 
-/* Random reads over more and more private banks: as fast as they are accepted, and a thousand cycles apart. */
+/* Random reads over more and more private banks: as fast as they are accepted, and 1 000 cycles apart. */
 static void bench_banks(uint64_t repetitions)
 {
     enum { COUNT = 200000, IDLE_COUNT = 20000 };

@@ -1,6 +1,7 @@
 /* The reference of every key, from the tables alone. */
 #include "tools/command/config_schema.h"
 #include "mappers/network/descriptor.h"
+#include "models/dram/schema.h"
 #include "models/system/schema.h"
 #include "sim/json.h"
 
@@ -9,7 +10,8 @@
 
 const struct pim_schema *config_schema(unsigned index)
 {
-    static const struct pim_schema *const schemas[] = {&pim_hardware_schema, &pim_network_schema};
+    static const struct pim_schema *const schemas[] = {&pim_hardware_schema, &pim_network_schema,
+                                                       &pim_dram_schema};
     assert(index < sizeof schemas / sizeof schemas[0]);
     return schemas[index];
 }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /* In the order of config_schema(). */
-#define CONFIG_SCHEMA_NAMES "hardware|network"
-#define CONFIG_SCHEMA_COUNT 2u
+#define CONFIG_SCHEMA_NAMES "hardware|network|dram"
+#define CONFIG_SCHEMA_COUNT 3u
 
 const struct pim_schema *config_schema(unsigned index);
 

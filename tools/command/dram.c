@@ -121,6 +121,19 @@ static enum pim_status check_options(struct dram_options *options, struct pim_er
     return PIM_OK;
 }
 
+static int run_command(struct dram_options *options, const char *words)
+{
+    struct pim_error error = {PIM_OK, ""};
+    if (options->list_presets)
+        print_presets();
+    else if (check_options(options, &error) == PIM_OK)
+        (void)execute(options, &error);
+    text_list_terminate(&options->files);
+    text_list_terminate(&options->sets);
+    int code = error.status == PIM_OK ? 0 : command_fail(words, &error);
+    return command_finish(words, code);
+}
+
 int command_dram(int argument_count, char **arguments)
 {
     struct dram_options options = {
@@ -204,13 +217,5 @@ int command_dram(int argument_count, char **arguments)
         rules, sizeof rules / sizeof rules[0],
         0,     0};
     options_parse(&usage, argument_count, arguments, NULL);
-    struct pim_error error = {PIM_OK, ""};
-    if (options.list_presets)
-        print_presets();
-    else if (check_options(&options, &error) == PIM_OK)
-        (void)execute(&options, &error);
-    text_list_terminate(&options.files);
-    text_list_terminate(&options.sets);
-    int code = error.status == PIM_OK ? 0 : command_fail(arguments[0], &error);
-    return command_finish(arguments[0], code);
+    return run_command(&options, arguments[0]);
 }

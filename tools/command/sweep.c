@@ -5,13 +5,14 @@
  *
  *     pimsim sweep SPECIFICATION|TRACE -o RESULTS [--vary ...]     runs
  *     pimsim sweep --status RESULTS, --export FORMAT RESULTS       look at results
+ *
+ * Several machines are in sweep_slurm.c.
  */
+#include "tools/command/sweep.h"
 #include "sim/output.h"
 #include "tools/command/command.h"
-#include "tools/command/options.h"
 #include "tools/sweep/specification.h"
-#include "tools/sweep/store.h"
-#include "tools/sweep/trace_pool.h"
+#include "tools/sweep/task.h"
 #include "tools/sweep/workers.h"
 #include "traces/format.h"
 
@@ -23,19 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MANY_POINTS = 100000, THREADS_MOST = 4096, NO_EXPORT = 2, PATH_BYTES = 4096 };
-
-struct request {
-    struct common_options common;
-    struct text_list vary, constraints;
-    unsigned fidelity;
-    uint64_t until, repeats, seed;
-    const char *output, *cache;
-    uint64_t threads;
-    bool resume, force, retry, yes, list;
-    bool status, costs;
-    unsigned export;
-};
+enum { MANY_POINTS = 100000, NO_EXPORT = 2 };
 
 /* --- looking at results --- */
 
@@ -49,7 +38,7 @@ static enum pim_status show_status(const char *path, struct pim_error *error)
     return status;
 }
 
-static enum pim_status export_results(const struct request *request, const char *path,
+static enum pim_status export_results(const struct sweep_request *request, const char *path,
                                       struct pim_error *error)
 {
     struct pim_store *store;
@@ -110,7 +99,7 @@ static enum pim_status add_vary(struct pim_sweep *sweep, const char *text, struc
     return pim_sweep_add_axis(sweep, &axis, error);
 }
 
-static enum pim_status add_options(const struct request *request, struct pim_sweep *sweep,
+static enum pim_status add_options(const struct sweep_request *request, struct pim_sweep *sweep,
                                    struct pim_error *error)
 {
     static const char *const fidelities[] = {NULL, "ideal", "analytic", "flit"};
@@ -134,8 +123,8 @@ static enum pim_status add_options(const struct request *request, struct pim_swe
     return status;
 }
 
-static enum pim_status define_sweep(const struct request *request, const char *path, struct pim_sweep *sweep,
-                                    struct pim_error *error)
+static enum pim_status define_sweep(const struct sweep_request *request, const char *path,
+                                    struct pim_sweep *sweep, struct pim_error *error)
 {
     bool trace = false;
     if (is_trace(path, &trace, error) != PIM_OK)
@@ -154,7 +143,6 @@ static enum pim_status define_sweep(const struct request *request, const char *p
 
 struct results {
     struct pim_store *store;
-    const struct pim_sweep *sweep;
     const char *host;
     bool retry; /* points that failed are run again */
 };
@@ -176,40 +164,46 @@ static enum pim_status add(void *context, const struct pim_sweep_result *result,
     return pim_store_add(results->store, result, &host, error);
 }
 
-/* This program, for mapping. */
-static const char *program(char path[PATH_BYTES])
+const char *sweep_program(char path[SWEEP_PATH_BYTES])
 {
-    ssize_t length = readlink("/proc/self/exe", path, PATH_BYTES - 1);
+    ssize_t length = readlink("/proc/self/exe", path, SWEEP_PATH_BYTES - 1);
     path[length > 0 ? length : 0] = '\0';
     return path;
 }
 
-static unsigned thread_count(const struct request *request)
+unsigned sweep_thread_count(const struct sweep_request *request)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return request->threads                       ? (unsigned)request->threads
-           : online > 0 && online <= THREADS_MOST ? (unsigned)online
-                                                  : 1;
+    return request->threads                             ? (unsigned)request->threads
+           : online > 0 && online <= SWEEP_THREADS_MOST ? (unsigned)online
+                                                        : 1;
 }
 
-static enum pim_status work(const struct request *request, const struct pim_sweep *sweep,
+enum pim_status sweep_pool(const struct sweep_request *request, const struct pim_sweep *sweep,
+                           struct pim_trace_pool **pool, struct pim_error *error)
+{
+    char path[SWEEP_PATH_BYTES], cache[SWEEP_PATH_BYTES];
+    int length = snprintf(cache, sizeof cache, "%s%s", request->cache ? request->cache : request->output,
+                          request->cache ? "" : ".traces");
+    if (length < 0 || (size_t)length >= sizeof cache)
+        return pim_fail(error, PIM_BAD_INPUT, "%.200s...: the path is too long", cache);
+    return pim_trace_pool_create(sweep, cache, sweep_program(path), pool, error);
+}
+
+static enum pim_status work(const struct sweep_request *request, const struct pim_sweep *sweep,
                             struct pim_store *store, uint64_t points, struct pim_sweep_outcome *outcome,
                             struct pim_error *error)
 {
-    char host[256] = "", path[PATH_BYTES], cache[PATH_BYTES];
+    char host[256] = "";
     struct pim_trace_pool *pool;
     struct pim_store_progress before = {.points = 0};
-    unsigned threads = thread_count(request);
+    unsigned threads = sweep_thread_count(request);
     (void)gethostname(host, sizeof host - 1);
-    struct results results = {.store = store, .sweep = sweep, .host = host, .retry = request->retry};
+    struct results results = {.store = store, .host = host, .retry = request->retry};
     const struct pim_sweep_sink sink = {.context = &results, .wanted = wanted, .add = add};
-    if (request->cache)
-        (void)snprintf(cache, sizeof cache, "%s", request->cache);
-    else
-        (void)snprintf(cache, sizeof cache, "%s.traces", request->output);
     if (pim_store_progress(store, &before, error) != PIM_OK ||
         pim_store_start_session(store, threads, error) != PIM_OK ||
-        pim_trace_pool_create(sweep, cache, program(path), &pool, error) != PIM_OK)
+        sweep_pool(request, sweep, &pool, error) != PIM_OK)
         return error->status;
     uint64_t there = before.done + (request->retry ? 0 : before.failed);
     enum pim_status status =
@@ -220,7 +214,7 @@ static enum pim_status work(const struct request *request, const struct pim_swee
 }
 
 /* Says what came out; points that failed make the whole fail. */
-static enum pim_status conclude(const struct request *request, struct pim_store *store,
+static enum pim_status conclude(const struct sweep_request *request, struct pim_store *store,
                                 const struct pim_sweep_outcome *outcome, struct pim_error *error)
 {
     struct pim_store_progress progress = {.points = 0};
@@ -236,7 +230,7 @@ static enum pim_status conclude(const struct request *request, struct pim_store 
     return PIM_OK;
 }
 
-static enum pim_status run_sweep(const struct request *request, const struct pim_sweep *sweep,
+static enum pim_status run_sweep(const struct sweep_request *request, const struct pim_sweep *sweep,
                                  struct pim_error *error)
 {
     uint64_t points = 0;
@@ -260,9 +254,14 @@ static enum pim_status run_sweep(const struct request *request, const struct pim
                                                                    : PIM_STORE_NEW;
     if (pim_store_create(request->output, mode, sweep, points, &store, error) != PIM_OK)
         return error->status;
-    enum pim_status status = work(request, sweep, store, points, &outcome, error);
-    if (status == PIM_OK)
-        status = conclude(request, store, &outcome, error);
+    enum pim_status status;
+    if (request->slurm || request->slurm_script) {
+        status = sweep_submit(request, sweep, store, error);
+    } else {
+        status = work(request, sweep, store, points, &outcome, error);
+        if (status == PIM_OK)
+            status = conclude(request, store, &outcome, error);
+    }
     pim_store_close(store);
     return status;
 }
@@ -292,24 +291,28 @@ static enum pim_status list_points(const struct pim_sweep *sweep, struct pim_err
     return PIM_OK;
 }
 
-static enum pim_status dispatch(const struct request *request, const char *path, struct pim_error *error)
+static enum pim_status dispatch(const struct sweep_request *request, struct pim_error *error)
 {
     struct pim_sweep sweep;
     if (request->status)
-        return show_status(path, error);
+        return show_status(request->path, error);
     if (request->export != NO_EXPORT)
-        return export_results(request, path, error);
+        return export_results(request, request->path, error);
+    if (request->merge)
+        return sweep_merge(request, error);
     pim_sweep_initialize(&sweep);
-    enum pim_status status = define_sweep(request, path, &sweep, error);
+    enum pim_status status = define_sweep(request, request->path, &sweep, error);
     if (status == PIM_OK)
-        status = request->list ? list_points(&sweep, error) : run_sweep(request, &sweep, error);
+        status = request->list                    ? list_points(&sweep, error)
+                 : request->task != SWEEP_NO_TASK ? sweep_task(request, &sweep, error)
+                                                  : run_sweep(request, &sweep, error);
     pim_sweep_terminate(&sweep);
     return status;
 }
 
 int command_sweep(int argument_count, char **arguments)
 {
-    struct request request = {.export = NO_EXPORT};
+    struct sweep_request request = {.export = NO_EXPORT, .tasks = 8, .task = SWEEP_NO_TASK};
     const struct option_rule rules[] = {
         {.name = "output",
          .letter = 'o',
@@ -324,7 +327,7 @@ int command_sweep(int argument_count, char **arguments)
          .argument = "THREADS",
          .help = "Points that run at a time; default is the number of processors",
          .minimum = 1,
-         .maximum = THREADS_MOST},
+         .maximum = SWEEP_THREADS_MOST},
         {.name = "vary",
          .kind = OPTION_LIST,
          .target = &request.vary,
@@ -391,7 +394,7 @@ int command_sweep(int argument_count, char **arguments)
          .kind = OPTION_CHOICE,
          .target = &request.fidelity,
          .argument = "FIDELITY",
-         .choices = "configured|ideal|analytic|flit",
+         .choices = SWEEP_FIDELITIES,
          .help = "ideal, analytic or flit instead of the configured fidelity of the network"},
         {.name = "until",
          .kind = OPTION_UNSIGNED,
@@ -400,6 +403,46 @@ int command_sweep(int argument_count, char **arguments)
          .help = "Stops each run at the start of this cycle of the logic clock",
          .minimum = 1,
          .maximum = UINT64_MAX},
+        {.name = "slurm",
+         .kind = OPTION_FLAG,
+         .target = &request.slurm,
+         .help = "Submits what is missing in FILE as a job array of Slurm instead of running it here"},
+        {.name = "slurm-script",
+         .kind = OPTION_FLAG,
+         .target = &request.slurm_script,
+         .help = "The same, but prints the script of the job array instead of submitting it"},
+        {.name = "tasks",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.tasks,
+         .argument = "TASKS",
+         .help = "Tasks of the job array; default is 8",
+         .minimum = 1,
+         .maximum = PIM_TASKS_MOST},
+        {.name = "partition",
+         .kind = OPTION_TEXT,
+         .target = &request.partition,
+         .argument = "NAME",
+         .help = "Partition of Slurm to use"},
+        {.name = "slurm-option",
+         .kind = OPTION_LIST,
+         .target = &request.slurm_options,
+         .argument = "OPTION",
+         .help = "One more option of sbatch, as --slurm-option=--time=1:00:00"},
+        {.name = "merge",
+         .kind = OPTION_FLAG,
+         .target = &request.merge,
+         .help = "Adds what the tasks have done so far to the results in the file"},
+        {.name = "submission",
+         .kind = OPTION_TEXT,
+         .target = &request.submission,
+         .argument = "FOLDER",
+         .help = "With --task: the folder that --slurm made; the script of the job array says it"},
+        {.name = "task",
+         .kind = OPTION_UNSIGNED,
+         .target = &request.task,
+         .argument = "NUMBER",
+         .help = "Works as this task on a submission; the script of the job array says it",
+         .maximum = PIM_TASKS_MOST - 1},
         OPTIONS_COMMON(request.common),
     };
     const struct option_usage usage = {
@@ -412,10 +455,12 @@ int command_sweep(int argument_count, char **arguments)
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};
-    int code = dispatch(&request, files.items[0], &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    request.path = files.items[0];
+    int code = dispatch(&request, &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
     text_list_terminate(&files);
     text_list_terminate(&request.vary);
     text_list_terminate(&request.constraints);
+    text_list_terminate(&request.slurm_options);
     common_terminate(&request.common);
     return command_finish(arguments[0], code);
 }

@@ -53,11 +53,10 @@ static void add_real(struct pim_sweep_result *result, const char *name, double v
 
 /* --- the JSON of a run --- */
 
-/* What a run costs, and inputs that stand elsewhere in a result. */
+/* What a run costs, and inputs, which stand elsewhere in a result. */
 static bool left_out(const char *name)
 {
-    static const char *const names[] = {"simulator.cpu_seconds", "simulator.peak_memory_bytes",
-                                        "inputs.seed"};
+    static const char *const names[] = {"simulator.cpu_seconds", "simulator.peak_memory_bytes", "inputs"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -239,6 +238,34 @@ static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace
     return status;
 }
 
+static const char *copy(struct pim_sweep_result *result, const char *text)
+{
+    return text ? pim_arena_copy_text(&result->texts, text) : NULL;
+}
+
+/* What the point is, so that the result can stand alone. */
+static void describe(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                     struct pim_sweep_result *result)
+{
+    const struct pim_sweep_source *source = &sweep->sources[point->source];
+    size_t keys = 0;
+    result->trace = copy(result, source->trace ? pim_sweep_label(source->trace) : NULL);
+    result->network = copy(result, source->network ? pim_sweep_label(source->network) : NULL);
+    result->mapper = copy(result, source->mapper);
+    result->repeat = point->repeat;
+    result->seed = point->seed;
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        keys += sweep->axes[a].key_count;
+    result->settings = pim_arena_require_array(&result->texts, keys, sizeof *result->settings,
+                                               _Alignof(struct pim_sweep_value));
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++) {
+            struct pim_sweep_value *value = &result->settings[result->setting_count++];
+            *value = sweep->axes[a].keys[i].values[point->value[a]];
+            value->text = pim_arena_copy_text(&result->texts, value->text);
+        }
+}
+
 static double seconds(clockid_t clock)
 {
     struct timespec time = {0};
@@ -252,6 +279,7 @@ void pim_sweep_run(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
     struct pim_error error = {.status = PIM_OK};
     double cpu = seconds(CLOCK_THREAD_CPUTIME_ID), wall = seconds(CLOCK_MONOTONIC);
     pim_sweep_result_initialize(result, point->number);
+    describe(sweep, point, result);
     result->status = run_point(sweep, pool, point, result, &error);
     if (result->status != PIM_OK) {
         result->count = 0; /* never half a result */

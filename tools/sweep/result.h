@@ -26,6 +26,10 @@ struct pim_sweep_statistic {
 
 struct pim_sweep_result {
     uint64_t point;
+    const char *trace, *network, *mapper; /* labels of the source; NULL where it has none */
+    uint64_t repeat, seed;
+    struct pim_sweep_value *settings; /* of the keys of all axes, in their order; in `texts` */
+    size_t setting_count;
     enum pim_status status;
     const char *error; /* the message when status is not PIM_OK, else NULL */
     bool has_trace, has_configuration;

@@ -283,17 +283,18 @@ static enum pim_status read_zip(struct reading *reading, const config_setting_t 
 {
     enum pim_status status = PIM_OK;
     unsigned count = (unsigned)config_setting_length(setting);
-    if (!config_setting_is_list(setting))
+    if (!config_setting_is_group(setting))
         return refuse(reading, setting,
-                      "zip: a list of groups is expected: zip = ( { pe = { rows = [8, 16]; }; } );");
+                      "zip: a group of named groups is expected: "
+                      "zip = { array = { pe = { rows = [8, 16]; columns = [8, 16]; }; }; };");
     for (unsigned i = 0; i < count && status == PIM_OK; i++) {
         const config_setting_t *group = config_setting_get_elem(setting, i);
         struct pim_sweep_axis axis = {.keys = NULL};
         if (!config_setting_is_group(group))
-            return refuse(reading, setting, "zip: element %u is no group { }", i + 1);
+            return refuse(reading, group, "zip: %s is no group of keys", config_setting_name(group));
         status = read_group(reading, group, "", &axis);
         if (status == PIM_OK && axis.key_count == 0)
-            status = refuse(reading, group, "zip: group %u is empty", i + 1);
+            status = refuse(reading, group, "zip: %s is empty", config_setting_name(group));
         if (status == PIM_OK && pim_sweep_add_axis(reading->sweep, &axis, reading->error) != PIM_OK)
             status = place(reading, group);
         pim_sweep_axis_terminate(&axis);

@@ -12,7 +12,7 @@
  *         dram = { trcd_ns = "14:18:2"; };
  *         network = { image = [224, 256]; };
  *     };
- *     zip = ( { pe = { rows = [8, 16]; columns = [8, 16]; }; } );
+ *     zip = { array = { pe = { rows = [8, 16]; columns = [8, 16]; }; }; };
  *     constraints = ["pe.rows * noc.flit_bits <= 1024"];
  *     repeats = 1; seed = 0; until = 0; noc = "flit"; mapping = "each";
  *

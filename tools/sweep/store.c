@@ -176,12 +176,24 @@ static enum pim_status define(const struct pim_store *store, const struct pim_sw
     return status == PIM_OK ? pim_store_execute(store, "COMMIT", error) : status;
 }
 
-/* What stands in the file, and whether the mode allows to go on with it. */
+static enum pim_status migrate(const struct pim_store *store, int64_t version, struct pim_error *error)
+{
+    if (version == PIM_STORE_VERSION)
+        return PIM_OK;
+    if (pim_store_execute(store, "BEGIN IMMEDIATE", error) != PIM_OK ||
+        pim_store_migrate(store, version, error) != PIM_OK)
+        return error->status;
+    return pim_store_execute(store, "COMMIT", error);
+}
+
+/* What stands in the file, and whether the mode allows to go on with it; without a sweep: with any. */
 static enum pim_status admit(struct pim_store *store, enum pim_store_mode mode, const struct pim_sweep *sweep,
                              int64_t version, struct pim_error *error)
 {
     char differences[256];
     int64_t results = 0;
+    if (!sweep)
+        return migrate(store, version, error);
     if (mode == PIM_STORE_NEW) {
         if (pim_store_integer(store, "SELECT count(*) FROM point", &results, error) != PIM_OK)
             return error->status;
@@ -199,12 +211,7 @@ static enum pim_status admit(struct pim_store *store, enum pim_store_mode mode, 
             "%s holds results of another sweep (%s differ): results of both cannot stand in one table; "
             "choose another file, or --force throws them away",
             store->path, store->identity ? differences : "identities");
-    if (version == PIM_STORE_VERSION)
-        return PIM_OK;
-    if (pim_store_execute(store, "BEGIN IMMEDIATE", error) != PIM_OK ||
-        pim_store_migrate(store, version, error) != PIM_OK)
-        return error->status;
-    return pim_store_execute(store, "COMMIT", error);
+    return migrate(store, version, error);
 }
 
 /* --force: a file of ours becomes an empty one. */
@@ -247,6 +254,8 @@ static enum pim_status open_to_write(struct pim_store *store, enum pim_store_mod
     if (pim_store_execute(store, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", error) != PIM_OK)
         return error->status;
     *error = (struct pim_error){.status = PIM_OK};
+    if (version == 0 && !sweep)
+        return pim_fail(error, PIM_BAD_INPUT, "%s is empty: it holds no results", store->path);
     if (version == 0 && define(store, sweep, points, error) != PIM_OK)
         return error->status;
     if (!store->identity && pim_store_get(store, "identity", &store->identity, error) != PIM_OK)
@@ -276,6 +285,23 @@ enum pim_status pim_store_create(const char *path, enum pim_store_mode mode, con
             (void)unlink(path);
         pim_store_close(made);
         return error->status;
+    }
+    *store = made;
+    return PIM_OK;
+}
+
+enum pim_status pim_store_open_to_add(const char *path, struct pim_store **store, struct pim_error *error)
+{
+    *store = NULL;
+    struct pim_store *made = make(path);
+    if (!made)
+        return no_memory(error);
+    made->lock = open(path, O_RDWR | O_CLOEXEC);
+    enum pim_status status = made->lock < 0 ? pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno))
+                                            : open_to_write(made, PIM_STORE_RESUME, NULL, 0, error);
+    if (status != PIM_OK) {
+        pim_store_close(made);
+        return status;
     }
     *store = made;
     return PIM_OK;
@@ -383,20 +409,18 @@ static const struct pim_sweep_statistic *find(const struct pim_sweep_result *res
     return NULL;
 }
 
-static enum pim_status add_point(struct pim_store *store, const struct pim_sweep *sweep,
-                                 const struct pim_sweep_point *point, const struct pim_sweep_result *result,
+static enum pim_status add_point(struct pim_store *store, const struct pim_sweep_result *result,
                                  const struct pim_store_host *host, struct pim_error *error)
 {
     static const char *const headlines[] = {"cycles", "time_ns", "energy_pj.total", "estimate_cycles",
                                             "estimate_error_percent"};
-    const struct pim_sweep_source *source = &sweep->sources[point->source];
     sqlite3_stmt *row = store->add_point;
-    (void)sqlite3_bind_int64(row, 1, (int64_t)point->number);
-    bind_text(row, 2, source->trace ? pim_sweep_label(source->trace) : NULL);
-    bind_text(row, 3, source->network ? pim_sweep_label(source->network) : NULL);
-    bind_text(row, 4, source->mapper);
-    (void)sqlite3_bind_int64(row, 5, (int64_t)point->repeat);
-    (void)sqlite3_bind_int64(row, 6, (int64_t)point->seed);
+    (void)sqlite3_bind_int64(row, 1, (int64_t)result->point);
+    bind_text(row, 2, result->trace);
+    bind_text(row, 3, result->network);
+    bind_text(row, 4, result->mapper);
+    (void)sqlite3_bind_int64(row, 5, (int64_t)result->repeat);
+    (void)sqlite3_bind_int64(row, 6, (int64_t)result->seed);
     bind_text(row, 7, status_name(result->status));
     bind_text(row, 8, result->error);
     bind_hash(row, 9, result->has_trace, result->trace_hash);
@@ -416,25 +440,23 @@ static enum pim_status add_point(struct pim_store *store, const struct pim_sweep
     return insert(store, row, error);
 }
 
-static enum pim_status add_settings(struct pim_store *store, const struct pim_sweep *sweep,
-                                    const struct pim_sweep_point *point, struct pim_error *error)
+static enum pim_status add_settings(struct pim_store *store, const struct pim_sweep_result *result,
+                                    struct pim_error *error)
 {
-    int position = 0;
-    for (size_t a = 0; a < sweep->axis_count; a++)
-        for (size_t i = 0; i < sweep->axes[a].key_count; i++) {
-            const struct pim_sweep_value *value = &sweep->axes[a].keys[i].values[point->value[a]];
-            sqlite3_stmt *row = store->add_setting;
-            (void)sqlite3_bind_int64(row, 1, (int64_t)point->number);
-            (void)sqlite3_bind_int(row, 2, position++);
-            if (value->kind == PIM_SWEEP_INTEGER)
-                (void)sqlite3_bind_int64(row, 3, value->integer);
-            else if (value->kind == PIM_SWEEP_REAL)
-                (void)sqlite3_bind_double(row, 3, value->real);
-            else
-                bind_text(row, 3, value->text);
-            if (insert(store, row, error) != PIM_OK)
-                return error->status;
-        }
+    for (size_t i = 0; i < result->setting_count; i++) {
+        const struct pim_sweep_value *value = &result->settings[i];
+        sqlite3_stmt *row = store->add_setting;
+        (void)sqlite3_bind_int64(row, 1, (int64_t)result->point);
+        (void)sqlite3_bind_int64(row, 2, (int64_t)i);
+        if (value->kind == PIM_SWEEP_INTEGER)
+            (void)sqlite3_bind_int64(row, 3, value->integer);
+        else if (value->kind == PIM_SWEEP_REAL)
+            (void)sqlite3_bind_double(row, 3, value->real);
+        else
+            bind_text(row, 3, value->text);
+        if (insert(store, row, error) != PIM_OK)
+            return error->status;
+    }
     return PIM_OK;
 }
 
@@ -501,21 +523,18 @@ static enum pim_status meet_earlier(struct pim_store *store, const struct pim_sw
     return PIM_OK;
 }
 
-enum pim_status pim_store_add(struct pim_store *store, const struct pim_sweep *sweep,
-                              const struct pim_sweep_result *result, const struct pim_store_host *host,
-                              struct pim_error *error)
+enum pim_status pim_store_add(struct pim_store *store, const struct pim_sweep_result *result,
+                              const struct pim_store_host *host, struct pim_error *error)
 {
-    struct pim_sweep_point point;
     struct pim_error ignored;
     bool stays = false, single = sqlite3_get_autocommit(store->database) != 0;
-    pim_sweep_locate(sweep, result->point, &point);
     if (single && pim_store_begin(store, error) != PIM_OK)
         return error->status;
     enum pim_status status = meet_earlier(store, result, &stays, error);
     if (status == PIM_OK && !stays) {
-        status = add_point(store, sweep, &point, result, host, error);
+        status = add_point(store, result, host, error);
         if (status == PIM_OK)
-            status = add_settings(store, sweep, &point, error);
+            status = add_settings(store, result, error);
         if (status == PIM_OK)
             status = add_values(store, result, error);
     }

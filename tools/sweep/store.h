@@ -39,6 +39,9 @@ enum pim_store_mode {
 enum pim_status pim_store_create(const char *path, enum pim_store_mode mode, const struct pim_sweep *sweep,
                                  uint64_t points, struct pim_store **store, struct pim_error *error);
 
+/* Opens results that are there to add to them. PIM_BAD_INPUT and PIM_IO as above, and when there are none. */
+enum pim_status pim_store_open_to_add(const char *path, struct pim_store **store, struct pim_error *error);
+
 /* Opens `path` to read results. */
 enum pim_status pim_store_open(const char *path, struct pim_store **store, struct pim_error *error);
 
@@ -59,9 +62,8 @@ struct pim_store_host {
  * but for times, else PIM_INTERNAL: simulations are deterministic, so something outside the sweep's identity
  * had an influence.
  */
-enum pim_status pim_store_add(struct pim_store *store, const struct pim_sweep *sweep,
-                              const struct pim_sweep_result *result, const struct pim_store_host *host,
-                              struct pim_error *error);
+enum pim_status pim_store_add(struct pim_store *store, const struct pim_sweep_result *result,
+                              const struct pim_store_host *host, struct pim_error *error);
 
 /* Bundles the additions up to pim_store_end(): all of them are kept, or none when the process ends before. */
 enum pim_status pim_store_begin(struct pim_store *store, struct pim_error *error);

@@ -262,6 +262,8 @@ static enum pim_status make(const struct pim_trace_pool *pool, const struct mapp
     if (status == PIM_OK)
         status = call_mapper(pool, &words, log, error);
     (void)unlink(log);
+    if (status != PIM_OK)
+        (void)unlink(hardware);
     pim_arena_terminate(&words.arena);
     return status;
 }

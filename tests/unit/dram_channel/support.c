@@ -1,4 +1,5 @@
 #include "tests/unit/dram_channel/support.h"
+#include "tests/unit/test_main.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -6,9 +7,9 @@
 
 void data_path(char *buffer, size_t size, const char *name)
 {
-    const char *root = getenv("PIMSIM_SOURCE_DIR");
-    ck_assert_msg(root != NULL, "PIMSIM_SOURCE_DIR is not set");
-    ck_assert_int_lt(snprintf(buffer, size, "%s/tests/data/dram/%s", root, name), (int)size);
+    char relative[256];
+    ck_assert_int_lt(snprintf(relative, sizeof relative, "tests/data/dram/%s", name), (int)sizeof relative);
+    (void)pimsim_source_path(buffer, size, relative);
 }
 
 enum pim_status try_configure(struct pim_dram_configuration *configuration, const char *preset,

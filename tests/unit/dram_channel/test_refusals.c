@@ -12,7 +12,7 @@
 
 static const struct {
     const char *preset;
-    const char *settings[3];
+    const char *settings[4];
     const char *message; /* part of it */
 } refused[] = {
     {"ddr4_2400r", {"dram.tras=56"}, "dram.tras is 56 cycles and dram.trc is 55"},
@@ -36,6 +36,7 @@ static const struct {
     {"ddr4_2400r", {"dram.mapping=row bank group column column:2"}, "more bits"},
     {"ddr4_2400r", {"dram.mapping=row bank group:3 column"}, "more bits"},
     {"ddr4_2400r", {"dram.rows=50000", "dram.mapping=bank row group column"}, "row must stand first"},
+    {"ddr4_2400r", {"dram.rows=268435456", "dram.row_bytes=16777216", "dram.channels=4096"}, "2^60"},
     {"ddr4_2400r", {"dram.refresh_postpone=9"}, "refresh_postpone"},
     {"ddr4_2400", {NULL}, "the nearest is ddr4_2400r"},
 };

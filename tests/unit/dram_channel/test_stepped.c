@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 36, REQUESTS = 300 };
+enum { ROUNDS = 8, REQUESTS = 200 };
 
 /* Organisations that the presets do not have, and refresh often enough to matter. */
 static const struct {

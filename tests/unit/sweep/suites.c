@@ -6,5 +6,6 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, sweep_axis_suite());
     srunner_add_suite(runner, sweep_expression_suite());
     srunner_add_suite(runner, sweep_points_suite());
+    srunner_add_suite(runner, sweep_specification_suite());
     srunner_add_suite(runner, sweep_store_suite());
 }

@@ -6,6 +6,7 @@
 Suite *sweep_axis_suite(void);
 Suite *sweep_expression_suite(void);
 Suite *sweep_points_suite(void);
+Suite *sweep_specification_suite(void);
 Suite *sweep_store_suite(void);
 
 #endif

@@ -67,7 +67,7 @@ static enum pim_status keep(void *context, const struct pim_sweep_result *result
 {
     struct sink *sink = context;
     const struct pim_store_host host = {"test", 1};
-    return pim_store_add(sink->store, sink->sweep, result, &host, error);
+    return pim_store_add(sink->store, result, &host, error);
 }
 
 uint64_t run_missing(struct pim_sweep *sweep, const char *path, enum pim_store_mode mode, unsigned threads)

@@ -90,9 +90,9 @@ START_TEST(test_same_bytes)
     for (uint64_t number = POINTS; number-- > 0;) {
         struct pim_sweep_result result;
         run_one(&sweep, number, &result);
-        ck_assert_msg(pim_store_add(back, &sweep, &result, &host, &error) == PIM_OK, "%s", error.text);
+        ck_assert_msg(pim_store_add(back, &result, &host, &error) == PIM_OK, "%s", error.text);
         if (number % 3 == 1)
-            ck_assert_msg(pim_store_add(parts, &sweep, &result, &host, &error) == PIM_OK, "%s", error.text);
+            ck_assert_msg(pim_store_add(parts, &result, &host, &error) == PIM_OK, "%s", error.text);
         pim_sweep_result_terminate(&result);
     }
     pim_store_close(back);
@@ -166,11 +166,11 @@ START_TEST(test_twice)
     struct pim_store *store = open_store(temporary(path, "r"), PIM_STORE_NEW, &sweep);
     run_one(&sweep, 1, &result);
     for (int i = 0; i < 2; i++)
-        ck_assert_msg(pim_store_add(store, &sweep, &result, &host, &error) == PIM_OK, "%s", error.text);
+        ck_assert_msg(pim_store_add(store, &result, &host, &error) == PIM_OK, "%s", error.text);
     for (size_t i = 0; i < result.count; i++)
         if (strcmp(result.statistics[i].name, "cycles") == 0)
             result.statistics[i].integer++;
-    ck_assert_int_eq(pim_store_add(store, &sweep, &result, &host, &error), PIM_INTERNAL);
+    ck_assert_int_eq(pim_store_add(store, &result, &host, &error), PIM_INTERNAL);
     expect_error(&error, PIM_INTERNAL, "point 1 has");
     pim_store_close(store);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM point"), 1);
@@ -196,7 +196,7 @@ START_TEST(test_retried)
     static const int64_t successes[] = {0, 1, 1};
     for (int i = 0; i < 3; i++) {
         bool there;
-        ck_assert_msg(pim_store_add(store, &sweep, order[i], &host, &error) == PIM_OK, "%s", error.text);
+        ck_assert_msg(pim_store_add(store, order[i], &host, &error) == PIM_OK, "%s", error.text);
         ck_assert_int_eq(pim_store_has(store, 1, false, &there, &error), PIM_OK);
         ck_assert_int_eq(there, successes[i]);
     }

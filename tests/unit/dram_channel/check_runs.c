@@ -1,0 +1,95 @@
+#include "tests/unit/dram_channel/check_runs.h"
+#include "tests/unit/dram_channel/support.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void complain(void *context, const struct pim_dram_violation *violation)
+{
+    ck_abort_msg("%s: command %" PRIu64 ", %s in %" PRIu64 ": %s", (const char *)context, violation->number,
+                 pim_dram_command_text(violation->command.command), violation->command.cycle,
+                 violation->constraint ? violation->constraint->text : violation->rule);
+}
+
+static void near(double a, double b, const char *what)
+{
+    ck_assert_msg(fabs(a - b) <= 1e-9 * fabs(b), "%s: %.17g and %.17g", what, a, b);
+}
+
+/* Energy of the counters against energy re-added from the log. */
+static void compare_energy(const struct pim_dram_configuration *configuration, const struct outcome *outcome,
+                           const struct pim_dram_check *check)
+{
+    struct pim_dram_counters counters;
+    struct pim_dram_energy a, b;
+    uint64_t end = outcome->cycles;
+    if (outcome->record_count && outcome->records[outcome->record_count - 1].cycle > end)
+        return; /* maintenance behind the last request: the counters' end is before the log's */
+    pim_dram_check_counters(check, end, &counters);
+    ck_assert_uint_eq(counters.active_cycles, outcome->counters.active_cycles);
+    ck_assert_uint_eq(counters.precharged_banks, outcome->counters.precharged_banks);
+    pim_dram_energy_compute(&configuration->specification, &configuration->energy, &outcome->counters, end,
+                            &a);
+    pim_dram_energy_compute(&configuration->specification, &configuration->energy, &counters, end, &b);
+    if (configuration->energy.model == PIM_DRAM_ENERGY_NONE)
+        return;
+    near(a.activate, b.activate, "activate");
+    near(a.read + a.write, b.read + b.write, "read and write");
+    near(a.refresh, b.refresh, "refresh");
+    near(a.background, b.background, "background");
+    near(a.total, b.total, "total");
+    near(a.total, a.activate + a.precharge + a.read + a.write + a.refresh + a.io + a.background, "sum");
+}
+
+/* A channel's commands are in order, those of several channels are not; column before row as in the log. */
+static int by_cycle(const void *left, const void *right)
+{
+    const struct pim_dram_record *a = left, *b = right;
+    return (a->cycle > b->cycle) - (a->cycle < b->cycle);
+}
+
+uint64_t check_runs(size_t preset_index, unsigned rounds, size_t requests, uint64_t seed)
+{
+    uint64_t commands = 0;
+    static const char *const more[] = {NULL, "dram.refresh_mode=per_bank", "dram.ranks=2",
+                                       "dram.bank_xor=true"};
+    const char *preset = pim_dram_preset(preset_index)->name;
+    struct pim_random random;
+    pim_random_initialize(&random, seed + preset_index);
+    for (unsigned round = 0; round < rounds; round++) {
+        struct settings settings;
+        struct pim_dram_configuration configuration;
+        struct outcome outcome;
+        struct pim_error error = {PIM_OK, ""};
+        random_settings(&settings, &random);
+        const char *all[12] = {NULL};
+        size_t n = 0;
+        while (round > 0 && settings.list[n])
+            all[n] = settings.list[n], n++;
+        const char *extra = more[round % 4];
+        if (extra && !(round % 4 == 1 && strncmp(preset, "ddr4", 4) == 0)) /* DDR4 has no REFpb */
+            all[n] = extra;
+        configure(&configuration, preset, all);
+        struct access *list = random_list(&random, &configuration, requests, 0.05 + pim_random_unit(&random));
+        serve(&outcome, &configuration, list, requests, true);
+        struct pim_dram_check *check = pim_dram_check_create(
+            &configuration.specification, &configuration.policy, complain, (void *)(uintptr_t)preset);
+        ck_assert_ptr_nonnull(check);
+        if (configuration.specification.organization.channels > 1)
+            qsort(outcome.records, outcome.record_count, sizeof *outcome.records, by_cycle);
+        for (size_t i = 0; i < outcome.record_count; i++) {
+            struct pim_dram_logged logged =
+                pim_dram_logged_record(&configuration.specification, &outcome.records[i]);
+            ck_assert(pim_dram_check_command(check, &logged, &error) == PIM_OK);
+        }
+        commands += outcome.record_count;
+        compare_energy(&configuration, &outcome, check);
+        pim_dram_check_destroy(check);
+        outcome_free(&outcome);
+        free(list);
+    }
+    return commands;
+}
