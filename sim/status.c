@@ -30,7 +30,8 @@ enum pim_status pim_fail_in(struct pim_error *error, const char *format, ...)
     (void)vsnprintf(context, sizeof context, format, arguments);
     va_end(arguments);
     assert(error->status != PIM_OK);
-    (void)snprintf(text, sizeof text, "%s: %.*s", context, (int)(sizeof text - sizeof context - 3), error->text);
+    (void)snprintf(text, sizeof text, "%s: %.*s", context, (int)(sizeof text - sizeof context - 3),
+                   error->text);
     memcpy(error->text, text, sizeof text);
     return error->status;
 }

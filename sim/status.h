@@ -1,8 +1,9 @@
 /*
  * Errors as values.
  *
- * A function that can fail because of its input returns `enum pim_status` and takes, as its last parameter, a `struct pim_error *`
- * (never NULL) that receives a message: what is wrong, where, and what would be right. A bug of our own is an assert.
+ * A function that can fail because of its input returns `enum pim_status` and takes, as its last parameter, a
+ * `struct pim_error *` (never NULL) that receives a message: what is wrong, where, and what would be right. A
+ * bug of our own is an assert.
  *
  *     if (width == 0)
  *         return pim_fail(error, PIM_BAD_INPUT, "%s:%d: noc.width is 0: allowed are 1 to 1024", file, line);

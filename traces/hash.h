@@ -16,7 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* XXH64 of `size` bytes with seed 0: what the trace format calls the hash of these bytes. `bytes` is never NULL. */
+/*
+ * XXH64 of `size` bytes with seed 0: what the trace format calls the hash of these bytes. `bytes` is never
+ * NULL.
+ */
 uint64_t pim_hash_bytes(const void *bytes, size_t size);
 
 /* Goes on with a hash that XXH64_reset(state, 0) began. */

@@ -65,8 +65,7 @@ enum pim_status pim_behaviour_check(const struct pim_trace_behaviour *entry, str
 {
     if (entry->start >= PIM_TRACE_PORTS || entry->end >= PIM_TRACE_PORTS)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "task %" PRIu32 " goes from port %" PRIu32 " to port %" PRIu32
-                        ": ports are 0 to %d",
+                        "task %" PRIu32 " goes from port %" PRIu32 " to port %" PRIu32 ": ports are 0 to %d",
                         entry->task, entry->start, entry->end, PIM_TRACE_PORTS - 1);
     return PIM_OK;
 }

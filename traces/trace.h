@@ -59,8 +59,9 @@ struct pim_trace_phase {
 };
 
 /*
- * One entry of a router's behaviour table, in the order in which the router works them: a packet of `task` goes from
- * port `start` to port `end`. What a port number means is the interconnect's; they are below PIM_TRACE_PORTS.
+ * One entry of a router's behaviour table, in the order in which the router works them: a packet of `task`
+ * goes from port `start` to port `end`. What a port number means is the interconnect's; they are below
+ * PIM_TRACE_PORTS.
  */
 struct pim_trace_behaviour {
     uint32_t task, start, end;

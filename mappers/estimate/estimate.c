@@ -11,7 +11,10 @@ static uint64_t logic_cycles(const struct pim_estimate_hardware *hardware, uint6
     return khz == hardware->logic_khz ? cycles : ceil_divide(cycles * hardware->logic_khz, khz);
 }
 
-/* Refresh takes refresh_cycles out of each interval: t cycles of work need t * interval / (interval - refresh) on average. */
+/*
+ * Refresh takes refresh_cycles out of each interval: t cycles of work need t * interval / (interval -
+ * refresh) on average.
+ */
 static uint64_t with_refresh(const struct pim_estimate_hardware *hardware, uint64_t cycles)
 {
     if (hardware->refresh_interval == 0)
@@ -89,7 +92,9 @@ uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint6
     return step * folds + 2 * (uint64_t)hardware->pe_rows + hardware->pe_columns + hardware->pe_depth;
 }
 
-/* A round without the flight of its head: reading, sending and writing, of which the slowest sets the pace. */
+/*
+ * A round without the flight of its head: reading, sending and writing, of which the slowest sets the pace.
+ */
 static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes)
 {
     uint64_t first = bytes < hardware->packet_bytes ? bytes : hardware->packet_bytes;
@@ -118,8 +123,10 @@ uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_
     if (bytes == 0 || nodes < 2)
         return 0;
     uint64_t rounds = nodes - 1;
-    /* A piece crosses rounds - 1 links between neighbours and, at most once, the way back over the whole line. The receives are
-     * announced ahead; only the first announcement is waited for. */
+    /*
+     * A piece crosses rounds - 1 links between neighbours and, at most once, the way back over the whole
+     * line. The receives are announced ahead; only the first announcement is waited for.
+     */
     uint64_t neighbour = hardware->fixed_cycles + 2 * (uint64_t)hardware->hop_cycles;
     uint64_t back = hardware->fixed_cycles + (uint64_t)nodes * hardware->hop_cycles;
     uint64_t flight = logic_cycles(hardware, back + back + (rounds - 1) * neighbour, hardware->network_khz);

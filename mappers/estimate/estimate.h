@@ -1,8 +1,10 @@
 /*
- * Closed-form costs of a node's engines: what mappers compare and traces carry, held against cycles by `pimsim validate`.
+ * Closed-form costs of a node's engines: what mappers compare and traces carry, held against cycles by
+ * `pimsim validate`.
  *
- * All results are cycles of the logic clock, rounded up. The forms assume what a closed form can: no contention in the network, one
- * client of the memory at a time, and work that is limited by its slowest engine. docs/models/estimate.md derives each of them.
+ * All results are cycles of the logic clock, rounded up. The forms assume what a closed form can: no
+ * contention in the network, one client of the memory at a time, and work that is limited by its slowest
+ * engine. docs/models/estimate.md derives each of them.
  */
 #ifndef PIMSIM_MAPPERS_ESTIMATE_ESTIMATE_H
 #define PIMSIM_MAPPERS_ESTIMATE_ESTIMATE_H
@@ -42,7 +44,8 @@ struct pim_estimate_hardware {
 uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write);
 
 /*
- * Memory: `pieces` pieces of `bytes`, `pitch` bytes apart, in `bursts` bursts. A burst opens a row, and so does each row it reaches.
+ * Memory: `pieces` pieces of `bytes`, `pitch` bytes apart, in `bursts` bursts. A burst opens a row, and so
+ * does each row it reaches.
  */
 uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch,
                              uint64_t pieces, uint64_t bursts, bool write);
@@ -62,8 +65,9 @@ uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint6
                              uint64_t k);
 
 /*
- * Network: a cyclic dataflow of nodes - 1 rounds, in each of which every one of `nodes` nodes in a line sends at most `bytes` to its
- * successor and the last one to the first. A round ends when its message is written to memory; the next one forwards it.
+ * Network: a cyclic dataflow of nodes - 1 rounds, in each of which every one of `nodes` nodes in a line sends
+ * at most `bytes` to its successor and the last one to the first. A round ends when its message is written to
+ * memory; the next one forwards it.
  */
 uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_t bytes, unsigned nodes);
 
@@ -88,14 +92,16 @@ struct pim_matrix_shape {
     bool full_rows;   /* a tile holds whole output rows (softmax) */
     unsigned vector_passes; /* of the ACU over each output */
     bool residual;          /* each output tile is loaded once more, to be added */
-    /* Bytes from one row of an operand in memory to the next; right_pitch 0: its tiles lie one after another. */
+    /*
+     * Bytes from one row of an operand in memory to the next; right_pitch 0: its tiles lie one after another.
+     */
     uint32_t input_pitch, right_pitch, output_pitch;
     bool right_columns; /* the right operand is stored transposed: n rows of k */
 };
 
 /*
- * Chooses the tiling with the least estimate, and gives the estimate of all `count` products. Returns false when not even the smallest tile
- * fits the buffers.
+ * Chooses the tiling with the least estimate, and gives the estimate of all `count` products. Returns false
+ * when not even the smallest tile fits the buffers.
  */
 bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
                          struct pim_tiling *tiling, struct pim_matrix_estimate *estimate);

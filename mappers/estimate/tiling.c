@@ -1,10 +1,11 @@
 /*
  * Tiles of a matrix product.
  *
- * Order of work (the emitter in mappers/allspark follows it): for each block of m rows; for each block of n columns; for each tile
- * of k: load input (unless resident) and weights, multiply; then one pass through the ACU and a store of the output tile.
- * Both operands are double-buffered: a tile takes at most half of its buffer, except that a resident input that is the only row
- * block may take all of it. An output tile takes half of its buffer, or all of it when there is no other way.
+ * Order of work (the emitter in mappers/allspark follows it): for each block of m rows; for each block of n
+ * columns; for each tile of k: load input (unless resident) and weights, multiply; then one pass through the
+ * ACU and a store of the output tile. Both operands are double-buffered: a tile takes at most half of its
+ * buffer, except that a resident input that is the only row block may take all of it. An output tile takes
+ * half of its buffer, or all of it when there is no other way.
  */
 #include "mappers/estimate/estimate.h"
 
@@ -102,14 +103,20 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     estimate->compute = count * compute;
     estimate->memory = count * memory;
     estimate->vector = count * vector;
-    /* The first operands come before anything, the last output tile leaves after everything; in between the slowest sets the pace. */
+    /*
+     * The first operands come before anything, the last output tile leaves after everything; in between the
+     * slowest sets the pace.
+     */
     uint64_t first = input_cycles(product, tile_m, tile_k, 1) + right_cycles(product, tile_n, tile_k, 1);
     uint64_t last_vector = pim_estimate_vector(hardware, tile_m, tile_n, shape->vector_passes);
     uint64_t last_store = output_cycles(product, tile_m, tile_n, 1);
     uint64_t middle = above(estimate->memory, first + last_store);
     if (estimate->compute > middle)
         middle = estimate->compute;
-    /* Output tiles of more than half the buffer are not double-buffered: the array waits for the ACU to give the tile back. */
+    /*
+     * Output tiles of more than half the buffer are not double-buffered: the array waits for the ACU to give
+     * the tile back.
+     */
     bool serial = 2 * tile_m * tile_n * hardware->accumulator_bytes > hardware->output_bytes;
     uint64_t rest = above(estimate->vector, last_vector);
     if (serial && estimate->compute + rest > middle)
@@ -143,7 +150,10 @@ static bool complete(const struct product *product, uint64_t output_space, struc
     return true;
 }
 
-/* One candidate: `variant` says whether the input is resident, the output may take its whole buffer, and how narrow it is. */
+/*
+ * One candidate: `variant` says whether the input is resident, the output may take its whole buffer, and how
+ * narrow it is.
+ */
 static bool propose(const struct product *product, uint32_t rows, bool only_block, unsigned variant,
                     struct pim_tiling *candidate)
 {

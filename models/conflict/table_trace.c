@@ -20,9 +20,8 @@ static enum pim_status write_router(struct pim_trace_writer *writer, uint32_t ro
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %zu operations of router %" PRIu32,
                         list->count, router);
     for (size_t i = 0; i < list->count; i++)
-        entries[i] = (struct pim_trace_behaviour){.task = list->operation[i].task,
-                                                  .start = list->operation[i].from,
-                                                  .end = list->operation[i].to};
+        entries[i] = (struct pim_trace_behaviour){
+            .task = list->operation[i].task, .start = list->operation[i].from, .end = list->operation[i].to};
     enum pim_status status =
         pim_trace_writer_behaviour(writer, router, entries, (uint32_t)list->count, error);
     free(entries);
@@ -73,8 +72,8 @@ static enum pim_status read_router(struct pim_behaviour *behaviour, uint32_t rou
                             "behaviour table of router %" PRIu32 " entry %" PRIu32 ": start %" PRIu32
                             ", end %" PRIu32 " are no orientations: allowed are 0 to %d",
                             router, i, entries[i].start, entries[i].end, PIM_PORTS - 1);
-        list->operation[i] = (struct pim_operation){entries[i].task, (uint8_t)entries[i].start,
-                                                    (uint8_t)entries[i].end};
+        list->operation[i] =
+            (struct pim_operation){entries[i].task, (uint8_t)entries[i].start, (uint8_t)entries[i].end};
         list->count++;
     }
     return PIM_OK;

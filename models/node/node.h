@@ -97,7 +97,10 @@ struct pim_actions {
     uint64_t dram_bits;
     uint64_t dram_activates; /* rows opened: of all banks that work in lock-step */
     uint64_t noc_bit_hops;
-        /* bits times links between routers */ /* flits x bits of a flit x routers traversed, announcements included */
+    /*
+         * bits times links between routers */ /* flits x bits of a flit x routers traversed, announcements
+         * included
+         */
 };
 
 /* One phase, summed over the units that run it. Times in ticks. */

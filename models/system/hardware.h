@@ -1,5 +1,6 @@
 /*
- * The hardware that a configuration describes: the values of its keys as the plain structs of the models, checked.
+ * The hardware that a configuration describes: the values of its keys as the plain structs of the models,
+ * checked.
  */
 #ifndef PIMSIM_MODELS_SYSTEM_HARDWARE_H
 #define PIMSIM_MODELS_SYSTEM_HARDWARE_H
@@ -17,7 +18,10 @@ struct pim_hardware {
     struct pim_energy_configuration energy;
 };
 
-/* Fills `hardware` from a complete configuration of pim_hardware_schema. PIM_BAD_INPUT names the key and its place. */
+/*
+ * Fills `hardware` from a complete configuration of pim_hardware_schema. PIM_BAD_INPUT names the key and its
+ * place.
+ */
 enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
                                   struct pim_hardware *hardware, struct pim_error *error);
 

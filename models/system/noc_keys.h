@@ -1,6 +1,6 @@
 /*
- * The keys of the network on chip: one list for the two schemas that hold them, the hardware's (schema.c) and that of the network alone
- * (noc_schema.c). Defaults are those of BookSim 2.
+ * The keys of the network on chip: one list for the two schemas that hold them, the hardware's (schema.c) and
+ * that of the network alone (noc_schema.c). Defaults are those of BookSim 2.
  */
 #ifndef PIMSIM_MODELS_SYSTEM_NOC_KEYS_H
 #define PIMSIM_MODELS_SYSTEM_NOC_KEYS_H

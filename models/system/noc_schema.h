@@ -7,7 +7,10 @@
 
 extern const struct pim_schema pim_noc_schema;
 
-/* Fills `noc` from the noc.* keys of either schema; width and height come from the caller. Checks the result; PIM_BAD_INPUT. */
+/*
+ * Fills `noc` from the noc.* keys of either schema; width and height come from the caller. Checks the result;
+ * PIM_BAD_INPUT.
+ */
 enum pim_status pim_noc_configuration_read(const struct pim_configuration *configuration, uint32_t width,
                                            uint32_t height, struct pim_noc_configuration *noc,
                                            struct pim_error *error);

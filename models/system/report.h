@@ -14,7 +14,7 @@ struct pim_report_inputs {
     const char *trace_name;
     uint64_t config_hash;
     const struct pim_configuration *configuration; /* borrowed; NULL: its text is left out */
-    uint64_t seed;     /* 0: nothing in a replay is random */
+    uint64_t seed;                                 /* 0: nothing in a replay is random */
     bool reproducible; /* leave out what differs from run to run: host time and memory */
     double cpu_seconds;
     uint64_t peak_memory_bytes;

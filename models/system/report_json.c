@@ -221,7 +221,8 @@ static void put_inputs(struct pim_json *json, const struct pim_system *system,
     pim_json_put_text(json, "mapping", description->mapping);
     put_hash(json, "trace_hash", pim_trace_hash(system->trace));
     put_hash(json, "config_hash", inputs->config_hash);
-    char *configuration = inputs->configuration ? pim_configuration_write(inputs->configuration, false) : NULL;
+    char *configuration =
+        inputs->configuration ? pim_configuration_write(inputs->configuration, false) : NULL;
     if (configuration)
         pim_json_put_text(json, "configuration", configuration);
     else

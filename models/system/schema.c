@@ -1,4 +1,7 @@
-/* The table behind `pim_hardware_schema`; models/system/hardware.c turns the values into the models' own structs. */
+/*
+ * The table behind `pim_hardware_schema`; models/system/hardware.c turns the values into the models' own
+ * structs.
+ */
 #include "models/system/schema.h"
 
 #include "models/system/noc_keys.h"

@@ -84,7 +84,10 @@ static double latency_so_far(const struct measurement *measurement)
     return (pim_sum_real(&measurement->result->latency.sum) + ages) / (double)measurement->created;
 }
 
-/* Half width of the 95 % interval of the mean of `count` batch means: Student's t with count - 1 degrees of freedom. */
+/*
+ * Half width of the 95 % interval of the mean of `count` batch means: Student's t with count - 1 degrees of
+ * freedom.
+ */
 static double half_width(const double *means, uint32_t count)
 {
     static const double t[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
@@ -173,7 +176,10 @@ enum pim_status pim_traffic_measure(const struct pim_noc_configuration *noc,
         status = measure_samples(&measurement, error);
     }
     if (status == PIM_OK && !result->saturated) {
-        /* Traffic goes on, so that the last packets meet what the first ones met. What takes as long as everything before is stuck. */
+        /*
+         * Traffic goes on, so that the last packets meet what the first ones met. What takes as long as
+         * everything before is stuck.
+         */
         uint64_t patience = 10 * (configuration->warm_up + result->measured_cycles) + 100000;
         run(&measurement, measurement.cycle + patience, true);
         result->saturated = measurement.arrived < measurement.created;

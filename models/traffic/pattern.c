@@ -1,7 +1,8 @@
 /*
- * Traffic patterns as BookSim 2 defines them (traffic.cpp; facts F13, F42 of docs/models/noc.md's source): node = x + width * y; uniform
- * traffic includes the node itself; tornado moves both coordinates by ceil(k / 2) - 1, neighbour by 1, modulo the side; asymmetric
- * sends to one of the two nodes (source mod N / 2) + {0, N / 2}. On a rectangle each coordinate has its own side.
+ * Traffic patterns as BookSim 2 defines them (traffic.cpp; facts F13, F42 of docs/models/noc.md's source):
+ * node = x + width * y; uniform traffic includes the node itself; tornado moves both coordinates by ceil(k /
+ * 2) - 1, neighbour by 1, modulo the side; asymmetric sends to one of the two nodes (source mod N / 2) + {0,
+ * N / 2}. On a rectangle each coordinate has its own side.
  */
 #include "models/traffic/traffic.h"
 

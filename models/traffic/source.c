@@ -1,6 +1,7 @@
 /*
- * Sources: every flow knows the cycle of its next packet; a heap has the earliest. Bernoulli trials that fail are not made one by one: the
- * number of failures before a success is drawn at once (geometric), which has the same distribution.
+ * Sources: every flow knows the cycle of its next packet; a heap has the earliest. Bernoulli trials that fail
+ * are not made one by one: the number of failures before a success is drawn at once (geometric), which has
+ * the same distribution.
  */
 #include "models/traffic/traffic.h"
 
@@ -105,7 +106,9 @@ static uint64_t next_success(struct flow *flow, uint64_t from)
     struct process *process = flow->process;
     uint64_t cycle = from + pim_geometric_next(&process->trial, &flow->random);
     while (process->bursts && cycle >= flow->on_until) {
-        /* The success falls into an off time: it is drawn anew in the next on time (trials have no memory). */
+        /*
+         * The success falls into an off time: it is drawn anew in the next on time (trials have no memory).
+         */
         uint64_t on_from = flow->on_until + 1 + pim_geometric_next(&process->off, &flow->random);
         flow->on_until = on_from + 1 + pim_geometric_next(&process->on, &flow->random);
         cycle = on_from + pim_geometric_next(&process->trial, &flow->random);

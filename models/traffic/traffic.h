@@ -1,12 +1,15 @@
 /*
- * Traffic for the network alone: packet lists that are replayed exactly, and synthetic traffic that is measured.
+ * Traffic for the network alone: packet lists that are replayed exactly, and synthetic traffic that is
+ * measured.
  *
- * Synthetic traffic is a set of flows: each has a source, a process that makes packets (Bernoulli trials in every cycle, or the same in
- * bursts), a distribution of sizes and a rule for destinations. Every flow has a random stream of its own, so a flow's packets do not
- * depend on what the network does, nor on other flows. Nothing is done in cycles without a packet.
+ * Synthetic traffic is a set of flows: each has a source, a process that makes packets (Bernoulli trials in
+ * every cycle, or the same in bursts), a distribution of sizes and a rule for destinations. Every flow has a
+ * random stream of its own, so a flow's packets do not depend on what the network does, nor on other flows.
+ * Nothing is done in cycles without a packet.
  *
- * A measurement has three parts: warm-up; measuring, in samples, until the mean latency is known to the asked precision (95 % confidence, by
- * batch means) or the samples run out; draining, while traffic goes on, until every packet created while measuring has arrived.
+ * A measurement has three parts: warm-up; measuring, in samples, until the mean latency is known to the asked
+ * precision (95 % confidence, by batch means) or the samples run out; draining, while traffic goes on, until
+ * every packet created while measuring has arrived.
  */
 #ifndef PIMSIM_MODELS_TRAFFIC_TRAFFIC_H
 #define PIMSIM_MODELS_TRAFFIC_TRAFFIC_H
@@ -29,8 +32,8 @@ struct pim_packet_list {
 };
 
 /*
- * Reads "cycle,source,destination,flits" with a header. PIM_BAD_INPUT names the row: nodes that do not exist, cycles that go back, sizes of
- * 0 or beyond 2^32 flits. The caller terminates the list.
+ * Reads "cycle,source,destination,flits" with a header. PIM_BAD_INPUT names the row: nodes that do not exist,
+ * cycles that go back, sizes of 0 or beyond 2^32 flits. The caller terminates the list.
  */
 enum pim_status pim_packet_list_read(const char *path, const struct pim_noc_configuration *noc,
                                      struct pim_packet_list *list, struct pim_error *error);
@@ -62,8 +65,8 @@ struct pim_traffic_result {
 void pim_traffic_result_terminate(struct pim_traffic_result *result);
 
 /*
- * Replays a list in an empty network until everything has arrived. `deliveries` receives count records in the order of the list (their
- * `packet` is the index). PIM_DEADLOCK when packets are left that nothing can move.
+ * Replays a list in an empty network until everything has arrived. `deliveries` receives count records in the
+ * order of the list (their `packet` is the index). PIM_DEADLOCK when packets are left that nothing can move.
  */
 enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc,
                                    const struct pim_packet_list *list, struct pim_noc_delivery *deliveries,
@@ -139,7 +142,9 @@ const char *pim_pattern_name(unsigned pattern);
 
 /* --- inside --- */
 
-/* Checks that a pattern is defined on the network (transpose: square; bit patterns: a power of two of nodes). */
+/*
+ * Checks that a pattern is defined on the network (transpose: square; bit patterns: a power of two of nodes).
+ */
 enum pim_status pim_pattern_check(const struct pim_noc_configuration *noc,
                                   const struct pim_traffic_class *class, struct pim_error *error);
 /* Destination of a packet of `source`; draws from `random` where the pattern is random. */

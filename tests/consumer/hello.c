@@ -1,8 +1,8 @@
 /*
  * Uses every function of the public header, as a stranger's program would.
  *
- *     hello            prints the version of the library; fails when it is not the one of the header, or when a
- *                      mistake is not refused
+ *     hello            prints the version of the library; fails when it is not the one of the header, or when
+ *                      a mistake is not refused
  *     hello TRACE      replays the trace and prints the results as JSON
  */
 #include <pimsim/pimsim.h>

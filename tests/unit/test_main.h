@@ -1,6 +1,6 @@
 /*
- * Every test program defines pimsim_suites(); main() in test_main.c runs them (one when CK_RUN_SUITE names it) and fails when
- * no check ran, because a misspelt suite would otherwise pass.
+ * Every test program defines pimsim_suites(); main() in test_main.c runs them (one when CK_RUN_SUITE names
+ * it) and fails when no check ran, because a misspelt suite would otherwise pass.
  */
 #ifndef PIMSIM_TESTS_TEST_MAIN_H
 #define PIMSIM_TESTS_TEST_MAIN_H
@@ -10,8 +10,10 @@
 /* Adds all suites of this program to the runner. */
 void pimsim_suites(SRunner *runner);
 
-/* Path below the source folder ("tests/data/..."): from PIMSIM_SOURCE_DIR, else the working directory. Static storage per call site
- * is the caller's: the text is written to `buffer`. */
+/*
+ * Path below the source folder ("tests/data/..."): from PIMSIM_SOURCE_DIR, else the working directory. Static
+ * storage per call site is the caller's: the text is written to `buffer`.
+ */
 const char *pimsim_source_path(char *buffer, size_t size, const char *relative);
 
 #endif

@@ -18,7 +18,8 @@ static const struct {
 } commands[] = {
     {"kernel", bench_kernel, "event kernel: ns per event and per clocked module, beside a binary heap"},
     {"dram", bench_dram, "DRAM bank: bursts and columns per CPU second"},
-    {"channel", bench_dram_channel, "DRAM channels: requests per CPU second beside measured Ramulator 2.1 and DRAMsim3"},
+    {"channel", bench_dram_channel,
+     "DRAM channels: requests per CPU second beside measured Ramulator 2.1 and DRAMsim3"},
     {"noc", bench_noc, "mesh: flit-hops, flits and packet-hops per CPU second"},
     {"run", bench_run, "the whole program: maps and replays Swin networks; time, rates and memory"},
 };

@@ -7,7 +7,7 @@
 #include "sim/configuration.h"
 
 /* The closed forms' view of a hardware. */
-void command_estimate_hardware(const struct pim_configuration *configuration, const struct pim_hardware *hardware,
-                               struct pim_estimate_hardware *estimate);
+void command_estimate_hardware(const struct pim_configuration *configuration,
+                               const struct pim_hardware *hardware, struct pim_estimate_hardware *estimate);
 
 #endif

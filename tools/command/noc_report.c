@@ -143,7 +143,10 @@ enum pim_status noc_report(FILE *file, unsigned format, const struct pim_noc_con
 
 enum { PLOT_ROWS = 16, PLOT_COLUMNS = 60 };
 
-/* Latency over accepted rate, with characters; latency on a logarithmic scale, as curves near saturation need it. */
+/*
+ * Latency over accepted rate, with characters; latency on a logarithmic scale, as curves near saturation need
+ * it.
+ */
 static void plot(FILE *file, const struct noc_point *points, size_t count)
 {
     char canvas[PLOT_ROWS][PLOT_COLUMNS + 1];

@@ -229,7 +229,10 @@ static enum pim_status measure_point(const struct request *request, const struct
     return PIM_OK;
 }
 
-/* Halves the gap between the last rate with a bounded latency and the first without until it is a twentieth of the step. */
+/*
+ * Halves the gap between the last rate with a bounded latency and the first without until it is a twentieth
+ * of the step.
+ */
 static enum pim_status find_saturation(const struct request *request, const struct pim_noc_configuration *noc,
                                        double low, double high, double resolution, double *saturation,
                                        struct pim_error *error)
@@ -339,8 +342,10 @@ int noc_traffic(int argument_count, char **arguments)
          .argument = "FILE",
          .help = "Configuration of the network (libconfig, keys noc.*)"},
         OPTION_QUIET(request.common),
-        RULE_TEXT("packets", request.packets, "FILE", "Replays a packet list: cycle,source,destination,flits"),
-        RULE_TEXT("log", request.log, "FILE", "With --packets: writes when each packet was injected and arrived"),
+        RULE_TEXT("packets", request.packets, "FILE",
+                  "Replays a packet list: cycle,source,destination,flits"),
+        RULE_TEXT("log", request.log, "FILE",
+                  "With --packets: writes when each packet was injected and arrived"),
         RULE_CHOICE("traffic", request.pattern, "PATTERN", PATTERNS, "Synthetic traffic: " PATTERNS),
         RULE_REAL("rate", request.rate, "RATE", 0, 1e9, "Flits per node and cycle"),
         RULE_CHOICE("rate-unit", request.rate_unit, "UNIT", "flits|packets",
@@ -356,10 +361,12 @@ int noc_traffic(int argument_count, char **arguments)
         RULE_UNSIGNED("seed", request.seed, "N", 0, UINT64_MAX, "Seed of the traffic; 1 by default"),
         RULE_UNSIGNED("warm-up", request.warm_up, "CYCLES", 0, CYCLES_MOST,
                       "Cycles before measuring; 3000 by default"),
-        RULE_UNSIGNED("sample", request.sample, "CYCLES", 1, CYCLES_MOST, "Cycles of a sample; 2000 by default"),
-        RULE_UNSIGNED("samples", request.samples, "N", 1, 1000,
-                      "Most samples; 50 by default. At least 5 are taken, and no more once the mean latency is "
-                      "precise enough"),
+        RULE_UNSIGNED("sample", request.sample, "CYCLES", 1, CYCLES_MOST,
+                      "Cycles of a sample; 2000 by default"),
+        RULE_UNSIGNED(
+            "samples", request.samples, "N", 1, 1000,
+            "Most samples; 50 by default. At least 5 are taken, and no more once the mean latency is "
+            "precise enough"),
         RULE_REAL("precision", request.precision, "SHARE", 1e-9, 1,
                   "95 % confidence at which to stop, as a share of the mean latency; 0.005 by default"),
         RULE_REAL("latency-limit", request.latency_limit, "CYCLES", 1, 1e12,

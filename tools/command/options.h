@@ -85,15 +85,15 @@ void options_parse(const struct option_usage *usage, int argument_count, char **
         .name = rule, .kind = OPTION_CHOICE, .target = &(variable), .argument = value, .choices = list,      \
         .help = text                                                                                         \
     }
-#define RULE_UNSIGNED(rule, variable, value, least, most, text)                                             \
+#define RULE_UNSIGNED(rule, variable, value, least, most, text)                                              \
     {                                                                                                        \
         .name = rule, .kind = OPTION_UNSIGNED, .target = &(variable), .argument = value, .minimum = least,   \
-        .maximum = most, .help = text                                                                       \
+        .maximum = most, .help = text                                                                        \
     }
-#define RULE_REAL(rule, variable, value, least, most, text)                                                 \
+#define RULE_REAL(rule, variable, value, least, most, text)                                                  \
     {                                                                                                        \
         .name = rule, .kind = OPTION_REAL, .target = &(variable), .argument = value, .real_minimum = least,  \
-        .real_maximum = most, .help = text                                                                  \
+        .real_maximum = most, .help = text                                                                   \
     }
 
 /* What most commands take. */

@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* "FROM:TO" in cycles; an absent end means without limit. */
-static enum pim_status parse_window(const char *text, struct pim_system_options *options, struct pim_error *error)
+static enum pim_status parse_window(const char *text, struct pim_system_options *options,
+                                    struct pim_error *error)
 {
     options->timeline_begin = 0;
     options->timeline_end = UINT64_MAX;
@@ -17,16 +18,18 @@ static enum pim_status parse_window(const char *text, struct pim_system_options 
         return pim_fail(error, PIM_USAGE, "--timeline-window %s: FROM:TO in cycles is expected", text);
     memcpy(from, text, (size_t)(colon - text));
     from[colon - text] = '\0';
-    if (*from && parse_unsigned("--timeline-window", from, 0, UINT64_MAX, &options->timeline_begin, error) != PIM_OK)
+    if (*from &&
+        parse_unsigned("--timeline-window", from, 0, UINT64_MAX, &options->timeline_begin, error) != PIM_OK)
         return error->status;
-    if (colon[1] && parse_unsigned("--timeline-window", colon + 1, options->timeline_begin, UINT64_MAX, &options->timeline_end,
-                                   error) != PIM_OK)
+    if (colon[1] && parse_unsigned("--timeline-window", colon + 1, options->timeline_begin, UINT64_MAX,
+                                   &options->timeline_end, error) != PIM_OK)
         return error->status;
     return PIM_OK;
 }
 
-enum pim_status replay_run(const char *path, const struct common_options *common, const struct replay_options *options,
-                           struct replay *replay, struct pim_error *error)
+enum pim_status replay_run(const char *path, const struct common_options *common,
+                           const struct replay_options *options, struct replay *replay,
+                           struct pim_error *error)
 {
     *replay = (struct replay){.path = path};
     struct pim_system_options system = {.until_cycle = options->until,
@@ -34,7 +37,8 @@ enum pim_status replay_run(const char *path, const struct common_options *common
                                         .timeline_units = options->timeline_units,
                                         .quiet = common->quiet};
     struct pim_hardware hardware;
-    if (parse_window(options->timeline_window, &system, error) != PIM_OK || pim_trace_open(path, &replay->trace, error) != PIM_OK)
+    if (parse_window(options->timeline_window, &system, error) != PIM_OK ||
+        pim_trace_open(path, &replay->trace, error) != PIM_OK)
         return error->status;
     static const char *const fidelities[] = {NULL, "ideal", "analytic", "flit"}; /* as REPLAY_FIDELITIES */
     const struct pim_hardware_sources sources = {.files = common->hardware.items,
@@ -42,7 +46,8 @@ enum pim_status replay_run(const char *path, const struct common_options *common
                                                  .sets = common->sets.items,
                                                  .set_count = common->sets.count,
                                                  .fidelity = fidelities[options->fidelity]};
-    if (pim_configure_replay(replay->trace, path, &sources, &replay->configuration, &hardware, error) != PIM_OK)
+    if (pim_configure_replay(replay->trace, path, &sources, &replay->configuration, &hardware, error) !=
+        PIM_OK)
         return error->status;
     if (pim_system_create(&hardware, replay->trace, &system, &replay->system, error) != PIM_OK ||
         pim_system_run(replay->system, error) != PIM_OK)

@@ -12,21 +12,37 @@ struct replay_options {
     unsigned fidelity; /* index in REPLAY_FIDELITIES; the first means "as configured" */
 };
 
-#define REPLAY_DEFAULTS {.until = PIM_UNTIL_END}
+#define REPLAY_DEFAULTS                                                                                      \
+    {                                                                                                        \
+        .until = PIM_UNTIL_END                                                                               \
+    }
 #define REPLAY_FIDELITIES "configured|ideal|analytic|flit"
-#define OPTIONS_REPLAY(replay)                                                                                                   \
-    {.name = "until", .kind = OPTION_UNSIGNED, .target = &(replay).until, .argument = "CYCLE",                                   \
-     .help = "Stops at the start of this cycle of the logic clock", .maximum = UINT64_MAX},                                      \
-        {.name = "noc", .kind = OPTION_CHOICE, .target = &(replay).fidelity, .argument = "FIDELITY",                             \
-         .choices = REPLAY_FIDELITIES,                                                                                           \
-         .help = "ideal, analytic or flit instead of the configured fidelity of the network"},                                   \
-        {.name = "timeline", .kind = OPTION_TEXT, .target = &(replay).timeline, .argument = "FILE",                              \
-         .help = "Writes a timeline that opens in Perfetto"},                                                                    \
-        {.name = "timeline-units", .kind = OPTION_TEXT, .target = &(replay).timeline_units, .argument = "LIST",                  \
-         .help = "Units of the timeline, as 0-3,17; by default the first and the last"},                                         \
-    {                                                                                                                            \
-        .name = "timeline-window", .kind = OPTION_TEXT, .target = &(replay).timeline_window, .argument = "FROM:TO",              \
-        .help = "Logic cycles of the timeline; by default all"                                                                   \
+#define OPTIONS_REPLAY(replay)                                                                               \
+    {.name = "until",                                                                                        \
+     .kind = OPTION_UNSIGNED,                                                                                \
+     .target = &(replay).until,                                                                              \
+     .argument = "CYCLE",                                                                                    \
+     .help = "Stops at the start of this cycle of the logic clock",                                          \
+     .maximum = UINT64_MAX},                                                                                 \
+        {.name = "noc",                                                                                      \
+         .kind = OPTION_CHOICE,                                                                              \
+         .target = &(replay).fidelity,                                                                       \
+         .argument = "FIDELITY",                                                                             \
+         .choices = REPLAY_FIDELITIES,                                                                       \
+         .help = "ideal, analytic or flit instead of the configured fidelity of the network"},               \
+        {.name = "timeline",                                                                                 \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(replay).timeline,                                                                       \
+         .argument = "FILE",                                                                                 \
+         .help = "Writes a timeline that opens in Perfetto"},                                                \
+        {.name = "timeline-units",                                                                           \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(replay).timeline_units,                                                                 \
+         .argument = "LIST",                                                                                 \
+         .help = "Units of the timeline, as 0-3,17; by default the first and the last"},                     \
+    {                                                                                                        \
+        .name = "timeline-window", .kind = OPTION_TEXT, .target = &(replay).timeline_window,                 \
+        .argument = "FROM:TO", .help = "Logic cycles of the timeline; by default all"                        \
     }
 
 struct replay {
@@ -38,8 +54,9 @@ struct replay {
 };
 
 /* Runs; replay_terminate is needed in every case. */
-enum pim_status replay_run(const char *path, const struct common_options *common, const struct replay_options *options,
-                           struct replay *replay, struct pim_error *error);
+enum pim_status replay_run(const char *path, const struct common_options *common,
+                           const struct replay_options *options, struct replay *replay,
+                           struct pim_error *error);
 struct pim_report_inputs replay_inputs(const struct replay *replay, bool reproducible);
 void replay_terminate(struct replay *replay);
 

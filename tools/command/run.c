@@ -14,17 +14,22 @@ struct request {
     bool reproducible;
 };
 
-/* With --stats the chosen format goes to its file, and the text summary to the screen unless that is the same place. */
-static enum pim_status write_reports(const struct request *request, const struct replay *replay, struct pim_error *error)
+/*
+ * With --stats the chosen format goes to its file, and the text summary to the screen unless that is the same
+ * place.
+ */
+static enum pim_status write_reports(const struct request *request, const struct replay *replay,
+                                     struct pim_error *error)
 {
     struct pim_report_inputs inputs = replay_inputs(replay, request->reproducible);
     if (!request->stats)
-        return pim_report_write(replay->system, &replay->result, &inputs, (enum pim_report_format)request->format, stdout, error);
+        return pim_report_write(replay->system, &replay->result, &inputs,
+                                (enum pim_report_format)request->format, stdout, error);
     struct pim_output *output;
     if (pim_output_open(&output, request->stats, error) != PIM_OK)
         return error->status;
-    if (pim_report_write(replay->system, &replay->result, &inputs, (enum pim_report_format)request->format, pim_output_file(output),
-                         error) != PIM_OK) {
+    if (pim_report_write(replay->system, &replay->result, &inputs, (enum pim_report_format)request->format,
+                         pim_output_file(output), error) != PIM_OK) {
         pim_output_abandon(output);
         return error->status;
     }
@@ -37,14 +42,21 @@ int command_run(int argument_count, char **arguments)
     const struct option_rule rules[] = {
         OPTIONS_COMMON(request.common),
         OPTIONS_REPLAY(request.replay),
-        {.name = "stats", .kind = OPTION_TEXT, .target = &request.stats, .argument = "FILE",
+        {.name = "stats",
+         .kind = OPTION_TEXT,
+         .target = &request.stats,
+         .argument = "FILE",
          .help = "Writes the results to FILE (- is standard output) in the chosen format"},
         OPTION_FORMAT(request.format, "text|json|csv"),
-        {.name = "reproducible", .kind = OPTION_FLAG, .target = &request.reproducible,
+        {.name = "reproducible",
+         .kind = OPTION_FLAG,
+         .target = &request.reproducible,
          .help = "Leaves out what differs from run to run: host seconds and memory"},
     };
-    const struct option_usage usage = {"TRACE", "Replays a trace and tells cycles, energy, and where the time went.", rules,
-                                       sizeof rules / sizeof rules[0], 1, 1};
+    const struct option_usage usage = {
+        "TRACE", "Replays a trace and tells cycles, energy, and where the time went.",
+        rules,   sizeof rules / sizeof rules[0],
+        1,       1};
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};

@@ -1,10 +1,11 @@
 /*
- * pimsim validate: the mapper's estimate of every phase beside simulated cycles, and what the simulator attributes the difference to.
+ * pimsim validate: the mapper's estimate of every phase beside simulated cycles, and what the simulator
+ * attributes the difference to.
  *
- * The simulated time of a phase is by how much it moves the end of the work: from the latest end of all phases before it to its own latest
- * end. So phases tile the run without gap or overlap, and their sum is the run. The parts beside it are those of the unit that left the
- * phase last; what it waited for other units shows as waiting, and what the phase took less than that unit, because units drift apart,
- * as overlap.
+ * The simulated time of a phase is by how much it moves the end of the work: from the latest end of all
+ * phases before it to its own latest end. So phases tile the run without gap or overlap, and their sum is the
+ * run. The parts beside it are those of the unit that left the phase last; what it waited for other units
+ * shows as waiting, and what the phase took less than that unit, because units drift apart, as overlap.
  */
 #include "sim/csv.h"
 #include "sim/json.h"
@@ -20,7 +21,10 @@
 
 enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 
-/* One line: a phase, a step over all its phases, or the whole run. Cycles of the logic clock, means over units. */
+/*
+ * One line: a phase, a step over all its phases, or the whole run. Cycles of the logic clock, means over
+ * units.
+ */
 struct line {
     const char *name;
     uint64_t phases;

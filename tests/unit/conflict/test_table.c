@@ -180,8 +180,7 @@ START_TEST(traces_without_operations_are_refused)
 {
     static const struct pim_trace_behaviour cycles = {.task = 0, .start = 100, .end = 200},
                                             beyond = {.task = 0, .start = 0, .end = 13};
-    static const struct pim_trace_behaviour good = {
-        .task = 0, .start = PIM_PORT_PE, .end = PIM_PORT_WEST};
+    static const struct pim_trace_behaviour good = {.task = 0, .start = PIM_PORT_PE, .end = PIM_PORT_WEST};
     char path[64];
     struct pim_behaviour table;
     struct pim_error error = {0};

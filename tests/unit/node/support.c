@@ -242,9 +242,8 @@ static void check_network(const struct run *run)
     ck_assert_uint_eq(result->bytes_sent, result->bytes_received);
     ck_assert_uint_eq(result->noc.packets_sent, result->noc.packets_delivered);
     ck_assert_uint_eq(result->noc.flits_sent, result->noc.flits_delivered);
-    ck_assert_uint_eq(result->actions.noc_bit_hops,
-                      (result->noc.flit_hops - result->noc.flits_delivered) *
-                          run->system->hardware.noc.flit_bits);
+    ck_assert_uint_eq(result->actions.noc_bit_hops, (result->noc.flit_hops - result->noc.flits_delivered) *
+                                                        run->system->hardware.noc.flit_bits);
     uint64_t on_links = 0; /* a packet passes one link less than routers */
     for (uint32_t i = 0; i < result->link_count; i++)
         on_links += result->links[i].flits;

@@ -89,7 +89,9 @@ static enum pim_status read_list(const char *text, struct pim_packet_list *list,
 
 START_TEST(a_list_is_replayed_to_the_cycle)
 {
-    /* Two packets meet at router 1 in cycle 7: the second loses one cycle in allocation (BookSim's case 4.2). */
+    /*
+     * Two packets meet at router 1 in cycle 7: the second loses one cycle in allocation (BookSim's case 4.2).
+     */
     struct pim_packet_list list;
     struct pim_error error = {0};
     ck_assert_int_eq(read_list("cycle,source,destination,flits\n0,0,2,1\n5,1,2,1\n", &list, &error), PIM_OK);
@@ -160,7 +162,9 @@ static double rate_of(uint64_t flits, const struct pim_traffic_result *result, d
 
 START_TEST(uniform_traffic_is_where_booksim_has_it)
 {
-    /* BookSim 2, 8x8, uniform, 8 channels: mean latency 34.75 at 0.2 flits per node and cycle, 6.25 routers. */
+    /*
+     * BookSim 2, 8x8, uniform, 8 channels: mean latency 34.75 at 0.2 flits per node and cycle, 6.25 routers.
+     */
     struct pim_noc_configuration noc = mesh(8, 8);
     struct pim_traffic_class class = {.pattern = PIM_PATTERN_UNIFORM, .rate = 0.2};
     struct pim_traffic_configuration traffic = quick(&class);
