@@ -53,6 +53,32 @@ struct pim_key {
     const char *text;        /* one or two sentences for the reference page */
 };
 
+/* Rows of a table of keys. */
+#define PIM_KEY_OF_INTEGER(path, fallback, low, high, unit, text)                                            \
+    {                                                                                                        \
+        path, PIM_KEY_INTEGER, fallback, low, high, NULL, unit, text                                         \
+    }
+#define PIM_KEY_OF_REAL(path, fallback, low, high, unit, text)                                               \
+    {                                                                                                        \
+        path, PIM_KEY_REAL, fallback, low, high, NULL, unit, text                                            \
+    }
+#define PIM_KEY_OF_BOOLEAN(path, fallback, text)                                                             \
+    {                                                                                                        \
+        path, PIM_KEY_BOOLEAN, fallback, 0, 0, NULL, "", text                                                \
+    }
+#define PIM_KEY_OF_CHOICE(path, fallback, choices, text)                                                     \
+    {                                                                                                        \
+        path, PIM_KEY_CHOICE, fallback, 0, 0, choices, "", text                                              \
+    }
+#define PIM_KEY_OF_TEXT(path, fallback, text)                                                                \
+    {                                                                                                        \
+        path, PIM_KEY_TEXT, fallback, 0, 0, NULL, "", text                                                   \
+    }
+#define PIM_KEY_OF_LIST(path, fallback, low, high, unit, text)                                               \
+    {                                                                                                        \
+        path, PIM_KEY_INTEGER_LIST, fallback, low, high, NULL, unit, text                                    \
+    }
+
 struct pim_schema {
     const char *name; /* "hardware" */
     const char *text; /* a paragraph for the reference page */

@@ -13,14 +13,8 @@ enum { IMAGE_LIMIT = 16384, BLOCK_LIMIT = 256 };
 
 #define FAMILIES "vit|swin|pvt|twins|focal|cswin" /* in the order of enum pim_family */
 
-#define INTEGER(path, fallback, low, high, unit, text)                                                       \
-    {                                                                                                        \
-        path, PIM_KEY_INTEGER, fallback, low, high, NULL, unit, text                                         \
-    }
-#define LIST(path, fallback, low, high, unit, text)                                                          \
-    {                                                                                                        \
-        path, PIM_KEY_INTEGER_LIST, fallback, low, high, NULL, unit, text                                    \
-    }
+#define INTEGER PIM_KEY_OF_INTEGER
+#define LIST PIM_KEY_OF_LIST
 
 static const struct pim_key keys[] = {
     {"network.family", PIM_KEY_CHOICE, NULL, 0, 0, FAMILIES, "",

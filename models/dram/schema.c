@@ -3,26 +3,11 @@
 
 #include <stdio.h>
 
-#define INTEGER(path, fallback, low, high, unit, text)                                                       \
-    {                                                                                                        \
-        path, PIM_KEY_INTEGER, fallback, low, high, NULL, unit, text                                         \
-    }
-#define REAL(path, fallback, high, unit, text)                                                               \
-    {                                                                                                        \
-        path, PIM_KEY_REAL, fallback, 0, high, NULL, unit, text                                              \
-    }
-#define BOOLEAN(path, fallback, text)                                                                        \
-    {                                                                                                        \
-        path, PIM_KEY_BOOLEAN, fallback, 0, 0, NULL, "", text                                                \
-    }
-#define CHOICE(path, fallback, choices, text)                                                                \
-    {                                                                                                        \
-        path, PIM_KEY_CHOICE, fallback, 0, 0, choices, "", text                                              \
-    }
-#define TEXT(path, fallback, text)                                                                           \
-    {                                                                                                        \
-        path, PIM_KEY_TEXT, fallback, 0, 0, NULL, "", text                                                   \
-    }
+#define INTEGER PIM_KEY_OF_INTEGER
+#define REAL(path, fallback, high, unit, text) PIM_KEY_OF_REAL(path, fallback, 0, high, unit, text)
+#define BOOLEAN PIM_KEY_OF_BOOLEAN
+#define CHOICE PIM_KEY_OF_CHOICE
+#define TEXT PIM_KEY_OF_TEXT
 
 static const struct pim_key keys[] = {
     TEXT("name", "\"unnamed\"", "Name of the memory, for people."),

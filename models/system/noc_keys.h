@@ -5,27 +5,7 @@
 #ifndef PIMSIM_MODELS_SYSTEM_NOC_KEYS_H
 #define PIMSIM_MODELS_SYSTEM_NOC_KEYS_H
 
-/* One row of a schema. */
-#define PIM_KEY_OF_INTEGER(path, fallback, low, high, unit, text)                                            \
-    {                                                                                                        \
-        path, PIM_KEY_INTEGER, fallback, low, high, NULL, unit, text                                         \
-    }
-#define PIM_KEY_OF_REAL(path, fallback, low, high, unit, text)                                               \
-    {                                                                                                        \
-        path, PIM_KEY_REAL, fallback, low, high, NULL, unit, text                                            \
-    }
-#define PIM_KEY_OF_BOOLEAN(path, fallback, text)                                                             \
-    {                                                                                                        \
-        path, PIM_KEY_BOOLEAN, fallback, 0, 0, NULL, "", text                                                \
-    }
-#define PIM_KEY_OF_CHOICE(path, fallback, choices, text)                                                     \
-    {                                                                                                        \
-        path, PIM_KEY_CHOICE, fallback, 0, 0, choices, "", text                                              \
-    }
-#define PIM_KEY_OF_TEXT(path, fallback, text)                                                                \
-    {                                                                                                        \
-        path, PIM_KEY_TEXT, fallback, 0, 0, NULL, "", text                                                   \
-    }
+#include "sim/configuration.h"
 
 /* clang-format off: a table */
 #define PIM_NOC_KEYS                                                                                         \

@@ -8,5 +8,6 @@ Suite *sweep_expression_suite(void);
 Suite *sweep_points_suite(void);
 Suite *sweep_specification_suite(void);
 Suite *sweep_store_suite(void);
+Suite *sweep_task_suite(void);
 
 #endif
