@@ -116,7 +116,7 @@ START_TEST(micro_cases)
         for (unsigned row_hit = 0; row_hit < 2; row_hit++) {
             const char *const settings[] = {row_hit ? "dram.scheduler=frfcfs_row_hit" : NULL, NULL};
             struct access list[LIST_MAX];
-            uint64_t expected[LIST_MAX];
+            uint64_t expected[LIST_MAX] = {0};
             struct pim_dram_configuration configuration;
             struct outcome outcome;
             configure(&configuration, preset, settings);
@@ -157,7 +157,7 @@ START_TEST(other_settings)
 {
     char path[512], name[128];
     struct access list[LIST_MAX];
-    uint64_t expected[LIST_MAX];
+    uint64_t expected[LIST_MAX] = {0};
     struct pim_dram_configuration configuration;
     struct outcome outcome;
     const char *settings[6] = {"dram.refresh=false"};
@@ -178,7 +178,7 @@ START_TEST(defects_are_not_copied)
 {
     char path[512];
     struct access list[LIST_MAX];
-    uint64_t expected[LIST_MAX];
+    uint64_t expected[LIST_MAX] = {0};
     struct pim_dram_configuration configuration;
     struct outcome outcome;
     const char *const two_ranks[] = {"dram.refresh=false", "dram.ranks=2", NULL};
