@@ -46,12 +46,13 @@ struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *ru
         channel->free_entries[channel->free_count] = (int16_t)(entries - 1 - channel->free_count);
         channel->free_count++;
     }
-    for (size_t i = 0; i < banks; i++)
-        channel->banks[i] = (struct bank){.waiting = {{-1, -1, -1, -1, 0, 0, 0}, {-1, -1, -1, -1, 0, 0, 0}},
-                                          .row = NO_ROW,
-                                          .active = NO_ENTRY,
-                                          .rank = (uint8_t)(i / rules->banks_per_rank),
-                                          .group = (uint8_t)(i / rules->banks_per_group)};
+    static const struct bank closed = {
+        .waiting = {{-1, -1, -1, -1, 0, 0, 0}, {-1, -1, -1, -1, 0, 0, 0}}, .row = NO_ROW, .active = NO_ENTRY};
+    for (size_t i = 0; i < banks; i++) {
+        channel->banks[i] = closed;
+        channel->banks[i].rank = (uint8_t)(i / rules->banks_per_rank);
+        channel->banks[i].group = (uint8_t)(i / rules->banks_per_group);
+    }
     return channel;
 }
 
