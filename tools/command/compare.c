@@ -1,9 +1,9 @@
 /*
- * pimsim compare: two results of `pimsim run --stats FILE --format json` side by side: inputs and settings that differ,
- * cycles, and where they went.
+ * pimsim compare: two results of `pimsim run --stats FILE --format json` side by side: inputs and settings
+ * that differ, cycles, and where they went.
  *
- * The cycles of a step are by how much its phases move the end of the work, as in `pimsim validate`: steps tile the run,
- * so their differences add up to the difference of the runs.
+ * The cycles of a step are by how much its phases move the end of the work, as in `pimsim validate`: steps
+ * tile the run, so their differences add up to the difference of the runs.
  */
 #include "models/system/schema.h"
 #include "sim/arena.h"

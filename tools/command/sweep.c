@@ -195,7 +195,7 @@ static enum pim_status work(const struct sweep_request *request, const struct pi
                             struct pim_error *error)
 {
     char host[256] = "";
-    struct pim_trace_pool *pool;
+    struct pim_trace_pool *pool = NULL;
     struct pim_store_progress before = {.points = 0};
     unsigned threads = sweep_thread_count(request);
     (void)gethostname(host, sizeof host - 1);
@@ -310,148 +310,105 @@ static enum pim_status dispatch(const struct sweep_request *request, struct pim_
     return status;
 }
 
+/* --- options --- */
+
+#define TEXT(name_, target_, argument_, help_)                                                               \
+    {                                                                                                        \
+        .name = name_, .kind = OPTION_TEXT, .target = &(target_), .argument = argument_, .help = help_       \
+    }
+#define LIST(name_, target_, argument_, help_)                                                               \
+    {                                                                                                        \
+        .name = name_, .kind = OPTION_LIST, .target = &(target_), .argument = argument_, .help = help_       \
+    }
+#define FLAG(name_, target_, help_)                                                                          \
+    {                                                                                                        \
+        .name = name_, .kind = OPTION_FLAG, .target = &(target_), .help = help_                              \
+    }
+#define COUNT(name_, target_, argument_, least, most, help_)                                                 \
+    {                                                                                                        \
+        .name = name_, .kind = OPTION_UNSIGNED, .target = &(target_), .argument = argument_, .help = help_,  \
+        .minimum = least, .maximum = most                                                                    \
+    }
+
+#define OPTIONS_POINTS(request)                                                                              \
+    LIST("vary", (request).vary, "KEY=VALUES",                                                               \
+         "An axis: a,b,c or FROM:TO:STEP or FROM:TO:logCOUNT; repeated, all combinations run"),              \
+        LIST("constraint", (request).constraints, "CONDITION",                                               \
+             "Only points for which it holds run, as \"pe.rows * pe.columns <= 256\""),                      \
+        COUNT("repeats", (request).repeats, "TIMES", 1, PIM_SWEEP_REPEATS_MOST,                              \
+              "Runs of each point, each with a seed of its own"),                                            \
+        COUNT("seed", (request).seed, "SEED", 0, INT64_MAX, "Seed of the first repeat"),                     \
+        COUNT("until", (request).until, "CYCLE", 1, UINT64_MAX,                                              \
+              "Stops each run at the start of this cycle of the logic clock"),                               \
+        {.name = "noc",                                                                                      \
+         .kind = OPTION_CHOICE,                                                                              \
+         .target = &(request).fidelity,                                                                      \
+         .argument = "FIDELITY",                                                                             \
+         .choices = SWEEP_FIDELITIES,                                                                        \
+         .help = "ideal, analytic or flit instead of the configured fidelity of the network"},               \
+        FLAG("list", (request).list, "Prints the points and runs none")
+
+#define OPTIONS_RUNNING(request)                                                                             \
+    {.name = "output",                                                                                       \
+     .letter = 'o',                                                                                          \
+     .kind = OPTION_TEXT,                                                                                    \
+     .target = &(request).output,                                                                            \
+     .argument = "FILE",                                                                                     \
+     .help = "The results (SQLite); with --export the text, - and default is standard output"},              \
+        {.name = "jobs",                                                                                     \
+         .letter = 'j',                                                                                      \
+         .kind = OPTION_UNSIGNED,                                                                            \
+         .target = &(request).threads,                                                                       \
+         .argument = "THREADS",                                                                              \
+         .minimum = 1,                                                                                       \
+         .maximum = SWEEP_THREADS_MOST,                                                                      \
+         .help = "Points that run at a time; default is the number of processors"},                          \
+        FLAG("resume", (request).resume, "Runs what is missing in FILE"),                                    \
+        FLAG("retry", (request).retry, "The same, and points that failed are run again"),                    \
+        FLAG("force", (request).force, "Throws the results in FILE away, if there are any"),                 \
+        FLAG("yes", (request).yes, "Begins sweeps of more than 100000 points"),                              \
+        TEXT("cache", (request).cache, "FOLDER",                                                             \
+             "Where traces that mappers make are kept; default is FILE.traces")
+
+#define OPTIONS_RESULTS(request)                                                                             \
+    FLAG("status", (request).status,                                                                         \
+         "Shows the progress of the results in the file, also while a sweep runs"),                          \
+        {.name = "export",                                                                                   \
+         .kind = OPTION_CHOICE,                                                                              \
+         .target = &(request).export,                                                                        \
+         .argument = "FORMAT",                                                                               \
+         .choices = "csv|json",                                                                              \
+         .help = "Writes the results in the file as text"},                                                  \
+        FLAG("costs", (request).costs, "With --export: also what differs from run to run, times and hosts")
+
+#define OPTIONS_SLURM(request)                                                                               \
+    FLAG("slurm", (request).slurm,                                                                           \
+         "Submits what is missing in FILE as a job array of Slurm instead of running it here"),              \
+        FLAG("slurm-script", (request).slurm_script,                                                         \
+             "The same, but prints the script of the job array instead of submitting it"),                   \
+        COUNT("tasks", (request).tasks, "TASKS", 1, PIM_TASKS_MOST, "Tasks of the job array; default is 8"), \
+        TEXT("partition", (request).partition, "NAME", "Partition of Slurm to use"),                         \
+        LIST("slurm-option", (request).slurm_options, "OPTION",                                              \
+             "One more option of sbatch, as --slurm-option=--time=1:00:00"),                                 \
+        FLAG("merge", (request).merge, "Adds what the tasks have done so far to the results in the file"),   \
+        TEXT("submission", (request).submission, "FOLDER",                                                   \
+             "With --task: the folder that --slurm made; the script of the job array says it"),              \
+        COUNT("task", (request).task, "NUMBER", 0, PIM_TASKS_MOST - 1,                                       \
+              "Works as this task on a submission; the script of the job array says it")
+
 int command_sweep(int argument_count, char **arguments)
 {
     struct sweep_request request = {.export = NO_EXPORT, .tasks = 8, .task = SWEEP_NO_TASK};
-    const struct option_rule rules[] = {
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .target = &request.output,
-         .argument = "FILE",
-         .help = "The results (SQLite); with --export the text, - and default is standard output"},
-        {.name = "jobs",
-         .letter = 'j',
-         .kind = OPTION_UNSIGNED,
-         .target = &request.threads,
-         .argument = "THREADS",
-         .help = "Points that run at a time; default is the number of processors",
-         .minimum = 1,
-         .maximum = SWEEP_THREADS_MOST},
-        {.name = "vary",
-         .kind = OPTION_LIST,
-         .target = &request.vary,
-         .argument = "KEY=VALUES",
-         .help = "An axis: a,b,c or FROM:TO:STEP or FROM:TO:logCOUNT; repeated, all combinations run"},
-        {.name = "constraint",
-         .kind = OPTION_LIST,
-         .target = &request.constraints,
-         .argument = "CONDITION",
-         .help = "Only points for which it holds run, as \"pe.rows * pe.columns <= 256\""},
-        {.name = "repeats",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.repeats,
-         .argument = "TIMES",
-         .help = "Runs of each point, each with a seed of its own",
-         .minimum = 1,
-         .maximum = PIM_SWEEP_REPEATS_MOST},
-        {.name = "seed",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.seed,
-         .argument = "SEED",
-         .help = "Seed of the first repeat",
-         .maximum = INT64_MAX},
-        {.name = "resume",
-         .kind = OPTION_FLAG,
-         .target = &request.resume,
-         .help = "Runs what is missing in FILE"},
-        {.name = "retry",
-         .kind = OPTION_FLAG,
-         .target = &request.retry,
-         .help = "The same, and points that failed are run again"},
-        {.name = "force",
-         .kind = OPTION_FLAG,
-         .target = &request.force,
-         .help = "Throws the results in FILE away, if there are any"},
-        {.name = "yes",
-         .kind = OPTION_FLAG,
-         .target = &request.yes,
-         .help = "Begins sweeps of more than 100000 points"},
-        {.name = "list",
-         .kind = OPTION_FLAG,
-         .target = &request.list,
-         .help = "Prints the points and runs none"},
-        {.name = "status",
-         .kind = OPTION_FLAG,
-         .target = &request.status,
-         .help = "Shows the progress of the results in the file, also while a sweep runs"},
-        {.name = "export",
-         .kind = OPTION_CHOICE,
-         .target = &request.export,
-         .argument = "FORMAT",
-         .choices = "csv|json",
-         .help = "Writes the results in the file as text"},
-        {.name = "costs",
-         .kind = OPTION_FLAG,
-         .target = &request.costs,
-         .help = "With --export: also what differs from run to run, times and hosts"},
-        {.name = "cache",
-         .kind = OPTION_TEXT,
-         .target = &request.cache,
-         .argument = "FOLDER",
-         .help = "Where traces that mappers make are kept; default is FILE.traces"},
-        {.name = "noc",
-         .kind = OPTION_CHOICE,
-         .target = &request.fidelity,
-         .argument = "FIDELITY",
-         .choices = SWEEP_FIDELITIES,
-         .help = "ideal, analytic or flit instead of the configured fidelity of the network"},
-        {.name = "until",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.until,
-         .argument = "CYCLE",
-         .help = "Stops each run at the start of this cycle of the logic clock",
-         .minimum = 1,
-         .maximum = UINT64_MAX},
-        {.name = "slurm",
-         .kind = OPTION_FLAG,
-         .target = &request.slurm,
-         .help = "Submits what is missing in FILE as a job array of Slurm instead of running it here"},
-        {.name = "slurm-script",
-         .kind = OPTION_FLAG,
-         .target = &request.slurm_script,
-         .help = "The same, but prints the script of the job array instead of submitting it"},
-        {.name = "tasks",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.tasks,
-         .argument = "TASKS",
-         .help = "Tasks of the job array; default is 8",
-         .minimum = 1,
-         .maximum = PIM_TASKS_MOST},
-        {.name = "partition",
-         .kind = OPTION_TEXT,
-         .target = &request.partition,
-         .argument = "NAME",
-         .help = "Partition of Slurm to use"},
-        {.name = "slurm-option",
-         .kind = OPTION_LIST,
-         .target = &request.slurm_options,
-         .argument = "OPTION",
-         .help = "One more option of sbatch, as --slurm-option=--time=1:00:00"},
-        {.name = "merge",
-         .kind = OPTION_FLAG,
-         .target = &request.merge,
-         .help = "Adds what the tasks have done so far to the results in the file"},
-        {.name = "submission",
-         .kind = OPTION_TEXT,
-         .target = &request.submission,
-         .argument = "FOLDER",
-         .help = "With --task: the folder that --slurm made; the script of the job array says it"},
-        {.name = "task",
-         .kind = OPTION_UNSIGNED,
-         .target = &request.task,
-         .argument = "NUMBER",
-         .help = "Works as this task on a submission; the script of the job array says it",
-         .maximum = PIM_TASKS_MOST - 1},
-        OPTIONS_COMMON(request.common),
-    };
-    const struct option_usage usage = {
-        "SPECIFICATION|TRACE|RESULTS",
-        "Runs a trace or mapped networks on many hardwares, and keeps the results in a table.",
-        rules,
-        sizeof rules / sizeof rules[0],
-        1,
-        1};
+    const struct option_rule rules[] = {OPTIONS_POINTS(request), OPTIONS_RUNNING(request),
+                                        OPTIONS_RESULTS(request), OPTIONS_SLURM(request),
+                                        OPTIONS_COMMON(request.common)};
+    const struct option_usage usage = {"SPECIFICATION|TRACE|RESULTS",
+                                       "Runs a trace or mapped networks on many hardwares, and keeps the "
+                                       "results in a table.",
+                                       rules,
+                                       sizeof rules / sizeof rules[0],
+                                       1,
+                                       1};
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};

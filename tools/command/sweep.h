@@ -39,7 +39,8 @@ const char *sweep_program(char path[SWEEP_PATH_BYTES]);
 enum pim_status sweep_pool(const struct sweep_request *request, const struct pim_sweep *sweep,
                            struct pim_trace_pool **pool, struct pim_error *error);
 
-/* --slurm and --slurm-script: makes a submission for what `store` lacks, and hands it in or prints its script. */
+/* --slurm and --slurm-script: makes a submission for what `store` lacks, and hands it in or prints its
+ * script. */
 enum pim_status sweep_submit(const struct sweep_request *request, const struct pim_sweep *sweep,
                              struct pim_store *store, struct pim_error *error);
 /* --task: works on a submission. */

@@ -22,6 +22,7 @@ _pimsim()
         --noc) words='configured ideal analytic flit' ;;
         --format) words='text json csv' ;;
         --schema) words='hardware network' ;;
+        --export) words='csv json' ;;
         --partition | -p) words='auto branch patch head' ;;
         --ring | --set | --until | --unit | --timeline-units | --timeline-window) return ;;
     esac

@@ -41,7 +41,8 @@ struct pim_sweep_result {
     struct pim_arena texts;           /* holds the texts */
 };
 
-/* Runs point `point`; a failure is part of the result. pim_sweep_result_terminate() is needed in every case. */
+/* Runs point `point`; a failure is part of the result. pim_sweep_result_terminate() is needed in every
+ * case. */
 void pim_sweep_run(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
                    const struct pim_sweep_point *point, struct pim_sweep_result *result);
 

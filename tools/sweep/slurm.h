@@ -1,4 +1,5 @@
-/* Slurm: the script of a job array whose tasks work on a submission (tools/sweep/task.h), and handing it in. */
+/* Slurm: the script of a job array whose tasks work on a submission (tools/sweep/task.h), and handing it
+ * in. */
 #ifndef PIMSIM_TOOLS_SWEEP_SLURM_H
 #define PIMSIM_TOOLS_SWEEP_SLURM_H
 
@@ -11,8 +12,8 @@
 struct pim_slurm_job {
     const char *folder;         /* of the submission; logs go there */
     const char *working_folder; /* in which the command runs */
-    const char *const *
-        words; /* "pimsim", "sweep", options and argument, without the task; quoted for the shell when it is written */
+    /* "pimsim", "sweep", options and argument, without the task; quoted for the shell when written */
+    const char *const *words;
     size_t word_count;
     uint64_t tasks;
     unsigned threads;           /* processors of a task */
@@ -23,8 +24,8 @@ struct pim_slurm_job {
 
 void pim_slurm_write(const struct pim_slurm_job *job, FILE *file);
 
-/* Hands the script to sbatch; *answer is what it said (the number of the job), to be freed. PIM_IO: there is no
- * sbatch, or it refused, with its message. */
+/* Hands the script to sbatch; *answer is what it said (the number of the job), to be freed. PIM_IO: there is
+ * no sbatch, or it refused, with its message. */
 enum pim_status pim_slurm_submit(const char *script, char **answer, struct pim_error *error);
 
 #endif

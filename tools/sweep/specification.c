@@ -32,6 +32,7 @@ static enum pim_status refuse(const struct reading *reading, const config_settin
     char message[sizeof reading->error->text];
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is one line above */
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     return pim_fail(reading->error, PIM_BAD_INPUT, "%s:%u: %s", reading->path,

@@ -54,7 +54,8 @@ void pim_store_close(struct pim_store *store)
 
 /* --- opening --- */
 
-/* Whether another process writes may be a reader that looks just whether somebody writes: it is asked again. */
+/* Whether another process writes may be a reader that looks just whether somebody writes: it is asked
+ * again. */
 static bool take_lock(int file)
 {
     for (int i = 0; i < LOCK_TRIES; i++) {
@@ -249,7 +250,8 @@ static enum pim_status open_to_write(struct pim_store *store, enum pim_store_mod
     }
     if (version > 0 && admit(store, mode, sweep, version, error) != PIM_OK)
         return error->status;
-    /* Where the file system has no shared memory (NFS), SQLite stays with its rollback journal: just as safe. */
+    /* Where the file system has no shared memory (NFS), SQLite stays with its rollback journal: just as
+     * safe. */
     (void)pim_store_integer(store, "PRAGMA journal_mode = WAL", &mode_is, error);
     if (pim_store_execute(store, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", error) != PIM_OK)
         return error->status;
@@ -362,8 +364,8 @@ enum pim_status pim_store_has(struct pim_store *store, uint64_t point, bool fail
 {
     (void)sqlite3_bind_int64(store->has, 1, (int64_t)point);
     int code = sqlite3_step(store->has);
-    *there = code == SQLITE_ROW &&
-             (failed || strcmp((const char *)sqlite3_column_text(store->has, 0), status_name(PIM_OK)) == 0);
+    const char *found = code == SQLITE_ROW ? (const char *)sqlite3_column_text(store->has, 0) : NULL;
+    *there = code == SQLITE_ROW && (failed || (found && strcmp(found, status_name(PIM_OK)) == 0));
     enum pim_status status =
         code == SQLITE_ROW || code == SQLITE_DONE ? PIM_OK : pim_store_fail(store, error);
     (void)sqlite3_reset(store->has);

@@ -33,8 +33,8 @@ enum pim_store_mode {
 /*
  * Opens `path` to write results of `sweep`, which is prepared; `points` is how many of its numbers the
  * constraints admit. PIM_BAD_INPUT: the file is no results file, is of a newer pimsim, holds results
- * (PIM_STORE_NEW) or those of another sweep (PIM_STORE_RESUME); PIM_IO: it cannot be written, or another process
- * does so. A file that is refused is as it was before. *store is NULL after a failure.
+ * (PIM_STORE_NEW) or those of another sweep (PIM_STORE_RESUME); PIM_IO: it cannot be written, or another
+ * process does so. A file that is refused is as it was before. *store is NULL after a failure.
  */
 enum pim_status pim_store_create(const char *path, enum pim_store_mode mode, const struct pim_sweep *sweep,
                                  uint64_t points, struct pim_store **store, struct pim_error *error);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FAILURES_SHOWN = 10 };
+enum { FAILURES_SHOWN = 10, STATISTICS_MOST = 1000000 };
 
 /* --- progress --- */
 
@@ -91,7 +91,9 @@ static enum pim_status print_axes(const struct pim_store *store, FILE *file, str
         return error->status;
     (void)fprintf(file, "axes      ");
     while (sqlite3_step(statement) == SQLITE_ROW)
-        (void)fprintf(file, " %s", (const char *)sqlite3_column_text(statement, 0));
+        (void)fprintf(file, " %s",
+                      sqlite3_column_text(statement, 0) ? (const char *)sqlite3_column_text(statement, 0)
+                                                        : "?");
     (void)fprintf(file, "\n");
     (void)sqlite3_finalize(statement);
     return PIM_OK;
@@ -148,8 +150,8 @@ struct export
     sqlite3_stmt *points, *settings, *values;
     char **axes, **statistics; /* names */
     size_t axis_count, statistic_count;
-    size_t *column_of; /* of a statistic, by its id */
-    size_t id_limit;
+    size_t *columns; /* of statistics, by their ids below id_limit */
+    size_t id_limit, id_capacity;
     struct pim_sweep_statistic *row; /* of one point, by column */
     bool shown[FIXED];               /* whether the column stands in the export */
     struct pim_csv_writer csv;
@@ -160,39 +162,56 @@ static enum pim_status out_of_memory(const struct export *export)
     return pim_fail(export->error, PIM_NO_MEMORY, "out of memory for an export");
 }
 
-/* The names that a query gives in its first column; in `ids`, when there is one, the second. */
-static enum pim_status read_names(const struct export *export, const char *sql, char ***names, size_t *count,
-                                  size_t **columns, size_t *id_limit)
+static enum pim_status damaged(const struct export *export)
+{
+    return pim_fail(export->error, PIM_BAD_INPUT, "%s is damaged: its tables do not fit together",
+                    export->store->path);
+}
+
+/* The place of an id of a statistic among the columns; SIZE_MAX when it has none. */
+static size_t column_of(const struct export *export, int64_t id)
+{
+    return id >= 0 && (uint64_t)id < export->id_limit ? export->columns[id] : SIZE_MAX;
+}
+
+/* Notes that the statistic `id` is column `column`. */
+static enum pim_status note_column(struct export *export, int64_t id, size_t column)
+{
+    if (id < 0 || id >= STATISTICS_MOST)
+        return damaged(export);
+    size_t *grown = pim_array_grow(export->columns, &export->id_capacity, (size_t)id + 1, sizeof *grown);
+    if (!grown)
+        return out_of_memory(export);
+    export->columns = grown;
+    for (; export->id_limit <= (size_t)id; export->id_limit++)
+        grown[export->id_limit] = SIZE_MAX;
+    grown[id] = column;
+    return PIM_OK;
+}
+
+/* The names that a query gives in its first column; with `columns` its second is the id of a statistic. */
+static enum pim_status read_names(struct export *export, const char *sql, bool columns, char ***names,
+                                  size_t *count)
 {
     sqlite3_stmt *statement;
-    size_t room = 0, id_room = 0;
+    size_t room = 0;
     if (pim_store_prepare(export->store, sql, &statement, export->error) != PIM_OK)
         return export->error->status;
     enum pim_status status = PIM_OK;
-    int code;
+    int code = SQLITE_DONE;
     while (status == PIM_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(statement, 0);
         char **grown = pim_array_grow(*names, &room, *count + 1, sizeof *grown);
-        char *name = strdup((const char *)sqlite3_column_text(statement, 0));
-        if (!grown || !name) {
-            free(name);
+        if (grown)
+            *names = grown;
+        char *name = grown ? strdup(text ? text : "") : NULL;
+        if (!name) {
             status = out_of_memory(export);
             break;
         }
-        *names = grown;
-        grown[*count] = name;
-        if (columns) {
-            size_t id = (size_t)sqlite3_column_int64(statement, 1);
-            size_t *map = pim_array_grow(*columns, &id_room, id + 1, sizeof *map);
-            if (!map) {
-                (*count)++;
-                status = out_of_memory(export);
-                break;
-            }
-            *columns = map;
-            map[id] = *count;
-            *id_limit = id >= *id_limit ? id + 1 : *id_limit;
-        }
-        (*count)++;
+        grown[(*count)++] = name;
+        if (columns)
+            status = note_column(export, sqlite3_column_int64(statement, 1), *count - 1);
     }
     if (status == PIM_OK && code != SQLITE_DONE)
         status = pim_store_fail(export->store, export->error);
@@ -206,13 +225,12 @@ static enum pim_status prepare_export(struct export *export)
     int64_t there[FIXED_SOURCE];
     static const char *const counts[] = {"SELECT count(trace) FROM point", "SELECT count(network) FROM point",
                                          "SELECT count(mapper) FROM point"};
-    if (read_names(export, "SELECT name FROM axis ORDER BY position", &export->axes, &export->axis_count,
-                   NULL, NULL) != PIM_OK ||
+    if (read_names(export, "SELECT name FROM axis ORDER BY position", false, &export->axes,
+                   &export->axis_count) != PIM_OK ||
         read_names(export,
                    "SELECT name, id FROM (SELECT statistic AS one, min(point) AS first, position AS place"
                    " FROM value GROUP BY statistic) JOIN statistic ON id = one ORDER BY first, place",
-                   &export->statistics, &export->statistic_count, &export->column_of,
-                   &export->id_limit) != PIM_OK)
+                   true, &export->statistics, &export->statistic_count) != PIM_OK)
         return export->error->status;
     for (size_t i = 0; i < FIXED_SOURCE; i++)
         if (pim_store_integer(store, counts[i], &there[i], export->error) != PIM_OK)
@@ -242,7 +260,7 @@ static void terminate_export(struct export *export)
         free(export->statistics[i]);
     free(export->axes);
     free(export->statistics);
-    free(export->column_of);
+    free(export->columns);
     free(export->row);
     (void)sqlite3_finalize(export->points);
     (void)sqlite3_finalize(export->settings);
@@ -297,12 +315,14 @@ static void csv_header(struct export *export)
 }
 
 /* A point's statistics in the order of the columns; it may have them in another one, and lack some. */
-static void csv_statistics(struct export *export)
+static enum pim_status csv_statistics(struct export *export)
 {
     for (size_t i = 0; i < export->statistic_count; i++)
         export->row[i] = (struct pim_sweep_statistic){.kind = PIM_SWEEP_NOTHING};
     while (sqlite3_step(export->values) == SQLITE_ROW) {
-        size_t column = export->column_of[sqlite3_column_int64(export->values, 0)];
+        size_t column = column_of(export, sqlite3_column_int64(export->values, 0));
+        if (column == SIZE_MAX)
+            return damaged(export);
         int type = sqlite3_column_type(export->values, 1);
         export->row[column] = (struct pim_sweep_statistic){.kind = type == SQLITE_INTEGER ? PIM_SWEEP_INTEGER
                                                                    : type == SQLITE_FLOAT ? PIM_SWEEP_REAL
@@ -318,9 +338,10 @@ static void csv_statistics(struct export *export)
         else
             pim_csv_put_text(&export->csv, "");
     }
+    return PIM_OK;
 }
 
-static void csv_point(struct export *export)
+static enum pim_status csv_point(struct export *export)
 {
     csv_value(&export->csv, export->points, 0);
     for (int i = 0; i < FIXED_SOURCE; i++)
@@ -335,8 +356,10 @@ static void csv_point(struct export *export)
     for (int i = FIXED_SOURCE; i < FIXED; i++)
         if (export->shown[i])
             csv_value(&export->csv, export->points, 1 + i);
-    csv_statistics(export);
+    if (csv_statistics(export) != PIM_OK)
+        return export->error->status;
     pim_csv_end_row(&export->csv);
+    return PIM_OK;
 }
 
 static json_t *json_of(sqlite3_stmt *row, int column)
@@ -361,12 +384,17 @@ static enum pim_status json_point(struct export *export)
     for (int i = 0; i < FIXED; i++)
         if (export->shown[i])
             good = good && json_object_set_new(point, fixed[i], json_of(export->points, 1 + i)) == 0;
-    while (sqlite3_step(export->settings) == SQLITE_ROW)
-        good = good && json_object_set_new(settings, export->axes[sqlite3_column_int64(export->settings, 0)],
-                                           json_of(export->settings, 1)) == 0;
+    bool whole = true;
+    while (sqlite3_step(export->settings) == SQLITE_ROW) {
+        int64_t axis = sqlite3_column_int64(export->settings, 0);
+        whole = whole && axis >= 0 && (uint64_t)axis < export->axis_count;
+        good = good && whole &&
+               json_object_set_new(settings, export->axes[axis], json_of(export->settings, 1)) == 0;
+    }
     while (sqlite3_step(export->values) == SQLITE_ROW) {
-        size_t column = export->column_of[sqlite3_column_int64(export->values, 0)];
-        good = good &&
+        size_t column = column_of(export, sqlite3_column_int64(export->values, 0));
+        whole = whole && column != SIZE_MAX;
+        good = good && whole &&
                json_object_set_new(statistics, export->statistics[column], json_of(export->values, 1)) == 0;
     }
     good = good && json_object_set(point, "settings", settings) == 0 &&
@@ -375,7 +403,7 @@ static enum pim_status json_point(struct export *export)
     json_decref(settings);
     json_decref(statistics);
     json_decref(point);
-    return good ? PIM_OK : out_of_memory(export);
+    return !whole ? damaged(export) : good ? PIM_OK : out_of_memory(export);
 }
 
 static enum pim_status write_rows(struct export *export)
@@ -388,7 +416,7 @@ static enum pim_status write_rows(struct export *export)
         (void)sqlite3_bind_int64(export->settings, 1, id);
         (void)sqlite3_bind_int64(export->values, 1, id);
         if (export->format == PIM_STORE_CSV) {
-            csv_point(export);
+            status = csv_point(export);
         } else {
             (void)fputs(first ? "\n" : ",\n", export->file);
             status = json_point(export);

@@ -1,4 +1,5 @@
-/* The tables: the steps that make version n + 1 out of version n, and small helpers. docs/sweeps.md lists them. */
+/* The tables: the steps that make version n + 1 out of version n, and small helpers. docs/sweeps.md lists
+ * them. */
 #include "tools/sweep/store_internal.h"
 
 #include <stdlib.h>

@@ -81,8 +81,8 @@ enum pim_status pim_sweep_add_set(struct pim_sweep *sweep, const char *set, stru
 
 /*
  * Opens traces, reads configurations, constraints and networks, counts. Everything that can be refused before
- * the first cycle is refused here: PIM_BAD_INPUT, PIM_IO, PIM_NO_MEMORY. To be called once, when all parts are
- * added.
+ * the first cycle is refused here: PIM_BAD_INPUT, PIM_IO, PIM_NO_MEMORY. To be called once, when all parts
+ * are added.
  */
 enum pim_status pim_sweep_prepare(struct pim_sweep *sweep, struct pim_error *error);
 
@@ -110,8 +110,8 @@ enum pim_status pim_sweep_configure(const struct pim_sweep *sweep, const struct 
 /* The last part of a path. */
 const char *pim_sweep_label(const char *path);
 
-/* The content of a network with the settings of `point` (NULL: of the sweep alone): what its trace depends on.
- * The caller frees *content. */
+/* The content of a network with the settings of `point` (NULL: of the sweep alone): what its trace depends
+ * on. The caller frees *content. */
 enum pim_status pim_sweep_network_content(const struct pim_sweep *sweep,
                                           const struct pim_sweep_source *source,
                                           const struct pim_sweep_point *point, char **content,

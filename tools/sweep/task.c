@@ -363,29 +363,42 @@ static enum pim_status work_on_units(struct task *task, const struct pim_sweep *
     return status;
 }
 
+/* A file for the results of this attempt, under a name that no other attempt has. */
+static enum pim_status open_results(struct task *task, char path[PATH_BYTES], struct pim_error *error)
+{
+    char name[sizeof task->host + 2 * LINE_BYTES];
+    int descriptor = -1;
+    for (int attempt = 0; descriptor < 0; attempt++) {
+        (void)snprintf(name, sizeof name, "task-%" PRIu64 ".%.200s.%ld.%lld.%d.jsonl", task->number,
+                       task->host, (long)getpid(), (long long)time(NULL), attempt);
+        if (join(path, task->folder, name, error) != PIM_OK)
+            return error->status;
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST)
+            return fail_at(error, path);
+    }
+    task->file = fdopen(descriptor, "w");
+    if (task->file)
+        return PIM_OK;
+    (void)close(descriptor);
+    return pim_fail(error, PIM_NO_MEMORY, "out of memory for results");
+}
+
 enum pim_status pim_task_run(const char *folder, const struct pim_sweep *sweep, struct pim_trace_pool *pool,
                              uint64_t task_number, uint64_t tasks, unsigned threads, uint64_t *points,
                              struct pim_error *error)
 {
     struct task task = {.folder = folder, .number = task_number};
-    char name[sizeof task.host + LINE_BYTES + 32], path[PATH_BYTES];
+    char path[PATH_BYTES];
     *points = 0;
     (void)gethostname(task.host, sizeof task.host - 1);
-    (void)snprintf(name, sizeof name, "task-%" PRIu64 ".%.200s.%ld.%lld.jsonl", task_number, task.host,
-                   (long)getpid(), (long long)time(NULL));
     enum pim_status status = check_identity(folder, sweep, error);
     if (status == PIM_OK)
         status = read_folder(folder, &task_number, note_done, &task, error);
     if (task.done_count > 0)
         qsort(task.done, task.done_count, sizeof *task.done, compare_numbers);
     if (status == PIM_OK)
-        status = join(path, folder, name, error);
-    if (status == PIM_OK) {
-        int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        task.file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-        if (!task.file)
-            status = fail_at(error, path);
-    }
+        status = open_results(&task, path, error);
     if (status == PIM_OK)
         status = work_on_units(&task, sweep, pool, tasks, threads, points, error);
     if (task.file && fclose(task.file) != 0 && status == PIM_OK)

@@ -6,7 +6,7 @@
  *             identity                 of the sweep
  *             units                    a line for each unit of work: "first last", numbers of points
  *             lease-17                 unit 17 is taken; holds the number of the task
- *             task-3.vm.4711.jsonl     results of an attempt of task 3, a line for each point
+ *             task-3.vm.4711.1700000000.0.jsonl     results of an attempt of task 3, a line for each point
  *
  * Invariants
  * 1. A unit is leased by linking a finished file to its name, which succeeds for one task only, on NFS too.
@@ -32,9 +32,9 @@
 enum { PIM_TASKS_MOST = 100000 };
 
 /*
- * Makes a submission for the points of `sweep` that `store` lacks, for so many tasks; points that failed count
- * as missing with `retry`. *folder is its path, which the caller frees; *units is the number of units, 0 (and
- * no folder) when nothing is missing.
+ * Makes a submission for the points of `sweep` that `store` lacks, for so many tasks; points that failed
+ * count as missing with `retry`. *folder is its path, which the caller frees; *units is the number of units,
+ * 0 (and no folder) when nothing is missing.
  */
 enum pim_status pim_task_submit(const char *results, const struct pim_sweep *sweep, struct pim_store *store,
                                 bool retry, uint64_t tasks, char **folder, uint64_t *units,

@@ -2,7 +2,8 @@
  * The threads of a sweep: each takes the next point that is missing, runs it, and adds it to the results.
  *
  * Invariants
- * 1. A point is run by one thread, from its number alone; results do not depend on how many threads there are.
+ * 1. A point is run by one thread, from its number alone; results do not depend on how many threads there
+ * are.
  * 2. A point that fails is a result like any other. What ends the sweep is that results cannot be written.
  */
 #ifndef PIMSIM_TOOLS_SWEEP_WORKERS_H
@@ -30,8 +31,8 @@ struct pim_sweep_outcome {
 };
 
 /*
- * Runs all wanted points of [first, last) with `threads` threads (at least 1). `label` and `quiet` are for the
- * progress bar, `expected` is how many points it counts to.
+ * Runs all wanted points of [first, last) with `threads` threads (at least 1). `label` and `quiet` are for
+ * the progress bar, `expected` is how many points it counts to.
  */
 enum pim_status pim_sweep_work(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
                                const struct pim_sweep_sink *sink, uint64_t first, uint64_t last,

@@ -328,6 +328,58 @@ START_TEST(test_forced)
 }
 END_TEST
 
+/* A file that a stranger changed: a message, or an export of what is there; never more. */
+START_TEST(test_hostile)
+{
+    static const char *const changes[] = {
+        "UPDATE value SET statistic = 99999",
+        "UPDATE value SET statistic = -1",
+        "UPDATE value SET statistic = 'x'",
+        "UPDATE statistic SET id = id + 9000000; UPDATE value SET statistic = statistic + 9000000",
+        "UPDATE setting SET axis = 77 WHERE axis = 1",
+        "UPDATE setting SET axis = -1 WHERE axis = 1",
+        "DELETE FROM setting",
+        "DELETE FROM axis",
+        "DELETE FROM statistic",
+        "DELETE FROM sweep",
+        "DROP TABLE value",
+        "DROP TABLE sweep",
+        "UPDATE sweep SET value = x'00ff' WHERE name = 'identity'",
+        "UPDATE point SET status = x'fffe', error = 3, cycles = 'many'",
+        "UPDATE point SET id = -id - 1",
+    };
+    struct pim_sweep sweep;
+    char path[PATH_SIZE];
+    begin(&sweep);
+    (void)run_missing(&sweep, temporary(path, "r"), PIM_STORE_NEW, 1);
+    tell(path, changes[_i]);
+    for (int format = 0; format < 3; format++) {
+        struct pim_error error = {PIM_OK, ""};
+        struct pim_store *store = NULL;
+        char *text = NULL;
+        size_t size = 0;
+        FILE *file = open_memstream(&text, &size);
+        ck_assert_ptr_nonnull(file);
+        enum pim_status status = pim_store_open(path, &store, &error);
+        if (status == PIM_OK && format < 2)
+            status = pim_store_export(store, (enum pim_store_format)format, true, file, &error);
+        else if (status == PIM_OK)
+            status = pim_store_print_status(store, file, &error);
+        ck_assert_msg(status == PIM_OK || error.text[0] != '\0', "no message");
+        if (_i <= 3 && format < 2)
+            ck_assert_int_ne(status, PIM_OK);
+        ck_assert_int_eq(fclose(file), 0);
+        free(text);
+        pim_store_close(store);
+    }
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_store *store = NULL;
+    (void)pim_store_create(path, PIM_STORE_RESUME, &sweep, POINTS, &store, &error);
+    pim_store_close(store);
+    pim_sweep_terminate(&sweep);
+}
+END_TEST
+
 Suite *sweep_store_suite(void)
 {
     Suite *suite = suite_create("sweep_store");
@@ -342,6 +394,7 @@ Suite *sweep_store_suite(void)
     tcase_add_loop_test(cases, test_hardly_begun, 0, 2);
     tcase_add_test(cases, test_migrated);
     tcase_add_test(cases, test_forced);
+    tcase_add_loop_test(cases, test_hostile, 0, 15);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -1,4 +1,5 @@
-/* Results of tasks: a line of JSON holds a result exactly; tasks lease units once; what is damaged is refused. */
+/* Results of tasks: a line of JSON holds a result exactly; tasks lease units once; what is damaged is
+ * refused. */
 #include "tests/unit/api/support.h"
 #include "tests/unit/sweep/suites.h"
 #include "tests/unit/sweep/support.h"
