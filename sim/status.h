@@ -40,12 +40,14 @@ struct pim_error {
 #define PIM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define PIM_NOINLINE __attribute__((noinline))
 #define PIM_ALWAYS_INLINE inline __attribute__((always_inline))
+#define PIM_PREFETCH(address) __builtin_prefetch(address, 1)
 #define PIM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define PIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
 #define PIM_PRINTF(text, first)
 #define PIM_NOINLINE
 #define PIM_ALWAYS_INLINE inline
+#define PIM_PREFETCH(address) ((void)(address))
 #define PIM_LIKELY(x) (x)
 #define PIM_UNLIKELY(x) (x)
 #endif

@@ -14,32 +14,73 @@
 
 #include "models/noc/internal.h"
 
-enum { NOC_HEADS_LIMIT = NOC_PORTS * PIM_NOC_VC_LIMIT };
+/* What the allocator of the virtual channels of one output port needs to know. */
+struct noc_heads {
+    struct noc_row *rows;
+    const uint8_t *next_row; /* as in struct noc_mesh */
+    unsigned port, shift;
+    uint32_t free; /* virtual channels of the output port; not empty */
+};
 
 struct noc_match {
-    uint8_t row;       /* input port * virtual channels + virtual channel */
-    uint8_t output_vc; /* of the output port that was asked for */
+    uint8_t row;    /* of the inputs */
+    uint8_t output; /* row of the outputs */
 };
+
+/* The first member of `set`, virtual channels of the output port, at or after the head's pointer: the row of
+ * the outputs. */
+static PIM_ALWAYS_INLINE unsigned pim_noc_choose(const struct noc_heads *heads, unsigned row, uint32_t set)
+{
+    unsigned pointer = heads->rows[row].accept, first = heads->port << heads->shift;
+    unsigned from = pointer - first; /* wraps around when the pointer is before this port */
+    return first + pim_noc_first_from(set, from & (0U - (unsigned)(from >> heads->shift == 0)));
+}
+
+/* Moves both pointers behind the partner. */
+static PIM_ALWAYS_INLINE void pim_noc_point_behind(const struct noc_heads *heads, struct noc_match match)
+{
+    heads->rows[match.output].grant = heads->next_row[match.row];
+    heads->rows[match.row].accept = heads->next_row[match.output];
+}
+
+/* The only head that asks gets its first choice from every allocator. */
+static PIM_ALWAYS_INLINE struct noc_match pim_noc_match_head(const struct noc_heads *heads, unsigned row)
+{
+    struct noc_match match = {(uint8_t)row, (uint8_t)pim_noc_choose(heads, row, heads->free)};
+    pim_noc_point_behind(heads, match);
+    return match;
+}
 
 /*
- * Virtual channels of output port `port`: matches the heads in `rows` (ascending, count >= 1), each of which
- * asks for every member of `free` (not empty). `inputs` are the router's rows, `outputs` the port's columns.
- * Returns the number of matches.
+ * Several heads, in `asking` (ascending), each of which asks for every free virtual channel. Returns the
+ * number of matches, at most one for each virtual channel.
  */
-unsigned pim_noc_match_heads(const struct pim_noc_configuration *configuration, struct noc_input *inputs,
-                             struct noc_output *outputs, unsigned port, const uint8_t *rows, unsigned count,
-                             uint32_t free, struct noc_match *matches);
+unsigned pim_noc_match_heads(const struct pim_noc_configuration *configuration, struct noc_heads heads,
+                             const uint8_t *asking, unsigned count, struct noc_match *matches);
 
-/* What each row asks the switch for; rows that are not in `asking` are not initialised. */
+/* What the crossbar inputs ask for. */
 struct noc_requests {
-    uint32_t asking;                 /* rows */
-    uint8_t normal[NOC_ROWS];        /* columns */
-    uint8_t speculative[NOC_ROWS];   /* columns, with lower priority */
-    uint8_t vc[NOC_ROWS][NOC_PORTS]; /* the virtual channel that asks */
+    uint32_t asking;                      /* crossbar inputs */
+    uint32_t wanting[NOC_PORTS];          /* by output port: crossbar inputs that ask for it; 0: none */
+    uint8_t normal[NOC_CROSSBAR];         /* output ports; of members of `asking`, like the next two */
+    uint8_t speculative[NOC_CROSSBAR];    /* output ports, with lower priority */
+    uint8_t row[NOC_CROSSBAR][NOC_PORTS]; /* by output port: the row of the inputs that asks */
 };
 
-/* The switch: at most one match a row and a column, in columns[row]; returns the set of rows matched. */
+/* Moves the pointers of a crossbar input and an output port, `row` and `column`, behind their partners. */
+static PIM_ALWAYS_INLINE void pim_noc_point_switch(struct noc_switch *arbiter, unsigned rows, unsigned row,
+                                                   unsigned column)
+{
+    static const uint8_t next_column[NOC_PORTS] = {1, 2, 3, 4, 0};
+    arbiter->grant[column] = (uint8_t)(row + 1 == rows ? 0 : row + 1);
+    arbiter->crossbar[row].accept = next_column[column];
+}
+
+/*
+ * The switch: at most one match a crossbar input and an output port, in columns[row]; returns the set of
+ * crossbar inputs matched.
+ */
 uint32_t pim_noc_match_switch(const struct pim_noc_configuration *configuration, struct noc_switch *arbiter,
-                              const struct noc_requests *requests, uint8_t columns[NOC_ROWS]);
+                              const struct noc_requests *requests, uint8_t columns[NOC_CROSSBAR]);
 
 #endif

@@ -5,15 +5,16 @@
 #define PIMSIM_MODELS_NOC_BITS_H
 
 #include "sim/bits.h"
+#include "sim/status.h"
 
 #include <stdint.h>
 
 /* First member at or after `pointer` (0 to 63), else the lowest: the choice of a round-robin arbiter. The set
  * is not empty. */
-static inline unsigned pim_noc_first_from(uint64_t set, unsigned pointer)
+static PIM_ALWAYS_INLINE unsigned pim_noc_first_from(uint64_t set, unsigned pointer)
 {
     uint64_t above = set >> pointer << pointer;
-    return pim_lowest_bit(above ? above : set);
+    return pim_lowest_bit(above | (set & (0 - (uint64_t)(above == 0)))); /* without a branch */
 }
 
 /* {offset, offset + step, ...} below 32, for step 1 to 4. */

@@ -1,209 +1,133 @@
-/*
- * Channels of a router: changes that become visible, and changes that are written. Invariants 2 to 5 of
- * internal.h.
- */
-#include "models/noc/evaluation.h"
+/* Patterns on the channels of a router. Invariants 2 to 4 of mesh.h. */
+#include "models/noc/channels.h"
 
 #include <string.h>
 
-static unsigned with_bit(unsigned set, unsigned bit, bool member)
+static struct noc_pattern *flit_pattern(const struct noc_site *site, unsigned output)
 {
-    return (set & ~(1U << bit)) | (unsigned)member << bit;
+    return &site->mesh->flit_patterns[(size_t)site->router->neighbour[output] * NOC_PORTS + (output ^ 1)];
 }
 
-/* Takes the changes of the ports in `changed`. Returns the set of ports that carry something. */
-static uint8_t read_changes(uint32_t changed, const uint64_t *changes, uint64_t *values, uint8_t *patterns,
-                            unsigned busy)
-{
-    for (; changed; changed &= changed - 1) {
-        unsigned port = pim_lowest_bit(changed);
-        bool pattern = changes[port] & NOC_PATTERN;
-        *patterns = (uint8_t)with_bit(*patterns, port, pattern);
-        if (pattern)
-            continue;
-        values[port] = changes[port];
-        busy = with_bit(busy, port, values[port] != 0);
-    }
-    return (uint8_t)busy;
-}
-
-void pim_noc_read_changes(struct evaluation *e)
-{
-    struct noc_mesh *mesh = e->mesh;
-    struct noc_router *router = e->router;
-    size_t slot = (size_t)e->node * mesh->ring + (e->cycle & (mesh->ring - 1));
-    uint8_t flits = mesh->flit_ports[slot], credits = mesh->credit_ports[slot];
-    e->read_change = flits | credits;
-    router->flit_in_ports = read_changes(flits, &mesh->flit_changes[slot * NOC_PORTS], router->flit_in,
-                                         &router->flit_in_patterns, router->flit_in_ports);
-    router->credit_in_ports =
-        read_changes(credits, &mesh->credit_changes[slot * NOC_PORTS], router->credit_in,
-                     &router->credit_in_patterns, router->credit_in_ports);
-    mesh->flit_ports[slot] = mesh->credit_ports[slot] = 0;
-}
-
-/* Takes what the patterns of the ports in `patterns` carry; the rest as above. */
-static uint8_t read_patterns(uint64_t cycle, uint32_t ports, const struct noc_pattern *patterns,
-                             const uint32_t *latencies, uint64_t *values, unsigned busy)
-{
-    for (; ports; ports &= ports - 1) {
-        unsigned port = pim_lowest_bit(ports);
-        values[port] = pim_noc_pattern_entry(&patterns[port], cycle - latencies[port]);
-        busy = with_bit(busy, port, values[port] != 0);
-    }
-    return (uint8_t)busy;
-}
-
-void pim_noc_read_patterns(struct evaluation *e)
-{
-    const struct noc_mesh *mesh = e->mesh;
-    struct noc_router *router = e->router;
-    if (!(router->flit_in_patterns | router->credit_in_patterns))
-        return;
-    size_t own = (size_t)e->node * NOC_PORTS;
-    router->flit_in_ports = read_patterns(e->cycle, router->flit_in_patterns, &mesh->flit_patterns[own],
-                                          mesh->timing.flit_latency, router->flit_in, router->flit_in_ports);
-    router->credit_in_ports =
-        read_patterns(e->cycle, router->credit_in_patterns, &mesh->credit_patterns[own],
-                      mesh->timing.credit_latency, router->credit_in, router->credit_in_ports);
-}
-
-/* The reader's end of an output: flits to a neighbour, credits to a neighbour (or to this router, by way of
- * the terminal). */
-struct reader {
-    bool terminal, credits;
-    uint32_t node;
-    unsigned port;
-};
-
-static inline struct reader flit_reader(const struct evaluation *e, unsigned port)
+static struct noc_pattern *credit_pattern(const struct noc_site *site, unsigned port)
 {
     if (port == NOC_TERMINAL)
-        return (struct reader){.credits = true, .node = e->node, .port = NOC_TERMINAL};
-    return (struct reader){.node = e->router->neighbour[port], .port = port ^ 1};
+        return &site->mesh->terminal_patterns[site->node];
+    if (port == NOC_EJECTED)
+        return &site->mesh->credit_patterns[(size_t)site->node * NOC_PORTS + NOC_TERMINAL];
+    return &site->mesh->credit_patterns[(size_t)site->router->neighbour[port] * NOC_PORTS + (port ^ 1)];
 }
 
-static inline struct reader credit_reader(const struct evaluation *e, unsigned port)
+static uint32_t credit_latency(const struct noc_site *site, unsigned port)
 {
     if (port == NOC_TERMINAL)
-        return (struct reader){.terminal = true, .node = e->node};
-    return (struct reader){.credits = true, .node = e->router->neighbour[port], .port = port ^ 1};
-}
-
-static struct noc_pattern *pattern_of(struct noc_mesh *mesh, struct reader reader)
-{
-    if (reader.terminal)
-        return &mesh->terminal_patterns[reader.node];
-    return (reader.credits ? mesh->credit_patterns : mesh->flit_patterns) +
-           ((size_t)reader.node * NOC_PORTS + reader.port);
-}
-
-static uint32_t latency_of(const struct noc_mesh *mesh, struct reader reader)
-{
-    if (reader.terminal)
         return NOC_INJECTION_CREDIT;
-    return (reader.credits ? mesh->timing.credit_latency : mesh->timing.flit_latency)[reader.port];
+    return site->mesh->timing.credit_latency[port == NOC_EJECTED ? NOC_TERMINAL : port ^ 1];
 }
 
-/* Records a change of what is sent from `sent` on. */
-static inline void post(const struct evaluation *e, struct reader reader, uint64_t sent, uint64_t value)
+bool pim_noc_flit_follows(struct noc_site site, unsigned output, uint32_t value)
 {
-    struct noc_mesh *mesh = e->mesh;
-    uint64_t time = sent + latency_of(mesh, reader);
-    size_t slot = (size_t)reader.node * mesh->ring + (time & (mesh->ring - 1));
-    if (reader.terminal) {
-        mesh->terminal_changes[slot] = value | NOC_CHANGED;
-        pim_noc_wake(&mesh->terminal_wheel, reader.node, time, e->cycle);
-        return;
-    }
-    if (reader.credits) {
-        mesh->credit_changes[slot * NOC_PORTS + reader.port] = value;
-        mesh->credit_ports[slot] |= (uint8_t)(1U << reader.port);
-    } else {
-        mesh->flit_changes[slot * NOC_PORTS + reader.port] = value;
-        mesh->flit_ports[slot] |= (uint8_t)(1U << reader.port);
-    }
-    pim_noc_wake(&mesh->router_wheel, reader.node, time, e->cycle);
+    struct noc_pattern *pattern = flit_pattern(&site, output);
+    if (value == pim_noc_pattern_entry(pattern, site.cycle))
+        return true;
+    site.router->carries.flit_out_repeats &= (uint8_t) ~(1U << output);
+    pattern->writable = site.cycle + site.mesh->timing.flit_latency[output ^ 1] + 1;
+    return false;
 }
 
-/* Writes `value` to a channel that would carry out[port] by itself; it repeats a pattern when `patterns` has
- * the port. */
-static inline void write_port(struct evaluation *e, struct reader reader, unsigned port, uint64_t value,
-                              uint64_t *out, uint8_t *patterns)
+bool pim_noc_credits_follow(struct noc_site site, unsigned port, uint32_t set)
 {
-    if (PIM_UNLIKELY(*patterns >> port & 1)) {
-        struct noc_pattern *pattern = pattern_of(e->mesh, reader);
-        if (value == pim_noc_pattern_entry(pattern, e->cycle))
-            return;
-        *patterns &= (uint8_t) ~(1U << port);
-        pattern->writable = e->cycle + latency_of(e->mesh, reader) + 1;
-    } else if (value == out[port]) {
-        return;
-    }
-    out[port] =
-        reader.credits || reader.terminal ? pim_noc_credit_successor(value) : pim_noc_flit_successor(value);
-    e->wrote_change = true;
-    post(e, reader, e->cycle, value);
+    struct noc_pattern *pattern = credit_pattern(&site, port);
+    if (set == pim_noc_pattern_entry(pattern, site.cycle))
+        return true;
+    site.router->carries.credit_out_repeats &= (uint8_t) ~(1U << port);
+    pattern->writable = site.cycle + credit_latency(&site, port) + 1;
+    if (port == NOC_EJECTED) /* the change replaces the announcement, if that is where it goes */
+        site.mesh->ejected.slots[site.node].credit_repeats &= (uint8_t) ~(1U << NOC_TERMINAL);
+    else if (port < NOC_TERMINAL)
+        site.mesh->credits.slots[site.router->neighbour[port]].credit_repeats &=
+            (uint8_t) ~(1U << (port ^ 1));
+    return false;
 }
 
-void pim_noc_write_channels(struct evaluation *e)
-{
-    struct noc_router *router = e->router;
-    uint32_t ports = router->flit_out_ports | e->flit_out_ports | router->flit_out_patterns;
-    for (; ports; ports &= ports - 1) {
-        unsigned port = pim_lowest_bit(ports);
-        uint64_t value = e->flit_out[port];
-        if (port == NOC_TERMINAL && (value & ~NOC_ONCE) == router->flit_out[port])
-            value &= ~NOC_ONCE;
-        write_port(e, flit_reader(e, port), port, value, router->flit_out, &router->flit_out_patterns);
-    }
-    ports = router->credit_out_ports | e->credit_out_ports | router->credit_out_patterns;
-    for (uint32_t once = e->tail_ports & ~e->body_ports; ports; ports &= ports - 1) {
-        unsigned port = pim_lowest_bit(ports);
-        uint64_t value = e->credit_out[port];
-        if (once >> port & 1 && value != router->credit_out[port])
-            value |= NOC_ONCE; /* the credit for a tail, that does not go with the stream */
-        write_port(e, credit_reader(e, port), port, value, router->credit_out, &router->credit_out_patterns);
-    }
-    router->flit_out_ports = e->flit_out_ports;
-    router->credit_out_ports = e->credit_out_ports;
-}
-
-/* Declares the pattern of one channel from the next cycle on, when it is not constant. */
-static void declare(struct evaluation *e, struct reader reader, const uint64_t *entries, unsigned period,
-                    unsigned port, uint8_t *patterned)
+/*
+ * Fills the pattern of a channel from the next cycle on, when it may: it is not constant, and no pattern is
+ * in use.
+ */
+static bool fill_pattern(const struct noc_site *site, struct noc_pattern *pattern, const uint32_t *entries,
+                         unsigned period)
 {
     bool constant = true;
     for (unsigned i = 1; i < period; i++)
         constant = constant && entries[i] == entries[0];
-    struct noc_pattern *pattern = pattern_of(e->mesh, reader);
-    if (constant || *patterned >> port & 1 || e->cycle < pattern->writable)
-        return;
-    *patterned |= (uint8_t)(1U << port);
+    if (constant || site->cycle < pattern->writable)
+        return false;
     pattern->period = period;
     for (unsigned i = 0; i < period; i++)
-        pattern->entries[(e->cycle + 1 + i) % period] = entries[i];
-    post(e, reader, e->cycle + 1, NOC_PATTERN | period);
+        pattern->entries[(site->cycle + 1 + i) % period] = entries[i];
+    return true;
 }
 
-void pim_noc_declare_patterns(struct evaluation *e, const struct noc_rhythm *rhythm, unsigned period)
+/* The change that announces a pattern becomes visible a cycle after what is sent now. */
+static void declare_flits(const struct noc_site *site, unsigned output, const uint32_t *entries,
+                          unsigned period)
 {
-    struct noc_router *router = e->router;
-    uint64_t flits[NOC_PORTS][NOC_PERIOD_LIMIT], credits[NOC_PORTS][NOC_PERIOD_LIMIT];
+    struct noc_router *router = site->router;
+    struct noc_mesh *mesh = site->mesh;
+    if (router->carries.flit_out_repeats >> output & 1 || router->neighbour[output] == UINT32_MAX ||
+        !fill_pattern(site, flit_pattern(site, output), entries, period))
+        return;
+    router->carries.flit_out_repeats |= (uint8_t)(1U << output);
+    router->carries.flit_out_streams &= (uint8_t) ~(1U << output);
+    uint64_t time = site->cycle + 1 + mesh->timing.flit_latency[output ^ 1];
+    struct noc_outbox outbox = {pim_noc_slots(mesh, time), pim_noc_spoke_at(&mesh->router_wheel, time)};
+    pim_noc_post_flit(&outbox, router->neighbour[output], output ^ 1, NOC_REPEATS);
+}
+
+static void declare_credits(const struct noc_site *site, unsigned port, const uint32_t *entries,
+                            unsigned period)
+{
+    struct noc_router *router = site->router;
+    struct noc_mesh *mesh = site->mesh;
+    if (router->carries.credit_out_repeats >> port & 1 ||
+        (port < NOC_TERMINAL && router->neighbour[port] == UINT32_MAX) ||
+        !fill_pattern(site, credit_pattern(site, port), entries, period))
+        return;
+    router->carries.credit_out_repeats |= (uint8_t)(1U << port);
+    router->carries.credit_out_streams &= (uint8_t) ~(1U << port);
+    uint64_t time = site->cycle + 1 + credit_latency(site, port);
+    if (port == NOC_TERMINAL) {
+        *pim_noc_terminal_slot(mesh, site->node, time) =
+            (struct noc_terminal_slot){.changed = 1, .repeats = 1};
+        pim_noc_wake(&mesh->terminal_wheel, site->node, time, site->cycle);
+        return;
+    }
+    uint32_t reader = port == NOC_EJECTED ? site->node : router->neighbour[port];
+    unsigned reader_port = port == NOC_EJECTED ? NOC_TERMINAL : port ^ 1;
+    struct noc_outbox outbox = {pim_noc_slots(mesh, time), pim_noc_spoke_at(&mesh->router_wheel, time)};
+    pim_noc_post_credits(&outbox, reader, reader_port, 0, false);
+    outbox.slots[reader].credit_repeats |= (uint8_t)(1U << reader_port);
+}
+
+void pim_noc_declare_patterns(const struct noc_site *site, const struct noc_rhythm *rhythm, unsigned period)
+{
+    uint32_t flits[NOC_TERMINAL][NOC_PERIOD_LIMIT], credits[NOC_EJECTED + 1][NOC_PERIOD_LIMIT];
     memset(flits, 0, sizeof flits);
     memset(credits, 0, sizeof credits);
-    for (unsigned i = 0; i < period; i++) {
-        uint64_t slot = (e->cycle + 1 + i - period) % NOC_PERIOD_LIMIT;
-        for (unsigned j = 0; j < rhythm->grant_counts[slot]; j++) {
-            struct noc_grant grant = rhythm->grants[slot][j];
-            flits[grant.output][i] = grant.output == NOC_TERMINAL
-                                         ? UINT64_C(1) << grant.output_vc
-                                         : pim_noc_entry(0, grant.output_vc, NOC_FLIT);
-            credits[grant.port][i] |= UINT64_C(1) << grant.vc;
+    for (unsigned i = 0; i < period; i++)
+        for (uint64_t grants = rhythm->grants[(site->cycle + 1 + i - period) % NOC_HISTORY]; grants;
+             grants >>= 8) {
+            unsigned row = (unsigned)(grants & 0xFF) - 1, output_row = site->router->rows[row].output;
+            unsigned output = output_row >> site->mesh->shift,
+                     output_vc = output_row - (output << site->mesh->shift);
+            if (output == NOC_TERMINAL)
+                credits[NOC_EJECTED][i] = UINT32_C(1) << output_vc;
+            else
+                flits[output][i] = output_vc << 8 | NOC_FLIT;
+            credits[row >> site->mesh->shift][i] |=
+                UINT32_C(1) << (row - (row >> site->mesh->shift << site->mesh->shift));
         }
-    }
-    for (unsigned port = 0; port < NOC_PORTS; port++) {
-        declare(e, flit_reader(e, port), flits[port], period, port, &router->flit_out_patterns);
-        declare(e, credit_reader(e, port), credits[port], period, port, &router->credit_out_patterns);
-    }
+    for (unsigned output = 0; output < NOC_TERMINAL; output++)
+        declare_flits(site, output, flits[output], period);
+    for (unsigned port = 0; port <= NOC_EJECTED; port++)
+        declare_credits(site, port, credits[port], period);
 }

@@ -3,36 +3,33 @@
 
 #include <inttypes.h>
 
-/* What a channel carries in the cycles of its reader to come: the present value or pattern, then the changes
- * under way. */
+/* What a channel carries in the cycles of its reader to come: what it carries at present by itself or by its
+ * pattern, then the changes under way. */
 struct view {
-    uint64_t value;
-    bool pattern, credits;
+    uint32_t value;
+    bool repeats;
 };
-
-static uint64_t look(struct view *view, bool changes, uint64_t change, const struct noc_pattern *pattern,
-                     uint64_t sent)
-{
-    if (changes)
-        *view = (struct view){change, change & NOC_PATTERN, view->credits};
-    uint64_t entry = view->pattern ? pim_noc_pattern_entry(pattern, sent) : view->value;
-    view->value = view->credits ? pim_noc_credit_successor(entry) : pim_noc_flit_successor(entry);
-    return entry;
-}
 
 /* Flits for virtual channel `vc` that are on the channel into input `port` of `node`. */
 static uint64_t flits_under_way(const struct noc_mesh *mesh, uint32_t node, unsigned port, unsigned vc)
 {
-    const struct noc_router *router = &mesh->routers[node];
-    struct view view = {router->flit_in[port], router->flit_in_patterns >> port & 1, false};
+    const struct noc_router *router = pim_noc_router(mesh, node);
+    struct view view = {
+        router->carries.flit_streams >> port & 1 ? (uint32_t)router->flit_vc[port] << 8 | NOC_FLIT : 0,
+        router->carries.flit_repeats >> port & 1};
     uint64_t flits = 0;
     uint32_t latency = mesh->timing.flit_latency[port];
     for (uint64_t time = mesh->origin; time < mesh->origin + latency; time++) {
-        size_t slot = (size_t)node * mesh->ring + (time & (mesh->ring - 1));
-        uint64_t entry =
-            look(&view, mesh->flit_ports[slot] >> port & 1, mesh->flit_changes[slot * NOC_PORTS + port],
-                 &mesh->flit_patterns[(size_t)node * NOC_PORTS + port], time - latency);
-        flits += entry != 0 && pim_noc_entry_vc(entry) == vc;
+        const struct noc_slot *slot = &pim_noc_slots(mesh, time)[node];
+        if (slot->flit_ports >> port & 1)
+            view = (struct view){slot->flits[port] & NOC_REPEATS ? 0 : slot->flits[port],
+                                 slot->flits[port] & NOC_REPEATS};
+        uint32_t flit = view.value;
+        if (view.repeats)
+            flit =
+                pim_noc_pattern_entry(&mesh->flit_patterns[(size_t)node * NOC_PORTS + port], time - latency);
+        flits += flit != 0 && flit >> 8 == vc;
+        view.value = flit & NOC_TAIL ? 0 : flit;
     }
     return flits;
 }
@@ -40,29 +37,41 @@ static uint64_t flits_under_way(const struct noc_mesh *mesh, uint32_t node, unsi
 /* Credits for virtual channel `vc` that are on their way to output `port` of `node`. */
 static uint64_t credits_under_way(const struct noc_mesh *mesh, uint32_t node, unsigned port, unsigned vc)
 {
-    const struct noc_router *router = &mesh->routers[node];
-    struct view view = {router->credit_in[port], router->credit_in_patterns >> port & 1, true};
+    const struct noc_router *router = pim_noc_router(mesh, node);
+    struct view view = {router->carries.credit_streams >> port & 1 ? router->credit_in[port] : 0,
+                        router->carries.credit_repeats >> port & 1};
     uint64_t credits = 0;
     uint32_t latency = mesh->timing.credit_latency[port];
     for (uint64_t time = mesh->origin; time < mesh->origin + latency; time++) {
-        size_t slot = (size_t)node * mesh->ring + (time & (mesh->ring - 1));
-        uint64_t set =
-            look(&view, mesh->credit_ports[slot] >> port & 1, mesh->credit_changes[slot * NOC_PORTS + port],
-                 &mesh->credit_patterns[(size_t)node * NOC_PORTS + port], time - latency);
+        const struct noc_slot *slot = &pim_noc_slots(mesh, time)[node];
+        bool changed = slot->credit_ports >> port & 1;
+        if (changed)
+            view = (struct view){slot->credits[port], slot->credit_repeats >> port & 1};
+        uint32_t set = view.value;
+        if (view.repeats)
+            set = pim_noc_pattern_entry(&mesh->credit_patterns[(size_t)node * NOC_PORTS + port],
+                                        time - latency);
         credits += set >> vc & 1;
+        if (changed && slot->credit_once >> port & 1)
+            view.value = 0;
     }
     return credits;
 }
 
 static uint64_t terminal_credits_under_way(const struct noc_mesh *mesh, uint32_t node, unsigned vc)
 {
-    struct view view = {mesh->terminals[node].credit_in, mesh->terminals[node].credit_in_pattern, true};
+    struct view view = {mesh->terminals[node].credit_in, mesh->terminals[node].credit_repeats};
     uint64_t credits = 0;
     for (uint64_t time = mesh->origin; time < mesh->origin + NOC_INJECTION_CREDIT; time++) {
-        uint64_t change = mesh->terminal_changes[(size_t)node * mesh->ring + (time & (mesh->ring - 1))];
-        credits +=
-            look(&view, change, change, &mesh->terminal_patterns[node], time - NOC_INJECTION_CREDIT) >> vc &
-            1;
+        const struct noc_terminal_slot *slot = pim_noc_terminal_slot(mesh, node, time);
+        if (slot->changed)
+            view = (struct view){slot->credits, slot->repeats};
+        uint32_t set = view.value;
+        if (view.repeats)
+            set = pim_noc_pattern_entry(&mesh->terminal_patterns[node], time - NOC_INJECTION_CREDIT);
+        credits += set >> vc & 1;
+        if (slot->changed && slot->once)
+            view.value = 0;
     }
     return credits;
 }
@@ -72,22 +81,21 @@ static enum pim_status check_credits(const struct pim_noc *noc, uint32_t node, u
 {
     const struct noc_mesh *mesh = noc->mesh;
     uint32_t size = noc->configuration.buffer_flits;
-    size_t base = (size_t)node * NOC_PORTS * mesh->vcs;
+    const struct noc_row *rows = pim_noc_router(mesh, node)->rows;
     for (unsigned port = 0; port <= NOC_PORTS; port++) {
         uint64_t sum;
         if (port < NOC_TERMINAL) {
-            uint32_t other = mesh->routers[node].neighbour[port];
+            uint32_t other = pim_noc_router(mesh, node)->neighbour[port];
             if (other == UINT32_MAX)
                 continue;
-            size_t there = ((size_t)other * NOC_PORTS + (port ^ 1)) * mesh->vcs + vc;
-            sum = mesh->outputs[base + port * mesh->vcs + vc].credits + mesh->inputs[there].count +
+            size_t there = ((port ^ 1U) << mesh->shift) + vc;
+            sum = rows[(port << mesh->shift) + vc].credits + pim_noc_router(mesh, other)->rows[there].count +
                   flits_under_way(mesh, other, port ^ 1, vc) + credits_under_way(mesh, node, port, vc);
         } else if (port == NOC_TERMINAL) {
-            sum =
-                mesh->outputs[base + port * mesh->vcs + vc].credits + credits_under_way(mesh, node, port, vc);
+            sum = rows[(port << mesh->shift) + vc].credits + credits_under_way(mesh, node, port, vc);
         } else {
             sum = mesh->terminal_credits[(size_t)node * mesh->vcs + vc] +
-                  mesh->inputs[base + NOC_TERMINAL * mesh->vcs + vc].count +
+                  rows[((unsigned)NOC_TERMINAL << mesh->shift) + vc].count +
                   flits_under_way(mesh, node, NOC_TERMINAL, vc) + terminal_credits_under_way(mesh, node, vc);
         }
         if (sum != size)
@@ -104,28 +112,33 @@ static enum pim_status check_credits(const struct pim_noc *noc, uint32_t node, u
 static enum pim_status check_owners(const struct pim_noc *noc, uint32_t node, struct pim_error *error)
 {
     const struct noc_mesh *mesh = noc->mesh;
-    const struct noc_router *router = &mesh->routers[node];
-    uint32_t owned[NOC_PORTS] = {0};
-    for (unsigned row = 0; row < NOC_PORTS * mesh->vcs; row++) {
-        const struct noc_input *input = &mesh->inputs[(size_t)node * NOC_PORTS * mesh->vcs + row];
-        unsigned port = row / mesh->vcs, vc = row % mesh->vcs;
-        if (!((router->active[port] | router->allocated[port]) >> vc & 1))
+    const struct noc_router *router = pim_noc_router(mesh, node);
+    uint64_t owned[NOC_WORDS_LIMIT] = {0};
+    size_t rows = pim_noc_rows(mesh);
+    for (unsigned row = 0; row < rows; row++) {
+        unsigned output = router->rows[row].output;
+        const struct noc_sets *sets = &router->sets[row / 64];
+        if (!((sets->active | sets->allocated) >> row % 64 & 1))
             continue;
-        uint32_t bit = UINT32_C(1) << input->output_vc;
-        if (owned[input->route] & bit)
-            return pim_fail(error, PIM_INTERNAL,
-                            "network cycle %" PRIu64
-                            ": router %u, output %u: virtual channel %u has two owners",
-                            mesh->origin, node, input->route, input->output_vc);
-        owned[input->route] |= bit;
+        uint64_t bit = UINT64_C(1) << output % 64;
+        if (owned[output / 64] & bit)
+            return pim_fail(
+                error, PIM_INTERNAL,
+                "network cycle %" PRIu64 ": router %u, output %u: virtual channel %u has two owners",
+                mesh->origin, node, output >> mesh->shift, output - (output >> mesh->shift << mesh->shift));
+        owned[output / 64] |= bit;
     }
     for (unsigned port = 0; port < NOC_PORTS; port++) {
-        uint32_t taken = pim_noc_all(mesh->vcs) & ~router->free[port];
-        if ((owned[port] | router->tail_sent[port]) != taken || (owned[port] & router->tail_sent[port]) != 0)
+        unsigned first = port << mesh->shift;
+        const struct noc_sets *sets = &router->sets[first / 64];
+        uint32_t all = pim_noc_all(mesh->vcs), taken = all & (uint32_t) ~(sets->free >> first % 64);
+        uint32_t owners = all & (uint32_t)(owned[first / 64] >> first % 64);
+        uint32_t after = all & (uint32_t)(sets->tail_sent >> first % 64);
+        if ((owners | after) != taken || (owners & after) != 0)
             return pim_fail(error, PIM_INTERNAL,
                             "network cycle %" PRIu64 ": router %u, output %u: owners %#x, after their tails "
                             "%#x, but taken are %#x",
-                            mesh->origin, node, port, owned[port], router->tail_sent[port], taken);
+                            mesh->origin, node, port, owners, after, taken);
     }
     return PIM_OK;
 }
@@ -138,13 +151,14 @@ static enum pim_status check_flits(const struct pim_noc *noc, struct pim_error *
     uint64_t injected = 0, ejected = 0, held = 0;
     for (uint32_t node = 0; node < mesh->nodes; node++) {
         injected += mesh->terminals[node].link_flits;
-        ejected += mesh->routers[node].link_flits[PIM_NOC_EJECT];
-        for (unsigned row = 0; row < NOC_PORTS * mesh->vcs; row++) {
-            unsigned port = row / mesh->vcs;
-            if (port < NOC_TERMINAL && mesh->routers[node].neighbour[port] == UINT32_MAX)
+        ejected += pim_noc_router(mesh, node)->link_flits[PIM_NOC_EJECT];
+        size_t rows = pim_noc_rows(mesh);
+        for (unsigned row = 0; row < rows; row++) {
+            unsigned port = row >> mesh->shift;
+            if (port < NOC_TERMINAL && pim_noc_router(mesh, node)->neighbour[port] == UINT32_MAX)
                 continue;
-            held += mesh->inputs[(size_t)node * NOC_PORTS * mesh->vcs + row].count +
-                    flits_under_way(mesh, node, port, row % mesh->vcs);
+            held += pim_noc_router(mesh, node)->rows[row].count +
+                    flits_under_way(mesh, node, port, row - (port << mesh->shift));
         }
     }
     if (injected != ejected + held)
@@ -170,7 +184,7 @@ enum pim_status pim_noc_check(struct pim_noc *noc, struct pim_error *error)
         /* Who is waked up in the middle of a period goes on awake: that changes nothing but the cost. */
         pim_noc_router_settle(noc, node, mesh->origin);
         pim_noc_terminal_settle(noc, node, mesh->origin);
-        if (mesh->routers[node].planned == mesh->origin)
+        if (pim_noc_router(mesh, node)->planned == mesh->origin)
             pim_noc_wake(&mesh->router_wheel, node, mesh->origin, mesh->origin);
     }
     enum pim_status status = check_flits(noc, error);
@@ -182,35 +196,38 @@ enum pim_status pim_noc_check(struct pim_noc *noc, struct pim_error *error)
     return status;
 }
 
-static const char *waiting_reason(const struct noc_router *router, const struct noc_input *input,
-                                  unsigned port, uint32_t bit)
+static const char *waiting_reason(const struct noc_mesh *mesh, const struct noc_router *router, unsigned row,
+                                  unsigned output)
 {
-    if (router->routing[port] & bit)
+    const struct noc_sets *sets = &router->sets[row / 64];
+    uint64_t bit = UINT64_C(1) << row % 64;
+    if ((sets->routing | sets->queued) & bit)
         return "its route is being computed";
-    if (router->bidding[port] & bit)
-        return router->free[input->route] ? "it lost virtual-channel allocation"
-                                          : "no virtual channel is free";
-    if (router->allocated[port] & bit)
+    if (sets->bidding & bit) {
+        uint64_t free = router->sets[output / 64].free >> output % 64;
+        return free & pim_noc_all(mesh->vcs) ? "it lost virtual-channel allocation"
+                                             : "no virtual channel is free";
+    }
+    if (sets->allocated & bit)
         return "its virtual channel is being allocated";
-    if (!(router->filled[port] & bit))
+    if (!(sets->filled & bit))
         return "its next flit has not arrived";
-    return router->credited[port] & bit ? "it competes for the switch"
-                                        : "no credit: the buffer downstream is full";
+    return sets->credited & bit ? "it competes for the switch" : "no credit: the buffer downstream is full";
 }
 
 size_t pim_noc_get_waiting(const struct pim_noc *noc, struct pim_noc_waiting *items, size_t capacity)
 {
     const struct noc_mesh *mesh = noc->mesh;
-    size_t count = 0;
+    size_t count = 0, rows = mesh ? pim_noc_rows(mesh) : 0;
     for (uint32_t node = 0; mesh && node < mesh->nodes; node++) {
-        const struct noc_router *router = &mesh->routers[node];
+        const struct noc_router *router = pim_noc_router(mesh, node);
         const struct noc_terminal *terminal = &mesh->terminals[node];
-        for (unsigned row = 0; row < NOC_PORTS * mesh->vcs; row++) {
-            const struct noc_input *input = &mesh->inputs[(size_t)node * NOC_PORTS * mesh->vcs + row];
+        for (unsigned row = 0; row < rows; row++) {
+            const struct noc_row *input = &router->rows[row];
             if (input->front == NOC_NO_PACKET)
                 continue;
             const struct pim_noc_packet *packet = &noc->packets[input->front];
-            unsigned port = row / mesh->vcs, vc = row % mesh->vcs;
+            unsigned port = row >> mesh->shift, vc = row - (port << mesh->shift);
             if (count++ < capacity)
                 items[count - 1] = (struct pim_noc_waiting){
                     node,
@@ -219,8 +236,8 @@ size_t pim_noc_get_waiting(const struct pim_noc *noc, struct pim_noc_waiting *it
                     packet->user,
                     packet->source,
                     packet->destination,
-                    (enum pim_noc_direction)input->route,
-                    waiting_reason(router, input, port, UINT32_C(1) << vc)};
+                    (enum pim_noc_direction)(input->output >> mesh->shift),
+                    waiting_reason(mesh, router, row, (unsigned)input->output >> mesh->shift << mesh->shift)};
         }
         uint32_t index = terminal->current != NOC_NO_PACKET ? terminal->current : terminal->queue_front;
         if (index == NOC_NO_PACKET)

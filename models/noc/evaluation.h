@@ -1,39 +1,151 @@
 /*
- * One evaluation of a router: what router.c (the stages), channels.c and sleep.c hand to each other.
+ * One evaluation of a router: what router.c (the stages), buffers.h, switch.h, channels.h and sleep.c hand to
+ * each other.
+ *
+ * The functions of the hot loop are inlined into one function per `noc_kind`: a constant, so that what a
+ * configuration does not need is left out. They share a site and an outcome that stay in registers; functions
+ * that are seldom called get copies.
  */
 #ifndef PIMSIM_MODELS_NOC_EVALUATION_H
 #define PIMSIM_MODELS_NOC_EVALUATION_H
 
 #include "models/noc/internal.h"
 
-struct evaluation {
+struct noc_kind {
+    bool plain; /* routing_delay = vc_allocation_delay = input_speedup = 1, no speculation, no held switches,
+                       the switch allocator is islip with one iteration */
+    unsigned words; /* of a set of rows */
+};
+
+/* Which router, in which cycle; constant. */
+struct noc_site {
     struct pim_noc *noc;
     struct noc_mesh *mesh;
     struct noc_router *router;
-    struct noc_input *inputs;   /* [port][vc] */
-    struct noc_output *outputs; /* [port][vc] */
+    const struct noc_slot *slot; /* the changes that become visible */
     uint64_t cycle;
-    uint32_t node, vcs;
-    uint64_t flit_out[NOC_PORTS], credit_out[NOC_PORTS]; /* as in struct noc_router */
-    uint8_t flit_out_ports, credit_out_ports;
-    uint8_t tail_ports, body_ports; /* inputs that sent a tail, and another flit */
-    bool noisy; /* a packet began or ended somewhere, or got a virtual channel: not calm */
-    bool moved; /* an arbiter's pointer or a held switch differs from before */
-    bool read_change, wrote_change;
+    uint32_t node;
+};
+
+/* What happened in the cycle so far. */
+struct noc_outcome {
+    uint64_t grants;         /* as in struct noc_router */
+    unsigned flit_ports;     /* outputs that send a flit */
+    unsigned credit_ports;   /* inputs that return credits */
+    unsigned flit_streams;   /* those that carry the same by themselves in the next cycle */
+    unsigned credit_streams; /* the same for credits */
+    bool noisy;              /* a packet began or ended somewhere, or got a virtual channel: not calm */
+    bool wrote_change;
+    bool read_change;
     bool credit_once; /* a credit came in for this cycle only */
 };
 
-/* channels.c: changes of what arrives that become visible; what patterns bring in this cycle; what is sent in
- * it. */
-void pim_noc_read_changes(struct evaluation *e);
-void pim_noc_read_patterns(struct evaluation *e);
-void pim_noc_write_channels(struct evaluation *e);
+static PIM_ALWAYS_INLINE unsigned shift_of(const struct noc_site *site, struct noc_kind kind)
+{
+    return kind.words == 1 ? NOC_SINGLE_SHIFT : site->mesh->shift;
+}
+
+/* As pim_noc_router(). */
+static PIM_ALWAYS_INLINE struct noc_router *router_of(const struct noc_mesh *mesh, struct noc_kind kind,
+                                                      uint32_t node)
+{
+    size_t bytes = kind.words == 1 ? pim_noc_router_bytes(NOC_SINGLE_SHIFT) : mesh->router_size;
+    return (void *)(mesh->routers + node * bytes);
+}
+
+static PIM_ALWAYS_INLINE unsigned port_of(const struct noc_site *site, struct noc_kind kind, unsigned row)
+{
+    return row >> shift_of(site, kind);
+}
+
+static PIM_ALWAYS_INLINE unsigned vc_of(const struct noc_site *site, struct noc_kind kind, unsigned row)
+{
+    return row & ((1U << shift_of(site, kind)) - 1);
+}
+
+static PIM_ALWAYS_INLINE unsigned row_of(const struct noc_site *site, struct noc_kind kind, unsigned port,
+                                         unsigned vc)
+{
+    return (port << shift_of(site, kind)) + vc;
+}
+
+/* The word of all sets that has the row. */
+static PIM_ALWAYS_INLINE struct noc_sets *sets_of(const struct noc_site *site, struct noc_kind kind,
+                                                  unsigned row)
+{
+    return &site->router->sets[kind.words == 1 ? 0 : row / 64];
+}
+
+static PIM_ALWAYS_INLINE uint64_t bit_of(unsigned row)
+{
+    return UINT64_C(1) << row % 64;
+}
+
+/* The virtual channels of the port that begins with row `first`, from the word of a set of rows. */
+static PIM_ALWAYS_INLINE uint32_t port_part(const struct noc_site *site, uint64_t word, unsigned first)
+{
+    return (uint32_t)(word >> first % 64) & site->mesh->all;
+}
+
+/* One of the sets of rows, on its own. */
+struct noc_rows {
+    uint64_t words[NOC_WORDS_LIMIT];
+};
+
+static PIM_ALWAYS_INLINE bool any_row(struct noc_kind kind, const struct noc_rows *rows)
+{
+    uint64_t any = 0;
+    for (unsigned word = 0; word < kind.words; word++)
+        any |= rows->words[word];
+    return any != 0;
+}
+
+/* First member at or after `pointer`, else the lowest; the set is not empty. */
+static PIM_ALWAYS_INLINE unsigned first_row_from(struct noc_kind kind, const struct noc_rows *rows,
+                                                 unsigned pointer)
+{
+    if (kind.words == 1)
+        return pim_noc_first_from(rows->words[0], pointer);
+    unsigned word = pointer / 64;
+    uint64_t set = rows->words[word] >> pointer % 64 << pointer % 64;
+    while (!set) {
+        word = word + 1 == kind.words ? 0 : word + 1;
+        set = rows->words[word];
+    }
+    return word * 64 + pim_lowest_bit(set);
+}
+
+/*
+ * Takes those members out of `rows` (not empty) whose packets leave by the same output as the lowest one's.
+ */
+static PIM_ALWAYS_INLINE struct noc_rows take_output(const struct noc_site *site, struct noc_kind kind,
+                                                     struct noc_rows *rows, unsigned *output)
+{
+    struct noc_rows members;
+    *output = port_of(site, kind, site->router->rows[first_row_from(kind, rows, 0)].output);
+    for (unsigned word = 0; word < kind.words; word++) {
+        members.words[word] = rows->words[word] & site->router->sets[word].to[*output];
+        rows->words[word] &= ~members.words[word];
+    }
+    return members;
+}
+
+/* Index in struct noc_mesh's `ready`. */
+static inline size_t ready_of(const struct noc_site *site, unsigned row)
+{
+    return site->node * pim_noc_rows(site->mesh) + row;
+}
 
 /* channels.c: declares that all output channels repeat what they carried in the last `period` cycles (in
  * `rhythm`). */
-void pim_noc_declare_patterns(struct evaluation *e, const struct noc_rhythm *rhythm, unsigned period);
+void pim_noc_declare_patterns(const struct noc_site *site, const struct noc_rhythm *rhythm, unsigned period);
 
-/* sleep.c: plans the next evaluation. `filled` and `nonfull` are the router's sets before this one. */
-void pim_noc_plan_router(struct evaluation *e, const uint32_t *filled, const uint32_t *nonfull);
+/* sleep.c: the router was entered in the agenda but has nothing to do. */
+void pim_noc_sleep_on(struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
+
+/*
+ * sleep.c: plans the next evaluation after a calm step. `same`: no set and no pointer of the router changed.
+ */
+void pim_noc_plan_calm(struct noc_site site, struct noc_outcome outcome, bool same);
 
 #endif

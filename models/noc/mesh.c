@@ -8,15 +8,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
-
-static bool wheel_create(struct pim_noc_wheel *wheel, uint32_t units)
-{
-    wheel->words = (units + 63) / 64;
-    wheel->groups = (wheel->words + 63) / 64;
-    wheel->sets = calloc((size_t)PIM_NOC_HORIZON * wheel->words, sizeof *wheel->sets);
-    wheel->touched = calloc((size_t)PIM_NOC_HORIZON * wheel->groups, sizeof *wheel->touched);
-    return wheel->sets && wheel->touched;
-}
+#include <string.h>
 
 static uint32_t larger(uint32_t a, uint32_t b)
 {
@@ -42,38 +34,87 @@ static void set_timing(struct noc_mesh *mesh, const struct pim_noc_configuration
     assert(mesh->ring < PIM_NOC_HORIZON);
 }
 
-static void initialize_units(struct pim_noc *noc)
+/* The timing must have been set. */
+static void set_shape(struct noc_mesh *mesh, const struct pim_noc_configuration *configuration)
+{
+    mesh->nodes = configuration->width * configuration->height;
+    mesh->vcs = configuration->virtual_channels;
+    mesh->shift = NOC_SINGLE_SHIFT;
+    while (1U << mesh->shift < mesh->vcs)
+        mesh->shift++;
+    mesh->all = pim_noc_all(mesh->vcs);
+    for (unsigned port = 0; port < NOC_PORTS; port++)
+        for (unsigned vc = 0; vc < mesh->vcs; vc++) {
+            unsigned next_port = port + 1 < NOC_PORTS ? (port + 1) << mesh->shift : 0;
+            mesh->next_row[(port << mesh->shift) + vc] =
+                (uint8_t)(vc + 1 < mesh->vcs ? (port << mesh->shift) + vc + 1 : next_port);
+        }
+    mesh->router_size = pim_noc_router_bytes(mesh->shift);
+    mesh->words = (unsigned)(pim_noc_rows(mesh) + 63) / 64;
+    mesh->plain = configuration->routing_delay == 1 && configuration->vc_allocation_delay == 1 &&
+                  configuration->input_speedup == 1 && !configuration->speculative &&
+                  !configuration->hold_switch_for_packet &&
+                  configuration->switch_allocator == PIM_NOC_ISLIP &&
+                  configuration->allocator_iterations == 1;
+    mesh->early_credits = !configuration->wait_for_tail_credit && !configuration->step_every_cycle;
+}
+
+static void initialize_router(const struct pim_noc *noc, uint32_t node)
 {
     struct noc_mesh *mesh = noc->mesh;
     const struct pim_noc_configuration *configuration = &noc->configuration;
-    uint32_t all = pim_noc_all(mesh->vcs);
-    for (uint32_t node = 0; node < mesh->nodes; node++) {
-        struct noc_router *router = &mesh->routers[node];
-        router->period = 1;
-        mesh->rhythms[node].snapshot_cycle = NOC_NO_SNAPSHOT;
-        router->x = (uint16_t)(node % configuration->width);
-        router->y = (uint16_t)(node / configuration->width);
-        for (unsigned direction = 0; direction < 4; direction++)
-            router->neighbour[direction] =
-                pim_noc_neighbour(configuration, node, (enum pim_noc_direction)direction);
-        for (unsigned port = 0; port < NOC_PORTS; port++)
-            router->free[port] = router->nonfull[port] = all;
-        for (unsigned row = 0; row < NOC_PORTS * configuration->input_speedup; row++)
-            router->arbiter.vc[row] = (uint8_t)(row % configuration->input_speedup);
-        struct noc_terminal *terminal = &mesh->terminals[node];
-        terminal->queue_front = terminal->current = NOC_NO_PACKET;
-        terminal->period = 1;
-        terminal->snapshot_cycle = NOC_NO_SNAPSHOT;
-        terminal->nonfull = all;
-        terminal->last_vc = (uint8_t)(mesh->vcs - 1);
+    struct noc_router *router = pim_noc_router(mesh, node);
+    router->period = 1;
+    mesh->rhythms[node].snapshot_cycle = NOC_NO_SNAPSHOT;
+    router->x = (uint8_t)(node % configuration->width);
+    router->y = (uint8_t)(node / configuration->width);
+    for (unsigned direction = 0; direction < 4; direction++)
+        router->neighbour[direction] =
+            pim_noc_neighbour(configuration, node, (enum pim_noc_direction)direction);
+    for (unsigned port = 0; port < NOC_PORTS; port++) {
+        unsigned first = port << mesh->shift;
+        router->sets[first / 64].free |= (uint64_t)pim_noc_all(mesh->vcs) << first % 64;
     }
-    size_t channels = (size_t)mesh->nodes * NOC_PORTS * mesh->vcs;
-    for (size_t i = 0; i < channels; i++) {
-        mesh->inputs[i].front = NOC_NO_PACKET;
-        mesh->outputs[i].credits = configuration->buffer_flits;
+    for (unsigned word = 0; word < mesh->words; word++)
+        router->sets[word].nonfull = router->sets[word].free;
+    for (unsigned crossbar = 0; crossbar < NOC_PORTS * configuration->input_speedup; crossbar++)
+        router->arbiter.crossbar[crossbar].vc = (uint8_t)(crossbar % configuration->input_speedup);
+    for (size_t row = 0; row < pim_noc_rows(mesh); row++) {
+        router->rows[row].front = NOC_NO_PACKET;
+        router->rows[row].credits = (uint16_t)configuration->buffer_flits;
     }
-    for (size_t i = 0; i < (size_t)mesh->nodes * mesh->vcs; i++)
-        mesh->terminal_credits[i] = configuration->buffer_flits;
+}
+
+static void initialize_terminal(const struct pim_noc *noc, uint32_t node)
+{
+    struct noc_mesh *mesh = noc->mesh;
+    struct noc_terminal *terminal = &mesh->terminals[node];
+    terminal->queue_front = terminal->current = NOC_NO_PACKET;
+    terminal->period = 1;
+    terminal->snapshot_cycle = NOC_NO_SNAPSHOT;
+    terminal->nonfull = pim_noc_all(mesh->vcs);
+    terminal->last_vc = (uint8_t)(mesh->vcs - 1);
+    for (unsigned vc = 0; vc < mesh->vcs; vc++)
+        mesh->terminal_credits[(size_t)node * mesh->vcs + vc] = (uint16_t)noc->configuration.buffer_flits;
+}
+
+/* `count` items of `size` bytes, all 0, at the beginning of a cache line. */
+static void *allocate(size_t count, size_t size, bool *failed)
+{
+    size_t bytes = (count * size + NOC_LINE - 1) / NOC_LINE * NOC_LINE;
+    void *items = aligned_alloc(NOC_LINE, bytes);
+    if (items)
+        memset(items, 0, bytes);
+    *failed |= !items;
+    return items;
+}
+
+static void wheel_create(struct pim_noc_wheel *wheel, uint32_t units, bool *failed)
+{
+    wheel->words = (units + 63) / 64;
+    wheel->groups = (wheel->words + 63) / 64;
+    wheel->sets = allocate((size_t)PIM_NOC_HORIZON * wheel->words, sizeof *wheel->sets, failed);
+    wheel->touched = allocate((size_t)PIM_NOC_HORIZON * wheel->groups, sizeof *wheel->touched, failed);
 }
 
 enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error)
@@ -81,37 +122,33 @@ enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error
     struct noc_mesh *mesh = noc->mesh = calloc(1, sizeof *mesh);
     if (!mesh)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip");
-    mesh->nodes = noc->configuration.width * noc->configuration.height;
-    mesh->vcs = noc->configuration.virtual_channels;
     set_timing(mesh, &noc->configuration);
-    size_t nodes = mesh->nodes, ring = mesh->ring;
-    mesh->routers = calloc(nodes, sizeof *mesh->routers);
-    mesh->terminals = calloc(nodes, sizeof *mesh->terminals);
-    mesh->inputs = calloc(nodes * NOC_PORTS * mesh->vcs, sizeof *mesh->inputs);
-    mesh->outputs = calloc(nodes * NOC_PORTS * mesh->vcs, sizeof *mesh->outputs);
-    mesh->terminal_credits = calloc(nodes * mesh->vcs, sizeof *mesh->terminal_credits);
-    mesh->flit_changes = calloc(nodes * ring * NOC_PORTS, sizeof *mesh->flit_changes);
-    mesh->credit_changes = calloc(nodes * ring * NOC_PORTS, sizeof *mesh->credit_changes);
-    mesh->flit_ports = calloc(nodes * ring, sizeof *mesh->flit_ports);
-    mesh->credit_ports = calloc(nodes * ring, sizeof *mesh->credit_ports);
-    mesh->terminal_changes = calloc(nodes * ring, sizeof *mesh->terminal_changes);
-    mesh->flit_patterns = calloc(nodes * NOC_PORTS, sizeof *mesh->flit_patterns);
-    mesh->credit_patterns = calloc(nodes * NOC_PORTS, sizeof *mesh->credit_patterns);
-    mesh->terminal_patterns = calloc(nodes, sizeof *mesh->terminal_patterns);
-    mesh->rhythms = calloc(nodes, sizeof *mesh->rhythms);
-    mesh->snapshots = calloc(nodes * NOC_PORTS * mesh->vcs * 2, sizeof *mesh->snapshots);
-    mesh->terminal_snapshots = calloc(nodes * mesh->vcs, sizeof *mesh->terminal_snapshots);
-    bool patterns = mesh->flit_patterns && mesh->credit_patterns && mesh->terminal_patterns &&
-                    mesh->rhythms && mesh->snapshots && mesh->terminal_snapshots;
-    bool agenda =
-        wheel_create(&mesh->router_wheel, mesh->nodes) && wheel_create(&mesh->terminal_wheel, mesh->nodes);
-    if (!agenda || !patterns || !mesh->routers || !mesh->terminals || !mesh->inputs || !mesh->outputs ||
-        !mesh->terminal_credits || !mesh->flit_changes || !mesh->credit_changes || !mesh->flit_ports ||
-        !mesh->credit_ports || !mesh->terminal_changes)
+    set_shape(mesh, &noc->configuration);
+    size_t nodes = mesh->nodes, ring = mesh->ring, rows = nodes * pim_noc_rows(mesh);
+    bool failed = false;
+    mesh->routers = allocate(nodes, mesh->router_size, &failed);
+    mesh->terminals = allocate(nodes, sizeof *mesh->terminals, &failed);
+    if (!mesh->plain)
+        mesh->ready = allocate(rows, sizeof *mesh->ready, &failed);
+    mesh->terminal_credits = allocate(nodes * mesh->vcs, sizeof *mesh->terminal_credits, &failed);
+    mesh->slots = allocate(nodes * ring, sizeof *mesh->slots, &failed);
+    mesh->terminal_slots = allocate(nodes * ring, sizeof *mesh->terminal_slots, &failed);
+    mesh->flit_patterns = allocate(nodes * NOC_PORTS, sizeof *mesh->flit_patterns, &failed);
+    mesh->credit_patterns = allocate(nodes * NOC_PORTS, sizeof *mesh->credit_patterns, &failed);
+    mesh->terminal_patterns = allocate(nodes, sizeof *mesh->terminal_patterns, &failed);
+    mesh->rhythms = allocate(nodes, sizeof *mesh->rhythms, &failed);
+    mesh->snapshots = allocate(rows * 2, sizeof *mesh->snapshots, &failed);
+    mesh->terminal_snapshots = allocate(nodes * mesh->vcs, sizeof *mesh->terminal_snapshots, &failed);
+    wheel_create(&mesh->router_wheel, mesh->nodes, &failed);
+    wheel_create(&mesh->terminal_wheel, mesh->nodes, &failed);
+    if (failed)
         return pim_fail(error, PIM_NO_MEMORY,
                         "no memory for a network on chip of %u x %u routers with %u virtual channels",
                         noc->configuration.width, noc->configuration.height, mesh->vcs);
-    initialize_units(noc);
+    for (uint32_t node = 0; node < mesh->nodes; node++) {
+        initialize_router(noc, node);
+        initialize_terminal(noc, node);
+    }
     return PIM_OK;
 }
 
@@ -121,14 +158,10 @@ void pim_noc_mesh_destroy(struct noc_mesh *mesh)
         return;
     free(mesh->routers);
     free(mesh->terminals);
-    free(mesh->inputs);
-    free(mesh->outputs);
+    free(mesh->ready);
     free(mesh->terminal_credits);
-    free(mesh->flit_changes);
-    free(mesh->credit_changes);
-    free(mesh->flit_ports);
-    free(mesh->credit_ports);
-    free(mesh->terminal_changes);
+    free(mesh->slots);
+    free(mesh->terminal_slots);
     free(mesh->flit_patterns);
     free(mesh->credit_patterns);
     free(mesh->terminal_patterns);
@@ -186,32 +219,28 @@ void pim_noc_mesh_deliver_at(struct noc_mesh *mesh, uint64_t time, uint32_t pack
     mesh->due[last] = (struct noc_due){time, packet};
 }
 
-typedef void evaluator(struct pim_noc *noc, uint32_t node, uint64_t cycle);
-
-/* Evaluates the units that are entered for `cycle`; they may enter units for later cycles meanwhile. */
-static void run_agenda(struct pim_noc *noc, struct pim_noc_wheel *wheel, uint64_t cycle, evaluator *evaluate)
+static struct noc_outbox outbox(struct noc_mesh *mesh, uint64_t time)
 {
-    size_t slot = cycle & (PIM_NOC_HORIZON - 1);
-    for (uint32_t group = 0; group < wheel->groups; group++) {
-        uint64_t touched = wheel->touched[slot * wheel->groups + group];
-        wheel->touched[slot * wheel->groups + group] = 0;
-        for (; touched; touched &= touched - 1) {
-            uint32_t word = group * 64 + pim_lowest_bit(touched);
-            uint64_t units = wheel->sets[slot * wheel->words + word];
-            wheel->sets[slot * wheel->words + word] = 0;
-            for (; units; units &= units - 1)
-                evaluate(noc, word * 64 + pim_lowest_bit(units), cycle);
-        }
-    }
-    wheel->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+    return (struct noc_outbox){pim_noc_slots(mesh, time), pim_noc_spoke_at(&mesh->router_wheel, time)};
 }
 
 void pim_noc_mesh_step(struct pim_noc *noc, uint64_t cycle)
 {
     struct noc_mesh *mesh = noc->mesh;
     mesh->origin = cycle + 1;
-    run_agenda(noc, &mesh->terminal_wheel, cycle, pim_noc_terminal_evaluate);
-    run_agenda(noc, &mesh->router_wheel, cycle, pim_noc_router_evaluate);
+    mesh->now = pim_noc_slots(mesh, cycle);
+    mesh->injected = outbox(mesh, cycle + NOC_INJECTION);
+    mesh->flits = outbox(mesh, cycle + mesh->timing.flit_latency[0]);
+    mesh->credits = outbox(mesh, cycle + mesh->timing.credit_latency[0]);
+    mesh->ejected = outbox(mesh, cycle + mesh->timing.credit_latency[NOC_TERMINAL]);
+    mesh->next_routers = pim_noc_spoke_at(&mesh->router_wheel, cycle + 1);
+    mesh->next_terminals = pim_noc_spoke_at(&mesh->terminal_wheel, cycle + 1);
+    mesh->terminal_credited = pim_noc_spoke_at(&mesh->terminal_wheel, cycle + NOC_INJECTION_CREDIT);
+    struct pim_noc_visit visit = pim_noc_visit(&mesh->terminal_wheel, cycle);
+    while (pim_noc_visit_word(&visit))
+        for (; visit.units; visit.units &= visit.units - 1)
+            pim_noc_terminal_evaluate(noc, visit.word * 64 + pim_lowest_bit(visit.units), cycle);
+    pim_noc_run_routers(noc, cycle);
     while (mesh->due_count && mesh->due[mesh->due_first].time == cycle) {
         pim_noc_note_arrived(noc, mesh->due[mesh->due_first].packet);
         mesh->due_first = (mesh->due_first + 1) & (mesh->due_capacity - 1);
@@ -225,5 +254,6 @@ uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum 
     const struct noc_mesh *mesh = noc->mesh;
     if (direction == PIM_NOC_INJECT)
         return mesh->terminals[node].link_flits + pim_noc_terminal_slept_flits(&mesh->terminals[node], end);
-    return mesh->routers[node].link_flits[direction] + pim_noc_router_slept_flits(mesh, node, direction, end);
+    return pim_noc_router(mesh, node)->link_flits[direction] +
+           pim_noc_router_slept_flits(mesh, node, direction, end);
 }

@@ -153,10 +153,10 @@ void pim_noc_send_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint3
     packet->user = user;
     packet->flits = flits;
     packet->created = cycle;
-    packet->source = source;
-    packet->destination = destination;
-    packet->x = (uint16_t)(destination % configuration->width);
-    packet->y = (uint16_t)(destination / configuration->width);
+    packet->source = (uint16_t)source;
+    packet->destination = (uint16_t)destination;
+    packet->x = (uint8_t)(destination % configuration->width);
+    packet->y = (uint8_t)(destination / configuration->width);
     noc->statistics.packets_sent++;
     noc->statistics.flits_sent += flits;
     if (noc->mesh)

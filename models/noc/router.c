@@ -2,417 +2,353 @@
  * One cycle of an input-queued virtual-channel router, in the order in which the hardware applies the rules
  * of docs/models/noc.md.
  *
- * 1. All decisions of a cycle (VC allocation, held switches, switch allocation) use the state before any
- *    update of that cycle.
+ * 1. All decisions of a cycle use the state before any update of that cycle: the switch is decided before a
+ *    head takes a virtual channel, and flits leave after both.
  */
-#include "models/noc/allocators.h"
-#include "models/noc/evaluation.h"
+#include "models/noc/buffers.h"
+#include "models/noc/channels.h"
+#include "models/noc/switch.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* The VC allocation of this cycle: decided first, taken over after the switch has been allocated. */
-struct matching {
-    unsigned count;
-    struct noc_match matches[NOC_HEADS_LIMIT];
-    uint8_t ports[NOC_HEADS_LIMIT];
+/* Routing and VC allocation that have taken their time. */
+static PIM_ALWAYS_INLINE void advance_stages(const struct noc_site *site, struct noc_outcome *outcome,
+                                             struct noc_kind kind)
+{
+    for (unsigned word = 0; word < kind.words; word++) {
+        struct noc_sets *sets = &site->router->sets[word];
+        uint64_t under_way = sets->routing | sets->queued | sets->allocated;
+        outcome->noisy |= under_way != 0;
+        if (kind.plain) { /* before the arrivals of this cycle: what was being routed bids */
+            sets->bidding |= sets->routing;
+            sets->routing = sets->queued;
+            sets->queued = 0;
+            continue;
+        }
+        for (; under_way; under_way &= under_way - 1) {
+            unsigned row = word * 64 + pim_lowest_bit(under_way);
+            if (site->mesh->ready[ready_of(site, row)] > site->cycle)
+                continue;
+            *(sets->routing & bit_of(row) ? &sets->bidding : &sets->active) |= bit_of(row);
+            sets->routing &= ~bit_of(row);
+            sets->allocated &= ~bit_of(row);
+        }
+    }
+}
+
+/* A head gets a virtual channel downstream. */
+static PIM_ALWAYS_INLINE void take_virtual_channel(const struct noc_site *site, struct noc_kind kind,
+                                                   struct noc_match match)
+{
+    struct noc_sets *sets = sets_of(site, kind, match.row), *outputs = sets_of(site, kind, match.output);
+    uint64_t bit = bit_of(match.row), output_bit = bit_of(match.output);
+    site->router->rows[match.row].output = match.output;
+    site->router->rows[match.output].owner = match.row;
+    outputs->free &= ~output_bit;
+    sets->bidding &= ~bit;
+    if (PIM_LIKELY(outputs->nonfull & output_bit))
+        sets->credited |= bit;
+    if (kind.plain || site->noc->configuration.vc_allocation_delay == 1) {
+        sets->active |= bit;
+        return;
+    }
+    sets->allocated |= bit;
+    site->mesh->ready[ready_of(site, match.row)] = site->cycle + site->noc->configuration.vc_allocation_delay;
+}
+
+/* Several heads ask for virtual channels of one output port. */
+static PIM_NOINLINE void match_heads(struct noc_site site, struct noc_kind kind, struct noc_heads heads,
+                                     struct noc_rows rows)
+{
+    uint8_t asking[NOC_ROWS_LIMIT] = {0};
+    unsigned count = 0;
+    for (unsigned word = 0; word < kind.words; word++)
+        for (uint64_t set = rows.words[word]; set; set &= set - 1)
+            asking[count++] = (uint8_t)(word * 64 + pim_lowest_bit(set));
+    struct noc_match matches[PIM_NOC_VC_LIMIT];
+    count = pim_noc_match_heads(&site.noc->configuration, heads, asking, count, matches);
+    for (unsigned i = 0; i < count; i++)
+        take_virtual_channel(&site, kind, matches[i]);
+}
+
+static PIM_ALWAYS_INLINE bool only_one(struct noc_kind kind, const struct noc_rows *rows)
+{
+    uint64_t several = 0, any = 0;
+    for (unsigned word = 0; word < kind.words; word++) {
+        several |= (rows->words[word] & (rows->words[word] - 1)) | (rows->words[word] ? any : 0);
+        any |= rows->words[word];
+    }
+    return several == 0;
+}
+
+/* VC allocation. Each output port is on its own, since a head asks for one port only. */
+static PIM_ALWAYS_INLINE void allocate_virtual_channels(const struct noc_site *site,
+                                                        struct noc_outcome *outcome, struct noc_kind kind)
+{
+    struct noc_rows bidding;
+    for (unsigned word = 0; word < kind.words; word++)
+        bidding.words[word] = site->router->sets[word].bidding;
+    while (any_row(kind, &bidding)) {
+        unsigned output;
+        struct noc_rows rows = take_output(site, kind, &bidding, &output);
+        unsigned first = row_of(site, kind, output, 0);
+        uint32_t free = port_part(site, sets_of(site, kind, first)->free, first);
+        if (PIM_UNLIKELY(!free))
+            continue;
+        outcome->noisy = true;
+        struct noc_heads heads = {site->router->rows, site->mesh->next_row, output, shift_of(site, kind),
+                                  free};
+        if (PIM_LIKELY(only_one(kind, &rows)))
+            take_virtual_channel(site, kind, pim_noc_match_head(&heads, first_row_from(kind, &rows, 0)));
+        else
+            match_heads(*site, kind, heads, rows);
+    }
+}
+
+/* The tail has left its row: the virtual channel downstream may be free, and the next packet begins. */
+static PIM_ALWAYS_INLINE void end_packet(const struct noc_site *site, struct noc_kind kind, unsigned row)
+{
+    struct noc_row *input = &site->router->rows[row];
+    struct noc_sets *sets = sets_of(site, kind, row), *outputs = sets_of(site, kind, input->output);
+    sets->active &= ~bit_of(row);
+    sets->credited &= ~bit_of(row);
+    sets->to[port_of(site, kind, input->output)] &= ~bit_of(row);
+    if (PIM_UNLIKELY(site->noc->configuration.wait_for_tail_credit))
+        outputs->tail_sent |= bit_of(input->output);
+    else
+        outputs->free |= bit_of(input->output);
+    if (!input->more) {
+        input->front = NOC_NO_PACKET;
+        return;
+    }
+    follow(site->noc->packets, input);
+    begin_packet(site, kind, row, true);
+}
+
+/* With input speedup a port may send several flits: their credits go together. */
+struct returned {
+    uint32_t credits[NOC_PORTS]; /* virtual channels by input port */
+    unsigned tails, others;      /* input ports that sent a tail; another flit */
 };
 
-static uint8_t route(const struct noc_router *router, const struct pim_noc_packet *packet)
+/* The flit at the front of an active row leaves its buffer. */
+static PIM_ALWAYS_INLINE void send_flit(const struct noc_site *site, struct noc_outcome *outcome,
+                                        struct noc_kind kind, unsigned row, unsigned output,
+                                        struct returned *returned)
 {
-    if (packet->x != router->x)
-        return packet->x > router->x ? PIM_NOC_EAST : PIM_NOC_WEST;
-    if (packet->y != router->y)
-        return packet->y > router->y ? PIM_NOC_SOUTH : PIM_NOC_NORTH;
-    return PIM_NOC_EJECT;
-}
-
-/* The packet has come to the front of its virtual channel; its route is computed from `cycle` on. */
-static void begin_packet(struct evaluation *e, unsigned port, unsigned vc, uint32_t index, uint64_t cycle)
-{
-    const struct pim_noc_packet *packet = &e->noc->packets[index];
-    struct noc_input *input = &e->inputs[port * e->vcs + vc];
-    input->front = index;
-    input->left = packet->flits;
-    input->route = route(e->router, packet);
-    input->ready = cycle + e->noc->configuration.routing_delay;
-    e->router->routing[port] |= UINT32_C(1) << vc;
-    e->router->heading[port] |= UINT32_C(1) << vc;
-    e->router->waiting |= (uint8_t)(1U << port);
-}
-
-static void write_buffers(struct evaluation *e)
-{
-    struct noc_router *router = e->router;
-    for (uint32_t ports = router->flit_in_ports; ports; ports &= ports - 1) {
-        unsigned port = pim_lowest_bit(ports);
-        uint64_t entry = router->flit_in[port];
-        unsigned vc = pim_noc_entry_vc(entry);
-        struct noc_input *input = &e->inputs[port * e->vcs + vc];
-        input->count++;
-        assert(input->count <= e->noc->configuration.buffer_flits);
-        router->filled[port] |= UINT32_C(1) << vc;
-        if (!(entry & (NOC_HEAD | NOC_TAIL)))
-            continue;
-        e->noisy = true;
-        router->flit_in[port] = pim_noc_flit_successor(entry);
-        if (entry & NOC_TAIL)
-            router->flit_in_ports &= (uint8_t) ~(1U << port);
-        if (!(entry & NOC_HEAD))
-            continue;
-        uint32_t packet = (uint32_t)(entry >> 16);
-        if (input->front == NOC_NO_PACKET)
-            begin_packet(e, port, vc, packet, e->cycle);
-        else
-            e->noc->packets[input->back].next = packet;
-        input->back = packet;
-    }
-}
-
-static void take_credits(struct evaluation *e)
-{
-    struct noc_router *router = e->router;
-    for (uint32_t ports = router->credit_in_ports; ports; ports &= ports - 1) {
-        unsigned port = pim_lowest_bit(ports);
-        for (uint32_t set = (uint32_t)router->credit_in[port]; set; set &= set - 1) {
-            unsigned vc = pim_lowest_bit(set);
-            uint32_t bit = UINT32_C(1) << vc;
-            struct noc_output *output = &e->outputs[port * e->vcs + vc];
-            output->credits++;
-            assert(output->credits <= e->noc->configuration.buffer_flits);
-            if (!(router->nonfull[port] & bit)) {
-                router->nonfull[port] |= bit;
-                if (!((router->free[port] | router->tail_sent[port]) & bit))
-                    router->credited[output->owner_port] |= UINT32_C(1) << output->owner_vc;
-            }
-            if (router->tail_sent[port] & bit) {
-                e->noisy = true;
-                if (output->credits == e->noc->configuration.buffer_flits) {
-                    router->tail_sent[port] &= ~bit;
-                    router->free[port] |= bit;
-                }
-            }
-        }
-        if (router->credit_in[port] & NOC_ONCE) {
-            e->credit_once = true;
-            router->credit_in[port] = 0;
-            router->credit_in_ports &= (uint8_t) ~(1U << port);
-        }
-    }
-}
-
-/* Routing and VC allocation that have taken their time. */
-static void advance_stages(struct evaluation *e)
-{
-    struct noc_router *router = e->router;
-    for (uint32_t ports = router->waiting; ports; ports &= ports - 1) {
-        unsigned port = pim_lowest_bit(ports);
-        uint32_t under_way = router->routing[port] | router->allocated[port];
-        if (under_way)
-            e->noisy = true;
-        for (; under_way; under_way &= under_way - 1) {
-            unsigned vc = pim_lowest_bit(under_way);
-            uint32_t bit = UINT32_C(1) << vc;
-            if (e->inputs[port * e->vcs + vc].ready > e->cycle)
-                continue;
-            *(router->routing[port] & bit ? &router->bidding[port] : &router->active[port]) |= bit;
-            router->routing[port] &= ~bit;
-            router->allocated[port] &= ~bit;
-        }
-        if (!(router->routing[port] | router->bidding[port] | router->allocated[port]))
-            router->waiting &= (uint8_t) ~(1U << port);
-    }
-}
-
-/* VC allocation, decision. Each output port is on its own, since a head asks for one port only. */
-static void decide_virtual_channels(struct evaluation *e, struct matching *matching)
-{
-    struct noc_router *router = e->router;
-    uint32_t outputs = 0;
-    uint8_t counts[NOC_PORTS], rows[NOC_PORTS][NOC_HEADS_LIMIT]; /* by output port, those in `outputs` */
-    for (uint32_t ports = router->waiting; ports; ports &= ports - 1) {
-        unsigned port = pim_lowest_bit(ports);
-        for (uint32_t set = router->bidding[port]; set; set &= set - 1) {
-            unsigned row = port * e->vcs + pim_lowest_bit(set);
-            unsigned output = e->inputs[row].route;
-            if (router->free[output] == 0)
-                continue;
-            if (!(outputs >> output & 1))
-                counts[output] = 0;
-            outputs |= 1U << output;
-            rows[output][counts[output]++] = (uint8_t)row;
-        }
-    }
-    for (; outputs; outputs &= outputs - 1) {
-        unsigned port = pim_lowest_bit(outputs);
-        unsigned matched = pim_noc_match_heads(&e->noc->configuration, e->inputs, &e->outputs[port * e->vcs],
-                                               port, rows[port], counts[port], router->free[port],
-                                               &matching->matches[matching->count]);
-        for (unsigned i = 0; i < matched; i++)
-            matching->ports[matching->count++] = (uint8_t)port;
-        e->noisy = true;
-    }
-}
-
-/* VC allocation, update. */
-static void take_virtual_channels(struct evaluation *e, const struct matching *matching)
-{
-    struct noc_router *router = e->router;
-    for (unsigned i = 0; i < matching->count; i++) {
-        unsigned row = matching->matches[i].row, output = matching->ports[i],
-                 output_vc = matching->matches[i].output_vc;
-        unsigned port = row / e->vcs, vc = row % e->vcs;
-        uint32_t bit = UINT32_C(1) << vc;
-        struct noc_output *channel = &e->outputs[output * e->vcs + output_vc];
-        e->inputs[row].output_vc = (uint8_t)output_vc;
-        channel->owner_port = (uint8_t)port;
-        channel->owner_vc = (uint8_t)vc;
-        router->free[output] &= ~(UINT32_C(1) << output_vc);
-        router->bidding[port] &= ~bit;
-        if (router->nonfull[output] >> output_vc & 1)
-            router->credited[port] |= bit;
-        if (e->noc->configuration.vc_allocation_delay == 1) {
-            router->active[port] |= bit;
-        } else {
-            router->allocated[port] |= bit;
-            e->inputs[row].ready = e->cycle + e->noc->configuration.vc_allocation_delay;
-        }
-    }
-}
-
-/* Of the virtual channels in `set` of one crossbar input, the first at or after its pointer asks for each
- * column. */
-static inline void ask(const struct evaluation *e, unsigned row, unsigned port, uint32_t set,
-                       uint32_t columns, uint8_t *asked, uint8_t *vcs)
-{
-    uint32_t later = set & (UINT32_MAX << e->router->arbiter.vc[row]);
-    set &= ~later;
-    while (later | set) {
-        uint32_t *part = later ? &later : &set;
-        unsigned vc = pim_lowest_bit(*part);
-        unsigned output = e->inputs[port * e->vcs + vc].route;
-        *part &= *part - 1;
-        if (!(columns >> output & 1) || *asked >> output & 1)
-            continue;
-        *asked |= (uint8_t)(1U << output);
-        vcs[output] = (uint8_t)vc;
-    }
-}
-
-/* Virtual channels of `port` whose head may bid for the switch while it waits: some virtual channel is free
- * and has a credit. */
-static uint32_t speculative_bids(const struct evaluation *e, unsigned port)
-{
-    uint32_t bids = 0;
-    for (uint32_t set = e->router->bidding[port]; set; set &= set - 1) {
-        unsigned vc = pim_lowest_bit(set);
-        unsigned output = e->inputs[port * e->vcs + vc].route;
-        if (e->router->free[output] & e->router->nonfull[output])
-            bids |= UINT32_C(1) << vc;
-    }
-    return bids;
-}
-
-/* The requests of one crossbar input, on behalf of its ready virtual channels and of those that bid
- * speculatively. */
-static inline void collect_row(const struct evaluation *e, unsigned row, unsigned port, uint32_t ready,
-                               uint32_t bids, uint32_t columns, struct noc_requests *requests)
-{
-    uint8_t normal = 0, any;
-    ask(e, row, port, ready, columns, &normal, requests->vc[row]);
-    any = normal;
-    if (bids)
-        ask(e, row, port, bids, columns, &any, requests->vc[row]);
-    requests->normal[row] = normal;
-    requests->speculative[row] = any & (uint8_t)~normal;
-    if (any)
-        requests->asking |= UINT32_C(1) << row;
-}
-
-/* Switch allocation, requests: what each crossbar input that is not held asks of each output that is not
- * held. */
-static void collect_requests(const struct evaluation *e, uint32_t columns, struct noc_requests *requests)
-{
-    const struct noc_router *router = e->router;
-    const struct pim_noc_configuration *configuration = &e->noc->configuration;
-    unsigned speedup = configuration->input_speedup;
-    requests->asking = 0;
-    for (unsigned port = 0; port < NOC_PORTS; port++) {
-        uint32_t ready = router->active[port] & router->filled[port] & router->credited[port];
-        uint32_t bids = configuration->speculative ? speculative_bids(e, port) : 0;
-        if (!(ready | bids))
-            continue;
-        for (unsigned part = 0; part < speedup; part++) {
-            unsigned row = port * speedup + part;
-            uint32_t members =
-                pim_noc_every(speedup, part); /* row: input and virtual channel modulo speedup */
-            if (!(router->held_rows >> row & 1) && (ready | bids) & members)
-                collect_row(e, row, port, ready & members, bids & members, columns, requests);
-        }
-    }
-}
-
-/* The flit at the front of an active virtual channel leaves its buffer. */
-static void send_flit(struct evaluation *e, unsigned row, unsigned port, unsigned vc)
-{
-    struct noc_router *router = e->router;
-    struct noc_input *input = &e->inputs[port * e->vcs + vc];
-    unsigned output = input->route, output_vc = input->output_vc;
-    uint32_t bit = UINT32_C(1) << vc, output_bit = UINT32_C(1) << output_vc;
-    unsigned kind =
-        NOC_FLIT | (router->heading[port] & bit ? NOC_HEAD : 0U) | (input->left == 1 ? NOC_TAIL : 0U);
-    router->grants[router->grant_count++] =
-        (struct noc_grant){(uint8_t)port, (uint8_t)vc, (uint8_t)output, (uint8_t)output_vc};
-    input->left--;
-    if (--input->count == 0)
-        router->filled[port] &= ~bit;
-    if (--e->outputs[output * e->vcs + output_vc].credits == 0) {
-        router->nonfull[output] &= ~output_bit;
-        router->credited[port] &= ~bit;
-    }
+    struct noc_router *router = site->router;
+    struct noc_row *input = &site->router->rows[row];
+    unsigned to = input->output, port = port_of(site, kind, row);
+    struct noc_sets *sets = sets_of(site, kind, row), *outputs = sets_of(site, kind, to);
+    uint32_t index = input->front;
+    bool head = sets->heading & bit_of(row), tail = --input->left == 0;
+    outcome->grants = outcome->grants << 8 | (row + 1);
+    outcome->noisy |= head | tail;
     router->link_flits[output]++;
-    e->credit_out[port] |= bit;
-    e->credit_out_ports |= (uint8_t)(1U << port);
-    *(kind & NOC_TAIL ? &e->tail_ports : &e->body_ports) |= (uint8_t)(1U << port);
-    e->flit_out_ports |= (uint8_t)(1U << output);
+    sets->heading &= ~bit_of(row);
+    if (--site->router->rows[row].count == 0)
+        sets->filled &= ~bit_of(row);
+    if (PIM_UNLIKELY(--site->router->rows[to].credits == 0)) {
+        outputs->nonfull &= ~bit_of(to);
+        sets->credited &= ~bit_of(row);
+    }
     if (output == PIM_NOC_EJECT) {
-        e->flit_out[NOC_TERMINAL] = output_bit | (kind & NOC_TAIL ? NOC_ONCE : 0);
-        if (kind & NOC_HEAD)
-            e->noc->packets[input->front].head_arrived = e->cycle + e->mesh->timing.ejection;
-        if (kind & NOC_TAIL)
-            pim_noc_mesh_deliver_at(e->mesh, e->cycle + e->mesh->timing.ejection, input->front);
+        uint64_t consumed = site->cycle + site->mesh->timing.ejection;
+        if (head)
+            site->noc->packets[index].head_arrived = consumed;
+        if (tail)
+            pim_noc_mesh_deliver_at(site->mesh, consumed, index);
+        return_credit(site, outcome, kind, NOC_EJECTED, vc_of(site, kind, to), tail);
     } else {
-        e->flit_out[output] = pim_noc_entry(kind == NOC_FLIT ? 0 : input->front, output_vc, kind);
+        uint32_t flit =
+            vc_of(site, kind, to) << 8 | NOC_FLIT | (head ? NOC_HEAD : 0U) | (tail ? NOC_TAIL : 0U);
+        write_flit(site, outcome, output, flit, input);
     }
-    bool hold = e->noc->configuration.hold_switch_for_packet && !(kind & NOC_TAIL) && input->count > 0;
-    if (hold != (router->held_rows >> row & 1)) {
-        e->moved = true;
-        router->held_rows ^= UINT32_C(1) << row;
+    if (kind.plain) {
+        return_credit(site, outcome, kind, port, vc_of(site, kind, row), tail);
+    } else {
+        returned->credits[port] |= UINT32_C(1) << vc_of(site, kind, row);
+        *(tail ? &returned->tails : &returned->others) |= 1U << port;
+        hold_switch(site, kind, row, tail);
     }
-    if (hold)
-        router->held_vc[row] = (uint8_t)vc;
-    if (kind == NOC_FLIT)
-        return;
-    e->noisy = true;
-    router->heading[port] &= ~bit;
-    if (!(kind & NOC_TAIL))
-        return;
-    router->active[port] &= ~bit;
-    router->credited[port] &= ~bit;
-    *(e->noc->configuration.wait_for_tail_credit ? &router->tail_sent[output] : &router->free[output]) |=
-        output_bit;
-    if (input->front == input->back)
-        input->front = NOC_NO_PACKET;
-    else
-        begin_packet(e, port, vc, e->noc->packets[input->front].next, e->cycle + 1);
+    if (tail)
+        end_packet(site, kind, row);
 }
 
 /* A head won the switch while it asked for a virtual channel: the win counts when it got one, with a credit,
  * in this cycle. */
-static void send_speculative(struct evaluation *e, unsigned row, unsigned port, unsigned vc)
+static inline bool speculation_succeeds(const struct noc_site *site, struct noc_outcome *outcome,
+                                        struct noc_kind kind, unsigned row)
 {
-    struct noc_router *router = e->router;
-    uint32_t bit = UINT32_C(1) << vc;
-    e->noisy = true;
-    if (router->bidding[port] & bit || !(router->credited[port] & bit))
-        return;
-    router->allocated[port] &= ~bit;
-    router->active[port] |= bit;
-    send_flit(e, row, port, vc);
+    struct noc_sets *sets = sets_of(site, kind, row);
+    outcome->noisy = true;
+    if (sets->bidding & bit_of(row) || !(sets->credited & bit_of(row)))
+        return false;
+    sets->allocated &= ~bit_of(row);
+    sets->active |= bit_of(row);
+    return true;
 }
 
-static void allocate_switch(struct evaluation *e, const struct matching *matching)
+/* Switch and VC allocation, then the flits that leave. */
+static PIM_ALWAYS_INLINE void allocate_and_send(const struct noc_site *site, struct noc_outcome *outcome,
+                                                struct noc_kind kind)
 {
-    struct noc_router *router = e->router;
-    unsigned speedup = e->noc->configuration.input_speedup;
-    uint32_t held = router->held_rows, columns = pim_noc_all(NOC_PORTS), send_held = 0;
-    for (uint32_t rows = held; rows; rows &= rows - 1) {
-        unsigned row = pim_lowest_bit(rows), port = row / speedup, vc = router->held_vc[row];
-        columns &= ~(UINT32_C(1) << e->inputs[port * e->vcs + vc].route);
-        if (router->credited[port] >> vc & 1)
-            send_held |= UINT32_C(1) << row;
+    struct winners winners;
+    struct returned returned = {0};
+    unsigned speculative = 0;
+    if (kind.plain)
+        allocate_plain(site, kind, &winners);
+    else
+        speculative = allocate_switch(site, kind, &winners);
+    allocate_virtual_channels(site, outcome, kind);
+    for (unsigned outputs = winners.outputs; outputs; outputs &= outputs - 1) {
+        unsigned output = pim_lowest_bit(outputs), row = winners.rows[output];
+        if (kind.plain || !(speculative >> output & 1) || speculation_succeeds(site, outcome, kind, row))
+            send_flit(site, outcome, kind, row, output, &returned);
     }
-    struct noc_requests requests;
-    collect_requests(e, columns, &requests);
-    uint32_t granted = 0;
-    uint8_t column_of[NOC_ROWS];
-    if (requests.asking) {
-        struct noc_switch before = router->arbiter;
-        granted = pim_noc_match_switch(&e->noc->configuration, &router->arbiter, &requests, column_of);
-        for (uint32_t rows = granted; rows; rows &= rows - 1) {
-            unsigned row = pim_lowest_bit(rows), next = requests.vc[row][column_of[row]] + speedup;
-            router->arbiter.vc[row] = (uint8_t)(next >= e->vcs ? next - e->vcs : next);
-        }
-        e->moved = memcmp(&before, &router->arbiter, sizeof before) != 0;
-    }
-
-    take_virtual_channels(e, matching);
-    router->grant_count = 0;
-    for (uint32_t rows = held; rows; rows &= rows - 1) {
-        unsigned row = pim_lowest_bit(rows);
-        if (send_held >> row & 1) {
-            send_flit(e, row, row / speedup, router->held_vc[row]);
-        } else {
-            router->held_rows &= ~(UINT32_C(1) << row);
-            e->moved = true;
-        }
-    }
-    for (uint32_t rows = granted; rows; rows &= rows - 1) {
-        unsigned row = pim_lowest_bit(rows), column = column_of[row];
-        (requests.normal[row] >> column & 1 ? send_flit : send_speculative)(e, row, row / speedup,
-                                                                            requests.vc[row][column]);
+    for (unsigned ports = returned.tails | returned.others; ports; ports &= ports - 1) {
+        unsigned port = pim_lowest_bit(ports);
+        write_credits(site, outcome, port, returned.credits[port], !(returned.others >> port & 1));
     }
 }
 
 /* All stages of one cycle. */
-static void run_cycle(struct evaluation *e)
+static PIM_ALWAYS_INLINE void run_cycle(const struct noc_site *site, struct noc_outcome *outcome,
+                                        struct noc_kind kind)
 {
-    struct matching matching;
-    matching.count = 0;
-    pim_noc_read_patterns(e);
-    write_buffers(e);
-    take_credits(e);
-    if (e->router->waiting)
-        advance_stages(e);
-    if (e->router->waiting)
-        decide_virtual_channels(e, &matching);
-    allocate_switch(e, &matching);
-    pim_noc_write_channels(e);
+    bool quiet = pim_noc_carried(&site->router->carries) == 0; /* no channel carries anything by itself */
+    if (kind.plain)
+        advance_stages(site, outcome, kind);
+    write_buffers(site, outcome, kind, quiet);
+    if (!quiet || site->slot->credit_ports)
+        take_credits(site, outcome, kind);
+    if (!kind.plain)
+        advance_stages(site, outcome, kind);
+    allocate_and_send(site, outcome, kind);
+    if (!quiet || outcome->flit_streams | outcome->credit_streams)
+        write_silence(site, outcome);
+    site->router->grants = outcome->grants;
 }
 
-static struct evaluation begin_evaluation(struct pim_noc *noc, uint32_t node, uint64_t cycle)
+static PIM_ALWAYS_INLINE struct noc_site site_of(struct pim_noc *noc, struct noc_kind kind, uint32_t node,
+                                                 uint64_t cycle)
 {
     struct noc_mesh *mesh = noc->mesh;
-    size_t base = (size_t)node * NOC_PORTS * mesh->vcs;
-    return (struct evaluation){.noc = noc,
-                               .mesh = mesh,
-                               .router = &mesh->routers[node],
-                               .inputs = &mesh->inputs[base],
-                               .outputs = &mesh->outputs[base],
-                               .cycle = cycle,
-                               .node = node,
-                               .vcs = mesh->vcs};
+    return (struct noc_site){.noc = noc,
+                             .mesh = mesh,
+                             .router = router_of(mesh, kind, node),
+                             .slot = &mesh->now[node],
+                             .cycle = cycle,
+                             .node = node};
+}
+
+static PIM_NOINLINE void run_again(struct noc_site site, struct noc_outcome *outcome, struct noc_kind kind)
+{
+    run_cycle(&site, outcome, kind);
 }
 
 void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 {
-    struct evaluation e = begin_evaluation(noc, node, cycle);
-    run_cycle(&e);
-    assert(!e.noisy && !e.wrote_change);
+    static const struct noc_slot nothing;
+    struct noc_kind kind = {noc->mesh->plain, noc->mesh->words};
+    struct noc_site site = site_of(noc, kind, node, cycle);
+    struct noc_outcome outcome = {0};
+    site.slot = &nothing;
+    run_again(site, &outcome, kind);
+    assert(!outcome.noisy && !outcome.wrote_change);
 }
 
-void pim_noc_router_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle)
+/* Nothing will happen in the next cycles unless a channel changes. */
+static PIM_ALWAYS_INLINE bool dormant(const struct noc_router *router, struct noc_kind kind)
 {
-    if (pim_noc_router_sleeps_on(noc->mesh, node, cycle))
-        return;
-    noc->statistics.router_evaluations++;
-    struct evaluation e = begin_evaluation(noc, node, cycle);
-    pim_noc_router_settle(noc, node, cycle);
-    e.router->since = cycle + 1;
-    uint32_t filled[NOC_PORTS], nonfull[NOC_PORTS];
-    memcpy(filled, e.router->filled, sizeof filled);
-    memcpy(nonfull, e.router->nonfull, sizeof nonfull);
-    pim_noc_read_changes(&e);
-    run_cycle(&e);
-    pim_noc_plan_router(&e, filled, nonfull);
+    uint64_t filled = pim_noc_carried(&router->carries);
+    for (unsigned word = 0; word < kind.words; word++)
+        filled |= router->sets[word].filled;
+    return filled == 0;
+}
+
+/* Returns whether it has to be evaluated in the next cycle. */
+static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_kind kind)
+{
+    struct noc_router *router = site->router;
+    uint64_t cycle = site->cycle;
+    struct noc_outcome outcome = {.read_change = site->slot->flit_ports | site->slot->credit_ports};
+    if (PIM_UNLIKELY((cycle < router->planned) & !outcome.read_change)) {
+        pim_noc_sleep_on(site->mesh, site->node, cycle);
+        return false;
+    }
+    site->noc->statistics.router_evaluations++;
+    if (PIM_UNLIKELY(router->since < cycle))
+        pim_noc_router_settle(site->noc, site->node, cycle);
+    router->since = router->planned = cycle + 1;
+    router->period = 1;
+    struct noc_switch arbiter;
+    size_t bytes = kind.plain ? (size_t)NOC_PLAIN_SWITCH : sizeof arbiter;
+    memcpy(&arbiter, &router->arbiter, bytes);
+    uint64_t filled[NOC_WORDS_LIMIT], nonfull[NOC_WORDS_LIMIT], differences = 0;
+    for (unsigned word = 0; word < kind.words; word++) {
+        filled[word] = router->sets[word].filled;
+        nonfull[word] = router->sets[word].nonfull;
+    }
+    run_cycle(site, &outcome, kind);
+    struct noc_slot *slot = &site->mesh->now[site->node];
+    slot->flit_ports = slot->credit_ports = slot->credit_once = slot->credit_repeats = 0;
+
+    if (PIM_LIKELY(outcome.noisy)) {
+        router->calm_since = router->clean_since = cycle + 1;
+        if (!dormant(router, kind))
+            return true;
+        router->planned = router->since = UINT64_MAX; /* nothing to account for */
+        router->grants = 0;
+        return false;
+    }
+    for (unsigned word = 0; word < kind.words; word++)
+        differences |=
+            (filled[word] ^ router->sets[word].filled) | (nonfull[word] ^ router->sets[word].nonfull);
+    bool same = differences == 0 && memcmp(&arbiter, &router->arbiter, bytes) == 0;
+    pim_noc_plan_calm(*site, outcome, same);
+    return false;
+}
+
+/* Asks for the memory of the router that is evaluated next: large meshes are larger than the caches. */
+static PIM_ALWAYS_INLINE void prefetch(const struct noc_mesh *mesh, struct noc_kind kind, uint32_t node)
+{
+    const struct noc_router *router = router_of(mesh, kind, node);
+    PIM_PREFETCH(&mesh->now[node]);
+    PIM_PREFETCH(router);
+    PIM_PREFETCH(&router->link_flits);
+    PIM_PREFETCH(&router->sets);
+    PIM_PREFETCH((const char *)&router->sets + NOC_LINE);
+}
+
+/* Evaluates the routers in the agenda for `cycle`. */
+static PIM_ALWAYS_INLINE void run_routers(struct pim_noc *noc, uint64_t cycle, struct noc_kind kind)
+{
+    struct noc_mesh *mesh = noc->mesh;
+    struct pim_noc_visit visit = pim_noc_visit(&mesh->router_wheel, cycle);
+    while (pim_noc_visit_word(&visit)) {
+        uint64_t again = 0;
+        for (; visit.units; visit.units &= visit.units - 1) {
+            unsigned unit = pim_lowest_bit(visit.units);
+            uint64_t later = visit.units & (visit.units - 1);
+            if (later)
+                prefetch(mesh, kind, visit.word * 64 + pim_lowest_bit(later));
+            struct noc_site site = site_of(noc, kind, visit.word * 64 + unit, cycle);
+            again |= (uint64_t)evaluate(&site, kind) << unit;
+        }
+        if (again)
+            pim_noc_wake_word(&mesh->next_routers, visit.word, again);
+    }
+}
+
+void pim_noc_run_routers(struct pim_noc *noc, uint64_t cycle)
+{
+    const struct noc_mesh *mesh = noc->mesh;
+    if (PIM_LIKELY(mesh->plain && mesh->words == 1))
+        run_routers(noc, cycle, (struct noc_kind){true, 1});
+    else if (mesh->plain)
+        run_routers(noc, cycle, (struct noc_kind){true, mesh->words});
+    else
+        run_routers(noc, cycle, (struct noc_kind){false, mesh->words});
 }

@@ -21,7 +21,7 @@
 /* Enters the router in the agenda for the cycle it planned. */
 static void enter(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
 {
-    struct noc_router *router = &mesh->routers[node];
+    struct noc_router *router = pim_noc_router(mesh, node);
     if (router->planned == UINT64_MAX)
         return;
     uint64_t horizon = cycle + PIM_NOC_HORIZON - 1;
@@ -29,69 +29,67 @@ static void enter(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
     pim_noc_wake(&mesh->router_wheel, node, router->entered, cycle);
 }
 
-bool pim_noc_router_sleeps_on(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
+/* It had planned beyond the horizon, or this is a plan that was given up. */
+void pim_noc_sleep_on(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
 {
-    struct noc_router *router = &mesh->routers[node];
-    size_t slot = (size_t)node * mesh->ring + (cycle & (mesh->ring - 1));
-    if (cycle >= router->planned || mesh->flit_ports[slot] | mesh->credit_ports[slot])
-        return false;
-    if (cycle ==
-        router->entered) /* it had planned beyond the horizon; else this is a plan that was given up */
+    if (cycle == pim_noc_router(mesh, node)->entered)
         enter(mesh, node, cycle);
-    return true;
 }
 
-/* `cycles` cycles like the last one. Counters are modulo 2^32: what came in and what went out cancel. */
+/* Row of the inputs of the first of `grants`; there is one. */
+static unsigned grant_row(uint64_t grants)
+{
+    return (unsigned)(grants & 0xFF) - 1;
+}
+
+/* `cycles` cycles like the last one. Counters are modulo 2^16: what came in and what went out cancel. */
 static void account(struct noc_mesh *mesh, uint32_t node, uint64_t cycles)
 {
-    struct noc_router *router = &mesh->routers[node];
-    size_t base = (size_t)node * NOC_PORTS * mesh->vcs;
-    for (uint32_t ports = router->flit_in_ports; ports; ports &= ports - 1) {
+    struct noc_router *router = pim_noc_router(mesh, node);
+    struct noc_row *rows = router->rows;
+    uint16_t change = (uint16_t)cycles;
+    for (uint32_t ports = router->carries.flit_streams; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
-        mesh->inputs[base + port * mesh->vcs + pim_noc_entry_vc(router->flit_in[port])].count +=
-            (uint32_t)cycles;
+        rows[(port << mesh->shift) + router->flit_vc[port]].count += change;
     }
-    for (uint32_t ports = router->credit_in_ports; ports; ports &= ports - 1) {
+    for (uint32_t ports = router->carries.credit_streams; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
-        for (uint64_t set = router->credit_in[port]; set; set &= set - 1)
-            mesh->outputs[base + port * mesh->vcs + pim_lowest_bit(set)].credits += (uint32_t)cycles;
+        for (uint32_t set = router->credit_in[port]; set; set &= set - 1)
+            rows[(port << mesh->shift) + pim_lowest_bit(set)].credits += change;
     }
-    for (unsigned i = 0; i < router->grant_count; i++) {
-        struct noc_grant grant = router->grants[i];
-        struct noc_input *input = &mesh->inputs[base + grant.port * mesh->vcs + grant.vc];
-        input->count -= (uint32_t)cycles;
-        input->left -= cycles;
-        mesh->outputs[base + grant.output * mesh->vcs + grant.output_vc].credits -= (uint32_t)cycles;
-        router->link_flits[grant.output] += cycles;
+    for (uint64_t grants = router->grants; grants; grants >>= 8) {
+        struct noc_row *row = &rows[grant_row(grants)];
+        row->count -= change;
+        row->left -= cycles;
+        rows[row->output].credits -= change;
+        router->link_flits[row->output >> mesh->shift] += cycles;
     }
 }
 
 /* `periods` times the last `period` cycles: counters go on as they did in it. */
 static void account_periods(struct noc_mesh *mesh, uint32_t node, uint64_t periods)
 {
-    struct noc_router *router = &mesh->routers[node];
+    struct noc_router *router = pim_noc_router(mesh, node);
     const struct noc_rhythm *rhythm = &mesh->rhythms[node];
-    size_t base = (size_t)node * NOC_PORTS * mesh->vcs;
-    struct noc_input *inputs = &mesh->inputs[base];
-    const uint32_t *gains = &mesh->snapshots[base * 2];
-    for (unsigned row = 0; row < NOC_PORTS * mesh->vcs; row++) {
-        inputs[row].count += gains[2 * row] * (uint32_t)periods;
-        mesh->outputs[base + row].credits += gains[2 * row + 1] * (uint32_t)periods;
+    size_t count = pim_noc_rows(mesh);
+    struct noc_row *rows = router->rows;
+    const uint16_t *gains = &mesh->snapshots[node * count * 2];
+    for (size_t i = 0; i < count; i++) {
+        rows[i].count = (uint16_t)(rows[i].count + gains[2 * i] * (uint32_t)periods);
+        rows[i].credits = (uint16_t)(rows[i].credits + gains[2 * i + 1] * (uint32_t)periods);
     }
-    for (unsigned i = 0; i < router->period; i++) {
-        uint64_t slot = (rhythm->last - i) % NOC_PERIOD_LIMIT;
-        for (unsigned j = 0; j < rhythm->grant_counts[slot]; j++) {
-            struct noc_grant grant = rhythm->grants[slot][j];
-            inputs[grant.port * mesh->vcs + grant.vc].left -= periods;
-            router->link_flits[grant.output] += periods;
+    for (unsigned i = 0; i < router->period; i++)
+        for (uint64_t grants = rhythm->grants[(rhythm->last - i) % NOC_HISTORY]; grants; grants >>= 8) {
+            struct noc_row *input = &rows[grant_row(grants)];
+            input->left -= periods;
+            router->link_flits[input->output >> mesh->shift] += periods;
         }
-    }
 }
 
 void pim_noc_router_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 {
     struct noc_mesh *mesh = noc->mesh;
-    struct noc_router *router = &mesh->routers[node];
+    struct noc_router *router = pim_noc_router(mesh, node);
     if (router->since >= cycle)
         return;
     uint64_t cycles = cycle - router->since;
@@ -110,80 +108,65 @@ void pim_noc_router_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 
 uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, unsigned output, uint64_t end)
 {
-    const struct noc_router *router = &mesh->routers[node];
+    const struct noc_router *router = pim_noc_router(mesh, node);
     const struct noc_rhythm *rhythm = &mesh->rhythms[node];
     uint64_t flits = 0;
     for (unsigned i = 0; i < router->period && router->since + i < end; i++) {
         uint64_t times = (end - router->since - i + router->period - 1) / router->period;
-        uint64_t slot =
-            (router->since + i - router->period) % NOC_PERIOD_LIMIT; /* the cycle that is repeated */
-        const struct noc_grant *grants = router->period == 1 ? router->grants : rhythm->grants[slot];
-        unsigned count = router->period == 1 ? router->grant_count : rhythm->grant_counts[slot];
-        for (unsigned j = 0; j < count; j++)
-            flits += grants[j].output == output ? times : 0;
+        uint64_t slot = (router->since + i - router->period) % NOC_HISTORY; /* the cycle that is repeated */
+        uint64_t grants = router->period == 1 ? router->grants : rhythm->grants[slot];
+        for (; grants; grants >>= 8)
+            flits += (unsigned)router->rows[grant_row(grants)].output >> mesh->shift == output ? times : 0;
     }
     return flits;
 }
 
 /* Period 1: first cycle that differs from this one although no channel changes; UINT64_MAX when there is
  * none. */
-static uint64_t first_difference(const struct evaluation *e)
+static uint64_t first_difference(const struct noc_site *site)
 {
-    const struct noc_router *router = e->router;
+    const struct noc_router *router = site->router;
     uint64_t cycles = UINT64_MAX;
-    for (uint32_t i = 0; i < router->grant_count; i++) {
-        struct noc_grant grant = router->grants[i];
-        const struct noc_input *input = &e->inputs[grant.port * e->vcs + grant.vc];
-        uint64_t entry = router->flit_in[grant.port];
+    for (uint64_t grants = router->grants; grants; grants >>= 8) {
+        unsigned row = grant_row(grants), port = row >> site->mesh->shift,
+                 vc = row - (port << site->mesh->shift);
+        const struct noc_row *input = &site->router->rows[row];
+        unsigned output = input->output >> site->mesh->shift,
+                 output_vc = input->output - (output << site->mesh->shift);
         cycles = input->left < cycles ? input->left : cycles; /* the tail leaves */
-        if (!(entry && pim_noc_entry_vc(entry) == grant.vc) && input->count < cycles)
-            cycles = input->count; /* the buffer runs empty */
-        uint32_t credits = e->outputs[grant.output * e->vcs + grant.output_vc].credits;
-        if (!(router->credit_in[grant.output] >> grant.output_vc & 1) && credits < cycles)
-            cycles = credits; /* the credits run out */
+        if (!(router->carries.flit_streams >> port & 1 && router->flit_vc[port] == vc) &&
+            site->router->rows[row].count < cycles)
+            cycles = site->router->rows[row].count; /* the buffer runs empty */
+        bool credited =
+            router->carries.credit_streams >> output & 1 && router->credit_in[output] >> output_vc & 1;
+        if (!credited && site->router->rows[input->output].credits < cycles)
+            cycles = site->router->rows[input->output].credits; /* the credits run out */
     }
-    return cycles == UINT64_MAX ? cycles : e->cycle + cycles;
+    return cycles == UINT64_MAX ? cycles : site->cycle + cycles;
 }
 
 /* Appends the grants of a calm step to the history. The steps since the last one, if any, repeated it: the
  * router slept. */
-static void record(const struct evaluation *e, struct noc_rhythm *rhythm)
+static void record(const struct noc_site *site, struct noc_rhythm *rhythm)
 {
-    static const uint64_t weights[NOC_PORTS] = {1, UINT64_C(5121), UINT64_C(26224641), UINT64_C(134296386561),
-                                                UINT64_C(687731795578881)}; /* powers of 5 * 32 * 32 + 1 */
-    struct noc_router *router = e->router;
-    if (router->calm_since > rhythm->last || e->cycle - rhythm->last > NOC_PERIOD_LIMIT) {
-        router->calm_since = e->cycle;
-    } else {
-        uint64_t from = rhythm->last % NOC_PERIOD_LIMIT;
-        for (uint64_t time = rhythm->last + 1; time < e->cycle; time++) {
-            uint64_t to = time % NOC_PERIOD_LIMIT;
-            memcpy(rhythm->grants[to], rhythm->grants[from], sizeof rhythm->grants[to]);
-            rhythm->grant_counts[to] = rhythm->grant_counts[from];
-            rhythm->signatures[time % NOC_HISTORY] = rhythm->signatures[rhythm->last % NOC_HISTORY];
-        }
-    }
-    uint64_t slot = e->cycle % NOC_PERIOD_LIMIT, signature = 0;
-    memcpy(rhythm->grants[slot], router->grants, sizeof router->grants);
-    rhythm->grant_counts[slot] = (uint8_t)router->grant_count;
-    for (uint32_t i = 0; i < router->grant_count; i++) {
-        struct noc_grant grant = router->grants[i];
-        signature +=
-            weights[grant.output] *
-            (1U + ((unsigned)grant.port * PIM_NOC_VC_LIMIT + grant.vc) * PIM_NOC_VC_LIMIT + grant.output_vc);
-    }
-    rhythm->signatures[e->cycle % NOC_HISTORY] = signature;
-    rhythm->last = e->cycle;
+    struct noc_router *router = site->router;
+    if (router->calm_since > rhythm->last || site->cycle - rhythm->last > NOC_PERIOD_LIMIT)
+        router->calm_since = site->cycle;
+    else
+        for (uint64_t time = rhythm->last + 1; time < site->cycle; time++)
+            rhythm->grants[time % NOC_HISTORY] = rhythm->grants[rhythm->last % NOC_HISTORY];
+    rhythm->grants[site->cycle % NOC_HISTORY] = router->grants;
+    rhythm->last = site->cycle;
 }
 
 /* The period of the grants, seen twice in the history; 0 when there is none. */
-static unsigned find_period(const struct evaluation *e, const struct noc_rhythm *rhythm)
+static unsigned find_period(const struct noc_site *site, const struct noc_rhythm *rhythm)
 {
-    uint64_t steps = e->cycle - e->router->calm_since + 1;
+    uint64_t steps = site->cycle - site->router->calm_since + 1;
     for (unsigned period = 2; period <= NOC_PERIOD_LIMIT && 2 * period <= steps; period++) {
         unsigned same = 0;
-        while (same < period && rhythm->signatures[(e->cycle - same) % NOC_HISTORY] ==
-                                    rhythm->signatures[(e->cycle - same - period) % NOC_HISTORY])
+        while (same < period && rhythm->grants[(site->cycle - same) % NOC_HISTORY] ==
+                                    rhythm->grants[(site->cycle - same - period) % NOC_HISTORY])
             same++;
         if (same == period)
             return period;
@@ -191,28 +174,29 @@ static unsigned find_period(const struct evaluation *e, const struct noc_rhythm 
     return 0;
 }
 
-static void take_snapshot(const struct evaluation *e, struct noc_rhythm *rhythm, uint32_t *counters)
+static void take_snapshot(const struct noc_site *site, struct noc_rhythm *rhythm, uint16_t *counters)
 {
-    const struct noc_router *router = e->router;
-    rhythm->snapshot_cycle = e->cycle;
-    memcpy(rhythm->filled, router->filled, sizeof rhythm->filled);
-    memcpy(rhythm->nonfull, router->nonfull, sizeof rhythm->nonfull);
-    memcpy(rhythm->held_vc, router->held_vc, sizeof rhythm->held_vc);
-    rhythm->held_rows = router->held_rows;
+    const struct noc_router *router = site->router;
+    rhythm->snapshot_cycle = site->cycle;
+    for (unsigned word = 0; word < site->mesh->words; word++) {
+        rhythm->filled[word] = router->sets[word].filled;
+        rhythm->nonfull[word] = router->sets[word].nonfull;
+    }
     rhythm->arbiter = router->arbiter;
-    for (unsigned row = 0; row < NOC_PORTS * e->vcs; row++) {
-        counters[2 * row] = e->inputs[row].count;
-        counters[2 * row + 1] = e->outputs[row].credits;
+    for (size_t row = 0; row < pim_noc_rows(site->mesh); row++) {
+        counters[2 * row] = router->rows[row].count;
+        counters[2 * row + 1] = router->rows[row].credits;
     }
 }
 
-static bool same_sets(const struct noc_router *router, const struct noc_rhythm *rhythm)
+static bool same_sets(const struct noc_site *site, const struct noc_rhythm *rhythm)
 {
-    return memcmp(&rhythm->arbiter, &router->arbiter, sizeof rhythm->arbiter) == 0 &&
-           rhythm->held_rows == router->held_rows &&
-           memcmp(rhythm->filled, router->filled, sizeof rhythm->filled) == 0 &&
-           memcmp(rhythm->nonfull, router->nonfull, sizeof rhythm->nonfull) == 0 &&
-           memcmp(rhythm->held_vc, router->held_vc, sizeof rhythm->held_vc) == 0;
+    const struct noc_router *router = site->router;
+    uint64_t differences = 0;
+    for (unsigned word = 0; word < site->mesh->words; word++)
+        differences |= (rhythm->filled[word] ^ router->sets[word].filled) |
+                       (rhythm->nonfull[word] ^ router->sets[word].nonfull);
+    return differences == 0 && memcmp(&rhythm->arbiter, &router->arbiter, sizeof rhythm->arbiter) == 0;
 }
 
 /*
@@ -229,138 +213,133 @@ static uint64_t drift_limit(uint64_t then, uint64_t now, unsigned period)
     return 2 * now > period ? ((2 * now - period - 1) / (then - now) + 1) / 2 : 0;
 }
 
-static uint64_t counters_limit(const struct evaluation *e, const uint32_t *counters, unsigned period)
+static uint64_t counters_limit(const struct noc_site *site, const uint16_t *counters, unsigned period)
 {
     uint64_t periods = UINT64_MAX;
-    for (unsigned row = 0; row < NOC_PORTS * e->vcs && periods > 0; row++) {
-        uint64_t flits = drift_limit(counters[2 * row], e->inputs[row].count, period);
-        uint64_t credits = drift_limit(counters[2 * row + 1], e->outputs[row].credits, period);
+    for (size_t i = 0; i < pim_noc_rows(site->mesh) && periods > 0; i++) {
+        const struct noc_row *row = &site->router->rows[i];
+        uint64_t flits = drift_limit(counters[2 * i], row->count, period);
+        uint64_t credits = drift_limit(counters[2 * i + 1], row->credits, period);
         periods = flits < periods ? flits : periods;
         periods = credits < periods ? credits : periods;
     }
     return periods;
 }
 
-/* Turns the snapshot into what each counter gains in a period (modulo 2^32). */
-static void keep_gains(const struct evaluation *e, struct noc_rhythm *rhythm, uint32_t *counters)
+/* Turns the snapshot into what each counter gains in a period (modulo 2^16). */
+static void keep_gains(const struct noc_site *site, struct noc_rhythm *rhythm, uint16_t *counters)
 {
     rhythm->snapshot_cycle = NOC_NO_SNAPSHOT;
-    for (unsigned row = 0; row < NOC_PORTS * e->vcs; row++) {
-        counters[2 * row] = e->inputs[row].count - counters[2 * row];
-        counters[2 * row + 1] = e->outputs[row].credits - counters[2 * row + 1];
+    for (size_t i = 0; i < pim_noc_rows(site->mesh); i++) {
+        counters[2 * i] = (uint16_t)(site->router->rows[i].count - counters[2 * i]);
+        counters[2 * i + 1] = (uint16_t)(site->router->rows[i].credits - counters[2 * i + 1]);
     }
 }
 
 /* Whether the period of every pattern on the router's channels divides `period`. */
-static bool patterns_divide(const struct evaluation *e, unsigned period)
+static bool patterns_divide(const struct noc_site *site, unsigned period)
 {
-    const struct noc_router *router = e->router;
-    const struct noc_mesh *mesh = e->mesh;
-    size_t own = (size_t)e->node * NOC_PORTS;
+    const struct noc_router *router = site->router;
+    const struct noc_mesh *mesh = site->mesh;
+    size_t own = (size_t)site->node * NOC_PORTS;
     bool divide = true;
-    for (unsigned port = 0; port < NOC_PORTS; port++) {
-        size_t there = port < NOC_TERMINAL ? (size_t)router->neighbour[port] * NOC_PORTS + (port ^ 1) : 0;
-        if (router->flit_in_patterns >> port & 1)
+    for (unsigned port = 0; port <= NOC_EJECTED; port++) {
+        size_t there = port < NOC_TERMINAL ? (size_t)router->neighbour[port] * NOC_PORTS + (port ^ 1)
+                                           : own + NOC_TERMINAL;
+        if (router->carries.flit_repeats >> port & 1)
             divide = divide && period % mesh->flit_patterns[own + port].period == 0;
-        if (router->credit_in_patterns >> port & 1)
+        if (router->carries.credit_repeats >> port & 1)
             divide = divide && period % mesh->credit_patterns[own + port].period == 0;
-        if (router->flit_out_patterns >> port & 1) {
-            const struct noc_pattern *pattern =
-                port < NOC_TERMINAL ? &mesh->flit_patterns[there] : &mesh->credit_patterns[own + port];
-            divide = divide && period % pattern->period == 0;
-        }
-        if (router->credit_out_patterns >> port & 1) {
-            const struct noc_pattern *pattern =
-                port < NOC_TERMINAL ? &mesh->credit_patterns[there] : &mesh->terminal_patterns[e->node];
-            divide = divide && period % pattern->period == 0;
-        }
+        if (router->carries.flit_out_repeats >> port & 1)
+            divide = divide && period % mesh->flit_patterns[there].period == 0;
+        if (router->carries.credit_out_repeats >> port & 1)
+            divide = divide && period % (port == NOC_TERMINAL ? mesh->terminal_patterns[site->node]
+                                                              : mesh->credit_patterns[there])
+                                            .period ==
+                                   0;
     }
     return divide;
 }
 
 /* How many further periods no tail leaves. */
-static uint64_t tails_limit(const struct evaluation *e, const struct noc_rhythm *rhythm, unsigned period)
+static uint64_t tails_limit(const struct noc_site *site, const struct noc_rhythm *rhythm, unsigned period)
 {
-    uint8_t sent[NOC_PORTS * PIM_NOC_VC_LIMIT];
-    memset(sent, 0, sizeof sent);
-    for (unsigned i = 0; i < period; i++) {
-        uint64_t slot = (e->cycle - i) % NOC_PERIOD_LIMIT;
-        for (unsigned j = 0; j < rhythm->grant_counts[slot]; j++)
-            sent[rhythm->grants[slot][j].port * e->vcs + rhythm->grants[slot][j].vc]++;
-    }
+    uint8_t sent[NOC_ROWS_LIMIT];
+    memset(sent, 0, pim_noc_rows(site->mesh));
+    for (unsigned i = 0; i < period; i++)
+        for (uint64_t grants = rhythm->grants[(site->cycle - i) % NOC_HISTORY]; grants; grants >>= 8)
+            sent[grant_row(grants)]++;
     uint64_t periods = UINT64_MAX;
-    for (unsigned row = 0; row < NOC_PORTS * e->vcs; row++)
-        if (sent[row] && (e->inputs[row].left - 1) / sent[row] < periods)
-            periods = (e->inputs[row].left - 1) / sent[row];
+    for (unsigned i = 0; i < period; i++)
+        for (uint64_t grants = rhythm->grants[(site->cycle - i) % NOC_HISTORY]; grants; grants >>= 8) {
+            uint64_t limit = (site->router->rows[grant_row(grants)].left - 1) / sent[grant_row(grants)];
+            periods = limit < periods ? limit : periods;
+        }
     return periods;
 }
 
 /* After a calm step that is not like the one before: looks for a longer period. */
-static void plan_period(struct evaluation *e, struct noc_rhythm *rhythm)
+static void plan_period(const struct noc_site *site, struct noc_rhythm *rhythm, bool patterns,
+                        bool wrote_change)
 {
-    struct noc_router *router = e->router;
-    unsigned patterns = router->flit_in_patterns | router->flit_out_patterns | router->credit_in_patterns |
-                        router->credit_out_patterns;
-    if (e->wrote_change) {
-        unsigned found = find_period(e, rhythm);
+    struct noc_router *router = site->router;
+    if (wrote_change) {
+        unsigned found = find_period(site, rhythm);
         if (found)
-            pim_noc_declare_patterns(e, rhythm, found);
+            pim_noc_declare_patterns(site, rhythm, found);
     }
     if (!patterns)
         return;
-    uint32_t *counters = &e->mesh->snapshots[(size_t)e->node * NOC_PORTS * e->vcs * 2];
-    uint64_t steps = e->cycle - rhythm->snapshot_cycle;
+    uint16_t *counters = &site->mesh->snapshots[site->node * pim_noc_rows(site->mesh) * 2];
+    uint64_t steps = site->cycle - rhythm->snapshot_cycle;
     if (steps > NOC_PERIOD_LIMIT || rhythm->snapshot_cycle + 1 < router->clean_since) {
-        take_snapshot(e, rhythm, counters);
+        take_snapshot(site, rhythm, counters);
         return;
     }
     assert(router->calm_since <= rhythm->snapshot_cycle + 1);
     unsigned period = (unsigned)steps;
-    if (patterns_divide(e, period) && same_sets(router, rhythm)) {
-        uint64_t tails = tails_limit(e, rhythm, period), drift = counters_limit(e, counters, period);
+    if (patterns_divide(site, period) && same_sets(site, rhythm)) {
+        uint64_t tails = tails_limit(site, rhythm, period), drift = counters_limit(site, counters, period);
         uint64_t periods = tails < drift ? tails : drift;
         if (periods > 0) {
-            keep_gains(e, rhythm, counters);
-            router->planned = periods == UINT64_MAX ? periods : e->cycle + 1 + periods * period;
+            keep_gains(site, rhythm, counters);
+            router->planned = periods == UINT64_MAX ? periods : site->cycle + 1 + periods * period;
             router->period = (uint8_t)period;
             return;
         }
     }
     if (period == NOC_PERIOD_LIMIT)
-        take_snapshot(e, rhythm, counters);
+        take_snapshot(site, rhythm, counters);
 }
 
-static bool busy(const struct noc_router *router)
+static bool busy(const struct noc_site *site)
 {
-    uint32_t filled = router->grant_count | router->flit_in_ports | router->credit_in_ports;
-    for (unsigned port = 0; port < NOC_PORTS; port++)
-        filled |= router->filled[port];
-    return filled != 0;
+    const struct noc_router *router = site->router;
+    uint64_t busy = router->grants | router->carries.flit_streams | router->carries.credit_streams;
+    for (unsigned word = 0; word < site->mesh->words; word++)
+        busy |= router->sets[word].filled;
+    return busy != 0;
 }
 
-void pim_noc_plan_router(struct evaluation *e, const uint32_t *filled, const uint32_t *nonfull)
+void pim_noc_plan_calm(struct noc_site site, struct noc_outcome outcome, bool same)
 {
-    struct noc_router *router = e->router;
-    router->planned = e->cycle + 1;
-    router->period = 1;
-    bool stepped = e->noc->configuration.step_every_cycle;
-    if (e->noisy || (stepped && busy(router))) {
-        router->calm_since = router->clean_since = e->cycle + 1;
-        enter(e->mesh, e->node, e->cycle);
+    struct noc_router *router = site.router;
+    bool stepped = site.noc->configuration.step_every_cycle;
+    if (stepped && busy(&site)) {
+        router->calm_since = router->clean_since = site.cycle + 1;
+        enter(site.mesh, site.node, site.cycle);
         return;
     }
-    if (e->read_change | e->wrote_change)
-        router->clean_since = e->cycle + 1;
-    struct noc_rhythm *rhythm = &e->mesh->rhythms[e->node];
-    record(e, rhythm);
-    unsigned patterns = router->flit_in_patterns | router->flit_out_patterns | router->credit_in_patterns |
-                        router->credit_out_patterns;
-    uint32_t differences = 0;
-    for (unsigned port = 0; port < NOC_PORTS; port++)
-        differences |= (filled[port] ^ router->filled[port]) | (nonfull[port] ^ router->nonfull[port]);
-    if (!e->moved && !patterns && !differences && !(e->credit_once && router->grant_count))
-        router->planned = first_difference(e);
+    if (outcome.read_change | outcome.wrote_change)
+        router->clean_since = site.cycle + 1;
+    struct noc_rhythm *rhythm = &site.mesh->rhythms[site.node];
+    record(&site, rhythm);
+    const struct noc_activity *carries = &router->carries;
+    bool patterns = carries->flit_repeats | carries->flit_out_repeats | carries->credit_repeats |
+                    carries->credit_out_repeats;
+    if (same && !patterns && !(outcome.credit_once && router->grants))
+        router->planned = first_difference(&site);
     else if (!stepped)
-        plan_period(e, rhythm);
-    enter(e->mesh, e->node, e->cycle);
+        plan_period(&site, rhythm, patterns, outcome.wrote_change);
+    enter(site.mesh, site.node, site.cycle);
 }

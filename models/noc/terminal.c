@@ -13,10 +13,10 @@
 #include <assert.h>
 #include <string.h>
 
-static uint64_t credits_at(const struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
+static uint32_t credits_at(const struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
 {
     const struct noc_terminal *terminal = &mesh->terminals[node];
-    return terminal->credit_in_pattern
+    return terminal->credit_repeats
                ? pim_noc_pattern_entry(&mesh->terminal_patterns[node], cycle - NOC_INJECTION_CREDIT)
                : terminal->credit_in;
 }
@@ -35,11 +35,11 @@ uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint6
 }
 
 /* Returns whether a decision of a later cycle may have changed. */
-static bool take_credits(const struct pim_noc *noc, struct noc_terminal *terminal, uint64_t arrived,
-                         uint32_t *credits)
+static bool take_credits(const struct pim_noc *noc, struct noc_terminal *terminal, uint32_t arrived,
+                         uint16_t *credits)
 {
     bool changed = false;
-    for (uint32_t set = (uint32_t)arrived; set; set &= set - 1) {
+    for (uint32_t set = arrived; set; set &= set - 1) {
         unsigned vc = pim_lowest_bit(set);
         uint32_t bit = UINT32_C(1) << vc;
         credits[vc]++;
@@ -67,47 +67,50 @@ static void begin_packet(struct pim_noc *noc, struct noc_terminal *terminal, uin
     terminal->current = terminal->queue_front;
     terminal->queue_front = packet->next;
     terminal->left = packet->flits;
+    terminal->heading = 1;
     terminal->vc = terminal->last_vc = (uint8_t)vc;
     terminal->owned |= UINT32_C(1) << vc;
     packet->head_injected = cycle;
 }
 
-static void inject(struct pim_noc *noc, struct noc_terminal *terminal, uint32_t *credits, uint64_t cycle,
-                   uint64_t *entry)
+/* Returns the flit. */
+static uint32_t inject(struct pim_noc *noc, struct noc_terminal *terminal, uint16_t *credits, uint64_t cycle)
 {
-    uint32_t index = terminal->current, bit = UINT32_C(1) << terminal->vc;
-    struct pim_noc_packet *packet = &noc->packets[index];
-    unsigned kind =
-        NOC_FLIT | (terminal->left == packet->flits ? NOC_HEAD : 0U) | (terminal->left == 1 ? NOC_TAIL : 0U);
-    *entry = pim_noc_entry(kind == NOC_FLIT ? 0 : index, terminal->vc, kind);
+    uint32_t bit = UINT32_C(1) << terminal->vc, index = terminal->current;
+    uint32_t flit = (uint32_t)terminal->vc << 8 | NOC_FLIT | (terminal->heading ? NOC_HEAD : 0U) |
+                    (terminal->left == 1 ? NOC_TAIL : 0U);
+    terminal->heading = 0;
     terminal->left--;
     terminal->link_flits++;
     if (--credits[terminal->vc] == 0)
         terminal->nonfull &= ~bit;
-    if (!(kind & NOC_TAIL))
-        return;
-    packet->tail_injected = cycle;
+    if (!(flit & NOC_TAIL))
+        return flit;
+    noc->packets[index].tail_injected = cycle;
     pim_noc_note_injected(noc, index);
     terminal->current = NOC_NO_PACKET;
     if (noc->configuration.wait_for_tail_credit)
         terminal->tail_sent |= bit;
     else
         terminal->owned &= ~bit;
+    return flit;
 }
 
-/* Credits and injection of one cycle. Returns whether it was calm. */
-static bool run_cycle(struct pim_noc *noc, uint32_t node, uint64_t cycle, uint64_t *entry)
+/* Credits and injection of one cycle. Returns whether it was calm; `packet` is the one that `flit` is part
+ * of. */
+static bool run_cycle(struct pim_noc *noc, uint32_t node, uint64_t cycle, uint32_t *flit, uint32_t *packet)
 {
     struct noc_terminal *terminal = &noc->mesh->terminals[node];
-    uint32_t *credits = &noc->mesh->terminal_credits[(size_t)node * noc->mesh->vcs];
+    uint16_t *credits = &noc->mesh->terminal_credits[(size_t)node * noc->mesh->vcs];
     bool noisy = take_credits(noc, terminal, credits_at(noc->mesh, node, cycle), credits);
     if (terminal->current == NOC_NO_PACKET)
         begin_packet(noc, terminal, cycle);
-    *entry = 0;
+    *flit = 0;
+    *packet = terminal->current;
     if (terminal->current != NOC_NO_PACKET && terminal->nonfull >> terminal->vc & 1)
-        inject(noc, terminal, credits, cycle, entry);
-    terminal->sending = *entry != 0;
-    return !noisy && !(*entry & (NOC_HEAD | NOC_TAIL));
+        *flit = inject(noc, terminal, credits, cycle);
+    terminal->sending = *flit != 0;
+    return !noisy && !(*flit & (NOC_HEAD | NOC_TAIL));
 }
 
 void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
@@ -116,18 +119,19 @@ void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
     struct noc_terminal *terminal = &mesh->terminals[node];
     if (terminal->since >= cycle)
         return;
-    uint32_t *credits = &mesh->terminal_credits[(size_t)node * mesh->vcs];
+    uint16_t *credits = &mesh->terminal_credits[(size_t)node * mesh->vcs];
     uint64_t cycles = cycle - terminal->since, rest = cycles % terminal->period;
     uint64_t flits = pim_noc_terminal_slept_flits(terminal, cycle - rest);
     terminal->left -= flits;
     terminal->link_flits += flits;
     if (terminal->period == 1) {
-        credits[terminal->vc] -= (uint32_t)flits; /* modulo 2^32: what came back and what was used cancel */
-        for (uint64_t set = terminal->credit_in; set; set &= set - 1)
-            credits[pim_lowest_bit(set)] += (uint32_t)cycles;
+        credits[terminal->vc] -= (uint16_t)flits; /* modulo 2^16: what came back and what was used cancel */
+        for (uint32_t set = terminal->credit_in; set; set &= set - 1)
+            credits[pim_lowest_bit(set)] += (uint16_t)cycles;
     } else {
-        for (uint64_t time = cycle - rest, entry; time < cycle; time++) {
-            bool calm = run_cycle(noc, node, time, &entry);
+        for (uint64_t time = cycle - rest; time < cycle; time++) {
+            uint32_t flit, packet;
+            bool calm = run_cycle(noc, node, time, &flit, &packet);
             assert(calm);
             (void)calm;
         }
@@ -139,31 +143,37 @@ void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
     terminal->since = cycle;
 }
 
-/* Records a change of what is sent from cycle `sent` on. */
-static void post(struct noc_mesh *mesh, uint32_t node, uint64_t sent, uint64_t value, uint64_t now)
+/* Records a change of what is sent from now on. */
+static void post(const struct noc_outbox *outbox, uint32_t node, uint32_t flit)
 {
-    uint64_t time = sent + NOC_INJECTION;
-    size_t slot = (size_t)node * mesh->ring + (time & (mesh->ring - 1));
-    mesh->flit_changes[slot * NOC_PORTS + NOC_TERMINAL] = value;
-    mesh->flit_ports[slot] |= (uint8_t)(1U << NOC_TERMINAL);
-    pim_noc_wake(&mesh->router_wheel, node, time, now);
+    struct noc_slot *slot = &outbox->slots[node];
+    slot->flits[NOC_TERMINAL] = (uint16_t)flit;
+    slot->flit_ports |= 1U << NOC_TERMINAL;
+    pim_noc_wake_in(&outbox->spoke, node);
 }
 
-/* Returns whether the entry is a change. */
-static bool write_channel(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, uint64_t entry)
+/* Returns whether the flit (or 0, none) is a change. */
+static bool write_channel(struct pim_noc *noc, uint32_t node, uint64_t cycle, uint32_t flit, uint32_t packet)
 {
+    struct noc_mesh *mesh = noc->mesh;
     struct noc_terminal *terminal = &mesh->terminals[node];
-    if (terminal->flit_out_pattern) {
+    if (terminal->flit_out_repeats) {
         struct noc_pattern *pattern = &mesh->flit_patterns[(size_t)node * NOC_PORTS + NOC_TERMINAL];
-        if (entry == pim_noc_pattern_entry(pattern, cycle))
+        if (flit == pim_noc_pattern_entry(pattern, cycle))
             return false;
-        terminal->flit_out_pattern = false;
+        terminal->flit_out_repeats = 0;
         pattern->writable = cycle + NOC_INJECTION + 1;
-    } else if (entry == terminal->flit_out) {
+    } else if (flit == (terminal->flit_out_stream ? (uint32_t)terminal->vc << 8 | NOC_FLIT : 0)) {
         return false;
     }
-    terminal->flit_out = pim_noc_flit_successor(entry);
-    post(mesh, node, cycle, entry, cycle);
+    terminal->flit_out_stream = flit != 0 && !(flit & NOC_TAIL);
+    if (flit & NOC_HEAD) {
+        struct noc_slot *slot = &mesh->injected.slots[node];
+        slot->packets[NOC_TERMINAL] = packet;
+        slot->x[NOC_TERMINAL] = noc->packets[packet].x;
+        slot->y[NOC_TERMINAL] = noc->packets[packet].y;
+    }
+    post(&mesh->injected, node, flit);
     return true;
 }
 
@@ -184,17 +194,21 @@ static void declare_pattern(struct noc_mesh *mesh, uint32_t node, uint64_t cycle
 {
     struct noc_terminal *terminal = &mesh->terminals[node];
     struct noc_pattern *pattern = &mesh->flit_patterns[(size_t)node * NOC_PORTS + NOC_TERMINAL];
-    uint64_t steps = cycle - terminal->calm_since + 1, body = pim_noc_entry(0, terminal->vc, NOC_FLIT);
+    uint64_t steps = cycle - terminal->calm_since + 1;
     for (unsigned period = 2; period <= NOC_PERIOD_LIMIT && 2 * period <= steps; period++) {
         if ((terminal->sent ^ terminal->sent >> period) & pim_noc_all(period))
             continue;
-        if (terminal->flit_out_pattern || cycle < pattern->writable)
+        if (terminal->flit_out_repeats || cycle < pattern->writable)
             return;
-        terminal->flit_out_pattern = true;
+        terminal->flit_out_repeats = 1;
+        terminal->flit_out_stream = 0;
         pattern->period = period;
         for (unsigned i = 0; i < period; i++)
-            pattern->entries[(cycle + 1 + i) % period] = terminal->sent >> (period - 1 - i) & 1 ? body : 0;
-        post(mesh, node, cycle + 1, NOC_PATTERN | period, cycle);
+            pattern->entries[(cycle + 1 + i) % period] =
+                terminal->sent >> (period - 1 - i) & 1 ? (uint32_t)terminal->vc << 8 | NOC_FLIT : 0;
+        uint64_t time = cycle + 1 + NOC_INJECTION;
+        struct noc_outbox outbox = {pim_noc_slots(mesh, time), pim_noc_spoke_at(&mesh->router_wheel, time)};
+        post(&outbox, node, NOC_REPEATS);
         return;
     }
 }
@@ -204,17 +218,17 @@ static void declare_pattern(struct noc_mesh *mesh, uint32_t node, uint64_t cycle
 static uint64_t plan_period(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, bool wrote_change)
 {
     struct noc_terminal *terminal = &mesh->terminals[node];
-    const uint32_t *credits = &mesh->terminal_credits[(size_t)node * mesh->vcs];
-    uint32_t *snapshot = &mesh->terminal_snapshots[(size_t)node * mesh->vcs];
-    bool patterns = terminal->credit_in_pattern || terminal->flit_out_pattern;
+    const uint16_t *credits = &mesh->terminal_credits[(size_t)node * mesh->vcs];
+    uint16_t *snapshot = &mesh->terminal_snapshots[(size_t)node * mesh->vcs];
+    bool patterns = terminal->credit_repeats || terminal->flit_out_repeats;
     if (wrote_change)
         declare_pattern(mesh, node, cycle);
     if (!patterns)
         return cycle + 1;
     uint64_t steps = cycle - terminal->snapshot_cycle;
     bool valid = terminal->snapshot_cycle + 1 >= terminal->clean_since && steps <= NOC_PERIOD_LIMIT;
-    if (valid && (!terminal->credit_in_pattern || steps % mesh->terminal_patterns[node].period == 0) &&
-        (!terminal->flit_out_pattern ||
+    if (valid && (!terminal->credit_repeats || steps % mesh->terminal_patterns[node].period == 0) &&
+        (!terminal->flit_out_repeats ||
          steps % mesh->flit_patterns[(size_t)node * NOC_PORTS + NOC_TERMINAL].period == 0) &&
         terminal->snapshot_nonfull == terminal->nonfull &&
         memcmp(snapshot, credits, mesh->vcs * sizeof *credits) == 0) {
@@ -234,7 +248,7 @@ static uint64_t plan_period(struct noc_mesh *mesh, uint32_t node, uint64_t cycle
 
 /* After a calm step that left everything as it was: the first one that differs although no channel changes.
  */
-static uint64_t first_difference(const struct noc_terminal *terminal, const uint32_t *credits, uint64_t cycle)
+static uint64_t first_difference(const struct noc_terminal *terminal, const uint16_t *credits, uint64_t cycle)
 {
     if (!terminal->sending)
         return UINT64_MAX;
@@ -250,42 +264,58 @@ static bool busy(const struct noc_terminal *terminal)
            terminal->queue_front != NOC_NO_PACKET;
 }
 
+/* Takes a change of the credits that come in. Returns whether there was one, for this cycle only. */
+static bool read_change(struct noc_terminal *terminal, struct noc_terminal_slot *slot)
+{
+    bool once = slot->once;
+    terminal->credit_repeats = slot->repeats;
+    terminal->credit_in = slot->credits;
+    *slot = (struct noc_terminal_slot){0};
+    return once;
+}
+
+/* Plans the next evaluation after a calm step; `same`: it left the credits as they were. */
+static uint64_t plan(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, bool same, bool wrote_change,
+                     bool stepped)
+{
+    struct noc_terminal *terminal = &mesh->terminals[node];
+    record(terminal, cycle);
+    if (same && !terminal->credit_repeats && !terminal->flit_out_repeats)
+        return first_difference(terminal, &mesh->terminal_credits[(size_t)node * mesh->vcs], cycle);
+    return stepped ? cycle + 1 : plan_period(mesh, node, cycle, wrote_change);
+}
+
 void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 {
     struct noc_mesh *mesh = noc->mesh;
     struct noc_terminal *terminal = &mesh->terminals[node];
-    uint32_t *credits = &mesh->terminal_credits[(size_t)node * mesh->vcs];
     pim_noc_terminal_settle(noc, node, cycle);
     terminal->since = cycle + 1;
 
-    uint32_t nonfull = terminal->nonfull;
-    uint64_t *change = &mesh->terminal_changes[(size_t)node * mesh->ring + (cycle & (mesh->ring - 1))];
-    bool changes = *change != 0;
-    if (changes) {
-        terminal->credit_in_pattern = *change & NOC_PATTERN;
-        terminal->credit_in = *change & (NOC_ONCE | UINT32_MAX);
-        *change = 0;
-    }
-    uint64_t entry;
-    bool calm = run_cycle(noc, node, cycle, &entry), once = terminal->credit_in & NOC_ONCE;
-    terminal->credit_in = pim_noc_credit_successor(terminal->credit_in);
-    bool wrote_change = write_channel(mesh, node, cycle, entry);
+    uint32_t nonfull = terminal->nonfull, flit, packet;
+    struct noc_terminal_slot *slot = pim_noc_terminal_slot(mesh, node, cycle);
+    bool changed = slot->changed, once = changed && read_change(terminal, slot);
+    bool calm = run_cycle(noc, node, cycle, &flit, &packet);
+    if (once)
+        terminal->credit_in = 0;
+    bool wrote_change = write_channel(noc, node, cycle, flit, packet),
+         stepped = noc->configuration.step_every_cycle;
 
-    uint64_t next = cycle + 1;
-    bool stepped = noc->configuration.step_every_cycle;
     terminal->period = 1;
     if (!calm || (stepped && busy(terminal))) {
         terminal->calm_since = terminal->clean_since = cycle + 1;
-    } else {
-        if (changes || wrote_change)
-            terminal->clean_since = cycle + 1;
-        record(terminal, cycle);
-        if (nonfull == terminal->nonfull && !(once && terminal->sending) && !terminal->credit_in_pattern &&
-            !terminal->flit_out_pattern)
-            next = first_difference(terminal, credits, cycle);
-        else if (!stepped)
-            next = plan_period(mesh, node, cycle, wrote_change);
+        if (terminal->current != NOC_NO_PACKET || terminal->queue_front != NOC_NO_PACKET ||
+            terminal->credit_in || terminal->credit_repeats || terminal->flit_out_repeats)
+            pim_noc_wake_in(&mesh->next_terminals, node);
+        else
+            terminal->since =
+                UINT64_MAX; /* nothing will happen, nor is to be accounted for, until something comes */
+        return;
     }
+    if (changed || wrote_change)
+        terminal->clean_since = cycle + 1;
+    bool same = nonfull == terminal->nonfull && !(once && terminal->sending);
+    uint64_t next = plan(mesh, node, cycle, same, wrote_change, stepped);
     if (next != UINT64_MAX)
         pim_noc_wake(&mesh->terminal_wheel, node, next, cycle);
 }
