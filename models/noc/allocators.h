@@ -51,10 +51,8 @@ static PIM_ALWAYS_INLINE struct noc_match pim_noc_match_head(const struct noc_he
     return match;
 }
 
-/*
- * Several heads, in `asking` (ascending), each of which asks for every free virtual channel. Returns the
- * number of matches, at most one for each virtual channel.
- */
+/* Several heads, in `asking` (ascending), each of which asks for every free virtual channel. Returns the
+ * number of matches, at most one for each virtual channel. */
 unsigned pim_noc_match_heads(const struct pim_noc_configuration *configuration, struct noc_heads heads,
                              const uint8_t *asking, unsigned count, struct noc_match *matches);
 
@@ -76,10 +74,8 @@ static PIM_ALWAYS_INLINE void pim_noc_point_switch(struct noc_switch *arbiter, u
     arbiter->crossbar[row].accept = next_column[column];
 }
 
-/*
- * The switch: at most one match a crossbar input and an output port, in columns[row]; returns the set of
- * crossbar inputs matched.
- */
+/* The switch: at most one match a crossbar input and an output port, in columns[row]; returns the set of
+ * crossbar inputs matched. */
 uint32_t pim_noc_match_switch(const struct pim_noc_configuration *configuration, struct noc_switch *arbiter,
                               const struct noc_requests *requests, uint8_t columns[NOC_CROSSBAR]);
 

@@ -23,10 +23,8 @@ static PIM_ALWAYS_INLINE unsigned route(const struct noc_router *router, unsigne
     return outputs[4 * side(x, router->x) + side(y, router->y)];
 }
 
-/*
- * The packet in `input->front` has come to the front of its row; `behind` the tail that leaves in this cycle
- * its route is computed from the next one on.
- */
+/* The packet in `input->front` has come to the front of its row; `behind` the tail that leaves in this
+ * cycle its route is computed from the next one on. */
 static PIM_ALWAYS_INLINE void begin_packet(const struct noc_site *site, struct noc_kind kind, unsigned row,
                                            bool behind)
 {
@@ -190,7 +188,6 @@ static PIM_ALWAYS_INLINE void take_credits(const struct noc_site *site, struct n
         unsigned port = pim_lowest_bit(streams);
         add_credits(site, outcome, kind, port, router->credit_in[port]);
     }
-    outcome->credit_once = once != 0;
     carries->credit_repeats = (uint8_t)((carries->credit_repeats & ~changed) | site->slot->credit_repeats);
     for (; changed; changed &= changed - 1) {
         unsigned port = pim_lowest_bit(changed);

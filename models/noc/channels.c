@@ -49,10 +49,8 @@ bool pim_noc_credits_follow(struct noc_site site, unsigned port, uint32_t set)
     return false;
 }
 
-/*
- * Fills the pattern of a channel from the next cycle on, when it may: it is not constant, and no pattern is
- * in use.
- */
+/* Fills the pattern of a channel from the next cycle on, when it may: it is not constant, and no pattern is
+ * in use. */
 static bool fill_pattern(const struct noc_site *site, struct noc_pattern *pattern, const uint32_t *entries,
                          unsigned period)
 {
@@ -92,6 +90,7 @@ static void declare_credits(const struct noc_site *site, unsigned port, const ui
         (port < NOC_TERMINAL && router->neighbour[port] == UINT32_MAX) ||
         !fill_pattern(site, credit_pattern(site, port), entries, period))
         return;
+    router->credits_changed[port] = (uint32_t)site->cycle + 2;
     router->carries.credit_out_repeats |= (uint8_t)(1U << port);
     router->carries.credit_out_streams &= (uint8_t) ~(1U << port);
     uint64_t time = site->cycle + 1 + credit_latency(site, port);

@@ -39,10 +39,8 @@ static PIM_ALWAYS_INLINE void pim_noc_post_terminal(struct noc_mesh *mesh, uint3
     pim_noc_wake_in(&mesh->terminal_credited, node);
 }
 
-/*
- * A flit of the packet in `input` leaves by an output to a neighbour. It is no change when it goes with the
- * stream.
- */
+/* A flit of the packet in `input` leaves by an output to a neighbour. It is no change when it goes with the
+ * stream. */
 static PIM_ALWAYS_INLINE void write_flit(const struct noc_site *site, struct noc_outcome *outcome,
                                          unsigned output, uint32_t flit, const struct noc_row *input)
 {
@@ -76,6 +74,7 @@ static PIM_ALWAYS_INLINE void change_credits(const struct noc_site *site, struct
 {
     struct noc_mesh *mesh = site->mesh;
     outcome->wrote_change = true;
+    site->router->credits_changed[port] = (uint32_t)site->cycle + 1;
     if (port < NOC_TERMINAL)
         pim_noc_post_credits(&mesh->credits, site->router->neighbour[port], port ^ 1, set, once);
     else if (port == NOC_TERMINAL)
@@ -84,7 +83,7 @@ static PIM_ALWAYS_INLINE void change_credits(const struct noc_site *site, struct
         pim_noc_post_credits(&mesh->ejected, site->node, NOC_TERMINAL, set, once);
 }
 
-/* `tails`: all of them are for tails, which are not followed by others unless they go with the stream. */
+/* `tails`: all of them are for tails, which are not followed by others in the next cycle. */
 static PIM_ALWAYS_INLINE void write_credits(const struct noc_site *site, struct noc_outcome *outcome,
                                             unsigned port, uint32_t set, bool tails)
 {
@@ -94,7 +93,7 @@ static PIM_ALWAYS_INLINE void write_credits(const struct noc_site *site, struct 
     if (PIM_UNLIKELY(router->carries.credit_out_repeats & bit)) {
         if (pim_noc_credits_follow(*site, port, set))
             return;
-    } else if (router->carries.credit_out_streams & bit && router->credit_out[port] == set) {
+    } else if (!tails && router->carries.credit_out_streams & bit && router->credit_out[port] == set) {
         outcome->credit_streams |= bit;
         return;
     }
@@ -108,16 +107,17 @@ static PIM_ALWAYS_INLINE void write_credits(const struct noc_site *site, struct 
 /*
  * A credit for a tail may be added at once to the counter of the unit that will use it, if that has so many
  * that it cannot run out of them before it would have learned of this one: then none of its decisions can
- * tell. Its counters must be accounted for up to now. Returns whether it was.
+ * tell. Its counters must be accounted for up to now. `ahead`: the flit leaves so many cycles from now.
+ * Returns whether it was added.
  */
 static PIM_ALWAYS_INLINE bool add_early(const struct noc_site *site, struct noc_kind kind, unsigned port,
-                                        unsigned vc)
+                                        unsigned vc, unsigned ahead)
 {
     struct noc_mesh *mesh = site->mesh;
     if (port == NOC_TERMINAL) {
         struct noc_terminal *terminal = &mesh->terminals[site->node];
         uint16_t *credits = &mesh->terminal_credits[(size_t)site->node * mesh->vcs + vc];
-        if (terminal->since < site->cycle || *credits < NOC_INJECTION_CREDIT)
+        if (terminal->since < site->cycle || *credits < NOC_INJECTION_CREDIT + ahead)
             return false;
         ++*credits;
         terminal->clean_since = site->cycle + 2;
@@ -128,22 +128,51 @@ static PIM_ALWAYS_INLINE bool add_early(const struct noc_site *site, struct noc_
     unsigned output = own ? NOC_TERMINAL : port ^ 1;
     struct noc_router *reader = router_of(mesh, kind, node);
     uint16_t *credits = &reader->rows[row_of(site, kind, output, vc)].credits;
-    if (reader->since < site->cycle || *credits < mesh->timing.credit_latency[output])
+    if (reader->since < site->cycle || *credits < mesh->timing.credit_latency[output] + ahead)
         return false;
     ++*credits;
     reader->clean_since = site->cycle + 2;
     return true;
 }
 
+/* early.c: the reader takes the beginning, or the end, of a stream of credits at once, if it sleeps and
+ * cannot tell. Returns whether it did. */
+bool pim_noc_start_early(const struct noc_site *site, unsigned port, unsigned vc);
+bool pim_noc_stop_early(const struct noc_site *site, unsigned port, unsigned vc);
+
 /* The credit for one flit that leaves the buffer of an input, or that the terminal will consume. */
 static PIM_ALWAYS_INLINE void return_credit(const struct noc_site *site, struct noc_outcome *outcome,
                                             struct noc_kind kind, unsigned port, unsigned vc, bool tail)
 {
-    unsigned busy =
-        (unsigned)(site->router->carries.credit_out_streams | site->router->carries.credit_out_repeats);
-    if (tail && site->mesh->early_credits && !(busy >> port & 1) && add_early(site, kind, port, vc))
-        return;
-    write_credits(site, outcome, port, UINT32_C(1) << vc, tail);
+    struct noc_router *router = site->router;
+    unsigned bit = 1U << port, repeats = router->carries.credit_out_repeats & bit;
+    uint32_t set = UINT32_C(1) << vc;
+    if (!site->mesh->early_credits || repeats) {
+        write_credits(site, outcome, port, set, tail);
+    } else if (router->carries.credit_out_streams & bit) {
+        if (tail && router->credit_out[port] == set) {
+            struct noc_site copy = *site; /* so that the other one stays in registers */
+            if (pim_noc_stop_early(&copy, port, vc)) {
+                outcome->credit_ports |= bit;
+                outcome->wrote_change = true;
+                return;
+            }
+        }
+        write_credits(site, outcome, port, set, tail);
+    } else if (tail) {
+        if (!add_early(site, kind, port, vc, 0))
+            write_credits(site, outcome, port, set, tail);
+    } else {
+        struct noc_site copy = *site;
+        if (pim_noc_start_early(&copy, port, vc)) {
+            outcome->credit_ports |= bit;
+            outcome->credit_streams |= bit;
+            outcome->wrote_change = true;
+            router->credit_out[port] = set;
+            return;
+        }
+        write_credits(site, outcome, port, set, false);
+    }
 }
 
 /* The channels that would carry something by themselves, and on which nothing was sent in this cycle. */

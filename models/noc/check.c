@@ -31,6 +31,10 @@ static uint64_t flits_under_way(const struct noc_mesh *mesh, uint32_t node, unsi
         flits += flit != 0 && flit >> 8 == vc;
         view.value = flit & NOC_TAIL ? 0 : flit;
     }
+    for (uint64_t time = mesh->origin + latency; time < mesh->origin + mesh->ring; time++) { /* express.h */
+        const struct noc_slot *slot = &pim_noc_slots(mesh, time)[node];
+        flits += slot->flit_ports >> port & 1 && slot->flits[port] & NOC_FLIT && slot->flits[port] >> 8 == vc;
+    }
     return flits;
 }
 
@@ -55,6 +59,10 @@ static uint64_t credits_under_way(const struct noc_mesh *mesh, uint32_t node, un
         if (changed && slot->credit_once >> port & 1)
             view.value = 0;
     }
+    for (uint64_t time = mesh->origin + latency; time < mesh->origin + mesh->ring; time++) { /* express.h */
+        const struct noc_slot *slot = &pim_noc_slots(mesh, time)[node];
+        credits += slot->credit_ports >> port & 1 && slot->credits[port] >> vc & 1;
+    }
     return credits;
 }
 
@@ -72,6 +80,10 @@ static uint64_t terminal_credits_under_way(const struct noc_mesh *mesh, uint32_t
         credits += set >> vc & 1;
         if (slot->changed && slot->once)
             view.value = 0;
+    }
+    for (uint64_t time = mesh->origin + NOC_INJECTION_CREDIT; time < mesh->origin + mesh->ring; time++) {
+        const struct noc_terminal_slot *slot = pim_noc_terminal_slot(mesh, node, time); /* express.h */
+        credits += slot->changed && slot->credits >> vc & 1;
     }
     return credits;
 }

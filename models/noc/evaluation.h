@@ -37,7 +37,6 @@ struct noc_outcome {
     bool noisy;              /* a packet began or ended somewhere, or got a virtual channel: not calm */
     bool wrote_change;
     bool read_change;
-    bool credit_once; /* a credit came in for this cycle only */
 };
 
 static PIM_ALWAYS_INLINE unsigned shift_of(const struct noc_site *site, struct noc_kind kind)
@@ -115,13 +114,12 @@ static PIM_ALWAYS_INLINE unsigned first_row_from(struct noc_kind kind, const str
     return word * 64 + pim_lowest_bit(set);
 }
 
-/*
- * Takes those members out of `rows` (not empty) whose packets leave by the same output as the lowest one's.
- */
+/* Takes those members out of `rows` (not empty) whose packets leave by the same output as the lowest
+ * one's. */
 static PIM_ALWAYS_INLINE struct noc_rows take_output(const struct noc_site *site, struct noc_kind kind,
                                                      struct noc_rows *rows, unsigned *output)
 {
-    struct noc_rows members;
+    struct noc_rows members = {{0}};
     *output = port_of(site, kind, site->router->rows[first_row_from(kind, rows, 0)].output);
     for (unsigned word = 0; word < kind.words; word++) {
         members.words[word] = rows->words[word] & site->router->sets[word].to[*output];
@@ -143,9 +141,12 @@ void pim_noc_declare_patterns(const struct noc_site *site, const struct noc_rhyt
 /* sleep.c: the router was entered in the agenda but has nothing to do. */
 void pim_noc_sleep_on(struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
 
-/*
- * sleep.c: plans the next evaluation after a calm step. `same`: no set and no pointer of the router changed.
- */
+/* sleep.c: the same for a router that sleeps with period 1, after `cycle`, when a stream of credits has
+ * begun. */
+void pim_noc_replan(const struct noc_mesh *mesh, struct noc_router *router, uint64_t cycle);
+
+/* sleep.c: plans the next evaluation after a calm step. `same`: no set and no pointer of the router
+ * changed. */
 void pim_noc_plan_calm(struct noc_site site, struct noc_outcome outcome, bool same);
 
 #endif

@@ -67,10 +67,8 @@ uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum 
                                  uint64_t end);
 void pim_noc_mesh_deliver_at(struct noc_mesh *mesh, uint64_t time, uint32_t packet);
 
-/*
- * router.c: one cycle of all routers that are in the agenda. `repeat`: of one that slept through it; nothing
- * is sent.
- */
+/* router.c: one cycle of all routers that are in the agenda. `repeat`: of one that slept through it;
+ * nothing is sent. */
 void pim_noc_run_routers(struct pim_noc *noc, uint64_t cycle);
 void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 

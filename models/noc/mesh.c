@@ -29,7 +29,7 @@ static void set_timing(struct noc_mesh *mesh, const struct pim_noc_configuration
     uint32_t longest = larger(timing->flit_latency[0],
                               larger(timing->credit_latency[0], timing->credit_latency[NOC_TERMINAL]));
     mesh->ring = 1;
-    while (mesh->ring <= longest + 1) /* a pattern is announced a cycle ahead */
+    while (mesh->ring <= longest + NOC_EXPRESS) /* patterns are announced a cycle ahead, and express.h */
         mesh->ring *= 2;
     assert(mesh->ring < PIM_NOC_HORIZON);
 }
@@ -231,6 +231,7 @@ void pim_noc_mesh_step(struct pim_noc *noc, uint64_t cycle)
     mesh->now = pim_noc_slots(mesh, cycle);
     mesh->injected = outbox(mesh, cycle + NOC_INJECTION);
     mesh->flits = outbox(mesh, cycle + mesh->timing.flit_latency[0]);
+    mesh->express = outbox(mesh, cycle + NOC_EXPRESS + mesh->timing.flit_latency[0]);
     mesh->credits = outbox(mesh, cycle + mesh->timing.credit_latency[0]);
     mesh->ejected = outbox(mesh, cycle + mesh->timing.credit_latency[NOC_TERMINAL]);
     mesh->next_routers = pim_noc_spoke_at(&mesh->router_wheel, cycle + 1);
@@ -254,6 +255,7 @@ uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum 
     const struct noc_mesh *mesh = noc->mesh;
     if (direction == PIM_NOC_INJECT)
         return mesh->terminals[node].link_flits + pim_noc_terminal_slept_flits(&mesh->terminals[node], end);
-    return pim_noc_router(mesh, node)->link_flits[direction] +
-           pim_noc_router_slept_flits(mesh, node, direction, end);
+    const struct noc_router *router = pim_noc_router(mesh, node);
+    uint64_t ahead = router->ahead_until >= end && router->ahead_output == direction ? 1 : 0;
+    return router->link_flits[direction] - ahead + pim_noc_router_slept_flits(mesh, node, direction, end);
 }

@@ -128,10 +128,8 @@ struct noc_switch {
 };
 enum { NOC_PLAIN_SWITCH = 16 }; /* bytes of it that are used with one crossbar input a port */
 
-/*
- * What the channels of a router carry by themselves: sets of ports. A stream repeats what it carried last;
- * the others follow their pattern.
- */
+/* What the channels of a router carry by themselves: sets of ports. A stream repeats what it carried last;
+ * the others follow their pattern. */
 struct noc_activity {
     uint8_t flit_streams, credit_streams, flit_repeats, credit_repeats;                 /* in */
     uint8_t flit_out_streams, credit_out_streams, flit_out_repeats, credit_out_repeats; /* out */
@@ -153,8 +151,14 @@ struct noc_router {
     _Alignas(NOC_LINE) struct noc_sets sets[NOC_WORDS_LIMIT];
     uint32_t credit_in[NOC_PORTS]; /* sets of virtual channels, by output port */
     uint32_t
-        credit_out[NOC_EJECTED + 1];  /* by input port; [NOC_EJECTED]: what the terminal that is sent flits
+        credit_out[NOC_EJECTED + 1]; /* by input port; [NOC_EJECTED]: what the terminal that is sent flits
                                              returns */
+    uint32_t
+        credits_changed[NOC_EJECTED + 1]; /* by input port: the cycle, modulo 2^32, after the one of the last
+                                                  change */
+    uint64_t
+        ahead_until; /* express.h: the flit that was counted last at `ahead_output` leaves in this cycle */
+    uint8_t ahead_output;
     uint64_t entered;                 /* the cycle for which the plan is in the agenda */
     uint64_t calm_since, clean_since; /* the first of the calm, of the clean steps up to now */
     struct noc_row rows[];            /* pim_noc_rows() */
@@ -201,6 +205,8 @@ struct noc_timing {
 };
 enum { NOC_INJECTION = 2, NOC_INJECTION_CREDIT = 2 }; /* terminal to router; router to terminal */
 
+enum { NOC_EXPRESS = 2 }; /* express.h: cycles that are done in advance */
+
 struct noc_due {
     uint64_t time;
     uint32_t packet;
@@ -227,13 +233,11 @@ struct noc_mesh {
     struct noc_pattern *flit_patterns, *credit_patterns; /* [node][port] of the reader */
     struct noc_pattern *terminal_patterns;               /* [node] */
 
-    /*
-     * of the present cycle: the changes that become visible; and by what is written: flits and credits to a
-     * neighbour, credits of the terminal that consumes, flits of the terminal that injects; and the agenda of
-     * the next cycle
-     */
+    /* of the present cycle: the changes that become visible; and by what is written: flits and credits to a
+     * neighbour, credits of the terminal that consumes, flits of the terminal that injects; and the agenda
+     * of the next cycle */
     struct noc_slot *now;
-    struct noc_outbox flits, credits, ejected, injected;
+    struct noc_outbox flits, credits, ejected, injected, express;
     struct pim_noc_spoke next_routers, next_terminals, terminal_credited;
 
     struct noc_rhythm *rhythms;   /* [node] */

@@ -7,6 +7,7 @@
  */
 #include "models/noc/buffers.h"
 #include "models/noc/channels.h"
+#include "models/noc/express.h"
 #include "models/noc/switch.h"
 
 #include <assert.h>
@@ -86,7 +87,7 @@ static PIM_ALWAYS_INLINE bool only_one(struct noc_kind kind, const struct noc_ro
 static PIM_ALWAYS_INLINE void allocate_virtual_channels(const struct noc_site *site,
                                                         struct noc_outcome *outcome, struct noc_kind kind)
 {
-    struct noc_rows bidding;
+    struct noc_rows bidding = {{0}};
     for (unsigned word = 0; word < kind.words; word++)
         bidding.words[word] = site->router->sets[word].bidding;
     while (any_row(kind, &bidding)) {
@@ -203,7 +204,8 @@ static PIM_ALWAYS_INLINE void allocate_and_send(const struct noc_site *site, str
         speculative = allocate_switch(site, kind, &winners);
     allocate_virtual_channels(site, outcome, kind);
     for (unsigned outputs = winners.outputs; outputs; outputs &= outputs - 1) {
-        unsigned output = pim_lowest_bit(outputs), row = winners.rows[output];
+        unsigned output = pim_lowest_bit(outputs);
+        unsigned row = kind.plain ? plain_winner(site, kind, &winners, output) : winners.rows[output];
         if (kind.plain || !(speculative >> output & 1) || speculation_succeeds(site, outcome, kind, row))
             send_flit(site, outcome, kind, row, output, &returned);
     }
@@ -279,6 +281,13 @@ static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_k
         return false;
     }
     site->noc->statistics.router_evaluations++;
+    struct noc_slot *slot = &site->mesh->now[site->node];
+    unsigned arriving = slot->flit_ports;
+    if (kind.plain && site->mesh->early_credits && router->planned == UINT64_MAX &&
+        (arriving & (arriving - 1)) == 0 && arriving && express(site, kind)) {
+        slot->flit_ports = 0;
+        return false;
+    }
     if (PIM_UNLIKELY(router->since < cycle))
         pim_noc_router_settle(site->noc, site->node, cycle);
     router->since = router->planned = cycle + 1;
@@ -292,7 +301,6 @@ static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_k
         nonfull[word] = router->sets[word].nonfull;
     }
     run_cycle(site, &outcome, kind);
-    struct noc_slot *slot = &site->mesh->now[site->node];
     slot->flit_ports = slot->credit_ports = slot->credit_once = slot->credit_repeats = 0;
 
     if (PIM_LIKELY(outcome.noisy)) {

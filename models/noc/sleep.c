@@ -122,27 +122,31 @@ uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, 
 }
 
 /* Period 1: first cycle that differs from this one although no channel changes; UINT64_MAX when there is
- * none. */
-static uint64_t first_difference(const struct noc_site *site)
+ * none. This one itself when a flit went by a credit that came for this cycle only. */
+static uint64_t first_difference(const struct noc_mesh *mesh, const struct noc_router *router, uint64_t cycle)
 {
-    const struct noc_router *router = site->router;
     uint64_t cycles = UINT64_MAX;
     for (uint64_t grants = router->grants; grants; grants >>= 8) {
-        unsigned row = grant_row(grants), port = row >> site->mesh->shift,
-                 vc = row - (port << site->mesh->shift);
-        const struct noc_row *input = &site->router->rows[row];
-        unsigned output = input->output >> site->mesh->shift,
-                 output_vc = input->output - (output << site->mesh->shift);
-        cycles = input->left < cycles ? input->left : cycles; /* the tail leaves */
-        if (!(router->carries.flit_streams >> port & 1 && router->flit_vc[port] == vc) &&
-            site->router->rows[row].count < cycles)
-            cycles = site->router->rows[row].count; /* the buffer runs empty */
+        unsigned number = grant_row(grants), port = number >> mesh->shift,
+                 vc = number - (port << mesh->shift);
+        const struct noc_row *row = &router->rows[number];
+        unsigned output = (unsigned)row->output >> mesh->shift,
+                 output_vc = row->output - (output << mesh->shift);
+        cycles = row->left < cycles ? row->left : cycles; /* the tail leaves */
+        if (!(router->carries.flit_streams >> port & 1 && router->flit_vc[port] == vc) && row->count < cycles)
+            cycles = row->count; /* the buffer runs empty */
         bool credited =
             router->carries.credit_streams >> output & 1 && router->credit_in[output] >> output_vc & 1;
-        if (!credited && site->router->rows[input->output].credits < cycles)
-            cycles = site->router->rows[input->output].credits; /* the credits run out */
+        if (!credited && router->rows[row->output].credits < cycles)
+            cycles = router->rows[row->output].credits; /* the credits run out */
     }
-    return cycles == UINT64_MAX ? cycles : site->cycle + cycles;
+    return cycles == UINT64_MAX ? cycles : cycle + cycles;
+}
+
+void pim_noc_replan(const struct noc_mesh *mesh, struct noc_router *router, uint64_t cycle)
+{
+    uint64_t difference = first_difference(mesh, router, router->since - 1);
+    router->planned = difference > cycle ? difference : cycle + 1;
 }
 
 /* Appends the grants of a calm step to the history. The steps since the last one, if any, repeated it: the
@@ -337,9 +341,11 @@ void pim_noc_plan_calm(struct noc_site site, struct noc_outcome outcome, bool sa
     const struct noc_activity *carries = &router->carries;
     bool patterns = carries->flit_repeats | carries->flit_out_repeats | carries->credit_repeats |
                     carries->credit_out_repeats;
-    if (same && !patterns && !(outcome.credit_once && router->grants))
-        router->planned = first_difference(&site);
-    else if (!stepped)
+    if (same && !patterns) {
+        uint64_t difference = first_difference(site.mesh, router, site.cycle);
+        router->planned = difference > site.cycle ? difference : site.cycle + 1;
+    } else if (!stepped) {
         plan_period(&site, rhythm, patterns, outcome.wrote_change);
+    }
     enter(site.mesh, site.node, site.cycle);
 }

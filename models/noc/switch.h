@@ -16,16 +16,17 @@ static PIM_ALWAYS_INLINE unsigned crossbar_of(const struct noc_site *site, struc
     return port_of(site, kind, row) * speedup + vc_of(site, kind, row) % speedup;
 }
 
-/* What wins the switch in a cycle, by output port: the row of the inputs that sends. */
+/* What wins the switch in a cycle, by output port. */
 struct winners {
     unsigned outputs;
-    uint8_t rows[NOC_PORTS];
+    uint8_t rows[NOC_PORTS]; /* the row of the inputs that sends; from allocate_plain(): its port */
+    struct noc_rows ready;   /* allocate_plain() */
 };
 
 /* Rows with a virtual channel downstream, a flit and a credit. */
 static PIM_ALWAYS_INLINE struct noc_rows ready_rows(const struct noc_site *site, struct noc_kind kind)
 {
-    struct noc_rows ready = {{0}}; /* words beyond kind.words are not looked at */
+    struct noc_rows ready = {{0}};
     for (unsigned word = 0; word < kind.words; word++) {
         const struct noc_sets *sets = &site->router->sets[word];
         ready.words[word] = sets->active & sets->filled & sets->credited;
@@ -35,45 +36,46 @@ static PIM_ALWAYS_INLINE struct noc_rows ready_rows(const struct noc_site *site,
 
 /*
  * Switch allocation when every port has one crossbar input and islip makes one iteration: every output offers
- * itself to the first input at or after its pointer that wants it; every input accepts the first offer; of
- * its rows that want this output the first at or after its pointer wins.
+ * itself to the first input at or after its pointer that wants it; every input accepts the first offer.
  */
 static PIM_ALWAYS_INLINE void allocate_plain(const struct noc_site *site, struct noc_kind kind,
                                              struct winners *winners)
 {
-    struct noc_switch *arbiter = &site->router->arbiter;
-    struct noc_rows ready = ready_rows(site, kind);
-    uint8_t offered_to[NOC_PORTS]; /* by output: the input */
-    unsigned offered = 0, several = 0, refused = 0;
+    const struct noc_switch *arbiter = &site->router->arbiter;
+    unsigned offered = 0, several = 0; /* inputs */
     winners->outputs = 0;
-    for (struct noc_rows rest = ready; any_row(kind, &rest);) {
+    winners->ready = ready_rows(site, kind);
+    for (struct noc_rows rest = winners->ready; any_row(kind, &rest);) {
         unsigned output;
         struct noc_rows members = take_output(site, kind, &rest, &output);
         unsigned pointer = row_of(site, kind, arbiter->grant[output], 0);
         unsigned port = port_of(site, kind, first_row_from(kind, &members, pointer));
         winners->outputs |= 1U << output;
-        offered_to[output] = (uint8_t)port;
+        winners->rows[output] = (uint8_t)port;
         several |= offered & 1U << port;
         offered |= 1U << port;
     }
-    for (; PIM_UNLIKELY(several); several &= several - 1) { /* inputs with several offers */
+    for (; PIM_UNLIKELY(several); several &= several - 1) {
         unsigned port = pim_lowest_bit(several), offers = 0;
         for (unsigned outputs = winners->outputs; outputs; outputs &= outputs - 1)
-            offers |= (unsigned)(offered_to[pim_lowest_bit(outputs)] == port) << pim_lowest_bit(outputs);
-        refused |= offers & ~(1U << pim_noc_first_from(offers, arbiter->crossbar[port].accept));
+            offers |= (unsigned)(winners->rows[pim_lowest_bit(outputs)] == port) << pim_lowest_bit(outputs);
+        winners->outputs &= ~offers | 1U << pim_noc_first_from(offers, arbiter->crossbar[port].accept);
     }
-    winners->outputs &= ~refused;
-    for (unsigned outputs = winners->outputs; outputs; outputs &= outputs - 1) {
-        unsigned output = pim_lowest_bit(outputs), port = offered_to[output],
-                 first = row_of(site, kind, port, 0);
-        uint32_t vcs = port_part(
-            site, ready.words[kind.words == 1 ? 0 : first / 64] & sets_of(site, kind, first)->to[output],
-            first);
-        unsigned vc = pim_noc_first_from(vcs, arbiter->crossbar[port].vc);
-        winners->rows[output] = (uint8_t)(first + vc);
-        arbiter->crossbar[port].vc = (uint8_t)vc_of(site, kind, site->mesh->next_row[first + vc]);
-        pim_noc_point_switch(arbiter, NOC_PORTS, port, output);
-    }
+}
+
+/* The row that wins `output`: of those of its input that want it, the first at or after the input's pointer.
+ * Pointers move. (Rows of this input have not changed in this cycle: it wins once.) */
+static PIM_ALWAYS_INLINE unsigned plain_winner(const struct noc_site *site, struct noc_kind kind,
+                                               const struct winners *winners, unsigned output)
+{
+    struct noc_switch *arbiter = &site->router->arbiter;
+    unsigned port = winners->rows[output], first = row_of(site, kind, port, 0);
+    uint64_t ready = winners->ready.words[kind.words == 1 ? 0 : first / 64];
+    uint32_t vcs = port_part(site, ready & sets_of(site, kind, first)->to[output], first);
+    unsigned row = first + pim_noc_first_from(vcs, arbiter->crossbar[port].vc);
+    arbiter->crossbar[port].vc = (uint8_t)vc_of(site, kind, site->mesh->next_row[row]);
+    pim_noc_point_switch(arbiter, NOC_PORTS, port, output);
+    return row;
 }
 
 /*

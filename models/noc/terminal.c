@@ -280,8 +280,10 @@ static uint64_t plan(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, bool 
 {
     struct noc_terminal *terminal = &mesh->terminals[node];
     record(terminal, cycle);
-    if (same && !terminal->credit_repeats && !terminal->flit_out_repeats)
-        return first_difference(terminal, &mesh->terminal_credits[(size_t)node * mesh->vcs], cycle);
+    if (same && !terminal->credit_repeats && !terminal->flit_out_repeats) {
+        uint64_t next = first_difference(terminal, &mesh->terminal_credits[(size_t)node * mesh->vcs], cycle);
+        return next > cycle ? next : cycle + 1;
+    }
     return stepped ? cycle + 1 : plan_period(mesh, node, cycle, wrote_change);
 }
 
@@ -314,7 +316,7 @@ void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycl
     }
     if (changed || wrote_change)
         terminal->clean_since = cycle + 1;
-    bool same = nonfull == terminal->nonfull && !(once && terminal->sending);
+    bool same = nonfull == terminal->nonfull;
     uint64_t next = plan(mesh, node, cycle, same, wrote_change, stepped);
     if (next != UINT64_MAX)
         pim_noc_wake(&mesh->terminal_wheel, node, next, cycle);

@@ -1,6 +1,6 @@
 /*
  * pimsim-bench noc: the flit-level mesh. Flit-hops (flits x routers traversed) per CPU second under uniform
- * traffic of single flits, and flits and packet-hops per CPU second for rings of long worms, each with
+ * traffic of short packets, and flits and packet-hops per CPU second for rings of long worms, each with
  * routers that sleep and with routers that are stepped every cycle, in the same run.
  */
 #include "tools/bench/bench.h"
@@ -11,11 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct uniform {
-    struct pim_noc *noc;
-    uint64_t state;
-};
 
 struct result {
     double seconds;
@@ -45,21 +40,25 @@ static struct pim_noc_configuration mesh(uint32_t side, bool step_every_cycle)
     return configuration;
 }
 
-/* Every node sends one flit to a random node (itself included) with probability 1/5 in each cycle; then the
- * network drains. */
-static struct result run_uniform(uint32_t side, uint64_t cycles, bool step_every_cycle)
+struct load {
+    uint32_t side, flits, one_in; /* every node begins a packet in one of so many cycles */
+    uint64_t cycles;
+};
+
+/* Every node sends packets to random nodes (itself included), at random; then the network drains. */
+static struct result run_uniform(const struct load *load, bool step_every_cycle)
 {
-    struct pim_noc_configuration configuration = mesh(side, step_every_cycle);
+    struct pim_noc_configuration configuration = mesh(load->side, step_every_cycle);
     struct pim_noc *noc = create(&configuration, NULL);
-    uint32_t nodes = side * side;
-    uint64_t state = 1, count = 0, sent = 0;
+    uint32_t nodes = load->side * load->side;
+    uint64_t state = 1, count = 0, sent = 0, capacity = load->cycles * nodes / load->one_in * 5 / 4 + 1000;
     struct {
         uint32_t cycle;
         uint32_t source, destination;
-    } *list = bench_allocate((size_t)(cycles * nodes), sizeof *list);
-    for (uint32_t cycle = 0; cycle < cycles; cycle++)
+    } *list = bench_allocate((size_t)capacity, sizeof *list);
+    for (uint32_t cycle = 0; cycle < load->cycles; cycle++)
         for (uint32_t node = 0; node < nodes; node++)
-            if (bench_random(&state) % 5 == 0) {
+            if (bench_random(&state) % load->one_in == 0 && count < capacity) {
                 list[count].cycle = cycle;
                 list[count].source = node;
                 list[count++].destination = (uint32_t)(bench_random(&state) >> 32) % nodes;
@@ -73,7 +72,7 @@ static struct result run_uniform(uint32_t side, uint64_t cycles, bool step_every
         if (cycle == UINT64_MAX)
             break;
         for (; sent < count && list[sent].cycle == cycle; sent++)
-            pim_noc_send_at(noc, cycle, list[sent].source, list[sent].destination, 1, sent);
+            pim_noc_send_at(noc, cycle, list[sent].source, list[sent].destination, load->flits, sent);
         pim_noc_step(noc, cycle);
         result.cycles = cycle + 1;
     }
@@ -148,11 +147,15 @@ static void print_line(const char *name, const struct result *fast, const struct
            (double)statistics->router_evaluations / (double)statistics->hops, rate / slow_rate);
 }
 
-static void bench_uniform(uint32_t side, uint64_t cycles)
+static void bench_uniform(struct load load)
 {
     char name[64];
-    struct result fast = run_uniform(side, cycles, false), slow = run_uniform(side, cycles, true);
-    (void)snprintf(name, sizeof name, "uniform 0.2, %" PRIu32 "x%" PRIu32 ", 1 flit", side, side);
+    struct result fast = run_uniform(&load, false);
+    load.cycles = load.cycles / 4 + 1;
+    struct result slow = run_uniform(&load, true);
+    (void)snprintf(name, sizeof name, "uniform %.4g, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " flit%s",
+                   (double)load.flits / load.one_in, load.side, load.side, load.flits,
+                   load.flits == 1 ? "" : "s");
     print_line(name, &fast, &slow);
 }
 
@@ -191,8 +194,12 @@ int bench_noc(int count, char **arguments)
            bench_clock_ghz());
     printf("%-32s %8s %9s %10s %11s %9s %8s\n", "workload", "CPU s", "flits", "flit-hops", "packet-hops",
            "eval/hop", "speedup");
-    bench_uniform(8, 20000 * scale);
-    bench_uniform(16, 5000 * scale);
+    bench_uniform((struct load){8, 1, 5, 40000 * scale});
+    bench_uniform((struct load){16, 1, 5, 10000 * scale});
+    bench_uniform((struct load){8, 5, 25, 40000 * scale});
+    bench_uniform((struct load){64, 1, 20, 1000 * scale}); /* as many flits in a router as above */
+    bench_uniform((struct load){128, 1, 40, 700 * scale});
+    bench_uniform((struct load){64, 1, 833, 15000 * scale}); /* 2 % of what the mesh can take */
     for (uint32_t flits = 100; flits <= 2000; flits *= flits == 100 ? 5 : 4)
         bench_rings(COLUMNS, flits, (uint32_t)scale);
     bench_rings(ROWS, 500, (uint32_t)scale);

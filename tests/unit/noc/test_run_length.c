@@ -1,6 +1,7 @@
 /*
  * Sleeping routers against stepped ones: the same cycles of every packet and the same flits on every link,
- * for long worms that cross, compete, block each other and run dry, under all options of the router.
+ * for long worms that cross, compete, block each other and run dry, and for short packets, sparse and dense,
+ * under all options of the router.
  */
 #include "tests/unit/noc/suites.h"
 
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CASES = 120, RINGS = 24 };
+enum { CASES = 120, SHORT = 100, RINGS = 24, LINKS = 16 };
 
 static uint32_t pick(struct pim_random *random, uint32_t least, uint32_t most)
 {
@@ -113,6 +114,46 @@ START_TEST(random_worms)
 }
 END_TEST
 
+/* Packets of few flits, most of one, at a rate between a few in the whole mesh and more than it can take. */
+static struct list short_list(struct pim_random *random, const struct pim_noc_configuration *configuration)
+{
+    struct list list = {0};
+    uint32_t nodes = configuration->width * configuration->height;
+    uint32_t packets = pick(random, 50, 600), one_in = pick(random, 1, 60), longest = pick(random, 1, 7);
+    for (uint64_t cycle = 0; packets > 0; cycle++)
+        for (uint32_t node = 0; node < nodes && packets > 0; node++)
+            if (chance(random, one_in)) {
+                list_add(&list, cycle, node, pick(random, 0, nodes - 1),
+                         chance(random, 2) ? 1 : pick(random, 1, longest));
+                packets--;
+            }
+    return list;
+}
+
+START_TEST(short_packets)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 4711 + (uint64_t)_i);
+    struct pim_noc_configuration configuration = random_configuration(&random);
+    if (_i % 2 == 0) { /* the most usual ones, in which most is done in advance */
+        struct pim_noc_configuration usual;
+        pim_noc_configuration_initialize(&usual);
+        usual.width = configuration.width;
+        usual.height = configuration.height;
+        usual.virtual_channels = configuration.virtual_channels;
+        usual.buffer_flits = configuration.buffer_flits;
+        usual.link_latency = configuration.link_latency;
+        usual.credit_delay = configuration.credit_delay;
+        configuration = usual;
+    }
+    struct list list = short_list(&random, &configuration);
+    char what[64];
+    (void)snprintf(what, sizeof what, "short packets, seed %d", 4711 + _i);
+    expect_equal_runs(configuration, &list, what);
+    list_free(&list);
+}
+END_TEST
+
 /* Every node of a column (odd cases: of a row, or both) sends to the next one, the last one to the first:
  * several rounds. */
 static struct list rings(struct pim_random *random, const struct pim_noc_configuration *configuration,
@@ -155,6 +196,58 @@ START_TEST(rings_of_neighbours)
 }
 END_TEST
 
+static void pass(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    (void)context;
+}
+
+/* The flits of all links are the same at any time, although a sleeping router does some of its cycles before
+ * or after they have come. */
+START_TEST(links_agree_meanwhile)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 99 + (uint64_t)_i);
+    struct pim_noc_configuration configuration;
+    pim_noc_configuration_initialize(&configuration);
+    configuration.width = configuration.height = 4;
+    configuration.virtual_channels = pick(&random, 1, 4);
+    struct list list =
+        _i % 2 == 0 ? short_list(&random, &configuration) : random_list(&random, &configuration);
+    struct pim_kernel *kernel = pim_kernel_create();
+    struct pim_noc *networks[2];
+    struct pim_error error = {0};
+    for (unsigned i = 0; i < 2; i++) {
+        configuration.step_every_cycle = i == 1;
+        ck_assert_int_eq(pim_noc_create(&configuration, kernel, 2, NULL, &networks[i], &error), PIM_OK);
+    }
+    size_t sent = 0;
+    for (uint64_t cycle = 1; !(sent == list.count && pim_noc_idle(networks[0])); cycle++) {
+        pim_kernel_schedule_at(kernel, 2 * cycle - 1, PIM_PHASE_NETWORK, pass, NULL); /* time goes on */
+        (void)pim_kernel_run(kernel, 2 * cycle - 1);
+        for (; sent < list.count && list.packets[sent].created < cycle; sent++)
+            for (unsigned i = 0; i < 2; i++)
+                pim_noc_send(networks[i], list.packets[sent].source, list.packets[sent].destination,
+                             list.packets[sent].flits, sent);
+        (void)pim_kernel_run(kernel, 2 * cycle);
+        for (uint32_t link = 0; link < 16 * 6; link++) {
+            enum pim_noc_direction direction = (enum pim_noc_direction)(link % 6);
+            uint64_t found = pim_noc_link_flits(networks[0], link / 6, direction);
+            uint64_t expected = pim_noc_link_flits(networks[1], link / 6, direction);
+            if (found != expected)
+                ck_abort_msg("case %d, cycle %llu, node %u, direction %u: %llu flits instead of %llu", _i,
+                             (unsigned long long)cycle, link / 6, link % 6, (unsigned long long)found,
+                             (unsigned long long)expected);
+        }
+    }
+    ck_assert(pim_noc_idle(networks[1]));
+    pim_noc_destroy(networks[0]);
+    pim_noc_destroy(networks[1]);
+    pim_kernel_destroy(kernel);
+    list_free(&list);
+}
+END_TEST
+
 /* A worm that meets nobody costs the same number of evaluations whatever its length. */
 START_TEST(cost_does_not_depend_on_length)
 {
@@ -179,6 +272,8 @@ Suite *run_length_suite(void)
     TCase *tests = tcase_create("against stepped routers");
     tcase_add_loop_test(tests, random_worms, 0, CASES);
     tcase_add_loop_test(tests, rings_of_neighbours, 0, RINGS);
+    tcase_add_loop_test(tests, short_packets, 0, SHORT);
+    tcase_add_loop_test(tests, links_agree_meanwhile, 0, LINKS);
     tcase_add_test(tests, cost_does_not_depend_on_length);
     tcase_set_timeout(tests, 120);
     suite_add_tcase(suite, tests);
