@@ -23,6 +23,13 @@ pimsim_require(XXHASH libxxhash libxxhash-dev)
 # Of the command alone: results of sweeps.
 pimsim_require(SQLITE sqlite3 libsqlite3-dev)
 
+# Of the command alone: ONNX files. The decoder is generated from mappers/network/onnx/onnx.proto.
+pimsim_require(PROTOBUF_C libprotobuf-c libprotobuf-c-dev)
+find_program(PIMSIM_PROTOC_C NAMES protoc-c)
+if(NOT PIMSIM_PROTOC_C)
+  message(FATAL_ERROR "pimsim needs protoc-c, which is missing: install Debian's protobuf-c-compiler, or run tools/check")
+endif()
+
 # jemalloc serves the programs only: a library does not choose its caller's allocator. It hides bugs from sanitizers.
 if(PIMSIM_JEMALLOC AND PIMSIM_SANITIZE)
   message(FATAL_ERROR "PIMSIM_SANITIZE=${PIMSIM_SANITIZE} needs PIMSIM_JEMALLOC=OFF")

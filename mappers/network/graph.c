@@ -114,6 +114,15 @@ enum pim_status pim_graph_add(struct pim_graph *graph, const struct pim_layer_de
     return PIM_OK;
 }
 
+void pim_graph_drop_last(struct pim_graph *graph)
+{
+    assert(graph->count > 0);
+    const struct pim_layer *last = &graph->layers[--graph->count];
+    graph->macs -= last->macs;
+    graph->padding_macs -= last->padding_macs;
+    graph->parameters -= last->parameters;
+}
+
 uint32_t pim_graph_find(const struct pim_graph *graph, const char *name)
 {
     for (uint32_t i = 0; i < graph->count; i++) {

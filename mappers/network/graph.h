@@ -55,10 +55,12 @@ enum { PIM_SHAPE_RANK = 8, PIM_LAYER_INPUTS = 256 };
     X(PIM_OPERATOR_ACTIVATION, "activation")                                                                 \
     X(PIM_OPERATOR_SOFTMAX, "softmax") /* over the last dimension */                                         \
     X(PIM_OPERATOR_POOLING, "pooling")                                                                       \
-    X(PIM_OPERATOR_REDUCTION, "reduction") /* mean over some dimensions */                                   \
+    X(PIM_OPERATOR_REDUCTION, "reduction") /* over some dimensions */                                        \
     X(PIM_OPERATOR_ELEMENTWISE, "elementwise")                                                               \
     X(PIM_OPERATOR_CONCAT, "concat")                                                                         \
     X(PIM_OPERATOR_SLICE, "slice")                                                                           \
+    X(PIM_OPERATOR_GATHER, "gather") /* positions of one dimension, in the order of an index tensor */       \
+    X(PIM_OPERATOR_EXPAND, "expand") /* copies along dimensions: broadcasting, tiling, resizing */           \
     X(PIM_OPERATOR_PAD, "pad")                                                                               \
     X(PIM_OPERATOR_RESHAPE, "reshape")                                                                       \
     X(PIM_OPERATOR_TRANSPOSE, "transpose")                                                                   \
@@ -116,7 +118,18 @@ enum pim_role {
     X(PIM_ACTIVATION_TANH, "tanh")                                                                           \
     X(PIM_ACTIVATION_CLIP, "clip")                                                                           \
     X(PIM_ACTIVATION_SILU, "silu")                                                                           \
-    X(PIM_ACTIVATION_LEAKY_RELU, "leaky_relu")
+    X(PIM_ACTIVATION_LEAKY_RELU, "leaky_relu")                                                               \
+    X(PIM_ACTIVATION_HARD_SIGMOID, "hard_sigmoid")                                                           \
+    X(PIM_ACTIVATION_HARD_SWISH, "hard_swish")                                                               \
+    X(PIM_ACTIVATION_ELU, "elu")                                                                             \
+    X(PIM_ACTIVATION_SOFTPLUS, "softplus")                                                                   \
+    X(PIM_ACTIVATION_MISH, "mish")                                                                           \
+    X(PIM_ACTIVATION_ERROR_FUNCTION, "error_function")                                                       \
+    X(PIM_ACTIVATION_EXPONENTIAL, "exponential")                                                             \
+    X(PIM_ACTIVATION_LOGARITHM, "logarithm")                                                                 \
+    X(PIM_ACTIVATION_SQUARE_ROOT, "square_root")                                                             \
+    X(PIM_ACTIVATION_RECIPROCAL, "reciprocal")                                                               \
+    X(PIM_ACTIVATION_OTHER, "other") /* another function of one element: rounding, absolute value, sine */
 
 enum pim_activation {
 #define X(name, text) name,
@@ -131,7 +144,11 @@ enum pim_activation {
     X(PIM_ELEMENTWISE_SUBTRACT, "subtract")                                                                  \
     X(PIM_ELEMENTWISE_MULTIPLY, "multiply")                                                                  \
     X(PIM_ELEMENTWISE_DIVIDE, "divide")                                                                      \
-    X(PIM_ELEMENTWISE_MAXIMUM, "maximum")
+    X(PIM_ELEMENTWISE_MAXIMUM, "maximum")                                                                    \
+    X(PIM_ELEMENTWISE_MINIMUM, "minimum")                                                                    \
+    X(PIM_ELEMENTWISE_POWER, "power")                                                                        \
+    X(PIM_ELEMENTWISE_SELECT, "select") /* masks and comparisons */                                          \
+    X(PIM_ELEMENTWISE_OTHER, "other")   /* unknown to us, but keeps the shape */
 
 enum pim_elementwise {
 #define X(name, text) name,
@@ -141,11 +158,13 @@ enum pim_elementwise {
 };
 
 enum pim_normalization {
-    PIM_NORMALIZATION_LAYER, /* over the last dimension */
-    PIM_NORMALIZATION_BATCH, /* per channel of [batch, channels, ...] */
+    PIM_NORMALIZATION_LAYER,          /* over the last dimension */
+    PIM_NORMALIZATION_BATCH,          /* per channel of [batch, channels, ...] */
+    PIM_NORMALIZATION_LOCAL_RESPONSE, /* over neighbouring channels of [batch, channels, ...]; never affine */
     PIM_NORMALIZATIONS
 };
 
+enum pim_reduction { PIM_REDUCTION_MEAN, PIM_REDUCTION_SUM, PIM_REDUCTION_EXTREMUM, PIM_REDUCTION_OTHER };
 enum pim_pooling { PIM_POOLING_MAXIMUM, PIM_POOLING_AVERAGE, PIM_POOLINGS };
 
 /* A dense tensor's dimensions, outermost first. rank 0 is a scalar of one element. */
@@ -164,7 +183,7 @@ struct pim_sliding {
 
 /* Attributes of a layer; which member is valid follows from the operator. */
 union pim_attributes {
-    struct pim_shape shape; /* INPUT, PARAMETER, RESHAPE: the output's */
+    struct pim_shape shape; /* INPUT, PARAMETER, RESHAPE, EXPAND: the output's */
     struct {                /* CONVOLUTION */
         struct pim_sliding sliding;
         uint32_t outputs; /* output channels */
@@ -198,14 +217,21 @@ union pim_attributes {
     struct { /* REDUCTION: bit i of `axes` is dimension i */
         uint32_t axes;
         bool keep; /* reduced dimensions stay, with size 1 */
+        enum pim_reduction kind;
     } reduction;
     enum pim_elementwise elementwise; /* ELEMENTWISE: one or two inputs, broadcast as in NumPy */
     struct {                          /* CONCAT */
         uint32_t axis;
     } concat;
-    struct { /* SLICE: `count` positions of dimension `axis` from `begin` on */
-        uint32_t axis, begin, count;
+    struct { /* SLICE: `count` positions of dimension `axis` from `begin` on, `step` apart; step 0 is 1 */
+        uint32_t axis, begin, count, step;
+        bool reversed; /* last position first */
     } slice;
+    struct { /* GATHER: dimension `axis` is replaced by the dimensions of `indices`; a second input, if there
+                is one, has that shape and holds the indices, otherwise they are constants */
+        uint32_t axis;
+        struct pim_shape indices;
+    } gather_along;
     struct { /* PAD */
         uint32_t before[PIM_SHAPE_RANK], after[PIM_SHAPE_RANK];
     } pad;
@@ -271,6 +297,9 @@ void pim_graph_initialize(struct pim_graph *graph, struct pim_arena *arena);
  */
 enum pim_status pim_graph_add(struct pim_graph *graph, const struct pim_layer_description *description,
                               uint32_t *index, struct pim_error *error);
+
+/* Takes the last layer, which nothing reads, out again: for fusions that only later layers make possible. */
+void pim_graph_drop_last(struct pim_graph *graph);
 
 /*
  * Brings layers that were described in any order into topological order and appends them to the empty

@@ -305,7 +305,7 @@ static enum pim_status infer_context(const struct context *c)
 static enum pim_status infer_normalization(const struct context *c)
 {
     const struct pim_shape *input = c->inputs[0];
-    bool batch = c->attributes->normalization.kind == PIM_NORMALIZATION_BATCH;
+    bool batch = c->attributes->normalization.kind != PIM_NORMALIZATION_LAYER;
     if (input->rank < (batch ? 2u : 1u))
         return pim_fail(c->error, PIM_BAD_INPUT, "the input has too few dimensions to have channels");
     uint64_t channels = input->dimension[batch ? 1 : input->rank - 1];
@@ -392,13 +392,46 @@ static enum pim_status infer_slice(const struct context *c)
     enum pim_status status = expect_axis(c, axis);
     if (status != PIM_OK)
         return status;
-    uint64_t end = (uint64_t)c->attributes->slice.begin + c->attributes->slice.count;
-    if (end > output.dimension[axis])
+    uint64_t step = c->attributes->slice.step ? c->attributes->slice.step : 1,
+             count = c->attributes->slice.count;
+    uint64_t end = c->attributes->slice.begin + (count ? (count - 1) * step + 1 : 0);
+    if (count > output.dimension[axis] || end > output.dimension[axis])
         return pim_fail(c->error, PIM_BAD_INPUT,
                         "the slice ends at %" PRIu64 ", but axis %" PRIu32 " has %" PRIu32 " positions", end,
                         axis, output.dimension[axis]);
     output.dimension[axis] = c->attributes->slice.count;
     return take_output(c, &output);
+}
+
+static enum pim_status infer_gather(const struct context *c)
+{
+    const struct pim_shape *input = c->inputs[0], *indices = &c->attributes->gather_along.indices;
+    uint32_t axis = c->attributes->gather_along.axis;
+    enum pim_status status = expect_axis(c, axis);
+    if (status != PIM_OK)
+        return status;
+    if (c->count == 2 && !pim_shape_equal(c->inputs[1], indices))
+        return pim_fail(c->error, PIM_BAD_INPUT, "the indices do not have the shape that the attribute says");
+    struct pim_shape output = {.rank = input->rank - 1 + indices->rank};
+    if (indices->rank > PIM_SHAPE_RANK || output.rank > PIM_SHAPE_RANK)
+        return pim_fail(c->error, PIM_BAD_INPUT, "the output has more than %d dimensions", PIM_SHAPE_RANK);
+    for (uint32_t i = 0; i < output.rank; i++) {
+        if (i < axis)
+            output.dimension[i] = input->dimension[i];
+        else if (i < axis + indices->rank)
+            output.dimension[i] = indices->dimension[i - axis];
+        else
+            output.dimension[i] = input->dimension[i + 1 - indices->rank];
+    }
+    return take_output(c, &output);
+}
+
+/* Any larger size of any dimension: what is copied where (broadcast, tiles, interpolation) is not told. */
+static enum pim_status infer_expand(const struct context *c)
+{
+    if (c->attributes->shape.rank < c->inputs[0]->rank)
+        return pim_fail(c->error, PIM_BAD_INPUT, "an expansion cannot take dimensions away");
+    return take_output(c, &c->attributes->shape);
 }
 
 static enum pim_status infer_pad(const struct context *c)
@@ -541,6 +574,8 @@ static const struct {
     [PIM_OPERATOR_ELEMENTWISE] = {infer_elementwise, 1, PIM_LAYER_INPUTS},
     [PIM_OPERATOR_CONCAT] = {infer_concat, 1, PIM_LAYER_INPUTS},
     [PIM_OPERATOR_SLICE] = {infer_slice, 1, 1},
+    [PIM_OPERATOR_GATHER] = {infer_gather, 1, 2},
+    [PIM_OPERATOR_EXPAND] = {infer_expand, 1, 1},
     [PIM_OPERATOR_PAD] = {infer_pad, 1, 1},
     [PIM_OPERATOR_RESHAPE] = {infer_reshape, 1, 1},
     [PIM_OPERATOR_TRANSPOSE] = {infer_transpose, 1, 1},

@@ -1,0 +1,333 @@
+/* Values: constants with their contents, activations with their layers; how layers come into the graph. */
+#include "mappers/network/onnx/importer.h"
+#include "onnx.pb-c.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Element types of TensorProto.data_type. */
+enum {
+    TYPE_FLOAT = 1,
+    TYPE_UINT8,
+    TYPE_INT8,
+    TYPE_UINT16,
+    TYPE_INT16,
+    TYPE_INT32,
+    TYPE_INT64,
+    TYPE_BOOL = 9,
+    TYPE_DOUBLE = 11,
+    TYPE_UINT32,
+    TYPE_UINT64
+};
+
+void pim_onnx_fail(struct pim_onnx_importer *i, const char *format, ...)
+{
+    if (i->status != PIM_OK)
+        return;
+    char text[sizeof i->error->text];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (i->node)
+        i->status = pim_fail(i->error, PIM_BAD_INPUT, "%s: node %s (%s): %s", i->path,
+                             i->node->name[0] ? i->node->name : "without a name", i->node->op_type, text);
+    else
+        i->status = pim_fail(i->error, PIM_BAD_INPUT, "%s: %s", i->path, text);
+}
+
+uint32_t pim_onnx_value_named(struct pim_onnx_importer *i, const char *name)
+{
+    uint32_t found = pim_onnx_names_find(&i->value_names, name);
+    if (found != PIM_NONE)
+        return found;
+    size_t capacity = i->value_capacity;
+    i->value = pim_array_require(i->value, &capacity, (size_t)i->values + 1, sizeof *i->value);
+    i->value_capacity = (uint32_t)capacity;
+    i->value[i->values] = (struct pim_onnx_value){
+        .name = name, .layer = PIM_NONE, .linear = PIM_NONE, .maker = PIM_NONE, .reader = PIM_NONE};
+    pim_onnx_names_put(&i->value_names, name, i->values);
+    return i->values++;
+}
+
+uint64_t pim_onnx_elements(const struct pim_shape *shape)
+{
+    return pim_shape_elements(shape); /* dimensions passed pim_onnx_size: a product of 0 is what it says */
+}
+
+bool pim_onnx_scalar(const struct pim_onnx_value *value, double *number)
+{
+    if (value->kind != PIM_ONNX_CONSTANT || pim_onnx_elements(&value->shape) != 1)
+        return false;
+    if (value->integers)
+        *number = (double)value->integers[0];
+    else if (value->reals)
+        *number = value->reals[0];
+    return value->integers || value->reals;
+}
+
+/* Element `at` of little-endian raw data. */
+static void read_raw(int32_t type, const uint8_t *raw, uint64_t at, int64_t *integer, double *real)
+{
+    static const uint8_t sizes[] = {0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 0, 8, 4, 8};
+    uint64_t bits = 0;
+    size_t size = sizes[type];
+    for (size_t b = 0; b < size; b++)
+        bits |= (uint64_t)raw[at * size + b] << (8 * b);
+    if (type == TYPE_FLOAT) {
+        uint32_t narrow = (uint32_t)bits;
+        float number;
+        memcpy(&number, &narrow, sizeof number);
+        *real = (double)number;
+    } else if (type == TYPE_DOUBLE) {
+        memcpy(real, &bits, sizeof *real);
+    } else {
+        bool is_signed = type == TYPE_INT8 || type == TYPE_INT16 || type == TYPE_INT32;
+        if (is_signed && (bits >> (8 * size - 1) & 1) != 0)
+            bits |= ~UINT64_C(0) << (8 * size);
+        *integer = bits > INT64_MAX && type == TYPE_UINT64 ? INT64_MAX : (int64_t)bits;
+    }
+}
+
+/* Bytes of raw data for an element; 0: a type whose contents no shape depends on. */
+static size_t raw_size(int32_t type)
+{
+    static const uint8_t sizes[] = {0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 0, 8, 4, 8};
+    return type >= 0 && (size_t)type < sizeof sizes ? sizes[type] : 0;
+}
+
+/* Element `at` of the typed fields; false where the tensor has none there. */
+static bool read_field(const struct Onnx__TensorProto *t, uint64_t at, int64_t *integer, double *real)
+{
+    if (t->data_type == TYPE_FLOAT && at < t->n_float_data)
+        *real = (double)t->float_data[at];
+    else if (t->data_type == TYPE_DOUBLE && at < t->n_double_data)
+        *real = t->double_data[at];
+    else if (t->data_type == TYPE_INT64 && at < t->n_int64_data)
+        *integer = t->int64_data[at];
+    else if ((t->data_type == TYPE_UINT64 || t->data_type == TYPE_UINT32) && at < t->n_uint64_data)
+        *integer = t->uint64_data[at] > INT64_MAX ? INT64_MAX : (int64_t)t->uint64_data[at];
+    else if (t->data_type != TYPE_FLOAT && t->data_type != TYPE_DOUBLE && at < t->n_int32_data)
+        *integer = t->int32_data[at];
+    else
+        return false;
+    return true;
+}
+
+/* Contents where the file has them; a file without weights has none, which only matters when a shape needs them. */
+static void read_contents(struct pim_onnx_importer *i, const struct Onnx__TensorProto *t, uint64_t elements,
+                          struct pim_onnx_value *value)
+{
+    size_t size = raw_size(t->data_type);
+    bool real = t->data_type == TYPE_FLOAT || t->data_type == TYPE_DOUBLE;
+    bool raw = t->raw_data.len > 0;
+    if (elements > PIM_ONNX_CONTENTS || size == 0 || t->data_location != 0)
+        return;
+    if (raw && t->raw_data.len / size < elements)
+        return;
+    int64_t *integers = real ? NULL : PIM_ARENA_ARRAY(&i->scratch, int64_t, (size_t)elements);
+    double *reals = real ? PIM_ARENA_ARRAY(&i->scratch, double, (size_t)elements) : NULL;
+    if (!integers && !reals)
+        return;
+    for (uint64_t e = 0; e < elements; e++) {
+        int64_t integer = 0;
+        double number = 0;
+        if (raw)
+            read_raw(t->data_type, t->raw_data.data, e, &integer, &number);
+        else if (!read_field(t, e, &integer, &number))
+            return;
+        if (integers)
+            integers[e] = integer;
+        else
+            reals[e] = number;
+    }
+    value->integers = integers;
+    value->reals = reals;
+}
+
+void pim_onnx_read_tensor(struct pim_onnx_importer *i, const struct Onnx__TensorProto *tensor,
+                          struct pim_onnx_value *value)
+{
+    struct pim_shape shape = {.rank = 0};
+    if (tensor->n_dims > PIM_SHAPE_RANK) {
+        pim_onnx_fail(i, "tensor \"%s\" has %zu dimensions: at most %d are possible", tensor->name,
+                      tensor->n_dims, PIM_SHAPE_RANK);
+        return;
+    }
+    uint64_t elements = 1;
+    for (size_t d = 0; d < tensor->n_dims; d++) {
+        int64_t size = tensor->dims[d];
+        if (size < 0 || size > (int64_t)PIM_DIMENSION_LIMIT ||
+            (size > 0 && elements > PIM_ELEMENT_LIMIT / (uint64_t)size)) {
+            pim_onnx_fail(i,
+                          "tensor \"%s\": dimension %zu is %" PRId64 ": allowed are 0 to %" PRIu32
+                          ", and %" PRIu64 " elements in all",
+                          tensor->name, d, size, PIM_DIMENSION_LIMIT, PIM_ELEMENT_LIMIT);
+            return;
+        }
+        elements *= (uint64_t)size;
+        shape.dimension[shape.rank++] = (uint32_t)size;
+    }
+    value->kind = PIM_ONNX_CONSTANT;
+    value->shape = shape;
+    value->integers = NULL;
+    value->reals = NULL;
+    read_contents(i, tensor, elements, value);
+}
+
+/* A unique name for a layer: the node's, or its operator, with `suffix` and, when taken, a number. Bytes that are no
+ * printable ASCII become '_': names come from outside and go into JSON, CSV and DOT. */
+static const char *layer_name(struct pim_onnx_importer *i, const char *base, const char *suffix)
+{
+    size_t length = strlen(base) + strlen(suffix) + 16;
+    char *name = PIM_ARENA_ARRAY(&i->network->arena, char, length);
+    if (!name) {
+        i->status = pim_fail(i->error, PIM_NO_MEMORY, "out of memory while reading %s", i->path);
+        return "";
+    }
+    (void)snprintf(name, length, "%s%s%s", base, suffix[0] ? "." : "", suffix);
+    for (char *c = name; *c; c++)
+        if (*c < 0x20 || *c > 0x7e)
+            *c = '_';
+    uint32_t next = pim_onnx_names_find(&i->layer_names, name);
+    if (next == PIM_NONE) {
+        pim_onnx_names_put(&i->layer_names, name, 2);
+        return name;
+    }
+    char *numbered = PIM_ARENA_ARRAY(&i->network->arena, char, length);
+    if (!numbered) {
+        i->status = pim_fail(i->error, PIM_NO_MEMORY, "out of memory while reading %s", i->path);
+        return "";
+    }
+    do
+        (void)snprintf(numbered, length, "%s_%" PRIu32, name, next++);
+    while (pim_onnx_names_find(&i->layer_names, numbered) != PIM_NONE);
+    pim_onnx_names_put(&i->layer_names, name, next);
+    pim_onnx_names_put(&i->layer_names, numbered, 2);
+    return numbered;
+}
+
+static uint32_t add_layer(struct pim_onnx_importer *i, enum pim_operator operation, const char *name,
+                          const union pim_attributes *attributes, uint32_t inputs, const uint32_t *input)
+{
+    uint32_t index = 0;
+    if (i->status != PIM_OK)
+        return 0;
+    const struct pim_layer_description description = {.name = name,
+                                                      .operation = operation,
+                                                      .role = PIM_ROLE_OTHER,
+                                                      .stage = PIM_NONE,
+                                                      .block = PIM_NONE,
+                                                      .inputs = inputs,
+                                                      .input = input,
+                                                      .attributes = *attributes};
+    struct pim_error error = {PIM_OK, ""};
+    enum pim_status status = pim_graph_add(&i->network->graph, &description, &index, &error);
+    if (status == PIM_NO_MEMORY)
+        i->status = pim_fail(i->error, status, "%s", error.text);
+    else if (status != PIM_OK)
+        pim_onnx_fail(i, "%s", error.text);
+    return index;
+}
+
+uint32_t pim_onnx_add(struct pim_onnx_importer *i, enum pim_operator operation, const char *suffix,
+                      const union pim_attributes *attributes, uint32_t inputs, const uint32_t *input)
+{
+    static const union pim_attributes none;
+    if (i->status != PIM_OK)
+        return 0;
+    const char *base = i->node->name[0] ? i->node->name : i->node->op_type;
+    const char *name = layer_name(i, base, suffix);
+    return add_layer(i, operation, name, attributes ? attributes : &none, inputs, input);
+}
+
+uint32_t pim_onnx_layer_of(struct pim_onnx_importer *i, struct pim_onnx_value *value)
+{
+    if (i->status != PIM_OK || value->layer != PIM_NONE)
+        return value->layer == PIM_NONE ? 0 : value->layer;
+    const union pim_attributes attributes = {.shape = value->shape};
+    value->layer =
+        add_layer(i, value->kind == PIM_ONNX_CONSTANT ? PIM_OPERATOR_PARAMETER : PIM_OPERATOR_INPUT,
+                  layer_name(i, value->name, ""), &attributes, 0, NULL);
+    return value->layer;
+}
+
+struct pim_shape pim_onnx_shape_of(const struct pim_onnx_importer *i, uint32_t layer)
+{
+    return i->status == PIM_OK ? i->network->graph.layers[layer].output : (struct pim_shape){0};
+}
+
+uint32_t pim_onnx_reshape(struct pim_onnx_importer *i, const char *suffix, uint32_t layer,
+                          const struct pim_shape *shape)
+{
+    struct pim_shape from = pim_onnx_shape_of(i, layer);
+    const union pim_attributes attributes = {.shape = *shape};
+    return pim_shape_equal(&from, shape)
+               ? layer
+               : pim_onnx_add(i, PIM_OPERATOR_RESHAPE, suffix, &attributes, 1, &layer);
+}
+
+uint32_t pim_onnx_transpose(struct pim_onnx_importer *i, const char *suffix, uint32_t layer,
+                            const uint32_t *order)
+{
+    union pim_attributes attributes = {.transpose = {.order = {0}}};
+    struct pim_shape shape = pim_onnx_shape_of(i, layer);
+    bool same = true;
+    for (uint32_t d = 0; d < shape.rank; d++) {
+        attributes.transpose.order[d] = order[d];
+        same &= order[d] == d;
+    }
+    return same ? layer : pim_onnx_add(i, PIM_OPERATOR_TRANSPOSE, suffix, &attributes, 1, &layer);
+}
+
+/* The value of output `index`, NULL where the node does not have it. */
+static struct pim_onnx_value *output(struct pim_onnx_importer *i, size_t index)
+{
+    if (i->status != PIM_OK || index >= i->node->n_output || i->node->output[index][0] == '\0')
+        return NULL;
+    return &i->value[pim_onnx_names_find(&i->value_names, i->node->output[index])];
+}
+
+void pim_onnx_bind_value(struct pim_onnx_importer *i, uint32_t value, uint32_t layer)
+{
+    if (i->status != PIM_OK)
+        return;
+    i->value[value].kind = PIM_ONNX_ACTIVATION;
+    i->value[value].layer = layer;
+    i->value[value].shape = pim_onnx_shape_of(i, layer);
+}
+
+void pim_onnx_bind_layer(struct pim_onnx_importer *i, size_t index, uint32_t layer)
+{
+    const struct pim_onnx_value *value = output(i, index);
+    if (value)
+        pim_onnx_bind_value(i, (uint32_t)(value - i->value), layer);
+}
+
+void pim_onnx_bind_constant(struct pim_onnx_importer *i, size_t index, const struct pim_shape *shape,
+                            const int64_t *integers, const double *reals)
+{
+    struct pim_onnx_value *value = output(i, index);
+    if (!value)
+        return;
+    value->kind = PIM_ONNX_CONSTANT;
+    value->shape = *shape;
+    value->integers = integers;
+    value->reals = reals;
+}
+
+void pim_onnx_bind_same(struct pim_onnx_importer *i, size_t index, const struct pim_onnx_value *same)
+{
+    struct pim_onnx_value *value = output(i, index);
+    if (!value)
+        return;
+    value->kind = same->kind;
+    value->shape = same->shape;
+    value->integers = same->integers;
+    value->reals = same->reals;
+    value->layer =
+        same->kind == PIM_ONNX_ACTIVATION ? pim_onnx_layer_of(i, &i->value[same - i->value]) : PIM_NONE;
+}

@@ -1,0 +1,5 @@
+pimsim_test(test_onnx
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/model.c ${CMAKE_CURRENT_LIST_DIR}/test_import.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_refusals.c ${CMAKE_CURRENT_LIST_DIR}/test_round_trip.c
+  LINK pimsim_onnx
+  SUITES import refusals round_trip)
