@@ -1,6 +1,6 @@
 /*
- * Any bytes as an ONNX file. What is refused must have a message; what is accepted must be a graph that passes its own
- * check, and must be writable again or be refused with a message.
+ * Any bytes as an ONNX file. What is refused must have a message; what is accepted must be a graph that
+ * passes its own check, and must be writable again or be refused with a message.
  */
 #include "mappers/network/onnx/onnx.h"
 

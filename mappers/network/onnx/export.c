@@ -1,4 +1,5 @@
-/* From a network graph to an ONNX file: operator set 17, weights as ConstantOfShape nodes, hence no weight bytes. */
+/* From a network graph to an ONNX file: operator set 17, weights as ConstantOfShape nodes, hence no weight
+ * bytes. */
 #include "mappers/network/onnx/exporter.h"
 #include "mappers/network/onnx/onnx.h"
 #include "onnx.pb-c.h"

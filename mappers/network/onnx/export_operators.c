@@ -141,7 +141,8 @@ static void put_matrix(struct pim_onnx_exporter *e)
     (void)put2(e, "MatMul", true, input_name(e, 0), b);
 }
 
-/* [branches, tokens, channels] as [branches, heads, tokens, channels of a head], or with the last two swapped. */
+/* [branches, tokens, channels] as [branches, heads, tokens, channels of a head], or with the last two
+ * swapped. */
 static const char *put_heads(struct pim_onnx_exporter *e, uint32_t input, uint32_t heads, bool swap)
 {
     static const int64_t plain[4] = {0, 2, 1, 3}, swapped[4] = {0, 2, 3, 1};
@@ -165,8 +166,8 @@ static void put_scores(struct pim_onnx_exporter *e)
     product = put2(e, "Mul", table == 0, product, number);
     if (table == 0)
         return;
-    /* Relative position bias: an entry of the table for each head, query and key. Which one is left open, as the weights
-     * are; what counts is the table's size. */
+    /* Relative position bias: an entry of the table for each head, query and key. Which one is left open, as
+     * the weights are; what counts is the table's size. */
     if (table > PIM_DIMENSION_LIMIT) {
         refuse(e, "a bias table of that size");
         return;
@@ -440,8 +441,8 @@ static void put_window_reverse(struct pim_onnx_exporter *e)
     (void)put_shape(e, true, put_transpose(e, false, x, window_order, 6), out);
 }
 
-/* Regions that overlap: the map with a margin, its positions as one dimension, and from those the positions of every
- * region. */
+/* Regions that overlap: the map with a margin, its positions as one dimension, and from those the positions
+ * of every region. */
 static void put_window_gather(struct pim_onnx_exporter *e)
 {
     const struct pim_shape *s = input_shape(e, 0);

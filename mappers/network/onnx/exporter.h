@@ -1,6 +1,6 @@
 /*
- * What the files of the ONNX export share: the messages under construction, all in one arena. A failure is kept in
- * `status` and `error`; later calls do nothing.
+ * What the files of the ONNX export share: the messages under construction, all in one arena. A failure is
+ * kept in `status` and `error`; later calls do nothing.
  */
 #ifndef PIMSIM_MAPPERS_NETWORK_ONNX_EXPORTER_H
 #define PIMSIM_MAPPERS_NETWORK_ONNX_EXPORTER_H
@@ -25,15 +25,16 @@ struct pim_onnx_exporter {
     struct pim_error *error;
 };
 
-/* A node `operation` of `count` inputs; its output is named "LAYER/step" or, with `last`, as the layer. Returns that
- * name. Attributes are added to the node made last. */
+/* A node `operation` of `count` inputs; its output is named "LAYER/step" or, with `last`, as the layer.
+ * Returns that name. Attributes are added to the node made last. */
 const char *pim_onnx_put(struct pim_onnx_exporter *e, const char *operation, bool last, uint32_t count,
                          const char *const *inputs);
 void pim_onnx_put_integer(struct pim_onnx_exporter *e, const char *name, int64_t value);
 void pim_onnx_put_integers(struct pim_onnx_exporter *e, const char *name, const int64_t *values,
                            size_t count);
 
-/* A learned tensor of that shape, as a ConstantOfShape node; `name` must be unique. Returns the tensor's name. */
+/* A learned tensor of that shape, as a ConstantOfShape node; `name` must be unique. Returns the tensor's
+ * name. */
 const char *pim_onnx_put_weights(struct pim_onnx_exporter *e, const char *name,
                                  const struct pim_shape *shape);
 

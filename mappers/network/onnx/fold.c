@@ -1,9 +1,10 @@
 /*
- * Folding of what depends on constants alone: the arithmetic by which a network computes shapes and indices, and the
- * reshaping and rearranging of weights, of which only shapes are known.
+ * Folding of what depends on constants alone: the arithmetic by which a network computes shapes and indices,
+ * and the reshaping and rearranging of weights, of which only shapes are known.
  *
- * A result has contents when all its inputs have and it is small (PIM_ONNX_CONTENTS); otherwise it is a constant of
- * known shape. Whole numbers stay whole (64 bits, wrapping as the format's integers do), others are doubles.
+ * A result has contents when all its inputs have and it is small (PIM_ONNX_CONTENTS); otherwise it is a
+ * constant of known shape. Whole numbers stay whole (64 bits, wrapping as the format's integers do), others
+ * are doubles.
  */
 #include "mappers/network/onnx/importer.h"
 #include "onnx.pb-c.h"
@@ -79,7 +80,8 @@ static struct pim_shape broadcast(struct pim_onnx_importer *i, const struct pim_
     return wide;
 }
 
-/* Output element (c0, c1, ..) is input element offset + sum of c * stride: slices, transpositions, expansions. */
+/* Output element (c0, c1, ..) is input element offset + sum of c * stride: slices, transpositions,
+ * expansions. */
 static void move(struct pim_onnx_importer *i, struct result *r, const struct pim_onnx_value *from,
                  int64_t offset, const int64_t *stride)
 {
@@ -538,8 +540,8 @@ static void fold_identity(struct pim_onnx_importer *i)
     fold_same(i, &pim_onnx_input(i, 0)->shape);
 }
 
-/* Copies of a learned tensor (entries of a table for every place, a token for every image) are not more weights: they
- * stay layers that read it. */
+/* Copies of a learned tensor (entries of a table for every place, a token for every image) are not more
+ * weights: they stay layers that read it. */
 static bool repeats_weights(struct pim_onnx_importer *i)
 {
     bool gather = strcmp(i->node->op_type, "Gather") == 0;

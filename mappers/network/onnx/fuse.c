@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The node that alone reads value `at`; NULL when several do, when it is an output, or when it was taken already. */
+/* The node that alone reads value `at`; NULL when several do, when it is an output, or when it was taken
+ * already. */
 static const struct Onnx__NodeProto *only_reader(const struct pim_onnx_importer *i, uint32_t at)
 {
     const struct pim_onnx_value *value = &i->value[at];
@@ -39,7 +40,8 @@ static uint32_t other_input(const struct pim_onnx_importer *i, const struct Onnx
     return a == at ? b : b == at ? a : PIM_NONE;
 }
 
-/* Whether a constant gives a number, or one for each channel, along `axis` of a tensor of `shape` (1 elsewhere). */
+/* Whether a constant gives a number, or one for each channel, along `axis` of a tensor of `shape` (1
+ * elsewhere). */
 static bool per_channel(const struct pim_onnx_value *constant, const struct pim_shape *shape, uint32_t axis)
 {
     if (constant->kind != PIM_ONNX_CONSTANT || constant->shape.rank > shape->rank)
@@ -117,7 +119,8 @@ static bool is_number(const struct pim_onnx_importer *i, uint32_t at, double num
            fabs(found - number) <= 1e-3 * fabs(number);
 }
 
-/* x -> Div sqrt(2) -> Erf -> Add 1 -> Mul x -> Mul 0.5, the last two in either order. The node at work is the Div. */
+/* x -> Div sqrt(2) -> Erf -> Add 1 -> Mul x -> Mul 0.5, the last two in either order. The node at work is the
+ * Div. */
 static bool fuse_gelu(struct pim_onnx_importer *i)
 {
     static const char *const operations[] = {"Erf", "Add", "Mul", "Mul"};
@@ -179,8 +182,8 @@ static bool reduces_last(const struct pim_onnx_importer *i, const struct Onnx__N
 }
 
 /*
- * x -> ReduceMean m; Sub(x, m) = d; Pow(d, 2) or Mul(d, d) -> ReduceMean -> Add e -> Sqrt = s; Div(d, s), then Mul and
- * Add with one number a channel. The node at work is the first ReduceMean.
+ * x -> ReduceMean m; Sub(x, m) = d; Pow(d, 2) or Mul(d, d) -> ReduceMean -> Add e -> Sqrt = s; Div(d, s),
+ * then Mul and Add with one number a channel. The node at work is the first ReduceMean.
  */
 static bool fuse_layer_normalization(struct pim_onnx_importer *i)
 {

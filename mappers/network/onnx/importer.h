@@ -1,12 +1,14 @@
 /*
- * What the files of the ONNX import share: the state of one import, the table of values, and access to a node's inputs
- * and attributes.
+ * What the files of the ONNX import share: the state of one import, the table of values, and access to a
+ * node's inputs and attributes.
  *
- * Every tensor name of the model is a value. A value is ABSENT until the node that makes it was converted; then it is
- * a CONSTANT (shape, and contents where they are known and few) or an ACTIVATION (a layer of the graph).
+ * Every tensor name of the model is a value. A value is ABSENT until the node that makes it was converted;
+ * then it is a CONSTANT (shape, and contents where they are known and few) or an ACTIVATION (a layer of the
+ * graph).
  *
- * Functions that can fail set importer->status and importer->error once, with the message of the first failure; from
- * then on all of them do nothing and return zeros. Conversions therefore read as straight lines.
+ * Functions that can fail set importer->status and importer->error once, with the message of the first
+ * failure; from then on all of them do nothing and return zeros. Conversions therefore read as straight
+ * lines.
  */
 #ifndef PIMSIM_MAPPERS_NETWORK_ONNX_IMPORTER_H
 #define PIMSIM_MAPPERS_NETWORK_ONNX_IMPORTER_H
@@ -62,7 +64,8 @@ struct pim_onnx_importer {
 /* Fails with "path: node NAME (OPERATOR): message"; keeps the first failure. */
 void pim_onnx_fail(struct pim_onnx_importer *i, const char *format, ...) PIM_PRINTF(2, 3);
 
-/* The value of that name; made where it is not there yet, which may move all values: only while nodes are ordered. */
+/* The value of that name; made where it is not there yet, which may move all values: only while nodes are
+ * ordered. */
 uint32_t pim_onnx_value_named(struct pim_onnx_importer *i, const char *name);
 
 /* --- the node at work (attributes.c) --- */
@@ -80,8 +83,9 @@ bool pim_onnx_text_is(const struct pim_onnx_importer *i, const char *name, const
 bool pim_onnx_has(const struct pim_onnx_importer *i, const char *name);
 const struct Onnx__TensorProto *pim_onnx_tensor(const struct pim_onnx_importer *i, const char *name);
 
-/* A list of whole numbers: attribute `name`, or, where that is not there, constant input `input` (SIZE_MAX: none).
- * Returns how many (at most `capacity`; more fail); `*given` (may be NULL) tells an empty list from none. */
+/* A list of whole numbers: attribute `name`, or, where that is not there, constant input `input` (SIZE_MAX:
+ * none). Returns how many (at most `capacity`; more fail); `*given` (may be NULL) tells an empty list from
+ * none. */
 uint32_t pim_onnx_list(struct pim_onnx_importer *i, const char *name, size_t input, int64_t *list,
                        uint32_t capacity, bool *given);
 
@@ -107,8 +111,8 @@ uint32_t pim_onnx_reshape(struct pim_onnx_importer *i, const char *suffix, uint3
 uint32_t pim_onnx_transpose(struct pim_onnx_importer *i, const char *suffix, uint32_t layer,
                             const uint32_t *order);
 
-/* Output `index` of the node is that layer, that constant, or the same as that value. Outputs that the node does not
- * have are passed over. */
+/* Output `index` of the node is that layer, that constant, or the same as that value. Outputs that the node
+ * does not have are passed over. */
 void pim_onnx_bind_layer(struct pim_onnx_importer *i, size_t index, uint32_t layer);
 void pim_onnx_bind_constant(struct pim_onnx_importer *i, size_t index, const struct pim_shape *shape,
                             const int64_t *integers, const double *reals);
@@ -132,18 +136,20 @@ bool pim_onnx_scalar(const struct pim_onnx_value *value, double *number);
 /* Which nodes are needed, and in which order (order.c). */
 void pim_onnx_order(struct pim_onnx_importer *i);
 
-/* Tries to fold the node at work, all of whose inputs are constants (fold.c). False: it must become layers. */
+/* Tries to fold the node at work, all of whose inputs are constants (fold.c). False: it must become layers.
+ */
 bool pim_onnx_fold(struct pim_onnx_importer *i);
 
 /* Turns the node at work into layers (operators.c). */
 void pim_onnx_convert(struct pim_onnx_importer *i);
 
-/* Recognises an expanded GELU, SiLU or layer normalisation that begins at the node at work; true: its last output is
- * bound and its nodes are absorbed (fuse.c). */
+/* Recognises an expanded GELU, SiLU or layer normalisation that begins at the node at work; true: its last
+ * output is bound and its nodes are absorbed (fuse.c). */
 bool pim_onnx_fuse(struct pim_onnx_importer *i);
 
-/* Behind a layer that makes output 0 of the node at work and works channels along `axis`: absorbs the batch normalisation, scale
- * and shift that follow. Says whether one did (the layer then has a bias), and which value its result is. */
+/* Behind a layer that makes output 0 of the node at work and works channels along `axis`: absorbs the batch
+ * normalisation, scale and shift that follow. Says whether one did (the layer then has a bias), and which
+ * value its result is. */
 uint32_t pim_onnx_absorb_affine(struct pim_onnx_importer *i, const struct pim_shape *shape, uint32_t axis,
                                 bool *bias);
 

@@ -11,8 +11,8 @@ static void convert_activation(struct pim_onnx_importer *i, unsigned kind)
     pim_onnx_bind_layer(i, 0, pim_onnx_add(i, PIM_OPERATOR_ACTIVATION, "", &a, 1, &layer));
 }
 
-/* Numbers are part of the operation; tensors of constants become PARAMETER layers. Three inputs and more are taken two at
- * a time, as hardware does. */
+/* Numbers are part of the operation; tensors of constants become PARAMETER layers. Three inputs and more are
+ * taken two at a time, as hardware does. */
 static void convert_elementwise(struct pim_onnx_importer *i, unsigned kind)
 {
     const union pim_attributes a = {.elementwise = (enum pim_elementwise)kind};
@@ -75,7 +75,8 @@ static void convert_reduction(struct pim_onnx_importer *i, unsigned kind)
     pim_onnx_bind_layer(i, 0, pim_onnx_add(i, PIM_OPERATOR_REDUCTION, "", &a, 1, &layer));
 }
 
-/* Softmax works the last dimension: before version 13 all from `axis` on together, afterwards that axis alone. */
+/* Softmax works the last dimension: before version 13 all from `axis` on together, afterwards that axis
+ * alone. */
 static void convert_softmax(struct pim_onnx_importer *i, unsigned unused)
 {
     (void)unused;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* The input of a sliding operator as a layer [batch, channels, height, width]; a signal [batch, channels, length] becomes
- * a map of height 1. `*dimensions` is 1 or 2. */
+/* The input of a sliding operator as a layer [batch, channels, height, width]; a signal [batch, channels,
+ * length] becomes a map of height 1. `*dimensions` is 1 or 2. */
 static uint32_t as_map(struct pim_onnx_importer *i, struct pim_onnx_value *input, uint32_t *dimensions)
 {
     uint32_t layer = pim_onnx_layer_of(i, input);
@@ -39,7 +39,8 @@ static uint32_t output_value(const struct pim_onnx_importer *i)
     return pim_onnx_names_find(&i->value_names, i->node->output[0]);
 }
 
-/* One attribute of `dimensions` entries into the last entries of `to`; left as it is where the node does not have it. */
+/* One attribute of `dimensions` entries into the last entries of `to`; left as it is where the node does not
+ * have it. */
 static void read_pair(struct pim_onnx_importer *i, const char *name, uint32_t dimensions, uint32_t *to)
 {
     int64_t list[2];
@@ -55,7 +56,8 @@ static void read_pair(struct pim_onnx_importer *i, const char *name, uint32_t di
         to[2 - dimensions + d] = pim_onnx_size(i, name, list[d], 1);
 }
 
-/* SAME: as many positions as the stride leaves of the extent; the odd one of the padding goes behind or before. */
+/* SAME: as many positions as the stride leaves of the extent; the odd one of the padding goes behind or
+ * before. */
 static void pad_same(struct pim_sliding *s, int axis, uint32_t extent, bool before)
 {
     uint64_t positions = ((uint64_t)extent + s->stride[axis] - 1) / s->stride[axis];
@@ -96,9 +98,9 @@ static void read_sliding(struct pim_onnx_importer *i, uint32_t layer, uint32_t d
 }
 
 /*
- * A convolution right behind a padding with zeros along the map takes it over: returns the padding's input, and adds
- * its widths to `s`. The PAD layer is in the graph already then; it is looked through when this node alone reads it,
- * and dropped from the graph's end.
+ * A convolution right behind a padding with zeros along the map takes it over: returns the padding's input,
+ * and adds its widths to `s`. The PAD layer is in the graph already then; it is looked through when this node
+ * alone reads it, and dropped from the graph's end.
  */
 static uint32_t look_through_padding(struct pim_onnx_importer *i, const struct pim_onnx_value *input,
                                      uint32_t layer, struct pim_sliding *s)

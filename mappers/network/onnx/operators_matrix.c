@@ -18,7 +18,8 @@ static uint32_t swap_last(struct pim_onnx_importer *i, const char *suffix, uint3
     return pim_onnx_transpose(i, suffix, layer, order);
 }
 
-/* A constant matrix as the weights of a product with `layer`; the second use of the same matrix shares them. */
+/* A constant matrix as the weights of a product with `layer`; the second use of the same matrix shares them.
+ */
 static void bind_linear(struct pim_onnx_importer *i, uint32_t layer, struct pim_onnx_value *weights,
                         uint32_t outputs, bool bias, bool swap_output)
 {
@@ -87,7 +88,8 @@ void pim_onnx_convert_gemm(struct pim_onnx_importer *i)
     pim_onnx_bind_layer(i, 0, layer);
 }
 
-/* A vector on one side of a product counts as a matrix of one row (or column), which goes again afterwards. */
+/* A vector on one side of a product counts as a matrix of one row (or column), which goes again afterwards.
+ */
 static uint32_t as_matrix(struct pim_onnx_importer *i, struct pim_onnx_value *value, bool column)
 {
     uint32_t layer = pim_onnx_layer_of(i, value);

@@ -1,8 +1,8 @@
 /*
  * Who makes which value, which nodes an output needs, and in which order they can be converted.
  *
- * ONNX wants nodes sorted. Where they are, their order is kept; a file whose nodes are not is sorted here all the
- * same. A walk from the outputs along makers, depth first, finds what is needed and any cycle.
+ * ONNX wants nodes sorted. Where they are, their order is kept; a file whose nodes are not is sorted here all
+ * the same. A walk from the outputs along makers, depth first, finds what is needed and any cycle.
  */
 #include "mappers/network/onnx/importer.h"
 #include "onnx.pb-c.h"

@@ -117,7 +117,8 @@ static bool read_field(const struct Onnx__TensorProto *t, uint64_t at, int64_t *
     return true;
 }
 
-/* Contents where the file has them; a file without weights has none, which only matters when a shape needs them. */
+/* Contents where the file has them; a file without weights has none, which only matters when a shape needs
+ * them. */
 static void read_contents(struct pim_onnx_importer *i, const struct Onnx__TensorProto *t, uint64_t elements,
                           struct pim_onnx_value *value)
 {
@@ -178,8 +179,8 @@ void pim_onnx_read_tensor(struct pim_onnx_importer *i, const struct Onnx__Tensor
     read_contents(i, tensor, elements, value);
 }
 
-/* A unique name for a layer: the node's, or its operator, with `suffix` and, when taken, a number. Bytes that are no
- * printable ASCII become '_': names come from outside and go into JSON, CSV and DOT. */
+/* A unique name for a layer: the node's, or its operator, with `suffix` and, when taken, a number. Bytes that
+ * are no printable ASCII become '_': names come from outside and go into JSON, CSV and DOT. */
 static const char *layer_name(struct pim_onnx_importer *i, const char *base, const char *suffix)
 {
     size_t length = strlen(base) + strlen(suffix) + 16;

@@ -1,6 +1,6 @@
 /*
- * ONNX models for tests, written by hand as protocol-buffer bytes: an encoder of its own, so that the tests do not share
- * the decoder's idea of the format.
+ * ONNX models for tests, written by hand as protocol-buffer bytes: an encoder of its own, so that the tests
+ * do not share the decoder's idea of the format.
  *
  *     struct model m = {.opset = 13};
  *     model_input(&m, "x", (int64_t[]){1, 3, 8, 8}, 4);
@@ -32,7 +32,8 @@ struct model {
     bool allow_unknown;
 };
 
-/* A dimension below 0 is symbolic: -1 is called "N", -2 "M". Contents of -3 in model_input: no shape at all. */
+/* A dimension below 0 is symbolic: -1 is called "N", -2 "M". Contents of -3 in model_input: no shape at all.
+ */
 void model_input(struct model *m, const char *name, const int64_t *dimensions, size_t rank);
 void model_output(struct model *m, const char *name);
 
@@ -52,7 +53,8 @@ void model_text(struct model *m, const char *name, const char *value);
 /* The finished file. */
 void model_bytes(struct model *m, struct bytes *file);
 
-/* Reads it; the first fails the test when it is refused, the second when it is not, or without `part` in the message. */
+/* Reads it; the first fails the test when it is refused, the second when it is not, or without `part` in the
+ * message. */
 struct pim_network *model_read(struct model *m);
 void model_refused(struct model *m, const char *part);
 

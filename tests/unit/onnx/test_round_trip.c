@@ -1,4 +1,5 @@
-/* Every descriptor, written as ONNX and read again, is the same work: equal MACs, parameters and last shape. */
+/* Every descriptor, written as ONNX and read again, is the same work: equal MACs, parameters and last shape.
+ */
 #include "tests/unit/onnx/model.h"
 
 #include <stdio.h>
