@@ -4,6 +4,7 @@
 #include "mappers/network/descriptor.h"
 
 #include "mappers/network/builder.h"
+#include "mappers/network/descriptor_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,23 +12,28 @@
 
 enum { IMAGE_LIMIT = 16384, BLOCK_LIMIT = 256 };
 
-#define FAMILIES "vit|swin|pvt|twins|focal|cswin" /* in the order of enum pim_family */
+/* In the order of enum pim_family, then of enum pim_convolutional. */
+#define FAMILIES "vit|swin|pvt|twins|focal|cswin|vgg|resnet|darknet|alexnet|googlenet|squeezenet"
 
 #define INTEGER PIM_KEY_OF_INTEGER
 #define LIST PIM_KEY_OF_LIST
 
 static const struct pim_key keys[] = {
     {"network.family", PIM_KEY_CHOICE, NULL, 0, 0, FAMILIES, "",
-     "Family of transformers whose blocks the network has."},
+     "Family of transformers, or of convolutional networks, that the network belongs to."},
     {"network.name", PIM_KEY_TEXT, "unnamed", 0, 0, NULL, "", "Name of the network, for people."},
     INTEGER("network.image", "224", 1, IMAGE_LIMIT, "pixels", "Side of the square input image."),
     INTEGER("network.patch", "4", 1, 1024, "pixels", "Side of a patch, and stride of the patch embedding."),
     INTEGER("network.input_channels", "3", 1, 1024, "channels", "Channels of the input image."),
     INTEGER("network.classes", "1000", 0, 1000000, "classes", "Outputs of the classifier; 0 leaves it out."),
-    LIST("network.blocks", NULL, 1, BLOCK_LIMIT, "blocks",
-         "Transformer blocks of each stage; its length is the number of stages."),
-    LIST("network.channels", NULL, 1, 65536, "channels", "Channels of the tokens of each stage."),
-    LIST("network.heads", NULL, 1, 65536, "heads", "Attention heads of each stage."),
+    LIST("network.blocks", "[]", 1, BLOCK_LIMIT, "blocks",
+         "Blocks of each stage (vgg: convolutions); its length is the number of stages. All but alexnet, "
+         "googlenet "
+         "and squeezenet need it."),
+    LIST("network.channels", "[]", 1, 65536, "channels",
+         "Channels of each stage; where blocks is needed, this is."),
+    LIST("network.heads", "[]", 1, 65536, "heads",
+         "Attention heads of each stage; all transformers need it."),
     LIST("network.mlp_ratio", "[4]", 1, 64, "",
          "Hidden channels of the feed-forward network over channels; one value, or one for each stage."),
     INTEGER("network.window", "7", 1, 1024, "tokens", "Side of an attention window (swin, twins, focal)."),
@@ -41,16 +47,26 @@ static const struct pim_key keys[] = {
             "Tokens around a window that it sees at fine granularity (focal)."),
     {"network.class_token", PIM_KEY_BOOLEAN, "true", 0, 0, NULL, "",
      "A class token in front of the sequence (vit)."},
+    LIST("network.hidden", "[]", 1, 1048576, "outputs",
+         "Outputs of the fully connected layers before the last (vgg, alexnet), at most 4."),
+    INTEGER("network.groups", "1", 1, 2, "groups",
+            "Groups of the second, fourth and fifth convolution (alexnet; 2 in its paper)."),
+    {"network.bottleneck", PIM_KEY_BOOLEAN, "false", 0, 0, NULL, "",
+     "Blocks of 1x1, 3x3 and 1x1 convolutions, the last four times as wide (resnet)."},
 };
 
 const struct pim_schema pim_network_schema = {
     .name = "network",
-    .text = "A network descriptor names a family of vision transformers and its sizes. The layers follow "
-            "from them; docs/networks.md "
-            "gives the rules of each family.",
+    .text = "A network descriptor names a family of networks and its sizes. The layers follow from them; "
+            "docs/networks.md gives the rules of each family.",
     .keys = keys,
     .count = sizeof keys / sizeof keys[0],
 };
+
+/* Bits of `families`: those of transformers, then those of convolutional networks. */
+#define TRANSFORMERS ((1u << PIM_FAMILIES) - 1)
+#define CONVOLUTIONAL(name) (1u << (PIM_FAMILIES + PIM_CONVOLUTIONAL_##name))
+#define STAGED (CONVOLUTIONAL(VGG) | CONVOLUTIONAL(RESNET) | CONVOLUTIONAL(DARKNET))
 
 /* Keys that only some families read; all others refuse them. */
 static const struct {
@@ -58,6 +74,14 @@ static const struct {
     unsigned families; /* bit f: family f reads it */
     bool list;         /* which then is required, with one value for each stage */
 } special_keys[] = {
+    {"network.blocks", TRANSFORMERS | STAGED, true},
+    {"network.channels", TRANSFORMERS | STAGED, true},
+    {"network.heads", TRANSFORMERS, true},
+    {"network.patch", TRANSFORMERS, false},
+    {"network.mlp_ratio", TRANSFORMERS, false},
+    {"network.hidden", CONVOLUTIONAL(VGG) | CONVOLUTIONAL(ALEXNET), false},
+    {"network.groups", CONVOLUTIONAL(ALEXNET), false},
+    {"network.bottleneck", CONVOLUTIONAL(RESNET), false},
     {"network.window", 1u << PIM_FAMILY_SWIN | 1u << PIM_FAMILY_TWINS | 1u << PIM_FAMILY_FOCAL, false},
     {"network.stripe", 1u << PIM_FAMILY_CSWIN, true},
     {"network.reduction", 1u << PIM_FAMILY_PVT | 1u << PIM_FAMILY_TWINS, true},
@@ -72,8 +96,8 @@ static uint32_t integer(const struct pim_configuration *configuration, const cha
 }
 
 /* Reads a list that must have one value for each stage, or one for all where `one` allows it. */
-static enum pim_status read_list(const struct pim_configuration *configuration, const char *path,
-                                 uint32_t stages, bool one, uint32_t *target, struct pim_error *error)
+enum pim_status pim_network_read_list(const struct pim_configuration *configuration, const char *path,
+                                      uint32_t stages, bool one, uint32_t *target, struct pim_error *error)
 {
     const int64_t *values;
     size_t count = pim_configuration_list(configuration, path, &values);
@@ -87,8 +111,13 @@ static enum pim_status read_list(const struct pim_configuration *configuration, 
     return PIM_OK;
 }
 
-static enum pim_status check_special_keys(const struct pim_configuration *configuration,
-                                          enum pim_family family, struct pim_error *error)
+const char *pim_network_family_name(unsigned family)
+{
+    return family < PIM_FAMILIES ? pim_family_name(family) : pim_convolutional_name(family - PIM_FAMILIES);
+}
+
+enum pim_status pim_network_check_keys(const struct pim_configuration *configuration, unsigned family,
+                                       struct pim_error *error)
 {
     for (size_t i = 0; i < sizeof special_keys / sizeof special_keys[0]; i++) {
         const char *path = special_keys[i].path;
@@ -97,11 +126,11 @@ static enum pim_status check_special_keys(const struct pim_configuration *config
         if (given && !used)
             return pim_configuration_fail(configuration, error, path,
                                           "family %s does not use this key: leave it out",
-                                          pim_family_name(family));
+                                          pim_network_family_name(family));
         if (!given && used && special_keys[i].list)
             return pim_configuration_fail(configuration, error, path,
                                           "family %s needs this key: a list with one value for each stage",
-                                          pim_family_name(family));
+                                          pim_network_family_name(family));
     }
     return PIM_OK;
 }
@@ -126,7 +155,8 @@ static enum pim_status read_lists(const struct pim_configuration *configuration,
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         enum pim_status status = PIM_OK;
         if (lists[i].read)
-            status = read_list(configuration, lists[i].path, s->stages, lists[i].one, lists[i].target, error);
+            status = pim_network_read_list(configuration, lists[i].path, s->stages, lists[i].one,
+                                           lists[i].target, error);
         if (status != PIM_OK)
             return status;
     }
@@ -149,12 +179,12 @@ static enum pim_status read_specification(const struct pim_configuration *config
         .class_token = pim_configuration_boolean(configuration, "network.class_token"),
     };
     size_t most = s->family == PIM_FAMILY_VIT ? 1 : PIM_STAGES;
-    if (stages < 1 || stages > most)
+    if (pim_configuration_given(configuration, "network.blocks") && (stages < 1 || stages > most))
         return pim_configuration_fail(configuration, error, "network.blocks",
                                       "has %zu values, one for each stage: family %s has 1 to %zu stages",
                                       stages, pim_family_name(s->family), most);
     s->stages = (uint32_t)stages;
-    enum pim_status status = check_special_keys(configuration, s->family, error);
+    enum pim_status status = pim_network_check_keys(configuration, s->family, error);
     return status == PIM_OK ? read_lists(configuration, s, error) : status;
 }
 
@@ -308,32 +338,59 @@ static enum pim_status build(const struct pim_transformer_specification *s, stru
     return builder.status;
 }
 
-enum pim_status pim_network_build(const struct pim_configuration *configuration, struct pim_network **network,
-                                  struct pim_error *error)
+/* An empty network of the name that the descriptor gives; NULL when memory is out. */
+static struct pim_network *create(const struct pim_configuration *configuration)
 {
-    struct pim_transformer_specification specification;
-    *network = NULL;
-    enum pim_status status = read_specification(configuration, &specification, error);
-    if (status == PIM_OK)
-        status = check_specification(configuration, &specification, error);
-    if (status != PIM_OK)
-        return status;
-
     struct pim_network *made = calloc(1, sizeof *made);
     if (!made)
-        return no_memory(error);
+        return NULL;
     pim_arena_initialize(&made->arena, 0);
     pim_graph_initialize(&made->graph, &made->arena);
     const char *name = pim_configuration_text(configuration, "network.name");
     char *copy = PIM_ARENA_ARRAY(&made->arena, char, strlen(name) + 1);
-    if (copy)
-        made->name = memcpy(copy, name, strlen(name) + 1);
-    status = copy ? build(&specification, made, error) : no_memory(error);
-    if (status == PIM_BAD_INPUT) { /* every size is legal alone: together they are too many */
+    if (!copy) {
+        pim_network_destroy(made);
+        return NULL;
+    }
+    made->name = memcpy(copy, name, strlen(name) + 1);
+    return made;
+}
+
+static enum pim_status build_convolutional(const struct pim_convolutional_specification *s,
+                                           struct pim_network *network, struct pim_error *error)
+{
+    struct pim_builder builder = {
+        .graph = &network->graph, .error = error, .status = PIM_OK, .stage = PIM_NONE, .block = PIM_NONE};
+    pim_build_convolutional(&builder, s);
+    return builder.status;
+}
+
+enum pim_status pim_network_build(const struct pim_configuration *configuration, struct pim_network **network,
+                                  struct pim_error *error)
+{
+    struct pim_transformer_specification transformer;
+    struct pim_convolutional_specification convolutional;
+    bool transforms = pim_configuration_choice(configuration, "network.family") < PIM_FAMILIES;
+    *network = NULL;
+    enum pim_status status = transforms
+                                 ? read_specification(configuration, &transformer, error)
+                                 : pim_network_read_convolutional(configuration, &convolutional, error);
+    if (status == PIM_OK && transforms)
+        status = check_specification(configuration, &transformer, error);
+    if (status != PIM_OK)
+        return status;
+
+    struct pim_network *made = create(configuration);
+    if (!made)
+        return no_memory(error);
+    status = transforms ? build(&transformer, made, error) : build_convolutional(&convolutional, made, error);
+    if (status == PIM_BAD_INPUT) { /* every size is legal alone: together they do not fit */
         char reason[sizeof error->text];
         memcpy(reason, error->text, sizeof reason);
         status = pim_configuration_fail(configuration, error, "network.image",
-                                        "the network is too large: %s; take a smaller image", reason);
+                                        transforms ? "the network is too large: %s; take a smaller image"
+                                                   : "the network cannot be built for this size: %s",
+                                        reason);
     }
     if (status != PIM_OK) {
         pim_network_destroy(made);

@@ -136,4 +136,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, padding_suite());
     srunner_add_suite(runner, descriptor_suite());
     srunner_add_suite(runner, print_suite());
+    srunner_add_suite(runner, convolutional_suite());
 }

@@ -29,5 +29,6 @@ Suite *view_suite(void);
 Suite *padding_suite(void);
 Suite *descriptor_suite(void);
 Suite *print_suite(void);
+Suite *convolutional_suite(void);
 
 #endif
