@@ -110,7 +110,7 @@ static void build_vgg(struct pim_builder *b, const struct pim_convolutional_spec
 static uint32_t residual(struct pim_builder *b, const char *name, uint32_t input, uint32_t channels,
                          uint32_t stride, bool bottleneck)
 {
-    char part[NAME + 16];
+    char part[NAME + 24];
     uint32_t outputs = bottleneck ? 4 * channels : channels, x = input, shortcut = input;
 #define PART(suffix) ((void)snprintf(part, sizeof part, "%s.%s", name, suffix), part)
     if (bottleneck)
@@ -194,7 +194,7 @@ static void build_alexnet(struct pim_builder *b, const struct pim_convolutional_
 /* Four ways from one map, joined along the channels. */
 static uint32_t inception(struct pim_builder *b, const char *name, uint32_t input, const uint32_t *channels)
 {
-    char part[NAME];
+    char part[NAME + 24];
     uint32_t ways[4], x;
 #define PART(suffix) ((void)snprintf(part, sizeof part, "%s.%s", name, suffix), part)
     ways[0] = convolve_relu(b, PART("1x1"), input, channels[0], 1, 1, 0);
