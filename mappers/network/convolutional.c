@@ -20,7 +20,7 @@ static struct pim_sliding window(uint32_t kernel, uint32_t stride, uint32_t pad,
 
 static uint32_t activate(struct pim_builder *b, const char *name, enum pim_activation kind, uint32_t input)
 {
-    char text[NAME + 8];
+    char text[NAME + 48];
     const union pim_attributes a = {.activation = kind};
     (void)snprintf(text, sizeof text, "%s.%s", name, pim_activation_name(kind));
     return pim_build(b, PIM_OPERATOR_ACTIVATION, PIM_ROLE_OTHER, text, &a, 0, 1, &input);
