@@ -55,6 +55,7 @@ struct pim_allspark_layout {
 enum pim_allspark_weight {
     PIM_ALLSPARK_MERGE, /* patch embedding or merging, in the first block of a stage */
     PIM_ALLSPARK_QUERY,
+    PIM_ALLSPARK_REDUCTION, /* keys and values from fewer tokens: PVT */
     PIM_ALLSPARK_KEY,
     PIM_ALLSPARK_VALUE,
     PIM_ALLSPARK_PROJECTION,
@@ -63,20 +64,55 @@ enum pim_allspark_weight {
     PIM_ALLSPARK_WEIGHTS
 };
 
-/* One stage under one scheme. */
-struct pim_allspark_stage {
+/*
+ * One stage under one partition u x v: what its temporal layers with this partition have in common. Layers of
+ * one partition follow each other.
+ */
+struct pim_allspark_partition {
     uint32_t u, v, ring;
+    /* the shape of the stage: the same in all of its partitions */
     uint32_t branches, tokens, heads, head_channels, channels, hidden, merge_inputs, blocks;
     uint32_t class_tokens;
+    /* Keys and values of a branch: as many as tokens, or one for each `reduction` tokens (r x r) that the
+       convolution of PVT makes one; 1: none. Tokens are in the order of these patches then, and what the map
+       has beyond them comes last. */
+    uint32_t key_tokens, reduction;
+    /* Swin: windows of odd blocks are shifted by so many tokens, and features go between branches before and
+       after these blocks; 0: they do not */
+    uint32_t shift;
     /* the first stage: its merging makes tokens of patches of the image, which every column has whole */
     bool embeds;
     uint32_t classes;                  /* of the classifier behind the last stage; 0 in the other stages */
     struct pim_allspark_layout layout; /* of groups of ring x v nodes */
     uint32_t slots;                    /* branches of a group: ring / u */
-    uint32_t layers;                   /* temporal layers */
-    uint64_t weight_bytes;             /* of a node, all blocks */
-    uint64_t workspace_bytes;          /* of a node */
-    uint64_t weight_base;              /* address of the stage's weights on each node */
+    uint32_t first_layer, layers;      /* the temporal layers of the stage that have it */
+    uint32_t first_branch;             /* of the branches of the stage, which the layers take in order */
+    uint32_t layer_branches;           /* of all of these layers together */
+    /* Term 1 of the paper's weight reuse: takes its weights from the copy of the stage's partition 1 x 1 */
+    bool reuses;
+    uint64_t weight_bytes;  /* of a node, all blocks; 0 when it reuses */
+    uint64_t weight_base;   /* their address on each node; when it reuses, that of the copy */
+    uint64_t layer_bytes;   /* of the workspace, for each of its layers, as long as the stage lasts */
+    uint64_t sum_bytes;     /* of the workspace, once: sums over the tokens before the classifier */
+    uint64_t scratch_bytes; /* of the workspace while one of its layers is worked */
+};
+
+/*
+ * The temporal layers of a stage: a list of partitions, each for some layers. The two kinds of blocks of a
+ * Twins stage, in windows and global, differ in their branches: each kind is a stage of the plan of its
+ * own, the kind of the last block after the other.
+ */
+struct pim_allspark_stage {
+    uint32_t of; /* stage of the network */
+    uint32_t first_block,
+        block_step;   /* block j of this stage is block first_block + j * block_step of that */
+    uint32_t partner; /* the stage of the plan with the other blocks; its own index: none */
+    uint32_t partitions, layers;
+    struct pim_allspark_partition *partition;
+    uint64_t weight_bytes, workspace_bytes; /* of a node */
+    /* Binding (placement.c): the place of each branch among those of the layers, which are numbered layer by
+       layer in the order of the layout; NULL while it is not known: place b for branch b. */
+    uint32_t *slot_of;
 };
 
 struct pim_allspark_plan {
@@ -110,9 +146,17 @@ enum pim_status pim_allspark_emit(const struct pim_allspark_plan *plan, struct p
 enum pim_status pim_allspark_estimate(const struct pim_allspark_plan *plan, uint64_t *cycles,
                                       struct pim_error *error);
 
+/* What of it are the phases between branches (shifted windows). The choice of partitions does not count them:
+   the placement comes after it. */
+enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan *plan, uint64_t *cycles,
+                                                  struct pim_error *error);
+
 /* Multiply-accumulates that the programs execute, padding of windows included; and bytes of one copy of
    all weights. */
 uint64_t pim_allspark_macs(const struct pim_allspark_plan *plan);
+/* Those of the network that are in no program: the positional encoding generator of Twins, a depthwise
+   convolution. */
+uint64_t pim_allspark_omitted_macs(const struct pim_network *network);
 uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan);
 
 /* Algorithm 1: as many height x width sub-arrays as it finds on the array. False when memory is out. */

@@ -18,7 +18,7 @@
 enum { SEARCH_STEPS = 4000000 };
 
 struct choice {
-    struct pim_allspark_stage stage;
+    struct pim_allspark_partition part;
     uint64_t cycles, weights, workspace; /* weights: the classifier's too in the last stage */
     uint32_t order;                      /* decides between equals */
 };
@@ -68,7 +68,7 @@ static bool append(struct choices *choices, const struct choice *choice)
 }
 
 /* Ring and what follows from it; false when a group of ring x v does not fit the array. */
-static bool set_ring(const struct pim_estimate_hardware *hardware, struct pim_allspark_stage *stage,
+static bool set_ring(const struct pim_estimate_hardware *hardware, struct pim_allspark_partition *stage,
                      uint32_t ring)
 {
     uint32_t groups = pim_allspark_layout_count(hardware->height, hardware->width, ring, stage->v);
@@ -85,10 +85,12 @@ static enum pim_status add_ring(struct search *search, struct pim_emitter *emitt
                                 uint32_t ring, struct pim_error *error)
 {
     struct pim_allspark_plan *plan = search->plan;
-    struct pim_allspark_stage *stage = &plan->stage[index];
+    struct pim_allspark_stage *whole = &plan->stage[index];
+    struct pim_allspark_partition *stage = &whole->partition[0];
     if (!set_ring(&plan->hardware, stage, ring))
         return PIM_BAD_INPUT;
-    pim_stage_memory(stage);
+    pim_stage_number(whole);
+    pim_stage_memory(whole);
     emitter->status = PIM_OK;
     emitter->estimate_cycles = 0;
     pim_emit_stage(emitter, index);
@@ -96,10 +98,10 @@ static enum pim_status add_ring(struct search *search, struct pim_emitter *emitt
         pim_emit_head(emitter);
     if (emitter->status != PIM_OK)
         return emitter->status;
-    struct choice choice = {.stage = *stage,
+    struct choice choice = {.part = *stage,
                             .cycles = emitter->estimate_cycles,
                             .weights = stage->weight_bytes + pim_head_bytes(stage),
-                            .workspace = stage->workspace_bytes};
+                            .workspace = whole->workspace_bytes};
     return append(&search->of[index], &choice) ? PIM_OK
                                                : pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
 }
@@ -108,7 +110,7 @@ static enum pim_status add_ring(struct search *search, struct pim_emitter *emitt
 static enum pim_status add_scheme(struct search *search, struct pim_emitter *emitter, uint32_t index,
                                   uint32_t u, uint32_t v, struct pim_error *error)
 {
-    struct pim_allspark_stage *stage = &search->plan->stage[index];
+    struct pim_allspark_partition *stage = &search->plan->stage[index].partition[0];
     uint32_t given = search->options->ring, most = longest(search->plan) / u;
     stage->u = u;
     stage->v = v;
@@ -142,7 +144,7 @@ static enum pim_status add_fixed(struct search *search, struct pim_emitter *emit
 {
     const struct pim_allspark_options *options = search->options;
     const struct pim_allspark_plan *plan = search->plan;
-    const struct pim_allspark_stage *stage = &plan->stage[index];
+    const struct pim_allspark_partition *stage = &plan->stage[index].partition[0];
     uint32_t u = 1, v = 1;
     if (options->scheme == PIM_ALLSPARK_PATCH)
         u = line(plan, stage->tokens);
@@ -171,7 +173,7 @@ static enum pim_status add_all(struct search *search, struct pim_emitter *emitte
                                struct pim_error *error)
 {
     const struct pim_allspark_plan *plan = search->plan;
-    const struct pim_allspark_stage *stage = &plan->stage[index];
+    const struct pim_allspark_partition *stage = &plan->stage[index].partition[0];
     for (uint32_t u = 1; u <= stage->tokens && u <= longest(plan); u++)
         for (uint32_t v = 1; useful(stage->tokens, u) && v <= stage->heads && v <= longest(plan); v++)
             if (useful(stage->heads, v) && add_scheme(search, emitter, index, u, v, error) == PIM_NO_MEMORY)
@@ -232,6 +234,12 @@ static enum pim_status collect(struct search *search, uint32_t index, struct pim
 
 /* --- one choice for each stage --- */
 
+static void take(struct pim_allspark_stage *stage, const struct choice *choice)
+{
+    stage->partition[0] = choice->part;
+    pim_stage_number(stage);
+}
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -288,7 +296,7 @@ static bool take_lightest(struct search *search, uint64_t limit, uint64_t *least
         return false;
     *least = weights + workspace;
     for (uint32_t i = 0; i < search->plan->stages; i++)
-        search->plan->stage[i] = taken[i]->stage;
+        take(&search->plan->stage[i], taken[i]);
     return true;
 }
 
@@ -305,8 +313,8 @@ static enum pim_status too_large(struct search *search, struct pim_error *error)
         size_t used = strlen(stages);
         (void)snprintf(stages + used, sizeof stages - used,
                        "%sstage %" PRIu32 " (%" PRIu32 "x%" PRIu32 ", ring %" PRIu32 ") %" PRIu64,
-                       i ? " + " : "", i + 1, plan->stage[i].u, plan->stage[i].v, plan->stage[i].ring,
-                       plan->stage[i].weight_bytes);
+                       i ? " + " : "", i + 1, plan->stage[i].partition[0].u, plan->stage[i].partition[0].v,
+                       plan->stage[i].partition[0].ring, plan->stage[i].weight_bytes);
     }
     return pim_fail(error, PIM_BAD_INPUT,
                     "%s does not fit: a node needs at least %" PRIu64
@@ -348,7 +356,7 @@ static enum pim_status choose(struct search *search, struct pim_error *error)
     if (search->best_cycles == UINT64_MAX)
         return too_large(search, error);
     for (uint32_t i = 0; i < stages; i++)
-        plan->stage[i] = search->of[i].items[search->best[i]].stage;
+        take(&plan->stage[i], &search->of[i].items[search->best[i]]);
     pim_plan_memory(plan);
     return PIM_OK;
 }

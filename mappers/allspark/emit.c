@@ -58,43 +58,66 @@ uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation,
     return pim_emit(emitter, instruction, after, after2, PIM_NOTHING);
 }
 
-uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32_t column)
+uint32_t pim_tile_unit(const struct pim_emitter *emitter, const struct pim_allspark_tile *tile, uint32_t ring,
+                       uint32_t column)
 {
-    const struct pim_allspark_tile *tile = &emitter->stage->layout.tiles[emitter->place.group];
     uint32_t x = tile->x + (tile->turned ? ring : column);
     uint32_t y = tile->y + (tile->turned ? column : ring);
     return y * emitter->plan->hardware.width + x;
 }
 
-uint32_t pim_branches_of_layer(const struct pim_allspark_stage *stage, uint32_t layer)
+uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32_t column)
 {
-    uint32_t capacity = stage->layout.count * stage->slots;
+    return pim_tile_unit(emitter, &emitter->part->layout.tiles[emitter->place.group], ring, column);
+}
+
+uint32_t pim_branches_of_layer(const struct pim_allspark_partition *part, uint32_t layer)
+{
+    uint32_t capacity = part->layout.count * part->slots;
     uint32_t before = layer * capacity;
-    return stage->branches - before < capacity ? stage->branches - before : capacity;
+    return part->layer_branches - before < capacity ? part->layer_branches - before : capacity;
+}
+
+void pim_emit_node(struct pim_emitter *emitter, struct pim_place place, uint32_t id, pim_emit_function *body,
+                   unsigned step, uint32_t block, uint32_t tag)
+{
+    emitter->place = place;
+    emitter->sequence = pim_trace_writer_fetches(emitter->writer, place.unit);
+    struct pim_instruction mark = {.opcode = PIM_OP_PHASE_BEGIN};
+    mark.u.control.phase = id;
+    (void)pim_emit(emitter, mark, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+    body(emitter, step, block, tag);
+    mark.opcode = PIM_OP_PHASE_END;
+    (void)pim_emit(emitter, mark, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
 }
 
 void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body,
                        unsigned step, uint32_t block, uint32_t tag)
 {
-    const struct pim_allspark_stage *stage = emitter->stage;
-    uint32_t branches = pim_branches_of_layer(stage, layer);
-    for (uint32_t group = 0; group < stage->layout.count && group * stage->slots < branches; group++)
-        for (uint32_t ring = 0; ring < stage->ring; ring++)
-            for (uint32_t column = 0; column < stage->v && emitter->status == PIM_OK; column++) {
-                struct pim_place *place = &emitter->place;
-                *place = (struct pim_place){
-                    .group = group, .ring = ring, .row = ring % stage->u, .column = column};
-                place->branch = group * stage->slots + ring / stage->u;
-                place->active = place->branch < branches;
-                place->unit = pim_place_unit(emitter, ring, column);
-                emitter->sequence = pim_trace_writer_fetches(emitter->writer, place->unit);
-                struct pim_instruction mark = {.opcode = PIM_OP_PHASE_BEGIN};
-                mark.u.control.phase = id;
-                (void)pim_emit(emitter, mark, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
-                body(emitter, step, block, tag);
-                mark.opcode = PIM_OP_PHASE_END;
-                (void)pim_emit(emitter, mark, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+    const struct pim_allspark_partition *part = emitter->part;
+    uint32_t branches = pim_branches_of_layer(part, layer);
+    for (uint32_t group = 0; group < part->layout.count && group * part->slots < branches; group++)
+        for (uint32_t ring = 0; ring < part->ring; ring++)
+            for (uint32_t column = 0; column < part->v && emitter->status == PIM_OK; column++) {
+                struct pim_place place = {
+                    .group = group, .ring = ring, .row = ring % part->u, .column = column};
+                place.branch = group * part->slots + ring / part->u;
+                place.active = place.branch < branches;
+                place.unit = pim_tile_unit(emitter, &part->layout.tiles[group], ring, column);
+                pim_emit_node(emitter, place, id, body, step, block, tag);
             }
+}
+
+bool pim_layer_has_unit(const struct pim_emitter *emitter, uint32_t layer, uint32_t unit)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    uint32_t branches = pim_branches_of_layer(part, layer);
+    for (uint32_t group = 0; group < part->layout.count && group * part->slots < branches; group++)
+        for (uint32_t ring = 0; ring < part->ring; ring++)
+            for (uint32_t column = 0; column < part->v; column++)
+                if (pim_tile_unit(emitter, &part->layout.tiles[group], ring, column) == unit)
+                    return true;
+    return false;
 }
 
 void pim_add_up(struct pim_emitter *emitter, struct pim_trace_phase *phase)

@@ -11,7 +11,7 @@ struct pim_place {
     uint32_t ring;  /* position in the weight ring */
     uint32_t row;   /* in the sub-array of its branch: ring % u */
     uint32_t column;
-    /* of the temporal layer; not less than the layer's number of branches when the node only passes
+    /* of the temporal layer, from 0; not less than the layer's number of branches when the node only passes
        weights on */
     uint32_t branch;
     bool active; /* has a branch */
@@ -37,15 +37,18 @@ struct pim_emitter {
     enum pim_status status;   /* of the first failure; everything after it is skipped */
     uint64_t estimate_cycles; /* sum over phases */
     uint32_t tag;             /* first tag that no message has */
-    /* the stage, and the unit whose program is being written */
+    /* the stage and its index, the partition, and the unit whose program is being written */
     const struct pim_allspark_stage *stage;
+    uint32_t index;
+    const struct pim_allspark_partition *part;
     struct pim_workspace workspace;
-    uint32_t layer; /* temporal layer */
+    uint32_t layer; /* temporal layer, counted from the partition's first */
     struct pim_place place;
     uint64_t sequence; /* of the next instruction of the unit */
     struct pim_tiling_memory tilings[PIM_TILINGS];
     unsigned next_tiling;
     struct pim_pending_store store;
+    const struct pim_exchange *exchange; /* of the phase, when it is one between branches */
 };
 
 /* Appends an instruction that waits for the instructions with sequence numbers `after` (PIM_NOTHING:
@@ -78,6 +81,10 @@ void pim_emit_ring(struct pim_emitter *emitter, const struct pim_ring *ring);
 /* Unit of another node of the same group. */
 uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32_t column);
 
+/* Unit of position `ring`, `column` of a tile of the layout. */
+uint32_t pim_tile_unit(const struct pim_emitter *emitter, const struct pim_allspark_tile *tile, uint32_t ring,
+                       uint32_t column);
+
 /* --- products (product.c) --- */
 
 /* Where weights or the right-hand operand of a product come from. */
@@ -103,7 +110,7 @@ struct pim_product {
     /* this segment lies at `own` instead of in its place; `segments`: none does */
     uint32_t own_segment;
     uint64_t own;
-    uint32_t (*segment_width)(const struct pim_allspark_stage *stage, uint64_t total, uint32_t column);
+    uint32_t (*segment_width)(const struct pim_allspark_partition *part, uint64_t total, uint32_t column);
     uint64_t segment_total;
     uint64_t input_stride; /* of the single segment */
     enum pim_operand operand;
@@ -134,12 +141,23 @@ typedef void pim_emit_function(struct pim_emitter *emitter, unsigned step, uint3
 void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body,
                        unsigned step, uint32_t block, uint32_t tag);
 
+/* The same for one node. */
+void pim_emit_node(struct pim_emitter *emitter, struct pim_place place, uint32_t id, pim_emit_function *body,
+                   unsigned step, uint32_t block, uint32_t tag);
+/* Whether a unit takes part in a layer of emitter->part. */
+bool pim_layer_has_unit(const struct pim_emitter *emitter, uint32_t layer, uint32_t unit);
+
 /* Sets a phase's estimate to the sum of its parts, and adds it to the total. */
 void pim_add_up(struct pim_emitter *emitter, struct pim_trace_phase *phase);
 
 /* All phases of one stage. */
-void pim_emit_stage(struct pim_emitter *emitter, uint32_t stage);
+void pim_emit_stage(struct pim_emitter *emitter, uint32_t index);
+/* The estimate of one layer of emitter->part over all blocks, in cycles; writes nothing. */
+uint64_t pim_estimate_layer(struct pim_emitter *emitter);
 /* Pooling and classifier, after the last stage. */
 void pim_emit_head(struct pim_emitter *emitter);
+/* The estimate of what emitter->part adds to them, in cycles: for each of its layers, and once; `first`: it
+   is the partition that has the classifier. Writes nothing; a failure is in emitter->status. */
+void pim_estimate_head(struct pim_emitter *emitter, bool first, uint64_t *layer, uint64_t *once);
 
 #endif

@@ -2,93 +2,215 @@
  * After the last stage: the average over all tokens (or the class token), and the classifier.
  *
  * Every node averages the tokens it has; the first row of the first branch collects the averages of its
- * column, the columns exchange their pieces, and each column works a part of the classes.
+ * column, the columns exchange their pieces, and each column works a part of the classes. In a stage with
+ * several partitions each does so, and the first collects what the others have; it has the classifier.
  */
 #include "mappers/allspark/emitter.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 /* Bytes of a column's piece of the one pooled token. */
 static uint64_t token_bytes(const struct pim_emitter *emitter, const void *context, uint32_t piece)
 {
     (void)context;
-    return pim_stage_channels(emitter->stage, piece);
+    return pim_stage_channels(emitter->part, piece);
 }
 
 static uint64_t token_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
 {
     (void)context;
-    return emitter->workspace.gathered + pim_stage_channels_before(emitter->stage, piece);
+    return emitter->workspace.gathered + pim_stage_channels_before(emitter->part, piece);
 }
 
-/* Every active node averages its tokens; the first row of the first branch collects the averages of its
-   column. */
-static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+/* Sums of this node's tokens in all layers of the partition, stored at `address`. */
+static void sum_tokens(struct pim_emitter *emitter, uint64_t address)
 {
-    (void)step;
-    (void)block;
-    const struct pim_allspark_stage *stage = emitter->stage;
-    struct pim_place place = emitter->place;
-    if (!place.active)
-        return;
-    uint64_t p = pim_stage_tokens(stage, place.row), q = pim_stage_channels(stage, place.column);
-    uint64_t sums = PIM_SUM_BYTES * q, pooled = emitter->workspace.pooled;
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_place *place = &emitter->place;
+    uint64_t p = pim_stage_tokens(part, place->row), q = pim_stage_channels(part, place->column);
     /* One branch in each temporal layer, but for the last, which need not be full. */
-    uint32_t mine = place.branch * stage->u + place.row, last = stage->layers - 1;
-    uint64_t held = last + (place.branch < pim_branches_of_layer(stage, last));
+    uint32_t last = part->layers - 1;
+    uint64_t held = last + (place->branch < pim_branches_of_layer(part, last));
     uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.features,
                                       p * q, emitter->workspace.features_stride, held, PIM_NOTHING);
     uint64_t averaged = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, q, held * p, 0, loaded, PIM_NOTHING);
-    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, pooled, sums, 0, 1, averaged);
+    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, address, PIM_SUM_BYTES * q, 0, 1, averaged);
     pim_emit_join(emitter);
-    uint32_t parts = (uint32_t)pim_pooled_parts(stage);
-    struct pim_instruction message = {.opcode = PIM_OP_SEND};
+}
+
+/* The first row of the first branch receives the sums of all nodes of its column, the others send them. */
+static void collect_column(struct pim_emitter *emitter, uint32_t mine, uint32_t tag)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_place place = emitter->place;
+    uint64_t sums = PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, place.column);
+    struct pim_instruction message = {.opcode = mine == 0 ? PIM_OP_RECEIVE : PIM_OP_SEND};
     message.u.network.bytes = sums;
-    message.u.network.address = pooled;
+    message.u.network.address = emitter->workspace.pooled;
+    emitter->place.group = 0;
     if (mine != 0) {
-        emitter->place.group = 0;
         message.u.network.peer = pim_place_unit(emitter, 0, place.column);
         message.u.network.tag = tag + mine;
         (void)pim_emit(emitter, message, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
         emitter->place = place;
         return;
     }
-    message.opcode = PIM_OP_RECEIVE;
-    for (uint32_t other = 1; other < parts; other++) {
-        uint32_t branch = other / stage->u;
-        emitter->place.group = branch / stage->slots;
+    for (uint32_t other = 1; other < pim_pooled_parts(part); other++) {
+        uint32_t branch = other / part->u;
+        emitter->place.group = branch / part->slots;
         message.u.network.peer =
-            pim_place_unit(emitter, branch % stage->slots * stage->u + other % stage->u, place.column);
+            pim_place_unit(emitter, branch % part->slots * part->u + other % part->u, place.column);
         emitter->place.group = 0;
         message.u.network.tag = tag + other;
-        message.u.network.address = pooled + other * sums;
+        message.u.network.address = emitter->workspace.pooled + other * sums;
         (void)pim_emit(emitter, message, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
     }
     pim_emit_join(emitter);
-    loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, pooled, parts * sums, 0, 1, PIM_NOTHING);
-    averaged = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, q, parts, 0, loaded, PIM_NOTHING);
-    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, token_address(emitter, NULL, place.column),
-                          q, 0, 1, averaged);
+    emitter->place = place;
+}
+
+/* Averages `parts` sums; the result is `bytes` for each channel. */
+static void average(struct pim_emitter *emitter, uint64_t parts, uint64_t address, uint64_t bytes)
+{
+    uint64_t q = pim_stage_channels(emitter->part, emitter->place.column);
+    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.pooled,
+                                      parts * PIM_SUM_BYTES * q, 0, 1, PIM_NOTHING);
+    uint64_t averaged = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, q, parts, 0, loaded, PIM_NOTHING);
+    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, address, bytes * q, 0, 1, averaged);
+}
+
+static void copy(struct pim_emitter *emitter, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, from, bytes, 0, 1, PIM_NOTHING);
+    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, to, bytes, 0, 1, loaded);
+}
+
+/* What other partitions summed up goes behind the sums of this one. Returns the number of sums. */
+static uint64_t append_others(struct pim_emitter *emitter)
+{
+    const struct pim_allspark_stage *stage = emitter->stage;
+    uint64_t parts = pim_pooled_parts(emitter->part);
+    uint64_t bytes = PIM_SUM_BYTES * (uint64_t)pim_stage_channels(emitter->part, emitter->place.column);
+    for (uint32_t i = 1; i < stage->partitions; i++, parts++) {
+        struct pim_workspace other;
+        pim_workspace_layout(stage, i, emitter->plan->workspace_base, &other);
+        copy(emitter, other.collected, emitter->workspace.pooled + parts * bytes, bytes);
+    }
+    if (stage->partitions > 1)
+        pim_emit_join(emitter);
+    return parts;
+}
+
+/* The first partition: the sums become the one token that is classified. */
+static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+{
+    (void)step;
+    (void)block;
+    const struct pim_place *place = &emitter->place;
+    if (!place->active)
+        return;
+    uint32_t mine = place->branch * emitter->part->u + place->row;
+    sum_tokens(emitter, emitter->workspace.pooled);
+    collect_column(emitter, mine, tag);
+    if (mine == 0)
+        average(emitter, append_others(emitter), token_address(emitter, NULL, place->column), 1);
+}
+
+/* --- the sums of another partition --- */
+
+/* A part of the channels that column `column` of the partition has and column `target` of the first. */
+struct piece {
+    uint32_t column, target, begin, end;
+};
+
+static bool meet(const struct pim_emitter *emitter, uint32_t column, uint32_t target, struct piece *piece)
+{
+    const struct pim_allspark_partition *part = emitter->part, *first = &emitter->stage->partition[0];
+    uint32_t begin = pim_stage_channels_before(part, column), end = begin + pim_stage_channels(part, column);
+    uint32_t from = pim_stage_channels_before(first, target), to = from + pim_stage_channels(first, target);
+    *piece = (struct piece){column, target, begin > from ? begin : from, end < to ? end : to};
+    return piece->begin < piece->end;
+}
+
+/* Sends (or copies, or receives: `receive`) one piece. */
+static void move_piece(struct pim_emitter *emitter, const struct piece *piece, uint32_t source,
+                       uint32_t target, bool receive, uint32_t tag)
+{
+    uint64_t from =
+        emitter->workspace.sums +
+        PIM_SUM_BYTES * (uint64_t)(piece->begin - pim_stage_channels_before(emitter->part, piece->column));
+    uint64_t to =
+        emitter->workspace.collected +
+        PIM_SUM_BYTES * (uint64_t)(piece->begin -
+                                   pim_stage_channels_before(&emitter->stage->partition[0], piece->target));
+    struct pim_instruction message = {.opcode = receive ? PIM_OP_RECEIVE : PIM_OP_SEND};
+    message.u.network.bytes = PIM_SUM_BYTES * (piece->end - piece->begin);
+    message.u.network.address = receive ? to : from;
+    message.u.network.peer = receive ? source : target;
+    message.u.network.tag = tag + piece->column * emitter->stage->partition[0].v + piece->target;
+    if (source == target && !receive)
+        copy(emitter, from, to, message.u.network.bytes);
+    else if (source != target)
+        (void)pim_emit(emitter, message, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+}
+
+/* All pieces that this unit sends, or receives. */
+static void move_pieces(struct pim_emitter *emitter, bool receive, uint32_t tag)
+{
+    const struct pim_allspark_partition *part = emitter->part, *first = &emitter->stage->partition[0];
+    for (uint32_t column = 0; column < part->v; column++)
+        for (uint32_t target = 0; target < first->v; target++) {
+            struct piece piece;
+            uint32_t from = pim_tile_unit(emitter, &part->layout.tiles[0], 0, column);
+            uint32_t to = pim_tile_unit(emitter, &first->layout.tiles[0], 0, target);
+            if (emitter->place.unit == (receive ? to : from) && meet(emitter, column, target, &piece))
+                move_piece(emitter, &piece, from, to, receive, tag);
+        }
+}
+
+static void sums_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+{
+    (void)step;
+    (void)block;
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_place *place = &emitter->place;
+    uint32_t mine = place->branch * part->u + place->row, parts = (uint32_t)pim_pooled_parts(part);
+    /* A node that only collects is none of the partition's. */
+    bool works = place->active;
+    if (works)
+        sum_tokens(emitter, parts > 1 ? emitter->workspace.pooled : emitter->workspace.sums);
+    if (works && parts > 1)
+        collect_column(emitter, mine, tag);
+    if (works && parts > 1 && mine == 0) {
+        average(emitter, parts, emitter->workspace.sums, PIM_SUM_BYTES);
+        pim_emit_join(emitter);
+    }
+    move_pieces(emitter, true, tag + parts);
+    if (works && mine == 0)
+        move_pieces(emitter, false, tag + parts);
 }
 
 /* The classifier on the first row of the first branch: each column has a part of the classes. */
 static struct pim_product classifier(const struct pim_emitter *emitter)
 {
-    const struct pim_allspark_stage *stage = emitter->stage;
+    const struct pim_allspark_partition *part = emitter->part;
     uint32_t classes = emitter->plan->network->transformer->classes;
-    uint32_t part = (uint32_t)pim_share(classes, stage->v, emitter->place.column);
+    uint32_t share = (uint32_t)pim_share(classes, part->v, emitter->place.column);
     return (struct pim_product){.m = 1,
                                 .count = 1,
-                                .n = part,
-                                .k = stage->channels,
+                                .n = share,
+                                .k = part->channels,
                                 .input = emitter->workspace.gathered,
-                                .segments = stage->v,
-                                .own_segment = stage->v,
+                                .segments = part->v,
+                                .own_segment = part->v,
                                 .segment_width = pim_stage_spread,
-                                .segment_total = stage->channels,
-                                .input_stride = stage->channels,
+                                .segment_total = part->channels,
+                                .input_stride = part->channels,
                                 .operand = PIM_OPERAND_PLACED,
                                 .right = emitter->plan->head_base,
                                 .output = emitter->workspace.logits,
-                                .output_stride = part,
+                                .output_stride = share,
                                 .operation = PIM_VECTOR_COPY};
 }
 
@@ -96,10 +218,10 @@ static void head_body(struct pim_emitter *emitter, unsigned step, uint32_t block
 {
     (void)step;
     (void)block;
-    const struct pim_allspark_stage *stage = emitter->stage;
-    uint32_t column = emitter->place.column, v = stage->v;
-    if (stage->class_tokens) { /* the class token is the first row of the residual stream */
-        uint64_t q = pim_stage_channels(stage, column);
+    const struct pim_allspark_partition *part = emitter->part;
+    uint32_t column = emitter->place.column, v = part->v;
+    if (part->class_tokens) { /* the class token is the first row of the residual stream */
+        uint64_t q = pim_stage_channels(part, column);
         uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.features,
                                           q, 0, 1, PIM_NOTHING);
         (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, token_address(emitter, NULL, column), q,
@@ -135,38 +257,43 @@ static void only_first_row(struct pim_emitter *emitter, unsigned step, uint32_t 
         head_body(emitter, step, block, tag);
 }
 
-static void emit_pool(struct pim_emitter *emitter)
+/* --- estimates --- */
+
+/* Of the sums that each layer of a partition adds; and of what comes once for a partition. Both do not depend
+   on the other partitions of the stage, so that they add up. */
+static void estimate_pool_layers(const struct pim_estimate_hardware *hardware,
+                                 const struct pim_allspark_partition *part, uint64_t layers,
+                                 struct pim_trace_phase *phase)
 {
-    const struct pim_allspark_stage *stage = emitter->stage;
-    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    uint64_t p = pim_stage_tokens(stage, 0), q = pim_stage_channels(stage, 0);
-    uint64_t held = stage->layers, parts = pim_pooled_parts(stage), sums = PIM_SUM_BYTES * q;
-    struct pim_trace_phase phase = {.name = "pool"};
-    phase.estimate_parts[PIM_ESTIMATE_VECTOR] =
-        pim_estimate_vector(hardware, q, held * p, 1) + pim_estimate_vector(hardware, q, parts, 1);
-    phase.estimate_parts[PIM_ESTIMATE_MEMORY] = 4 * pim_estimate_access(hardware) +
-                                                pim_estimate_stream(hardware, held * p * q, false) +
-                                                2 * pim_estimate_stream(hardware, parts * sums, true);
-    /* The collecting node takes one message after another. */
-    uint64_t message = sums / hardware->flit_bytes + 1;
-    phase.estimate_parts[PIM_ESTIMATE_TRANSFER] =
-        parts > 1 ? (parts - 1) * message + pim_estimate_ring(hardware, sums, 2) : 0;
-    pim_add_up(emitter, &phase);
-    if (!emitter->writer)
-        return;
-    uint32_t tag = emitter->tag;
-    emitter->tag += (uint32_t)parts;
-    pim_for_each_node(emitter, 0, pim_trace_writer_phase(emitter->writer, &phase), pool_body, 0, 0, tag);
+    uint64_t p = pim_stage_tokens(part, 0), q = pim_stage_channels(part, 0);
+    phase->estimate_parts[PIM_ESTIMATE_VECTOR] += layers * pim_estimate_vector(hardware, q, p, 1);
+    phase->estimate_parts[PIM_ESTIMATE_MEMORY] += layers * pim_estimate_stream(hardware, p * q, false);
 }
 
-void pim_emit_head(struct pim_emitter *emitter)
+static void estimate_pool_once(const struct pim_estimate_hardware *hardware,
+                               const struct pim_allspark_partition *part, bool first,
+                               struct pim_trace_phase *phase)
 {
-    uint32_t classes = emitter->plan->network->transformer->classes;
-    if (classes == 0)
+    uint64_t q = pim_stage_channels(part, 0), parts = pim_pooled_parts_at_most(part),
+             sums = PIM_SUM_BYTES * q;
+    uint64_t *estimate = phase->estimate_parts;
+    estimate[PIM_ESTIMATE_VECTOR] += pim_estimate_vector(hardware, q, parts, 1);
+    estimate[PIM_ESTIMATE_MEMORY] +=
+        4 * pim_estimate_access(hardware) + 2 * pim_estimate_stream(hardware, parts * sums, true);
+    /* The collecting node takes one message after another. */
+    uint64_t message = sums / hardware->flit_bytes + 1;
+    if (parts > 1)
+        estimate[PIM_ESTIMATE_TRANSFER] += (parts - 1) * message + pim_estimate_ring(hardware, sums, 2);
+    if (first)
         return;
-    if (pim_stage_pools(emitter->stage))
-        emit_pool(emitter);
-    struct pim_trace_phase phase = {.name = "head"};
+    estimate[PIM_ESTIMATE_TRANSFER] += pim_estimate_ring(hardware, sums, 2);
+    estimate[PIM_ESTIMATE_MEMORY] += 2 * pim_estimate_access(hardware) +
+                                     2 * pim_estimate_stream(hardware, PIM_SUM_BYTES * part->channels, true);
+}
+
+/* The classifier behind the partition that emitter->part is. */
+static void estimate_classifier(struct pim_emitter *emitter, struct pim_trace_phase *phase)
+{
     emitter->place = (struct pim_place){.active = true};
     struct pim_product product = classifier(emitter);
     struct pim_tiling tiling;
@@ -174,14 +301,91 @@ void pim_emit_head(struct pim_emitter *emitter)
     emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
     if (emitter->status != PIM_OK)
         return;
-    phase.estimate_parts[PIM_ESTIMATE_COMPUTE] = estimate.compute;
-    phase.estimate_parts[PIM_ESTIMATE_MEMORY] = estimate.total - estimate.compute;
-    phase.estimate_parts[PIM_ESTIMATE_TRANSFER] =
-        pim_estimate_ring(&emitter->plan->hardware, pim_stage_channels(emitter->stage, 0), emitter->stage->v);
+    phase->estimate_parts[PIM_ESTIMATE_COMPUTE] = estimate.compute;
+    phase->estimate_parts[PIM_ESTIMATE_MEMORY] = estimate.total - estimate.compute;
+    phase->estimate_parts[PIM_ESTIMATE_TRANSFER] =
+        pim_estimate_ring(&emitter->plan->hardware, pim_stage_channels(emitter->part, 0), emitter->part->v);
+}
+
+static uint64_t sum_of(const struct pim_trace_phase *phase)
+{
+    uint64_t cycles = 0;
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        cycles += phase->estimate_parts[part];
+    return cycles;
+}
+
+void pim_estimate_head(struct pim_emitter *emitter, bool first, uint64_t *layer, uint64_t *once)
+{
+    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
+    struct pim_trace_phase layers = {0}, rest = {0}, head = {0};
+    *layer = *once = 0;
+    if (emitter->part->classes == 0)
+        return;
+    if (pim_stage_pools(emitter->part)) {
+        estimate_pool_layers(hardware, emitter->part, 1, &layers);
+        estimate_pool_once(hardware, emitter->part, first, &rest);
+    }
+    if (first)
+        estimate_classifier(emitter, &head);
+    *layer = sum_of(&layers);
+    *once = sum_of(&rest) + sum_of(&head);
+}
+
+/* --- phases --- */
+
+/* Collecting nodes that are not of the partition whose sums they collect. */
+static void collect_elsewhere(struct pim_emitter *emitter, uint32_t id, uint32_t tag)
+{
+    const struct pim_allspark_partition *part = emitter->part, *first = &emitter->stage->partition[0];
+    for (uint32_t target = 0; target < first->v && emitter->status == PIM_OK; target++) {
+        uint32_t unit = pim_tile_unit(emitter, &first->layout.tiles[0], 0, target);
+        if (!pim_layer_has_unit(emitter, 0, unit))
+            pim_emit_node(emitter, (struct pim_place){.unit = unit, .branch = part->branches}, id, sums_body,
+                          0, 0, tag);
+    }
+}
+
+/* Partition `index` of the last stage. */
+static void emit_pool(struct pim_emitter *emitter, uint32_t index)
+{
+    const struct pim_allspark_stage *stage = emitter->stage;
+    const struct pim_allspark_partition *part = &stage->partition[index];
+    char name[32] = "pool";
+    if (index > 0)
+        (void)snprintf(name, sizeof name, "pool/partition%" PRIu32, index + 1);
+    struct pim_trace_phase phase = {.name = name};
+    emitter->part = part;
+    pim_workspace_layout(stage, index, emitter->plan->workspace_base, &emitter->workspace);
+    estimate_pool_layers(&emitter->plan->hardware, part, part->layers, &phase);
+    estimate_pool_once(&emitter->plan->hardware, part, index == 0, &phase);
+    pim_add_up(emitter, &phase);
+    if (!emitter->writer)
+        return;
+    uint32_t tag = emitter->tag, id = pim_trace_writer_phase(emitter->writer, &phase);
+    emitter->tag += (uint32_t)pim_pooled_parts(part) + part->v * stage->partition[0].v;
+    pim_for_each_node(emitter, 0, id, index == 0 ? pool_body : sums_body, 0, 0, tag);
+    if (index > 0)
+        collect_elsewhere(emitter, id, tag);
+}
+
+void pim_emit_head(struct pim_emitter *emitter)
+{
+    const struct pim_allspark_stage *stage = emitter->stage;
+    if (emitter->plan->network->transformer->classes == 0)
+        return;
+    for (uint32_t i = stage->partitions; i > 0 && pim_stage_pools(&stage->partition[0]); i--)
+        emit_pool(emitter, i - 1);
+    struct pim_trace_phase phase = {.name = "head"};
+    emitter->part = &stage->partition[0];
+    pim_workspace_layout(stage, 0, emitter->plan->workspace_base, &emitter->workspace);
+    estimate_classifier(emitter, &phase);
+    if (emitter->status != PIM_OK)
+        return;
     pim_add_up(emitter, &phase);
     if (!emitter->writer)
         return;
     uint32_t tag = emitter->tag;
-    emitter->tag += emitter->stage->v;
+    emitter->tag += emitter->part->v;
     pim_for_each_node(emitter, 0, pim_trace_writer_phase(emitter->writer, &phase), only_first_row, 0, 0, tag);
 }

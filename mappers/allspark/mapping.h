@@ -6,7 +6,8 @@
 
 enum {
     PIM_STATISTICS_BYTES = 4, /* mean and variance of a token, 16 bits each */
-    PIM_SUM_BYTES = 2         /* sum of a channel over the tokens of a node */
+    PIM_SUM_BYTES = 2,        /* sum of a channel over the tokens of a node */
+    PIM_PARTITIONS = 16       /* in a stage, at most */
 };
 
 /* `total` things over `parts`: the share of `index`, larger shares first; and where it begins. */
@@ -22,14 +23,20 @@ static inline uint64_t pim_share_begin(uint64_t total, uint64_t parts, uint64_t 
 }
 
 /* Channels and tokens of a node; row and column in the sub-array. */
-static inline uint32_t pim_stage_tokens(const struct pim_allspark_stage *stage, uint32_t row)
+static inline uint32_t pim_stage_tokens(const struct pim_allspark_partition *part, uint32_t row)
 {
-    return (uint32_t)pim_share(stage->tokens, stage->u, row);
+    return (uint32_t)pim_share(part->tokens, part->u, row);
 }
 
-static inline uint32_t pim_stage_channels(const struct pim_allspark_stage *stage, uint32_t column)
+static inline uint32_t pim_stage_channels(const struct pim_allspark_partition *part, uint32_t column)
 {
-    return (uint32_t)pim_share(stage->heads, stage->v, column) * stage->head_channels;
+    return (uint32_t)pim_share(part->heads, part->v, column) * part->head_channels;
+}
+
+/* Keys and values of a node. */
+static inline uint32_t pim_stage_keys(const struct pim_allspark_partition *part, uint32_t row)
+{
+    return (uint32_t)pim_share(part->key_tokens, part->u, row);
 }
 
 /* Shape of a product with weights on column `column`: k x n elements of 8 bits; the input is in v segments
@@ -38,34 +45,38 @@ struct pim_weight_shape {
     uint32_t k, n;
 };
 
-struct pim_weight_shape pim_weight_shape(const struct pim_allspark_stage *stage,
+struct pim_weight_shape pim_weight_shape(const struct pim_allspark_partition *part,
                                          enum pim_allspark_weight weight, uint32_t column);
 
-/* Whether a block has that product: only the first of a stage merges patches. */
-static inline bool pim_weight_exists(const struct pim_allspark_stage *stage, enum pim_allspark_weight weight,
-                                     uint32_t block)
+/* Whether a block has that product: only the first of a stage merges patches, and not all reduce keys. */
+static inline bool pim_weight_exists(const struct pim_allspark_partition *part,
+                                     enum pim_allspark_weight weight, uint32_t block)
 {
-    return weight != PIM_ALLSPARK_MERGE || (block == 0 && stage->merge_inputs > 0);
+    if (weight == PIM_ALLSPARK_REDUCTION)
+        return part->reduction > 1;
+    return weight != PIM_ALLSPARK_MERGE || (block == 0 && part->merge_inputs > 0);
 }
 
 /* Address of a product's weight share on every node of the ring. */
-uint64_t pim_weight_address(const struct pim_allspark_stage *stage, uint32_t block,
+uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t block,
                             enum pim_allspark_weight weight);
 
 /*
- * The workspace of a node in a stage: addresses of its parts. Matrices lie row by row; a matrix that
- * circulates within a row of nodes lies in pieces, one for each column c, of p rows x the channels of c.
+ * The workspace of a node in a stage: addresses of its parts, as the layers of one partition see them.
+ * Matrices lie row by row; a matrix that circulates within a row of nodes lies in pieces, one for each column
+ * c, of p rows x the channels of c.
  *
  * Invariants:
- *  1. What outlives a temporal layer has a place for each layer: the features, and the inputs of the merging
- *     while the layers before work. Everything else belongs to the layer that is being worked.
+ *  1. What outlives a temporal layer has a place for each layer of the stage, whatever its partition: the
+ *     features, and the inputs of the merging while the layers before work. Everything else belongs to the
+ *     layer that is being worked, and lies behind.
  *  2. The parts for attention, feed-forward, merging and pooling lie over one another: no two of them are
  *     live at the same time.
  *  3. Addresses are the same on all nodes: sizes are those of the row with most tokens and the column with
  *     most channels.
  */
 struct pim_workspace {
-    /* for each layer p x q: the residual stream of the branch that this node has in it */
+    /* for each layer of the partition p x q: the residual stream of the branch that this node has in it */
     uint64_t features;
     uint64_t features_stride; /* from a layer's to the next */
     /* for each layer what this node has before merging: p x merge_inputs of its column; patches: p x
@@ -76,40 +87,61 @@ struct pim_workspace {
     uint64_t statistics;
     uint64_t gathered;     /* pieces of p x q(c): input of the products with channels inputs */
     uint64_t query;        /* p x q */
-    uint64_t keys, values; /* N x q; the rows of this node are its own */
-    uint64_t scores;       /* p x N for each head of this node */
-    uint64_t hidden;       /* pieces of p x hidden(c) */
-    uint64_t merged;       /* pieces of p x merge_inputs(c); this node's own piece stays in `inputs` */
-    /* last stage, without class token: sums of the channels of a column, from every node of that column */
-    uint64_t pooled;
+    uint64_t keys, values; /* M x q, M the keys of the branch; the rows of this node are its own */
+    uint64_t scores;       /* p x M for each head of this node */
+    /* pieces of the tokens that make this node's keys x q(c), and of the keys' tokens that they make */
+    uint64_t reduction_inputs, reduced;
+    uint64_t hidden; /* pieces of p x hidden(c) */
+    uint64_t merged; /* pieces of p x merge_inputs(c); this node's own piece stays in `inputs` */
+    /* last stage, without class token: the sums of this node; and, where they are collected, the sums of all
+       nodes that have channels of this column */
+    uint64_t sums, pooled;
+    /* where the first partition collects what this one summed up */
+    uint64_t collected;
     uint64_t logits;  /* last stage: the classes of a column */
     uint64_t weights; /* k x n of the phase, when it comes from the ring */
     uint64_t end;
 };
 
-/* Branches of a temporal layer: layers are filled one after another. */
-uint32_t pim_branches_of_layer(const struct pim_allspark_stage *stage, uint32_t layer);
+/* Branches of the temporal layer `layer` of a partition (0: its first). Layers are filled one after
+   another. */
+uint32_t pim_branches_of_layer(const struct pim_allspark_partition *part, uint32_t layer);
 
 /* Whether the classifier works on the average of all tokens. */
-static inline bool pim_stage_pools(const struct pim_allspark_stage *stage)
+static inline bool pim_stage_pools(const struct pim_allspark_partition *part)
 {
-    return stage->classes > 0 && stage->class_tokens == 0;
+    return part->classes > 0 && part->class_tokens == 0;
 }
 
-/* Nodes of a column that have tokens to average, over all branches: those of the first layer, which is the
-   fullest. */
-static inline uint64_t pim_pooled_parts(const struct pim_allspark_stage *stage)
+/* Nodes of a column of this partition that have tokens to average, over all branches: those of its first
+   layer, which is the fullest. */
+static inline uint64_t pim_pooled_parts(const struct pim_allspark_partition *part)
 {
-    return (uint64_t)pim_branches_of_layer(stage, 0) * stage->u;
+    return (uint64_t)pim_branches_of_layer(part, 0) * part->u;
 }
 
-void pim_workspace_layout(const struct pim_allspark_stage *stage, uint64_t base,
+/* As many as these are at most, whatever layers there are: what the workspace has room for and the estimate
+   counts, so that a partition costs the same in every company. */
+static inline uint64_t pim_pooled_parts_at_most(const struct pim_allspark_partition *part)
+{
+    uint64_t capacity = (uint64_t)part->layout.count * part->slots;
+    return (capacity < part->branches ? capacity : part->branches) * part->u;
+}
+
+/* Whether every node has all weights of the stage, so that other partitions may reuse them (Term 1). */
+static inline bool pim_partition_is_whole(const struct pim_allspark_partition *part)
+{
+    return part->v == 1 && part->ring == 1;
+}
+
+/* The workspace of partition `index` of a stage, from address `base` on. */
+void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index, uint64_t base,
                           struct pim_workspace *workspace);
 
 /* Channels of the columns before `column`. */
-static inline uint32_t pim_stage_channels_before(const struct pim_allspark_stage *stage, uint32_t column)
+static inline uint32_t pim_stage_channels_before(const struct pim_allspark_partition *part, uint32_t column)
 {
-    return (uint32_t)pim_share_begin(stage->heads, stage->v, column) * stage->head_channels;
+    return (uint32_t)pim_share_begin(part->heads, part->v, column) * part->head_channels;
 }
 
 /*
@@ -117,35 +149,60 @@ static inline uint32_t pim_stage_channels_before(const struct pim_allspark_stage
  * the columns before `column`, and its own. The parts of all columns add up to `total` also where it is no
  * multiple of the channels.
  */
-static inline uint32_t pim_stage_spread_before(const struct pim_allspark_stage *stage, uint64_t total,
+static inline uint32_t pim_stage_spread_before(const struct pim_allspark_partition *part, uint64_t total,
                                                uint32_t column)
 {
-    return (uint32_t)(total * pim_stage_channels_before(stage, column) / stage->channels);
+    return (uint32_t)(total * pim_stage_channels_before(part, column) / part->channels);
 }
 
-static inline uint32_t pim_stage_spread(const struct pim_allspark_stage *stage, uint64_t total,
+static inline uint32_t pim_stage_spread(const struct pim_allspark_partition *part, uint64_t total,
                                         uint32_t column)
 {
-    return pim_stage_spread_before(stage, total, column + 1) - pim_stage_spread_before(stage, total, column);
+    return pim_stage_spread_before(part, total, column + 1) - pim_stage_spread_before(part, total, column);
 }
 
 /* The largest of these parts: not always that of column 0, the first to be rounded. */
-static inline uint32_t pim_stage_widest(const struct pim_allspark_stage *stage, uint64_t total)
+static inline uint32_t pim_stage_widest(const struct pim_allspark_partition *part, uint64_t total)
 {
     uint32_t most = 0;
-    for (uint32_t column = 0; column < stage->v; column++) {
-        uint32_t width = pim_stage_spread(stage, total, column);
+    for (uint32_t column = 0; column < part->v; column++) {
+        uint32_t width = pim_stage_spread(part, total, column);
         most = width > most ? width : most;
     }
     return most;
 }
 
-/* Sets scheme, ring and temporal layers of every stage, and the memory of the plan (choose.c).
+/* Sets partitions, rings and temporal layers of every stage, and the memory of the plan (choose.c).
    PIM_BAD_INPUT: what does not fit. */
 enum pim_status pim_plan_choose(struct pim_allspark_plan *plan, const struct pim_allspark_options *options,
                                 struct pim_error *error);
 
-/* Fills weight_bytes and workspace_bytes of a stage whose scheme, ring and layers are set. */
+/* Whether the windows of a stage or its partner have more tokens than the map. Tokens that are none get
+   those of the other end of the map, cyclically, when features come back to the windows: a window is not
+   larger than the map, so that a token is there at most PIM_PADDED_COPIES times. */
+enum { PIM_PADDED_COPIES = 4 };
+static inline bool pim_stage_padded(const struct pim_allspark_plan *plan, uint32_t index)
+{
+    const struct pim_allspark_stage *stage = &plan->stage[index], *partner = &plan->stage[stage->partner];
+    const struct pim_allspark_partition *a = &stage->partition[0], *b = &partner->partition[0];
+    return (uint64_t)a->branches * a->tokens != (uint64_t)b->branches * b->tokens;
+}
+
+/* Bytes of a stage's workspace that outlive a temporal layer. */
+uint64_t pim_stage_kept(const struct pim_allspark_stage *stage);
+
+/* Binds the branches of every stage (placement/plan.c): fills slot_of. The layouts are there.
+   PIM_NO_MEMORY. */
+enum pim_status pim_plan_place(struct pim_allspark_plan *plan, struct pim_error *error);
+
+/* Numbers the layers of a stage whose partitions have u, v, ring, layout.count, slots and layers: gives each
+   partition its first layer and its branches. */
+void pim_stage_number(struct pim_allspark_stage *stage);
+
+/* Fills the bytes of a partition; `alone`: its stage has a single layer. */
+void pim_partition_memory(struct pim_allspark_partition *part, bool alone);
+
+/* Fills the bytes of a stage and of its partitions, which are numbered. */
 void pim_stage_memory(struct pim_allspark_stage *stage);
 
 /* Does so for all stages, and fills the bases and sums of the plan. */
@@ -153,6 +210,6 @@ void pim_plan_memory(struct pim_allspark_plan *plan);
 
 /* Bytes of the classifier on each of the nodes that hold a part of it; 0 for a stage without one behind
    it. */
-uint64_t pim_head_bytes(const struct pim_allspark_stage *stage);
+uint64_t pim_head_bytes(const struct pim_allspark_partition *part);
 
 #endif

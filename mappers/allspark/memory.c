@@ -11,18 +11,25 @@ static uint64_t align(uint64_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-struct pim_weight_shape pim_weight_shape(const struct pim_allspark_stage *stage,
+static uint64_t latest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+struct pim_weight_shape pim_weight_shape(const struct pim_allspark_partition *part,
                                          enum pim_allspark_weight weight, uint32_t column)
 {
-    uint32_t q = pim_stage_channels(stage, column);
+    uint32_t q = pim_stage_channels(part, column);
     switch (weight) {
     case PIM_ALLSPARK_MERGE:
-        return (struct pim_weight_shape){.k = stage->merge_inputs, .n = q};
+        return (struct pim_weight_shape){.k = part->merge_inputs, .n = q};
     case PIM_ALLSPARK_EXPAND:
-        return (struct pim_weight_shape){.k = stage->channels,
-                                         .n = pim_stage_spread(stage, stage->hidden, column)};
+        return (struct pim_weight_shape){.k = part->channels,
+                                         .n = pim_stage_spread(part, part->hidden, column)};
     case PIM_ALLSPARK_CONTRACT:
-        return (struct pim_weight_shape){.k = stage->hidden, .n = q};
+        return (struct pim_weight_shape){.k = part->hidden, .n = q};
+    case PIM_ALLSPARK_REDUCTION:
+        return (struct pim_weight_shape){.k = part->reduction * part->channels, .n = q};
     case PIM_ALLSPARK_QUERY:
     case PIM_ALLSPARK_KEY:
     case PIM_ALLSPARK_VALUE:
@@ -30,30 +37,32 @@ struct pim_weight_shape pim_weight_shape(const struct pim_allspark_stage *stage,
     case PIM_ALLSPARK_WEIGHTS:
         break;
     }
-    return (struct pim_weight_shape){.k = stage->channels, .n = q};
+    return (struct pim_weight_shape){.k = part->channels, .n = q};
 }
 
 /* Bytes that each node keeps of a product: the largest share of the widest column, so that addresses are
    the same on all nodes. */
-static uint64_t kept(const struct pim_allspark_stage *stage, enum pim_allspark_weight weight)
+static uint64_t kept(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
 {
-    struct pim_weight_shape shape = pim_weight_shape(stage, weight, 0);
-    return align(pim_share((uint64_t)shape.k * shape.n, stage->ring, 0));
+    struct pim_weight_shape shape = pim_weight_shape(part, weight, 0);
+    return align(pim_share((uint64_t)shape.k * shape.n, part->ring, 0));
 }
 
-uint64_t pim_weight_address(const struct pim_allspark_stage *stage, uint32_t block,
+uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t block,
                             enum pim_allspark_weight weight)
 {
     uint64_t in_block = 0, before = 0;
     for (unsigned other = PIM_ALLSPARK_QUERY; other < PIM_ALLSPARK_WEIGHTS; other++) {
+        if (!pim_weight_exists(part, (enum pim_allspark_weight)other, block))
+            continue;
         if (other < (unsigned)weight)
-            before += kept(stage, (enum pim_allspark_weight)other);
-        in_block += kept(stage, (enum pim_allspark_weight)other);
+            before += kept(part, (enum pim_allspark_weight)other);
+        in_block += kept(part, (enum pim_allspark_weight)other);
     }
-    uint64_t merge = pim_weight_exists(stage, PIM_ALLSPARK_MERGE, 0) ? kept(stage, PIM_ALLSPARK_MERGE) : 0;
+    uint64_t merge = pim_weight_exists(part, PIM_ALLSPARK_MERGE, 0) ? kept(part, PIM_ALLSPARK_MERGE) : 0;
     if (weight == PIM_ALLSPARK_MERGE)
-        return stage->weight_base;
-    return stage->weight_base + merge + block * in_block + before;
+        return part->weight_base;
+    return part->weight_base + merge + block * in_block + before;
 }
 
 static uint64_t take(uint64_t *cursor, uint64_t bytes)
@@ -63,81 +72,164 @@ static uint64_t take(uint64_t *cursor, uint64_t bytes)
     return address;
 }
 
-/* Weights of a phase, when some of them come from other nodes. */
-static uint64_t largest_weights(const struct pim_allspark_stage *stage)
+/* Weights of a phase that come from other nodes: all but the share of the node itself. */
+static uint64_t largest_weights(const struct pim_allspark_partition *part)
 {
     uint64_t largest = 0;
-    for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && stage->ring > 1; weight++) {
-        struct pim_weight_shape shape = pim_weight_shape(stage, (enum pim_allspark_weight)weight, 0);
-        if ((uint64_t)shape.k * shape.n > largest)
-            largest = (uint64_t)shape.k * shape.n;
+    for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses; weight++) {
+        struct pim_weight_shape shape = pim_weight_shape(part, (enum pim_allspark_weight)weight, 0);
+        uint64_t total = (uint64_t)shape.k * shape.n;
+        if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
+            largest = latest(largest, total - pim_share(total, part->ring, part->ring - 1));
     }
     return largest;
 }
 
-static uint64_t latest(uint64_t a, uint64_t b)
+/* Bytes that the workspace keeps for each layer of a partition: features, and inputs of the merging. */
+static uint64_t features_bytes(const struct pim_allspark_partition *part)
 {
-    return a > b ? a : b;
+    return align((uint64_t)pim_stage_tokens(part, 0) * pim_stage_channels(part, 0));
 }
 
-/* Parts that follow each other in `cursor`; `inputs` too when there is one layer alone, whose merging
-   comes first. */
-static uint64_t lay_out_layer(const struct pim_allspark_stage *stage, uint64_t cursor,
-                              struct pim_workspace *workspace)
+static uint64_t inputs_bytes(const struct pim_allspark_partition *part)
 {
-    uint64_t p = pim_stage_tokens(stage, 0), q = pim_stage_channels(stage, 0);
-    uint64_t heads = pim_share(stage->heads, stage->v, 0);
+    uint32_t width = part->embeds ? part->merge_inputs : pim_stage_widest(part, part->merge_inputs);
+    uint64_t inputs = align((uint64_t)pim_stage_tokens(part, 0) * width);
+    /* Once the patches are merged, tokens that leave the branch or come to it are staged there. */
+    return part->shift > 0 ? latest(inputs, 2 * features_bytes(part)) : inputs;
+}
+
+/* Sums of the channels of a column over the tokens of a partition, and as many as any column of the first
+   partition may have of them. */
+static uint64_t sums_bytes(const struct pim_allspark_partition *part)
+{
+    return pim_stage_pools(part) ? align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0)) +
+                                       align(PIM_SUM_BYTES * (uint64_t)part->channels)
+                                 : 0;
+}
+
+/* Parts that follow each other from `cursor` on and that a layer needs while it is worked; `inputs` too when
+   the stage has one layer alone, whose merging comes first. */
+static uint64_t lay_out_scratch(const struct pim_allspark_partition *part, bool alone, uint64_t cursor,
+                                struct pim_workspace *workspace)
+{
+    uint64_t p = pim_stage_tokens(part, 0), q = pim_stage_channels(part, 0);
+    uint64_t heads = pim_share(part->heads, part->v, 0), keys = part->key_tokens;
+    uint64_t reduced = part->reduction > 1 ? pim_stage_keys(part, 0) * (uint64_t)part->channels : 0;
+    workspace->statistics = take(&cursor, part->v > 1 ? p * PIM_STATISTICS_BYTES * part->v : 0);
     uint64_t merging = cursor, attention = cursor, pooling = cursor;
-    if (stage->layers <= 1)
+    if (alone)
         workspace->inputs = take(&merging, workspace->inputs_stride);
-    workspace->merged = take(&merging, stage->embeds || stage->v == 1 ? 0 : p * stage->merge_inputs);
-    workspace->gathered = take(&attention, p * stage->channels); /* feed-forward uses it too */
+    workspace->merged = take(&merging, part->embeds || part->v == 1 ? 0 : p * part->merge_inputs);
+    workspace->gathered = take(&attention, p * part->channels); /* feed-forward uses it too */
     uint64_t forward = attention;
     workspace->query = take(&attention, p * q);
-    workspace->keys = take(&attention, stage->tokens * q);
-    workspace->values = take(&attention, stage->tokens * q);
-    workspace->scores = take(&attention, heads * p * stage->tokens);
-    workspace->hidden = take(&forward, p * stage->hidden);
+    workspace->keys = take(&attention, keys * q);
+    workspace->values = take(&attention, keys * q);
+    workspace->scores = take(&attention, heads * p * keys);
+    workspace->reduction_inputs = take(&attention, reduced * part->reduction);
+    workspace->reduced = take(&attention, reduced);
+    workspace->hidden = take(&forward, p * part->hidden);
     /* the one token that is classified, in `gathered` */
-    (void)take(&pooling, stage->classes > 0 ? stage->channels : 0);
-    workspace->pooled =
-        take(&pooling, pim_stage_pools(stage) ? pim_pooled_parts(stage) * PIM_SUM_BYTES * q : 0);
-    workspace->logits = take(&pooling, pim_share(stage->classes, stage->v, 0));
-    return latest(latest(attention, forward), latest(merging, pooling));
+    (void)take(&pooling, part->classes > 0 ? part->channels : 0);
+    workspace->pooled = take(
+        &pooling,
+        pim_stage_pools(part) ? (pim_pooled_parts_at_most(part) + PIM_PARTITIONS) * PIM_SUM_BYTES * q : 0);
+    workspace->logits = take(&pooling, pim_share(part->classes, part->v, 0));
+    cursor = latest(latest(attention, forward), latest(merging, pooling));
+    workspace->weights = take(&cursor, largest_weights(part));
+    return cursor;
 }
 
-void pim_workspace_layout(const struct pim_allspark_stage *stage, uint64_t base,
+void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index, uint64_t base,
                           struct pim_workspace *workspace)
 {
-    uint64_t p = pim_stage_tokens(stage, 0), q = pim_stage_channels(stage, 0), layers = stage->layers;
-    uint32_t width = stage->embeds ? stage->merge_inputs : pim_stage_widest(stage, stage->merge_inputs);
+    const struct pim_allspark_partition *part = &stage->partition[index];
+    bool alone = stage->layers == 1;
     uint64_t cursor = base;
-    workspace->features_stride = align(p * q);
-    workspace->inputs_stride = align(p * width);
-    workspace->features = take(&cursor, layers * workspace->features_stride);
-    workspace->statistics = take(&cursor, stage->v > 1 ? p * PIM_STATISTICS_BYTES * stage->v : 0);
-    if (layers > 1)
-        workspace->inputs = take(&cursor, layers * workspace->inputs_stride);
-    cursor = lay_out_layer(stage, cursor, workspace);
-    workspace->weights = take(&cursor, largest_weights(stage));
-    workspace->end = cursor;
+    for (uint32_t i = 0; i < stage->partitions; i++) {
+        const struct pim_allspark_partition *other = &stage->partition[i];
+        uint64_t features = take(&cursor, other->layers * features_bytes(other));
+        uint64_t inputs = take(&cursor, alone ? 0 : other->layers * inputs_bytes(other));
+        uint64_t sums = take(&cursor, sums_bytes(other));
+        if (i != index)
+            continue;
+        workspace->features = features;
+        workspace->inputs = inputs;
+        workspace->sums = sums;
+        workspace->collected = sums + align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0));
+    }
+    workspace->features_stride = features_bytes(part);
+    workspace->inputs_stride = inputs_bytes(part);
+    workspace->end = lay_out_scratch(part, alone, cursor, workspace);
 }
 
-uint64_t pim_head_bytes(const struct pim_allspark_stage *stage)
+uint64_t pim_head_bytes(const struct pim_allspark_partition *part)
 {
-    return align(pim_share(stage->classes, stage->v, 0) * stage->channels);
+    return align(pim_share(part->classes, part->v, 0) * part->channels);
+}
+
+void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
+{
+    part->weight_bytes = 0;
+    for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && !part->reuses; weight++)
+        if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
+            part->weight_bytes += kept(part, (enum pim_allspark_weight)weight) *
+                                  (weight == PIM_ALLSPARK_MERGE ? 1 : part->blocks);
+    struct pim_workspace workspace = {.inputs_stride = inputs_bytes(part)};
+    part->layer_bytes = features_bytes(part) + (alone ? 0 : inputs_bytes(part));
+    part->sum_bytes = sums_bytes(part);
+    part->scratch_bytes = lay_out_scratch(part, alone, 0, &workspace);
+}
+
+void pim_stage_number(struct pim_allspark_stage *stage)
+{
+    uint32_t layer = 0, branch = 0;
+    for (uint32_t i = 0; i < stage->partitions; i++) {
+        struct pim_allspark_partition *part = &stage->partition[i];
+        uint64_t room = (uint64_t)part->layers * part->layout.count * part->slots;
+        part->first_layer = layer;
+        part->first_branch = branch;
+        part->layer_branches = part->branches - branch < room ? part->branches - branch : (uint32_t)room;
+        layer += part->layers;
+        branch += part->layer_branches;
+    }
+    stage->layers = layer;
 }
 
 void pim_stage_memory(struct pim_allspark_stage *stage)
 {
+    uint64_t kept_bytes = 0, scratch = 0;
     stage->weight_bytes = 0;
-    for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS; weight++)
-        if (pim_weight_exists(stage, (enum pim_allspark_weight)weight, 0))
-            stage->weight_bytes += kept(stage, (enum pim_allspark_weight)weight) *
-                                   (weight == PIM_ALLSPARK_MERGE ? 1 : stage->blocks);
-    struct pim_workspace workspace;
-    pim_workspace_layout(stage, 0, &workspace);
-    stage->workspace_bytes = workspace.end;
+    for (uint32_t i = 0; i < stage->partitions; i++) {
+        struct pim_allspark_partition *part = &stage->partition[i];
+        pim_partition_memory(part, stage->layers == 1);
+        stage->weight_bytes += part->weight_bytes;
+        kept_bytes += part->layers * part->layer_bytes + part->sum_bytes;
+        scratch = latest(scratch, part->scratch_bytes);
+    }
+    stage->workspace_bytes = kept_bytes + scratch;
+}
+
+uint64_t pim_stage_kept(const struct pim_allspark_stage *stage)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < stage->partitions; i++)
+        bytes += stage->partition[i].layers * stage->partition[i].layer_bytes + stage->partition[i].sum_bytes;
+    return bytes;
+}
+
+/* What a stage and its partner need while features go from one to the other: those of both, staged, behind
+   the features of both, which lie upon each other. */
+static uint64_t hand_over_bytes(const struct pim_allspark_plan *plan, uint32_t index)
+{
+    uint64_t own = pim_stage_kept(&plan->stage[index]),
+             other = pim_stage_kept(&plan->stage[plan->stage[index].partner]);
+    if (plan->stage[index].partner == index)
+        return 0;
+    /* Windows that are not whole take some tokens again, at most four times each. */
+    uint64_t copies = pim_stage_padded(plan, index) ? PIM_PADDED_COPIES : 1;
+    return latest(own, other) + copies * (own + other);
 }
 
 void pim_plan_memory(struct pim_allspark_plan *plan)
@@ -146,13 +238,24 @@ void pim_plan_memory(struct pim_allspark_plan *plan)
     plan->workspace_bytes = 0;
     for (uint32_t s = 0; s < plan->stages; s++) {
         struct pim_allspark_stage *stage = &plan->stage[s];
+        uint64_t whole = cursor; /* address of the copy that others reuse */
         pim_stage_memory(stage);
-        stage->weight_base = cursor;
-        cursor += stage->weight_bytes;
+        for (uint32_t i = 0; i < stage->partitions; i++) {
+            struct pim_allspark_partition *part = &stage->partition[i];
+            part->weight_base = cursor;
+            if (pim_partition_is_whole(part))
+                whole = cursor;
+            cursor += part->weight_bytes;
+        }
+        for (uint32_t i = 0; i < stage->partitions; i++)
+            if (stage->partition[i].reuses)
+                stage->partition[i].weight_base = whole;
         plan->workspace_bytes = latest(plan->workspace_bytes, stage->workspace_bytes);
     }
+    for (uint32_t s = 0; s < plan->stages; s++)
+        plan->workspace_bytes = latest(plan->workspace_bytes, hand_over_bytes(plan, s));
     plan->head_base = cursor;
-    plan->head_bytes = pim_head_bytes(&plan->stage[plan->stages - 1]);
+    plan->head_bytes = pim_head_bytes(&plan->stage[plan->stages - 1].partition[0]);
     plan->weight_bytes = cursor + plan->head_bytes;
     plan->workspace_base = plan->weight_bytes;
 }

@@ -7,32 +7,62 @@
 
 /* --- the shape of a stage --- */
 
-static enum pim_status read_stage(const struct pim_network *network, uint32_t index,
-                                  struct pim_allspark_stage *stage, struct pim_error *error)
+/* Adds the stage of the plan with the blocks first, first + step ... of a stage of the network. */
+static enum pim_status read_blocks(const struct pim_network *network, uint32_t index, uint32_t first,
+                                   uint32_t step, struct pim_allspark_plan *plan, struct pim_error *error)
 {
     const struct pim_transformer *transformer = network->transformer;
     const struct pim_transformer_stage *source = &transformer->stage[index];
-    const struct pim_transformer_block *block = &transformer->block[source->first_block];
+    const struct pim_transformer_block *block = &transformer->block[source->first_block + first];
     const struct pim_attention *attention = &block->attention[0];
-    if (block->attentions != 1 || attention->granularities != 1 ||
-        attention->key_tokens != attention->query_tokens || block->reduction != 1 ||
-        (transformer->family != PIM_FAMILY_SWIN && transformer->family != PIM_FAMILY_VIT))
+    if (plan->stages == PIM_STAGES)
+        return pim_fail(error, PIM_BAD_INPUT, "%s has more than %d kinds of blocks: so many can be mapped",
+                        network->name, PIM_STAGES);
+    struct pim_allspark_stage *stage = &plan->stage[plan->stages];
+    stage->partition = calloc(1, sizeof *stage->partition);
+    if (!stage->partition)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    stage->partitions = 1;
+    stage->of = index;
+    stage->first_block = first;
+    stage->block_step = step;
+    stage->partner = plan->stages++;
+    bool merges = first == 0, shifts = step == 1 && source->blocks > 1;
+    stage->partition[0] = (struct pim_allspark_partition){
+        .branches = attention->branches,
+        .tokens = attention->query_tokens,
+        .key_tokens = attention->key_tokens,
+        .reduction = block->reduction * block->reduction,
+        .shift = shifts ? transformer->block[source->first_block + 1].shift : 0,
+        .heads = attention->heads,
+        .head_channels = attention->head_channels,
+        .channels = block->channels,
+        .hidden = block->hidden_channels,
+        .merge_inputs = merges ? source->merge_inputs : 0,
+        .blocks = (source->blocks - first + step - 1) / step,
+        .class_tokens = source->class_tokens,
+        .embeds = index == 0 && merges};
+    return PIM_OK;
+}
+
+static enum pim_status read_stage(const struct pim_network *network, uint32_t index,
+                                  struct pim_allspark_plan *plan, struct pim_error *error)
+{
+    const struct pim_transformer *transformer = network->transformer;
+    uint32_t blocks = transformer->stage[index].blocks, last_kind = (blocks - 1) % 2;
+    enum pim_family family = transformer->family;
+    if (family == PIM_FAMILY_FOCAL || family == PIM_FAMILY_CSWIN)
         return pim_fail(error, PIM_BAD_INPUT,
                         "%s: the attention of the %s family is not mapped yet (stage %" PRIu32
-                        "): networks of the families swin and vit are",
-                        network->name, pim_family_name(transformer->family), index + 1);
-    *stage =
-        (struct pim_allspark_stage){.branches = attention->branches,
-                                    .tokens = attention->query_tokens,
-                                    .heads = attention->heads,
-                                    .head_channels = attention->head_channels,
-                                    .channels = block->channels,
-                                    .hidden = block->hidden_channels,
-                                    .merge_inputs = source->merge_inputs,
-                                    .blocks = source->blocks,
-                                    .class_tokens = source->class_tokens,
-                                    .embeds = index == 0,
-                                    .classes = index + 1 == transformer->stages ? transformer->classes : 0};
+                        "): networks of the families swin, vit, pvt and twins are",
+                        network->name, pim_family_name(family), index + 1);
+    if (family != PIM_FAMILY_TWINS || blocks == 1)
+        return read_blocks(network, index, 0, 1, plan, error);
+    if (read_blocks(network, index, 1 - last_kind, 2, plan, error) != PIM_OK ||
+        read_blocks(network, index, last_kind, 2, plan, error) != PIM_OK)
+        return error->status;
+    plan->stage[plan->stages - 1].partner = plan->stages - 2;
+    plan->stage[plan->stages - 2].partner = plan->stages - 1;
     return PIM_OK;
 }
 
@@ -40,30 +70,39 @@ static enum pim_status read_stage(const struct pim_network *network, uint32_t in
 
 static enum pim_status lay_out(struct pim_allspark_plan *plan, struct pim_error *error)
 {
-    for (uint32_t i = 0; i < plan->stages; i++) {
-        struct pim_allspark_stage *stage = &plan->stage[i];
-        if (!pim_allspark_layout(plan->hardware.height, plan->hardware.width, stage->ring, stage->v,
-                                 &stage->layout))
-            return pim_fail(error, PIM_NO_MEMORY, "out of memory for the layout of stage %" PRIu32, i + 1);
-    }
-    return PIM_OK;
+    for (uint32_t i = 0; i < plan->stages; i++)
+        for (uint32_t j = 0; j < plan->stage[i].partitions; j++) {
+            struct pim_allspark_partition *part = &plan->stage[i].partition[j];
+            if (!pim_allspark_layout(plan->hardware.height, plan->hardware.width, part->ring, part->v,
+                                     &part->layout))
+                return pim_fail(error, PIM_NO_MEMORY, "out of memory for the layout of stage %" PRIu32,
+                                i + 1);
+        }
+    return pim_plan_place(plan, error);
 }
 
 static enum pim_status make(const struct pim_network *network, const struct pim_allspark_options *options,
                             struct pim_allspark_plan *plan, struct pim_error *error)
 {
-    plan->stages = network->transformer->stages;
+    for (uint32_t i = 0; i < network->transformer->stages; i++)
+        if (read_stage(network, i, plan, error) != PIM_OK)
+            return error->status;
+    plan->stage[plan->stages - 1].partition[0].classes = network->transformer->classes;
     if (options->scheme == PIM_ALLSPARK_EXPLICIT && options->explicit_count != 1 &&
         options->explicit_count != plan->stages)
         return pim_fail(error, PIM_BAD_INPUT,
                         "%" PRIu32 " partitions for %" PRIu32
                         " stages: give one for all, or one for each stage",
                         options->explicit_count, plan->stages);
-    for (uint32_t i = 0; i < plan->stages; i++)
-        if (read_stage(network, i, &plan->stage[i], error) != PIM_OK)
-            return error->status;
     if (pim_plan_choose(plan, options, error) != PIM_OK)
         return error->status;
+    if (plan->weight_bytes + plan->workspace_bytes > plan->hardware.memory_bytes)
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "%s does not fit: while features go from one kind of blocks to the other a node needs "
+            "%" PRIu64 " bytes (weights %" PRIu64 ", workspace %" PRIu64 ") and has %" PRIu64,
+            network->name, plan->weight_bytes + plan->workspace_bytes, plan->weight_bytes,
+            plan->workspace_bytes, plan->hardware.memory_bytes);
     return lay_out(plan, error);
 }
 
@@ -86,25 +125,42 @@ enum pim_status pim_allspark_plan(const struct pim_network *network,
 void pim_allspark_plan_terminate(struct pim_allspark_plan *plan)
 {
     for (uint32_t i = 0; i < PIM_STAGES; i++) {
-        free(plan->stage[i].layout.tiles);
-        plan->stage[i].layout = (struct pim_allspark_layout){0};
+        struct pim_allspark_stage *stage = &plan->stage[i];
+        for (uint32_t j = 0; j < stage->partitions; j++)
+            free(stage->partition[j].layout.tiles);
+        free(stage->partition);
+        free(stage->slot_of);
+        *stage = (struct pim_allspark_stage){0};
     }
 }
 
 /* --- counts --- */
 
-/* Weights of one block without merging: query, key, value, projection, and the two feed-forward layers. */
-static uint64_t block_weights(const struct pim_allspark_stage *stage)
+/* Weights of one block without merging: query, key, value, projection, the two feed-forward layers, and the
+   reduction. */
+static uint64_t block_weights(const struct pim_allspark_partition *part)
 {
-    uint64_t channels = stage->channels;
-    return 4 * channels * channels + 2 * channels * stage->hidden;
+    uint64_t channels = part->channels;
+    uint64_t reduction = part->reduction > 1 ? part->reduction * channels * channels : 0;
+    return 4 * channels * channels + 2 * channels * part->hidden + reduction;
+}
+
+/* Multiply-accumulates of one block of a branch. */
+static uint64_t block_macs(const struct pim_allspark_partition *part)
+{
+    uint64_t channels = part->channels, tokens = part->tokens, keys = part->key_tokens;
+    uint64_t each_token = 2 * channels * channels + 2 * channels * part->hidden; /* query, projection */
+    uint64_t each_key =
+        2 * channels * channels + (part->reduction > 1 ? part->reduction * channels * channels : 0);
+    return tokens * each_token + keys * each_key + 2 * tokens * keys * channels;
 }
 
 uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan)
 {
-    uint64_t bytes = (uint64_t)plan->network->transformer->classes * plan->stage[plan->stages - 1].channels;
+    uint64_t bytes =
+        (uint64_t)plan->network->transformer->classes * plan->stage[plan->stages - 1].partition[0].channels;
     for (uint32_t i = 0; i < plan->stages; i++) {
-        const struct pim_allspark_stage *stage = &plan->stage[i];
+        const struct pim_allspark_partition *stage = &plan->stage[i].partition[0];
         bytes += stage->blocks * block_weights(stage) + (uint64_t)stage->merge_inputs * stage->channels;
     }
     return bytes;
@@ -112,14 +168,24 @@ uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan)
 
 uint64_t pim_allspark_macs(const struct pim_allspark_plan *plan)
 {
-    uint64_t macs = (uint64_t)plan->network->transformer->classes * plan->stage[plan->stages - 1].channels;
+    uint64_t macs =
+        (uint64_t)plan->network->transformer->classes * plan->stage[plan->stages - 1].partition[0].channels;
     for (uint32_t i = 0; i < plan->stages; i++) {
-        const struct pim_allspark_stage *stage = &plan->stage[i];
-        uint64_t tokens = (uint64_t)stage->branches * stage->tokens;
-        uint64_t attention = 2 * tokens * stage->tokens * stage->channels;
-        macs += stage->blocks * (tokens * block_weights(stage) + attention);
-        macs += (tokens - (uint64_t)stage->branches * stage->class_tokens) * stage->merge_inputs *
-                stage->channels;
+        const struct pim_allspark_partition *part = &plan->stage[i].partition[0];
+        macs += (uint64_t)part->blocks * part->branches * block_macs(part);
+        macs += (uint64_t)part->branches * (part->tokens - part->class_tokens) * part->merge_inputs *
+                part->channels;
+    }
+    return macs;
+}
+
+uint64_t pim_allspark_omitted_macs(const struct pim_network *network)
+{
+    uint64_t macs = 0;
+    for (uint32_t i = 0; i < network->graph.count; i++) {
+        const struct pim_layer *layer = &network->graph.layers[i];
+        if (layer->operation == PIM_OPERATOR_CONVOLUTION && layer->role == PIM_ROLE_POSITION)
+            macs += layer->macs;
     }
     return macs;
 }

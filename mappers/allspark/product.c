@@ -20,7 +20,7 @@ static uint32_t segment_width(const struct pim_emitter *emitter, const struct pi
                               uint32_t segment)
 {
     return product->segments == 1 ? product->k
-                                  : product->segment_width(emitter->stage, product->segment_total, segment);
+                                  : product->segment_width(emitter->part, product->segment_total, segment);
 }
 
 /* ACU passes over each output element, for the estimate: softmax reads its rows three times, a residual is
@@ -137,11 +137,11 @@ static uint64_t load_input(struct pim_emitter *emitter, const struct input_tile 
 static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_product *product, uint64_t offset,
                              uint64_t bytes)
 {
-    const struct pim_allspark_stage *stage = emitter->stage;
+    const struct pim_allspark_partition *part = emitter->part;
     uint64_t total = (uint64_t)product->k * product->n;
-    uint64_t begin = pim_share_begin(total, stage->ring, emitter->place.ring);
-    uint64_t end = begin + pim_share(total, stage->ring, emitter->place.ring);
-    uint64_t home = pim_weight_address(stage, product->block, product->weight);
+    uint64_t begin = pim_share_begin(total, part->ring, emitter->place.ring);
+    uint64_t end = begin + pim_share(total, part->ring, emitter->place.ring);
+    uint64_t home = pim_weight_address(part, product->block, product->weight);
     uint64_t last = PIM_NOTHING;
     while (bytes > 0) {
         uint64_t stop, address;
@@ -149,13 +149,13 @@ static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_produ
             address = home + (offset - begin);
             stop = end;
         } else {
-            address = emitter->workspace.weights + offset;
+            address = emitter->workspace.weights + offset - (offset < begin ? 0 : end - begin);
             stop = offset < begin ? begin : total;
         }
-        uint64_t part = stop - offset < bytes ? stop - offset : bytes;
-        last = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, address, part, 0, 1, PIM_NOTHING);
-        offset += part;
-        bytes -= part;
+        uint64_t piece = stop - offset < bytes ? stop - offset : bytes;
+        last = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, address, piece, 0, 1, PIM_NOTHING);
+        offset += piece;
+        bytes -= piece;
     }
     return last;
 }

@@ -126,6 +126,19 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     estimate->total = 2 * pim_estimate_access(hardware) + first + middle + last_vector + last_store;
 }
 
+/*
+ * Depth of the tiles of `span`: as few as the buffers allow, and those equally deep (in whole folds). A short
+ * last tile would leave the double buffer without work for the loads of the deep one behind it.
+ */
+static uint32_t even_depth(uint32_t span, uint64_t deepest, uint32_t grain)
+{
+    if (span <= deepest)
+        return span;
+    uint32_t depth = round_down(minimum(deepest, span), grain);
+    uint64_t even = ceil_divide(ceil_divide(span, ceil_divide(span, depth)), grain) * grain;
+    return even < depth ? (uint32_t)even : depth;
+}
+
 /* Fills n and k of a tiling whose m and residence are given; false when nothing fits. */
 static bool complete(const struct product *product, uint64_t output_space, struct pim_tiling *tiling)
 {
@@ -145,8 +158,7 @@ static bool complete(const struct product *product, uint64_t output_space, struc
         deepest = hardware->input_bytes / 2 / tiling->m;
     if (deepest == 0)
         return false;
-    tiling->k = product->span <= deepest ? product->span
-                                         : round_down(minimum(deepest, product->span), hardware->pe_rows);
+    tiling->k = even_depth(product->span, deepest, hardware->pe_rows);
     return true;
 }
 

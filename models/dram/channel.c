@@ -150,8 +150,7 @@ uint64_t pim_dram_channel_wait(struct pim_dram_channel *channel, bool write)
     return cycle - 1;
 }
 
-/* Does a waiting write hold the data of this location? */
-static bool write_waits(const struct pim_dram_channel *channel, const struct pim_dram_location *location)
+bool write_waits(const struct pim_dram_channel *channel, const struct pim_dram_location *location)
 {
     if (channel->filter[filter_index(location->bank, location->row, location->column)] == 0)
         return false;
@@ -178,8 +177,10 @@ bool pim_dram_channel_offer(struct pim_dram_channel *channel, uint64_t cycle,
     }
     if (is_full(channel, write))
         return false;
+    if (channel->next_age >> AGE_BITS)
+        waiting_renumber(channel);
     int16_t number = channel->free_entries[--channel->free_count];
-    channel->entries[number] = (struct entry){.arrived = cycle,
+    channel->entries[number] = (struct entry){.age = channel->next_age++,
                                               .first_command = NEVER,
                                               .request = request,
                                               .row = location->row,

@@ -109,6 +109,28 @@ void pim_dram_channel_advance(struct pim_dram_channel *channel, uint64_t cycle);
 bool pim_dram_channel_offer(struct pim_dram_channel *channel, uint64_t cycle,
                             const struct pim_dram_location *location, bool write, uint64_t request);
 
+/* A run of accesses to consecutive columns of one row. Access i counts as request `request` + i x `stride`
+ * (stride 0: parts of one request; else 1). */
+struct pim_dram_run {
+    struct pim_dram_location location; /* of the first access */
+    uint32_t count;                    /* they end with the row at the latest */
+    bool write;
+    uint64_t request;
+    uint32_t stride;
+    uint64_t *arrived; /* for each request the cycle in which (the first part of) it was accepted; or NULL */
+};
+
+/*
+ * The fast path of a stream: accesses of `run` are handed over from *cycle on, one in a cycle as the queue
+ * has room. As long as every waiting request of its direction is for the bank of the run, those in front hit
+ * its open row, and nothing else can come in between, column commands follow one another with a fixed
+ * distance. Hands over as many accesses as that holds for, and sets *cycle to that in which the last of them
+ * was accepted; 0: the rules have to be worked through for the first one. All cycles are those of
+ * pim_dram_channel_offer and _wait, access by access.
+ */
+uint32_t pim_dram_channel_stream(struct pim_dram_channel *channel, const struct pim_dram_run *run,
+                                 uint64_t *cycle);
+
 /* Executes cycles until the queue for reads or for writes has room; returns the cycle. */
 uint64_t pim_dram_channel_wait(struct pim_dram_channel *channel, bool write);
 

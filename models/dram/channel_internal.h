@@ -1,7 +1,7 @@
 /*
  * What the parts of a channel share: rules.c (the compiled table), channel.c (requests in and out),
- * channel_plan.c (which command comes next), channel_issue.c (what a command does), channel_maintenance.c
- * (refresh and page policy).
+ * channel_plan.c (which command comes next), channel_issue.c (what a command does), channel_stream.c (many
+ * column commands at once), channel_maintenance.c (refresh and page policy).
  *
  * The earliest cycle of a command at a bank is the maximum of three numbers: of the bank, of its group and of
  * its rank. Constraints of wider scope are pushed into all ranks they reach when a command issues.
@@ -16,8 +16,9 @@ enum class { CLASS_READ, CLASS_WRITE, CLASS_ACT, CLASS_PRE, CLASS_PREA, CLASS_RE
 
 enum {
     NO_ENTRY = -1,
-    EFFECTS_MAX = 48, /* of one command */
-    FILTER_SIZE = 256 /* counting filter over the addresses of waiting writes */
+    EFFECTS_MAX = 48,  /* of one command */
+    FILTER_SIZE = 256, /* counting filter over the addresses of waiting writes */
+    AGE_BITS = 40
 };
 #define NEVER UINT64_MAX
 #define NO_ROW UINT32_MAX
@@ -43,10 +44,11 @@ struct pim_dram_rules {
     struct effects effects[PIM_DRAM_COMMANDS];
     uint32_t four_activates; /* tFAW */
     uint32_t read_latency, write_latency;
+    uint32_t column_step[2];          /* RD -> RD, WR -> WR of one bank */
     uint32_t read_close, write_close; /* RDA, WRA -> its automatic precharge, */
     uint32_t activate_close;          /* which is not before ACT + this */
     uint32_t refresh_interval;        /* between due refreshes of a rank, or of its banks in turn */
-    uint32_t ranks, banks_per_rank, banks_per_group, ranks_per_pseudo;
+    uint32_t ranks, banks_per_rank, banks_per_group, groups_per_rank, ranks_per_pseudo;
 };
 
 /* Requests of one direction that wait for one bank, oldest first. hit and other are kept while the bank is
@@ -55,7 +57,7 @@ struct waiting {
     int16_t first, last;
     int16_t hit;                            /* the oldest that needs the open row */
     int16_t other;                          /* the oldest that needs another row */
-    uint64_t first_age, hit_age, other_age; /* their arrivals, where there is one */
+    uint64_t first_age, hit_age, other_age; /* where there is one */
 };
 
 struct bank {
@@ -65,7 +67,9 @@ struct bank {
     uint32_t accesses;         /* of the open row */
     uint64_t used;             /* cycle of the last ACT, RD or WR */
     uint64_t opened;           /* cycle of the last ACT */
+    uint64_t active_age;       /* where there is one: */
     int16_t active;            /* request whose row was opened and that was not served yet */
+    uint8_t active_class;      /* CLASS_READ or CLASS_WRITE */
     uint8_t rank, group;       /* in the channel */
     bool closing;              /* the page policy has asked for its PRE */
 };
@@ -89,7 +93,7 @@ struct rank {
 };
 
 struct entry {
-    uint64_t arrived; /* also the age: no two requests of a channel arrive in one cycle */
+    uint64_t age; /* requests of a channel are numbered as they arrive, below 1 << AGE_BITS */
     uint64_t first_command;
     uint64_t request;
     uint32_t row, column;
@@ -135,6 +139,7 @@ struct pim_dram_channel {
     uint32_t maintenance_first, maintenance_count;
     uint32_t free_count;
     uint64_t last_completion;
+    uint64_t next_age;
     uint32_t index;
     uint32_t maintenance_mask; /* size of the queue - 1, a power of two above ranks + banks */
     struct pim_dram_counters counters;
@@ -167,7 +172,10 @@ static inline unsigned filter_index(uint32_t bank, uint32_t row, uint32_t column
     return (bank * 67 + row * 31 + column) & (FILTER_SIZE - 1);
 }
 
-/* channel.c */
+/* channel.c: does a waiting write hold the data of this location? */
+bool write_waits(const struct pim_dram_channel *channel, const struct pim_dram_location *location);
+
+/* channel_plan.c */
 bool write_mode_changes(const struct pim_dram_channel *channel);
 
 /* channel_plan.c: fills column, row and close_time. */
@@ -180,6 +188,18 @@ void channel_issue(struct pim_dram_channel *channel, const struct choice *choice
 /* Puts an entry at the end of its bank's list, or takes it out. */
 void waiting_add(struct pim_dram_channel *channel, int16_t entry);
 void waiting_remove(struct pim_dram_channel *channel, int16_t entry);
+/* Commands of a stream (channel_stream.c) act like the last of them. */
+void forbid_later(struct pim_dram_channel *channel, enum pim_dram_command command, struct bank *bank,
+                  uint64_t cycle);
+/* Tells the sink of a command. */
+void record(const struct pim_dram_channel *channel, uint64_t cycle, enum pim_dram_command command,
+            uint32_t bank, uint32_t row, uint32_t column);
+/* Finds hit and other among the waiting requests (at least one) of a bank whose row is open; one of the
+ * two is the first. */
+void waiting_sort(struct pim_dram_channel *channel, struct waiting *waiting, unsigned write, unsigned bank,
+                  uint32_t row);
+/* Gives the requests that are there the ages from 0 on, in the same order. */
+void waiting_renumber(struct pim_dram_channel *channel);
 
 /* channel_maintenance.c */
 void maintenance_refresh_due(struct pim_dram_channel *channel);

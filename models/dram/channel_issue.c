@@ -5,8 +5,8 @@
 
 #include <assert.h>
 
-static void record(const struct pim_dram_channel *channel, uint64_t cycle, enum pim_dram_command command,
-                   uint32_t bank, uint32_t row, uint32_t column)
+void record(const struct pim_dram_channel *channel, uint64_t cycle, enum pim_dram_command command,
+            uint32_t bank, uint32_t row, uint32_t column)
 {
     const struct pim_dram_record entry = {
         cycle, row, column, (uint16_t)channel->index, (uint8_t)command, (uint8_t)bank};
@@ -36,8 +36,8 @@ static void forbid_other_ranks(struct pim_dram_channel *channel, const struct ef
 }
 
 /* Makes later commands wait; `bank` is the command's bank, or any of the rank for a command to a rank. */
-static void forbid_later(struct pim_dram_channel *channel, enum pim_dram_command command, struct bank *bank,
-                         uint64_t cycle)
+void forbid_later(struct pim_dram_channel *channel, enum pim_dram_command command, struct bank *bank,
+                  uint64_t cycle)
 {
     const struct effects *effects = &channel->rules->effects[command];
     uint32_t i = 0;
@@ -84,7 +84,7 @@ static void set_hit(struct pim_dram_channel *channel, struct waiting *waiting, u
     uint64_t bit = UINT64_C(1) << bank;
     waiting->hit = entry;
     if (entry >= 0) {
-        waiting->hit_age = channel->entries[entry].arrived;
+        waiting->hit_age = channel->entries[entry].age;
         channel->hit_banks[write] |= bit;
     } else {
         channel->hit_banks[write] &= ~bit;
@@ -97,16 +97,15 @@ static void set_other(struct pim_dram_channel *channel, struct waiting *waiting,
     uint64_t bit = UINT64_C(1) << bank;
     waiting->other = entry;
     if (entry >= 0) {
-        waiting->other_age = channel->entries[entry].arrived;
+        waiting->other_age = channel->entries[entry].age;
         channel->other_banks[write] |= bit;
     } else {
         channel->other_banks[write] &= ~bit;
     }
 }
 
-/* Finds hit and other of a bank that opens; one of them is its first request. */
-static void sort_waiting(struct pim_dram_channel *channel, struct waiting *waiting, unsigned write,
-                         unsigned bank, uint32_t row)
+void waiting_sort(struct pim_dram_channel *channel, struct waiting *waiting, unsigned write, unsigned bank,
+                  uint32_t row)
 {
     int16_t first = waiting->first, next = channel->entries[first].next;
     bool hits = channel->entries[first].row == row;
@@ -125,7 +124,7 @@ static void bank_open(struct pim_dram_channel *channel, struct bank *bank, uint3
     for (unsigned i = 0; i < 2; i++) {
         struct waiting *waiting = &bank->waiting[i];
         if (waiting->first >= 0)
-            sort_waiting(channel, waiting, i, number, row);
+            waiting_sort(channel, waiting, i, number, row);
     }
     struct rank *rank = &channel->ranks[bank->rank];
     rank->open++;
@@ -168,7 +167,7 @@ void waiting_add(struct pim_dram_channel *channel, int16_t number)
         channel->entries[waiting->last].next = number;
     } else {
         waiting->first = number;
-        waiting->first_age = entry->arrived;
+        waiting->first_age = entry->age;
     }
     waiting->last = number;
     channel->waiting_banks[entry->write] |= UINT64_C(1) << entry->bank;
@@ -193,7 +192,7 @@ void waiting_remove(struct pim_dram_channel *channel, int16_t number)
     } else {
         waiting->first = entry->next;
         if (entry->next >= 0)
-            waiting->first_age = channel->entries[entry->next].arrived;
+            waiting->first_age = channel->entries[entry->next].age;
     }
     if (entry->next >= 0)
         channel->entries[entry->next].previous = entry->previous;
@@ -206,6 +205,49 @@ void waiting_remove(struct pim_dram_channel *channel, int16_t number)
         channel->filter[filter_index(entry->bank, entry->row, entry->column)]--;
     if (bank->row != NO_ROW && waiting->hit == number)
         set_hit(channel, waiting, entry->write, entry->bank, find(channel, entry->next, bank->row, true));
+}
+
+/* The request with the least age above `age` (or of any age, for NEVER); NULL: none. */
+static struct entry *next_younger(struct pim_dram_channel *channel, uint64_t age)
+{
+    struct entry *found = NULL;
+    for (uint32_t i = 0; i < channel->rules->ranks * channel->rules->banks_per_rank; i++) {
+        const struct bank *bank = &channel->banks[i];
+        const int16_t starts[] = {bank->active, bank->waiting[0].first, bank->waiting[1].first};
+        for (unsigned j = 0; j < 3; j++)
+            for (int16_t at = starts[j]; at >= 0; at = j > 0 ? channel->entries[at].next : NO_ENTRY) {
+                struct entry *entry = &channel->entries[at];
+                if (entry->age + 1 > age + 1 && (!found || entry->age < found->age))
+                    found = entry;
+            }
+    }
+    return found;
+}
+
+void waiting_renumber(struct pim_dram_channel *channel)
+{
+    uint64_t last = NEVER;
+    struct entry *entry;
+    /* A new age is never above the old one, which is never above `last`: no request is found twice. */
+    for (channel->next_age = 0; (entry = next_younger(channel, last)) != NULL; channel->next_age++) {
+        last = entry->age;
+        entry->age = channel->next_age;
+    }
+    for (uint32_t i = 0; i < channel->rules->ranks * channel->rules->banks_per_rank; i++) {
+        struct bank *bank = &channel->banks[i];
+        if (bank->active >= 0)
+            bank->active_age = channel->entries[bank->active].age;
+        for (unsigned j = 0; j < 2; j++) {
+            struct waiting *waiting = &bank->waiting[j];
+            if (waiting->first >= 0)
+                waiting->first_age = channel->entries[waiting->first].age;
+            if (waiting->hit >= 0)
+                waiting->hit_age = channel->entries[waiting->hit].age;
+            if (waiting->other >= 0)
+                waiting->other_age = channel->entries[waiting->other].age;
+        }
+    }
+    channel->planned = false;
 }
 
 static void first_command(struct entry *entry, uint64_t cycle, uint64_t *counter)
@@ -269,6 +311,8 @@ static void issue_row(struct pim_dram_channel *channel, const struct choice *cho
     first_command(entry, cycle, &channel->counters.row_misses);
     waiting_remove(channel, choice->entry);
     bank->active = choice->entry;
+    bank->active_age = entry->age;
+    bank->active_class = entry->write ? CLASS_WRITE : CLASS_READ;
     channel->active_banks |= UINT64_C(1) << entry->bank;
     bank_open(channel, bank, entry->bank, entry->row, cycle);
 }

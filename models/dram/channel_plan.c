@@ -10,6 +10,8 @@
 
 #include "sim/bits.h"
 
+#include <assert.h>
+
 /* Enters write mode when many writes wait or no read; leaves it when few writes wait and a read. */
 bool write_mode_changes(const struct pim_dram_channel *channel)
 {
@@ -20,102 +22,150 @@ bool write_mode_changes(const struct pim_dram_channel *channel)
     return writes >= policy->write_high || reads == 0;
 }
 
-/* Ages order choices of the same cycle: requests whose row was opened go before those that wait. */
-#define WAITING_AGE (UINT64_C(1) << 63)
+/*
+ * The earliest so far of what a bus may do; of several in one cycle a request whose row was opened, then the
+ * oldest. Time behind the bus's floor and age make one number, so that one comparison decides: the loops
+ * below run for every command, and which bank is best is as good as random to the branch prediction.
+ */
+struct first {
+    uint64_t key;
+    uint64_t bank; /* NO_BANK: none of the banks looked at is earlier than what was known before */
+};
 
-static inline void prefer(struct choice *best, uint64_t time, uint64_t age, int16_t entry,
-                          enum choice_kind kind, enum pim_dram_command command)
+#define NO_BANK UINT64_MAX
+
+/* AGE_BITS of age, one that tells waiting requests from active ones, and the distance. Distances are sums
+ * of a few parameters, which PIM_DRAM_CYCLES_MAX bounds. */
+#define AGE_WAITING (UINT64_C(1) << AGE_BITS)
+#define KEY_SHIFT (AGE_BITS + 1)
+static_assert((uint64_t)PIM_DRAM_CYCLES_MAX * 8 <= UINT64_C(1) << (64 - KEY_SHIFT), "distances fit the key");
+
+static inline struct first first_of(const struct choice *choice, uint64_t floor)
 {
-    if (time > best->time || (time == best->time && age >= best->age))
-        return;
-    *best = (struct choice){time, age, entry, (uint8_t)kind, (uint8_t)command, 0};
+    if (choice->time == NEVER)
+        return (struct first){UINT64_MAX, NO_BANK};
+    return (struct first){(choice->time - floor) << KEY_SHIFT | choice->age, NO_BANK};
+}
+
+static inline void take_earlier(struct first *first, uint64_t distance, uint64_t age, uint64_t bank)
+{
+    const uint64_t key = distance << KEY_SHIFT | age;
+    first->bank = key < first->key ? bank : first->bank;
+    first->key = key < first->key ? key : first->key;
+}
+
+static inline struct choice choose(const struct first *first, uint64_t floor, int16_t entry,
+                                   enum choice_kind kind, enum pim_dram_command command)
+{
+    return (struct choice){floor + (first->key >> KEY_SHIFT),
+                           first->key & ((UINT64_C(1) << KEY_SHIFT) - 1),
+                           entry,
+                           (uint8_t)kind,
+                           (uint8_t)command,
+                           0};
+}
+
+/* From which cycle on group, rank and bus allow a command, for each group: a bank adds its own cycle. Returns
+ * the least of them. */
+static inline uint64_t group_floors(const struct pim_dram_channel *channel, enum class next, uint64_t floor,
+                                    uint64_t *floors)
+{
+    const uint32_t per_rank = channel->rules->groups_per_rank;
+    uint64_t least = NEVER;
+    for (uint32_t rank = 0, group = 0; rank < channel->rules->ranks; rank++) {
+        const uint64_t of_rank = later(channel->ranks[rank].ready[next], floor);
+        for (const uint32_t end = group + per_rank; group < end; group++) {
+            const uint64_t time = later(channel->groups[group].ready[next], of_rank);
+            floors[group] = time;
+            least = time < least ? time : least;
+        }
+    }
+    return least;
 }
 
 /* Requests whose row was opened for them. */
-static struct choice plan_active(const struct pim_dram_channel *channel)
+static void plan_active(const struct pim_dram_channel *channel, struct choice *column)
 {
-    struct choice best = {.time = NEVER, .age = NEVER};
+    const uint64_t floor = channel->column_floor;
+    struct first first = {UINT64_MAX, NO_BANK};
     for (uint64_t banks = channel->active_banks; banks; banks &= banks - 1) {
-        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
-        const struct entry *entry = &channel->entries[bank->active];
-        uint64_t time = bank_ready(channel, bank, entry->write ? CLASS_WRITE : CLASS_READ);
-        prefer(&best, later(time, channel->column_floor), entry->arrived, bank->active, CHOOSE_COLUMN,
-               entry->write ? PIM_DRAM_WR : PIM_DRAM_RD);
+        const unsigned number = pim_lowest_bit(banks);
+        const struct bank *bank = &channel->banks[number];
+        const uint64_t time = bank_ready(channel, bank, bank->active_class);
+        take_earlier(&first, later(time, floor) - floor, bank->active_age, number);
     }
-    return best;
-}
-
-/* The bank whose `next` command is first ready; of several the one whose request is oldest. */
-struct first {
-    uint64_t time, age;
-    const struct bank *bank;
-};
-
-static inline void take_earlier(struct first *first, uint64_t ready, uint64_t floor, uint64_t arrived,
-                                const struct bank *bank)
-{
-    uint64_t time = later(ready, floor), age = arrived | WAITING_AGE;
-    if (time < first->time || (time == first->time && age < first->age))
-        *first = (struct first){time, age, bank};
-}
-
-/* No bank can have this command before this cycle, as far as the ranks go. */
-static inline uint64_t least_ready(const struct pim_dram_channel *channel, enum class next, uint64_t floor)
-{
-    uint64_t least = channel->ranks[0].ready[next];
-    for (uint32_t i = 1; i < channel->rules->ranks; i++)
-        least = channel->ranks[i].ready[next] < least ? channel->ranks[i].ready[next] : least;
-    return later(least, floor);
+    const struct bank *bank = &channel->banks[first.bank];
+    *column = choose(&first, floor, bank->active, CHOOSE_COLUMN,
+                     bank->active_class == CLASS_WRITE ? PIM_DRAM_WR : PIM_DRAM_RD);
 }
 
 /* Hits of the banks of a set. With a cap, a row that was accessed so often serves hits no longer while an
  * older request of the bank needs another row. */
-static inline struct first first_hit(const struct pim_dram_channel *channel, uint64_t set, struct first hit)
+static inline void plan_hits(const struct pim_dram_channel *channel, uint64_t banks, struct choice *column)
 {
     const bool write = channel->write_mode;
     const enum class next = write ? CLASS_WRITE : CLASS_READ;
     const uint32_t cap = channel->rules->policy.row_hit_cap;
     const uint64_t floor = channel->column_floor;
-    for (uint64_t banks = channel->hit_banks[write] & set; banks; banks &= banks - 1) {
-        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
+    uint64_t floors[PIM_DRAM_BANKS_MAX];
+    struct first first = first_of(column, floor);
+    if (group_floors(channel, next, floor, floors) > column->time)
+        return;
+    for (; banks; banks &= banks - 1) {
+        const unsigned number = pim_lowest_bit(banks);
+        const struct bank *bank = &channel->banks[number];
         const struct waiting *waiting = &bank->waiting[write];
-        bool capped =
-            cap > 0 && bank->accesses >= cap && waiting->other >= 0 && waiting->hit_age > waiting->other_age;
-        if (!capped)
-            take_earlier(&hit, bank_ready(channel, bank, next), floor, waiting->hit_age, bank);
+        if (cap > 0 && bank->accesses >= cap && waiting->other >= 0 && waiting->hit_age > waiting->other_age)
+            continue;
+        take_earlier(&first, later(bank->ready[next], floors[bank->group]) - floor,
+                     waiting->hit_age | AGE_WAITING, number);
     }
-    return hit;
+    if (first.bank != NO_BANK)
+        *column = choose(&first, floor, channel->banks[first.bank].waiting[write].hit, CHOOSE_COLUMN,
+                         write ? PIM_DRAM_WR : PIM_DRAM_RD);
 }
 
 /* Requests for another row. The row-hit scheduler keeps a row open while an older request hits it. */
-static inline struct first first_other(const struct pim_dram_channel *channel, uint64_t set,
-                                       struct first other)
+static inline void plan_closings(const struct pim_dram_channel *channel, uint64_t banks, struct choice *row)
 {
     const bool write = channel->write_mode;
     const bool keep_hits = channel->rules->policy.scheduler == PIM_DRAM_FRFCFS_ROW_HIT;
     const uint64_t floor = channel->row_floor;
-    uint64_t banks = channel->other_banks[write] & ~channel->active_banks & set;
+    uint64_t floors[PIM_DRAM_BANKS_MAX];
+    struct first first = first_of(row, floor);
+    if (group_floors(channel, CLASS_PRE, floor, floors) > row->time)
+        return;
     for (; banks; banks &= banks - 1) {
-        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
+        const unsigned number = pim_lowest_bit(banks);
+        const struct bank *bank = &channel->banks[number];
         const struct waiting *waiting = &bank->waiting[write];
-        if (!keep_hits || waiting->hit < 0 || waiting->hit_age > waiting->other_age)
-            take_earlier(&other, bank_ready(channel, bank, CLASS_PRE), floor, waiting->other_age, bank);
+        if (keep_hits && waiting->hit >= 0 && waiting->hit_age <= waiting->other_age)
+            continue;
+        take_earlier(&first, later(bank->ready[CLASS_PRE], floors[bank->group]) - floor,
+                     waiting->other_age | AGE_WAITING, number);
     }
-    return other;
+    if (first.bank != NO_BANK)
+        *row =
+            choose(&first, floor, channel->banks[first.bank].waiting[write].other, CHOOSE_ROW, PIM_DRAM_PRE);
 }
 
-static inline struct first first_closed(const struct pim_dram_channel *channel, uint64_t set,
-                                        struct first closed)
+static inline void plan_openings(const struct pim_dram_channel *channel, uint64_t banks, struct choice *row)
 {
     const bool write = channel->write_mode;
     const uint64_t floor = channel->row_floor;
-    uint64_t banks = channel->waiting_banks[write] & ~channel->open_banks & set;
+    uint64_t floors[PIM_DRAM_BANKS_MAX];
+    struct first first = first_of(row, floor);
+    if (group_floors(channel, CLASS_ACT, floor, floors) > row->time)
+        return;
     for (; banks; banks &= banks - 1) {
-        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
-        take_earlier(&closed, bank_ready(channel, bank, CLASS_ACT), floor, bank->waiting[write].first_age,
-                     bank);
+        const unsigned number = pim_lowest_bit(banks);
+        const struct bank *bank = &channel->banks[number];
+        take_earlier(&first, later(bank->ready[CLASS_ACT], floors[bank->group]) - floor,
+                     bank->waiting[write].first_age | AGE_WAITING, number);
     }
-    return closed;
+    if (first.bank != NO_BANK)
+        *row =
+            choose(&first, floor, channel->banks[first.bank].waiting[write].first, CHOOSE_ROW, PIM_DRAM_ACT);
 }
 
 /* Waiting requests of the banks of a set. `column` and `row` may be the same choice. */
@@ -123,26 +173,15 @@ static void plan_banks(const struct pim_dram_channel *channel, uint64_t set, str
                        struct choice *row)
 {
     const bool write = channel->write_mode;
-    if (least_ready(channel, write ? CLASS_WRITE : CLASS_READ, channel->column_floor) <= column->time) {
-        const struct first hit = first_hit(channel, set, (struct first){column->time, column->age, NULL});
-        if (hit.bank)
-            *column = (struct choice){hit.time,
-                                      hit.age,
-                                      hit.bank->waiting[write].hit,
-                                      CHOOSE_COLUMN,
-                                      write ? PIM_DRAM_WR : PIM_DRAM_RD,
-                                      0};
-    }
-    const struct first other = first_other(channel, set, (struct first){row->time, row->age, NULL});
-    if (other.bank)
-        *row = (struct choice){other.time, other.age,    other.bank->waiting[write].other,
-                               CHOOSE_ROW, PIM_DRAM_PRE, 0};
-    if (least_ready(channel, CLASS_ACT, channel->row_floor) <= row->time) {
-        const struct first closed = first_closed(channel, set, (struct first){row->time, row->age, NULL});
-        if (closed.bank)
-            *row = (struct choice){closed.time, closed.age,   closed.bank->waiting[write].first,
-                                   CHOOSE_ROW,  PIM_DRAM_ACT, 0};
-    }
+    const uint64_t hits = channel->hit_banks[write] & set;
+    const uint64_t others = channel->other_banks[write] & ~channel->active_banks & set;
+    const uint64_t closed = channel->waiting_banks[write] & ~channel->open_banks & set;
+    if (hits)
+        plan_hits(channel, hits, column);
+    if (others)
+        plan_closings(channel, others, row);
+    if (closed)
+        plan_openings(channel, closed, row);
 }
 
 /* First come, first served: the oldest request alone, and only when no row is being opened for another. */
@@ -161,9 +200,9 @@ static void plan_oldest(const struct pim_dram_channel *channel, struct choice *c
         return;
     struct choice a = *column, b = *row;
     plan_banks(channel, oldest, &a, &b);
-    if (a.age == (age | WAITING_AGE))
+    if (a.age == (age | AGE_WAITING))
         *column = a;
-    else if (b.age == (age | WAITING_AGE))
+    else if (b.age == (age | AGE_WAITING))
         *row = b;
 }
 
@@ -179,7 +218,7 @@ static bool plan_stream(const struct pim_dram_channel *channel, struct choice *c
     const struct waiting *waiting = &bank->waiting[write];
     uint64_t ready = bank_ready(channel, bank, write ? CLASS_WRITE : CLASS_READ);
     *column = (struct choice){later(ready, channel->column_floor),
-                              waiting->hit_age | WAITING_AGE,
+                              waiting->hit_age | AGE_WAITING,
                               waiting->hit,
                               CHOOSE_COLUMN,
                               write ? PIM_DRAM_WR : PIM_DRAM_RD,
@@ -234,8 +273,9 @@ void channel_plan(struct pim_dram_channel *channel)
     else
         channel->close_time = NEVER;
     channel->planned = true;
-    channel->column = channel->active_banks ? plan_active(channel) : nothing;
-    channel->row = nothing;
+    channel->column = channel->row = nothing;
+    if (channel->active_banks)
+        plan_active(channel, &channel->column);
     /* An active request takes the cycle: nothing else is looked at, and the mode is not decided. (With split
      * buses, the row bus gets a plan of its own once this command is issued.) */
     if (column_turn && channel->column.time == floor)

@@ -115,7 +115,8 @@ static bool check_place(struct pim_dram_check *check, const struct pim_dram_logg
 {
     const struct pim_dram_organization *o = &check->specification.organization;
     bool bank = !is_rank_command(command->command);
-    bool row = command->command == PIM_DRAM_ACT || pim_dram_is_column(command->command);
+    bool row = command->command == PIM_DRAM_ACT || command->command == PIM_DRAM_ACT2 ||
+               pim_dram_is_column(command->command);
     bool column = pim_dram_is_column(command->command);
     const char *rule = NULL;
     if (command->channel < 0 || command->channel >= o->channels)
@@ -160,9 +161,31 @@ static void check_node(struct pim_dram_check *check, const struct checked_channe
                        const struct pim_dram_logged *command)
 {
     const struct history *history = &channel->history[node];
-    if (history->count[previous] < constraint->window)
+    if (history->count[previous] == 0)
         return;
-    uint64_t cycle = history->cycle[previous][constraint->window - 1];
+    uint64_t cycle = history->cycle[previous][0];
+    if (command->cycle < cycle + constraint->cycles)
+        violate(check, command, "too early", constraint, cycle);
+}
+
+/* The same for a window, over the issues of all `previous` together. */
+static void check_window(struct pim_dram_check *check, const struct history *history,
+                         const struct pim_dram_constraint *constraint, const struct pim_dram_logged *command)
+{
+    uint32_t taken[PIM_DRAM_COMMANDS] = {0};
+    uint64_t cycle = 0;
+    for (uint32_t i = 0; i < constraint->window; i++) {
+        unsigned newest = PIM_DRAM_COMMANDS;
+        for (unsigned j = 0; j < PIM_DRAM_COMMANDS; j++)
+            if ((constraint->previous >> j & 1) && taken[j] < history->count[j] &&
+                (newest == PIM_DRAM_COMMANDS || history->cycle[j][taken[j]] > cycle)) {
+                newest = j;
+                cycle = history->cycle[j][taken[j]];
+            }
+        if (newest == PIM_DRAM_COMMANDS)
+            return;
+        taken[newest]++;
+    }
     if (command->cycle < cycle + constraint->cycles)
         violate(check, command, "too early", constraint, cycle);
 }
@@ -172,6 +195,11 @@ static void check_constraint(struct pim_dram_check *check, const struct checked_
                              const struct pim_dram_logged *command)
 {
     const struct pim_dram_organization *o = &check->specification.organization;
+    if (constraint->window > 1) {
+        assert(constraint->scope == PIM_DRAM_SCOPE_RANK);
+        check_window(check, &channel->history[check->first_node[2] + place->rank], constraint, command);
+        return;
+    }
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++) {
         enum pim_dram_command previous = (enum pim_dram_command)i;
         if (!(constraint->previous >> i & 1))
@@ -318,6 +346,14 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
             rank->open++;
         bank->row = command->row;
         bank->opened_at = command->cycle;
+        break;
+    case PIM_DRAM_ACT2:
+        if (check->specification.parameter[PIM_DRAM_T_AA] == 0)
+            violate(check, command, "the memory has no second activations: dram.taa is 0", NULL, 0);
+        if (bank->row < 0)
+            violate(check, command, "the bank is closed", NULL, 0);
+        else
+            bank->row = command->row;
         break;
     case PIM_DRAM_PRE:
         close_bank(check, channel, place, place->bank);

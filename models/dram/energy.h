@@ -32,14 +32,17 @@ struct pim_dram_energy_parameters {
     uint32_t devices;                                    /* of a rank (of a pseudo-channel) */
 };
 
+/* pJ. NaN: not modelled, because the parameters do not say what it costs (or no model is chosen at all). */
 struct pim_dram_energy {
-    double activate, precharge, read, write, refresh, io;
-    double background_active, background_precharged;
-    double background; /* the two together */
-    double total;
+    double activate;  /* per_bit: with its PRE, */
+    double precharge; /* which is NaN then */
+    double read, write, refresh, io;
+    double background_active, background_precharged; /* by state: of `currents` only */
+    double background;
+    double total; /* of what is modelled */
 };
 
-/* pJ for `cycles` of all channels; all NaN when the model is NONE. */
+/* Energy for `cycles` of all channels. */
 void pim_dram_energy_compute(const struct pim_dram_specification *specification,
                              const struct pim_dram_energy_parameters *parameters,
                              const struct pim_dram_counters *counters, uint64_t cycles,

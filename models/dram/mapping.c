@@ -140,6 +140,13 @@ struct pim_dram_location pim_dram_locate(const struct pim_dram_mapping *mapping,
                                       value[COLUMN]};
 }
 
+uint32_t pim_dram_mapping_run(const struct pim_dram_mapping *mapping)
+{
+    if (mapping->count == 0 || mapping->segment[mapping->count - 1].field != COLUMN)
+        return 1;
+    return UINT32_C(1) << mapping->segment[mapping->count - 1].bits;
+}
+
 uint64_t pim_dram_address(const struct pim_dram_mapping *mapping, const struct pim_dram_location *location)
 {
     uint32_t bank = swizzle(mapping, location->bank, location->row);

@@ -54,6 +54,10 @@ enum pim_status pim_dram_mapping_parse(struct pim_dram_mapping *mapping, const c
 /* `address` in bytes, below mapping->capacity; its column access is meant. */
 struct pim_dram_location pim_dram_locate(const struct pim_dram_mapping *mapping, uint64_t address);
 
+/* How many column accesses with consecutive addresses lie in consecutive columns of one row, counted from an
+ * address that is a multiple of that: 1 when the lowest bits choose something else. */
+uint32_t pim_dram_mapping_run(const struct pim_dram_mapping *mapping);
+
 /* The first byte of a location: the inverse. */
 uint64_t pim_dram_address(const struct pim_dram_mapping *mapping, const struct pim_dram_location *location);
 

@@ -11,6 +11,7 @@ struct pim_dram_memory {
     struct pim_dram_rules *rules;
     struct pim_dram_mapping mapping;
     uint32_t channels;
+    uint32_t run; /* column accesses with consecutive addresses lie in one row for so long, from a multiple */
     struct port port[];
 };
 
@@ -25,6 +26,7 @@ struct pim_dram_memory *pim_dram_memory_create(const struct pim_dram_specificati
         return NULL;
     memory->mapping = *mapping;
     memory->channels = channels;
+    memory->run = pim_dram_mapping_run(mapping);
     memory->rules = pim_dram_rules_create(specification, policy);
     bool good = memory->rules != NULL;
     for (uint32_t i = 0; good && i < channels; i++) {
@@ -59,6 +61,117 @@ uint64_t pim_dram_memory_request(struct pim_dram_memory *memory, uint64_t cycle,
         cycle = pim_dram_channel_wait(port->channel, write);
     port->free_at = cycle + 1;
     return cycle;
+}
+
+/* Hands over the first access of a run when its channel takes it. */
+static uint64_t serve_access(struct pim_dram_channel *channel, const struct pim_dram_run *run, uint64_t cycle)
+{
+    while (!pim_dram_channel_offer(channel, cycle, &run->location, run->write, run->request))
+        cycle = pim_dram_channel_wait(channel, run->write);
+    if (run->arrived)
+        *run->arrived = cycle;
+    return cycle;
+}
+
+/* Hands over the accesses of a run, none before `cycle`, one in a cycle. */
+static void serve_run(struct pim_dram_memory *memory, uint64_t cycle, struct pim_dram_run run)
+{
+    struct port *port = &memory->port[run.location.channel];
+    while (run.count > 0) {
+        uint64_t at = cycle > port->free_at ? cycle : port->free_at;
+        uint32_t done = run.count > 1 ? pim_dram_channel_stream(port->channel, &run, &at) : 0;
+        if (done == 0) {
+            at = serve_access(port->channel, &run, at);
+            done = 1;
+        }
+        port->free_at = at + 1;
+        run.arrived = run.stride && run.arrived ? run.arrived + done : NULL;
+        run.request += (uint64_t)run.stride * done;
+        run.location.column += done;
+        run.count -= done;
+    }
+}
+
+enum { RUN_LEAST = 8 };
+
+/* Is the first request a single access with no run behind it that is worth the trouble? Looks at one place
+ * only; nothing but speed depends on it. */
+static bool stands_alone(const struct pim_dram_memory *memory, const struct pim_dram_request *requests,
+                         size_t count)
+{
+    const unsigned shift = memory->mapping.access_shift;
+    const uint64_t first = requests[0].address >> shift;
+    return (requests[0].address + requests[0].bytes - 1) >> shift == first &&
+           (count < RUN_LEAST || requests[RUN_LEAST - 1].address >> shift != first + RUN_LEAST - 1);
+}
+
+/*
+ * How many of the requests from the first on form a run of single accesses: consecutive places of a row, one
+ * direction, and none handed over later than the channel could take it anyway, which is one in a cycle.
+ */
+static uint32_t merge(const struct pim_dram_memory *memory, const struct pim_dram_request *requests,
+                      size_t count)
+{
+    const unsigned shift = memory->mapping.access_shift;
+    const uint64_t first = requests[0].address >> shift;
+    const uint64_t room = memory->run - (first & (memory->run - 1));
+    uint32_t merged = 0;
+    while (merged < count && merged < room) {
+        const struct pim_dram_request *next = &requests[merged];
+        if (next->address >> shift != first + merged ||
+            (next->address + next->bytes - 1) >> shift != first + merged ||
+            next->write != requests[0].write || next->cycle > requests[0].cycle + merged)
+            break;
+        merged++;
+    }
+    return merged;
+}
+
+/* One request of several accesses, row by row; returns how many. */
+static uint64_t serve_pieces(struct pim_dram_memory *memory, const struct pim_dram_request *request,
+                             struct pim_dram_run run)
+{
+    const unsigned shift = memory->mapping.access_shift;
+    const uint64_t first = request->address >> shift;
+    const uint64_t end = ((request->address + request->bytes - 1) >> shift) + 1;
+    for (uint64_t at = first; at < end; at += run.count, run.arrived = NULL) {
+        uint64_t room = memory->run - (at & (memory->run - 1));
+        run.count = (uint32_t)(end - at < room ? end - at : room);
+        run.location = pim_dram_locate(&memory->mapping, at << shift);
+        serve_run(memory, request->cycle, run);
+    }
+    return end - first;
+}
+
+uint64_t pim_dram_memory_serve(struct pim_dram_memory *memory, const struct pim_dram_request *requests,
+                               size_t count, uint64_t *arrived)
+{
+    uint64_t accesses = 0;
+    for (size_t i = 0; i < count;) {
+        if (stands_alone(memory, &requests[i], count - i)) {
+            arrived[i] =
+                pim_dram_memory_request(memory, requests[i].cycle, requests[i].address, requests[i].write, i);
+            accesses++;
+            i++;
+            continue;
+        }
+        struct pim_dram_run run = {.count = merge(memory, &requests[i], count - i),
+                                   .write = requests[i].write,
+                                   .request = i,
+                                   .stride = 1,
+                                   .arrived = &arrived[i]};
+        if (run.count > 0) {
+            run.location = pim_dram_locate(&memory->mapping, requests[i].address);
+            serve_run(memory, requests[i].cycle, run);
+            accesses += run.count;
+            i += run.count;
+            continue;
+        }
+        run.stride = 0;
+        accesses += serve_pieces(memory, &requests[i], run);
+        i++;
+    }
+    return accesses;
 }
 
 uint64_t pim_dram_memory_finish(struct pim_dram_memory *memory)

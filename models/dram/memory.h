@@ -4,6 +4,9 @@
  * Requests are handed over in the order of a list. A channel accepts one request a cycle, in the order of the
  * list, when its queue has room; channels do not wait for one another. Only the channel that a request goes
  * to is worked on, so that the cost of a request does not depend on the number of channels.
+ *
+ * pim_dram_memory_serve takes the fast path of a stream (pim_dram_channel_stream) where it holds, with the
+ * cycles of pim_dram_memory_request.
  */
 #ifndef PIMSIM_MODELS_DRAM_MEMORY_H
 #define PIMSIM_MODELS_DRAM_MEMORY_H
@@ -11,6 +14,13 @@
 #include "models/dram/channel.h"
 
 struct pim_dram_memory;
+
+struct pim_dram_request {
+    uint64_t cycle;   /* the earliest in which it is handed over, at most 2^62; never below the one before */
+    uint64_t address; /* first byte; the request ends below the capacity */
+    uint32_t bytes;   /* at least 1: every column access that they touch is made */
+    bool write;
+};
 
 /* Specification and policy must be checked, the mapping parsed for them; all are copied. The sink is told of
  * every channel's commands, in rising order of cycles within one channel only. NULL: memory is out. */
@@ -24,6 +34,12 @@ void pim_dram_memory_destroy(struct pim_dram_memory *memory);
  * at the earliest (at most 2^62). Returns the cycle in which its channel accepted it. */
 uint64_t pim_dram_memory_request(struct pim_dram_memory *memory, uint64_t cycle, uint64_t address, bool write,
                                  uint64_t request);
+
+/* Hands over a list; request i is known to the sink as `i`, which hears of each of its column accesses (of
+ * the first with `first_command`). arrived[i] is the cycle in which its first access was accepted. Returns
+ * the number of column accesses. */
+uint64_t pim_dram_memory_serve(struct pim_dram_memory *memory, const struct pim_dram_request *requests,
+                               size_t count, uint64_t *arrived);
 
 /* Serves what waits, and brings all channels to the same end: the cycle in which the last request was
  * complete, which is returned. */

@@ -10,6 +10,14 @@
     "split_command_bus = true; burst_cycles = 2; tcl = 16; tcwl = 4; trcd_read = 16; trcd_write = 16;"       \
     "trp = 16; tras = 29; trc = 45; tccd_s = 2; tccd_l = 4; trrd_s = 2; trrd_l = 2; tfaw = 16;"              \
     "twtr_s = 3; twtr_l = 8; twr = 16; trtp = 5; trfc = 260; trefi = 3900; trfc_bank = 160; trrefd = 8;"
+/* The whole of Table I: a stack of 32 channels with 8 banks of 32 MiB. Groups of two banks are assumed; tAA is
+ * that of Ambit's split row decoder. */
+#define FAST_OVERLAPIM                                                                                       \
+    "channels = 32; bank_groups = 4; banks = 2; rows = 32768; row_bytes = 1024; access_bytes = 32;"          \
+    "clock_ps = 1000; split_command_bus = true; activate_cycles = 2; burst_cycles = 2; tcl = 16; tcwl = 4;"  \
+    "trcd_read = 16; trcd_write = 16; trp = 16; tras = 29; trc = 45; tccd_s = 2; tccd_l = 4; trrd_s = 2;"    \
+    "trrd_l = 2; tfaw = 16; twtr_s = 3; twtr_l = 8; twr = 16; trtp = 5; trfc = 260; trefi = 3900;"           \
+    "trfc_bank = 160; trrefd = 8; taa = 4; mapping = \"row bank rank column group pseudo channel\";"
 #define HBM2_PIM_ENERGY                                                                                      \
     "energy = { model = \"per_bit\"; activate_pj = 909.0; read_pj_per_bit = 2.68; write_pj_per_bit = 2.68;"  \
     "io_pj_per_bit = 0.80; };"
@@ -50,6 +58,10 @@ static const struct pim_dram_preset presets[] = {
      "name = \"hbm2_pim\"; dram = {" HBM2_PIM_TIMING "activate_cycles = 2; };" HBM2_PIM_ENERGY},
     {"hbm2_pim_act1", "The same with ACT of one cycle",
      "name = \"hbm2_pim_act1\"; dram = {" HBM2_PIM_TIMING "activate_cycles = 1; };" HBM2_PIM_ENERGY},
+    {"fast_overlapim",
+     "HBM2 of Fast-OverlaPIM that computes: a stack of 32 channels of 8 banks of 32 MiB, with second "
+     "activations",
+     "name = \"fast_overlapim\"; dram = {" FAST_OVERLAPIM "};" HBM2_PIM_ENERGY},
     {"hbm2_2000",
      "HBM2 at 2 Gb/s, a stack of 8 channels with 2 pseudo-channels, 8 Gb a channel; JESD235, Ramulator 2.1's "
      "values",

@@ -7,7 +7,8 @@
 static const enum class class_of[PIM_DRAM_COMMANDS] = {
     [PIM_DRAM_ACT] = CLASS_ACT,   [PIM_DRAM_PRE] = CLASS_PRE,  [PIM_DRAM_PREA] = CLASS_PREA,
     [PIM_DRAM_RD] = CLASS_READ,   [PIM_DRAM_WR] = CLASS_WRITE, [PIM_DRAM_RDA] = CLASS_READ,
-    [PIM_DRAM_WRA] = CLASS_WRITE, [PIM_DRAM_REF] = CLASS_REF,  [PIM_DRAM_REFPB] = CLASS_REFPB};
+    [PIM_DRAM_WRA] = CLASS_WRITE, [PIM_DRAM_REF] = CLASS_REF,  [PIM_DRAM_REFPB] = CLASS_REFPB,
+    [PIM_DRAM_ACT2] = CLASS_ACT};
 
 enum pim_status pim_dram_check_policy(const struct pim_dram_policy *policy, struct pim_error *error)
 {
@@ -70,7 +71,7 @@ static void compile(struct pim_dram_rules *rules, enum pim_dram_command command,
             continue;
         }
         for (unsigned next = 0; next < PIM_DRAM_COMMANDS; next++)
-            if ((row->next >> next & 1) && row->cycles > distance[class_of[next]])
+            if ((row->next >> next & 1) && next != PIM_DRAM_ACT2 && row->cycles > distance[class_of[next]])
                 distance[class_of[next]] = row->cycles;
     }
     struct effects *effects = &rules->effects[command];
@@ -80,6 +81,18 @@ static void compile(struct pim_dram_rules *rules, enum pim_dram_command command,
             effects->list[count++] = (struct effect){next, distance[next]};
     assert(count <= EFFECTS_MAX);
     effects->begin[reach + 1] = count;
+}
+
+/* The distance from a command to the next of a class at the same bank. */
+static uint32_t own_distance(const struct pim_dram_rules *rules, enum pim_dram_command command,
+                             enum class next)
+{
+    const struct effects *effects = &rules->effects[command];
+    uint32_t distance = 1;
+    for (uint32_t i = 0; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++)
+        if (effects->list[i].next == (uint32_t)next && effects->list[i].cycles > distance)
+            distance = effects->list[i].cycles;
+    return distance;
 }
 
 struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification *specification,
@@ -92,9 +105,12 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     rules->specification = *specification;
     rules->policy = *policy;
     pim_dram_constraints(specification, &rules->constraints);
-    for (unsigned command = 0; command < PIM_DRAM_COMMANDS; command++)
+    /* The controller issues no ACT2 (the last command): banks that compute are sequenced elsewhere. */
+    for (unsigned command = 0; command < PIM_DRAM_ACT2; command++)
         for (unsigned reach = 0; reach < REACHES; reach++)
             compile(rules, (enum pim_dram_command)command, (enum reach)reach);
+    rules->column_step[0] = own_distance(rules, PIM_DRAM_RD, CLASS_READ);
+    rules->column_step[1] = own_distance(rules, PIM_DRAM_WR, CLASS_WRITE);
     rules->read_latency = (uint32_t)pim_dram_read_latency(specification);
     rules->write_latency = (uint32_t)pim_dram_write_latency(specification);
     rules->read_close = parameter[PIM_DRAM_T_RTP];
@@ -105,6 +121,7 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     rules->ranks = pim_dram_ranks(&specification->organization);
     rules->banks_per_rank = pim_dram_banks_per_rank(&specification->organization);
     rules->banks_per_group = specification->organization.banks;
+    rules->groups_per_rank = specification->organization.bank_groups;
     rules->ranks_per_pseudo = specification->organization.ranks;
     return rules;
 }

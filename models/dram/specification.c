@@ -20,7 +20,8 @@ enum { TERMS = 5 };
 
 /*
  * One constraint before evaluation: the distance is the sum of the parameters in `plus` minus those in
- * `minus`. A set contains ACT alone or not at all, because ACT may take more than one cycle of the bus.
+ * `minus`. A set contains ACT (or ACT2) alone or not at all, because ACT may take more than one cycle of the
+ * bus.
  */
 struct rule {
     enum pim_dram_scope scope;
@@ -85,6 +86,9 @@ static const struct rule rules[] = {
     {RANK, SET(REFPB), SET(ACT), {T(RREFD)}, 0, 1, "tRREFD"},
     {RANK, SET(REFPB), SET(REFPB), {T(RREFD)}, 0, 1, "tRREFD"},
     {RANK, SET(REFPB), SET(REF), {T(RFCPB)}, 0, 1, "tRFCpb"},
+    /* The second activation of a bank that computes; left out with tAA = 0. */
+    {BANK, SET(ACT), SET(ACT2), {T(AA)}, 0, 1, "tAA"},
+    {BANK, SET(ACT2), SET(PRE), {T(RAS)}, 0, 1, "tRAS (ACT2)"},
 };
 
 const char *pim_dram_command_text(enum pim_dram_command command)
@@ -140,20 +144,36 @@ uint64_t pim_dram_capacity(const struct pim_dram_organization *organization)
            organization->access_bytes;
 }
 
+#define ACTIVATES (SET(ACT) | SET(ACT2))
+
 /* Cycles that a set of commands holds the bus. */
 static int64_t command_cycles(const struct pim_dram_specification *specification, uint32_t set)
 {
-    assert(!(set & SET(ACT)) || set == SET(ACT));
-    return set == SET(ACT) ? specification->parameter[PIM_DRAM_T_ACT_CYCLES] : 1;
+    assert(!(set & ACTIVATES) || !(set & ~ACTIVATES));
+    return set & ACTIVATES ? specification->parameter[PIM_DRAM_T_ACT_CYCLES] : 1;
+}
+
+/* What a set means in a scope when there are second activations. */
+static uint32_t with_second(enum pim_dram_scope scope, uint32_t set)
+{
+    return scope != BANK && set == SET(ACT) ? ACTIVATES : set;
 }
 
 void pim_dram_constraints(const struct pim_dram_specification *specification,
                           struct pim_dram_constraint_table *table)
 {
+    bool second = specification->parameter[T(AA)] > 0;
     table->count = 0;
     for (size_t i = 0; i < COUNT(rules); i++) {
         const struct rule *rule = &rules[i];
+        uint32_t previous = rule->previous, next = rule->next;
         int64_t cycles = 0;
+        if (second) {
+            previous = with_second(rule->scope, previous);
+            next = with_second(rule->scope, next);
+        } else if ((previous | next) & SET(ACT2)) {
+            continue;
+        }
         for (size_t j = 0; j < TERMS && rule->plus[j]; j++)
             cycles += specification->parameter[rule->plus[j]];
         if (rule->minus)
@@ -166,16 +186,17 @@ void pim_dram_constraints(const struct pim_dram_specification *specification,
         if (cycles <= 0)
             continue;
         assert(table->count < PIM_DRAM_CONSTRAINTS_MAX);
-        table->row[table->count++] = (struct pim_dram_constraint){
-            rule->scope, rule->previous, rule->next, (uint32_t)cycles, rule->window, rule->text};
+        table->row[table->count++] = (struct pim_dram_constraint){rule->scope,      previous,     next,
+                                                                  (uint32_t)cycles, rule->window, rule->text};
     }
     uint32_t hold = specification->parameter[PIM_DRAM_T_ACT_CYCLES];
     if (hold > 1) {
-        uint32_t rows = SET(ACT) | PRES | SET(REF) | SET(REFPB);
+        uint32_t activates = second ? ACTIVATES : SET(ACT);
+        uint32_t rows = activates | PRES | SET(REF) | SET(REFPB);
         uint32_t blocked = specification->split_command_bus ? rows : rows | READS | WRITES;
         assert(table->count < PIM_DRAM_CONSTRAINTS_MAX);
         table->row[table->count++] = (struct pim_dram_constraint){
-            PIM_DRAM_SCOPE_CHANNEL, SET(ACT), blocked, hold, 1, "ACT holds the command bus"};
+            PIM_DRAM_SCOPE_CHANNEL, activates, blocked, hold, 1, "ACT holds the command bus"};
     }
 }
 

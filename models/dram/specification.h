@@ -29,7 +29,8 @@
     X(RDA, "RDA")   /* the same, and then closes the bank by itself */                                       \
     X(WRA, "WRA")                                                                                            \
     X(REF, "REF")     /* refreshes a rank, all of whose banks are closed */                                  \
-    X(REFPB, "REFpb") /* refreshes one closed bank */
+    X(REFPB, "REFpb") /* refreshes one closed bank */                                                        \
+    X(ACT2, "ACT2")   /* opens further rows of an open bank, which take the data of the open one (tAA > 0) */
 
 enum pim_dram_command {
 #define X(name, text) PIM_DRAM_##name,
@@ -69,7 +70,8 @@ enum pim_dram_command {
     X(RREFD, "trrefd", "8", "REFpb to ACT or REFpb of another bank.")                                        \
     X(REFI, "trefi", "9364", "Due refreshes of a rank are this far apart.")                                  \
     X(REFIPB, "trefi_bank", "0", "Due per-bank refreshes of a rank are this far apart; 0: trefi / banks.")   \
-    X(ACT_CYCLES, "activate_cycles", "1", "Cycles that ACT holds its command bus.")
+    X(ACT_CYCLES, "activate_cycles", "1", "Cycles that ACT holds its command bus.")                          \
+    X(AA, "taa", "0", "ACT to ACT2, the second activation of a bank that computes; 0: there is none.")
 
 enum pim_dram_parameter {
     PIM_DRAM_NO_PARAMETER,
@@ -173,7 +175,8 @@ uint64_t pim_dram_capacity(const struct pim_dram_organization *organization);
 enum pim_status pim_dram_check_specification(const struct pim_dram_specification *specification, bool refresh,
                                              bool per_bank_refresh, struct pim_error *error);
 
-/* Evaluates the table; rows that constrain nothing (0 cycles or less) are left out. */
+/* Evaluates the table; rows that constrain nothing (0 cycles or less) are left out. With tAA > 0 a row about
+ * ACT of a scope wider than a bank is about ACT2 as well: both draw the current of an activation. */
 void pim_dram_constraints(const struct pim_dram_specification *specification,
                           struct pim_dram_constraint_table *table);
 

@@ -1,15 +1,33 @@
 #include "models/energy/energy.h"
 
+#include <math.h>
+
+/* What the configuration gives an energy for; NaN: it is not modelled. */
+static double modelled(double per_action, double energy)
+{
+    return per_action > 0 ? energy : (double)NAN;
+}
+
 void pim_energy_of(const struct pim_energy_configuration *configuration, const struct pim_actions *actions,
                    uint32_t nodes, double nanoseconds, struct pim_energy *energy)
 {
-    energy->pe = (double)actions->macs * configuration->mac_pj;
-    energy->acu = (double)actions->acu_operations * configuration->acu_pj_per_operation;
-    energy->sram = (double)actions->sram_bits * configuration->sram_pj_per_bit;
-    energy->dram = (double)actions->dram_bits * configuration->dram_pj_per_bit +
-                   (double)actions->dram_activates * configuration->dram_activate_pj;
-    energy->noc = (double)actions->noc_bit_hops * configuration->noc_pj_per_bit_hop;
+    const struct pim_energy_configuration *unit = configuration;
+    energy->pe = modelled(unit->mac_pj, (double)actions->macs * unit->mac_pj);
+    energy->acu =
+        modelled(unit->acu_pj_per_operation, (double)actions->acu_operations * unit->acu_pj_per_operation);
+    energy->sram = modelled(unit->sram_pj_per_bit, (double)actions->sram_bits * unit->sram_pj_per_bit);
+    energy->dram = modelled(unit->dram_pj_per_bit + unit->dram_activate_pj,
+                            (double)actions->dram_bits * unit->dram_pj_per_bit +
+                                (double)actions->dram_activates * unit->dram_activate_pj);
+    energy->noc =
+        modelled(unit->noc_pj_per_bit_hop, (double)actions->noc_bit_hops * unit->noc_pj_per_bit_hop);
     /* 1 mW over 1 ns is 1 pJ. */
-    energy->standing = configuration->static_mw_per_node * (double)nodes * nanoseconds;
-    energy->total = energy->pe + energy->acu + energy->sram + energy->dram + energy->noc + energy->standing;
+    energy->standing =
+        modelled(unit->static_mw_per_node, unit->static_mw_per_node * (double)nodes * nanoseconds);
+    const double parts[] = {energy->pe,   energy->acu, energy->sram,
+                            energy->dram, energy->noc, energy->standing};
+    energy->total = (double)NAN;
+    for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (!isnan(parts[i]))
+            energy->total = isnan(energy->total) ? parts[i] : energy->total + parts[i];
 }

@@ -1,9 +1,9 @@
 /*
  * Energy: actions times energy per action, plus static power times time.
  *
- * A component whose energy per action is 0 in the configuration is "not modelled", not free: reports say so
- * instead of printing 0. Source of the values: the hardware configuration (configs/hardware/), each with its
- * own.
+ * A component whose energy per action is 0 in the configuration is "not modelled", not free: it is NaN here,
+ * null in JSON, an empty field in CSV and n/a in text. The total is of what is modelled; NaN if nothing is.
+ * Source of the values: the hardware configuration (configs/hardware/), each with its own.
  */
 #ifndef PIMSIM_MODELS_ENERGY_ENERGY_H
 #define PIMSIM_MODELS_ENERGY_ENERGY_H
@@ -32,7 +32,7 @@ struct pim_energy {
     double total;
 };
 
-/* Energy in pJ of `actions`, and of `nodes` nodes standing for `nanoseconds`. */
+/* Energy in pJ of `actions`, and of `nodes` nodes that stand for `nanoseconds`; NaN: not modelled. */
 void pim_energy_of(const struct pim_energy_configuration *configuration, const struct pim_actions *actions,
                    uint32_t nodes, double nanoseconds, struct pim_energy *energy);
 

@@ -1,8 +1,9 @@
-/* VC and switch allocation, the less common cases; the rules are in allocators.h. */
+/* VC and switch allocation, the less common cases; the rules are in
+ * allocators.h. */
 #include "models/noc/allocators.h"
 
-/* Index in `rows` (ascending) of the first one at or after `pointer`, among those not yet taken (a set of
- * indices); count if none. */
+/* Index in `rows` (ascending) of the first one at or after `pointer`, among
+ * those not yet taken (a set of indices); count if none. */
 static unsigned first_row(const uint8_t *rows, unsigned count, const bool *taken, unsigned pointer)
 {
     unsigned lowest = count;
@@ -21,7 +22,7 @@ static unsigned first_row(const uint8_t *rows, unsigned count, const bool *taken
 static unsigned islip_pair(const struct noc_heads *heads, const uint8_t *rows, struct noc_match *matches)
 {
     uint32_t second = 0;
-    const struct noc_row *outputs = &heads->rows[heads->port << heads->shift];
+    const struct noc_output *outputs = &heads->outputs[heads->port << heads->shift];
     for (uint32_t columns = heads->free; columns; columns &= columns - 1) {
         unsigned column = pim_lowest_bit(columns), pointer = outputs[column].grant;
         second |= (uint32_t)(pointer > rows[0] && pointer <= rows[1]) << column;
@@ -51,7 +52,8 @@ static unsigned islip_heads(unsigned iterations, const struct noc_heads *heads, 
             offers[i] = 0;
         for (uint32_t columns = free; columns; columns &= columns - 1) {
             unsigned column = pim_lowest_bit(columns);
-            offers[first_row(rows, count, taken, heads->rows[first + column].grant)] |= UINT32_C(1) << column;
+            offers[first_row(rows, count, taken, heads->outputs[first + column].grant)] |= UINT32_C(1)
+                                                                                           << column;
         }
         for (unsigned i = 0; i < count; i++) {
             if (!offers[i])
@@ -83,7 +85,7 @@ static unsigned separable_heads(const struct noc_heads *heads, const uint8_t *ro
         bool other[NOC_ROWS_LIMIT];
         for (unsigned i = 0; i < count; i++)
             other[i] = picked[i] != vc;
-        uint8_t row = rows[first_row(rows, count, other, heads->rows[first + vc].grant)];
+        uint8_t row = rows[first_row(rows, count, other, heads->outputs[first + vc].grant)];
         matches[matched] = (struct noc_match){row, (uint8_t)(first + vc)};
         pim_noc_point_behind(heads, matches[matched++]);
     }

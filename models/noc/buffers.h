@@ -1,6 +1,6 @@
 /*
- * The first stages of a router: arriving flits are written into buffers, heads are routed, and credits are
- * taken.
+ * The first stages of a router: arriving flits are written into buffers, heads
+ * are routed, and credits are taken.
  */
 #ifndef PIMSIM_MODELS_NOC_BUFFERS_H
 #define PIMSIM_MODELS_NOC_BUFFERS_H
@@ -9,7 +9,8 @@
 
 #include <assert.h>
 
-/* 0 when the packet is at home in this dimension, 1 when it has to go up, 2 down. */
+/* 0 when the packet is at home in this dimension, 1 when it has to go up, 2
+ * down. */
 static PIM_ALWAYS_INLINE unsigned side(unsigned destination, unsigned here)
 {
     return (unsigned)(destination > here) + 2 * (unsigned)(destination < here);
@@ -23,39 +24,49 @@ static PIM_ALWAYS_INLINE unsigned route(const struct noc_router *router, unsigne
     return outputs[4 * side(x, router->x) + side(y, router->y)];
 }
 
-/* The packet in `input->front` has come to the front of its row; `behind` the tail that leaves in this
- * cycle its route is computed from the next one on. */
+/* The packet in `input->front` has come to the front of its row; `behind` the
+ * tail that leaves in this cycle its route is computed from the next one on. */
 static PIM_ALWAYS_INLINE void begin_packet(const struct noc_site *site, struct noc_kind kind, unsigned row,
                                            bool behind)
 {
-    struct noc_row *input = &site->router->rows[row];
+    struct noc_input *input = input_of(site, kind, row);
     struct noc_sets *sets = sets_of(site, kind, row);
     unsigned output = route(site->router, input->x, input->y);
     input->output = (uint8_t)row_of(site, kind, output, 0);
     sets->to[output] |= bit_of(row);
-    sets->heading |= bit_of(row);
     *(kind.plain && behind ? &sets->queued : &sets->routing) |= bit_of(row);
     if (!kind.plain)
         site->mesh->ready[ready_of(site, row)] =
             site->cycle + behind + site->noc->configuration.routing_delay;
 }
 
-/* The packet behind the tail that has left comes to the front; there is one. */
-static inline void follow(struct pim_noc_packet *packets, struct noc_row *input)
+static PIM_ALWAYS_INLINE void set_left(const struct noc_site *site, unsigned row, struct noc_input *input,
+                                       uint64_t flits)
 {
+    input->left = (uint32_t)flits;
+    if (PIM_UNLIKELY(flits > UINT32_MAX))
+        pim_noc_set_left(site->mesh, site->node, row, input, flits);
+}
+
+/* The packet behind the tail that has left comes to the front; there is one. */
+static inline void follow(const struct noc_site *site, unsigned row, struct noc_input *input)
+{
+    struct pim_noc_packet *packets = site->noc->packets;
     const struct pim_noc_packet *gone = &packets[input->front];
     struct pim_noc_packet *packet = &packets[gone->next];
     input->more = gone->next != gone->last;
-    if (input->more) /* else its tail may be in the buffer upstream, with packets behind it there */
+    if (input->more) /* else its tail may be in the buffer upstream, with packets
+                      behind it there */
         packet->last = gone->last;
     input->front = gone->next;
-    input->left = packet->flits;
+    set_left(site, row, input, packet->flits);
+    input->next = NOC_FLIT | NOC_HEAD | (packet->flits <= NOC_SHORT_FLITS ? NOC_SHORT : 0);
     input->x = packet->x;
     input->y = packet->y;
 }
 
 /* A head arrives while another packet is in the buffer. */
-static inline void queue_head(struct pim_noc_packet *packets, struct noc_row *input, uint32_t index)
+static inline void queue_head(struct pim_noc_packet *packets, struct noc_input *input, uint32_t index)
 {
     struct pim_noc_packet *front = &packets[input->front];
     *(input->more ? &packets[front->last].next : &front->next) = index;
@@ -65,8 +76,9 @@ static inline void queue_head(struct pim_noc_packet *packets, struct noc_row *in
 
 static PIM_ALWAYS_INLINE void buffer_flit(const struct noc_site *site, struct noc_kind kind, unsigned row)
 {
-    site->router->rows[row].count++;
-    assert(site->router->rows[row].count <= site->noc->configuration.buffer_flits);
+    struct noc_input *input = input_of(site, kind, row);
+    input->count++;
+    assert(input->count <= site->noc->configuration.buffer_flits);
     sets_of(site, kind, row)->filled |= bit_of(row);
 }
 
@@ -92,21 +104,24 @@ static PIM_ALWAYS_INLINE void write_change(const struct noc_site *site, struct n
         return;
     }
     buffer_flit(site, kind, row);
-    if (!(flit & NOC_TAIL)) {
+    if (!(flit & NOC_LONE)) {
         router->carries.flit_streams |= (uint8_t)(1U << port);
         router->flit_vc[port] = (uint8_t)(flit >> 8);
     }
-    outcome->noisy |= (flit & (NOC_HEAD | NOC_TAIL)) != 0;
+    outcome->noisy |= (flit & (NOC_HEAD | NOC_LONE)) != 0;
     if (!(flit & NOC_HEAD))
         return;
-    struct noc_row *input = &site->router->rows[row];
+    struct noc_input *input = input_of(site, kind, row);
     uint32_t index = site->slot->packets[port];
     if (input->front != NOC_NO_PACKET) {
         queue_head(site->noc->packets, input, index);
         return;
     }
     input->front = index;
-    input->left = PIM_LIKELY(flit & NOC_TAIL) ? 1 : site->noc->packets[index].flits;
+    input->left = 1;
+    if (!(flit & NOC_TAIL))
+        set_left(site, row, input, site->noc->packets[index].flits);
+    input->next = (uint8_t)(flit & (NOC_FLIT | NOC_HEAD | NOC_SHORT));
     input->x = site->slot->x[port];
     input->y = site->slot->y[port];
     begin_packet(site, kind, row, false);
@@ -132,19 +147,20 @@ static PIM_ALWAYS_INLINE void write_buffers(const struct noc_site *site, struct 
         write_patterns(*site, kind, carries->flit_repeats);
 }
 
-/* A credit for a row without credits, or whose tail has left. Returns whether that is not calm. */
+/* A credit for a row without credits, or whose tail has left. Returns whether
+ * that is not calm. */
 static PIM_NOINLINE bool restore(struct noc_site site, struct noc_kind kind, unsigned row)
 {
     struct noc_sets *sets = sets_of(&site, kind, row);
     uint64_t bit = bit_of(row);
     if (!((sets->free | sets->tail_sent | sets->nonfull) & bit)) {
-        unsigned owner = site.router->rows[row].owner;
+        unsigned owner = site.router->outputs[row].owner;
         sets_of(&site, kind, owner)->credited |= bit_of(owner);
     }
     sets->nonfull |= bit;
     if (!(sets->tail_sent & bit))
         return false;
-    if (site.router->rows[row].credits == site.noc->configuration.buffer_flits) {
+    if (site.router->outputs[row].credits == site.noc->configuration.buffer_flits) {
         sets->tail_sent &= ~bit;
         sets->free |= bit;
     }
@@ -157,8 +173,8 @@ static PIM_ALWAYS_INLINE void add_credits(const struct noc_site *site, struct no
     for (; set; set = kind.plain ? 0 : set & (set - 1)) { /* several only with input speedup */
         unsigned row = row_of(site, kind, port, pim_lowest_bit(set));
         const struct noc_sets *sets = sets_of(site, kind, row);
-        site->router->rows[row].credits++;
-        assert(site->router->rows[row].credits <= site->noc->configuration.buffer_flits);
+        site->router->outputs[row].credits++;
+        assert(site->router->outputs[row].credits <= site->noc->configuration.buffer_flits);
         if (PIM_UNLIKELY((~sets->nonfull | sets->tail_sent) & bit_of(row)))
             outcome->noisy |= restore(*site, kind, row);
     }

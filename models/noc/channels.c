@@ -41,7 +41,8 @@ bool pim_noc_credits_follow(struct noc_site site, unsigned port, uint32_t set)
         return true;
     site.router->carries.credit_out_repeats &= (uint8_t) ~(1U << port);
     pattern->writable = site.cycle + credit_latency(&site, port) + 1;
-    if (port == NOC_EJECTED) /* the change replaces the announcement, if that is where it goes */
+    if (port == NOC_EJECTED) /* the change replaces the announcement, if that is
+                              where it goes */
         site.mesh->ejected.slots[site.node].credit_repeats &= (uint8_t) ~(1U << NOC_TERMINAL);
     else if (port < NOC_TERMINAL)
         site.mesh->credits.slots[site.router->neighbour[port]].credit_repeats &=
@@ -49,8 +50,8 @@ bool pim_noc_credits_follow(struct noc_site site, unsigned port, uint32_t set)
     return false;
 }
 
-/* Fills the pattern of a channel from the next cycle on, when it may: it is not constant, and no pattern is
- * in use. */
+/* Fills the pattern of a channel from the next cycle on, when it may: it is not
+ * constant, and no pattern is in use. */
 static bool fill_pattern(const struct noc_site *site, struct noc_pattern *pattern, const uint32_t *entries,
                          unsigned period)
 {
@@ -65,7 +66,8 @@ static bool fill_pattern(const struct noc_site *site, struct noc_pattern *patter
     return true;
 }
 
-/* The change that announces a pattern becomes visible a cycle after what is sent now. */
+/* The change that announces a pattern becomes visible a cycle after what is
+ * sent now. */
 static void declare_flits(const struct noc_site *site, unsigned output, const uint32_t *entries,
                           unsigned period)
 {
@@ -115,7 +117,8 @@ void pim_noc_declare_patterns(const struct noc_site *site, const struct noc_rhyt
     for (unsigned i = 0; i < period; i++)
         for (uint64_t grants = rhythm->grants[(site->cycle + 1 + i - period) % NOC_HISTORY]; grants;
              grants >>= 8) {
-            unsigned row = (unsigned)(grants & 0xFF) - 1, output_row = site->router->rows[row].output;
+            unsigned row = (unsigned)(grants & 0xFF) - 1,
+                     output_row = pim_noc_inputs(site->mesh, site->router)[row].output;
             unsigned output = output_row >> site->mesh->shift,
                      output_vc = output_row - (output << site->mesh->shift);
             if (output == NOC_TERMINAL)

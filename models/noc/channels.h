@@ -6,8 +6,8 @@
 
 #include "models/noc/evaluation.h"
 
-/* channels.c: the output follows a pattern. Returns whether `value` is what the pattern has for this cycle;
- * else the pattern ends. */
+/* channels.c: the output follows a pattern. Returns whether `value` is what the
+ * pattern has for this cycle; else the pattern ends. */
 bool pim_noc_flit_follows(struct noc_site site, unsigned output, uint32_t value);
 bool pim_noc_credits_follow(struct noc_site site, unsigned port, uint32_t set);
 
@@ -27,7 +27,7 @@ static PIM_ALWAYS_INLINE void pim_noc_post_credits(const struct noc_outbox *outb
     struct noc_slot *slot = &outbox->slots[reader];
     slot->credits[port] = set;
     slot->credit_ports |= (uint8_t)(1U << port);
-    slot->credit_once |= (uint8_t)((unsigned)once << port);
+    slot->credit_once |= (uint8_t)(once ? 1U << port : 0U);
     pim_noc_wake_in(&outbox->spoke, reader);
 }
 
@@ -39,23 +39,25 @@ static PIM_ALWAYS_INLINE void pim_noc_post_terminal(struct noc_mesh *mesh, uint3
     pim_noc_wake_in(&mesh->terminal_credited, node);
 }
 
-/* A flit of the packet in `input` leaves by an output to a neighbour. It is no change when it goes with the
- * stream. */
+/* A flit of the packet in `input` leaves by an output to a neighbour. It is no
+ * change when it goes with the stream. */
 static PIM_ALWAYS_INLINE void write_flit(const struct noc_site *site, struct noc_outcome *outcome,
-                                         unsigned output, uint32_t flit, const struct noc_row *input)
+                                         unsigned output, uint32_t flit, const struct noc_input *input)
 {
     struct noc_router *router = site->router;
     unsigned bit = 1U << output;
     outcome->flit_ports |= bit;
-    if (PIM_UNLIKELY(router->carries.flit_out_repeats & bit)) {
+    if (PIM_LIKELY(flit & NOC_LONE && !(router->carries.flit_out_repeats & bit))) {
+        ;
+    } else if (PIM_UNLIKELY(router->carries.flit_out_repeats & bit)) {
         if (pim_noc_flit_follows(*site, output, flit))
             return;
-    } else if (!(flit & (NOC_HEAD | NOC_TAIL)) && router->carries.flit_out_streams & bit &&
+    } else if (!(flit & (NOC_HEAD | NOC_LONE)) && router->carries.flit_out_streams & bit &&
                router->flit_out_vc[output] == flit >> 8) {
         outcome->flit_streams |= bit;
         return;
     }
-    if (!(flit & NOC_TAIL)) {
+    if (!(flit & NOC_LONE)) {
         outcome->flit_streams |= bit;
         router->flit_out_vc[output] = (uint8_t)(flit >> 8);
     }
@@ -67,8 +69,8 @@ static PIM_ALWAYS_INLINE void write_flit(const struct noc_site *site, struct noc
     pim_noc_post_flit(&site->mesh->flits, router->neighbour[output], output ^ 1, flit);
 }
 
-/* The reader of the credits of an input is a router or the terminal that injects; that of NOC_EJECTED is this
- * router itself. */
+/* The reader of the credits of an input is a router or the terminal that
+ * injects; that of NOC_EJECTED is this router itself. */
 static PIM_ALWAYS_INLINE void change_credits(const struct noc_site *site, struct noc_outcome *outcome,
                                              unsigned port, uint32_t set, bool once)
 {
@@ -83,7 +85,8 @@ static PIM_ALWAYS_INLINE void change_credits(const struct noc_site *site, struct
         pim_noc_post_credits(&mesh->ejected, site->node, NOC_TERMINAL, set, once);
 }
 
-/* `tails`: all of them are for tails, which are not followed by others in the next cycle. */
+/* `tails`: all of them are for tails, which are not followed by others in the
+ * next cycle. */
 static PIM_ALWAYS_INLINE void write_credits(const struct noc_site *site, struct noc_outcome *outcome,
                                             unsigned port, uint32_t set, bool tails)
 {
@@ -105,10 +108,11 @@ static PIM_ALWAYS_INLINE void write_credits(const struct noc_site *site, struct 
 }
 
 /*
- * A credit for a tail may be added at once to the counter of the unit that will use it, if that has so many
- * that it cannot run out of them before it would have learned of this one: then none of its decisions can
- * tell. Its counters must be accounted for up to now. `ahead`: the flit leaves so many cycles from now.
- * Returns whether it was added.
+ * A credit for a tail may be added at once to the counter of the unit that will
+ * use it, if that has so many that it cannot run out of them before it would
+ * have learned of this one: then none of its decisions can tell. Its counters
+ * must be accounted for up to now. `ahead`: the flit leaves so many cycles from
+ * now. Returns whether it was added.
  */
 static PIM_ALWAYS_INLINE bool add_early(const struct noc_site *site, struct noc_kind kind, unsigned port,
                                         unsigned vc, unsigned ahead)
@@ -127,7 +131,7 @@ static PIM_ALWAYS_INLINE bool add_early(const struct noc_site *site, struct noc_
     uint32_t node = own ? site->node : site->router->neighbour[port];
     unsigned output = own ? NOC_TERMINAL : port ^ 1;
     struct noc_router *reader = router_of(mesh, kind, node);
-    uint16_t *credits = &reader->rows[row_of(site, kind, output, vc)].credits;
+    uint16_t *credits = &reader->outputs[row_of(site, kind, output, vc)].credits;
     if (reader->since < site->cycle || *credits < mesh->timing.credit_latency[output] + ahead)
         return false;
     ++*credits;
@@ -135,19 +139,27 @@ static PIM_ALWAYS_INLINE bool add_early(const struct noc_site *site, struct noc_
     return true;
 }
 
-/* early.c: the reader takes the beginning, or the end, of a stream of credits at once, if it sleeps and
- * cannot tell. Returns whether it did. */
+/* early.c: the reader takes the beginning, or the end, of a stream of credits
+ * at once, if it sleeps and cannot tell. Returns whether it did. */
 bool pim_noc_start_early(const struct noc_site *site, unsigned port, unsigned vc);
 bool pim_noc_stop_early(const struct noc_site *site, unsigned port, unsigned vc);
 
-/* The credit for one flit that leaves the buffer of an input, or that the terminal will consume. */
+/* The credit for one flit that leaves the buffer of an input, or that the
+ * terminal will consume. */
 static PIM_ALWAYS_INLINE void return_credit(const struct noc_site *site, struct noc_outcome *outcome,
                                             struct noc_kind kind, unsigned port, unsigned vc, bool tail)
 {
     struct noc_router *router = site->router;
     unsigned bit = 1U << port, repeats = router->carries.credit_out_repeats & bit;
     uint32_t set = UINT32_C(1) << vc;
-    if (!site->mesh->early_credits || repeats) {
+    if (kind.early &&
+        PIM_LIKELY(tail &&
+                   !((router->carries.credit_out_repeats | router->carries.credit_out_streams) & bit))) {
+        if (PIM_UNLIKELY(!add_early(site, kind, port, vc, 0)))
+            write_credits(site, outcome, port, set, tail);
+        return;
+    }
+    if (!kind.early || repeats) {
         write_credits(site, outcome, port, set, tail);
     } else if (router->carries.credit_out_streams & bit) {
         if (tail && router->credit_out[port] == set) {
@@ -175,7 +187,8 @@ static PIM_ALWAYS_INLINE void return_credit(const struct noc_site *site, struct 
     }
 }
 
-/* The channels that would carry something by themselves, and on which nothing was sent in this cycle. */
+/* The channels that would carry something by themselves, and on which nothing
+ * was sent in this cycle. */
 static PIM_ALWAYS_INLINE void write_silence(const struct noc_site *site, struct noc_outcome *outcome)
 {
     struct noc_activity *carries = &site->router->carries;

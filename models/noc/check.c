@@ -1,16 +1,18 @@
-/* The invariants of the flit-level mesh, counted out between two cycles, and who waits for what. */
+/* The invariants of the flit-level mesh, counted out between two cycles, and
+ * who waits for what. */
 #include "models/noc/internal.h"
 
 #include <inttypes.h>
 
-/* What a channel carries in the cycles of its reader to come: what it carries at present by itself or by its
- * pattern, then the changes under way. */
+/* What a channel carries in the cycles of its reader to come: what it carries
+ * at present by itself or by its pattern, then the changes under way. */
 struct view {
     uint32_t value;
     bool repeats;
 };
 
-/* Flits for virtual channel `vc` that are on the channel into input `port` of `node`. */
+/* Flits for virtual channel `vc` that are on the channel into input `port` of
+ * `node`. */
 static uint64_t flits_under_way(const struct noc_mesh *mesh, uint32_t node, unsigned port, unsigned vc)
 {
     const struct noc_router *router = pim_noc_router(mesh, node);
@@ -29,7 +31,7 @@ static uint64_t flits_under_way(const struct noc_mesh *mesh, uint32_t node, unsi
             flit =
                 pim_noc_pattern_entry(&mesh->flit_patterns[(size_t)node * NOC_PORTS + port], time - latency);
         flits += flit != 0 && flit >> 8 == vc;
-        view.value = flit & NOC_TAIL ? 0 : flit;
+        view.value = flit & NOC_LONE ? 0 : flit;
     }
     for (uint64_t time = mesh->origin + latency; time < mesh->origin + mesh->ring; time++) { /* express.h */
         const struct noc_slot *slot = &pim_noc_slots(mesh, time)[node];
@@ -38,7 +40,8 @@ static uint64_t flits_under_way(const struct noc_mesh *mesh, uint32_t node, unsi
     return flits;
 }
 
-/* Credits for virtual channel `vc` that are on their way to output `port` of `node`. */
+/* Credits for virtual channel `vc` that are on their way to output `port` of
+ * `node`. */
 static uint64_t credits_under_way(const struct noc_mesh *mesh, uint32_t node, unsigned port, unsigned vc)
 {
     const struct noc_router *router = pim_noc_router(mesh, node);
@@ -93,7 +96,8 @@ static enum pim_status check_credits(const struct pim_noc *noc, uint32_t node, u
 {
     const struct noc_mesh *mesh = noc->mesh;
     uint32_t size = noc->configuration.buffer_flits;
-    const struct noc_row *rows = pim_noc_router(mesh, node)->rows;
+    const struct noc_output *outputs = pim_noc_router(mesh, node)->outputs;
+    const struct noc_input *inputs = pim_noc_inputs(mesh, pim_noc_router(mesh, node));
     for (unsigned port = 0; port <= NOC_PORTS; port++) {
         uint64_t sum;
         if (port < NOC_TERMINAL) {
@@ -101,20 +105,20 @@ static enum pim_status check_credits(const struct pim_noc *noc, uint32_t node, u
             if (other == UINT32_MAX)
                 continue;
             size_t there = ((port ^ 1U) << mesh->shift) + vc;
-            sum = rows[(port << mesh->shift) + vc].credits + pim_noc_router(mesh, other)->rows[there].count +
+            sum = outputs[(port << mesh->shift) + vc].credits +
+                  pim_noc_inputs(mesh, pim_noc_router(mesh, other))[there].count +
                   flits_under_way(mesh, other, port ^ 1, vc) + credits_under_way(mesh, node, port, vc);
         } else if (port == NOC_TERMINAL) {
-            sum = rows[(port << mesh->shift) + vc].credits + credits_under_way(mesh, node, port, vc);
+            sum = outputs[(port << mesh->shift) + vc].credits + credits_under_way(mesh, node, port, vc);
         } else {
             sum = mesh->terminal_credits[(size_t)node * mesh->vcs + vc] +
-                  rows[((unsigned)NOC_TERMINAL << mesh->shift) + vc].count +
+                  inputs[((unsigned)NOC_TERMINAL << mesh->shift) + vc].count +
                   flits_under_way(mesh, node, NOC_TERMINAL, vc) + terminal_credits_under_way(mesh, node, vc);
         }
         if (sum != size)
             return pim_fail(error, PIM_INTERNAL,
-                            "network cycle %" PRIu64
-                            ": router %u, link %u, virtual channel %u: credits and flits add up to %" PRIu64
-                            " instead of %u",
+                            "network cycle %" PRIu64 ": router %u, link %u, virtual channel %u: credits and "
+                            "flits add up to %" PRIu64 " instead of %u",
                             mesh->origin, node, port, vc, sum, size);
     }
     return PIM_OK;
@@ -128,7 +132,7 @@ static enum pim_status check_owners(const struct pim_noc *noc, uint32_t node, st
     uint64_t owned[NOC_WORDS_LIMIT] = {0};
     size_t rows = pim_noc_rows(mesh);
     for (unsigned row = 0; row < rows; row++) {
-        unsigned output = router->rows[row].output;
+        unsigned output = pim_noc_inputs(mesh, router)[row].output;
         const struct noc_sets *sets = &router->sets[row / 64];
         if (!((sets->active | sets->allocated) >> row % 64 & 1))
             continue;
@@ -155,8 +159,8 @@ static enum pim_status check_owners(const struct pim_noc *noc, uint32_t node, st
     return PIM_OK;
 }
 
-/* Flits that have left a source and not yet won the switch to their destination's terminal, by counters
- * alone. */
+/* Flits that have left a source and not yet won the switch to their
+ * destination's terminal, by counters alone. */
 static enum pim_status check_flits(const struct pim_noc *noc, struct pim_error *error)
 {
     const struct noc_mesh *mesh = noc->mesh;
@@ -169,7 +173,7 @@ static enum pim_status check_flits(const struct pim_noc *noc, struct pim_error *
             unsigned port = row >> mesh->shift;
             if (port < NOC_TERMINAL && pim_noc_router(mesh, node)->neighbour[port] == UINT32_MAX)
                 continue;
-            held += pim_noc_router(mesh, node)->rows[row].count +
+            held += pim_noc_inputs(mesh, pim_noc_router(mesh, node))[row].count +
                     flits_under_way(mesh, node, port, row - (port << mesh->shift));
         }
     }
@@ -187,13 +191,12 @@ static enum pim_status check_flits(const struct pim_noc *noc, struct pim_error *
     return PIM_OK;
 }
 
-enum pim_status pim_noc_check(struct pim_noc *noc, struct pim_error *error)
+enum pim_status pim_noc_mesh_check(struct pim_noc *noc, struct pim_error *error)
 {
     struct noc_mesh *mesh = noc->mesh;
-    if (!mesh)
-        return PIM_OK;
     for (uint32_t node = 0; node < mesh->nodes; node++) {
-        /* Who is waked up in the middle of a period goes on awake: that changes nothing but the cost. */
+        /* Who is waked up in the middle of a period goes on awake: that changes
+     * nothing but the cost. */
         pim_noc_router_settle(noc, node, mesh->origin);
         pim_noc_terminal_settle(noc, node, mesh->origin);
         if (pim_noc_router(mesh, node)->planned == mesh->origin)
@@ -208,64 +211,92 @@ enum pim_status pim_noc_check(struct pim_noc *noc, struct pim_error *error)
     return status;
 }
 
-static const char *waiting_reason(const struct noc_mesh *mesh, const struct noc_router *router, unsigned row,
-                                  unsigned output)
+/* Fills in why the packet at the front of a row waits. */
+static void explain(const struct noc_mesh *mesh, const struct noc_router *router, unsigned row,
+                    struct pim_noc_waiting *item)
 {
     const struct noc_sets *sets = &router->sets[row / 64];
+    unsigned output = pim_noc_inputs(mesh, router)[row].output, first = output >> mesh->shift << mesh->shift;
     uint64_t bit = UINT64_C(1) << row % 64;
-    if ((sets->routing | sets->queued) & bit)
-        return "its route is being computed";
-    if (sets->bidding & bit) {
-        uint64_t free = router->sets[output / 64].free >> output % 64;
-        return free & pim_noc_all(mesh->vcs) ? "it lost virtual-channel allocation"
-                                             : "no virtual channel is free";
+    if ((sets->active | sets->allocated) & bit)
+        item->ahead_channel = output - first;
+    if ((sets->routing | sets->queued) & bit) {
+        item->reason = "its route is being computed";
+    } else if (sets->bidding & bit) {
+        bool free = (router->sets[first / 64].free >> first % 64 & pim_noc_all(mesh->vcs)) != 0;
+        item->reason = free ? "it lost virtual-channel allocation" : "no virtual channel is free";
+        item->lack = free ? PIM_NOC_LACKS_NOTHING : PIM_NOC_LACKS_CHANNEL;
+    } else if (sets->allocated & bit) {
+        item->reason = "its virtual channel is being allocated";
+    } else if (!(sets->filled & bit)) {
+        item->reason = "its next flit has not arrived";
+        item->lack = PIM_NOC_LACKS_FLIT;
+    } else if (sets->credited & bit) {
+        item->reason = "it competes for the switch";
+    } else {
+        item->reason = "no credit: the buffer downstream is full";
+        item->lack = PIM_NOC_LACKS_CREDIT;
     }
-    if (sets->allocated & bit)
-        return "its virtual channel is being allocated";
-    if (!(sets->filled & bit))
-        return "its next flit has not arrived";
-    return sets->credited & bit ? "it competes for the switch" : "no credit: the buffer downstream is full";
 }
 
-size_t pim_noc_get_waiting(const struct pim_noc *noc, struct pim_noc_waiting *items, size_t capacity)
+/* A packet that its terminal injects, or will. */
+static struct pim_noc_waiting waiting_source(const struct pim_noc *noc, uint32_t node, uint32_t index)
+{
+    const struct noc_terminal *terminal = &noc->mesh->terminals[node];
+    const struct pim_noc_packet *packet = &noc->packets[index];
+    bool begun = terminal->current != NOC_NO_PACKET;
+    return (struct pim_noc_waiting){
+        .node = node,
+        .input = PIM_NOC_INJECT,
+        .virtual_channel = begun ? terminal->vc : UINT32_MAX,
+        .packet = packet->user,
+        .source = packet->source,
+        .destination = packet->destination,
+        .output = PIM_NOC_INJECT,
+        .reason =
+            begun ? "its terminal has flits left to inject" : "no virtual channel is free at its terminal",
+        .lack = !begun                                  ? PIM_NOC_LACKS_CHANNEL
+                : terminal->nonfull >> terminal->vc & 1 ? PIM_NOC_LACKS_NOTHING
+                                                        : PIM_NOC_LACKS_CREDIT,
+        .place = UINT32_MAX,
+        .ahead = node * NOC_PORTS + NOC_TERMINAL,
+        .ahead_channel = begun ? terminal->vc : UINT32_MAX,
+    };
+}
+
+size_t pim_noc_mesh_waiting(const struct pim_noc *noc, struct pim_noc_waiting *items, size_t capacity)
 {
     const struct noc_mesh *mesh = noc->mesh;
-    size_t count = 0, rows = mesh ? pim_noc_rows(mesh) : 0;
-    for (uint32_t node = 0; mesh && node < mesh->nodes; node++) {
+    size_t count = 0, rows = pim_noc_rows(mesh);
+    for (uint32_t node = 0; node < mesh->nodes; node++) {
         const struct noc_router *router = pim_noc_router(mesh, node);
         const struct noc_terminal *terminal = &mesh->terminals[node];
         for (unsigned row = 0; row < rows; row++) {
-            const struct noc_row *input = &router->rows[row];
+            const struct noc_input *input = &pim_noc_inputs(mesh, router)[row];
             if (input->front == NOC_NO_PACKET)
                 continue;
+            if (count++ >= capacity)
+                continue;
             const struct pim_noc_packet *packet = &noc->packets[input->front];
-            unsigned port = row >> mesh->shift, vc = row - (port << mesh->shift);
-            if (count++ < capacity)
-                items[count - 1] = (struct pim_noc_waiting){
-                    node,
-                    port == NOC_TERMINAL ? PIM_NOC_INJECT : (enum pim_noc_direction)port,
-                    vc,
-                    packet->user,
-                    packet->source,
-                    packet->destination,
-                    (enum pim_noc_direction)(input->output >> mesh->shift),
-                    waiting_reason(mesh, router, row, (unsigned)input->output >> mesh->shift << mesh->shift)};
+            unsigned port = row >> mesh->shift, output = input->output >> mesh->shift;
+            items[count - 1] = (struct pim_noc_waiting){
+                .node = node,
+                .input = port == NOC_TERMINAL ? PIM_NOC_INJECT : (enum pim_noc_direction)port,
+                .virtual_channel = row - (port << mesh->shift),
+                .packet = packet->user,
+                .source = packet->source,
+                .destination = packet->destination,
+                .output = (enum pim_noc_direction)output,
+                .place = node * NOC_PORTS + port,
+                .ahead = output == NOC_TERMINAL ? UINT32_MAX
+                                                : router->neighbour[output] * NOC_PORTS + (output ^ 1),
+                .ahead_channel = UINT32_MAX,
+            };
+            explain(mesh, router, row, &items[count - 1]);
         }
         uint32_t index = terminal->current != NOC_NO_PACKET ? terminal->current : terminal->queue_front;
-        if (index == NOC_NO_PACKET)
-            continue;
-        const struct pim_noc_packet *packet = &noc->packets[index];
-        bool begun = terminal->current != NOC_NO_PACKET;
-        if (count++ < capacity)
-            items[count - 1] = (struct pim_noc_waiting){node,
-                                                        PIM_NOC_INJECT,
-                                                        begun ? terminal->vc : UINT32_MAX,
-                                                        packet->user,
-                                                        packet->source,
-                                                        packet->destination,
-                                                        PIM_NOC_INJECT,
-                                                        begun ? "its terminal has flits left to inject"
-                                                              : "no virtual channel is free at its terminal"};
+        if (index != NOC_NO_PACKET && count++ < capacity)
+            items[count - 1] = waiting_source(noc, node, index);
     }
     return count;
 }

@@ -1,7 +1,8 @@
 /* Defaults, checks, and what follows from a configuration alone: distances and zero-load latencies. */
-#include "models/noc/internal.h"
+#include "models/noc/general.h"
 
 #include <assert.h>
+#include <string.h>
 
 void pim_noc_configuration_initialize(struct pim_noc_configuration *configuration)
 {
@@ -21,11 +22,61 @@ void pim_noc_configuration_initialize(struct pim_noc_configuration *configuratio
         .input_speedup = 1,
         .flit_bits = 64,
         .fidelity = PIM_NOC_FLIT,
+        .concentration = 1,
+        .output_speedup = 1,
     };
 }
 
-enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *configuration,
-                                            struct pim_error *error)
+uint32_t pim_noc_columns(const struct pim_noc_configuration *configuration)
+{
+    return configuration->width * configuration->concentration;
+}
+
+uint32_t pim_noc_nodes(const struct pim_noc_configuration *configuration)
+{
+    return pim_noc_columns(configuration) * configuration->height;
+}
+
+static bool slower_than_flits(struct pim_noc_bits bits, uint32_t flit_bits)
+{
+    return bits.numerator != 0 && (uint64_t)flit_bits * bits.denominator > bits.numerator;
+}
+
+/* The first key that the fast mesh does not know, or NULL. */
+static const char *needs_general(const struct pim_noc_configuration *configuration)
+{
+    const struct {
+        const char *key;
+        bool needed;
+    } reasons[] = {
+        {"topology", configuration->topology != PIM_NOC_MESH},
+        {"concentration", configuration->concentration != 1},
+        {"routing", configuration->routing != PIM_NOC_XY},
+        {"links", configuration->link_list[0] != '\0'},
+        {"express_links", configuration->express_list[0] != '\0'},
+        {"link_bits_per_cycle", slower_than_flits(configuration->link_bits, configuration->flit_bits)},
+        {"terminal_bits_per_cycle",
+         slower_than_flits(configuration->terminal_bits, configuration->flit_bits)},
+        {"vc_allocator", configuration->vc_allocator > PIM_NOC_SEPARABLE_INPUT_FIRST},
+        {"switch_allocator", configuration->switch_allocator > PIM_NOC_SEPARABLE_INPUT_FIRST},
+        {"arbiter", configuration->arbiter != PIM_NOC_ROUND_ROBIN},
+        {"output_speedup", configuration->output_speedup != 1},
+        {"classes", configuration->classes > 1},
+        {"general", configuration->general},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].needed)
+            return reasons[i].key;
+    return NULL;
+}
+
+bool pim_noc_configuration_is_general(const struct pim_noc_configuration *configuration)
+{
+    return configuration->fidelity == PIM_NOC_FLIT && needs_general(configuration) != NULL;
+}
+
+static enum pim_status check_ranges(const struct pim_noc_configuration *configuration,
+                                    struct pim_error *error)
 {
     const struct {
         const char *name;
@@ -44,20 +95,67 @@ enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *
         {"allocator_iterations", configuration->allocator_iterations, 1, PIM_NOC_ITERATION_LIMIT},
         {"input_speedup", configuration->input_speedup, 1, PIM_NOC_SPEEDUP_LIMIT},
         {"flit_bits", configuration->flit_bits, 1, 65536},
+        {"concentration", configuration->concentration, 1, PIM_NOC_CONCENTRATION_LIMIT},
+        {"output_speedup", configuration->output_speedup, 1, PIM_NOC_SPEEDUP_LIMIT},
+        {"classes", configuration->classes, 0, PIM_NOC_CLASS_LIMIT},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (ranges[i].value < ranges[i].minimum || ranges[i].value > ranges[i].maximum)
             return pim_fail(error, PIM_BAD_INPUT, "noc.%s is %u: allowed are %u to %u", ranges[i].name,
                             ranges[i].value, ranges[i].minimum, ranges[i].maximum);
-    if ((unsigned)configuration->vc_allocator >= PIM_NOC_ALLOCATORS ||
-        (unsigned)configuration->switch_allocator >= PIM_NOC_ALLOCATORS)
+    const struct {
+        const char *name, *allowed;
+        unsigned value, choices;
+    } choices[] = {
+        {"vc_allocator", "islip, separable_input_first, separable_output_first and wavefront",
+         configuration->vc_allocator, PIM_NOC_ALLOCATORS},
+        {"switch_allocator", "islip, separable_input_first, separable_output_first and wavefront",
+         configuration->switch_allocator, PIM_NOC_ALLOCATORS},
+        {"fidelity", "ideal, analytic and flit", configuration->fidelity, PIM_NOC_FIDELITIES},
+        {"topology", "mesh and torus", configuration->topology, PIM_NOC_TOPOLOGIES},
+        {"routing", "xy, yx, o1turn, west_first, odd_even, minimal_adaptive, valiant, romm and table",
+         configuration->routing, PIM_NOC_ROUTINGS},
+        {"arbiter", "round_robin, matrix, fixed_priority, age and workload_balance", configuration->arbiter,
+         PIM_NOC_ARBITERS},
+    };
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (choices[i].value >= choices[i].choices)
+            return pim_fail(error, PIM_BAD_INPUT, "noc.%s is unknown: allowed are %s", choices[i].name,
+                            choices[i].allowed);
+    return PIM_OK;
+}
+
+static enum pim_status check_classes(const struct pim_noc_configuration *configuration,
+                                     struct pim_error *error)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < configuration->classes; i++) {
+        if (configuration->class_channels[i] == 0)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "noc.classes: class %u has 0 virtual channels: it must have at least 1", i);
+        sum += configuration->class_channels[i];
+    }
+    if (configuration->classes && sum != configuration->virtual_channels)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "noc.%s is unknown: allowed are islip and separable_input_first",
-                        (unsigned)configuration->vc_allocator >= PIM_NOC_ALLOCATORS ? "vc_allocator"
-                                                                                    : "switch_allocator");
-    if ((unsigned)configuration->fidelity >= PIM_NOC_FIDELITIES)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "noc.fidelity is unknown: allowed are ideal, analytic and flit");
+                        "noc.classes: the classes have %llu virtual channels together: they must have all of "
+                        "noc.virtual_channels, which is %u",
+                        (unsigned long long)sum, configuration->virtual_channels);
+    return PIM_OK;
+}
+
+/* The estimates know links narrower than a flit too. */
+static bool only_narrow_links(const struct pim_noc_configuration *configuration)
+{
+    struct pim_noc_configuration wide = *configuration;
+    wide.link_bits.numerator = wide.terminal_bits.numerator = 0;
+    return needs_general(&wide) == NULL;
+}
+
+enum pim_status pim_noc_configuration_check_fields(const struct pim_noc_configuration *configuration,
+                                                   struct pim_error *error)
+{
+    if (check_ranges(configuration, error) != PIM_OK || check_classes(configuration, error) != PIM_OK)
+        return error->status;
     if (configuration->virtual_channels % configuration->input_speedup != 0)
         return pim_fail(error, PIM_BAD_INPUT,
                         "noc.input_speedup is %u: it must divide noc.virtual_channels, which is %u",
@@ -69,7 +167,40 @@ enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *
                         "noc.switch_allocation_delay, which "
                         "is %u",
                         configuration->vc_allocation_delay, configuration->switch_allocation_delay);
+    if (configuration->arbiter != PIM_NOC_ROUND_ROBIN &&
+        (configuration->vc_allocator == PIM_NOC_WAVEFRONT ||
+         configuration->switch_allocator == PIM_NOC_WAVEFRONT))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.arbiter: the allocator wavefront has no arbiters: noc.arbiter must be "
+                        "round_robin, or noc.vc_allocator and noc.switch_allocator another one");
+    if (configuration->routing == PIM_NOC_TABLE && configuration->route_table[0] == '\0')
+        return pim_fail(error, PIM_BAD_INPUT, "noc.routing is table: noc.route_table must name its file");
+    if (pim_noc_nodes(configuration) > PIM_NOC_NODE_LIMIT)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.concentration is %u: %u x %u routers have %u nodes, allowed are %u",
+                        configuration->concentration, configuration->width, configuration->height,
+                        pim_noc_nodes(configuration), (unsigned)PIM_NOC_NODE_LIMIT);
+    const char *key = needs_general(configuration);
+    if (configuration->fidelity != PIM_NOC_FLIT && key && !only_narrow_links(configuration))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.fidelity is %s, which knows plain meshes alone: noc.%s asks for more; use flit",
+                        configuration->fidelity == PIM_NOC_IDEAL ? "ideal" : "analytic", key);
     return PIM_OK;
+}
+
+enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *configuration,
+                                            struct pim_error *error)
+{
+    if (pim_noc_configuration_check_fields(configuration, error) != PIM_OK)
+        return error->status;
+    if (!pim_noc_configuration_is_general(configuration))
+        return PIM_OK;
+    struct pim_noc_topology *topology;
+    struct pim_noc_routing *routing;
+    enum pim_status status = pim_noc_general_plan(configuration, &topology, &routing, error);
+    pim_noc_routing_destroy(routing);
+    pim_noc_topology_destroy(topology);
+    return status;
 }
 
 static uint32_t distance(uint32_t a, uint32_t b)
@@ -77,11 +208,23 @@ static uint32_t distance(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
+/* Between two columns, or rows, of `count`. */
+static uint32_t grid_distance(const struct pim_noc_configuration *configuration, uint32_t a, uint32_t b,
+                              uint32_t count)
+{
+    uint32_t straight = distance(a, b);
+    return configuration->topology == PIM_NOC_TORUS && count - straight < straight ? count - straight
+                                                                                   : straight;
+}
+
 uint32_t pim_noc_hops(const struct pim_noc_configuration *configuration, uint32_t source,
                       uint32_t destination)
 {
     uint32_t width = configuration->width;
-    return 1 + distance(source % width, destination % width) + distance(source / width, destination / width);
+    source /= configuration->concentration;
+    destination /= configuration->concentration;
+    return 1 + grid_distance(configuration, source % width, destination % width, width) +
+           grid_distance(configuration, source / width, destination / width, configuration->height);
 }
 
 uint32_t pim_noc_router_delay(const struct pim_noc_configuration *configuration)
@@ -91,12 +234,48 @@ uint32_t pim_noc_router_delay(const struct pim_noc_configuration *configuration)
     return configuration->routing_delay + allocation + configuration->switch_traversal_delay;
 }
 
+uint64_t pim_noc_passage(const struct pim_noc_configuration *configuration, struct pim_noc_bits bits,
+                         uint64_t flits)
+{
+    if (!slower_than_flits(bits, configuration->flit_bits))
+        return flits;
+    uint64_t bits_each = (uint64_t)configuration->flit_bits * bits.denominator;     /* below 2^37 */
+    uint64_t whole = bits_each / bits.numerator, rest = bits_each % bits.numerator; /* rest below 2^20 */
+    return flits * whole + (flits * rest + bits.numerator - 1) / bits.numerator;
+}
+
+/* What the last link takes, or a slower one before it less what the head loses in the last router and the
+ * tail does not. */
+uint64_t pim_noc_tail_distance(const struct pim_noc_configuration *configuration, uint32_t hops,
+                               uint64_t flits)
+{
+    struct pim_noc_bits link = configuration->link_bits, terminal = configuration->terminal_bits;
+    uint64_t lost = pim_noc_router_delay(configuration) - configuration->switch_allocation_delay -
+                    configuration->switch_traversal_delay;
+    uint64_t last =
+        pim_noc_passage(configuration, terminal, flits) - pim_noc_passage(configuration, terminal, 1);
+    uint64_t before = pim_noc_passage(configuration, link, flits) - pim_noc_passage(configuration, link, 1);
+    return hops > 1 && before > last + lost ? before - lost : last;
+}
+
 uint64_t pim_noc_zero_load_latency(const struct pim_noc_configuration *configuration, uint32_t source,
                                    uint32_t destination, uint64_t flits)
 {
-    uint64_t hops = pim_noc_hops(configuration, source, destination);
+    uint32_t hops = pim_noc_hops(configuration, source, destination);
     uint64_t delay = pim_noc_router_delay(configuration);
-    return NOC_INJECTION + (hops - 1) * (delay + configuration->link_latency) + delay + 1 + (flits - 1);
+    uint64_t link = pim_noc_passage(configuration, configuration->link_bits, 1);
+    uint64_t terminal = pim_noc_passage(configuration, configuration->terminal_bits, 1);
+    return NOC_INJECTION + (uint64_t)(hops - 1) * (delay + configuration->link_latency + link - 1) + delay +
+           1 + 2 * (terminal - 1) + pim_noc_tail_distance(configuration, hops, flits);
+}
+
+/* The neighbour of `at` in a row or column of `count`, or UINT32_MAX. */
+static uint32_t step(const struct pim_noc_configuration *configuration, uint32_t at, uint32_t count, bool up)
+{
+    if (up ? at + 1 < count : at > 0)
+        return up ? at + 1 : at - 1;
+    bool wraps = configuration->topology == PIM_NOC_TORUS && count > 2;
+    return !wraps ? UINT32_MAX : up ? 0 : count - 1;
 }
 
 uint32_t pim_noc_neighbour(const struct pim_noc_configuration *configuration, uint32_t node,
@@ -105,16 +284,18 @@ uint32_t pim_noc_neighbour(const struct pim_noc_configuration *configuration, ui
     uint32_t width = configuration->width, x = node % width, y = node / width;
     switch (direction) {
     case PIM_NOC_EAST:
-        return x + 1 < width ? node + 1 : UINT32_MAX;
     case PIM_NOC_WEST:
-        return x > 0 ? node - 1 : UINT32_MAX;
+        x = step(configuration, x, width, direction == PIM_NOC_EAST);
+        return x == UINT32_MAX ? UINT32_MAX : x + y * width;
     case PIM_NOC_SOUTH:
-        return y + 1 < configuration->height ? node + width : UINT32_MAX;
     case PIM_NOC_NORTH:
-        return y > 0 ? node - width : UINT32_MAX;
+        y = step(configuration, y, configuration->height, direction == PIM_NOC_SOUTH);
+        return y == UINT32_MAX ? UINT32_MAX : x + y * width;
     case PIM_NOC_EJECT:
     case PIM_NOC_INJECT:
         return node;
+    case PIM_NOC_EXPRESS:
+        break;
     }
     return UINT32_MAX;
 }

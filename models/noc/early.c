@@ -1,19 +1,22 @@
 /*
- * Streams of credits that begin and end without a change in the slot of their reader, so that a router
- * which sleeps goes on sleeping. The invariant of all three: until the cycle `time` in which the reader
- * would have seen the change, its counter is the true one or less (a stream that begins), or the true one
- * or more (one that ends), and in all that time greater than 0 in both; so none of its decisions can tell.
+ * Streams of credits that begin and end without a change in the slot of their
+ * reader, so that a router which sleeps goes on sleeping. The invariant of all
+ * three: until the cycle `time` in which the reader would have seen the change,
+ * its counter is the true one or less (a stream that begins), or the true one
+ * or more (one that ends), and in all that time greater than 0 in both; so none
+ * of its decisions can tell.
  *
- * A stream adds a credit in every cycle from the reader's `since` on. When it should only do so from `time`
- * on, the counter is lowered by time - since beforehand, and likewise raised for a stream that ends.
- * Counters are modulo 2^16.
+ * A stream adds a credit in every cycle from the reader's `since` on. When it
+ * should only do so from `time` on, the counter is lowered by time - since
+ * beforehand, and likewise raised for a stream that ends. Counters are modulo
+ * 2^16.
  */
 #include "models/noc/channels.h"
 
 /* The reader of the credits of a port, when it is a router. */
 struct reader {
     struct noc_router *router;
-    struct noc_row *row;
+    struct noc_output *row;
     uint32_t node;
     unsigned output, latency, number; /* of the row */
 };
@@ -27,7 +30,7 @@ static struct reader reader_of(const struct noc_site *site, unsigned port, unsig
     reader.router = pim_noc_router(mesh, reader.node);
     reader.latency = mesh->timing.credit_latency[reader.output];
     reader.number = (reader.output << mesh->shift) + vc;
-    reader.row = &reader.router->rows[reader.number];
+    reader.row = &reader.router->outputs[reader.number];
     return reader;
 }
 
@@ -56,11 +59,12 @@ bool pim_noc_start_early(const struct noc_site *site, unsigned port, unsigned vc
     router->credit_in[reader.output] = UINT32_C(1) << vc;
     router->clean_since = site->cycle + 2;
     if (router->planned > site->cycle + 1 && router->planned != UINT64_MAX)
-        pim_noc_replan(site->mesh, router, site->cycle);
+        pim_noc_replan(site->mesh, reader.node, site->cycle);
     return true;
 }
 
-/* The number of credits that come from `since` up to `time`, this one included. */
+/* The number of credits that come from `since` up to `time`, this one included.
+ */
 static uint16_t rest(uint64_t since, uint64_t time)
 {
     return (uint16_t)(time + 1 - since);

@@ -2,11 +2,11 @@
  * The two cheaper fidelities: a packet is three events (its head leaves, its tail leaves, it arrives),
  * whatever its length.
  *
- * 1. A source sends one packet at a time, one flit a cycle.
+ * 1. A source sends one packet at a time, as fast as its link takes flits.
  * 2. IDEAL: a head spends the zero-load time on every hop.
  * 3. ANALYTIC: in the cycle in which a head leaves its source, every link of its path is reserved in turn:
- *    the head passes at the earliest when the link is free, and holds it for as many cycles as the packet has
- *    flits. Reservations are made in the order of (cycle in which the head leaves, source).
+ *    the head passes at the earliest when the link is free, and holds it for as many cycles as the packet's
+ *    flits take. Reservations are made in the order of (cycle in which the head leaves, source).
  */
 #include "models/noc/internal.h"
 
@@ -130,39 +130,42 @@ uint64_t pim_noc_estimate_origin(const struct noc_estimate *estimate)
     return estimate->origin;
 }
 
-/* The first cycle at or after `time` in which the head can pass the link, which is then taken for the whole
- * packet. */
-static uint64_t pass(struct noc_estimate *estimate, bool reserve, uint32_t node,
-                     enum pim_noc_direction direction, uint64_t time, uint64_t flits)
+/* The first cycle at or after `time` in which the head can have passed the link, which is then taken for the
+ * whole packet. */
+static uint64_t pass(struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction, uint64_t time,
+                     uint64_t flits)
 {
+    const struct pim_noc_configuration *configuration = &noc->configuration;
+    struct noc_estimate *estimate = noc->estimate;
     size_t link = (size_t)node * LINKS + direction;
+    struct pim_noc_bits bits =
+        direction < PIM_NOC_EJECT ? configuration->link_bits : configuration->terminal_bits;
+    uint64_t head = pim_noc_passage(configuration, bits, 1);
     estimate->link_flits[link] += flits;
-    if (!reserve)
-        return time;
+    if (configuration->fidelity == PIM_NOC_IDEAL)
+        return time + head - 1;
     if (estimate->link_free[link] > time)
         time = estimate->link_free[link];
-    estimate->link_free[link] = time + flits;
-    return time;
+    estimate->link_free[link] = time + pim_noc_passage(configuration, bits, flits);
+    return time + head - 1;
 }
 
 /* Cycle in which a head that leaves its source at `time` is consumed. */
 static uint64_t travel(struct pim_noc *noc, const struct pim_noc_packet *packet, uint64_t time)
 {
     const struct pim_noc_configuration *configuration = &noc->configuration;
-    bool reserve = configuration->fidelity == PIM_NOC_ANALYTIC;
     uint32_t node = packet->source, delay = pim_noc_router_delay(configuration);
-    time = pass(noc->estimate, reserve, node, PIM_NOC_INJECT, time, packet->flits) + NOC_INJECTION;
+    time = pass(noc, node, PIM_NOC_INJECT, time, packet->flits) + NOC_INJECTION;
     while (node != packet->destination) {
         uint32_t x = node % configuration->width, y = node / configuration->width;
         enum pim_noc_direction direction = packet->x > x   ? PIM_NOC_EAST
                                            : packet->x < x ? PIM_NOC_WEST
                                            : packet->y > y ? PIM_NOC_SOUTH
                                                            : PIM_NOC_NORTH;
-        time = pass(noc->estimate, reserve, node, direction, time + delay, packet->flits) +
-               configuration->link_latency;
+        time = pass(noc, node, direction, time + delay, packet->flits) + configuration->link_latency;
         node = pim_noc_neighbour(configuration, node, direction);
     }
-    return pass(noc->estimate, reserve, node, PIM_NOC_EJECT, time + delay, packet->flits) + 1;
+    return pass(noc, node, PIM_NOC_EJECT, time + delay, packet->flits) + 1;
 }
 
 static void head_leaves(struct pim_noc *noc, uint32_t node, uint64_t cycle)
@@ -172,14 +175,18 @@ static void head_leaves(struct pim_noc *noc, uint32_t node, uint64_t cycle)
     uint32_t index = source->queue_front;
     struct pim_noc_packet *packet = &noc->packets[index];
     source->queue_front = packet->next;
-    source->free = cycle + packet->flits;
+    uint64_t sending = pim_noc_passage(&noc->configuration, noc->configuration.terminal_bits, packet->flits);
+    uint32_t hops = pim_noc_hops(&noc->configuration, packet->source, packet->destination);
+    source->free = cycle + sending;
     if (source->queue_front != NOC_NO_PACKET)
         push(estimate, source->free, HEAD_LEAVES, node, source->queue_front);
     packet->head_injected = cycle;
-    packet->tail_injected = cycle + packet->flits - 1;
+    packet->tail_injected =
+        cycle + sending - pim_noc_passage(&noc->configuration, noc->configuration.terminal_bits, 1);
     packet->head_arrived = travel(noc, packet, cycle);
     push(estimate, packet->tail_injected, TAIL_LEAVES, node, index);
-    push(estimate, packet->head_arrived + packet->flits - 1, TAIL_ARRIVES, packet->destination, index);
+    push(estimate, packet->head_arrived + pim_noc_tail_distance(&noc->configuration, hops, packet->flits),
+         TAIL_ARRIVES, packet->destination, index);
 }
 
 void pim_noc_estimate_step(struct pim_noc *noc, uint64_t cycle)

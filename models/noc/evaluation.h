@@ -1,10 +1,11 @@
 /*
- * One evaluation of a router: what router.c (the stages), buffers.h, switch.h, channels.h and sleep.c hand to
- * each other.
+ * One evaluation of a router: what router.c (the stages), buffers.h, switch.h,
+ * channels.h and sleep.c hand to each other.
  *
- * The functions of the hot loop are inlined into one function per `noc_kind`: a constant, so that what a
- * configuration does not need is left out. They share a site and an outcome that stay in registers; functions
- * that are seldom called get copies.
+ * The functions of the hot loop are inlined into one function per `noc_kind`: a
+ * constant, so that what a configuration does not need is left out. They share
+ * a site and an outcome that stay in registers; functions that are seldom
+ * called get copies.
  */
 #ifndef PIMSIM_MODELS_NOC_EVALUATION_H
 #define PIMSIM_MODELS_NOC_EVALUATION_H
@@ -12,9 +13,12 @@
 #include "models/noc/internal.h"
 
 struct noc_kind {
-    bool plain; /* routing_delay = vc_allocation_delay = input_speedup = 1, no speculation, no held switches,
-                       the switch allocator is islip with one iteration */
+    bool plain;     /* routing_delay = vc_allocation_delay = input_speedup = 1, no
+                     speculation, no held switches,     the switch allocator is islip
+                     with one iteration */
     unsigned words; /* of a set of rows */
+    bool early;     /* credits may be added in advance (channels.h), and a tail frees
+                 its virtual channel at once */
 };
 
 /* Which router, in which cycle; constant. */
@@ -32,9 +36,11 @@ struct noc_outcome {
     uint64_t grants;         /* as in struct noc_router */
     unsigned flit_ports;     /* outputs that send a flit */
     unsigned credit_ports;   /* inputs that return credits */
-    unsigned flit_streams;   /* those that carry the same by themselves in the next cycle */
+    unsigned flit_streams;   /* those that carry the same by themselves in the next
+                            cycle */
     unsigned credit_streams; /* the same for credits */
-    bool noisy;              /* a packet began or ended somewhere, or got a virtual channel: not calm */
+    bool noisy;              /* a packet began or ended somewhere, or got a virtual channel:
+                 not calm */
     bool wrote_change;
     bool read_change;
 };
@@ -50,6 +56,13 @@ static PIM_ALWAYS_INLINE struct noc_router *router_of(const struct noc_mesh *mes
 {
     size_t bytes = kind.words == 1 ? pim_noc_router_bytes(NOC_SINGLE_SHIFT) : mesh->router_size;
     return (void *)(mesh->routers + node * bytes);
+}
+
+static PIM_ALWAYS_INLINE struct noc_input *input_of(const struct noc_site *site, struct noc_kind kind,
+                                                    unsigned row)
+{
+    struct noc_input *inputs = (void *)((char *)site->router + pim_noc_inputs_offset(shift_of(site, kind)));
+    return inputs + row;
 }
 
 static PIM_ALWAYS_INLINE unsigned port_of(const struct noc_site *site, struct noc_kind kind, unsigned row)
@@ -80,7 +93,8 @@ static PIM_ALWAYS_INLINE uint64_t bit_of(unsigned row)
     return UINT64_C(1) << row % 64;
 }
 
-/* The virtual channels of the port that begins with row `first`, from the word of a set of rows. */
+/* The virtual channels of the port that begins with row `first`, from the word
+ * of a set of rows. */
 static PIM_ALWAYS_INLINE uint32_t port_part(const struct noc_site *site, uint64_t word, unsigned first)
 {
     return (uint32_t)(word >> first % 64) & site->mesh->all;
@@ -114,18 +128,26 @@ static PIM_ALWAYS_INLINE unsigned first_row_from(struct noc_kind kind, const str
     return word * 64 + pim_lowest_bit(set);
 }
 
-/* Takes those members out of `rows` (not empty) whose packets leave by the same output as the lowest
- * one's. */
-static PIM_ALWAYS_INLINE struct noc_rows take_output(const struct noc_site *site, struct noc_kind kind,
-                                                     struct noc_rows *rows, unsigned *output)
+/* The outputs by which the packets at the front of `rows` leave. */
+static PIM_ALWAYS_INLINE unsigned outputs_of(const struct noc_site *site, struct noc_kind kind,
+                                             const struct noc_rows *rows)
 {
-    struct noc_rows members = {{0}};
-    *output = port_of(site, kind, site->router->rows[first_row_from(kind, rows, 0)].output);
-    for (unsigned word = 0; word < kind.words; word++) {
-        members.words[word] = rows->words[word] & site->router->sets[word].to[*output];
-        rows->words[word] &= ~members.words[word];
+    unsigned outputs = 0;
+    for (unsigned output = 0; output < NOC_PORTS; output++) {
+        uint64_t any = 0;
+        for (unsigned word = 0; word < kind.words; word++)
+            any |= rows->words[word] & site->router->sets[word].to[output];
+        outputs |= (unsigned)(any != 0) << output;
     }
-    return members;
+    return outputs;
+}
+
+/* Those of `rows` whose packets leave by `output`. */
+static PIM_ALWAYS_INLINE void rows_to(const struct noc_site *site, struct noc_kind kind,
+                                      const struct noc_rows *rows, unsigned output, struct noc_rows *members)
+{
+    for (unsigned word = 0; word < kind.words; word++)
+        members->words[word] = rows->words[word] & site->router->sets[word].to[output];
 }
 
 /* Index in struct noc_mesh's `ready`. */
@@ -134,19 +156,19 @@ static inline size_t ready_of(const struct noc_site *site, unsigned row)
     return site->node * pim_noc_rows(site->mesh) + row;
 }
 
-/* channels.c: declares that all output channels repeat what they carried in the last `period` cycles (in
- * `rhythm`). */
+/* channels.c: declares that all output channels repeat what they carried in the
+ * last `period` cycles (in `rhythm`). */
 void pim_noc_declare_patterns(const struct noc_site *site, const struct noc_rhythm *rhythm, unsigned period);
 
 /* sleep.c: the router was entered in the agenda but has nothing to do. */
 void pim_noc_sleep_on(struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
 
-/* sleep.c: the same for a router that sleeps with period 1, after `cycle`, when a stream of credits has
- * begun. */
-void pim_noc_replan(const struct noc_mesh *mesh, struct noc_router *router, uint64_t cycle);
+/* sleep.c: the same for a router that sleeps with period 1, after `cycle`, when
+ * a stream of credits has begun. */
+void pim_noc_replan(const struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
 
-/* sleep.c: plans the next evaluation after a calm step. `same`: no set and no pointer of the router
- * changed. */
+/* sleep.c: plans the next evaluation after a calm step. `same`: no set and no
+ * pointer of the router changed. */
 void pim_noc_plan_calm(struct noc_site site, struct noc_outcome outcome, bool same);
 
 #endif

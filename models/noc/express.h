@@ -1,10 +1,11 @@
 /*
- * A packet of one flit that comes to an empty router: its three cycles there (routing, VC allocation,
- * switch allocation) done at once.
+ * A packet of one flit that comes to an empty router: its three cycles there
+ * (routing, VC allocation, switch allocation) done at once.
  *
- * Nothing else can happen in the router meanwhile: every flit that will arrive in the next two cycles is
- * under way already and would be seen, and credits are counted without anybody to use them. So the head
- * gets what it asks for in each stage, and the router is empty again after them.
+ * Nothing else can happen in the router meanwhile: every flit that will arrive
+ * in the next two cycles is under way already and would be seen, and credits
+ * are counted without anybody to use them. So the head gets what it asks for in
+ * each stage, and the router is empty again after them.
  */
 #ifndef PIMSIM_MODELS_NOC_EXPRESS_H
 #define PIMSIM_MODELS_NOC_EXPRESS_H
@@ -13,7 +14,8 @@
 #include "models/noc/buffers.h"
 #include "models/noc/channels.h"
 
-/* No flit is in the router, none will arrive in the next two cycles, and it repeats nothing. */
+/* No flit is in the router, none will arrive in the next two cycles, and it
+ * repeats nothing. */
 static PIM_ALWAYS_INLINE bool empty_but_for(const struct noc_site *site, struct noc_kind kind)
 {
     const struct noc_router *router = site->router;
@@ -46,20 +48,22 @@ static PIM_ALWAYS_INLINE void return_express(const struct noc_site *site, struct
     pim_noc_post_credits(&outbox, site->router->neighbour[port], port ^ 1, set, true);
 }
 
-/* Returns whether the flit that arrives, the only one, went through. Not for the terminal: packets are
- * delivered in the order in which they win the switch. */
+/* Returns whether the flit that arrives, the only one, went through. Not for
+ * the terminal: packets are delivered in the order in which they win the
+ * switch. */
 static PIM_ALWAYS_INLINE bool express(const struct noc_site *site, struct noc_kind kind)
 {
     struct noc_router *router = site->router;
     struct noc_mesh *mesh = site->mesh;
     unsigned port = pim_lowest_bit(site->slot->flit_ports), flit = site->slot->flits[port];
-    if ((flit & 0xFF) != (NOC_FLIT | NOC_HEAD | NOC_TAIL) || !empty_but_for(site, kind))
+    if ((flit & 0xFF) != (NOC_FLIT | NOC_HEAD | NOC_TAIL | NOC_SHORT) || !empty_but_for(site, kind))
         return false;
     unsigned x = site->slot->x[port], y = site->slot->y[port], output = route(router, x, y);
     unsigned row = row_of(site, kind, port, flit >> 8), first = row_of(site, kind, output, 0);
     struct noc_sets *outputs = sets_of(site, kind, first);
-    struct noc_heads heads = {router->rows, mesh->next_row, output, shift_of(site, kind),
-                              port_part(site, outputs->free, first)};
+    struct noc_heads heads = {input_of(site, kind, 0), router->outputs,
+                              mesh->next_row,          output,
+                              shift_of(site, kind),    port_part(site, outputs->free, first)};
     if (output == PIM_NOC_EJECT || !heads.free)
         return false;
     unsigned to = pim_noc_choose(&heads, row, heads.free);
@@ -70,7 +74,7 @@ static PIM_ALWAYS_INLINE bool express(const struct noc_site *site, struct noc_ki
     pim_noc_point_behind(&heads, match);
     pim_noc_point_switch(&router->arbiter, NOC_PORTS, port, output);
     router->arbiter.crossbar[port].vc = (uint8_t)vc_of(site, kind, mesh->next_row[row]);
-    if (--router->rows[to].credits == 0)
+    if (--router->outputs[to].credits == 0)
         outputs->nonfull &= ~bit_of(to);
     router->link_flits[output]++;
     router->ahead_until = site->cycle + NOC_EXPRESS;
@@ -80,7 +84,7 @@ static PIM_ALWAYS_INLINE bool express(const struct noc_site *site, struct noc_ki
     slot->x[output ^ 1] = (uint8_t)x;
     slot->y[output ^ 1] = (uint8_t)y;
     pim_noc_post_flit(&mesh->express, router->neighbour[output], output ^ 1,
-                      vc_of(site, kind, to) << 8 | NOC_FLIT | NOC_HEAD | NOC_TAIL);
+                      vc_of(site, kind, to) << 8 | NOC_FLIT | NOC_HEAD | NOC_TAIL | NOC_SHORT);
     return_express(site, kind, port, vc_of(site, kind, row));
     router->since = router->planned = UINT64_MAX;
     router->period = 1;

@@ -19,6 +19,7 @@ struct pim_noc_packet {
 };
 
 struct noc_estimate;
+struct noc_general;
 
 struct noc_injected {
     uint64_t packet;
@@ -44,6 +45,7 @@ struct pim_noc {
     size_t arrived_count, arrived_capacity;
 
     struct noc_mesh *mesh;         /* PIM_NOC_FLIT */
+    struct noc_general *general;   /* PIM_NOC_FLIT, pim_noc_configuration_is_general() */
     struct noc_estimate *estimate; /* the other fidelities */
 };
 
@@ -52,9 +54,27 @@ uint32_t pim_noc_packet_new(struct pim_noc *noc);
 void pim_noc_note_injected(struct pim_noc *noc, uint32_t packet);
 void pim_noc_note_arrived(struct pim_noc *noc, uint32_t packet);
 void *pim_noc_grow(void *items, size_t *capacity, size_t item_size);
+/* First cycle that has not been done. */
+uint64_t pim_noc_origin(const struct pim_noc *noc);
+
+/* configuration.c: what pim_noc_configuration_check() checks without reading files. */
+enum pim_status pim_noc_configuration_check_fields(const struct pim_noc_configuration *configuration,
+                                                   struct pim_error *error);
+
+/* configuration.c: cycles that `flits` in a row take on a link, rounded up; `flits` when it is as wide as a
+ * flit. */
+uint64_t pim_noc_passage(const struct pim_noc_configuration *configuration, struct pim_noc_bits bits,
+                         uint64_t flits);
+/* The tail of a packet behind its head at the destination, in an empty network. */
+uint64_t pim_noc_tail_distance(const struct pim_noc_configuration *configuration, uint32_t hops,
+                               uint64_t flits);
 
 /* configuration.c: cycles a head spends in a router at least, from usable to on the link. */
 uint32_t pim_noc_router_delay(const struct pim_noc_configuration *configuration);
+
+/* check.c: the fast mesh's part of pim_noc_check() and pim_noc_get_waiting(). */
+enum pim_status pim_noc_mesh_check(struct pim_noc *noc, struct pim_error *error);
+size_t pim_noc_mesh_waiting(const struct pim_noc *noc, struct pim_noc_waiting *items, size_t capacity);
 
 /* mesh.c */
 enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error);
@@ -65,6 +85,9 @@ void pim_noc_mesh_step(struct pim_noc *noc, uint64_t cycle);
 /* Flits of all cycles before `end`, which must not be after the next cycle. */
 uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction,
                                  uint64_t end);
+/* The same for pim_noc_link_blocked_cycles(). */
+uint64_t pim_noc_mesh_link_blocked(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction,
+                                   uint64_t end);
 void pim_noc_mesh_deliver_at(struct noc_mesh *mesh, uint64_t time, uint32_t packet);
 
 /* router.c: one cycle of all routers that are in the agenda. `repeat`: of one that slept through it;
@@ -76,12 +99,16 @@ void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 
 /* sleep.c and terminal.c. `settle` accounts for all cycles before `cycle`, during which the unit was asleep;
- * `slept_flits` are those sent in the cycles before `end` that are not accounted for yet. */
+ * `slept_flits` and `slept_blocked` are what happened in the cycles before `end` that are not accounted for
+ * yet. */
 void pim_noc_router_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, unsigned output,
                                     uint64_t end);
+uint64_t pim_noc_router_slept_blocked(const struct noc_mesh *mesh, uint32_t node, unsigned output,
+                                      uint64_t end);
 void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint64_t end);
+uint64_t pim_noc_terminal_slept_blocked(const struct noc_terminal *terminal, uint64_t end);
 
 /* estimate.c */
 enum pim_status pim_noc_estimate_create(struct pim_noc *noc, struct pim_error *error);

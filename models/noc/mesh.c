@@ -1,8 +1,9 @@
 /*
  * The flit-level mesh: storage, the agenda, and one network cycle.
  *
- * Routers and terminals see each other only through channels of at least two cycles, so the order in which
- * units are evaluated inside a cycle has no influence; units are visited by ascending node.
+ * Routers and terminals see each other only through channels of at least two
+ * cycles, so the order in which units are evaluated inside a cycle has no
+ * influence; units are visited by ascending node.
  */
 #include "models/noc/internal.h"
 
@@ -80,8 +81,8 @@ static void initialize_router(const struct pim_noc *noc, uint32_t node)
     for (unsigned crossbar = 0; crossbar < NOC_PORTS * configuration->input_speedup; crossbar++)
         router->arbiter.crossbar[crossbar].vc = (uint8_t)(crossbar % configuration->input_speedup);
     for (size_t row = 0; row < pim_noc_rows(mesh); row++) {
-        router->rows[row].front = NOC_NO_PACKET;
-        router->rows[row].credits = (uint16_t)configuration->buffer_flits;
+        pim_noc_inputs(mesh, router)[row].front = NOC_NO_PACKET;
+        router->outputs[row].credits = (uint16_t)configuration->buffer_flits;
     }
 }
 
@@ -128,6 +129,7 @@ enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error
     bool failed = false;
     mesh->routers = allocate(nodes, mesh->router_size, &failed);
     mesh->terminals = allocate(nodes, sizeof *mesh->terminals, &failed);
+    mesh->left_high = allocate(rows, sizeof *mesh->left_high, &failed);
     if (!mesh->plain)
         mesh->ready = allocate(rows, sizeof *mesh->ready, &failed);
     mesh->terminal_credits = allocate(nodes * mesh->vcs, sizeof *mesh->terminal_credits, &failed);
@@ -143,7 +145,8 @@ enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error
     wheel_create(&mesh->terminal_wheel, mesh->nodes, &failed);
     if (failed)
         return pim_fail(error, PIM_NO_MEMORY,
-                        "no memory for a network on chip of %u x %u routers with %u virtual channels",
+                        "no memory for a network on chip of %u x %u routers with "
+                        "%u virtual channels",
                         noc->configuration.width, noc->configuration.height, mesh->vcs);
     for (uint32_t node = 0; node < mesh->nodes; node++) {
         initialize_router(noc, node);
@@ -158,6 +161,7 @@ void pim_noc_mesh_destroy(struct noc_mesh *mesh)
         return;
     free(mesh->routers);
     free(mesh->terminals);
+    free(mesh->left_high);
     free(mesh->ready);
     free(mesh->terminal_credits);
     free(mesh->slots);
@@ -205,8 +209,8 @@ uint64_t pim_noc_mesh_next(const struct noc_mesh *mesh)
     return due < next ? due : next;
 }
 
-/* All tails reach their terminals after the same time, so the ring is in order of time, and of node within a
- * cycle. */
+/* All tails reach their terminals after the same time, so the ring is in order
+ * of time, and of node within a cycle. */
 void pim_noc_mesh_deliver_at(struct noc_mesh *mesh, uint64_t time, uint32_t packet)
 {
     if (mesh->due_count == mesh->due_capacity) {
@@ -258,4 +262,15 @@ uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum 
     const struct noc_router *router = pim_noc_router(mesh, node);
     uint64_t ahead = router->ahead_until >= end && router->ahead_output == direction ? 1 : 0;
     return router->link_flits[direction] - ahead + pim_noc_router_slept_flits(mesh, node, direction, end);
+}
+
+uint64_t pim_noc_mesh_link_blocked(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction,
+                                   uint64_t end)
+{
+    const struct noc_mesh *mesh = noc->mesh;
+    if (direction == PIM_NOC_INJECT)
+        return mesh->terminals[node].link_blocked +
+               pim_noc_terminal_slept_blocked(&mesh->terminals[node], end);
+    return pim_noc_router(mesh, node)->link_blocked[direction] +
+           pim_noc_router_slept_blocked(mesh, node, direction, end);
 }

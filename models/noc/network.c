@@ -6,7 +6,8 @@
  * 2. Callbacks of a cycle run after the whole network has done it, so what they send belongs to the next
  *    cycle at the earliest.
  */
-#include "models/noc/internal.h"
+#include "models/noc/general.h"
+#include "models/noc/watchdog.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -79,7 +80,8 @@ static void call_back(struct pim_noc *noc, uint64_t cycle)
             .tail_injected = packet->tail_injected,
             .head_arrived = packet->head_arrived,
             .tail_arrived = cycle,
-            .hops = pim_noc_hops(&noc->configuration, packet->source, packet->destination),
+            .hops = noc->general ? noc->general->packets[index].hops
+                                 : pim_noc_hops(&noc->configuration, packet->source, packet->destination),
         };
         struct pim_noc_statistics *statistics = &noc->statistics;
         statistics->packets_delivered++;
@@ -98,21 +100,26 @@ static void call_back(struct pim_noc *noc, uint64_t cycle)
 
 uint64_t pim_noc_next_cycle(const struct pim_noc *noc)
 {
+    if (noc->general)
+        return pim_noc_general_next(noc->general);
     return noc->mesh ? pim_noc_mesh_next(noc->mesh) : pim_noc_estimate_next(noc->estimate);
 }
 
-/* First cycle that has not been done. */
-static uint64_t origin(const struct pim_noc *noc)
+uint64_t pim_noc_origin(const struct pim_noc *noc)
 {
+    if (noc->general)
+        return noc->general->origin;
     return noc->mesh ? noc->mesh->origin : pim_noc_estimate_origin(noc->estimate);
 }
 
 void pim_noc_step(struct pim_noc *noc, uint64_t cycle)
 {
-    assert(!noc->stepping && cycle >= origin(noc) && cycle <= pim_noc_next_cycle(noc));
+    assert(!noc->stepping && cycle >= pim_noc_origin(noc) && cycle <= pim_noc_next_cycle(noc));
     noc->stepping = true;
     noc->statistics.cycles_stepped++;
-    if (noc->mesh)
+    if (noc->general)
+        pim_noc_general_step(noc, cycle);
+    else if (noc->mesh)
         pim_noc_mesh_step(noc, cycle);
     else
         pim_noc_estimate_step(noc, cycle);
@@ -141,13 +148,21 @@ static void at_edge(struct pim_kernel *kernel, void *context)
     plan(noc);
 }
 
-void pim_noc_send_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint32_t destination,
-                     uint64_t flits, uint64_t user)
+void pim_noc_declare_task(struct pim_noc *noc, uint32_t task, uint64_t flits)
+{
+    assert(task < PIM_NOC_TASK_LIMIT && flits > 0);
+    if (noc->general)
+        pim_noc_general_declare(noc->general, task, flits);
+}
+
+void pim_noc_send_tagged_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint32_t destination,
+                            uint64_t flits, uint64_t user, struct pim_noc_tag tag)
 {
     const struct pim_noc_configuration *configuration = &noc->configuration;
-    assert(source < configuration->width * configuration->height &&
-           destination < configuration->width * configuration->height);
+    assert(source < pim_noc_nodes(configuration) && destination < pim_noc_nodes(configuration));
     assert(flits >= 1 && flits <= PIM_NOC_FLITS_LIMIT);
+    assert(tag.task < PIM_NOC_TASK_LIMIT || tag.task == PIM_NOC_NO_TASK);
+    assert(tag.class == 0 || tag.class < configuration->classes);
     uint32_t index = pim_noc_packet_new(noc);
     struct pim_noc_packet *packet = &noc->packets[index];
     packet->user = user;
@@ -159,22 +174,38 @@ void pim_noc_send_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint3
     packet->y = (uint8_t)(destination / configuration->width);
     noc->statistics.packets_sent++;
     noc->statistics.flits_sent += flits;
-    if (noc->mesh)
+    if (noc->general)
+        pim_noc_general_send(noc, cycle, index, tag);
+    else if (noc->mesh)
         pim_noc_mesh_send(noc, cycle, index);
     else
         pim_noc_estimate_send(noc, cycle, index);
 }
 
+static const struct pim_noc_tag untagged = {.task = PIM_NOC_NO_TASK};
+
+void pim_noc_send_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint32_t destination,
+                     uint64_t flits, uint64_t user)
+{
+    pim_noc_send_tagged_at(noc, cycle, source, destination, flits, user, untagged);
+}
+
 void pim_noc_send(struct pim_noc *noc, uint32_t source, uint32_t destination, uint64_t flits, uint64_t user)
+{
+    pim_noc_send_tagged(noc, source, destination, flits, user, untagged);
+}
+
+void pim_noc_send_tagged(struct pim_noc *noc, uint32_t source, uint32_t destination, uint64_t flits,
+                         uint64_t user, struct pim_noc_tag tag)
 {
     assert(noc->kernel);
     pim_time now = pim_kernel_now(noc->kernel);
     uint64_t cycle = now / noc->period;
     bool gone = now % noc->period != 0 || pim_kernel_phase(noc->kernel) > PIM_PHASE_NETWORK;
     cycle += gone;
-    if (cycle < origin(noc))
-        cycle = origin(noc);
-    pim_noc_send_at(noc, cycle, source, destination, flits, user);
+    if (cycle < pim_noc_origin(noc))
+        cycle = pim_noc_origin(noc);
+    pim_noc_send_tagged_at(noc, cycle, source, destination, flits, user, tag);
     if (!noc->stepping)
         plan(noc);
 }
@@ -186,21 +217,24 @@ static bool pending(void *context)
 
 static void report(void *context, struct pim_idle_report *lines)
 {
-    static const char *const names[] = {"east", "west", "south", "north", "eject", "inject"};
     const struct pim_noc *noc = context;
     enum { MOST = 64 };
-    struct pim_noc_waiting items[MOST];
-    size_t count = pim_noc_get_waiting(noc, items, MOST);
-    for (size_t i = 0; i < count && i < MOST; i++) {
-        char channel[32] = "";
-        if (items[i].virtual_channel != UINT32_MAX)
-            (void)snprintf(channel, sizeof channel, " virtual channel %u", items[i].virtual_channel);
-        pim_idle_report_line(lines, "router %u input %s%s: packet %" PRIu64 " from %u to %u wants %s: %s",
-                             items[i].node, names[items[i].input], channel, items[i].packet, items[i].source,
-                             items[i].destination, names[items[i].output], items[i].reason);
+    size_t count = pim_noc_get_waiting(noc, NULL, 0);
+    struct pim_noc_waiting *items = calloc(count + 1, sizeof *items);
+    size_t *circle = calloc(count + 1, sizeof *circle), length = 0;
+    if (items && circle) {
+        (void)pim_noc_get_waiting(noc, items, count);
+        length = pim_noc_find_circle(items, count, circle);
     }
-    if (count > MOST)
-        pim_idle_report_line(lines, "network: %zu more packets wait", count - MOST);
+    if (length)
+        pim_idle_report_line(lines, "network: a circle of %zu packets, each waiting for the next:", length);
+    size_t shown = !items || !circle ? 0 : length ? length : count;
+    for (size_t i = 0; i < shown && i < MOST; i++)
+        pim_idle_report_line(lines, "%s", pim_noc_describe_waiting(&items[length ? circle[i] : i]).text);
+    if (count > shown || shown > MOST)
+        pim_idle_report_line(lines, "network: %zu more packets wait", count - (shown < MOST ? shown : MOST));
+    free(items);
+    free(circle);
 }
 
 enum pim_status pim_noc_create(const struct pim_noc_configuration *configuration, struct pim_kernel *kernel,
@@ -208,7 +242,7 @@ enum pim_status pim_noc_create(const struct pim_noc_configuration *configuration
                                struct pim_noc **result, struct pim_error *error)
 {
     *result = NULL;
-    enum pim_status status = pim_noc_configuration_check(configuration, error);
+    enum pim_status status = pim_noc_configuration_check_fields(configuration, error);
     if (status != PIM_OK)
         return status;
     if (period == 0)
@@ -223,8 +257,12 @@ enum pim_status pim_noc_create(const struct pim_noc_configuration *configuration
     noc->period = period;
     noc->packet_free = NOC_NO_PACKET;
     pim_event_initialize(&noc->event, at_edge, noc);
-    status = configuration->fidelity == PIM_NOC_FLIT ? pim_noc_mesh_create(noc, error)
-                                                     : pim_noc_estimate_create(noc, error);
+    if (pim_noc_configuration_is_general(configuration))
+        status = pim_noc_general_create(noc, error);
+    else if (configuration->fidelity == PIM_NOC_FLIT)
+        status = pim_noc_mesh_create(noc, error);
+    else
+        status = pim_noc_estimate_create(noc, error);
     if (status != PIM_OK) {
         pim_noc_destroy(noc);
         return status;
@@ -248,6 +286,7 @@ void pim_noc_destroy(struct pim_noc *noc)
         (void)pim_event_cancel(noc->kernel, &noc->event);
         pim_kernel_remove_pending_work(noc->kernel, &noc->work);
     }
+    pim_noc_general_destroy(noc->general);
     pim_noc_mesh_destroy(noc->mesh);
     pim_noc_estimate_destroy(noc->estimate);
     free(noc->packets);
@@ -266,22 +305,21 @@ void pim_noc_get_statistics(const struct pim_noc *noc, struct pim_noc_statistics
     *statistics = noc->statistics;
 }
 
-uint64_t pim_noc_link_flits(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction)
-{
-    if (pim_noc_neighbour(&noc->configuration, node, direction) == UINT32_MAX)
-        return 0;
-    if (!noc->mesh)
-        return pim_noc_estimate_link_flits(noc->estimate, node, direction);
-    uint64_t end = origin(noc), next = pim_noc_next_cycle(noc);
-    if (noc->kernel) { /* cycles up to now that nothing had to be done for are done as well */
-        uint64_t now = pim_kernel_now(noc->kernel) / noc->period + 1;
-        uint64_t most = now < next ? now : next;
-        end = most > end ? most : end;
-    }
-    return pim_noc_mesh_link_flits(noc, node, direction, end);
-}
-
 bool pim_noc_idle(const struct pim_noc *noc)
 {
     return noc->statistics.packets_delivered == noc->statistics.packets_sent;
+}
+
+enum pim_status pim_noc_check(struct pim_noc *noc, struct pim_error *error)
+{
+    if (noc->general)
+        return pim_noc_general_check(noc, error);
+    return noc->mesh ? pim_noc_mesh_check(noc, error) : PIM_OK;
+}
+
+size_t pim_noc_get_waiting(const struct pim_noc *noc, struct pim_noc_waiting *items, size_t capacity)
+{
+    if (noc->general)
+        return pim_noc_general_waiting(noc, items, capacity);
+    return noc->mesh ? pim_noc_mesh_waiting(noc, items, capacity) : 0;
 }

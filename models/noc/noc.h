@@ -1,10 +1,11 @@
 /*
- * The network on chip: a rectangular mesh of input-queued virtual-channel wormhole routers with credit flow
- * control and dimension-order (x, then y) routing, one terminal per router. The timing rules, their source
- * and the mapping of BookSim's parameter names to the ones here are in docs/models/noc.md.
+ * The network on chip: input-queued virtual-channel wormhole routers with credit flow control. Usually a
+ * rectangular mesh with dimension-order (x, then y) routing, one terminal per router; the timing rules, their
+ * source and the mapping of BookSim's parameter names to the ones here are in docs/models/noc.md. Other
+ * topologies, routings, allocators, arbiters and links of any width: docs/models/noc-general.md.
  *
  * Units: cycles are network cycles; cycle c begins at tick c * period. Flits are counted, never stored. Node
- * = x + width * y.
+ * = x + width * y; with concentration c, nodes n c to n c + c - 1 share router n.
  *
  * 1. Cycles do not depend on `step_every_cycle`, nor on when somebody asks for statistics.
  * 2. Every packet that is sent is injected once and delivered once; flits of a packet arrive in order.
@@ -16,6 +17,7 @@
 #ifndef PIMSIM_MODELS_NOC_NOC_H
 #define PIMSIM_MODELS_NOC_NOC_H
 
+#include "models/noc/routing.h"
 #include "sim/kernel.h"
 #include "sim/status.h"
 
@@ -23,25 +25,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pim_noc_allocator { PIM_NOC_ISLIP, PIM_NOC_SEPARABLE_INPUT_FIRST, PIM_NOC_ALLOCATORS };
+enum pim_noc_allocator {
+    PIM_NOC_ISLIP,
+    PIM_NOC_SEPARABLE_INPUT_FIRST,
+    PIM_NOC_SEPARABLE_OUTPUT_FIRST,
+    PIM_NOC_WAVEFRONT,
+    PIM_NOC_ALLOCATORS
+};
+
+/* How an allocator chooses among candidates; docs/models/noc-general.md. */
+enum pim_noc_arbiter {
+    PIM_NOC_ROUND_ROBIN,
+    PIM_NOC_MATRIX,           /* the one served least recently */
+    PIM_NOC_FIXED_PRIORITY,   /* the lowest port and virtual channel */
+    PIM_NOC_AGE,              /* the packet sent first */
+    PIM_NOC_WORKLOAD_BALANCE, /* the task with the largest total / transferred */
+    PIM_NOC_ARBITERS
+};
 
 /*
- * FLIT is the router, exact to the cycle. IDEAL: zero-load latency, every link with unlimited bandwidth, but
- * a source sends one flit per cycle. ANALYTIC: zero-load latency, and each link of the path is held for as
- * many cycles as the packet has flits, in the order in which packets leave their sources. docs/models/noc.md
- * says what the two ignore.
+ * FLIT is the router, exact to the cycle. IDEAL: zero-load latency, no packet waits for another one but at
+ * its source, which sends one after the other. ANALYTIC: zero-load latency, and each link of the path is held
+ * for as many cycles as the packet's flits take, in the order in which packets leave their sources.
+ * docs/models/noc.md says what the two ignore.
  */
 enum pim_noc_fidelity { PIM_NOC_IDEAL, PIM_NOC_ANALYTIC, PIM_NOC_FLIT, PIM_NOC_FIDELITIES };
 
 /* Where a flit leaves a router, or where it comes from. A flit that leaves by d arrives at the neighbour's
  * input d ^ 1. */
 enum pim_noc_direction {
-    PIM_NOC_EAST,  /* towards x + 1 */
-    PIM_NOC_WEST,  /* towards x - 1 */
-    PIM_NOC_SOUTH, /* towards y + 1 */
-    PIM_NOC_NORTH, /* towards y - 1 */
-    PIM_NOC_EJECT, /* router to terminal */
-    PIM_NOC_INJECT /* terminal to router */
+    PIM_NOC_EAST,   /* towards x + 1 */
+    PIM_NOC_WEST,   /* towards x - 1 */
+    PIM_NOC_SOUTH,  /* towards y + 1 */
+    PIM_NOC_NORTH,  /* towards y - 1 */
+    PIM_NOC_EJECT,  /* router to terminal */
+    PIM_NOC_INJECT, /* terminal to router */
+    PIM_NOC_EXPRESS /* any other link */
 };
 
 enum {
@@ -50,7 +69,10 @@ enum {
     PIM_NOC_BUFFER_LIMIT = 65535, /* buffer_flits */
     PIM_NOC_DELAY_LIMIT = 64,     /* every delay */
     PIM_NOC_ITERATION_LIMIT = 32, /* allocator_iterations */
-    PIM_NOC_SPEEDUP_LIMIT = 4     /* input_speedup */
+    PIM_NOC_SPEEDUP_LIMIT = 4,    /* input_speedup, output_speedup */
+    PIM_NOC_NODE_LIMIT = 65536,   /* routers x concentration */
+    PIM_NOC_PATH_LIMIT = 256,     /* bytes of a file's name, the final 0 included */
+    PIM_NOC_TASK_LIMIT = 1 << 24  /* tasks are numbered below this */
 };
 #define PIM_NOC_FLITS_LIMIT (UINT64_C(1) << 40) /* flits of one packet */
 
@@ -73,6 +95,25 @@ struct pim_noc_configuration {
     uint32_t flit_bits;            /* 1 to 65536; for users, the network itself counts flits */
     enum pim_noc_fidelity fidelity;
     bool step_every_cycle; /* never sleep while flits move: slow, the same cycles; for comparison */
+
+    /* All that follows, and other allocators than the first two: docs/models/noc-general.md. */
+    enum pim_noc_topology_kind topology;
+    uint32_t concentration; /* terminals of a router, 1 to PIM_NOC_CONCENTRATION_LIMIT */
+    enum pim_noc_routing_kind routing;
+    uint64_t seed;                 /* of routings that draw */
+    enum pim_noc_arbiter arbiter;  /* not round_robin: not with wavefront */
+    uint32_t output_speedup;       /* 1 to 4: crossbar outputs of one port */
+    struct pim_noc_bits link_bits; /* per cycle, of links between routers; numerator 0: a flit per cycle */
+    struct pim_noc_bits terminal_bits; /* the same for the links to and from terminals */
+    uint32_t classes;                  /* of traffic; 0: one with all virtual channels */
+    uint32_t
+        class_channels[PIM_NOC_CLASS_LIMIT]; /* virtual channels of each; their sum is virtual_channels */
+    bool urgent_classes;                     /* a lower class goes before a higher one */
+    bool general; /* use the general routers where the fast mesh would do: slower, the same cycles */
+    /* files; empty: none */
+    char link_list[PIM_NOC_PATH_LIMIT];    /* links that differ: "from,to,latency,bits_per_cycle" */
+    char express_list[PIM_NOC_PATH_LIMIT]; /* further links: the same columns */
+    char route_table[PIM_NOC_PATH_LIMIT];  /* "router,destination,next" (routers) */
 };
 
 /* One delivered packet; all times are network cycles. */
@@ -105,7 +146,15 @@ struct pim_noc;
  * islip, one iteration. */
 void pim_noc_configuration_initialize(struct pim_noc_configuration *configuration);
 
-/* PIM_BAD_INPUT, with a message that names the field, what was found and what is allowed. */
+/* Terminals; and in a row of them (node = column + columns x row). */
+uint32_t pim_noc_nodes(const struct pim_noc_configuration *configuration);
+uint32_t pim_noc_columns(const struct pim_noc_configuration *configuration);
+
+/* Whether the general routers are used. */
+bool pim_noc_configuration_is_general(const struct pim_noc_configuration *configuration);
+
+/* PIM_BAD_INPUT, with a message that names the field, what was found and what is allowed. Reads the files,
+ * and refuses a routing that can deadlock. */
 enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *configuration,
                                             struct pim_error *error);
 
@@ -137,6 +186,24 @@ void pim_noc_send(struct pim_noc *noc, uint32_t source, uint32_t destination, ui
 void pim_noc_send_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint32_t destination,
                      uint64_t flits, uint64_t packet);
 
+/* What a packet belongs to, for networks with classes and arbiters that ask. */
+#define PIM_NOC_NO_TASK UINT32_MAX
+struct pim_noc_tag {
+    uint32_t task;  /* communication task, below PIM_NOC_TASK_LIMIT, or PIM_NOC_NO_TASK */
+    uint32_t class; /* of traffic, below `classes` */
+};
+
+/* Declares how many flits (1 or more) a task transfers in all; before its first packet. For the arbiter
+ * workload_balance, which prefers the task with the largest total / transferred: a task that is not declared
+ * has a total of 1. Transferred are the flits of packets that have been delivered. */
+void pim_noc_declare_task(struct pim_noc *noc, uint32_t task, uint64_t flits);
+
+/* pim_noc_send() and pim_noc_send_at() are these with no task and class 0. */
+void pim_noc_send_tagged(struct pim_noc *noc, uint32_t source, uint32_t destination, uint64_t flits,
+                         uint64_t packet, struct pim_noc_tag tag);
+void pim_noc_send_tagged_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint32_t destination,
+                            uint64_t flits, uint64_t packet, struct pim_noc_tag tag);
+
 /* The next cycle in which something has to be done, UINT64_MAX when idle or blocked for good. */
 uint64_t pim_noc_next_cycle(const struct pim_noc *noc);
 
@@ -144,11 +211,13 @@ uint64_t pim_noc_next_cycle(const struct pim_noc *noc);
  * calls the callbacks. */
 void pim_noc_step(struct pim_noc *noc, uint64_t cycle);
 
-/* Cycles from the first flit leaving the source to the last one consumed, in an empty network. */
+/* Cycles from the first flit leaving the source to the last one consumed, in an empty network of equal links
+ * and buffers that do not hold a worm up. Where a flit takes a broken number of cycles on a link, a worm of
+ * several flits may take up to one more cycle for every link but the first. */
 uint64_t pim_noc_zero_load_latency(const struct pim_noc_configuration *configuration, uint32_t source,
                                    uint32_t destination, uint64_t flits);
 
-/* Routers on the way, both ends included. */
+/* Routers on the shortest way along the grid, both ends included. */
 uint32_t pim_noc_hops(const struct pim_noc_configuration *configuration, uint32_t source,
                       uint32_t destination);
 
@@ -173,26 +242,70 @@ void pim_noc_get_statistics(const struct pim_noc *noc, struct pim_noc_statistics
  */
 uint64_t pim_noc_link_flits(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction);
 
-/* Node behind the link, the node itself for EJECT and INJECT, UINT32_MAX where there is no link. */
+/*
+ * Cycles, up to the same one, in which the link carried no flit although one asked for it in vain: at an
+ * input of its router a head that asked for a virtual channel of the link and got none, or a flit with a
+ * virtual channel there that lacked a credit or did not win the switch; for PIM_NOC_INJECT: the terminal had
+ * a packet and injected nothing. As for flits, a cycle of the link is the one in which its flit wins the
+ * switch. Counted by the fast mesh of the flit fidelity alone: UINT64_MAX in all other networks, 0 where
+ * there is no link.
+ */
+uint64_t pim_noc_link_blocked_cycles(const struct pim_noc *noc, uint32_t node,
+                                     enum pim_noc_direction direction);
+
+/* A link between two routers, in any network. */
+struct pim_noc_link_use {
+    uint32_t from, to; /* routers; of a network without concentration the nodes */
+    uint32_t from_port;
+    uint64_t flits;       /* as for pim_noc_link_flits() */
+    uint64_t busy_cycles; /* that these flits took: the same number on a link of one flit per cycle */
+    /* Cycles in which it passed nothing although a flit in the router wanted it: one that had a virtual
+     * channel downstream but no credit or lost the switch, or a head that got no virtual channel.
+     * UINT64_MAX: not counted. */
+    uint64_t blocked_cycles;
+};
+
+/* The links between routers, by ascending router and port. */
+size_t pim_noc_link_count(const struct pim_noc *noc);
+void pim_noc_get_link(const struct pim_noc *noc, size_t index, struct pim_noc_link_use *link);
+
+/* All of them, for the caller to free. Errors: PIM_NO_MEMORY. */
+enum pim_status pim_noc_collect_links(const struct pim_noc *noc, struct pim_noc_link_use **links,
+                                      uint32_t *count, struct pim_error *error);
+
+/* Node behind the link of a mesh or torus, the node itself for EJECT and INJECT, UINT32_MAX where there is no
+ * link. Not for networks with concentration. */
 uint32_t pim_noc_neighbour(const struct pim_noc_configuration *configuration, uint32_t node,
                            enum pim_noc_direction direction);
 
 /* Whether every packet sent has been delivered. */
 bool pim_noc_idle(const struct pim_noc *noc);
 
+/* What a packet cannot go on without. */
+enum pim_noc_lack {
+    PIM_NOC_LACKS_NOTHING, /* it takes its time, or lost an arbitration */
+    PIM_NOC_LACKS_FLIT,    /* its next flit has not arrived */
+    PIM_NOC_LACKS_CHANNEL, /* no virtual channel of the output is free */
+    PIM_NOC_LACKS_CREDIT   /* the buffer downstream is full */
+};
+
 /* Who waits, for a deadlock report: a packet at the front of a source queue or of an input virtual channel.
  */
 struct pim_noc_waiting {
-    uint32_t node;
+    uint32_t node;                /* the router */
     enum pim_noc_direction input; /* the router's input it waits in; PIM_NOC_INJECT: still in its terminal */
     uint32_t virtual_channel;     /* of that input; UINT32_MAX in a terminal that has none yet */
     uint64_t packet;              /* the user's value */
     uint32_t source, destination;
     enum pim_noc_direction output; /* where it wants to go */
     const char *reason;            /* static text */
+    enum pim_noc_lack lack;
+    uint32_t place;         /* the input, numbered over the whole network; UINT32_MAX: a terminal */
+    uint32_t ahead;         /* the input behind the wanted output; UINT32_MAX: a terminal */
+    uint32_t ahead_channel; /* the virtual channel that it has there, UINT32_MAX: none yet */
 };
 
-/* Fills at most `capacity` items, by ascending node, and returns how many there are. */
+/* Fills at most `capacity` items, by ascending router, and returns how many there are. */
 size_t pim_noc_get_waiting(const struct pim_noc *noc, struct pim_noc_waiting *items, size_t capacity);
 
 /*

@@ -1,9 +1,10 @@
 /*
- * One cycle of an input-queued virtual-channel router, in the order in which the hardware applies the rules
- * of docs/models/noc.md.
+ * One cycle of an input-queued virtual-channel router, in the order in which
+ * the hardware applies the rules of docs/models/noc.md.
  *
- * 1. All decisions of a cycle use the state before any update of that cycle: the switch is decided before a
- *    head takes a virtual channel, and flits leave after both.
+ * 1. All decisions of a cycle use the state before any update of that cycle:
+ * the switch is decided before a head takes a virtual channel, and flits leave
+ * after both.
  */
 #include "models/noc/buffers.h"
 #include "models/noc/channels.h"
@@ -21,7 +22,8 @@ static PIM_ALWAYS_INLINE void advance_stages(const struct noc_site *site, struct
         struct noc_sets *sets = &site->router->sets[word];
         uint64_t under_way = sets->routing | sets->queued | sets->allocated;
         outcome->noisy |= under_way != 0;
-        if (kind.plain) { /* before the arrivals of this cycle: what was being routed bids */
+        if (kind.plain) { /* before the arrivals of this cycle: what was being
+                         routed bids */
             sets->bidding |= sets->routing;
             sets->routing = sets->queued;
             sets->queued = 0;
@@ -44,12 +46,11 @@ static PIM_ALWAYS_INLINE void take_virtual_channel(const struct noc_site *site, 
 {
     struct noc_sets *sets = sets_of(site, kind, match.row), *outputs = sets_of(site, kind, match.output);
     uint64_t bit = bit_of(match.row), output_bit = bit_of(match.output);
-    site->router->rows[match.row].output = match.output;
-    site->router->rows[match.output].owner = match.row;
+    input_of(site, kind, match.row)->output = match.output;
+    site->router->outputs[match.output].owner = match.row;
     outputs->free &= ~output_bit;
     sets->bidding &= ~bit;
-    if (PIM_LIKELY(outputs->nonfull & output_bit))
-        sets->credited |= bit;
+    sets->credited |= (outputs->nonfull >> match.output % 64 & 1) << match.row % 64;
     if (kind.plain || site->noc->configuration.vc_allocation_delay == 1) {
         sets->active |= bit;
         return;
@@ -83,23 +84,29 @@ static PIM_ALWAYS_INLINE bool only_one(struct noc_kind kind, const struct noc_ro
     return several == 0;
 }
 
-/* VC allocation. Each output port is on its own, since a head asks for one port only. */
+/* VC allocation. Each output port is on its own, since a head asks for one port
+ * only. */
 static PIM_ALWAYS_INLINE void allocate_virtual_channels(const struct noc_site *site,
                                                         struct noc_outcome *outcome, struct noc_kind kind)
 {
-    struct noc_rows bidding = {{0}};
+    struct noc_rows bidding;
     for (unsigned word = 0; word < kind.words; word++)
         bidding.words[word] = site->router->sets[word].bidding;
     while (any_row(kind, &bidding)) {
-        unsigned output;
-        struct noc_rows rows = take_output(site, kind, &bidding, &output);
+        struct noc_rows rows;
+        unsigned output =
+            port_of(site, kind, input_of(site, kind, first_row_from(kind, &bidding, 0))->output);
+        rows_to(site, kind, &bidding, output, &rows);
+        for (unsigned word = 0; word < kind.words; word++)
+            bidding.words[word] &= ~rows.words[word];
         unsigned first = row_of(site, kind, output, 0);
         uint32_t free = port_part(site, sets_of(site, kind, first)->free, first);
         if (PIM_UNLIKELY(!free))
             continue;
         outcome->noisy = true;
-        struct noc_heads heads = {site->router->rows, site->mesh->next_row, output, shift_of(site, kind),
-                                  free};
+        struct noc_heads heads = {input_of(site, kind, 0), site->router->outputs,
+                                  site->mesh->next_row,    output,
+                                  shift_of(site, kind),    free};
         if (PIM_LIKELY(only_one(kind, &rows)))
             take_virtual_channel(site, kind, pim_noc_match_head(&heads, first_row_from(kind, &rows, 0)));
         else
@@ -107,15 +114,16 @@ static PIM_ALWAYS_INLINE void allocate_virtual_channels(const struct noc_site *s
     }
 }
 
-/* The tail has left its row: the virtual channel downstream may be free, and the next packet begins. */
+/* The tail has left its row: the virtual channel downstream may be free, and
+ * the next packet begins. */
 static PIM_ALWAYS_INLINE void end_packet(const struct noc_site *site, struct noc_kind kind, unsigned row)
 {
-    struct noc_row *input = &site->router->rows[row];
+    struct noc_input *input = input_of(site, kind, row);
     struct noc_sets *sets = sets_of(site, kind, row), *outputs = sets_of(site, kind, input->output);
     sets->active &= ~bit_of(row);
     sets->credited &= ~bit_of(row);
     sets->to[port_of(site, kind, input->output)] &= ~bit_of(row);
-    if (PIM_UNLIKELY(site->noc->configuration.wait_for_tail_credit))
+    if (!kind.early && site->noc->configuration.wait_for_tail_credit)
         outputs->tail_sent |= bit_of(input->output);
     else
         outputs->free |= bit_of(input->output);
@@ -123,15 +131,26 @@ static PIM_ALWAYS_INLINE void end_packet(const struct noc_site *site, struct noc
         input->front = NOC_NO_PACKET;
         return;
     }
-    follow(site->noc->packets, input);
+    follow(site, row, input);
     begin_packet(site, kind, row, true);
 }
 
-/* With input speedup a port may send several flits: their credits go together. */
+/* With input speedup a port may send several flits: their credits go together.
+ */
 struct returned {
     uint32_t credits[NOC_PORTS]; /* virtual channels by input port */
     unsigned tails, others;      /* input ports that sent a tail; another flit */
 };
+
+/* The low half of a long packet's flits has reached 0. */
+static bool is_last(const struct noc_site *site, unsigned row)
+{
+    uint16_t *high = &site->mesh->left_high[site->node * pim_noc_rows(site->mesh) + row];
+    if (*high == 0)
+        return true;
+    --*high;
+    return false;
+}
 
 /* The flit at the front of an active row leaves its buffer. */
 static PIM_ALWAYS_INLINE void send_flit(const struct noc_site *site, struct noc_outcome *outcome,
@@ -139,46 +158,46 @@ static PIM_ALWAYS_INLINE void send_flit(const struct noc_site *site, struct noc_
                                         struct returned *returned)
 {
     struct noc_router *router = site->router;
-    struct noc_row *input = &site->router->rows[row];
+    struct noc_input *input = input_of(site, kind, row);
     unsigned to = input->output, port = port_of(site, kind, row);
     struct noc_sets *sets = sets_of(site, kind, row), *outputs = sets_of(site, kind, to);
     uint32_t index = input->front;
-    bool head = sets->heading & bit_of(row), tail = --input->left == 0;
+    bool tail = --input->left == 0;
+    if (tail && !(input->next & NOC_SHORT))
+        tail = is_last(site, row);
+    unsigned flit = input->next | (unsigned)tail * NOC_TAIL, lone = flit & NOC_LONE;
     outcome->grants = outcome->grants << 8 | (row + 1);
-    outcome->noisy |= head | tail;
+    outcome->noisy |= (flit & (NOC_HEAD | NOC_LONE)) != 0;
     router->link_flits[output]++;
-    sets->heading &= ~bit_of(row);
-    if (--site->router->rows[row].count == 0)
-        sets->filled &= ~bit_of(row);
-    if (PIM_UNLIKELY(--site->router->rows[to].credits == 0)) {
+    input->next &= (uint8_t)~NOC_HEAD;
+    sets->filled &= ~((uint64_t)(--input->count == 0) << row % 64);
+    if (PIM_UNLIKELY(--router->outputs[to].credits == 0)) {
         outputs->nonfull &= ~bit_of(to);
         sets->credited &= ~bit_of(row);
     }
     if (output == PIM_NOC_EJECT) {
         uint64_t consumed = site->cycle + site->mesh->timing.ejection;
-        if (head)
+        if (flit & NOC_HEAD)
             site->noc->packets[index].head_arrived = consumed;
         if (tail)
             pim_noc_mesh_deliver_at(site->mesh, consumed, index);
-        return_credit(site, outcome, kind, NOC_EJECTED, vc_of(site, kind, to), tail);
+        return_credit(site, outcome, kind, NOC_EJECTED, vc_of(site, kind, to), lone);
     } else {
-        uint32_t flit =
-            vc_of(site, kind, to) << 8 | NOC_FLIT | (head ? NOC_HEAD : 0U) | (tail ? NOC_TAIL : 0U);
-        write_flit(site, outcome, output, flit, input);
+        write_flit(site, outcome, output, vc_of(site, kind, to) << 8 | flit, input);
     }
     if (kind.plain) {
-        return_credit(site, outcome, kind, port, vc_of(site, kind, row), tail);
+        return_credit(site, outcome, kind, port, vc_of(site, kind, row), lone);
     } else {
         returned->credits[port] |= UINT32_C(1) << vc_of(site, kind, row);
-        *(tail ? &returned->tails : &returned->others) |= 1U << port;
+        *(lone ? &returned->tails : &returned->others) |= 1U << port;
         hold_switch(site, kind, row, tail);
     }
     if (tail)
         end_packet(site, kind, row);
 }
 
-/* A head won the switch while it asked for a virtual channel: the win counts when it got one, with a credit,
- * in this cycle. */
+/* A head won the switch while it asked for a virtual channel: the win counts
+ * when it got one, with a credit, in this cycle. */
 static inline bool speculation_succeeds(const struct noc_site *site, struct noc_outcome *outcome,
                                         struct noc_kind kind, unsigned row)
 {
@@ -191,6 +210,20 @@ static inline bool speculation_succeeds(const struct noc_site *site, struct noc_
     return true;
 }
 
+/* Counts the links that are blocked in this cycle: nothing was sent, and `rows` asked for it in vain. */
+static PIM_NOINLINE void count_blocked(struct noc_router *router, unsigned words, struct noc_rows rows)
+{
+    unsigned blocked = 0;
+    for (unsigned output = 0; output < NOC_PORTS; output++) {
+        uint64_t any = 0;
+        for (unsigned word = 0; word < words; word++)
+            any |= rows.words[word] & router->sets[word].to[output];
+        router->link_blocked[output] += any != 0;
+        blocked |= (unsigned)(any != 0) << output;
+    }
+    router->blocked = (uint8_t)blocked;
+}
+
 /* Switch and VC allocation, then the flits that leave. */
 static PIM_ALWAYS_INLINE void allocate_and_send(const struct noc_site *site, struct noc_outcome *outcome,
                                                 struct noc_kind kind)
@@ -198,17 +231,28 @@ static PIM_ALWAYS_INLINE void allocate_and_send(const struct noc_site *site, str
     struct winners winners;
     struct returned returned = {0};
     unsigned speculative = 0;
+    struct noc_rows asking; /* for the switch; then all that asked for something in vain */
+    for (unsigned word = 0; word < kind.words; word++)
+        asking.words[word] = site->router->sets[word].active & site->router->sets[word].filled;
     if (kind.plain)
         allocate_plain(site, kind, &winners);
     else
         speculative = allocate_switch(site, kind, &winners);
     allocate_virtual_channels(site, outcome, kind);
+    for (unsigned word = 0; word < kind.words; word++)
+        asking.words[word] |= site->router->sets[word].bidding;
     for (unsigned outputs = winners.outputs; outputs; outputs &= outputs - 1) {
         unsigned output = pim_lowest_bit(outputs);
         unsigned row = kind.plain ? plain_winner(site, kind, &winners, output) : winners.rows[output];
-        if (kind.plain || !(speculative >> output & 1) || speculation_succeeds(site, outcome, kind, row))
-            send_flit(site, outcome, kind, row, output, &returned);
+        if (!kind.plain && speculative >> output & 1 && !speculation_succeeds(site, outcome, kind, row))
+            continue;
+        for (unsigned word = 0; word < kind.words; word++)
+            asking.words[word] &= ~site->router->sets[word].to[output];
+        send_flit(site, outcome, kind, row, output, &returned);
     }
+    site->router->blocked = 0;
+    if (PIM_UNLIKELY(any_row(kind, &asking)))
+        count_blocked(site->router, kind.words, asking);
     for (unsigned ports = returned.tails | returned.others; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
         write_credits(site, outcome, port, returned.credits[port], !(returned.others >> port & 1));
@@ -253,7 +297,7 @@ static PIM_NOINLINE void run_again(struct noc_site site, struct noc_outcome *out
 void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 {
     static const struct noc_slot nothing;
-    struct noc_kind kind = {noc->mesh->plain, noc->mesh->words};
+    struct noc_kind kind = {noc->mesh->plain, noc->mesh->words, noc->mesh->early_credits};
     struct noc_site site = site_of(noc, kind, node, cycle);
     struct noc_outcome outcome = {0};
     site.slot = &nothing;
@@ -283,8 +327,8 @@ static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_k
     site->noc->statistics.router_evaluations++;
     struct noc_slot *slot = &site->mesh->now[site->node];
     unsigned arriving = slot->flit_ports;
-    if (kind.plain && site->mesh->early_credits && router->planned == UINT64_MAX &&
-        (arriving & (arriving - 1)) == 0 && arriving && express(site, kind)) {
+    if (kind.plain && kind.early && router->planned == UINT64_MAX && (arriving & (arriving - 1)) == 0 &&
+        arriving && express(site, kind)) {
         slot->flit_ports = 0;
         return false;
     }
@@ -319,7 +363,8 @@ static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_k
     return false;
 }
 
-/* Asks for the memory of the router that is evaluated next: large meshes are larger than the caches. */
+/* Asks for the memory of the router that is evaluated next: large meshes are
+ * larger than the caches. */
 static PIM_ALWAYS_INLINE void prefetch(const struct noc_mesh *mesh, struct noc_kind kind, uint32_t node)
 {
     const struct noc_router *router = router_of(mesh, kind, node);
@@ -328,6 +373,8 @@ static PIM_ALWAYS_INLINE void prefetch(const struct noc_mesh *mesh, struct noc_k
     PIM_PREFETCH(&router->link_flits);
     PIM_PREFETCH(&router->sets);
     PIM_PREFETCH((const char *)&router->sets + NOC_LINE);
+    PIM_PREFETCH(router->outputs);
+    PIM_PREFETCH((const char *)router->outputs + NOC_LINE);
 }
 
 /* Evaluates the routers in the agenda for `cycle`. */
@@ -353,10 +400,10 @@ static PIM_ALWAYS_INLINE void run_routers(struct pim_noc *noc, uint64_t cycle, s
 void pim_noc_run_routers(struct pim_noc *noc, uint64_t cycle)
 {
     const struct noc_mesh *mesh = noc->mesh;
-    if (PIM_LIKELY(mesh->plain && mesh->words == 1))
-        run_routers(noc, cycle, (struct noc_kind){true, 1});
-    else if (mesh->plain)
-        run_routers(noc, cycle, (struct noc_kind){true, mesh->words});
+    if (PIM_LIKELY(mesh->plain && mesh->words == 1 && mesh->early_credits))
+        run_routers(noc, cycle, (struct noc_kind){true, 1, true});
+    else if (mesh->plain && mesh->early_credits)
+        run_routers(noc, cycle, (struct noc_kind){true, mesh->words, true});
     else
-        run_routers(noc, cycle, (struct noc_kind){false, mesh->words});
+        run_routers(noc, cycle, (struct noc_kind){mesh->plain, mesh->words, mesh->early_credits});
 }

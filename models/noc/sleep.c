@@ -1,16 +1,21 @@
 /*
- * How long the cycles of a router stay the same, and what it did in the cycles it slept through.
+ * How long the cycles of a router stay the same, and what it did in the cycles
+ * it slept through.
  *
- * A step is calm when no head and no tail moved and no packet got a virtual channel. After a calm step the
- * router's next steps follow from its state and its channels alone, by the same rules as the last ones. So:
+ * A step is calm when no head and no tail moved and no packet got a virtual
+ * channel. After a calm step the router's next steps follow from its state and
+ * its channels alone, by the same rules as the last ones. So:
  *
- * 1. A router may sleep with period 1 after a calm step that left every set and pointer as it was, when all
- *    its channels are constant: each following step is the same. Counters that drift are followed up to the
- *    cycle in which one reaches zero.
- * 2. It may sleep with period P after P calm steps in which no channel changed, when its sets and pointers
- *    are what they were P steps ago and the period of every pattern on its channels divides P: for as many
- *    periods as no counter that drifts from period to period can meet zero in.
- * 3. In both cases it is woken when a channel changes, and no later than the cycle in which a tail leaves.
+ * 1. A router may sleep with period 1 after a calm step that left every set and
+ * pointer as it was, when all its channels are constant: each following step is
+ * the same. Counters that drift are followed up to the cycle in which one
+ * reaches zero.
+ * 2. It may sleep with period P after P calm steps in which no channel changed,
+ * when its sets and pointers are what they were P steps ago and the period of
+ * every pattern on its channels divides P: for as many periods as no counter
+ * that drifts from period to period can meet zero in.
+ * 3. In both cases it is woken when a channel changes, and no later than the
+ * cycle in which a tail leaves.
  * 4. Waking early, or never sleeping, changes nothing but the cost.
  */
 #include "models/noc/evaluation.h"
@@ -42,48 +47,68 @@ static unsigned grant_row(uint64_t grants)
     return (unsigned)(grants & 0xFF) - 1;
 }
 
-/* `cycles` cycles like the last one. Counters are modulo 2^16: what came in and what went out cancel. */
+/* `flits` of the packet at the front of a row have been sent. */
+static void send_on(struct noc_mesh *mesh, uint32_t node, unsigned row, uint64_t flits)
+{
+    struct noc_input *input = &pim_noc_inputs(mesh, pim_noc_router(mesh, node))[row];
+    pim_noc_set_left(mesh, node, row, input, pim_noc_left(mesh, node, row, input) - flits);
+}
+
+/* The links in `ports` were blocked in `cycles` cycles. */
+static void add_blocked(struct noc_router *router, unsigned ports, uint64_t cycles)
+{
+    for (; ports; ports &= ports - 1)
+        router->link_blocked[pim_lowest_bit(ports)] += cycles;
+}
+
+/* `cycles` cycles like the last one. Counters are modulo 2^16: what came in and
+ * what went out cancel. */
 static void account(struct noc_mesh *mesh, uint32_t node, uint64_t cycles)
 {
     struct noc_router *router = pim_noc_router(mesh, node);
-    struct noc_row *rows = router->rows;
+    struct noc_input *inputs = pim_noc_inputs(mesh, router);
     uint16_t change = (uint16_t)cycles;
+    add_blocked(router, router->blocked, cycles);
     for (uint32_t ports = router->carries.flit_streams; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
-        rows[(port << mesh->shift) + router->flit_vc[port]].count += change;
+        inputs[(port << mesh->shift) + router->flit_vc[port]].count += change;
     }
     for (uint32_t ports = router->carries.credit_streams; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
         for (uint32_t set = router->credit_in[port]; set; set &= set - 1)
-            rows[(port << mesh->shift) + pim_lowest_bit(set)].credits += change;
+            router->outputs[(port << mesh->shift) + pim_lowest_bit(set)].credits += change;
     }
     for (uint64_t grants = router->grants; grants; grants >>= 8) {
-        struct noc_row *row = &rows[grant_row(grants)];
+        struct noc_input *row = &inputs[grant_row(grants)];
         row->count -= change;
-        row->left -= cycles;
-        rows[row->output].credits -= change;
+        send_on(mesh, node, grant_row(grants), cycles);
+        router->outputs[row->output].credits -= change;
         router->link_flits[row->output >> mesh->shift] += cycles;
     }
 }
 
-/* `periods` times the last `period` cycles: counters go on as they did in it. */
+/* `periods` times the last `period` cycles: counters go on as they did in it.
+ */
 static void account_periods(struct noc_mesh *mesh, uint32_t node, uint64_t periods)
 {
     struct noc_router *router = pim_noc_router(mesh, node);
     const struct noc_rhythm *rhythm = &mesh->rhythms[node];
     size_t count = pim_noc_rows(mesh);
-    struct noc_row *rows = router->rows;
+    struct noc_input *inputs = pim_noc_inputs(mesh, router);
     const uint16_t *gains = &mesh->snapshots[node * count * 2];
     for (size_t i = 0; i < count; i++) {
-        rows[i].count = (uint16_t)(rows[i].count + gains[2 * i] * (uint32_t)periods);
-        rows[i].credits = (uint16_t)(rows[i].credits + gains[2 * i + 1] * (uint32_t)periods);
+        inputs[i].count = (uint16_t)(inputs[i].count + gains[2 * i] * (uint32_t)periods);
+        uint16_t *credits = &router->outputs[i].credits;
+        *credits = (uint16_t)(*credits + gains[2 * i + 1] * (uint32_t)periods);
     }
-    for (unsigned i = 0; i < router->period; i++)
-        for (uint64_t grants = rhythm->grants[(rhythm->last - i) % NOC_HISTORY]; grants; grants >>= 8) {
-            struct noc_row *input = &rows[grant_row(grants)];
-            input->left -= periods;
-            router->link_flits[input->output >> mesh->shift] += periods;
+    for (unsigned i = 0; i < router->period; i++) {
+        uint64_t slot = (rhythm->last - i) % NOC_HISTORY;
+        add_blocked(router, rhythm->blocked[slot], periods);
+        for (uint64_t grants = rhythm->grants[slot]; grants; grants >>= 8) {
+            send_on(mesh, node, grant_row(grants), periods);
+            router->link_flits[inputs[grant_row(grants)].output >> mesh->shift] += periods;
         }
+    }
 }
 
 void pim_noc_router_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
@@ -116,50 +141,74 @@ uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, 
         uint64_t slot = (router->since + i - router->period) % NOC_HISTORY; /* the cycle that is repeated */
         uint64_t grants = router->period == 1 ? router->grants : rhythm->grants[slot];
         for (; grants; grants >>= 8)
-            flits += (unsigned)router->rows[grant_row(grants)].output >> mesh->shift == output ? times : 0;
+            flits += (unsigned)pim_noc_inputs(mesh, router)[grant_row(grants)].output >> mesh->shift == output
+                         ? times
+                         : 0;
     }
     return flits;
 }
 
-/* Period 1: first cycle that differs from this one although no channel changes; UINT64_MAX when there is
- * none. This one itself when a flit went by a credit that came for this cycle only. */
-static uint64_t first_difference(const struct noc_mesh *mesh, const struct noc_router *router, uint64_t cycle)
+uint64_t pim_noc_router_slept_blocked(const struct noc_mesh *mesh, uint32_t node, unsigned output,
+                                      uint64_t end)
 {
+    const struct noc_router *router = pim_noc_router(mesh, node);
+    const struct noc_rhythm *rhythm = &mesh->rhythms[node];
+    uint64_t cycles = 0;
+    for (unsigned i = 0; i < router->period && router->since + i < end; i++) {
+        uint64_t times = (end - router->since - i + router->period - 1) / router->period;
+        uint64_t slot = (router->since + i - router->period) % NOC_HISTORY; /* the cycle that is repeated */
+        unsigned blocked = router->period == 1 ? router->blocked : rhythm->blocked[slot];
+        cycles += blocked >> output & 1 ? times : 0;
+    }
+    return cycles;
+}
+
+/* Period 1: first cycle that differs from this one although no channel changes;
+ * UINT64_MAX when there is none. This one itself when a flit went by a credit
+ * that came for this cycle only. */
+static uint64_t first_difference(const struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
+{
+    const struct noc_router *router = pim_noc_router(mesh, node);
     uint64_t cycles = UINT64_MAX;
     for (uint64_t grants = router->grants; grants; grants >>= 8) {
         unsigned number = grant_row(grants), port = number >> mesh->shift,
                  vc = number - (port << mesh->shift);
-        const struct noc_row *row = &router->rows[number];
+        const struct noc_input *row = &pim_noc_inputs(mesh, router)[number];
         unsigned output = (unsigned)row->output >> mesh->shift,
                  output_vc = row->output - (output << mesh->shift);
-        cycles = row->left < cycles ? row->left : cycles; /* the tail leaves */
+        uint64_t left = pim_noc_left(mesh, node, number, row);
+        cycles = left < cycles ? left : cycles; /* the tail leaves */
         if (!(router->carries.flit_streams >> port & 1 && router->flit_vc[port] == vc) && row->count < cycles)
             cycles = row->count; /* the buffer runs empty */
         bool credited =
             router->carries.credit_streams >> output & 1 && router->credit_in[output] >> output_vc & 1;
-        if (!credited && router->rows[row->output].credits < cycles)
-            cycles = router->rows[row->output].credits; /* the credits run out */
+        if (!credited && router->outputs[row->output].credits < cycles)
+            cycles = router->outputs[row->output].credits; /* the credits run out */
     }
     return cycles == UINT64_MAX ? cycles : cycle + cycles;
 }
 
-void pim_noc_replan(const struct noc_mesh *mesh, struct noc_router *router, uint64_t cycle)
+void pim_noc_replan(const struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
 {
-    uint64_t difference = first_difference(mesh, router, router->since - 1);
+    struct noc_router *router = pim_noc_router(mesh, node);
+    uint64_t difference = first_difference(mesh, node, router->since - 1);
     router->planned = difference > cycle ? difference : cycle + 1;
 }
 
-/* Appends the grants of a calm step to the history. The steps since the last one, if any, repeated it: the
- * router slept. */
+/* Appends the grants of a calm step to the history. The steps since the last
+ * one, if any, repeated it: the router slept. */
 static void record(const struct noc_site *site, struct noc_rhythm *rhythm)
 {
     struct noc_router *router = site->router;
     if (router->calm_since > rhythm->last || site->cycle - rhythm->last > NOC_PERIOD_LIMIT)
         router->calm_since = site->cycle;
     else
-        for (uint64_t time = rhythm->last + 1; time < site->cycle; time++)
+        for (uint64_t time = rhythm->last + 1; time < site->cycle; time++) {
             rhythm->grants[time % NOC_HISTORY] = rhythm->grants[rhythm->last % NOC_HISTORY];
+            rhythm->blocked[time % NOC_HISTORY] = rhythm->blocked[rhythm->last % NOC_HISTORY];
+        }
     rhythm->grants[site->cycle % NOC_HISTORY] = router->grants;
+    rhythm->blocked[site->cycle % NOC_HISTORY] = router->blocked;
     rhythm->last = site->cycle;
 }
 
@@ -187,9 +236,10 @@ static void take_snapshot(const struct noc_site *site, struct noc_rhythm *rhythm
         rhythm->nonfull[word] = router->sets[word].nonfull;
     }
     rhythm->arbiter = router->arbiter;
+    const struct noc_input *inputs = pim_noc_inputs(site->mesh, router);
     for (size_t row = 0; row < pim_noc_rows(site->mesh); row++) {
-        counters[2 * row] = router->rows[row].count;
-        counters[2 * row + 1] = router->rows[row].credits;
+        counters[2 * row] = inputs[row].count;
+        counters[2 * row + 1] = router->outputs[row].credits;
     }
 }
 
@@ -204,9 +254,10 @@ static bool same_sets(const struct noc_site *site, const struct noc_rhythm *rhyt
 }
 
 /*
- * How many further periods a counter that went from `then` to `now` in the last one is never 0, as it never
- * was in that one; without limit when it did not drift. It moves by at most one a cycle, so between values
- * a and b at the ends of a period it is at least (a + b - period) / 2.
+ * How many further periods a counter that went from `then` to `now` in the last
+ * one is never 0, as it never was in that one; without limit when it did not
+ * drift. It moves by at most one a cycle, so between values a and b at the ends
+ * of a period it is at least (a + b - period) / 2.
  */
 static uint64_t drift_limit(uint64_t then, uint64_t now, unsigned period)
 {
@@ -219,11 +270,11 @@ static uint64_t drift_limit(uint64_t then, uint64_t now, unsigned period)
 
 static uint64_t counters_limit(const struct noc_site *site, const uint16_t *counters, unsigned period)
 {
+    const struct noc_input *inputs = pim_noc_inputs(site->mesh, site->router);
     uint64_t periods = UINT64_MAX;
     for (size_t i = 0; i < pim_noc_rows(site->mesh) && periods > 0; i++) {
-        const struct noc_row *row = &site->router->rows[i];
-        uint64_t flits = drift_limit(counters[2 * i], row->count, period);
-        uint64_t credits = drift_limit(counters[2 * i + 1], row->credits, period);
+        uint64_t flits = drift_limit(counters[2 * i], inputs[i].count, period);
+        uint64_t credits = drift_limit(counters[2 * i + 1], site->router->outputs[i].credits, period);
         periods = flits < periods ? flits : periods;
         periods = credits < periods ? credits : periods;
     }
@@ -233,14 +284,16 @@ static uint64_t counters_limit(const struct noc_site *site, const uint16_t *coun
 /* Turns the snapshot into what each counter gains in a period (modulo 2^16). */
 static void keep_gains(const struct noc_site *site, struct noc_rhythm *rhythm, uint16_t *counters)
 {
+    const struct noc_input *inputs = pim_noc_inputs(site->mesh, site->router);
     rhythm->snapshot_cycle = NOC_NO_SNAPSHOT;
     for (size_t i = 0; i < pim_noc_rows(site->mesh); i++) {
-        counters[2 * i] = (uint16_t)(site->router->rows[i].count - counters[2 * i]);
-        counters[2 * i + 1] = (uint16_t)(site->router->rows[i].credits - counters[2 * i + 1]);
+        counters[2 * i] = (uint16_t)(inputs[i].count - counters[2 * i]);
+        counters[2 * i + 1] = (uint16_t)(site->router->outputs[i].credits - counters[2 * i + 1]);
     }
 }
 
-/* Whether the period of every pattern on the router's channels divides `period`. */
+/* Whether the period of every pattern on the router's channels divides
+ * `period`. */
 static bool patterns_divide(const struct noc_site *site, unsigned period)
 {
     const struct noc_router *router = site->router;
@@ -276,13 +329,16 @@ static uint64_t tails_limit(const struct noc_site *site, const struct noc_rhythm
     uint64_t periods = UINT64_MAX;
     for (unsigned i = 0; i < period; i++)
         for (uint64_t grants = rhythm->grants[(site->cycle - i) % NOC_HISTORY]; grants; grants >>= 8) {
-            uint64_t limit = (site->router->rows[grant_row(grants)].left - 1) / sent[grant_row(grants)];
+            unsigned row = grant_row(grants);
+            const struct noc_input *input = &pim_noc_inputs(site->mesh, site->router)[row];
+            uint64_t limit = (pim_noc_left(site->mesh, site->node, row, input) - 1) / sent[row];
             periods = limit < periods ? limit : periods;
         }
     return periods;
 }
 
-/* After a calm step that is not like the one before: looks for a longer period. */
+/* After a calm step that is not like the one before: looks for a longer period.
+ */
 static void plan_period(const struct noc_site *site, struct noc_rhythm *rhythm, bool patterns,
                         bool wrote_change)
 {
@@ -342,7 +398,7 @@ void pim_noc_plan_calm(struct noc_site site, struct noc_outcome outcome, bool sa
     bool patterns = carries->flit_repeats | carries->flit_out_repeats | carries->credit_repeats |
                     carries->credit_out_repeats;
     if (same && !patterns) {
-        uint64_t difference = first_difference(site.mesh, router, site.cycle);
+        uint64_t difference = first_difference(site.mesh, site.node, site.cycle);
         router->planned = difference > site.cycle ? difference : site.cycle + 1;
     } else if (!stepped) {
         plan_period(&site, rhythm, patterns, outcome.wrote_change);

@@ -1,6 +1,6 @@
 /*
- * Switch allocation of a router: what the crossbar inputs ask for, who wins, and who keeps the switch
- * (hold_switch_for_packet).
+ * Switch allocation of a router: what the crossbar inputs ask for, who wins,
+ * and who keeps the switch (hold_switch_for_packet).
  */
 #ifndef PIMSIM_MODELS_NOC_SWITCH_H
 #define PIMSIM_MODELS_NOC_SWITCH_H
@@ -19,38 +19,39 @@ static PIM_ALWAYS_INLINE unsigned crossbar_of(const struct noc_site *site, struc
 /* What wins the switch in a cycle, by output port. */
 struct winners {
     unsigned outputs;
-    uint8_t rows[NOC_PORTS]; /* the row of the inputs that sends; from allocate_plain(): its port */
+    uint8_t rows[NOC_PORTS]; /* the row of the inputs that sends; from
+                              allocate_plain(): its port */
     struct noc_rows ready;   /* allocate_plain() */
 };
 
 /* Rows with a virtual channel downstream, a flit and a credit. */
-static PIM_ALWAYS_INLINE struct noc_rows ready_rows(const struct noc_site *site, struct noc_kind kind)
+static PIM_ALWAYS_INLINE void ready_rows(const struct noc_site *site, struct noc_kind kind,
+                                         struct noc_rows *ready)
 {
-    struct noc_rows ready = {{0}};
     for (unsigned word = 0; word < kind.words; word++) {
         const struct noc_sets *sets = &site->router->sets[word];
-        ready.words[word] = sets->active & sets->filled & sets->credited;
+        ready->words[word] = sets->active & sets->filled & sets->credited;
     }
-    return ready;
 }
 
 /*
- * Switch allocation when every port has one crossbar input and islip makes one iteration: every output offers
- * itself to the first input at or after its pointer that wants it; every input accepts the first offer.
+ * Switch allocation when every port has one crossbar input and islip makes one
+ * iteration: every output offers itself to the first input at or after its
+ * pointer that wants it; every input accepts the first offer.
  */
 static PIM_ALWAYS_INLINE void allocate_plain(const struct noc_site *site, struct noc_kind kind,
                                              struct winners *winners)
 {
     const struct noc_switch *arbiter = &site->router->arbiter;
     unsigned offered = 0, several = 0; /* inputs */
-    winners->outputs = 0;
-    winners->ready = ready_rows(site, kind);
-    for (struct noc_rows rest = winners->ready; any_row(kind, &rest);) {
-        unsigned output;
-        struct noc_rows members = take_output(site, kind, &rest, &output);
+    ready_rows(site, kind, &winners->ready);
+    winners->outputs = outputs_of(site, kind, &winners->ready);
+    for (unsigned outputs = winners->outputs; outputs; outputs &= outputs - 1) {
+        unsigned output = pim_lowest_bit(outputs);
+        struct noc_rows members;
+        rows_to(site, kind, &winners->ready, output, &members);
         unsigned pointer = row_of(site, kind, arbiter->grant[output], 0);
         unsigned port = port_of(site, kind, first_row_from(kind, &members, pointer));
-        winners->outputs |= 1U << output;
         winners->rows[output] = (uint8_t)port;
         several |= offered & 1U << port;
         offered |= 1U << port;
@@ -63,8 +64,9 @@ static PIM_ALWAYS_INLINE void allocate_plain(const struct noc_site *site, struct
     }
 }
 
-/* The row that wins `output`: of those of its input that want it, the first at or after the input's pointer.
- * Pointers move. (Rows of this input have not changed in this cycle: it wins once.) */
+/* The row that wins `output`: of those of its input that want it, the first at
+ * or after the input's pointer. Pointers move. (Rows of this input have not
+ * changed in this cycle: it wins once.) */
 static PIM_ALWAYS_INLINE unsigned plain_winner(const struct noc_site *site, struct noc_kind kind,
                                                const struct winners *winners, unsigned output)
 {
@@ -79,14 +81,15 @@ static PIM_ALWAYS_INLINE unsigned plain_winner(const struct noc_site *site, stru
 }
 
 /*
- * The row asks for its output on behalf of its crossbar input, unless this one or the output is held. Of
- * several rows of one crossbar input that ask for the same output the first at or after the input's pointer
- * asks. `columns` are the outputs that may be asked for, `asked` (by crossbar input) those that are.
+ * The row asks for its output on behalf of its crossbar input, unless this one
+ * or the output is held. Of several rows of one crossbar input that ask for the
+ * same output the first at or after the input's pointer asks. `columns` are the
+ * outputs that may be asked for, `asked` (by crossbar input) those that are.
  */
 static inline void ask(const struct noc_site *site, struct noc_kind kind, unsigned row, unsigned columns,
                        uint8_t *asked, struct noc_requests *requests)
 {
-    unsigned column = port_of(site, kind, site->router->rows[row].output), vc = vc_of(site, kind, row);
+    unsigned column = port_of(site, kind, input_of(site, kind, row)->output), vc = vc_of(site, kind, row);
     unsigned crossbar = crossbar_of(site, kind, row);
     const struct noc_switch *arbiter = &site->router->arbiter;
     if (arbiter->held >> crossbar & 1 || !(columns >> column & 1))
@@ -103,13 +106,13 @@ static inline void ask(const struct noc_site *site, struct noc_kind kind, unsign
     requests->asking |= UINT32_C(1) << crossbar;
 }
 
-/* Rows of `word` whose head may bid for the switch while it waits: some virtual channel is free and has a
- * credit. */
+/* Rows of `word` whose head may bid for the switch while it waits: some virtual
+ * channel is free and has a credit. */
 static inline uint64_t speculative_bids(const struct noc_site *site, struct noc_kind kind, unsigned word)
 {
     uint64_t bids = 0;
     for (uint64_t set = site->router->sets[word].bidding; set; set &= set - 1) {
-        unsigned first = site->router->rows[word * 64 + pim_lowest_bit(set)].output;
+        unsigned first = input_of(site, kind, word * 64 + pim_lowest_bit(set))->output;
         const struct noc_sets *sets = sets_of(site, kind, first);
         if (port_part(site, sets->free & sets->nonfull, first))
             bids |= set & -set;
@@ -117,12 +120,14 @@ static inline uint64_t speculative_bids(const struct noc_site *site, struct noc_
     return bids;
 }
 
-/* What the crossbar inputs ask of `columns`, the outputs that are not held: on behalf of rows that are ready,
- * then of those that bid speculatively for what their input does not ask for yet. */
+/* What the crossbar inputs ask of `columns`, the outputs that are not held: on
+ * behalf of rows that are ready, then of those that bid speculatively for what
+ * their input does not ask for yet. */
 static inline void collect_requests(const struct noc_site *site, struct noc_kind kind, unsigned columns,
                                     struct noc_requests *requests)
 {
-    struct noc_rows ready = ready_rows(site, kind);
+    struct noc_rows ready;
+    ready_rows(site, kind, &ready);
     *requests = (struct noc_requests){0};
     for (unsigned word = 0; word < kind.words; word++)
         for (uint64_t set = ready.words[word]; set; set &= set - 1)
@@ -135,8 +140,9 @@ static inline void collect_requests(const struct noc_site *site, struct noc_kind
         }
 }
 
-/* Switch allocation in all configurations. `sending` are the outputs of those that hold the switch and have a
- * credit; the other ones that hold it lose it. Returns the outputs that were won speculatively. */
+/* Switch allocation in all configurations. `sending` are the outputs of those
+ * that hold the switch and have a credit; the other ones that hold it lose it.
+ * Returns the outputs that were won speculatively. */
 static inline unsigned allocate_switch(const struct noc_site *site, struct noc_kind kind,
                                        struct winners *winners)
 {
@@ -150,7 +156,7 @@ static inline unsigned allocate_switch(const struct noc_site *site, struct noc_k
         unsigned crossbar = pim_lowest_bit(held);
         unsigned row =
             row_of(site, kind, crossbar / site->noc->configuration.input_speedup, arbiter->held_vc[crossbar]);
-        unsigned column = port_of(site, kind, site->router->rows[row].output);
+        unsigned column = port_of(site, kind, input_of(site, kind, row)->output);
         columns &= ~(1U << column);
         if (sets_of(site, kind, row)->credited & bit_of(row)) {
             winners->outputs |= 1U << column;
@@ -175,12 +181,14 @@ static inline unsigned allocate_switch(const struct noc_site *site, struct noc_k
     return speculative;
 }
 
-/* The crossbar input keeps the switch while flits that are not the tail follow. */
+/* The crossbar input keeps the switch while flits that are not the tail follow.
+ */
 static inline void hold_switch(const struct noc_site *site, struct noc_kind kind, unsigned row, bool tail)
 {
     struct noc_switch *arbiter = &site->router->arbiter;
     unsigned crossbar = crossbar_of(site, kind, row);
-    bool hold = site->noc->configuration.hold_switch_for_packet && !tail && site->router->rows[row].count > 0;
+    bool hold =
+        site->noc->configuration.hold_switch_for_packet && !tail && input_of(site, kind, row)->count > 0;
     arbiter->held = (arbiter->held & ~(UINT32_C(1) << crossbar)) | (uint32_t)hold << crossbar;
     if (hold)
         arbiter->held_vc[crossbar] = (uint8_t)vc_of(site, kind, row);

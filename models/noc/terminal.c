@@ -1,12 +1,13 @@
 /*
- * The injecting side of a terminal: an unlimited queue of packets, one flit a cycle, a virtual channel for
- * each packet. (The consuming side has no state: what is sent to it is consumed when it arrives, see router.c
- * and mesh.c.)
+ * The injecting side of a terminal: an unlimited queue of packets, one flit a
+ * cycle, a virtual channel for each packet. (The consuming side has no state:
+ * what is sent to it is consumed when it arrives, see router.c and mesh.c.)
  *
- * 1. A packet takes the first virtual channel after the one used last that is neither owned nor full; none:
- *    it tries again.
- * 2. A terminal sleeps by the same rules as a router (sleep.c): it is woken for the tail, when its credits
- *    run out, when the credits that come back each cycle change, and for a new packet.
+ * 1. A packet takes the first virtual channel after the one used last that is
+ * neither owned nor full; none: it tries again.
+ * 2. A terminal sleeps by the same rules as a router (sleep.c): it is woken for
+ * the tail, when its credits run out, when the credits that come back each
+ * cycle change, and for a new packet.
  */
 #include "models/noc/internal.h"
 
@@ -34,6 +35,16 @@ uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint6
     return flits;
 }
 
+uint64_t pim_noc_terminal_slept_blocked(const struct noc_terminal *terminal, uint64_t end)
+{
+    if (terminal->since >= end)
+        return 0;
+    uint64_t cycles = end - terminal->since;
+    if (terminal->period > 1 && terminal->current != NOC_NO_PACKET)
+        return cycles - pim_noc_terminal_slept_flits(terminal, end);
+    return terminal->waiting ? cycles : 0;
+}
+
 /* Returns whether a decision of a later cycle may have changed. */
 static bool take_credits(const struct pim_noc *noc, struct noc_terminal *terminal, uint32_t arrived,
                          uint16_t *credits)
@@ -56,7 +67,8 @@ static bool take_credits(const struct pim_noc *noc, struct noc_terminal *termina
     return changed;
 }
 
-/* Takes the packet at the front of the queue when it finds a virtual channel. */
+/* Takes the packet at the front of the queue when it finds a virtual channel.
+ */
 static void begin_packet(struct pim_noc *noc, struct noc_terminal *terminal, uint64_t cycle)
 {
     uint32_t candidates = terminal->nonfull & ~terminal->owned;
@@ -68,6 +80,7 @@ static void begin_packet(struct pim_noc *noc, struct noc_terminal *terminal, uin
     terminal->queue_front = packet->next;
     terminal->left = packet->flits;
     terminal->heading = 1;
+    terminal->brief = packet->flits <= NOC_SHORT_FLITS ? NOC_SHORT : 0;
     terminal->vc = terminal->last_vc = (uint8_t)vc;
     terminal->owned |= UINT32_C(1) << vc;
     packet->head_injected = cycle;
@@ -78,7 +91,7 @@ static uint32_t inject(struct pim_noc *noc, struct noc_terminal *terminal, uint1
 {
     uint32_t bit = UINT32_C(1) << terminal->vc, index = terminal->current;
     uint32_t flit = (uint32_t)terminal->vc << 8 | NOC_FLIT | (terminal->heading ? NOC_HEAD : 0U) |
-                    (terminal->left == 1 ? NOC_TAIL : 0U);
+                    (terminal->left == 1 ? NOC_TAIL : 0U) | terminal->brief;
     terminal->heading = 0;
     terminal->left--;
     terminal->link_flits++;
@@ -96,8 +109,8 @@ static uint32_t inject(struct pim_noc *noc, struct noc_terminal *terminal, uint1
     return flit;
 }
 
-/* Credits and injection of one cycle. Returns whether it was calm; `packet` is the one that `flit` is part
- * of. */
+/* Credits and injection of one cycle. Returns whether it was calm; `packet` is
+ * the one that `flit` is part of. */
 static bool run_cycle(struct pim_noc *noc, uint32_t node, uint64_t cycle, uint32_t *flit, uint32_t *packet)
 {
     struct noc_terminal *terminal = &noc->mesh->terminals[node];
@@ -110,7 +123,10 @@ static bool run_cycle(struct pim_noc *noc, uint32_t node, uint64_t cycle, uint32
     if (terminal->current != NOC_NO_PACKET && terminal->nonfull >> terminal->vc & 1)
         *flit = inject(noc, terminal, credits, cycle);
     terminal->sending = *flit != 0;
-    return !noisy && !(*flit & (NOC_HEAD | NOC_TAIL));
+    terminal->waiting =
+        *flit == 0 && (terminal->current != NOC_NO_PACKET || terminal->queue_front != NOC_NO_PACKET);
+    terminal->link_blocked += terminal->waiting;
+    return !noisy && !(*flit & (NOC_HEAD | NOC_LONE));
 }
 
 void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
@@ -122,6 +138,7 @@ void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
     uint16_t *credits = &mesh->terminal_credits[(size_t)node * mesh->vcs];
     uint64_t cycles = cycle - terminal->since, rest = cycles % terminal->period;
     uint64_t flits = pim_noc_terminal_slept_flits(terminal, cycle - rest);
+    terminal->link_blocked += pim_noc_terminal_slept_blocked(terminal, cycle - rest);
     terminal->left -= flits;
     terminal->link_flits += flits;
     if (terminal->period == 1) {
@@ -166,7 +183,7 @@ static bool write_channel(struct pim_noc *noc, uint32_t node, uint64_t cycle, ui
     } else if (flit == (terminal->flit_out_stream ? (uint32_t)terminal->vc << 8 | NOC_FLIT : 0)) {
         return false;
     }
-    terminal->flit_out_stream = flit != 0 && !(flit & NOC_TAIL);
+    terminal->flit_out_stream = flit != 0 && !(flit & NOC_LONE);
     if (flit & NOC_HEAD) {
         struct noc_slot *slot = &mesh->injected.slots[node];
         slot->packets[NOC_TERMINAL] = packet;
@@ -177,7 +194,8 @@ static bool write_channel(struct pim_noc *noc, uint32_t node, uint64_t cycle, ui
     return true;
 }
 
-/* Appends a calm step to the history; the steps since the last one, if any, repeated it. */
+/* Appends a calm step to the history; the steps since the last one, if any,
+ * repeated it. */
 static void record(struct noc_terminal *terminal, uint64_t cycle)
 {
     uint64_t gap = cycle - terminal->last - 1;
@@ -189,7 +207,8 @@ static void record(struct noc_terminal *terminal, uint64_t cycle)
     terminal->last = cycle;
 }
 
-/* Declares the shortest period of the flits sent that the history shows twice. */
+/* Declares the shortest period of the flits sent that the history shows twice.
+ */
 static void declare_pattern(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
 {
     struct noc_terminal *terminal = &mesh->terminals[node];
@@ -213,8 +232,8 @@ static void declare_pattern(struct noc_mesh *mesh, uint32_t node, uint64_t cycle
     }
 }
 
-/* After a calm step that is not like the one before: looks for a longer period. Returns the next cycle to be
- * evaluated. */
+/* After a calm step that is not like the one before: looks for a longer period.
+ * Returns the next cycle to be evaluated. */
 static uint64_t plan_period(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, bool wrote_change)
 {
     struct noc_terminal *terminal = &mesh->terminals[node];
@@ -246,7 +265,8 @@ static uint64_t plan_period(struct noc_mesh *mesh, uint32_t node, uint64_t cycle
     return cycle + 1;
 }
 
-/* After a calm step that left everything as it was: the first one that differs although no channel changes.
+/* After a calm step that left everything as it was: the first one that differs
+ * although no channel changes.
  */
 static uint64_t first_difference(const struct noc_terminal *terminal, const uint16_t *credits, uint64_t cycle)
 {
@@ -264,7 +284,8 @@ static bool busy(const struct noc_terminal *terminal)
            terminal->queue_front != NOC_NO_PACKET;
 }
 
-/* Takes a change of the credits that come in. Returns whether there was one, for this cycle only. */
+/* Takes a change of the credits that come in. Returns whether there was one,
+ * for this cycle only. */
 static bool read_change(struct noc_terminal *terminal, struct noc_terminal_slot *slot)
 {
     bool once = slot->once;
@@ -274,7 +295,8 @@ static bool read_change(struct noc_terminal *terminal, struct noc_terminal_slot 
     return once;
 }
 
-/* Plans the next evaluation after a calm step; `same`: it left the credits as they were. */
+/* Plans the next evaluation after a calm step; `same`: it left the credits as
+ * they were. */
 static uint64_t plan(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, bool same, bool wrote_change,
                      bool stepped)
 {
@@ -310,8 +332,8 @@ void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycl
             terminal->credit_in || terminal->credit_repeats || terminal->flit_out_repeats)
             pim_noc_wake_in(&mesh->next_terminals, node);
         else
-            terminal->since =
-                UINT64_MAX; /* nothing will happen, nor is to be accounted for, until something comes */
+            terminal->since = UINT64_MAX; /* nothing will happen, nor is to be
+                                       accounted for, until something comes */
         return;
     }
     if (changed || wrote_change)

@@ -90,8 +90,11 @@ static uint64_t flits_of(const struct pim_node_array *array, uint64_t bytes)
 static void inject(struct pim_packet *packet)
 {
     struct pim_node_array *array = packet->array;
-    pim_noc_send(array->noc, packet->source, packet->destination, flits_of(array, packet->bytes),
-                 (uint64_t)(uintptr_t)packet);
+    /* in a network with classes of traffic data are the second one, announcements and grants the first */
+    bool classes = pim_noc_configuration(array->noc)->classes > 1;
+    struct pim_noc_tag tag = {.task = PIM_NOC_NO_TASK, .class = classes && packet->kind == PIM_PACKET_DATA};
+    pim_noc_send_tagged(array->noc, packet->source, packet->destination, flits_of(array, packet->bytes),
+                        (uint64_t)(uintptr_t)packet, tag);
 }
 
 /* The packet whose pointer the network hands back. */

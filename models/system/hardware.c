@@ -99,16 +99,47 @@ static enum pim_status read_bank(const struct pim_configuration *configuration, 
     return PIM_OK;
 }
 
+/* The routers that the node array needs; noc.width and noc.height may say so too. */
+static enum pim_status read_routers(const struct pim_configuration *configuration,
+                                    const struct pim_hardware *hardware, uint32_t *width,
+                                    struct pim_error *error)
+{
+    uint32_t concentration = integer(configuration, "noc.concentration");
+    *width = hardware->width / concentration;
+    if (*width * concentration != hardware->width)
+        return pim_configuration_fail(configuration, error, "noc.concentration",
+                                      "%u does not divide array.width, which is %u", concentration,
+                                      hardware->width);
+    uint32_t given_width = integer(configuration, "noc.width");
+    uint32_t given_height = integer(configuration, "noc.height");
+    if (given_width != 0 && given_width != *width)
+        return pim_configuration_fail(
+            configuration, error, "noc.width",
+            "%u, but a node array of %u x %u with noc.concentration %u has rows of %u "
+            "routers: leave it out, or set array.width",
+            given_width, hardware->width, hardware->height, concentration, *width);
+    if (given_height != 0 && given_height != hardware->height)
+        return pim_configuration_fail(
+            configuration, error, "noc.height",
+            "%u, but a node array of %u x %u has %u rows of routers: leave it out, or "
+            "set array.height",
+            given_height, hardware->width, hardware->height, hardware->height);
+    return PIM_OK;
+}
+
 static enum pim_status read_noc(const struct pim_configuration *configuration, struct pim_hardware *hardware,
                                 struct pim_error *error)
 {
     struct pim_noc_configuration *noc = &hardware->noc;
-    if (pim_noc_configuration_read(configuration, hardware->width, hardware->height, noc, error) != PIM_OK)
+    uint32_t width;
+    if (read_routers(configuration, hardware, &width, error) != PIM_OK ||
+        pim_noc_configuration_read(configuration, width, hardware->height, noc, error) != PIM_OK)
         return error->status;
     /* The zero-load latency is linear in routers and flits: one router and two give both terms. */
     struct pim_noc_configuration pair = *noc;
     pair.width = 2;
-    pair.height = 1;
+    pair.height = pair.concentration = 1;
+    pair.topology = PIM_NOC_MESH;
     uint64_t one = pim_noc_zero_load_latency(&pair, 0, 0, 1);
     uint64_t two = pim_noc_zero_load_latency(&pair, 0, 1, 1);
     hardware->node.zero_load_per_router = two - one;

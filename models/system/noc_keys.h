@@ -29,16 +29,50 @@
                            "A packet keeps the switch while its next flit is there."),                       \
         PIM_KEY_OF_BOOLEAN("noc.wait_for_tail_credit", "false",                                              \
                            "A virtual channel is free again only when the tail has left the next buffer."),  \
-        PIM_KEY_OF_CHOICE("noc.vc_allocator", "islip", "islip|separable_input_first",                        \
+        PIM_KEY_OF_CHOICE("noc.vc_allocator", "islip",                                                       \
+                          "islip|separable_input_first|separable_output_first|wavefront",                    \
                           "Allocator of virtual channels."),                                                 \
-        PIM_KEY_OF_CHOICE("noc.switch_allocator", "islip", "islip|separable_input_first",                    \
+        PIM_KEY_OF_CHOICE("noc.switch_allocator", "islip",                                                   \
+                          "islip|separable_input_first|separable_output_first|wavefront",                    \
                           "Allocator of the switch."),                                                       \
         PIM_KEY_OF_INTEGER("noc.allocator_iterations", "1", 1, 32, "iterations", "Iterations of iSLIP."),    \
         PIM_KEY_OF_INTEGER("noc.input_speedup", "1", 1, 4, "",                                               \
                            "Crossbar inputs of an input port; must divide the virtual channels."),           \
+        PIM_KEY_OF_INTEGER("noc.output_speedup", "1", 1, 4, "",                                              \
+                           "Crossbar outputs of an output port; its flits wait behind the crossbar."),       \
+        PIM_KEY_OF_CHOICE("noc.arbiter", "round_robin",                                                      \
+                          "round_robin|matrix|fixed_priority|age|workload_balance",                          \
+                          "How allocators choose among candidates; wavefront knows round_robin only."),      \
+        PIM_KEY_OF_REAL("noc.link_bits_per_cycle", "0", 0, 1048576, "bits/cycle",                            \
+                        "Width of the links between routers, to a thousandth; a flit holds a link for "      \
+                        "flit_bits / link_bits_per_cycle cycles, at least one. 0: one flit per cycle."),     \
+        PIM_KEY_OF_REAL("noc.terminal_bits_per_cycle", "0", 0, 1048576, "bits/cycle",                        \
+                        "The same for the links between terminals and routers."),                            \
+        PIM_KEY_OF_CHOICE("noc.topology", "mesh", "mesh|torus", "How routers are linked."),                  \
+        PIM_KEY_OF_INTEGER("noc.concentration", "1", 1, 16, "nodes",                                         \
+                           "Nodes of a router, neighbours in a row of nodes."),                              \
+        PIM_KEY_OF_TEXT("noc.links", "\"\"",                                                                 \
+                        "CSV file of links that differ: from,to,latency,bits_per_cycle; routers."),          \
+        PIM_KEY_OF_TEXT("noc.express_links", "\"\"",                                                         \
+                        "CSV file of further links, one way each: from,to,latency,bits_per_cycle."),         \
+        PIM_KEY_OF_CHOICE(                                                                                   \
+            "noc.routing", "xy", "xy|yx|o1turn|west_first|odd_even|minimal_adaptive|valiant|romm|table",     \
+            "Routing; one that can deadlock on the topology with its virtual channels is refused."),         \
+        PIM_KEY_OF_TEXT("noc.route_table", "\"\"",                                                           \
+                        "CSV file of the routing table: router,destination,next; routers."),                 \
+        PIM_KEY_OF_INTEGER("noc.routing_seed", "0", 0, 9007199254740992, "",                                 \
+                           "Seed of o1turn, valiant and romm."),                                             \
+        PIM_KEY_OF_LIST("noc.classes", "[]", 1, 32, "channels",                                              \
+                        "Virtual channels of every class of traffic, all of them together; empty: one "      \
+                        "class."),                                                                           \
+        PIM_KEY_OF_BOOLEAN("noc.urgent_classes", "false",                                                    \
+                           "A lower class goes before a higher one at the switch and at terminals."),        \
         PIM_KEY_OF_BOOLEAN("noc.step_every_cycle", "false",                                                  \
                            "Evaluates every busy router in every cycle: the slow path, for comparison. The " \
-                           "cycles are the same.")
+                           "cycles are the same."),                                                          \
+        PIM_KEY_OF_BOOLEAN("noc.general", "false",                                                           \
+                           "Uses the routers for any topology on a plain mesh too: slower, for comparison. " \
+                           "The cycles are the same.")
 /* clang-format on */
 
 #endif

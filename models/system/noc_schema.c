@@ -2,6 +2,9 @@
 
 #include "models/system/noc_keys.h"
 
+#include <math.h>
+#include <string.h>
+
 static const struct pim_key keys[] = {
     PIM_KEY_OF_INTEGER("noc.width", "8", 1, 256, "routers", "Routers in a row of the mesh."),
     PIM_KEY_OF_INTEGER("noc.height", "8", 1, 256, "routers", "Rows of the mesh."),
@@ -15,6 +18,76 @@ static uint32_t integer(const struct pim_configuration *configuration, const cha
 {
     return (uint32_t)pim_configuration_integer(configuration,
                                                path); /* the schema bounds every key to 32 bits */
+}
+
+/* Bits per cycle as a quotient: the key counts thousandths. */
+static enum pim_status read_bits(const struct pim_configuration *configuration, const char *path,
+                                 struct pim_noc_bits *bits, struct pim_error *error)
+{
+    double thousandths = pim_configuration_real(configuration, path) * 1000.0, whole = nearbyint(thousandths);
+    if (fabs(thousandths - whole) > 1e-6 * (whole + 1))
+        return pim_configuration_fail(configuration, error, path, "has more than three decimals");
+    uint64_t numerator = (uint64_t)whole, denominator = 1000;
+    for (uint64_t divisor = 2; divisor <= 5; divisor += 3) /* 1000 = 2^3 x 5^3 */
+        while (denominator % divisor == 0 && numerator % divisor == 0 && numerator > 0) {
+            numerator /= divisor;
+            denominator /= divisor;
+        }
+    if (numerator > PIM_NOC_LINK_BITS_LIMIT)
+        return pim_configuration_fail(configuration, error, path,
+                                      "%llu/%llu has a numerator above %u: use fewer decimals",
+                                      (unsigned long long)numerator, (unsigned long long)denominator,
+                                      (unsigned)PIM_NOC_LINK_BITS_LIMIT);
+    *bits = (struct pim_noc_bits){(uint32_t)numerator, numerator ? (uint32_t)denominator : 1};
+    return PIM_OK;
+}
+
+static enum pim_status read_path(const struct pim_configuration *configuration, const char *path,
+                                 char target[PIM_NOC_PATH_LIMIT], struct pim_error *error)
+{
+    const char *text = pim_configuration_text(configuration, path);
+    size_t length = strlen(text);
+    if (length >= PIM_NOC_PATH_LIMIT)
+        return pim_configuration_fail(configuration, error, path, "is longer than %u bytes",
+                                      (unsigned)PIM_NOC_PATH_LIMIT - 1);
+    memcpy(target, text, length + 1);
+    return PIM_OK;
+}
+
+static enum pim_status read_classes(const struct pim_configuration *configuration,
+                                    struct pim_noc_configuration *noc, struct pim_error *error)
+{
+    const int64_t *channels;
+    size_t count = pim_configuration_list(configuration, "noc.classes", &channels);
+    if (count > PIM_NOC_CLASS_LIMIT)
+        return pim_configuration_fail(configuration, error, "noc.classes", "%zu classes: allowed are %u",
+                                      count, (unsigned)PIM_NOC_CLASS_LIMIT);
+    noc->classes = (uint32_t)count;
+    for (size_t i = 0; i < count; i++)
+        noc->class_channels[i] = (uint32_t)channels[i];
+    return PIM_OK;
+}
+
+/* The keys that the fast mesh does not know. */
+static enum pim_status read_general(const struct pim_configuration *configuration,
+                                    struct pim_noc_configuration *noc, struct pim_error *error)
+{
+    noc->output_speedup = integer(configuration, "noc.output_speedup");
+    noc->arbiter = (enum pim_noc_arbiter)pim_configuration_choice(configuration, "noc.arbiter");
+    noc->topology = (enum pim_noc_topology_kind)pim_configuration_choice(configuration, "noc.topology");
+    noc->concentration = integer(configuration, "noc.concentration");
+    noc->routing = (enum pim_noc_routing_kind)pim_configuration_choice(configuration, "noc.routing");
+    noc->seed = (uint64_t)pim_configuration_integer(configuration, "noc.routing_seed");
+    noc->urgent_classes = pim_configuration_boolean(configuration, "noc.urgent_classes");
+    noc->general = pim_configuration_boolean(configuration, "noc.general");
+    if (read_bits(configuration, "noc.link_bits_per_cycle", &noc->link_bits, error) != PIM_OK ||
+        read_bits(configuration, "noc.terminal_bits_per_cycle", &noc->terminal_bits, error) != PIM_OK ||
+        read_path(configuration, "noc.links", noc->link_list, error) != PIM_OK ||
+        read_path(configuration, "noc.express_links", noc->express_list, error) != PIM_OK ||
+        read_path(configuration, "noc.route_table", noc->route_table, error) != PIM_OK ||
+        read_classes(configuration, noc, error) != PIM_OK)
+        return error->status;
+    return PIM_OK;
 }
 
 enum pim_status pim_noc_configuration_read(const struct pim_configuration *configuration, uint32_t width,
@@ -43,6 +116,8 @@ enum pim_status pim_noc_configuration_read(const struct pim_configuration *confi
     noc->allocator_iterations = integer(configuration, "noc.allocator_iterations");
     noc->input_speedup = integer(configuration, "noc.input_speedup");
     noc->step_every_cycle = pim_configuration_boolean(configuration, "noc.step_every_cycle");
+    if (read_general(configuration, noc, error) != PIM_OK)
+        return error->status;
     if (pim_noc_configuration_check(noc, error) != PIM_OK)
         return pim_fail_in(error, "noc");
     return PIM_OK;

@@ -119,12 +119,16 @@ static void put_links(struct pim_json *json, const struct pim_run_result *result
 {
     pim_json_begin_array(json, "links");
     for (uint32_t i = 0; i < result->link_count; i++) {
-        const struct pim_link_result *link = &result->links[i];
+        const struct pim_noc_link_use *link = &result->links[i];
         pim_json_begin_object(json, NULL);
         pim_json_put_count(json, "from", link->from);
         pim_json_put_count(json, "to", link->to);
         pim_json_put_count(json, "flits", link->flits);
-        put_mean(json, "utilization", (double)link->flits, result->network_cycles);
+        put_mean(json, "utilization", (double)link->busy_cycles, result->network_cycles);
+        if (link->blocked_cycles == UINT64_MAX)
+            pim_json_put_null(json, "blocked_cycles");
+        else
+            pim_json_put_count(json, "blocked_cycles", link->blocked_cycles);
         pim_json_end(json);
     }
     pim_json_end(json);

@@ -2,6 +2,7 @@
 #include "models/system/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,10 @@ static void print_energy(const struct pim_system *system, const struct pim_run_r
         {"NoC", result->energy.noc, unit->noc_pj_per_bit_hop > 0},
         {"static", result->energy.standing, unit->static_mw_per_node > 0},
     };
-    fprintf(file, "\nenergy        %.3f mJ\n", result->energy.total * 1e-9);
+    if (isnan(result->energy.total))
+        fprintf(file, "\nenergy        n/a\n");
+    else
+        fprintf(file, "\nenergy        %.3f mJ\n", result->energy.total * 1e-9);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].modelled)
             fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", rows[i].name, rows[i].energy * 1e-9,
@@ -152,11 +156,11 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
             percent((double)dram->refresh_cycles, cycles), percent((double)dram->turnaround_cycles, cycles));
 }
 
-static int by_flits(const void *a, const void *b)
+static int by_busy_cycles(const void *a, const void *b)
 {
-    const struct pim_link_result *first = a, *second = b;
-    if (first->flits != second->flits)
-        return first->flits < second->flits ? 1 : -1;
+    const struct pim_noc_link_use *first = a, *second = b;
+    if (first->busy_cycles != second->busy_cycles)
+        return first->busy_cycles < second->busy_cycles ? 1 : -1;
     return first->from != second->from ? (first->from < second->from ? -1 : 1)
                                        : (first->to < second->to ? -1 : 1);
 }
@@ -170,19 +174,19 @@ static void print_network(const struct pim_system *system, const struct pim_run_
         fprintf(file, "  packet latency %.1f cycles on average, p99 %" PRIu64 "; %.2f routers on average\n",
                 pim_histogram_mean(latency), pim_histogram_quantile(latency, 990),
                 (double)system->hops / (double)system->packets);
-    struct pim_link_result *links = malloc((result->link_count + 1) * sizeof *links);
+    struct pim_noc_link_use *links = malloc((result->link_count + 1) * sizeof *links);
     if (!links || result->link_count == 0 || result->network_cycles == 0) {
         free(links);
         return;
     }
     memcpy(links, result->links, result->link_count * sizeof *links);
-    qsort(links, result->link_count, sizeof *links, by_flits);
-    uint32_t width = system->hardware.width;
+    qsort(links, result->link_count, sizeof *links, by_busy_cycles);
+    uint32_t width = system->hardware.noc.width;
     fprintf(file, "  busiest links:");
     for (uint32_t i = 0; i < 4 && i < result->link_count && links[i].flits > 0; i++)
         fprintf(file, "%s (%" PRIu32 ",%" PRIu32 ")->(%" PRIu32 ",%" PRIu32 ") %.1f %%", i ? "," : "",
                 links[i].from % width, links[i].from / width, links[i].to % width, links[i].to / width,
-                percent((double)links[i].flits, (double)result->network_cycles));
+                percent((double)links[i].busy_cycles, (double)result->network_cycles));
     fprintf(file, "\n");
     free(links);
 }

@@ -106,6 +106,11 @@ static const struct pim_key keys[] = {
                        "Packets of a message that may be under way and not yet written to the receiver's "
                        "memory; each one written grants the next."),
 
+    PIM_KEY_OF_INTEGER("noc.width", "0", 0, 256, "routers",
+                       "Routers in a row; 0: as the node array needs (array.width / noc.concentration). Any "
+                       "other value must be that one."),
+    PIM_KEY_OF_INTEGER("noc.height", "0", 0, 256, "routers",
+                       "Rows of routers; 0: as the node array has. Any other value must be that one."),
     PIM_NOC_KEYS,
 
     PIM_KEY_OF_REAL("energy.mac_pj", "0", 0, 1000000, "pJ/MAC",

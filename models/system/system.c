@@ -161,21 +161,7 @@ enum pim_status pim_system_run(struct pim_system *system, struct pim_error *erro
 static enum pim_status collect_links(struct pim_system *system, struct pim_run_result *result,
                                      struct pim_error *error)
 {
-    const struct pim_noc_configuration *noc = &system->hardware.noc;
-    uint32_t nodes = noc->width * noc->height;
-    result->links = calloc((size_t)nodes * PIM_NOC_EJECT, sizeof *result->links);
-    if (!result->links)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the links of the result");
-    for (uint32_t node = 0; node < nodes; node++)
-        for (unsigned direction = 0; direction < PIM_NOC_EJECT; direction++) {
-            uint32_t to = pim_noc_neighbour(noc, node, (enum pim_noc_direction)direction);
-            if (to != UINT32_MAX)
-                result->links[result->link_count++] = (struct pim_link_result){
-                    .from = node,
-                    .to = to,
-                    .flits = pim_noc_link_flits(system->noc, node, (enum pim_noc_direction)direction)};
-        }
-    return PIM_OK;
+    return pim_noc_collect_links(system->noc, &result->links, &result->link_count, error);
 }
 
 /* Adds the counters of one unit to the sums: both structs hold nothing but uint64_t. */

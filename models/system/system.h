@@ -40,12 +40,6 @@ struct pim_system {
     uint64_t timeline_left_out; /* slices beyond the size limit of the timeline */
 };
 
-/* The parts of an energy, a unit and a link in results. */
-struct pim_link_result {
-    uint32_t from, to;
-    uint64_t flits;
-};
-
 /* All that reports are made of, collected once after a run. Cycles are of the logic clock, rounded up, unless
  * named otherwise. */
 struct pim_run_result {
@@ -58,7 +52,7 @@ struct pim_run_result {
     struct pim_energy energy;
     struct pim_unit_result *units;
     uint32_t unit_count;
-    struct pim_link_result *links;
+    struct pim_noc_link_use *links;
     uint32_t link_count;
     struct pim_bank_counters dram;
     uint64_t bytes_loaded, bytes_stored, bytes_sent, bytes_received;

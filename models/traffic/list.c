@@ -1,4 +1,5 @@
 /* Packet lists and rate matrices, and the replay of a list. */
+#include "models/noc/watchdog.h"
 #include "models/traffic/traffic.h"
 
 #include "sim/arena.h"
@@ -12,6 +13,14 @@
 #define FLITS_LIMIT (UINT64_C(1) << 32)
 #define CYCLE_LIMIT (UINT64_C(1) << 60)
 
+/* Columns of a packet list; those from LIST_CLASS on may be missing. */
+enum { LIST_CYCLE, LIST_SOURCE, LIST_DESTINATION, LIST_FLITS, LIST_CLASS, LIST_TASK, LIST_COLUMNS };
+
+struct list_reader {
+    struct pim_csv_reader *csv;
+    size_t column[LIST_COLUMNS]; /* LIST_COLUMNS: not there */
+};
+
 /* Appends room for one more item, doubling; NULL when memory is out (the old array is then still there). */
 static void *grow(void *items, uint64_t count, size_t size)
 {
@@ -21,40 +30,84 @@ static void *grow(void *items, uint64_t count, size_t size)
     return capacity > SIZE_MAX / size ? NULL : realloc(items, (size_t)capacity * size);
 }
 
-static enum pim_status read_row(struct pim_csv_reader *reader, const struct pim_noc_configuration *noc,
+/* The first four columns in their order, then the others that are there. */
+static enum pim_status read_header(struct list_reader *reader, const char *path, struct pim_error *error)
+{
+    static const char *const names[LIST_COLUMNS] = {"cycle", "source", "destination",
+                                                    "flits", "class",  "task"};
+    size_t columns = pim_csv_columns(reader->csv), found = 0;
+    for (size_t i = 0; i < LIST_COLUMNS; i++) {
+        reader->column[i] = LIST_COLUMNS;
+        if (pim_csv_column(reader->csv, names[i], &reader->column[i], error) == PIM_OK)
+            found++;
+        else
+            *error = (struct pim_error){.status = PIM_OK};
+        if (i <= LIST_FLITS && reader->column[i] != i)
+            found = columns + 1;
+    }
+    if (found == columns)
+        return PIM_OK;
+    return pim_fail(
+        error, PIM_BAD_INPUT,
+        "%s:1: the header of a packet list is cycle,source,destination,flits, then class and task "
+        "if wanted",
+        path);
+}
+
+static enum pim_status read_tag(const struct list_reader *reader, const struct pim_noc_configuration *noc,
+                                struct pim_noc_tag *tag, struct pim_error *error)
+{
+    size_t of_class = reader->column[LIST_CLASS], of_task = reader->column[LIST_TASK];
+    uint64_t class = 0, task = PIM_NOC_NO_TASK;
+    if (of_class != LIST_COLUMNS &&
+        pim_csv_count(reader->csv, of_class, 0, noc->classes ? noc->classes - 1 : 0, &class, error) != PIM_OK)
+        return error->status;
+    if (of_task != LIST_COLUMNS && pim_csv_text(reader->csv, of_task)[0] != '\0' &&
+        pim_csv_count(reader->csv, of_task, 0, PIM_NOC_TASK_LIMIT - 1, &task, error) != PIM_OK)
+        return error->status;
+    *tag = (struct pim_noc_tag){.task = (uint32_t)task, .class = (uint32_t) class};
+    return PIM_OK;
+}
+
+static enum pim_status read_row(const struct list_reader *rows, const struct pim_noc_configuration *noc,
                                 struct pim_packet_list *list, struct pim_error *error)
 {
-    uint64_t nodes = (uint64_t)noc->width * noc->height;
+    const struct pim_csv_reader *reader = rows->csv;
+    struct pim_noc_tag tag;
+    uint64_t nodes = pim_noc_nodes(noc);
     uint64_t least = list->count ? list->packets[list->count - 1].cycle : 0;
     uint64_t cycle, source, destination, flits;
     if (pim_csv_count(reader, 0, least, CYCLE_LIMIT, &cycle, error) != PIM_OK)
         return pim_fail_in(error, "cycles must not go back");
     if (pim_csv_count(reader, 1, 0, nodes - 1, &source, error) != PIM_OK ||
         pim_csv_count(reader, 2, 0, nodes - 1, &destination, error) != PIM_OK ||
-        pim_csv_count(reader, 3, 1, FLITS_LIMIT, &flits, error) != PIM_OK)
+        pim_csv_count(reader, 3, 1, FLITS_LIMIT, &flits, error) != PIM_OK ||
+        read_tag(rows, noc, &tag, error) != PIM_OK)
         return error->status;
     struct pim_listed_packet *more = grow(list->packets, list->count, sizeof *more);
     if (!more)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " packets", list->count + 1);
     list->packets = more;
-    list->packets[list->count++] = (struct pim_listed_packet){
-        .cycle = cycle, .source = (uint32_t)source, .destination = (uint32_t)destination, .flits = flits};
+    list->packets[list->count++] = (struct pim_listed_packet){.cycle = cycle,
+                                                              .source = (uint32_t)source,
+                                                              .destination = (uint32_t)destination,
+                                                              .flits = flits,
+                                                              .tag = tag};
     return PIM_OK;
 }
 
 enum pim_status pim_packet_list_read(const char *path, const struct pim_noc_configuration *noc,
                                      struct pim_packet_list *list, struct pim_error *error)
 {
-    static const char *const header[] = {"cycle", "source", "destination", "flits"};
     *list = (struct pim_packet_list){.packets = NULL};
-    struct pim_csv_reader *reader;
-    if (pim_csv_open(&reader, path, header, 4, error) != PIM_OK)
+    struct list_reader reader;
+    if (pim_csv_open(&reader.csv, path, NULL, 0, error) != PIM_OK)
         return error->status;
     bool more = true;
-    enum pim_status status = PIM_OK;
-    while (status == PIM_OK && (status = pim_csv_next(reader, &more, error)) == PIM_OK && more)
-        status = read_row(reader, noc, list, error);
-    pim_csv_close(reader);
+    enum pim_status status = read_header(&reader, path, error);
+    while (status == PIM_OK && (status = pim_csv_next(reader.csv, &more, error)) == PIM_OK && more)
+        status = read_row(&reader, noc, list, error);
+    pim_csv_close(reader.csv);
     if (status != PIM_OK)
         pim_packet_list_terminate(list);
     return status;
@@ -83,7 +136,7 @@ enum pim_status pim_traffic_matrix_read(const char *path, const struct pim_noc_c
                                         struct pim_error *error)
 {
     static const char *const header[] = {"source", "destination", "rate"};
-    uint64_t nodes = (uint64_t)noc->width * noc->height;
+    uint64_t nodes = pim_noc_nodes(noc);
     *flows = NULL;
     *count = 0;
     struct pim_csv_reader *reader;
@@ -140,17 +193,29 @@ static void delivered(void *context, const struct pim_noc_delivery *delivery)
         result->cycles = delivery->tail_arrived + 1;
 }
 
-/* Who waits for what, as far as the message reaches. */
-static enum pim_status stuck(const struct pim_noc *network, uint64_t left, struct pim_error *error)
+/* Tells the network how many flits each task transfers in all. */
+static enum pim_status declare_tasks(struct pim_noc *network, const struct pim_packet_list *list,
+                                     struct pim_error *error)
 {
-    struct pim_noc_waiting waiting;
-    size_t count = pim_noc_get_waiting(network, &waiting, 1);
-    if (count == 0)
-        return pim_fail(error, PIM_INTERNAL, "%" PRIu64 " packets are left and none of them waits", left);
-    return pim_fail(error, PIM_DEADLOCK,
-                    "%" PRIu64 " packets are left that nothing can move: packet %" PRIu64 " from %" PRIu32
-                    " to %" PRIu32 " waits in router %" PRIu32 ": %s",
-                    left, waiting.packet, waiting.source, waiting.destination, waiting.node, waiting.reason);
+    uint32_t tasks = 0;
+    for (uint64_t i = 0; i < list->count; i++)
+        if (list->packets[i].tag.task != PIM_NOC_NO_TASK && list->packets[i].tag.task >= tasks)
+            tasks = list->packets[i].tag.task + 1;
+    if (tasks == 0)
+        return PIM_OK;
+    uint64_t *total = calloc(tasks, sizeof *total);
+    if (!total)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " tasks", tasks);
+    for (uint64_t i = 0; i < list->count; i++) {
+        const struct pim_listed_packet *packet = &list->packets[i];
+        if (packet->tag.task != PIM_NOC_NO_TASK && total[packet->tag.task] < UINT64_MAX - packet->flits)
+            total[packet->tag.task] += packet->flits;
+    }
+    for (uint32_t task = 0; task < tasks; task++)
+        if (total[task])
+            pim_noc_declare_task(network, task, total[task]);
+    free(total);
+    return PIM_OK;
 }
 
 enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc,
@@ -167,8 +232,9 @@ enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc,
         return error->status;
     }
     uint64_t sent = 0;
-    enum pim_status status = PIM_OK;
-    for (;;) {
+    struct pim_noc_watchdog watchdog = {0};
+    enum pim_status status = declare_tasks(network, list, error);
+    while (status == PIM_OK) {
         uint64_t cycle = pim_noc_next_cycle(network);
         if (sent < list->count && list->packets[sent].cycle < cycle)
             cycle = list->packets[sent].cycle;
@@ -177,12 +243,15 @@ enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc,
         for (; sent < list->count && list->packets[sent].cycle == cycle; sent++) {
             const struct pim_listed_packet *packet = &list->packets[sent];
             result->offered_flits += packet->flits;
-            pim_noc_send_at(network, cycle, packet->source, packet->destination, packet->flits, sent);
+            pim_noc_send_tagged_at(network, cycle, packet->source, packet->destination, packet->flits, sent,
+                                   packet->tag);
         }
         pim_noc_step(network, cycle);
+        if (noc->step_every_cycle) /* else nothing is left to be done when it is stuck */
+            status = pim_noc_watch(&watchdog, network, cycle, error);
     }
-    if (result->packets < list->count)
-        status = stuck(network, list->count - result->packets, error);
+    if (status == PIM_OK && result->packets < list->count)
+        status = pim_noc_report_stuck(network, error);
     result->measured_cycles = result->cycles;
     pim_noc_get_statistics(network, &result->noc);
     if (status == PIM_OK)
@@ -197,25 +266,16 @@ void pim_traffic_result_terminate(struct pim_traffic_result *result)
 {
     pim_histogram_terminate(&result->latency);
     free(result->links);
+    for (uint32_t i = 0; i < result->share_count; i++)
+        pim_histogram_terminate(&result->shares[i].latency);
+    free(result->shares);
     result->links = NULL;
+    result->shares = NULL;
+    result->share_count = 0;
 }
 
 enum pim_status pim_traffic_links(const struct pim_noc *network, struct pim_traffic_result *result,
                                   struct pim_error *error)
 {
-    const struct pim_noc_configuration *noc = pim_noc_configuration(network);
-    uint32_t nodes = noc->width * noc->height;
-    result->links = calloc((size_t)nodes * PIM_NOC_EJECT + 1, sizeof *result->links);
-    if (!result->links)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the links of the result");
-    for (uint32_t node = 0; node < nodes; node++)
-        for (unsigned direction = 0; direction < PIM_NOC_EJECT; direction++) {
-            uint32_t to = pim_noc_neighbour(noc, node, (enum pim_noc_direction)direction);
-            if (to != UINT32_MAX)
-                result->links[result->link_count++] = (struct pim_traffic_link){
-                    .from = node,
-                    .to = to,
-                    .flits = pim_noc_link_flits(network, node, (enum pim_noc_direction)direction)};
-        }
-    return PIM_OK;
+    return pim_noc_collect_links(network, &result->links, &result->link_count, error);
 }

@@ -1,15 +1,17 @@
 /* A measurement of synthetic traffic: warm-up, samples until the mean latency is known well enough, drain. */
+#include "models/noc/watchdog.h"
 #include "models/traffic/traffic.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { BATCHES_MOST = 1000 };
+enum { BATCHES_MOST = 1000, SHARES = PIM_TRAFFIC_CLASSES + 1 /* and the matrix */ };
 
 struct measurement {
     const struct pim_traffic_configuration *configuration;
     struct pim_noc *network;
+    struct pim_noc_watchdog watchdog;
     struct pim_sources *sources;
     struct pim_traffic_result *result;
     uint64_t cycle; /* first cycle that has not been done */
@@ -26,6 +28,9 @@ static void delivered(void *context, const struct pim_noc_delivery *delivery)
 {
     struct measurement *measurement = context;
     struct pim_traffic_result *result = measurement->result;
+    struct pim_traffic_share *share = &result->shares[delivery->packet % SHARES];
+    if (delivery->tail_arrived >= measurement->from && delivery->tail_arrived < measurement->to)
+        share->accepted_flits += delivery->flits;
     if (delivery->created < measurement->from || delivery->created >= measurement->to)
         return;
     uint64_t latency = delivery->tail_arrived - delivery->created;
@@ -36,6 +41,8 @@ static void delivered(void *context, const struct pim_noc_delivery *delivery)
     result->packets++;
     result->hops += delivery->hops;
     pim_histogram_add(&result->latency, latency);
+    share->packets++;
+    pim_histogram_add(&share->latency, latency);
     pim_sum_add(&result->network_latency, delivery->tail_arrived - delivery->head_injected);
     if (delivery->tail_arrived >= result->cycles)
         result->cycles = delivery->tail_arrived + 1;
@@ -44,18 +51,20 @@ static void delivered(void *context, const struct pim_noc_delivery *delivery)
 static void send_next(struct measurement *measurement)
 {
     struct pim_listed_packet packet;
-    pim_sources_take(measurement->sources, &packet);
+    uint32_t class = pim_sources_take(measurement->sources, &packet);
     if (packet.cycle >= measurement->from && packet.cycle < measurement->to) {
         measurement->created++;
         measurement->result->offered_flits += packet.flits;
+        measurement->result->shares[class].offered_flits += packet.flits;
         pim_sum_add(&measurement->created_sum, packet.cycle);
     }
-    pim_noc_send_at(measurement->network, packet.cycle, packet.source, packet.destination, packet.flits,
-                    measurement->packets_sent++);
+    pim_noc_send_tagged_at(measurement->network, packet.cycle, packet.source, packet.destination,
+                           packet.flits, measurement->packets_sent++ * SHARES + class, packet.tag);
 }
 
 /* Runs all cycles before `end`; with `until_arrived` only until the packets that count have arrived. */
-static void run(struct measurement *measurement, uint64_t end, bool until_arrived)
+static enum pim_status run(struct measurement *measurement, uint64_t end, bool until_arrived,
+                           struct pim_error *error)
 {
     while (!until_arrived || measurement->arrived < measurement->created) {
         uint64_t cycle = pim_noc_next_cycle(measurement->network);
@@ -68,9 +77,12 @@ static void run(struct measurement *measurement, uint64_t end, bool until_arrive
             send_next(measurement);
         pim_noc_step(measurement->network, cycle);
         measurement->cycle = cycle + 1;
+        if (pim_noc_watch(&measurement->watchdog, measurement->network, cycle, error) != PIM_OK)
+            return error->status;
     }
     if (!until_arrived)
         measurement->cycle = end;
+    return PIM_OK;
 }
 
 /* Mean latency of all that count, those under way with the age they have. */
@@ -115,7 +127,8 @@ static enum pim_status measure_samples(struct measurement *measurement, struct p
     measurement->to = UINT64_MAX;
     pim_noc_get_statistics(measurement->network, &before);
     while (result->samples < configuration->most_samples) {
-        run(measurement, measurement->cycle + configuration->sample, false);
+        if (run(measurement, measurement->cycle + configuration->sample, false, error) != PIM_OK)
+            return error->status;
         result->samples++;
         if (configuration->check && pim_noc_check(measurement->network, error) != PIM_OK)
             return error->status;
@@ -148,6 +161,9 @@ static enum pim_status check_configuration(const struct pim_traffic_configuratio
         return pim_fail(error, PIM_BAD_INPUT,
                         "samples of at least one cycle, and from 1 to %d of them, are expected",
                         BATCHES_MOST);
+    if (configuration->class_count > PIM_TRAFFIC_CLASSES)
+        return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " classes of traffic: allowed are up to %d",
+                        configuration->class_count, PIM_TRAFFIC_CLASSES);
     if (!(configuration->precision > 0) || !(configuration->latency_limit > 0))
         return pim_fail(error, PIM_BAD_INPUT, "precision and latency limit must be above 0");
     if (configuration->warm_up > UINT64_C(1) << 50 || configuration->sample > UINT64_C(1) << 40)
@@ -163,25 +179,33 @@ enum pim_status pim_traffic_measure(const struct pim_noc_configuration *noc,
     *result = (struct pim_traffic_result){.confidence = (double)NAN};
     if (check_configuration(configuration, error) != PIM_OK)
         return error->status;
+    uint32_t shares = configuration->class_count + (configuration->flow_count > 0);
+    result->shares = calloc((size_t)shares + 1, sizeof *result->shares);
+    if (!result->shares)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the results of %" PRIu32 " classes", shares);
+    for (; result->share_count < shares; result->share_count++)
+        pim_histogram_initialize(&result->shares[result->share_count].latency, 12, UINT64_C(1) << 40);
     struct measurement measurement = {
         .configuration = configuration, .result = result, .from = UINT64_MAX, .to = UINT64_MAX};
     struct pim_noc_callbacks callbacks = {.context = &measurement, .delivered = delivered};
-    if (pim_noc_create(noc, NULL, 1, &callbacks, &measurement.network, error) != PIM_OK)
-        return error->status;
     pim_histogram_initialize(&result->latency, 12, UINT64_C(1) << 40);
+    if (pim_noc_create(noc, NULL, 1, &callbacks, &measurement.network, error) != PIM_OK) {
+        pim_traffic_result_terminate(result);
+        return error->status;
+    }
     enum pim_status status = pim_sources_create(pim_noc_configuration(measurement.network), configuration,
                                                 &measurement.sources, error);
-    if (status == PIM_OK) {
-        run(&measurement, configuration->warm_up, false);
+    if (status == PIM_OK)
+        status = run(&measurement, configuration->warm_up, false, error);
+    if (status == PIM_OK)
         status = measure_samples(&measurement, error);
-    }
     if (status == PIM_OK && !result->saturated) {
         /*
          * Traffic goes on, so that the last packets meet what the first ones met. What takes as long as
          * everything before is stuck.
          */
         uint64_t patience = 10 * (configuration->warm_up + result->measured_cycles) + 100000;
-        run(&measurement, measurement.cycle + patience, true);
+        status = run(&measurement, measurement.cycle + patience, true, error);
         result->saturated = measurement.arrived < measurement.created;
     }
     if (status == PIM_OK) {

@@ -26,14 +26,14 @@ static bool power_of_two(uint32_t value)
 enum pim_status pim_pattern_check(const struct pim_noc_configuration *noc,
                                   const struct pim_traffic_class *class, struct pim_error *error)
 {
-    uint32_t nodes = noc->width * noc->height;
+    uint32_t nodes = pim_noc_nodes(noc);
     const char *name = pim_pattern_name(class->pattern);
     switch (class->pattern) {
     case PIM_PATTERN_TRANSPOSE:
-        if (noc->width != noc->height)
+        if (pim_noc_columns(noc) != noc->height)
             return pim_fail(error, PIM_BAD_INPUT,
                             "%s traffic needs a square, not %" PRIu32 " x %" PRIu32 " nodes", name,
-                            noc->width, noc->height);
+                            pim_noc_columns(noc), noc->height);
         break;
     case PIM_PATTERN_BIT_COMPLEMENT:
     case PIM_PATTERN_BIT_REVERSE:
@@ -76,19 +76,19 @@ static uint32_t reverse_bits(uint32_t value, uint32_t nodes)
 
 static uint32_t moved(const struct pim_noc_configuration *noc, uint32_t source, uint32_t by_x, uint32_t by_y)
 {
-    uint32_t x = (source % noc->width + by_x) % noc->width;
-    uint32_t y = (source / noc->width + by_y) % noc->height;
-    return x + noc->width * y;
+    uint32_t columns = pim_noc_columns(noc), x = (source % columns + by_x) % columns;
+    uint32_t y = (source / columns + by_y) % noc->height;
+    return x + columns * y;
 }
 
 uint32_t pim_pattern_destination(const struct pim_noc_configuration *noc,
                                  const struct pim_traffic_class *class, uint32_t source,
                                  struct pim_random *random)
 {
-    uint32_t nodes = noc->width * noc->height;
+    uint32_t nodes = pim_noc_nodes(noc), columns = pim_noc_columns(noc);
     switch (class->pattern) {
     case PIM_PATTERN_TRANSPOSE:
-        return source / noc->width + noc->width * (source % noc->width);
+        return source / columns + columns * (source % columns);
     case PIM_PATTERN_BIT_COMPLEMENT:
         return source ^ (nodes - 1);
     case PIM_PATTERN_BIT_REVERSE:
@@ -96,7 +96,7 @@ uint32_t pim_pattern_destination(const struct pim_noc_configuration *noc,
     case PIM_PATTERN_SHUFFLE:
         return nodes == 1 ? 0 : (source << 1 & (nodes - 1)) | (source & nodes >> 1 ? 1u : 0u);
     case PIM_PATTERN_TORNADO:
-        return moved(noc, source, (noc->width + 1) / 2 - 1, (noc->height + 1) / 2 - 1);
+        return moved(noc, source, (columns + 1) / 2 - 1, (noc->height + 1) / 2 - 1);
     case PIM_PATTERN_NEIGHBOR:
         return moved(noc, source, 1, 1);
     case PIM_PATTERN_HOTSPOT:

@@ -12,8 +12,9 @@
 /* What all flows of a class share. */
 struct process {
     const struct pim_traffic_class *class; /* NULL for flows of a matrix */
-    struct pim_geometric trial;            /* successes while on */
-    struct pim_geometric on, off;          /* lengths of the two states */
+    uint32_t network_class;
+    struct pim_geometric trial;   /* successes while on */
+    struct pim_geometric on, off; /* lengths of the two states */
     bool bursts;
     uint32_t sizes;
     uint64_t size[PIM_TRAFFIC_SIZES];
@@ -35,6 +36,7 @@ struct pim_sources {
     struct flow *flows;
     uint32_t flow_count;
     uint32_t *heap; /* flows by (cycle, index) */
+    uint32_t class_count;
 };
 
 /* --- process --- */
@@ -144,17 +146,30 @@ static void sift_down(struct pim_sources *sources, uint32_t place)
 
 /* --- all --- */
 
+static enum pim_status check_network_class(const struct pim_sources *sources, uint32_t class,
+                                           struct pim_error *error)
+{
+    uint32_t classes = sources->noc->classes ? sources->noc->classes : 1;
+    if (class < classes)
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "traffic of class %" PRIu32 ": noc.classes gives the network %" PRIu32 " class%s", class,
+                    classes, classes == 1 ? "" : "es");
+}
+
 static enum pim_status make_classes(struct pim_sources *sources,
                                     const struct pim_traffic_configuration *configuration,
                                     struct pim_random *random, struct pim_error *error)
 {
-    uint32_t nodes = sources->noc->width * sources->noc->height;
+    uint32_t nodes = pim_noc_nodes(sources->noc);
     for (uint32_t i = 0; i < configuration->class_count; i++) {
         const struct pim_traffic_class *class = &configuration->classes[i];
         struct process *process = &sources->processes[i];
         double mean;
         process->class = class;
-        if (pim_pattern_check(sources->noc, class, error) != PIM_OK ||
+        process->network_class = class->network_class;
+        if (check_network_class(sources, class->network_class, error) != PIM_OK ||
+            pim_pattern_check(sources->noc, class, error) != PIM_OK ||
             set_sizes(process, class, &mean, error) != PIM_OK ||
             set_rate(process, class->rate_in_packets ? class->rate : class->rate / mean, class->on,
                      class->off, error) != PIM_OK)
@@ -174,10 +189,12 @@ static enum pim_status make_flows(struct pim_sources *sources,
         const struct pim_traffic_flow *flow = &configuration->flows[i];
         struct process *process = &sources->processes[configuration->class_count + i];
         double mean;
-        if (set_sizes(process, configuration->class_count ? configuration->classes : NULL, &mean, error) !=
-                PIM_OK ||
-            set_rate(process, flow->rate / mean, 0, 0, error) != PIM_OK)
-            return error->status;
+        const struct pim_traffic_class *like = configuration->flow_class;
+        process->network_class = like ? like->network_class : 0;
+        if (check_network_class(sources, process->network_class, error) != PIM_OK ||
+            set_sizes(process, like, &mean, error) != PIM_OK ||
+            set_rate(process, flow->rate / mean, like ? like->on : 0, like ? like->off : 0, error) != PIM_OK)
+            return pim_fail_in(error, "flow %" PRIu32 " -> %" PRIu32, flow->source, flow->destination);
         sources->flows[sources->flow_count++] = (struct flow){.process = process,
                                                               .source = flow->source,
                                                               .destination = flow->destination,
@@ -192,10 +209,11 @@ enum pim_status pim_sources_create(const struct pim_noc_configuration *noc,
 {
     *out = NULL;
     size_t processes = (size_t)configuration->class_count + configuration->flow_count;
-    size_t flows = (size_t)noc->width * noc->height * configuration->class_count + configuration->flow_count;
+    size_t flows = (size_t)pim_noc_nodes(noc) * configuration->class_count + configuration->flow_count;
     struct pim_sources *sources = calloc(1, sizeof *sources);
     if (sources) {
         sources->noc = noc;
+        sources->class_count = configuration->class_count;
         sources->processes = calloc(processes + 1, sizeof *sources->processes);
         sources->flows = calloc(flows + 1, sizeof *sources->flows);
         sources->heap = calloc(flows + 1, sizeof *sources->heap);
@@ -236,7 +254,7 @@ uint64_t pim_sources_next(const struct pim_sources *sources)
     return sources->flow_count ? sources->flows[sources->heap[0]].cycle : UINT64_MAX;
 }
 
-void pim_sources_take(struct pim_sources *sources, struct pim_listed_packet *packet)
+uint32_t pim_sources_take(struct pim_sources *sources, struct pim_listed_packet *packet)
 {
     assert(sources->flow_count > 0);
     struct flow *flow = &sources->flows[sources->heap[0]];
@@ -247,6 +265,7 @@ void pim_sources_take(struct pim_sources *sources, struct pim_listed_packet *pac
         while (draw >= process->size_threshold[size])
             size++;
     }
+    packet->tag = (struct pim_noc_tag){.task = PIM_NOC_NO_TASK, .class = process->network_class};
     packet->cycle = flow->cycle;
     packet->source = flow->source;
     packet->flits = process->size[size];
@@ -255,4 +274,6 @@ void pim_sources_take(struct pim_sources *sources, struct pim_listed_packet *pac
                        : flow->destination;
     flow->cycle = next_success(flow, flow->cycle + 1);
     sift_down(sources, 0);
+    ptrdiff_t number = process - sources->processes;
+    return (uint32_t)number < sources->class_count ? (uint32_t)number : sources->class_count;
 }

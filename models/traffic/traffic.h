@@ -24,6 +24,7 @@ struct pim_listed_packet {
     uint64_t cycle;
     uint32_t source, destination;
     uint64_t flits;
+    struct pim_noc_tag tag;
 };
 
 struct pim_packet_list {
@@ -32,7 +33,9 @@ struct pim_packet_list {
 };
 
 /*
- * Reads "cycle,source,destination,flits" with a header. PIM_BAD_INPUT names the row: nodes that do not exist,
+ * Reads "cycle,source,destination,flits" with a header. Two more columns may follow, each by its name:
+ * "class", of traffic, 0 without it; "task", which a packet belongs to, for the arbiter workload_balance,
+ * where an empty field is none. PIM_BAD_INPUT names the row: nodes, classes or tasks that do not exist,
  * cycles that go back, sizes of 0 or beyond 2^32 flits. The caller terminates the list.
  */
 enum pim_status pim_packet_list_read(const char *path, const struct pim_noc_configuration *noc,
@@ -41,9 +44,12 @@ void pim_packet_list_terminate(struct pim_packet_list *list);
 
 /* --- results --- */
 
-struct pim_traffic_link {
-    uint32_t from, to;
-    uint64_t flits;
+/* What one class of the traffic got. */
+struct pim_traffic_share {
+    uint64_t packets;             /* that count for latency */
+    struct pim_histogram latency; /* created to tail arrived */
+    uint64_t offered_flits;       /* created while measuring */
+    uint64_t accepted_flits;      /* of packets whose tails arrived while measuring */
 };
 
 struct pim_traffic_result {
@@ -58,8 +64,11 @@ struct pim_traffic_result {
     uint64_t samples;
     bool saturated;
     struct pim_noc_statistics noc;
-    struct pim_traffic_link *links;
+    struct pim_noc_link_use *links;
     uint32_t link_count;
+    struct pim_traffic_share
+        *shares; /* by class of synthetic traffic, and of the matrix's flows behind them */
+    uint32_t share_count;
 };
 
 void pim_traffic_result_terminate(struct pim_traffic_result *result);
@@ -93,7 +102,7 @@ enum pim_pattern {
         PIM_PATTERNS
 };
 
-enum { PIM_TRAFFIC_SIZES = 16, PIM_TRAFFIC_HOTSPOTS = 64 };
+enum { PIM_TRAFFIC_SIZES = 16, PIM_TRAFFIC_HOTSPOTS = 64, PIM_TRAFFIC_CLASSES = PIM_NOC_CLASS_LIMIT };
 
 /* One class of traffic, run by every node. */
 struct pim_traffic_class {
@@ -105,7 +114,8 @@ struct pim_traffic_class {
     double weight[PIM_TRAFFIC_SIZES]; /* relative frequency */
     uint32_t hotspots;
     uint32_t hotspot[PIM_TRAFFIC_HOTSPOTS];
-    double on, off; /* probability to turn on, and off, in a cycle; 0, 0: always on (Bernoulli) */
+    double on, off;         /* probability to turn on, and off, in a cycle; 0, 0: always on (Bernoulli) */
+    uint32_t network_class; /* class of the network whose virtual channels it uses */
 };
 
 /* An entry of a rate matrix: one flow. */
@@ -117,9 +127,9 @@ struct pim_traffic_flow {
 struct pim_traffic_configuration {
     const struct pim_traffic_class *classes;
     uint32_t class_count;
-    const struct pim_traffic_flow
-        *flows; /* of a matrix, beside the classes; sizes as in classes[0], or one flit */
+    const struct pim_traffic_flow *flows; /* of a matrix, beside the classes */
     uint32_t flow_count;
+    const struct pim_traffic_class *flow_class; /* their sizes, bursts, network class; NULL: one flit */
     uint64_t seed;
     uint64_t warm_up, sample; /* cycles */
     uint32_t least_samples, most_samples;
@@ -159,8 +169,9 @@ enum pim_status pim_sources_create(const struct pim_noc_configuration *noc,
                                    struct pim_sources **sources, struct pim_error *error);
 void pim_sources_destroy(struct pim_sources *sources);
 uint64_t pim_sources_next(const struct pim_sources *sources);
-/* Takes the next packet: in order of cycle, then of source and flow. */
-void pim_sources_take(struct pim_sources *sources, struct pim_listed_packet *packet);
+/* Takes the next packet: in order of cycle, then of source and flow. Returns the number of its class;
+ * flows of a matrix count as one class behind the others. */
+uint32_t pim_sources_take(struct pim_sources *sources, struct pim_listed_packet *packet);
 
 /* Fills the links of a result. */
 enum pim_status pim_traffic_links(const struct pim_noc *network, struct pim_traffic_result *result,

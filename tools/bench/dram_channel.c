@@ -35,11 +35,6 @@ static const struct {
 static const char *const list_names[] = {"sequential", "random", "mixed", "random every 20",
                                          "random every 1000"};
 
-struct request {
-    uint64_t cycle, address;
-    bool write;
-};
-
 static void ignore(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
 {
     (void)request;
@@ -68,7 +63,7 @@ static void configure(struct pim_dram_configuration *configuration, const char *
 }
 
 /* The lists as the other tools had them: splitmix64 with seed 1. */
-static void fill(struct request *requests, uint64_t count, enum list list,
+static void fill(struct pim_dram_request *requests, uint64_t count, enum list list,
                  const struct pim_dram_configuration *configuration)
 {
     const struct pim_dram_organization *organization = &configuration->specification.organization;
@@ -88,7 +83,7 @@ static void fill(struct request *requests, uint64_t count, enum list list,
         } else {
             place = pim_splitmix64(&state) % places;
         }
-        requests[i] = (struct request){spacing * i, place * bytes, write};
+        requests[i] = (struct pim_dram_request){spacing * i, place * bytes, (uint32_t)bytes, write};
     }
 }
 
@@ -97,11 +92,12 @@ struct result {
     uint64_t cycles;
 };
 
-static struct result run(const struct pim_dram_configuration *configuration, const struct request *requests,
-                         uint64_t count, uint64_t repetitions)
+static struct result run(const struct pim_dram_configuration *configuration,
+                         const struct pim_dram_request *requests, uint64_t count, uint64_t repetitions)
 {
     struct result result = {0, 0};
     uint64_t sum = 0;
+    uint64_t *arrived = bench_allocate(count, sizeof *arrived);
     const struct pim_dram_sink sink = {&sum, ignore, NULL};
     for (uint64_t i = 0; i < repetitions; i++) {
         struct pim_dram_memory *memory = pim_dram_memory_create(
@@ -111,14 +107,13 @@ static struct result run(const struct pim_dram_configuration *configuration, con
             exit(EXIT_FAILURE);
         }
         double start = bench_cpu_ns();
-        for (uint64_t j = 0; j < count; j++)
-            (void)pim_dram_memory_request(memory, requests[j].cycle, requests[j].address, requests[j].write,
-                                          j);
+        (void)pim_dram_memory_serve(memory, requests, count, arrived);
         result.cycles = pim_dram_memory_finish(memory);
         double ns = bench_cpu_ns() - start;
         result.ns = i == 0 || ns < result.ns ? ns : result.ns;
         pim_dram_memory_destroy(memory);
     }
+    free(arrived);
     return result;
 }
 
@@ -129,7 +124,7 @@ static void bench_lists(uint64_t repetitions)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct pim_dram_configuration configuration;
         uint64_t count = cases[i].list == IDLE ? 20000 : 200000;
-        struct request *requests = bench_allocate(count, sizeof *requests);
+        struct pim_dram_request *requests = bench_allocate(count, sizeof *requests);
         configure(&configuration, cases[i].preset, 0);
         fill(requests, count, cases[i].list, &configuration);
         struct result result = run(&configuration, requests, count, repetitions);
@@ -146,7 +141,7 @@ static void bench_lists(uint64_t repetitions)
 static void bench_banks(uint64_t repetitions)
 {
     enum { COUNT = 200000, IDLE_COUNT = 20000 };
-    struct request *requests = bench_allocate(COUNT, sizeof *requests);
+    struct pim_dram_request *requests = bench_allocate(COUNT, sizeof *requests);
     printf("\n%-15s %14s %14s\n", "private banks", "busy ns/req", "idle ns/req");
     for (uint32_t banks = 1; banks <= 1024; banks *= 4) {
         struct pim_dram_configuration configuration;

@@ -30,25 +30,31 @@ static struct pim_noc *create(const struct pim_noc_configuration *configuration,
     return noc;
 }
 
-static struct pim_noc_configuration mesh(uint32_t side, bool step_every_cycle)
+/* What routes the flits: the fast mesh, or the general routers with links of so many of a flit's 64 bits. */
+enum { FAST_MESH = 0, WHOLE_FLIT = 64 };
+
+static struct pim_noc_configuration mesh(uint32_t side, uint32_t link_bits, bool step_every_cycle)
 {
     struct pim_noc_configuration configuration;
     pim_noc_configuration_initialize(&configuration);
     configuration.width = configuration.height = side;
     configuration.virtual_channels = 8;
     configuration.step_every_cycle = step_every_cycle;
+    configuration.general = link_bits != FAST_MESH;
+    configuration.link_bits = (struct pim_noc_bits){link_bits, 1};
     return configuration;
 }
 
 struct load {
     uint32_t side, flits, one_in; /* every node begins a packet in one of so many cycles */
     uint64_t cycles;
+    uint32_t link_bits; /* FAST_MESH, or of the general routers */
 };
 
 /* Every node sends packets to random nodes (itself included), at random; then the network drains. */
 static struct result run_uniform(const struct load *load, bool step_every_cycle)
 {
-    struct pim_noc_configuration configuration = mesh(load->side, step_every_cycle);
+    struct pim_noc_configuration configuration = mesh(load->side, load->link_bits, step_every_cycle);
     struct pim_noc *noc = create(&configuration, NULL);
     uint32_t nodes = load->side * load->side;
     uint64_t state = 1, count = 0, sent = 0, capacity = load->cycles * nodes / load->one_in * 5 / 4 + 1000;
@@ -111,10 +117,11 @@ static void injected(void *context, uint64_t packet, uint32_t source)
     send_next(context, source);
 }
 
-static struct result run_rings(uint32_t side, unsigned kinds, uint32_t flits, uint32_t rounds,
+static struct result run_rings(uint32_t link_bits, unsigned kinds, uint32_t flits, uint32_t rounds,
                                bool step_every_cycle)
 {
-    struct pim_noc_configuration configuration = mesh(side, step_every_cycle);
+    const uint32_t side = 16;
+    struct pim_noc_configuration configuration = mesh(side, link_bits, step_every_cycle);
     struct rings rings = {.side = side, .rounds = rounds, .flits = flits, .kinds = kinds};
     struct pim_noc_callbacks callbacks = {.context = &rings, .injected = injected};
     rings.noc = create(&configuration, &callbacks);
@@ -153,23 +160,25 @@ static void bench_uniform(struct load load)
     struct result fast = run_uniform(&load, false);
     load.cycles = load.cycles / 4 + 1;
     struct result slow = run_uniform(&load, true);
-    (void)snprintf(name, sizeof name, "uniform %.4g, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " flit%s",
-                   (double)load.flits / load.one_in, load.side, load.side, load.flits,
-                   load.flits == 1 ? "" : "s");
+    (void)snprintf(name, sizeof name, "%suniform %.4g, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " flit%s",
+                   load.link_bits != FAST_MESH ? "general, " : "", (double)load.flits / load.one_in,
+                   load.side, load.side, load.flits, load.flits == 1 ? "" : "s");
     print_line(name, &fast, &slow);
 }
 
-static void bench_rings(unsigned kinds, uint32_t flits, uint32_t scale)
+static void bench_rings(uint32_t link_bits, unsigned kinds, uint32_t flits, uint32_t scale)
 {
     char name[64];
-    uint32_t rounds = scale * 400 / (flits < 400 ? 1 : flits / 400) + 1;
-    struct result fast = run_rings(16, kinds, flits, rounds, false);
-    struct result slow = run_rings(16, kinds, flits, 4000 / flits + 2, true);
+    uint32_t rounds = scale * (link_bits == FAST_MESH ? 400 : 20) / (flits < 400 ? 1 : flits / 400) + 1;
+    struct result fast = run_rings(link_bits, kinds, flits, rounds, false);
+    struct result slow = run_rings(link_bits, kinds, flits, 4000 / flits + 2, true);
     (void)snprintf(name, sizeof name, "%s rings, 16x16, %" PRIu32 " flits",
                    kinds == COLUMNS ? "column"
                    : kinds == ROWS  ? "row"
                                     : "both",
                    flits);
+    if (link_bits != FAST_MESH)
+        (void)snprintf(name, sizeof name, "general, column rings, %" PRIu32 " bits", link_bits);
     print_line(name, &fast, &slow);
 }
 
@@ -194,15 +203,20 @@ int bench_noc(int count, char **arguments)
            bench_clock_ghz());
     printf("%-32s %8s %9s %10s %11s %9s %8s\n", "workload", "CPU s", "flits", "flit-hops", "packet-hops",
            "eval/hop", "speedup");
-    bench_uniform((struct load){8, 1, 5, 40000 * scale});
-    bench_uniform((struct load){16, 1, 5, 10000 * scale});
-    bench_uniform((struct load){8, 5, 25, 40000 * scale});
-    bench_uniform((struct load){64, 1, 20, 1000 * scale}); /* as many flits in a router as above */
-    bench_uniform((struct load){128, 1, 40, 700 * scale});
-    bench_uniform((struct load){64, 1, 833, 15000 * scale}); /* 2 % of what the mesh can take */
+    bench_uniform((struct load){8, 1, 5, 40000 * scale, FAST_MESH});
+    bench_uniform((struct load){16, 1, 5, 10000 * scale, FAST_MESH});
+    bench_uniform((struct load){8, 5, 25, 40000 * scale, FAST_MESH});
+    bench_uniform((struct load){64, 1, 20, 1000 * scale, FAST_MESH}); /* as many flits in a router as above */
+    bench_uniform((struct load){128, 1, 40, 700 * scale, FAST_MESH});
+    bench_uniform((struct load){64, 1, 833, 15000 * scale, FAST_MESH}); /* 2 % of what the mesh can take */
     for (uint32_t flits = 100; flits <= 2000; flits *= flits == 100 ? 5 : 4)
-        bench_rings(COLUMNS, flits, (uint32_t)scale);
-    bench_rings(ROWS, 500, (uint32_t)scale);
-    bench_rings(COLUMNS | ROWS, 500, (uint32_t)scale);
+        bench_rings(FAST_MESH, COLUMNS, flits, (uint32_t)scale);
+    bench_rings(FAST_MESH, ROWS, 500, (uint32_t)scale);
+    bench_rings(FAST_MESH, COLUMNS | ROWS, 500, (uint32_t)scale);
+    bench_uniform((struct load){8, 1, 5, 20000 * scale, WHOLE_FLIT});
+    bench_uniform((struct load){8, 5, 25, 20000 * scale, WHOLE_FLIT});
+    bench_uniform((struct load){16, 1, 5, 5000 * scale, WHOLE_FLIT});
+    bench_rings(WHOLE_FLIT, COLUMNS, 500, (uint32_t)scale);
+    bench_rings(16, COLUMNS, 500, (uint32_t)scale);
     return 0;
 }

@@ -23,10 +23,12 @@ int command_trace(int argument_count, char **arguments);
 int command_network(int argument_count, char **arguments);
 int command_map(int argument_count, char **arguments);
 int command_noc(int argument_count, char **arguments);
+int command_report(int argument_count, char **arguments);
 int command_run(int argument_count, char **arguments);
 int command_sweep(int argument_count, char **arguments);
 int command_validate(int argument_count, char **arguments);
 int command_dram(int argument_count, char **arguments);
+int command_bitserial(int argument_count, char **arguments);
 
 /* Prints "<words>: <message>" on standard error and returns the exit code that belongs to the status. `words`
  * is arguments[0]. */

@@ -2,6 +2,7 @@
 #include "sim/output.h"
 #include "tools/command/command.h"
 #include "tools/command/dram_run.h"
+#include "tools/command/dram_tensor.h"
 #include "tools/command/options.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ struct dram_options {
     bool list_presets, verify, reproducible, pattern_given;
     const char *pattern;
     struct dram_stream stream;
+    struct dram_tensor tensor;
 };
 
 /* The preset, then the files, then --set. */
@@ -95,7 +97,9 @@ static enum pim_status execute(struct dram_options *options, struct pim_error *e
                               (unsigned long long)violations);
     } else if (status == PIM_OK) {
         status = options->requests ? dram_list_read(&list, options->requests, &configuration, error)
-                                   : dram_list_generate(&list, &options->stream, &configuration, error);
+                 : options->tensor.extents
+                     ? dram_tensor_list(&list, &options->tensor, &configuration, &run.window, error)
+                     : dram_list_generate(&list, &options->stream, &configuration, error);
         if (status == PIM_OK)
             status =
                 run_list(options, &configuration, pim_configuration_text(values, "name"), &list, &run, error);
@@ -109,10 +113,13 @@ static enum pim_status execute(struct dram_options *options, struct pim_error *e
 /* What must, and must not, be given together. */
 static enum pim_status check_options(struct dram_options *options, struct pim_error *error)
 {
-    int sources = !!options->requests + !!options->pattern + !!options->check;
+    int sources = !!options->requests + !!options->pattern + !!options->tensor.extents + !!options->check;
     if (sources != 1)
         return pim_fail(error, PIM_USAGE,
-                        "give one of --requests FILE, --pattern PATTERN and --check-commands FILE");
+                        "give one of --requests FILE, --pattern PATTERN, --tensor EXTENTS and "
+                        "--check-commands FILE");
+    if (options->tensor.window && !options->tensor.extents)
+        return pim_fail(error, PIM_USAGE, "--window is a part of a --tensor: give its extents");
     if (options->pattern && parse_choice("--pattern", options->pattern, DRAM_PATTERN_NAMES,
                                          &options->stream.pattern, error) != PIM_OK)
         return error->status;
@@ -139,7 +146,8 @@ int command_dram(int argument_count, char **arguments)
     struct dram_options options = {
         .format = FORMAT_TEXT,
         .shown = 100,
-        .stream = {.count = 100000, .stride = 4096, .locality = 0.5, .reads = 1, .rate = 1, .seed = 1}};
+        .stream = {.count = 100000, .stride = 4096, .locality = 0.5, .reads = 1, .rate = 1, .seed = 1},
+        .tensor = {.group = 2, .element_bytes = 2}};
     struct dram_stream *stream = &options.stream;
 #define TEXT_OPTION(option, field, word, sentence)                                                           \
     {                                                                                                        \
@@ -188,6 +196,7 @@ int command_dram(int argument_count, char **arguments)
          .argument = "N",
          .help = "Seed of generated requests",
          .maximum = UINT64_MAX},
+        OPTIONS_TENSOR(options.tensor),
         TEXT_OPTION("log", log, "FILE", "Writes arrival, first command and completion of each request (CSV)"),
         TEXT_OPTION("commands", commands, "FILE", "Writes every command (CSV)"),
         TEXT_OPTION("stats", stats, "FILE", "Writes the results there instead of standard output"),

@@ -20,7 +20,7 @@ void dram_list_terminate(struct dram_list *list)
 /* The present row as a request; `before` is the cycle of the row before. */
 static enum pim_status read_row(const struct pim_csv_reader *reader, bool has_bytes, uint64_t before,
                                 const struct pim_dram_configuration *configuration,
-                                struct dram_request *request, struct pim_error *error)
+                                struct pim_dram_request *request, struct pim_error *error)
 {
     uint64_t capacity = configuration->mapping.capacity;
     uint64_t bytes = configuration->specification.organization.access_bytes;
@@ -77,7 +77,7 @@ enum pim_status dram_list_read(struct dram_list *list, const char *path,
     uint64_t before = 0;
     enum pim_status status = check_header(reader, path, &has_bytes, error);
     while (status == PIM_OK && (status = pim_csv_next(reader, &more, error)) == PIM_OK && more) {
-        struct dram_request *grown =
+        struct pim_dram_request *grown =
             pim_array_grow(list->items, &capacity, list->count + 1, sizeof *list->items);
         if (!grown) {
             status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the requests of %s", path);
@@ -99,6 +99,27 @@ static uint64_t next_in_row(const struct pim_dram_configuration *configuration, 
 {
     struct pim_dram_location location = pim_dram_locate(&configuration->mapping, address);
     location.column = (location.column + 1) & (configuration->specification.organization.columns - 1);
+    return pim_dram_address(&configuration->mapping, &location);
+}
+
+/* The remainder by `count`, which is taken off. */
+static uint32_t digit(uint64_t *number, uint32_t count)
+{
+    uint32_t value = (uint32_t)(*number % count);
+    *number /= count;
+    return value;
+}
+
+/* The i-th place of an interleaved stream. */
+static uint64_t interleaved(const struct pim_dram_configuration *configuration, uint64_t i)
+{
+    const struct pim_dram_organization *o = &configuration->specification.organization;
+    uint32_t channel = digit(&i, o->channels), pseudo = digit(&i, o->pseudo_channels);
+    uint32_t group = digit(&i, o->bank_groups), column = digit(&i, o->columns);
+    uint32_t bank = digit(&i, o->banks), rank = digit(&i, o->ranks);
+    const struct pim_dram_location location = {
+        channel, ((pseudo * o->ranks + rank) * o->bank_groups + group) * o->banks + bank,
+        (uint32_t)(i % o->rows), column};
     return pim_dram_address(&configuration->mapping, &location);
 }
 
@@ -126,11 +147,13 @@ enum pim_status dram_list_generate(struct dram_list *list, const struct dram_str
             address = pim_random_below(&random, places) * access;
         else if (same_row)
             address = next_in_row(configuration, address);
+        else if (stream->pattern == DRAM_INTERLEAVED)
+            address = interleaved(configuration, i);
         else if (i > 0)
             address = (address + step) % configuration->mapping.capacity;
-        list->items[i] = (struct dram_request){(uint64_t)((double)i / stream->rate), address,
-                                               access - (uint32_t)(address & (access - 1)),
-                                               !pim_random_chance(&random, read)};
+        list->items[i] = (struct pim_dram_request){(uint64_t)((double)i / stream->rate), address,
+                                                   access - (uint32_t)(address & (access - 1)),
+                                                   !pim_random_chance(&random, read)};
     }
     list->count = (size_t)stream->count;
     return PIM_OK;

@@ -2,22 +2,19 @@
 #ifndef PIMSIM_TOOLS_COMMAND_DRAM_LIST_H
 #define PIMSIM_TOOLS_COMMAND_DRAM_LIST_H
 
+#include "models/dram/memory.h"
 #include "models/dram/schema.h"
 
-struct dram_request {
-    uint64_t cycle; /* of the list: the earliest in which it is handed over */
-    uint64_t address;
-    uint32_t bytes;
-    bool write;
-};
-
 struct dram_list {
-    struct dram_request *items; /* owned */
+    struct pim_dram_request *items; /* owned */
     size_t count;
 };
 
-enum dram_pattern { DRAM_SEQUENTIAL, DRAM_RANDOM, DRAM_STRIDED, DRAM_MIXED };
-#define DRAM_PATTERN_NAMES "sequential|random|strided|mixed"
+/* INTERLEAVED walks through the columns of a row in all channels, pseudo-channels and bank groups in turn,
+ * then through the banks and ranks, then through the rows: the stream that hardware likes best, whatever
+ * the mapping of addresses is. */
+enum dram_pattern { DRAM_SEQUENTIAL, DRAM_RANDOM, DRAM_STRIDED, DRAM_MIXED, DRAM_INTERLEAVED };
+#define DRAM_PATTERN_NAMES "sequential|random|strided|mixed|interleaved"
 
 struct dram_stream {
     unsigned pattern; /* enum dram_pattern */

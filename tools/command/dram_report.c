@@ -6,6 +6,7 @@
 #include "sim/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static const char *const command_columns[] = {"cycle",      "command", "channel", "rank",
@@ -25,7 +26,7 @@ void dram_log_write(const struct dram_run *run, const struct dram_list *list, FI
         pim_csv_put_count(&writer, i);
         pim_csv_put_text(&writer, list->items[i].write ? "W" : "R");
         pim_csv_put_text(&writer, address);
-        pim_csv_put_count(&writer, result->arrived);
+        pim_csv_put_count(&writer, run->arrived[i]);
         if (result->first_command == UINT64_MAX)
             pim_csv_put_text(&writer, "");
         else
@@ -102,6 +103,17 @@ static void put_energy(struct pim_json *json, const struct pim_dram_energy *ener
     pim_json_end(json);
 }
 
+static void put_window(struct pim_json *json, const struct pim_layout_cost *window)
+{
+    pim_json_begin_object(json, "window");
+    pim_json_put_count(json, "bytes", window->bytes);
+    pim_json_put_count(json, "bursts", window->bursts);
+    pim_json_put_count(json, "pieces", window->pieces);
+    pim_json_put_count(json, "accesses", window->accesses);
+    pim_json_put_count(json, "rows", window->rows);
+    pim_json_end(json);
+}
+
 static void put_check(struct pim_json *json, const struct dram_run *run)
 {
     pim_json_begin_object(json, "check");
@@ -125,6 +137,8 @@ static enum pim_status write_json(const struct dram_run *run,
         return pim_fail(error, PIM_NO_MEMORY, "out of memory");
     pim_json_put_text(json, "memory", name);
     pim_json_put_count(json, "requests", list->count);
+    if (run->window.bytes > 0)
+        put_window(json, &run->window);
     pim_json_put_count(json, "cycles", run->cycles);
     pim_json_put_real(json, "seconds", summary.seconds);
     pim_json_put_real(json, "average_latency_cycles", latency->average);
@@ -154,6 +168,43 @@ static enum pim_status write_json(const struct dram_run *run,
     return status;
 }
 
+/* A figure, or n/a for what is not modelled. */
+static void print_part(FILE *file, const char *name, double picojoules)
+{
+    if (isnan(picojoules))
+        fprintf(file, "%s n/a", name);
+    else
+        fprintf(file, "%s %.4g", name, picojoules);
+}
+
+static void print_energy(const struct pim_dram_energy *energy, FILE *file)
+{
+    if (isnan(energy->total)) {
+        fprintf(file, "energy: not modelled\n");
+        return;
+    }
+    const struct {
+        const char *name;
+        double value;
+    } parts[] = {{"activate", energy->activate},    {"precharge", energy->precharge}, {"read", energy->read},
+                 {"write", energy->write},          {"refresh", energy->refresh},     {"i/o", energy->io},
+                 {"background", energy->background}};
+    fprintf(file, "energy: %.6g pJ (", energy->total);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        fprintf(file, "%s", i > 0 ? ", " : "");
+        print_part(file, parts[i].name, parts[i].value);
+    }
+    fprintf(file, ")\n");
+}
+
+static void print_window(const struct pim_layout_cost *window, FILE *file)
+{
+    fprintf(file,
+            "window: %" PRIu64 " bytes in %" PRIu64 " pieces (%" PRIu64 " bursts), %" PRIu64
+            " column accesses in %" PRIu64 " rows\n",
+            window->bytes, window->pieces, window->bursts, window->accesses, window->rows);
+}
+
 static void write_text(const struct dram_run *run, const struct pim_dram_configuration *configuration,
                        const char *name, const struct dram_list *list, bool host, FILE *file)
 {
@@ -162,6 +213,8 @@ static void write_text(const struct dram_run *run, const struct pim_dram_configu
     const struct dram_latency *latency = run->reads.count > 0 ? &run->reads : &run->writes;
     fprintf(file, "%s: %zu requests in %" PRIu64 " cycles (%.6g s)\n", name, list->count, run->cycles,
             summary.seconds);
+    if (run->window.bytes > 0)
+        print_window(&run->window, file);
     if (latency->count > 0)
         fprintf(file,
                 "latency of %s: average %.2f, median %" PRIu64 ", 95 %% %" PRIu64 ", 99 %% %" PRIu64
@@ -176,15 +229,7 @@ static void write_text(const struct dram_run *run, const struct pim_dram_configu
                     counters->commands[i]);
     fprintf(file, "\nbandwidth: %.6g of %.6g bytes/s (%.1f %%)\n", summary.bandwidth, summary.peak,
             100 * summary.data_bus_use);
-    if (configuration->energy.model == PIM_DRAM_ENERGY_NONE)
-        fprintf(file, "energy: not modelled\n");
-    else
-        fprintf(
-            file,
-            "energy: %.6g pJ (activate %.4g, precharge %.4g, read %.4g, write %.4g, refresh %.4g, i/o %.4g, "
-            "background %.4g)\n",
-            run->energy.total, run->energy.activate, run->energy.precharge, run->energy.read,
-            run->energy.write, run->energy.refresh, run->energy.io, run->energy.background);
+    print_energy(&run->energy, file);
     if (run->checked)
         fprintf(file, "check: %zu commands, %" PRIu64 " violations\n", run->record_count, run->violations);
     if (host)
@@ -253,7 +298,8 @@ static enum pim_status read_command(const struct pim_csv_reader *reader, struct 
 {
     *command = (struct pim_dram_logged){.command = pim_dram_command_parse(pim_csv_text(reader, 1))};
     if (command->command == PIM_DRAM_COMMANDS)
-        return pim_csv_refuse(reader, 1, "allowed are ACT, PRE, PREA, RD, WR, RDA, WRA, REF, REFpb", error);
+        return pim_csv_refuse(reader, 1, "allowed are ACT, PRE, PREA, RD, WR, RDA, WRA, REF, REFpb, ACT2",
+                              error);
     if (pim_csv_count(reader, 0, 0, UINT64_C(1) << 62, &command->cycle, error) != PIM_OK)
         return error->status;
     int64_t *const places[] = {&command->channel, &command->rank, &command->bank_group,

@@ -61,7 +61,7 @@ static enum pim_status measure(struct dram_latency *latency, const struct dram_r
     double sum = 0;
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].write == write) {
-            values[count] = run->results[i].completed - run->results[i].arrived;
+            values[count] = run->results[i].completed - run->arrived[i];
             sum += (double)values[count++];
         }
     *latency = (struct dram_latency){.count = count, .average = (double)NAN};
@@ -102,25 +102,6 @@ static enum pim_status check_records(struct dram_run *run, const struct pim_dram
     return status;
 }
 
-/* Hands all requests over; a request of several column accesses is handed over access by access. */
-static void serve(struct dram_run *run, struct pim_dram_memory *memory,
-                  const struct pim_dram_configuration *configuration, const struct dram_list *list)
-{
-    const uint64_t access = configuration->specification.organization.access_bytes;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct dram_request *request = &list->items[i];
-        uint64_t first = request->address & ~(access - 1), end = request->address + request->bytes;
-        run->results[i] = (struct dram_result){UINT64_MAX, UINT64_MAX, 0};
-        for (uint64_t address = first; address < end; address += access) {
-            uint64_t arrived = pim_dram_memory_request(memory, request->cycle, address, request->write, i);
-            if (arrived < run->results[i].arrived)
-                run->results[i].arrived = arrived;
-            run->bytes += access;
-        }
-    }
-    run->cycles = pim_dram_memory_finish(memory);
-}
-
 static double cpu_seconds(void)
 {
     struct timespec now;
@@ -132,17 +113,22 @@ enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_con
                                  const struct dram_list *list, bool keep_commands, bool check,
                                  struct pim_error *error)
 {
-    *run = (struct dram_run){.results = malloc((list->count + 1) * sizeof *run->results)};
+    run->arrived = malloc((list->count + 1) * sizeof *run->arrived);
+    run->results = malloc((list->count + 1) * sizeof *run->results);
     const struct pim_dram_sink sink = {run, served, keep_commands || check ? keep_command : NULL};
     struct pim_dram_memory *memory = pim_dram_memory_create(
         &configuration->specification, &configuration->policy, &configuration->mapping, &sink);
-    if (!memory || !run->results) {
+    if (!memory || !run->results || !run->arrived) {
         pim_dram_memory_destroy(memory);
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %u channels and %zu requests",
                         configuration->specification.organization.channels, list->count);
     }
+    for (size_t i = 0; i < list->count; i++)
+        run->results[i] = (struct dram_result){UINT64_MAX, 0};
     double start = cpu_seconds();
-    serve(run, memory, configuration, list);
+    run->bytes = pim_dram_memory_serve(memory, list->items, list->count, run->arrived) *
+                 configuration->specification.organization.access_bytes;
+    run->cycles = pim_dram_memory_finish(memory);
     run->cpu_seconds = cpu_seconds() - start;
     pim_dram_memory_counters(memory, run->cycles, &run->counters);
     pim_dram_memory_destroy(memory);
@@ -160,6 +146,7 @@ enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_con
 
 void dram_run_terminate(struct dram_run *run)
 {
+    free(run->arrived);
     free(run->results);
     free(run->records);
     *run = (struct dram_run){0};

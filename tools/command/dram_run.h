@@ -4,11 +4,12 @@
 
 #include "models/dram/memory.h"
 #include "tools/command/dram_list.h"
+#include "traces/layout.h"
 
 #include <stdio.h>
 
 struct dram_result {
-    uint64_t arrived, first_command, completed; /* first_command: UINT64_MAX without a command */
+    uint64_t first_command, completed; /* first_command: UINT64_MAX without a command */
 };
 
 struct dram_latency {
@@ -18,7 +19,8 @@ struct dram_latency {
 };
 
 struct dram_run {
-    struct dram_result *results;     /* one for each request */
+    uint64_t *arrived;               /* one for each request, */
+    struct dram_result *results;     /* and another */
     struct pim_dram_record *records; /* in rising order of cycles */
     size_t record_count, record_capacity;
     bool out_of_memory;
@@ -28,13 +30,14 @@ struct dram_run {
     struct pim_dram_counters counters;
     struct pim_dram_energy energy;
     struct dram_latency reads, writes;
+    struct pim_layout_cost window; /* set before the run when the list is a tensor's window; else 0 */
     /* With a check of the commands: */
     bool checked;
     uint64_t violations;
     double energy_difference; /* of the total, re-added from the commands, relative */
 };
 
-/* `keep_commands`: records are wanted; `check`: the checker reads them. */
+/* `run` is zero but for `window`. `keep_commands`: records are wanted; `check`: the checker reads them. */
 enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_configuration *configuration,
                                  const struct dram_list *list, bool keep_commands, bool check,
                                  struct pim_error *error);

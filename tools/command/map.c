@@ -1,5 +1,6 @@
 /* pimsim map: a network and a hardware configuration become a trace. */
 #include "mappers/allspark/allspark.h"
+#include "mappers/allspark/placement/placement.h"
 #include "models/system/schema.h"
 #include "tools/command/command.h"
 #include "tools/command/hardware.h"
@@ -51,6 +52,23 @@ static enum pim_status parse_partition(const char *text, struct pim_allspark_opt
     return PIM_OK;
 }
 
+/* How far apart branches stand that give to each other (section VII of the paper), and what that takes. */
+static void print_placement(const struct pim_allspark_plan *plan)
+{
+    struct pim_error error = {0};
+    uint64_t between;
+    for (uint32_t i = 0; i < plan->stages; i++) {
+        struct pim_placement_report report;
+        if (pim_allspark_placement(plan, i, NULL, &report, &error) == PIM_OK && report.greedy.edges > 0)
+            printf("placement of stage %" PRIu32 ": %.2f hops on average over %" PRIu64
+                   " edges (in order %.2f, at random %.2f)\n",
+                   plan->stage[i].of + 1, report.greedy.average, report.greedy.edges, report.ordered.average,
+                   report.random);
+    }
+    if (pim_allspark_estimate_interaction(plan, &between, &error) == PIM_OK && between > 0)
+        printf("exchange between branches: %" PRIu64 " cycles of the estimate\n", between);
+}
+
 static void print_plan(const struct pim_allspark_plan *plan, uint64_t cycles)
 {
     printf("%s on %" PRIu32 " x %" PRIu32 " nodes\n", plan->network->name, plan->hardware.width,
@@ -58,18 +76,20 @@ static void print_plan(const struct pim_allspark_plan *plan, uint64_t cycles)
     printf("stage  blocks  branches  tokens  heads  channels  partition  ring  sub-arrays  layers  "
            "weights/node\n");
     for (uint32_t i = 0; i < plan->stages; i++) {
-        const struct pim_allspark_stage *stage = &plan->stage[i];
+        const struct pim_allspark_partition *stage = &plan->stage[i].partition[0];
         char partition[24];
         (void)snprintf(partition, sizeof partition, "%" PRIu32 "x%" PRIu32, stage->u, stage->v);
         printf("%5" PRIu32 "  %6" PRIu32 "  %8" PRIu32 "  %6" PRIu32 "  %5" PRIu32 "  %8" PRIu32
                "  %9s  %4" PRIu32 "  %10" PRIu32 "  %6" PRIu32 "  %12" PRIu64 "\n",
-               i + 1, stage->blocks, stage->branches, stage->tokens, stage->heads, stage->channels, partition,
-               stage->ring, stage->layout.count * stage->slots, stage->layers, stage->weight_bytes);
+               plan->stage[i].of + 1, stage->blocks, stage->branches, stage->tokens, stage->heads,
+               stage->channels, partition, stage->ring, stage->layout.count * stage->slots, stage->layers,
+               stage->weight_bytes);
     }
     printf("memory of a node: weights %" PRIu64 " + workspace %" PRIu64 " = %" PRIu64 " of %" PRIu64
            " bytes\n",
            plan->weight_bytes, plan->workspace_bytes, plan->weight_bytes + plan->workspace_bytes,
            plan->hardware.memory_bytes);
+    print_placement(plan);
     printf("estimate: %" PRIu64 " cycles\n", cycles);
 }
 
@@ -82,6 +102,7 @@ static enum pim_status write_trace(const struct request *request, const struct p
                    source->transformer->image, source->transformer->image);
     (void)snprintf(mapping, sizeof mapping, "partition %s", request->partition);
     uint64_t executed = pim_allspark_macs(plan);
+    uint64_t mapped = source->graph.macs - pim_allspark_omitted_macs(source);
     struct pim_trace_description description = {.family = "allspark",
                                                 .network = network,
                                                 .mapping = mapping,
@@ -89,8 +110,8 @@ static enum pim_status write_trace(const struct request *request, const struct p
                                                 .width = plan->hardware.width,
                                                 .height = plan->hardware.height,
                                                 .units = plan->hardware.width * plan->hardware.height,
-                                                .macs = source->graph.macs,
-                                                .padding_macs = executed - source->graph.macs,
+                                                .macs = mapped,
+                                                .padding_macs = executed - mapped,
                                                 .weight_bytes = pim_allspark_weight_bytes(plan)};
     struct pim_trace_writer *writer;
     if (pim_trace_writer_create(request->output, &description, &writer, error) != PIM_OK)

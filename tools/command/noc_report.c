@@ -9,7 +9,7 @@
 
 static double per_node_cycle(const struct pim_noc_configuration *noc, uint64_t flits, uint64_t cycles)
 {
-    return cycles ? (double)flits / ((double)noc->width * noc->height * (double)cycles) : 0.0;
+    return cycles ? (double)flits / ((double)pim_noc_nodes(noc) * (double)cycles) : 0.0;
 }
 
 struct noc_point noc_point_of(const struct pim_noc_configuration *noc, double rate,
@@ -35,6 +35,21 @@ static void put_real(struct pim_json *json, const char *key, double value)
         pim_json_put_real(json, key, value);
 }
 
+/* Median and tail of the latency; null of nothing. */
+static void put_quantiles(struct pim_json *json, const struct pim_histogram *latency)
+{
+    static const struct {
+        const char *key;
+        unsigned permille;
+    } quantiles[] = {{"p50_packet_latency", 500}, {"p95_packet_latency", 950}, {"p99_packet_latency", 990}};
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
+        if (isnan(pim_histogram_mean(latency)))
+            pim_json_put_null(json, quantiles[i].key);
+        else
+            pim_json_put_count(json, quantiles[i].key,
+                               pim_histogram_quantile(latency, quantiles[i].permille));
+}
+
 static void put_point(struct pim_json *json, const struct noc_point *point)
 {
     put_real(json, "average_packet_latency", point->latency);
@@ -43,6 +58,27 @@ static void put_point(struct pim_json *json, const struct noc_point *point)
     put_real(json, "accepted_flits_per_node_cycle", point->accepted);
     put_real(json, "average_hops", point->hops);
     pim_json_put_boolean(json, "saturated", point->saturated);
+}
+
+/* What each class got, when there is more than one. */
+static void put_shares(struct pim_json *json, const struct pim_noc_configuration *noc,
+                       const struct pim_traffic_result *result)
+{
+    if (result->share_count < 2)
+        return;
+    pim_json_begin_array(json, "classes");
+    for (uint32_t i = 0; i < result->share_count; i++) {
+        const struct pim_traffic_share *share = &result->shares[i];
+        uint64_t cycles = result->measured_cycles;
+        pim_json_begin_object(json, NULL);
+        pim_json_put_count(json, "packets", share->packets);
+        put_real(json, "average_packet_latency", pim_histogram_mean(&share->latency));
+        put_quantiles(json, &share->latency);
+        put_real(json, "offered_flits_per_node_cycle", per_node_cycle(noc, share->offered_flits, cycles));
+        put_real(json, "accepted_flits_per_node_cycle", per_node_cycle(noc, share->accepted_flits, cycles));
+        pim_json_end(json);
+    }
+    pim_json_end(json);
 }
 
 static enum pim_status write_json(FILE *file, const struct pim_noc_configuration *noc,
@@ -57,11 +93,10 @@ static enum pim_status write_json(FILE *file, const struct pim_noc_configuration
     pim_json_put_count(json, "measured_cycles", result->measured_cycles);
     pim_json_put_count(json, "packets", result->packets);
     put_point(json, &point);
-    pim_json_put_count(json, "p50_packet_latency", pim_histogram_quantile(&result->latency, 500));
-    pim_json_put_count(json, "p95_packet_latency", pim_histogram_quantile(&result->latency, 950));
-    pim_json_put_count(json, "p99_packet_latency", pim_histogram_quantile(&result->latency, 990));
+    put_quantiles(json, &result->latency);
     put_real(json, "confidence_interval_95", result->confidence);
     pim_json_put_count(json, "flit_hops", result->noc.flit_hops);
+    put_shares(json, noc, result);
     pim_json_begin_array(json, "links");
     for (uint32_t i = 0; i < result->link_count; i++) {
         pim_json_begin_object(json, NULL);
@@ -69,7 +104,12 @@ static enum pim_status write_json(FILE *file, const struct pim_noc_configuration
         pim_json_put_count(json, "to", result->links[i].to);
         pim_json_put_count(json, "flits", result->links[i].flits);
         put_real(json, "utilization",
-                 result->cycles ? (double)result->links[i].flits / (double)result->cycles : (double)NAN);
+                 result->cycles ? (double)result->links[i].busy_cycles / (double)result->cycles
+                                : (double)NAN);
+        if (result->links[i].blocked_cycles == UINT64_MAX)
+            pim_json_put_null(json, "blocked_cycles");
+        else
+            pim_json_put_count(json, "blocked_cycles", result->links[i].blocked_cycles);
         pim_json_end(json);
     }
     pim_json_end(json);
@@ -95,34 +135,52 @@ static enum pim_status write_json(FILE *file, const struct pim_noc_configuration
     return status;
 }
 
+static void write_latencies(FILE *file, const struct pim_traffic_result *result,
+                            const struct noc_point *point, const struct noc_report_inputs *inputs)
+{
+    fprintf(file, "packet latency         %.3f cycles on average", point->latency);
+    if (inputs->synthetic && isfinite(result->confidence))
+        fprintf(file, " +- %.3f (95 %%)", result->confidence);
+    fprintf(file, ", p50 %" PRIu64 ", p95 %" PRIu64 ", p99 %" PRIu64 ", maximum %" PRIu64 "\n",
+            pim_histogram_quantile(&result->latency, 500), pim_histogram_quantile(&result->latency, 950),
+            pim_histogram_quantile(&result->latency, 990), result->latency.maximum);
+    fprintf(file, "network latency        %.3f cycles on average\n", point->network_latency);
+}
+
 static void write_text(FILE *file, const struct pim_noc_configuration *noc,
                        const struct pim_traffic_result *result, const struct noc_report_inputs *inputs)
 {
     struct noc_point point = noc_point_of(noc, 0, result);
-    fprintf(file, "mesh %" PRIu32 " x %" PRIu32 ", %" PRIu32 " virtual channels of %" PRIu32 " flits\n",
-            noc->width, noc->height, noc->virtual_channels, noc->buffer_flits);
+    fprintf(file, "%s %" PRIu32 " x %" PRIu32 ", %" PRIu32 " virtual channels of %" PRIu32 " flits\n",
+            pim_noc_topology_name(noc->topology), noc->width, noc->height, noc->virtual_channels,
+            noc->buffer_flits);
     if (result->saturated)
         fprintf(file, "SATURATED: latency grows without bound at this rate; the latencies are those of the "
                       "packets that arrived\n");
     fprintf(file, "cycles                 %" PRIu64 " (%" PRIu64 " measured)\n", result->cycles,
             result->measured_cycles);
     fprintf(file, "packets                %" PRIu64 "\n", result->packets);
-    fprintf(file, "packet latency         %.3f cycles on average", point.latency);
-    if (inputs->synthetic && isfinite(result->confidence))
-        fprintf(file, " +- %.3f (95 %%)", result->confidence);
-    fprintf(file, ", p50 %" PRIu64 ", p95 %" PRIu64 ", p99 %" PRIu64 ", maximum %" PRIu64 "\n",
-            pim_histogram_quantile(&result->latency, 500), pim_histogram_quantile(&result->latency, 950),
-            pim_histogram_quantile(&result->latency, 990), result->latency.maximum);
-    fprintf(file, "network latency        %.3f cycles on average\n", point.network_latency);
+    if (result->packets > 0)
+        write_latencies(file, result, &point, inputs);
     fprintf(file, "flits per node, cycle  %.5f offered, %.5f accepted\n", point.offered, point.accepted);
-    fprintf(file, "routers traversed      %.3f on average\n", point.hops);
-    const struct pim_traffic_link *busiest = NULL;
+    if (result->packets > 0)
+        fprintf(file, "routers traversed      %.3f on average\n", point.hops);
+    for (uint32_t i = 0; result->share_count > 1 && i < result->share_count; i++) {
+        const struct pim_traffic_share *share = &result->shares[i];
+        fprintf(file,
+                "class %-2" PRIu32 "               latency %.3f cycles on average, p99 %" PRIu64
+                "; %.5f offered, %.5f accepted\n",
+                i, pim_histogram_mean(&share->latency), pim_histogram_quantile(&share->latency, 990),
+                per_node_cycle(noc, share->offered_flits, result->measured_cycles),
+                per_node_cycle(noc, share->accepted_flits, result->measured_cycles));
+    }
+    const struct pim_noc_link_use *busiest = NULL;
     for (uint32_t i = 0; i < result->link_count; i++)
-        if (!busiest || result->links[i].flits > busiest->flits)
+        if (!busiest || result->links[i].busy_cycles > busiest->busy_cycles)
             busiest = &result->links[i];
     if (busiest && result->cycles)
         fprintf(file, "busiest link           %" PRIu32 " -> %" PRIu32 ": %.1f %%\n", busiest->from,
-                busiest->to, 100.0 * (double)busiest->flits / (double)result->cycles);
+                busiest->to, 100.0 * (double)busiest->busy_cycles / (double)result->cycles);
 }
 
 enum pim_status noc_report(FILE *file, unsigned format, const struct pim_noc_configuration *noc,

@@ -6,6 +6,7 @@
 #include "sim/output.h"
 #include "sim/progress.h"
 #include "tools/command/command.h"
+#include "tools/command/noc_classes.h"
 #include "tools/command/noc_report.h"
 #include "tools/command/options.h"
 
@@ -15,84 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATTERNS "uniform|transpose|bit-complement|bit-reverse|shuffle|tornado|neighbor|hotspot|asymmetric"
-
 #define CYCLES_MOST (UINT64_C(1) << 40)
 
 struct request {
     struct common_options common;
+    struct text_list classes;
     const char *packets, *matrix, *log, *stats, *sizes, *on_off, *hotspots, *sweep;
     double rate, precision, latency_limit;
     uint64_t seed, warm_up, sample, samples;
     unsigned pattern, rate_unit, format;
-    bool check, reproducible, traffic_given;
+    bool check, reproducible;
 };
-
-/* --- option texts --- */
-
-/* "5", "1,5", "1:0.8,5:0.2". */
-static enum pim_status parse_sizes(const char *text, struct pim_traffic_class *class, struct pim_error *error)
-{
-    const char *rest = text;
-    while (class->sizes < PIM_TRAFFIC_SIZES) {
-        unsigned flits;
-        double weight = 1;
-        int used = 0, more = 0;
-        if (sscanf(rest, "%9u%n", &flits, &used) != 1 || flits == 0)
-            break;
-        rest += used;
-        if (*rest == ':' &&
-            (sscanf(rest, ":%lf%n", &weight, &more) != 1 || !(weight > 0) || !isfinite(weight)))
-            break;
-        rest += more;
-        class->size[class->sizes] = flits;
-        class->weight[class->sizes++] = weight;
-        if (*rest == '\0')
-            return PIM_OK;
-        if (*rest++ != ',')
-            break;
-    }
-    return pim_fail(error, PIM_USAGE,
-                    "--sizes %s: flits, or flits:weight, separated by commas (at most %d) are expected", text,
-                    PIM_TRAFFIC_SIZES);
-}
-
-static enum pim_status parse_hotspots(const char *text, struct pim_traffic_class *class,
-                                      struct pim_error *error)
-{
-    for (const char *rest = text; class->hotspots < PIM_TRAFFIC_HOTSPOTS;) {
-        unsigned node;
-        int used = 0;
-        if (sscanf(rest, "%9u%n", &node, &used) != 1)
-            break;
-        class->hotspot[class->hotspots++] = node;
-        rest += used;
-        if (*rest == '\0')
-            return PIM_OK;
-        if (*rest++ != ',')
-            break;
-    }
-    return pim_fail(error, PIM_USAGE, "--hotspots %s: nodes separated by commas (at most %d) are expected",
-                    text, PIM_TRAFFIC_HOTSPOTS);
-}
-
-static enum pim_status make_class(const struct request *request, struct pim_traffic_class *class,
-                                  struct pim_error *error)
-{
-    *class = (struct pim_traffic_class){.pattern = (enum pim_pattern)request->pattern,
-                                        .rate = request->rate,
-                                        .rate_in_packets = request->rate_unit == 1};
-    if (parse_sizes(request->sizes, class, error) != PIM_OK)
-        return error->status;
-    if (request->hotspots && parse_hotspots(request->hotspots, class, error) != PIM_OK)
-        return error->status;
-    char end;
-    if (request->on_off && sscanf(request->on_off, "%lf:%lf%c", &class->on, &class->off, &end) != 2)
-        return pim_fail(error, PIM_USAGE,
-                        "--on-off %s: the probabilities ON:OFF of turning on and off in a cycle are expected",
-                        request->on_off);
-    return PIM_OK;
-}
 
 /* --- packet lists --- */
 
@@ -170,13 +104,13 @@ static enum pim_status replay_list(const struct request *request, const struct p
 /* --- synthetic traffic --- */
 
 static struct pim_traffic_configuration traffic_of(const struct request *request,
-                                                   const struct pim_traffic_class *class,
-                                                   const struct pim_traffic_flow *flows, uint32_t flow_count)
+                                                   const struct noc_traffic_set *set)
 {
-    return (struct pim_traffic_configuration){.classes = class,
-                                              .class_count = class ? 1 : 0,
-                                              .flows = flows,
-                                              .flow_count = flow_count,
+    return (struct pim_traffic_configuration){.classes = set->classes,
+                                              .class_count = set->class_count,
+                                              .flows = set->flows,
+                                              .flow_count = set->flow_count,
+                                              .flow_class = &set->flow_class,
                                               .seed = request->seed,
                                               .warm_up = request->warm_up,
                                               .sample = request->sample,
@@ -188,27 +122,40 @@ static struct pim_traffic_configuration traffic_of(const struct request *request
                                               .check = request->check};
 }
 
+/* All traffic, at the rate that the user asks for, or at the one that classes and matrix say (NaN). */
+static enum pim_status make_traffic(const struct request *request, const struct pim_noc_configuration *noc,
+                                    double rate, struct noc_traffic_set *set, struct pim_error *error)
+{
+    const struct noc_traffic_texts texts = {.pattern = request->pattern,
+                                            .in_packets = request->rate_unit == 1,
+                                            .sizes = request->sizes,
+                                            .on_off = request->on_off,
+                                            .hotspots = request->hotspots,
+                                            .matrix = request->matrix,
+                                            .classes = &request->classes};
+    if (noc_traffic_set_make(&texts, noc, set, error) != PIM_OK) {
+        noc_traffic_set_terminate(set);
+        return error->status;
+    }
+    if (!isnan(rate))
+        noc_traffic_set_scale(set, pim_noc_nodes(noc), rate, request->rate_unit == 1);
+    return PIM_OK;
+}
+
 static enum pim_status measure(const struct request *request, const struct pim_noc_configuration *noc,
                                uint64_t config_hash, struct pim_error *error)
 {
-    struct pim_traffic_class class;
-    struct pim_traffic_flow *flows = NULL;
-    uint32_t flow_count = 0;
-    if (request->matrix &&
-        pim_traffic_matrix_read(request->matrix, noc, &flows, &flow_count, error) != PIM_OK)
+    struct noc_traffic_set set;
+    if (make_traffic(request, noc, request->rate, &set, error) != PIM_OK)
         return error->status;
-    enum pim_status status = make_class(request, &class, error);
+    struct pim_traffic_configuration traffic = traffic_of(request, &set);
+    struct pim_traffic_result result;
+    enum pim_status status = pim_traffic_measure(noc, &traffic, &result, error);
     if (status == PIM_OK) {
-        struct pim_traffic_configuration traffic =
-            traffic_of(request, request->matrix ? NULL : &class, flows, flow_count);
-        struct pim_traffic_result result;
-        status = pim_traffic_measure(noc, &traffic, &result, error);
-        if (status == PIM_OK) {
-            status = write_report(request, noc, &result, config_hash, true, error);
-            pim_traffic_result_terminate(&result);
-        }
+        status = write_report(request, noc, &result, config_hash, true, error);
+        pim_traffic_result_terminate(&result);
     }
-    free(flows);
+    noc_traffic_set_terminate(&set);
     return status;
 }
 
@@ -216,17 +163,20 @@ static enum pim_status measure(const struct request *request, const struct pim_n
 static enum pim_status measure_point(const struct request *request, const struct pim_noc_configuration *noc,
                                      double rate, struct noc_point *point, struct pim_error *error)
 {
-    struct pim_traffic_class class;
-    if (make_class(request, &class, error) != PIM_OK)
+    struct noc_traffic_set set;
+    if (make_traffic(request, noc, rate, &set, error) != PIM_OK)
         return error->status;
-    class.rate = rate;
-    struct pim_traffic_configuration traffic = traffic_of(request, &class, NULL, 0);
+    struct pim_traffic_configuration traffic = traffic_of(request, &set);
     struct pim_traffic_result result;
-    if (pim_traffic_measure(noc, &traffic, &result, error) != PIM_OK)
-        return pim_fail_in(error, "rate %g", rate);
-    *point = noc_point_of(noc, rate, &result);
-    pim_traffic_result_terminate(&result);
-    return PIM_OK;
+    enum pim_status status = pim_traffic_measure(noc, &traffic, &result, error);
+    if (status == PIM_OK) {
+        *point = noc_point_of(noc, rate, &result);
+        pim_traffic_result_terminate(&result);
+    } else {
+        status = pim_fail_in(error, "rate %g", rate);
+    }
+    noc_traffic_set_terminate(&set);
+    return status;
 }
 
 /*
@@ -325,7 +275,6 @@ static enum pim_status run(const struct request *request, struct pim_error *erro
 int noc_traffic(int argument_count, char **arguments)
 {
     struct request request = {.stats = "-",
-                              .sizes = "1",
                               .rate = (double)NAN,
                               .precision = 0.005,
                               .latency_limit = 500,
@@ -343,11 +292,19 @@ int noc_traffic(int argument_count, char **arguments)
          .help = "Configuration of the network (libconfig, keys noc.*)"},
         OPTION_QUIET(request.common),
         RULE_TEXT("packets", request.packets, "FILE",
-                  "Replays a packet list: cycle,source,destination,flits"),
+                  "Replays a packet list: cycle,source,destination,flits[,class][,task]"),
         RULE_TEXT("log", request.log, "FILE",
                   "With --packets: writes when each packet was injected and arrived"),
-        RULE_CHOICE("traffic", request.pattern, "PATTERN", PATTERNS, "Synthetic traffic: " PATTERNS),
-        RULE_REAL("rate", request.rate, "RATE", 0, 1e9, "Flits per node and cycle"),
+        RULE_CHOICE("traffic", request.pattern, "PATTERN", NOC_PATTERNS, "Synthetic traffic: " NOC_PATTERNS),
+        {.name = "class",
+         .kind = OPTION_LIST,
+         .target = &request.classes,
+         .argument = "TEXT",
+         .help =
+             "A class of traffic, to be repeated: \"traffic=PATTERN rate=RATE [unit=packets] [sizes=LIST] "
+             "[on-off=ON:OFF] [hotspots=NODES] [class=N]\""},
+        RULE_REAL("rate", request.rate, "RATE", 0, 1e9,
+                  "Flits per node and cycle; scales the rates of --class and --matrix to this sum"),
         RULE_CHOICE("rate-unit", request.rate_unit, "UNIT", "flits|packets",
                     "What --rate and --sweep-rate count: flits (default) or packets"),
         RULE_TEXT("sizes", request.sizes, "LIST",
@@ -384,17 +341,23 @@ int noc_traffic(int argument_count, char **arguments)
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
     enum pim_status status = PIM_OK;
-    int modes = (request.packets != NULL) + (request.matrix != NULL) + (request.pattern != PIM_PATTERNS);
+    int modes = (request.packets != NULL) + (request.matrix != NULL) + (request.pattern != PIM_PATTERNS) +
+                (request.classes.count > 0);
     if (modes != 1)
-        status = pim_fail(&error, PIM_USAGE,
-                          "one of --packets FILE, --traffic PATTERN and --matrix FILE is needed");
-    else if (request.pattern != PIM_PATTERNS && isnan(request.rate) == (request.sweep == NULL))
+        status =
+            pim_fail(&error, PIM_USAGE,
+                     "one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed");
+    else if (request.pattern != PIM_PATTERNS && isnan(request.rate) && !request.sweep)
         status = pim_fail(&error, PIM_USAGE, "--traffic needs --rate R or --sweep-rate FROM:TO:STEP");
+    else if (request.packets ? request.sweep || !isnan(request.rate) : request.sweep && !isnan(request.rate))
+        status =
+            pim_fail(&error, PIM_USAGE, "--rate and --sweep-rate go with synthetic traffic, one of them");
     else if (request.log && !request.packets)
         status = pim_fail(&error, PIM_USAGE, "--log goes with --packets");
     if (status == PIM_OK)
         status = run(&request, &error);
     int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    text_list_terminate(&request.classes);
     common_terminate(&request.common);
     return command_finish(arguments[0], code);
 }

@@ -33,7 +33,14 @@ static enum pim_status show_status(const char *path, struct pim_error *error)
     struct pim_store *store;
     if (pim_store_open(path, &store, error) != PIM_OK)
         return error->status;
-    enum pim_status status = pim_store_print_status(store, stdout, error);
+    struct pim_task_progress tasks = {.points = 0};
+    enum pim_status status = pim_task_look(path, store, &tasks, error);
+    if (status == PIM_OK)
+        status = pim_store_print_status(store, stdout, error);
+    if (status == PIM_OK && tasks.points > 0)
+        printf("of tasks   %" PRIu64 " of the missing points are done, %" PRIu64
+               " of them failed: --merge adds them\n",
+               tasks.points, tasks.failed);
     pim_store_close(store);
     return status;
 }

@@ -241,10 +241,37 @@ enum pim_status pim_sweep_key_add_list(struct pim_sweep_key *key, const char *it
     }
 }
 
-static int compare_texts(const void *left, const void *right)
+/* Value i of all keys of an axis. */
+struct combination {
+    const struct pim_sweep_axis *axis;
+    size_t i;
+};
+
+static int compare_combinations(const void *left, const void *right)
 {
-    const char *const *one = left, *const *two = right;
-    return strcmp(*one, *two);
+    const struct combination *one = left, *two = right;
+    int order = 0;
+    for (size_t k = 0; k < one->axis->key_count && order == 0; k++)
+        order = strcmp(one->axis->keys[k].values[one->i].text, two->axis->keys[k].values[two->i].text);
+    return order;
+}
+
+enum pim_status pim_sweep_axis_check(const struct pim_sweep_axis *axis, struct pim_error *error)
+{
+    struct combination *sorted = malloc((axis->count + 1) * sizeof *sorted);
+    if (!sorted)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for an axis");
+    for (size_t i = 0; i < axis->count; i++)
+        sorted[i] = (struct combination){axis, i};
+    qsort(sorted, axis->count, sizeof *sorted, compare_combinations);
+    enum pim_status status = PIM_OK;
+    for (size_t i = 1; i < axis->count && status == PIM_OK; i++)
+        if (compare_combinations(&sorted[i - 1], &sorted[i]) == 0)
+            status = pim_fail(error, PIM_BAD_INPUT, "%s: the value %.60s stands twice%s", axis->keys[0].name,
+                              axis->keys[0].values[sorted[i].i].text,
+                              axis->key_count > 1 ? ", with the same values of the keys zipped with it" : "");
+    free(sorted);
+    return status;
 }
 
 enum pim_status pim_sweep_key_end(struct pim_sweep_key *key, struct pim_error *error)
@@ -253,18 +280,8 @@ enum pim_status pim_sweep_key_end(struct pim_sweep_key *key, struct pim_error *e
     key->scratch = NULL;
     if (key->count == 0)
         return pim_fail(error, PIM_BAD_INPUT, "%s: an axis without values", key->name);
-    const char **texts = malloc(key->count * sizeof *texts);
-    if (!texts)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for an axis");
-    for (size_t i = 0; i < key->count; i++)
-        texts[i] = key->values[i].text;
-    qsort(texts, key->count, sizeof *texts, compare_texts);
-    enum pim_status status = PIM_OK;
-    for (size_t i = 1; i < key->count && status == PIM_OK; i++)
-        if (strcmp(texts[i - 1], texts[i]) == 0)
-            status = pim_fail(error, PIM_BAD_INPUT, "%s: the value %.60s stands twice", key->name, texts[i]);
-    free(texts);
-    return status;
+    const struct pim_sweep_axis alone = {.keys = key, .key_count = 1, .count = key->count};
+    return key->zipped ? PIM_OK : pim_sweep_axis_check(&alone, error);
 }
 
 void pim_sweep_key_terminate(struct pim_sweep_key *key)

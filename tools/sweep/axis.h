@@ -43,6 +43,7 @@ struct pim_sweep_key {
     struct pim_sweep_value *values;
     size_t count, capacity;
     struct pim_configuration *scratch; /* between begin and end: checks the values */
+    bool zipped; /* values may stand twice, as long as combinations do not (pim_sweep_axis_check) */
 };
 
 /* Keys that vary together: value i of one goes with value i of the others. Most axes have one key. */
@@ -57,8 +58,9 @@ const struct pim_schema *pim_sweep_schema(const char *name);
 
 /*
  * begin, add for each value or range, end. PIM_BAD_INPUT: an unknown key (with the nearest one), a value that
- * the key does not allow, a value that stands twice, no value at all, more than PIM_SWEEP_VALUES_MOST. After
- * a failure the key is good for pim_sweep_key_terminate only, which is needed in every case.
+ * the key does not allow, a value that stands twice (unless it is zipped), no value at all, more than
+ * PIM_SWEEP_VALUES_MOST. After a failure the key is good for pim_sweep_key_terminate only, which is needed in
+ * every case.
  */
 enum pim_status pim_sweep_key_begin(struct pim_sweep_key *key, const char *name, struct pim_error *error);
 enum pim_status pim_sweep_key_add(struct pim_sweep_key *key, const char *item, struct pim_error *error);
@@ -67,6 +69,9 @@ void pim_sweep_key_terminate(struct pim_sweep_key *key);
 
 /* Adds every item of a comma-separated text; commas within [brackets] separate nothing. */
 enum pim_status pim_sweep_key_add_list(struct pim_sweep_key *key, const char *items, struct pim_error *error);
+
+/* PIM_BAD_INPUT: a combination of values that stands twice. All keys have axis->count values. */
+enum pim_status pim_sweep_axis_check(const struct pim_sweep_axis *axis, struct pim_error *error);
 
 void pim_sweep_axis_terminate(struct pim_sweep_axis *axis);
 

@@ -213,13 +213,14 @@ static bool scalar_text(const config_setting_t *setting, char text[TEXT_BYTES])
 }
 
 static enum pim_status read_key(struct reading *reading, const config_setting_t *setting, const char *name,
-                                struct pim_sweep_key *key)
+                                bool zipped, struct pim_sweep_key *key)
 {
     char text[TEXT_BYTES];
     bool several = config_setting_is_array(setting) || config_setting_is_list(setting);
     unsigned count = several ? (unsigned)config_setting_length(setting) : 1;
     if (pim_sweep_key_begin(key, name, reading->error) != PIM_OK)
         return place(reading, setting);
+    key->zipped = zipped;
     for (unsigned i = 0; i < count; i++) {
         const config_setting_t *element = several ? config_setting_get_elem(setting, i) : setting;
         if (!scalar_text(element, text))
@@ -253,7 +254,7 @@ static enum pim_status read_group(struct reading *reading, const config_setting_
             return pim_fail(reading->error, PIM_NO_MEMORY, "out of memory for an axis");
         axis->keys = grown;
         struct pim_sweep_key *key = &grown[axis->key_count];
-        status = read_key(reading, member, name, key);
+        status = read_key(reading, member, name, together != NULL, key);
         axis->key_count++;
         if (status == PIM_OK && axis->key_count > 1 && key->count != axis->count)
             status = refuse(reading, member,
@@ -296,6 +297,8 @@ static enum pim_status read_zip(struct reading *reading, const config_setting_t 
         status = read_group(reading, group, "", &axis);
         if (status == PIM_OK && axis.key_count == 0)
             status = refuse(reading, group, "zip: %s is empty", config_setting_name(group));
+        if (status == PIM_OK && pim_sweep_axis_check(&axis, reading->error) != PIM_OK)
+            status = place(reading, group);
         if (status == PIM_OK && pim_sweep_add_axis(reading->sweep, &axis, reading->error) != PIM_OK)
             status = place(reading, group);
         pim_sweep_axis_terminate(&axis);
@@ -386,6 +389,18 @@ static enum pim_status parse(struct reading *reading, struct pim_source *source)
     return status == PIM_OK ? combine(reading) : status;
 }
 
+enum pim_status pim_sweep_read_text(struct pim_sweep *sweep, const char *path, const char *text, size_t size,
+                                    struct pim_error *error)
+{
+    struct reading reading = {.sweep = sweep, .path = path, .error = error};
+    struct pim_source source = {.name = path, .numbered = true, .text = text, .size = size};
+    enum pim_status status = parse(&reading, &source);
+    pim_source_terminate(&source);
+    pim_texts_terminate(&reading.networks);
+    pim_texts_terminate(&reading.mappers);
+    return status;
+}
+
 enum pim_status pim_sweep_read(struct pim_sweep *sweep, const char *path, struct pim_error *error)
 {
     FILE *file = fopen(path, "rb");
@@ -402,15 +417,7 @@ enum pim_status pim_sweep_read(struct pim_sweep *sweep, const char *path, struct
         : size > PIM_SPECIFICATION_BYTES
             ? pim_fail(error, PIM_BAD_INPUT, "%s: too large: a specification has at most %d bytes", path,
                        PIM_SPECIFICATION_BYTES)
-            : PIM_OK;
-    if (status == PIM_OK) {
-        struct reading reading = {.sweep = sweep, .path = path, .error = error};
-        struct pim_source source = {.name = path, .numbered = true, .text = text, .size = size};
-        status = parse(&reading, &source);
-        pim_source_terminate(&source);
-        pim_texts_terminate(&reading.networks);
-        pim_texts_terminate(&reading.mappers);
-    }
+            : pim_sweep_read_text(sweep, path, text, size, error);
     free(text);
     return status;
 }

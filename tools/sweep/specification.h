@@ -29,4 +29,9 @@ enum { PIM_SPECIFICATION_BYTES = 1 << 20 };
 /* Adds what the file says to `sweep`. PIM_BAD_INPUT: "<path>:<line>: ..."; PIM_IO. */
 enum pim_status pim_sweep_read(struct pim_sweep *sweep, const char *path, struct pim_error *error);
 
+/* The same from `size` bytes of text; `path` is the name in messages, and its folder is where relative paths
+ * begin. */
+enum pim_status pim_sweep_read_text(struct pim_sweep *sweep, const char *path, const char *text, size_t size,
+                                    struct pim_error *error);
+
 #endif

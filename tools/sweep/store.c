@@ -352,6 +352,11 @@ const char *pim_store_identity(const struct pim_store *store)
     return store->identity;
 }
 
+enum pim_status pim_store_name(const struct pim_store *store, char **name, struct pim_error *error)
+{
+    return pim_store_get(store, "name", name, error);
+}
+
 /* --- adding --- */
 
 static const char *status_name(enum pim_status status)
@@ -362,6 +367,9 @@ static const char *status_name(enum pim_status status)
 enum pim_status pim_store_has(struct pim_store *store, uint64_t point, bool failed, bool *there,
                               struct pim_error *error)
 {
+    if (!store->has && /* opened to read */
+        pim_store_prepare(store, "SELECT status FROM point WHERE id = ?1", &store->has, error) != PIM_OK)
+        return error->status;
     (void)sqlite3_bind_int64(store->has, 1, (int64_t)point);
     int code = sqlite3_step(store->has);
     const char *found = code == SQLITE_ROW ? (const char *)sqlite3_column_text(store->has, 0) : NULL;

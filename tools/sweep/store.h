@@ -98,4 +98,7 @@ enum pim_status pim_store_export(struct pim_store *store, enum pim_store_format 
 /* The text under which a prepared sweep is stored (pim_sweep::identity), owned by the store. */
 const char *pim_store_identity(const struct pim_store *store);
 
+/* The name that its specification gave the sweep; "": none. The caller frees *name. */
+enum pim_status pim_store_name(const struct pim_store *store, char **name, struct pim_error *error);
+
 #endif

@@ -409,6 +409,46 @@ enum pim_status pim_task_run(const char *folder, const struct pim_sweep *sweep, 
 
 /* --- merging --- */
 
+/* Calls `each` for the lines of all submissions of the sweep whose results `store` holds. */
+static enum pim_status read_submission(const char *folder, const struct pim_store *store, each_line *each,
+                                       void *context, struct pim_error *error)
+{
+    char path[PATH_BYTES], *text;
+    size_t size;
+    if (join(path, folder, "identity", error) != PIM_OK)
+        return error->status;
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return PIM_OK; /* a submission that was cut short, or something else's folder */
+    enum pim_status status = read_whole(path, &text, &size, error);
+    bool same = status == PIM_OK && pim_store_identity(store) && strcmp(text, pim_store_identity(store)) == 0;
+    free(text);
+    if (status != PIM_OK)
+        return status;
+    /* Of an earlier sweep of that name, before --force: none of its points belong here. */
+    return same ? read_folder(folder, NULL, each, context, error) : PIM_OK;
+}
+
+static enum pim_status read_submissions(const char *results, const struct pim_store *store, each_line *each,
+                                        void *context, struct pim_error *error)
+{
+    char tasks[PATH_BYTES], path[PATH_BYTES];
+    if (snprintf(tasks, sizeof tasks, "%s.tasks", results) >= PATH_BYTES)
+        return pim_fail(error, PIM_BAD_INPUT, "%.200s...: the path is too long", results);
+    DIR *directory = opendir(tasks);
+    if (!directory)
+        return errno == ENOENT ? PIM_OK : fail_at(error, tasks);
+    enum pim_status status = PIM_OK;
+    for (struct dirent *entry; status == PIM_OK && (entry = readdir(directory)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        status = join(path, tasks, entry->d_name, error);
+        if (status == PIM_OK)
+            status = read_submission(path, store, each, context, error);
+    }
+    (void)closedir(directory);
+    return status;
+}
+
 struct merging {
     struct pim_store *store;
     uint64_t points;
@@ -422,49 +462,61 @@ static enum pim_status merge_line(void *context, const struct pim_sweep_result *
     return pim_store_add(merging->store, result, host, error);
 }
 
-static enum pim_status merge_submission(struct merging *merging, const char *folder, struct pim_error *error)
-{
-    char path[PATH_BYTES], *text;
-    size_t size;
-    if (join(path, folder, "identity", error) != PIM_OK)
-        return error->status;
-    if (access(path, F_OK) != 0 && errno == ENOENT)
-        return PIM_OK; /* a submission that was cut short, or something else's folder */
-    enum pim_status status = read_whole(path, &text, &size, error);
-    bool same = status == PIM_OK && strcmp(text, pim_store_identity(merging->store)) == 0;
-    free(text);
-    if (status != PIM_OK)
-        return status;
-    /* Of an earlier sweep of that name, before --force: none of its points belong here. */
-    return same ? read_folder(folder, NULL, merge_line, merging, error) : PIM_OK;
-}
-
 enum pim_status pim_task_merge(const char *results, struct pim_store *store, uint64_t *points,
                                struct pim_error *error)
 {
     struct merging merging = {.store = store};
     struct pim_error ignored;
-    char tasks[PATH_BYTES], path[PATH_BYTES];
     *points = 0;
-    if (snprintf(tasks, sizeof tasks, "%s.tasks", results) >= PATH_BYTES)
-        return pim_fail(error, PIM_BAD_INPUT, "%.200s...: the path is too long", results);
-    DIR *directory = opendir(tasks);
-    if (!directory)
-        return errno == ENOENT ? PIM_OK : fail_at(error, tasks);
-    enum pim_status status = pim_store_begin(store, error);
-    bool begun = status == PIM_OK;
-    for (struct dirent *entry; status == PIM_OK && (entry = readdir(directory)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        status = join(path, tasks, entry->d_name, error);
-        if (status == PIM_OK)
-            status = merge_submission(&merging, path, error);
-    }
-    (void)closedir(directory);
+    if (pim_store_begin(store, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = read_submissions(results, store, merge_line, &merging, error);
     *points = merging.points;
     if (status == PIM_OK)
         return pim_store_end(store, true, error);
-    if (begun)
-        (void)pim_store_end(store, false, &ignored);
+    (void)pim_store_end(store, false, &ignored);
+    return status;
+}
+
+/* --- looking --- */
+
+struct looking {
+    struct pim_store *store;
+    struct task found; /* its list of points; those that failed are noted as such below */
+    struct task failed;
+};
+
+static enum pim_status look_at_line(void *context, const struct pim_sweep_result *result,
+                                    const struct pim_store_host *host, struct pim_error *error)
+{
+    struct looking *looking = context;
+    bool there = false;
+    if (pim_store_has(looking->store, result->point, true, &there, error) != PIM_OK)
+        return error->status;
+    if (there)
+        return PIM_OK;
+    return note_done(result->status == PIM_OK ? &looking->found : &looking->failed, result, host, error);
+}
+
+/* Sorts the list; how many different numbers it holds. */
+static uint64_t count_different(struct task *list)
+{
+    uint64_t different = 0;
+    if (list->done_count > 0)
+        qsort(list->done, list->done_count, sizeof *list->done, compare_numbers);
+    for (size_t i = 0; i < list->done_count; i++)
+        different += i == 0 || list->done[i] != list->done[i - 1];
+    return different;
+}
+
+enum pim_status pim_task_look(const char *results, struct pim_store *store,
+                              struct pim_task_progress *progress, struct pim_error *error)
+{
+    struct looking looking = {.store = store};
+    enum pim_status status = read_submissions(results, store, look_at_line, &looking, error);
+    progress->failed = count_different(&looking.failed);
+    progress->points = count_different(&looking.found) + progress->failed;
+    free(looking.found.done);
+    free(looking.failed.done);
     return status;
 }

@@ -51,6 +51,13 @@ enum pim_status pim_task_run(const char *folder, const struct pim_sweep *sweep, 
 enum pim_status pim_task_merge(const char *results, struct pim_store *store, uint64_t *points,
                                struct pim_error *error);
 
+/* What tasks have done that is not merged: points that the store lacks, and how many of them failed. */
+struct pim_task_progress {
+    uint64_t points, failed;
+};
+enum pim_status pim_task_look(const char *results, struct pim_store *store,
+                              struct pim_task_progress *progress, struct pim_error *error);
+
 /* --- one result as a line of JSON (task_line.c) --- */
 
 /* Writes the line with its newline. PIM_NO_MEMORY. */

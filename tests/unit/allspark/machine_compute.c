@@ -130,8 +130,9 @@ static struct result average(struct machine *machine, uint32_t number, struct re
     struct unit *unit = &machine->units[number];
     uint64_t rows = unit->program[unit->at].u.vector.rows,
              elements = unit->program[unit->at].u.vector.elements;
-    bool second = x.count == 2 * rows * elements;
-    if (!phase_is(machine, unit, "pool")) {
+    const char *phase = pim_trace_phase(machine->scenario->trace, unit->phase)->name;
+    bool second = x.count == 2 * rows * elements, last = second && strcmp(phase, "pool") == 0;
+    if (strncmp(phase, "pool", 4) != 0) {
         struct result result = {.values = machine_values(4 * rows), .count = 4 * rows};
         for (uint64_t i = 0; i < rows; i++) {
             uint64_t sum = 0, squares = 0;
@@ -143,13 +144,13 @@ static struct result average(struct machine *machine, uint32_t number, struct re
         }
         return result;
     }
-    struct result result = {.values = machine_values(2 * rows), .count = second ? rows : 2 * rows};
+    struct result result = {.values = machine_values(2 * rows), .count = last ? rows : 2 * rows};
     for (uint64_t i = 0; i < rows; i++) {
         uint64_t sum = 0;
         for (uint64_t j = 0; j < elements; j++)
             sum += x.values[second ? 2 * (j * rows + i) : j * rows + i];
-        result.values[second ? i : 2 * i] = sum;
-        if (!second)
+        result.values[last ? i : 2 * i] = sum;
+        if (!last)
             result.values[2 * i + 1] = mixed(sum);
     }
     return result;

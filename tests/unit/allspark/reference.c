@@ -1,4 +1,4 @@
-/* The equations of a block, a branch at a time. */
+/* The equations of a block, a branch at a time, and the windows of every second block, shifted. */
 #include "tests/unit/allspark/reference.h"
 
 #include "tests/unit/allspark/algebra.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct block {
-    const struct pim_allspark_stage *stage;
+    const struct pim_allspark_partition *stage;
     uint32_t index, block;
 };
 
@@ -44,20 +44,21 @@ static void normalise(const uint64_t *x, uint64_t *y, uint32_t rows, uint32_t ch
     }
 }
 
-/* One head: q, k, v are N x channels; d channels from `first` on. */
-static void attend(const uint64_t *q, const uint64_t *k, const uint64_t *v, uint64_t *z, uint32_t tokens,
-                   uint32_t channels, uint32_t first, uint32_t d)
+/* One head: q is N x channels, k and v are M x channels; its channels from `first` on. */
+static void attend(const uint64_t *q, const uint64_t *k, const uint64_t *v, uint64_t *z,
+                   const struct pim_allspark_partition *s, uint32_t first)
 {
-    uint64_t *row = matrix(1, tokens);
+    uint32_t tokens = s->tokens, keys = s->key_tokens, channels = s->channels, d = s->head_channels;
+    uint64_t *row = matrix(1, keys);
     for (uint32_t i = 0; i < tokens; i++) {
         uint64_t sum = 0;
-        for (uint32_t j = 0; j < tokens; j++) {
+        for (uint32_t j = 0; j < keys; j++) {
             row[j] = 0;
             for (uint32_t c = first; c < first + d; c++)
                 row[j] += q[(size_t)i * channels + c] * k[(size_t)j * channels + c];
             sum += exponential_of(row[j]);
         }
-        for (uint32_t j = 0; j < tokens; j++)
+        for (uint32_t j = 0; j < keys; j++)
             for (uint32_t c = first; c < first + d; c++)
                 z[(size_t)i * channels + c] += softmax_of(row[j], sum) * v[(size_t)j * channels + c];
     }
@@ -66,26 +67,34 @@ static void attend(const uint64_t *q, const uint64_t *k, const uint64_t *v, uint
 
 static void attention(const struct block *block, uint64_t *x)
 {
-    const struct pim_allspark_stage *s = block->stage;
-    uint32_t n = s->tokens, c = s->channels;
-    uint64_t *y = matrix(n, c), *q = matrix(n, c), *k = matrix(n, c), *v = matrix(n, c), *z = matrix(n, c);
+    const struct pim_allspark_partition *s = block->stage;
+    uint32_t n = s->tokens, c = s->channels, keys = s->key_tokens;
+    uint64_t *y = matrix(n, c), *q = matrix(n, c), *k = matrix(keys, c), *v = matrix(keys, c),
+             *z = matrix(n, c);
+    uint64_t *reduced = matrix(keys, c), *source = y;
     normalise(x, y, n, c);
     multiply(block, PIM_ALLSPARK_QUERY, y, q, n, c, c);
-    multiply(block, PIM_ALLSPARK_KEY, y, k, n, c, c);
-    multiply(block, PIM_ALLSPARK_VALUE, y, v, n, c, c);
+    if (s->reduction > 1) { /* `reduction` tokens side by side are one row */
+        multiply(block, PIM_ALLSPARK_REDUCTION, y, reduced, keys, s->reduction * c, c);
+        normalise(reduced, reduced, keys, c);
+        source = reduced;
+    }
+    multiply(block, PIM_ALLSPARK_KEY, source, k, keys, c, c);
+    multiply(block, PIM_ALLSPARK_VALUE, source, v, keys, c, c);
     for (uint32_t head = 0; head < s->heads; head++)
-        attend(q, k, v, z, n, c, head * s->head_channels, s->head_channels);
+        attend(q, k, v, z, s, head * s->head_channels);
     multiply(block, PIM_ALLSPARK_PROJECTION, z, x, n, c, c);
     free(y);
     free(q);
     free(k);
     free(v);
     free(z);
+    free(reduced);
 }
 
 static void feed_forward(const struct block *block, uint64_t *x)
 {
-    const struct pim_allspark_stage *s = block->stage;
+    const struct pim_allspark_partition *s = block->stage;
     uint64_t *y = matrix(s->tokens, s->channels), *hidden = matrix(s->tokens, s->hidden);
     normalise(x, y, s->tokens, s->channels);
     multiply(block, PIM_ALLSPARK_EXPAND, y, hidden, s->tokens, s->channels, s->hidden);
@@ -96,25 +105,134 @@ static void feed_forward(const struct block *block, uint64_t *x)
     free(hidden);
 }
 
-uint64_t *reference_stage(const struct pim_allspark_stage *s, uint32_t index, uint32_t branch)
+/* Windows whose tokens are those `by` tokens farther down and right on the map of the old ones,
+   cyclically. */
+static void shift(const struct pim_allspark_partition *s, const struct reference_map *map, uint64_t **x,
+                  uint32_t by)
+{
+    uint32_t w = map->window, height = map->rows * w, width = map->columns * w, c = s->channels;
+    uint64_t *whole = matrix((uint64_t)height * width, c);
+    for (uint32_t branch = 0; branch < s->branches; branch++)
+        for (uint32_t t = 0; t < s->tokens; t++) {
+            uint32_t y = branch / map->columns * w + t / w, column = branch % map->columns * w + t % w;
+            memcpy(whole + ((size_t)y * width + column) * c, x[branch] + (size_t)t * c, c * sizeof *whole);
+        }
+    for (uint32_t branch = 0; branch < s->branches; branch++)
+        for (uint32_t t = 0; t < s->tokens; t++) {
+            uint32_t y = (branch / map->columns * w + t / w + by) % height,
+                     column = (branch % map->columns * w + t % w + by) % width;
+            memcpy(x[branch] + (size_t)t * c, whole + ((size_t)y * width + column) * c, c * sizeof *whole);
+        }
+    free(whole);
+}
+
+static uint64_t *embed(const struct pim_allspark_partition *s, uint32_t index, uint32_t branch)
 {
     uint64_t *x = matrix(s->tokens, s->channels), *inputs = matrix(s->tokens, s->merge_inputs);
     for (uint32_t t = s->class_tokens; t < s->tokens; t++)
         for (uint32_t k = 0; k < s->merge_inputs; k++)
             inputs[(size_t)t * s->merge_inputs + k] = input_value(index, branch, t, k);
-    struct block block = {s, index, 0};
+    const struct block block = {s, index, 0};
     multiply(&block, PIM_ALLSPARK_MERGE, inputs, x, s->tokens, s->merge_inputs, s->channels);
     for (uint32_t c = 0; c < s->channels && s->class_tokens; c++)
         x[c] = class_value(c);
-    for (; block.block < s->blocks; block.block++) {
-        attention(&block, x);
-        feed_forward(&block, x);
-    }
     free(inputs);
     return x;
 }
 
-void reference_head(const struct pim_allspark_stage *stage, uint32_t index, const uint64_t *token,
+uint64_t **reference_stage(const struct pim_allspark_partition *s, uint32_t index,
+                           const struct reference_map *map)
+{
+    uint64_t **x = calloc(s->branches, sizeof *x);
+    if (!x)
+        abort();
+    for (uint32_t branch = 0; branch < s->branches; branch++)
+        x[branch] = embed(s, index, branch);
+    for (struct block block = {s, index, 0}; block.block < s->blocks; block.block++) {
+        bool shifted = map->window > 0 && s->branches > 1 && block.block % 2 == 1;
+        if (shifted)
+            shift(s, map, x, map->window / 2);
+        for (uint32_t branch = 0; branch < s->branches; branch++) {
+            attention(&block, x[branch]);
+            feed_forward(&block, x[branch]);
+        }
+        if (shifted) /* the map is a whole number of windows */
+            shift(s, map, x, map->rows * map->columns * map->window - map->window / 2);
+    }
+    return x;
+}
+
+/* --- Twins --- */
+
+/* Where token `place` of the order of global attention is on the map: side x side patches one after another,
+   then what is beyond them. */
+static void find_places(const struct reference_map *map, uint32_t *places)
+{
+    uint32_t side = map->side, count = 0;
+    bool *seen = calloc((size_t)map->height * map->width, sizeof *seen);
+    if (!seen)
+        abort();
+    for (uint32_t y = 0; y + side <= map->height; y += side)
+        for (uint32_t x = 0; x + side <= map->width; x += side)
+            for (uint32_t i = 0; i < side * side; i++) {
+                places[count] = (y + i / side) * map->width + x + i % side;
+                seen[places[count++]] = true;
+            }
+    for (uint32_t place = 0; place < map->height * map->width; place++)
+        if (!seen[place])
+            places[count++] = place;
+    free(seen);
+}
+
+/* Windows to the one global branch, or back: then windows beyond the map go on at its other end. */
+static void carry(const struct reference_map *map, const uint32_t *places, uint32_t channels,
+                  uint64_t **windows, uint64_t *global, bool back)
+{
+    uint32_t w = map->window;
+    for (uint32_t i = 0; i < map->height * map->width; i++)
+        for (uint32_t y = places[i] / map->width; y < map->rows * w; y += map->height)
+            for (uint32_t x = places[i] % map->width; x < map->columns * w; x += map->width) {
+                uint64_t *token =
+                    windows[y / w * map->columns + x / w] + (size_t)(y % w * w + x % w) * channels;
+                uint64_t *other = global + (size_t)i * channels;
+                if (back)
+                    memcpy(token, other, channels * sizeof *token);
+                else if (y < map->height && x < map->width)
+                    memcpy(other, token, channels * sizeof *token);
+            }
+}
+
+uint64_t **reference_twins(const struct reference_kind *windows, const struct reference_kind *global,
+                           const struct reference_map *map)
+{
+    const struct pim_allspark_partition *local = windows->part, *whole = global->part;
+    uint64_t **x = calloc(local->branches, sizeof *x), **y = calloc(1, sizeof *y);
+    uint32_t *places = calloc(whole->tokens, sizeof *places);
+    if (!x || !y || !places)
+        abort();
+    y[0] = matrix(whole->tokens, whole->channels);
+    find_places(map, places);
+    for (uint32_t branch = 0; branch < local->branches; branch++)
+        x[branch] = embed(local, windows->index, branch);
+    for (uint32_t i = 0; i < local->blocks + whole->blocks; i++) {
+        const struct block block = {i % 2 ? whole : local, i % 2 ? global->index : windows->index, i / 2};
+        if (i > 0)
+            carry(map, places, whole->channels, x, y[0], i % 2 == 0);
+        for (uint32_t branch = 0; branch < block.stage->branches; branch++) {
+            attention(&block, i % 2 ? y[branch] : x[branch]);
+            feed_forward(&block, i % 2 ? y[branch] : x[branch]);
+        }
+    }
+    bool ends = local->blocks > whole->blocks; /* in windows */
+    uint64_t **dead = ends ? y : x;
+    for (uint32_t branch = 0; branch < (ends ? 1 : local->branches); branch++)
+        free(dead[branch]);
+    free(dead);
+    free(places);
+    return ends ? x : y;
+}
+
+void reference_head(const struct pim_allspark_partition *stage, uint32_t index, const uint64_t *token,
                     uint32_t classes, uint64_t *logits)
 {
     memset(logits, 0, classes * sizeof *logits);

@@ -1,4 +1,4 @@
-/* The network as its equations say, a branch at a time, on the numbers of algebra.h. Knows nothing of
+/* The network as its equations say, on the numbers of algebra.h. Knows nothing of
    nodes. */
 #ifndef PIMSIM_TESTS_ALLSPARK_REFERENCE_H
 #define PIMSIM_TESTS_ALLSPARK_REFERENCE_H
@@ -8,11 +8,31 @@
 /* The number of the classifier's weights in weight_value(). */
 enum { WEIGHT_HEAD = PIM_ALLSPARK_WEIGHTS };
 
-/* The residual stream of a branch after all blocks of a stage: tokens x channels, to be freed. */
-uint64_t *reference_stage(const struct pim_allspark_stage *stage, uint32_t index, uint32_t branch);
+/* The windows of a stage: rows x columns of window x window tokens; window 0: there are none. The map they
+   cover, and the side of what a key is made of. */
+struct reference_map {
+    uint32_t rows, columns, window;
+    uint32_t height, width, side;
+};
+
+/* The residual streams of all branches after all blocks of a stage: tokens x channels; all of them, and the
+   list, to be freed. */
+uint64_t **reference_stage(const struct pim_allspark_partition *stage, uint32_t index,
+                           const struct reference_map *map);
+
+/* The blocks of one kind in a stage of Twins; `index` is their stage of the plan. */
+struct reference_kind {
+    const struct pim_allspark_partition *part;
+    uint32_t index;
+};
+
+/* The same for a stage whose blocks attend in windows and globally in turn: the branches of the last
+   block. */
+uint64_t **reference_twins(const struct reference_kind *windows, const struct reference_kind *global,
+                           const struct reference_map *map);
 
 /* The classes from the one token that is classified. */
-void reference_head(const struct pim_allspark_stage *stage, uint32_t index, const uint64_t *token,
+void reference_head(const struct pim_allspark_partition *stage, uint32_t index, const uint64_t *token,
                     uint32_t classes, uint64_t *logits);
 
 #endif

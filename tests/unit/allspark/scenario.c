@@ -11,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const small_network_names[SMALL_NETWORKS] = {"swin",      "padded swin", "vit",
-                                                         "plain vit", "odd swin",    "narrow swin"};
+const char *const small_network_names[SMALL_NETWORKS] = {
+    "swin", "padded swin",  "vit",          "plain vit", "odd swin", "narrow swin",
+    "pvt",  "few keys pvt", "shifted swin", "twins",     "odd twins"};
 
 /* What differs between the descriptors; all have patches of 4 x 4 pixels. */
 static const char *const descriptors[SMALL_NETWORKS] = {
@@ -28,6 +29,18 @@ static const char *const descriptors[SMALL_NETWORKS] = {
     "5]; window = 4; classes = 11;",
     "name = \"narrow-swin\"; family = \"swin\"; image = 32; blocks = [1, 1]; channels = [1, 24]; heads = [1, "
     "12]; window = 4; classes = 2; mlp_ratio = [2];",
+    "name = \"small-pvt\"; family = \"pvt\"; image = 40; blocks = [2, 1]; channels = [12, 20]; heads = [3, "
+    "5]; "
+    "reduction = [3, 1]; classes = 5;",
+    "name = \"few-keys-pvt\"; family = \"pvt\"; image = 32; blocks = [1, 2, 1]; channels = [8, 8, 12]; heads "
+    "= [2, "
+    "4, 3]; reduction = [8, 2, 1]; classes = 3;",
+    "name = \"shifted-swin\"; family = \"swin\"; image = 60; blocks = [2]; channels = [6]; heads = [2]; "
+    "window = 5; classes = 2;",
+    "name = \"small-twins\"; family = \"twins\"; image = 32; blocks = [2, 2]; channels = [6, 12]; heads = "
+    "[2, 4]; window = 4; reduction = [3, 1]; classes = 4;",
+    "name = \"odd-twins\"; family = \"twins\"; image = 52; blocks = [3, 1]; channels = [4, 8]; heads = [2, "
+    "4]; window = 3; reduction = [4, 2]; classes = 3;",
 };
 
 struct pim_network *small_network(enum small_network which)
@@ -147,8 +160,10 @@ bool scenario_make(struct scenario *scenario, struct pim_network *network,
                         network->name, hardware->width, hardware->height);
     for (uint32_t i = 0; i < scenario->plan.stages; i++) {
         const struct pim_allspark_stage *stage = &scenario->plan.stage[i];
-        used += snprintf(scenario->name + used, sizeof scenario->name - (size_t)used,
-                         " %" PRIu32 "x%" PRIu32 " ring %" PRIu32, stage->u, stage->v, stage->ring);
+        for (uint32_t j = 0; j < stage->partitions && (size_t)used < sizeof scenario->name; j++)
+            used += snprintf(scenario->name + used, sizeof scenario->name - (size_t)used,
+                             "%s%" PRIu32 "x%" PRIu32 " ring %" PRIu32, j ? "+" : " ", stage->partition[j].u,
+                             stage->partition[j].v, stage->partition[j].ring);
     }
     char path[64];
     (void)snprintf(path, sizeof path, "/tmp/pimsim-allspark-%ld.bin", (long)getpid());
@@ -203,24 +218,33 @@ uint64_t share_of(uint64_t total, uint64_t parts, uint64_t index)
 void each_standing(const struct pim_allspark_plan *plan, uint32_t index,
                    void (*visit)(void *context, const struct standing *standing), void *context)
 {
-    const struct pim_allspark_stage *stage = &plan->stage[index];
-    for (uint32_t group = 0; group < stage->layout.count && group * stage->slots < stage->branches; group++) {
-        const struct pim_allspark_tile *tile = &stage->layout.tiles[group];
-        for (uint32_t ring = 0; ring < stage->ring; ring++)
-            for (uint32_t column = 0; column < stage->v; column++) {
-                uint32_t x = tile->turned ? tile->x + ring : tile->x + column;
-                uint32_t y = tile->turned ? tile->y + column : tile->y + ring;
-                ck_assert_uint_lt(x, plan->hardware.width);
-                ck_assert_uint_lt(y, plan->hardware.height);
-                visit(context,
-                      &(struct standing){y * plan->hardware.width + x, group, ring, ring % stage->u, column});
-            }
+    for (uint32_t i = 0; i < plan->stage[index].partitions; i++) {
+        const struct pim_allspark_partition *part = &plan->stage[index].partition[i];
+        for (uint32_t group = 0; group < part->layout.count && group * part->slots < part->layer_branches;
+             group++) {
+            const struct pim_allspark_tile *tile = &part->layout.tiles[group];
+            for (uint32_t ring = 0; ring < part->ring; ring++)
+                for (uint32_t column = 0; column < part->v; column++) {
+                    uint32_t x = tile->turned ? tile->x + ring : tile->x + column;
+                    uint32_t y = tile->turned ? tile->y + column : tile->y + ring;
+                    ck_assert_uint_lt(x, plan->hardware.width);
+                    ck_assert_uint_lt(y, plan->hardware.height);
+                    visit(context, &(struct standing){y * plan->hardware.width + x, group, ring,
+                                                      ring % part->u, column, i, part, &plan->stage[index]});
+                }
+        }
     }
 }
 
-uint32_t branch_of(const struct pim_allspark_stage *stage, const struct standing *standing, uint32_t layer)
+uint32_t branch_of(const struct standing *standing, uint32_t layer)
 {
-    uint32_t in_layer = standing->group * stage->slots + standing->ring / stage->u;
-    uint32_t branch = layer * stage->layout.count * stage->slots + in_layer;
-    return branch < stage->branches ? branch : UINT32_MAX;
+    const struct pim_allspark_partition *part = standing->part;
+    uint32_t in_layer = standing->group * part->slots + standing->ring / part->u;
+    uint32_t branch = layer * part->layout.count * part->slots + in_layer;
+    if (branch >= part->layer_branches)
+        return UINT32_MAX;
+    uint32_t slot = part->first_branch + branch; /* which branch is bound to it */
+    for (branch = 0; standing->stage->slot_of[branch] != slot; branch++)
+        ck_assert_uint_lt(branch, part->branches);
+    return branch;
 }

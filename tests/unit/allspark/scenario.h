@@ -13,12 +13,17 @@
 #include "traces/reader.h"
 
 enum small_network {
-    SMALL_SWIN,   /* 4 windows of 16 tokens, then 1; heads 3 and 6 */
-    SMALL_PADDED, /* 9 windows of which 5 are padded, then 4 */
-    SMALL_VIT,    /* 16 patches and a class token, heads 3 */
-    SMALL_PLAIN,  /* a ViT without class token and classifier */
-    SMALL_ODD,    /* merge inputs 32 for 20 channels: pieces of the columns are uneven */
-    SMALL_NARROW, /* merge inputs 4 for 24 channels in 12 heads: most columns have no piece */
+    SMALL_SWIN,      /* 4 windows of 16 tokens, then 1; heads 3 and 6 */
+    SMALL_PADDED,    /* 9 windows of which 5 are padded, then 4 */
+    SMALL_VIT,       /* 16 patches and a class token, heads 3 */
+    SMALL_PLAIN,     /* a ViT without class token and classifier */
+    SMALL_ODD,       /* merge inputs 32 for 20 channels: pieces of the columns are uneven */
+    SMALL_NARROW,    /* merge inputs 4 for 24 channels in 12 heads: most columns have no piece */
+    SMALL_PVT,       /* 100 tokens, of which 81 make 9 keys; then 25 and a class token */
+    SMALL_KEYS,      /* one key for 64 tokens, then 4 for 16, then 4 and a class token */
+    SMALL_SHIFTED,   /* 3 x 3 windows of 25 tokens, shifted by 2 */
+    SMALL_TWINS,     /* 4 windows of 16 tokens, keys of 3 x 3 of them; then one window and no reduction */
+    SMALL_ODD_TWINS, /* windows, global, windows, and more windows than the map fills; then one block */
     SMALL_NETWORKS
 };
 
@@ -58,22 +63,27 @@ void scenario_check(const struct scenario *scenario);
 uint64_t share_of(uint64_t total, uint64_t parts, uint64_t index);
 uint64_t share_start(uint64_t total, uint64_t parts, uint64_t index);
 
-/* A node of a stage: where it stands in its group, and what it works in a temporal layer. */
+/* A node of a partition of a stage: where it stands in its group. */
 struct standing {
     uint32_t unit, group, ring, row, column;
+    uint32_t index; /* of the partition */
+    const struct pim_allspark_partition *part;
+    const struct pim_allspark_stage *stage;
 };
 
-/* Calls `visit` for all nodes of all groups that the stage uses. */
+/* Calls `visit` for all nodes of all groups that a partition uses, for all partitions of a stage. */
 void each_standing(const struct pim_allspark_plan *plan, uint32_t stage,
                    void (*visit)(void *context, const struct standing *standing), void *context);
-/* The branch of the network that a node works in a layer; UINT32_MAX: none. */
-uint32_t branch_of(const struct pim_allspark_stage *stage, const struct standing *standing, uint32_t layer);
+/* The branch of the network that a node works in a layer, counted from the partition's first; UINT32_MAX:
+   none. */
+uint32_t branch_of(const struct standing *standing, uint32_t layer);
 
 Suite *layout_suite(void);
 Suite *plan_suite(void);
 Suite *dataflow_suite(void);
 Suite *volumes_suite(void);
 Suite *real_suite(void);
+Suite *exchange_suite(void);
 Suite *others_suite(void); /* long */
 
 #endif

@@ -8,4 +8,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, dataflow_suite());
     srunner_add_suite(runner, volumes_suite());
     srunner_add_suite(runner, real_suite());
+    srunner_add_suite(runner, exchange_suite());
 }

@@ -15,15 +15,15 @@
 struct stage_run {
     struct machine *machine;
     const struct pim_allspark_plan *plan;
-    const struct pim_allspark_stage *stage;
+    const struct pim_allspark_stage *whole;
+    const struct pim_allspark_partition *stage; /* its shape: that of every partition */
     uint32_t index;
-    struct pim_workspace space;
     uint64_t **expected; /* of each branch */
     uint64_t *token;     /* sums over all tokens, or the class token */
 };
 
 /* First channel of a column, of `total` that are spread like the channels of the stage; `column` may be v. */
-static uint32_t spread(const struct pim_allspark_stage *stage, uint64_t total, uint32_t column)
+static uint32_t spread(const struct pim_allspark_partition *stage, uint64_t total, uint32_t column)
 {
     uint64_t channels = share_start(stage->heads, stage->v, column) * stage->head_channels;
     return (uint32_t)(total * channels / stage->channels);
@@ -34,22 +34,20 @@ static uint32_t spread(const struct pim_allspark_stage *stage, uint64_t total, u
 static const struct {
     enum pim_allspark_weight weight;
     const char *phase;
-} weighted[] = {{PIM_ALLSPARK_MERGE, "merge"},
-                {PIM_ALLSPARK_QUERY, "query"},
-                {PIM_ALLSPARK_KEY, "key"},
-                {PIM_ALLSPARK_VALUE, "value"},
-                {PIM_ALLSPARK_PROJECTION, "projection"},
-                {PIM_ALLSPARK_EXPAND, "ffn_expand"},
-                {PIM_ALLSPARK_CONTRACT, "ffn_contract"}};
+} weighted[] = {{PIM_ALLSPARK_MERGE, "merge"},         {PIM_ALLSPARK_QUERY, "query"},
+                {PIM_ALLSPARK_REDUCTION, "reduction"}, {PIM_ALLSPARK_KEY, "key"},
+                {PIM_ALLSPARK_VALUE, "value"},         {PIM_ALLSPARK_PROJECTION, "projection"},
+                {PIM_ALLSPARK_EXPAND, "ffn_expand"},   {PIM_ALLSPARK_CONTRACT, "ffn_contract"}};
 
 /* The columns of a weight matrix that a column of nodes works, and its rows. */
-static void weight_extent(const struct pim_allspark_stage *stage, enum pim_allspark_weight weight,
+static void weight_extent(const struct pim_allspark_partition *stage, enum pim_allspark_weight weight,
                           uint32_t column, uint32_t *k, uint32_t *n0, uint32_t *n)
 {
     uint32_t total = weight == PIM_ALLSPARK_EXPAND ? stage->hidden : stage->channels;
-    *k = weight == PIM_ALLSPARK_MERGE      ? stage->merge_inputs
-         : weight == PIM_ALLSPARK_CONTRACT ? stage->hidden
-                                           : stage->channels;
+    *k = weight == PIM_ALLSPARK_MERGE       ? stage->merge_inputs
+         : weight == PIM_ALLSPARK_CONTRACT  ? stage->hidden
+         : weight == PIM_ALLSPARK_REDUCTION ? stage->reduction * stage->channels
+                                            : stage->channels;
     *n0 = spread(stage, total, column);
     *n = spread(stage, total, column + 1) - *n0;
 }
@@ -59,8 +57,8 @@ static void weight_extent(const struct pim_allspark_stage *stage, enum pim_allsp
 static bool find_order(struct stage_run *run, const struct standing *first, const char *name, uint32_t k,
                        uint32_t n, uint64_t *order)
 {
-    for (uint32_t ring = 0; ring < run->stage->ring; ring++) {
-        const struct pim_allspark_tile *tile = &run->stage->layout.tiles[first->group];
+    for (uint32_t ring = 0; ring < first->part->ring; ring++) {
+        const struct pim_allspark_tile *tile = &first->part->layout.tiles[first->group];
         uint32_t x = tile->turned ? tile->x + ring : tile->x + first->column,
                  y = tile->turned ? tile->y + first->column : tile->y + ring;
         if (machine_weight_order(run->machine, y * run->plan->hardware.width + x, name, k, n, order))
@@ -69,27 +67,44 @@ static bool find_order(struct stage_run *run, const struct standing *first, cons
     return false;
 }
 
+/* The input of the reduction that row k of its weights multiplies: token * channels + channel, where pieces
+   of the columns follow each other, in each the tokens of a key, in each of those the channels of the
+   column. */
+static uint32_t reduction_input(const struct pim_allspark_partition *part, uint32_t k)
+{
+    uint32_t column = 0;
+    while (k >= part->reduction * spread(part, part->channels, column + 1))
+        column++;
+    uint32_t first = spread(part, part->channels, column),
+             width = spread(part, part->channels, column + 1) - first;
+    uint32_t inside = k - part->reduction * first;
+    return inside / width * part->channels + first + inside % width;
+}
+
 static void place_weight(struct stage_run *run, const struct standing *at, uint32_t block, size_t which)
 {
     uint32_t k, n0, n;
     char name[64];
     enum pim_allspark_weight weight = weighted[which].weight;
-    weight_extent(run->stage, weight, at->column, &k, &n0, &n);
-    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer0/%s", run->index + 1, block,
-                   weighted[which].phase);
+    weight_extent(at->part, weight, at->column, &k, &n0, &n);
+    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer%" PRIu32 "/%s",
+                   run->whole->of + 1, run->whole->first_block + block * run->whole->block_step,
+                   at->part->first_layer, weighted[which].phase);
     uint64_t *order = calloc((size_t)k * n + 1, sizeof *order);
     ck_assert_ptr_nonnull(order);
     ck_assert_msg(find_order(run, at, name, k, n, order), "nobody multiplies in %s", name);
-    uint64_t total = (uint64_t)k * n, begin = share_start(total, run->stage->ring, at->ring);
-    uint64_t bytes = share_of(total, run->stage->ring, at->ring),
-             address = pim_weight_address(run->stage, block, weight);
-    ck_assert_uint_ge(address, run->stage->weight_base);
-    ck_assert_uint_le(address + bytes, run->stage->weight_base + run->stage->weight_bytes);
+    uint64_t total = (uint64_t)k * n, begin = share_start(total, at->part->ring, at->ring);
+    uint64_t bytes = share_of(total, at->part->ring, at->ring),
+             address = pim_weight_address(at->part, block, weight);
+    ck_assert_uint_ge(address, at->part->weight_base);
+    ck_assert_uint_le(address + bytes, at->part->weight_base + at->part->weight_bytes);
     for (uint64_t i = 0; i < bytes; i++) {
         uint64_t element = order[begin + i];
-        machine_place(
-            run->machine, at->unit, address + i,
-            weight_value(run->index, block, weight, (uint32_t)(element >> 32), n0 + (uint32_t)element));
+        uint32_t input = (uint32_t)(element >> 32);
+        if (weight == PIM_ALLSPARK_REDUCTION)
+            input = reduction_input(run->stage, input);
+        machine_place(run->machine, at->unit, address + i,
+                      weight_value(run->index, block, weight, input, n0 + (uint32_t)element));
     }
     free(order);
 }
@@ -97,9 +112,14 @@ static void place_weight(struct stage_run *run, const struct standing *at, uint3
 static void place_weights(void *context, const struct standing *standing)
 {
     struct stage_run *run = context;
+    if (standing->part->reuses)
+        return;
     for (uint32_t block = 0; block < run->stage->blocks; block++)
         for (size_t which = 0; which < sizeof weighted / sizeof weighted[0]; which++)
-            if (weighted[which].weight != PIM_ALLSPARK_MERGE || (block == 0 && run->stage->merge_inputs > 0))
+            if (weighted[which].weight == PIM_ALLSPARK_REDUCTION
+                    ? run->stage->reduction > 1
+                    : weighted[which].weight != PIM_ALLSPARK_MERGE ||
+                          (block == 0 && run->stage->merge_inputs > 0))
                 place_weight(run, standing, block, which);
 }
 
@@ -114,7 +134,7 @@ static void place_head(void *context, const struct standing *standing)
     uint32_t n = classes_of(run, standing->column), k = run->stage->channels;
     uint32_t n0 =
         (uint32_t)share_start(run->plan->network->transformer->classes, run->stage->v, standing->column);
-    if (standing->group != 0 || standing->ring != 0 || n == 0)
+    if (standing->index != 0 || standing->group != 0 || standing->ring != 0 || n == 0)
         return;
     uint64_t *order = calloc((size_t)k * n, sizeof *order);
     ck_assert_ptr_nonnull(order);
@@ -128,17 +148,25 @@ static void place_head(void *context, const struct standing *standing)
 
 /* --- inputs and outputs of a stage --- */
 
+static struct pim_workspace space_of(const struct stage_run *run, uint32_t partition)
+{
+    struct pim_workspace space;
+    pim_workspace_layout(run->whole, partition, run->plan->workspace_base, &space);
+    return space;
+}
+
 static void place_inputs(void *context, const struct standing *at)
 {
     struct stage_run *run = context;
-    const struct pim_allspark_stage *stage = run->stage;
+    const struct pim_allspark_partition *stage = at->part;
+    const struct pim_workspace space = space_of(run, at->index);
     uint32_t first = (uint32_t)share_start(stage->tokens, stage->u, at->row),
              rows = (uint32_t)share_of(stage->tokens, stage->u, at->row);
-    uint32_t from = run->index == 0 ? 0 : spread(stage, stage->merge_inputs, at->column);
-    uint32_t to = run->index == 0 ? stage->merge_inputs : spread(stage, stage->merge_inputs, at->column + 1);
+    uint32_t from = stage->embeds ? 0 : spread(stage, stage->merge_inputs, at->column);
+    uint32_t to = stage->embeds ? stage->merge_inputs : spread(stage, stage->merge_inputs, at->column + 1);
     for (uint32_t layer = 0; layer < stage->layers; layer++) {
-        uint32_t branch = branch_of(stage, at, layer);
-        uint64_t address = run->space.inputs + layer * run->space.inputs_stride;
+        uint32_t branch = branch_of(at, layer);
+        uint64_t address = space.inputs + layer * space.inputs_stride;
         if (branch == UINT32_MAX)
             continue;
         for (uint32_t token = first; token < first + rows; token++)
@@ -147,7 +175,7 @@ static void place_inputs(void *context, const struct standing *at)
         for (uint32_t c = spread(stage, stage->channels, at->column);
              first < stage->class_tokens && c < spread(stage, stage->channels, at->column + 1); c++)
             machine_place(run->machine, at->unit,
-                          run->space.features + layer * run->space.features_stride + c -
+                          space.features + layer * space.features_stride + c -
                               spread(stage, stage->channels, at->column),
                           class_value(c));
     }
@@ -156,12 +184,13 @@ static void place_inputs(void *context, const struct standing *at)
 static void compare_features(void *context, const struct standing *at)
 {
     struct stage_run *run = context;
-    const struct pim_allspark_stage *stage = run->stage;
+    const struct pim_allspark_partition *stage = at->part;
+    const struct pim_workspace space = space_of(run, at->index);
     uint32_t first = (uint32_t)share_start(stage->tokens, stage->u, at->row),
              rows = (uint32_t)share_of(stage->tokens, stage->u, at->row);
     for (uint32_t layer = 0; layer < stage->layers; layer++) {
-        uint32_t branch = branch_of(stage, at, layer);
-        uint64_t address = run->space.features + layer * run->space.features_stride;
+        uint32_t branch = branch_of(at, layer);
+        uint64_t address = space.features + layer * space.features_stride;
         for (uint32_t token = first; token < first + rows && branch != UINT32_MAX; token++)
             for (uint32_t c = spread(stage, stage->channels, at->column);
                  c < spread(stage, stage->channels, at->column + 1); c++)
@@ -175,12 +204,24 @@ static void compare_features(void *context, const struct standing *at)
 
 static void compute_reference(struct stage_run *run)
 {
-    const struct pim_allspark_stage *stage = run->stage;
-    run->expected = calloc(stage->branches, sizeof *run->expected);
+    const struct pim_allspark_partition *stage = run->stage;
+    const struct pim_transformer *transformer = run->plan->network->transformer;
+    const struct pim_transformer_stage *view = &transformer->stage[run->whole->of];
+    const struct pim_attention *attention = &transformer->block[view->first_block].attention[0];
+    const struct reference_map map = {attention->branches_y, attention->branches_x, view->window,
+                                      view->height,          view->width,           view->reduction};
+    uint32_t other = run->whole->partner;
+    if (other == run->index) {
+        run->expected = reference_stage(stage, run->index, &map);
+    } else {
+        const struct reference_kind own = {stage, run->index},
+                                    partner = {&run->plan->stage[other].partition[0], other};
+        bool global = run->whole->first_block == 1;
+        run->expected = reference_twins(global ? &partner : &own, global ? &own : &partner, &map);
+    }
     run->token = calloc(stage->channels, sizeof *run->token);
     ck_assert(run->expected && run->token);
     for (uint32_t branch = 0; branch < stage->branches; branch++) {
-        run->expected[branch] = reference_stage(stage, run->index, branch);
         for (uint32_t t = 0; t < (stage->class_tokens ? 1 : stage->tokens); t++)
             for (uint32_t c = 0; c < stage->channels; c++)
                 run->token[c] += run->expected[branch][(size_t)t * stage->channels + c];
@@ -191,14 +232,15 @@ static void compare_logits(void *context, const struct standing *at)
 {
     struct stage_run *run = context;
     uint32_t classes = run->plan->network->transformer->classes;
-    if (at->group != 0 || at->ring != 0 || classes == 0)
+    const struct pim_workspace space = space_of(run, 0);
+    if (at->index != 0 || at->group != 0 || at->ring != 0 || classes == 0)
         return;
     uint64_t *logits = calloc(classes, sizeof *logits),
              start = share_start(classes, run->stage->v, at->column);
     ck_assert_ptr_nonnull(logits);
     reference_head(run->stage, run->index, run->token, classes, logits);
     for (uint32_t i = 0; i < classes_of(run, at->column); i++)
-        ck_assert_msg(machine_read(run->machine, at->unit, run->space.logits + i) == logits[start + i],
+        ck_assert_msg(machine_read(run->machine, at->unit, space.logits + i) == logits[start + i],
                       "class %" PRIu64 " is wrong", start + i);
     free(logits);
 }
@@ -208,17 +250,22 @@ static void compare_logits(void *context, const struct standing *at)
 static void run_stage(struct machine *machine, const struct scenario *scenario, uint32_t index)
 {
     const struct pim_allspark_plan *plan = &scenario->plan;
-    struct stage_run run = {.machine = machine, .plan = plan, .stage = &plan->stage[index], .index = index};
-    pim_workspace_layout(run.stage, plan->workspace_base, &run.space);
-    ck_assert_uint_le(run.space.end, plan->workspace_base + plan->workspace_bytes);
-    machine_forget(machine, plan->workspace_base);
+    const struct pim_allspark_stage *stage = &plan->stage[index];
+    struct stage_run run = {
+        .machine = machine, .plan = plan, .whole = stage, .stage = &stage->partition[0], .index = index};
+    for (uint32_t i = 0; i < stage->partitions; i++)
+        ck_assert_uint_le(space_of(&run, i).end, plan->workspace_base + plan->workspace_bytes);
+    if (stage->partner >= index)
+        machine_forget(machine, plan->workspace_base);
     each_standing(plan, index, place_weights, &run);
     each_standing(plan, index, place_inputs, &run);
+    if (stage->partner > index)
+        return; /* the two kinds of blocks run together */
     bool last = index + 1 == plan->stages;
     if (last)
         each_standing(plan, index, place_head, &run);
     compute_reference(&run);
-    machine_run(machine, index);
+    machine_run(machine, stage->of);
     each_standing(plan, index, compare_features, &run);
     if (last) {
         machine_run(machine, UINT32_MAX);

@@ -19,11 +19,12 @@ static void complete(const struct real_case *test)
     scenario_end(&scenario);
 }
 
-START_TEST(swin_t_completes)
+START_TEST(networks_complete)
 {
     const struct real_case cases[] = {{"swin-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
                                       {"swin-t", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
-                                      {"swin-t", NULL, {.scheme = PIM_ALLSPARK_HEAD}}};
+                                      {"swin-t", NULL, {.scheme = PIM_ALLSPARK_HEAD}},
+                                      {"pvt-tiny", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}}};
     complete(&cases[_i]);
 }
 END_TEST
@@ -46,6 +47,15 @@ START_TEST(others_complete)
         {"vit-t", "network.image=384", {.scheme = PIM_ALLSPARK_PATCH}},
         {"vit-s", NULL, {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .u = {16}, .v = {4}}},
         {"vit-b", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+        {"twins-svt-s", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+        {"twins-svt-s", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+        {"twins-svt-b", NULL, {.scheme = PIM_ALLSPARK_PATCH}},
+        {"pvt-tiny", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
+        {"pvt-tiny", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+        {"pvt-large", NULL, {.scheme = PIM_ALLSPARK_HEAD}},
+        {"pvt-small",
+         NULL,
+         {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .u = {7}, .v = {1}, .ring = 14}},
     };
     complete(&cases[_i]);
 }
@@ -56,7 +66,7 @@ Suite *real_suite(void)
     Suite *suite = suite_create("real");
     TCase *tests = tcase_create("real");
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, swin_t_completes, 0, 3);
+    tcase_add_loop_test(tests, networks_complete, 0, 4);
     suite_add_tcase(suite, tests);
     return suite;
 }
@@ -66,7 +76,7 @@ Suite *others_suite(void)
     Suite *suite = suite_create("others");
     TCase *tests = tcase_create("others");
     tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, others_complete, 0, 11);
+    tcase_add_loop_test(tests, others_complete, 0, 18);
     suite_add_tcase(suite, tests);
     return suite;
 }

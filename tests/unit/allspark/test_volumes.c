@@ -4,6 +4,7 @@
  * a_2 q, D^LN = (v - 1) p x 4 bytes (two values of 16 bits), and the weights W of a ring. With shares that
  * are uneven, a node sends all pieces of its ring but that of its successor.
  */
+#include "mappers/allspark/placement/placement.h"
 #include "tests/unit/allspark/scenario.h"
 
 #include <inttypes.h>
@@ -87,13 +88,13 @@ static void ledger_end(struct ledger *ledger)
 
 struct expectation {
     struct ledger *ledger;
-    const struct pim_allspark_stage *stage;
+    const struct pim_allspark_partition *stage;
     uint32_t index, phase, block, layer;
     char step[24];
 };
 
 /* First channel of a column, of `total` that are spread like the channels. */
-static uint64_t spread(const struct pim_allspark_stage *stage, uint64_t total, uint32_t column)
+static uint64_t spread(const struct pim_allspark_partition *stage, uint64_t total, uint32_t column)
 {
     return total * (share_start(stage->heads, stage->v, column) * stage->head_channels) / stage->channels;
 }
@@ -104,10 +105,9 @@ static uint64_t all_but_next(uint64_t total, uint64_t next)
     return total - next;
 }
 
-static uint64_t row_sends(const struct expectation *e, uint64_t total, uint32_t row, uint32_t column)
+static uint64_t row_sends(const struct expectation *e, uint64_t total, uint64_t p, uint32_t column)
 {
     uint32_t next = (column + 1) % e->stage->v;
-    uint64_t p = share_of(e->stage->tokens, e->stage->u, row);
     return e->stage->v == 1
                ? 0
                : p * all_but_next(total, spread(e->stage, total, next + 1) - spread(e->stage, total, next));
@@ -117,15 +117,16 @@ static uint64_t column_sends(const struct expectation *e, uint32_t row, uint32_t
 {
     uint64_t q =
         spread(e->stage, e->stage->channels, column + 1) - spread(e->stage, e->stage->channels, column);
-    return e->stage->u == 1 ? 0
-                            : q * all_but_next(e->stage->tokens, share_of(e->stage->tokens, e->stage->u,
-                                                                          (row + 1) % e->stage->u));
+    return e->stage->u == 1
+               ? 0
+               : q * all_but_next(e->stage->key_tokens,
+                                  share_of(e->stage->key_tokens, e->stage->u, (row + 1) % e->stage->u));
 }
 
 /* k, n, and the channels that are gathered before; false for steps without weights. */
 static bool weights_of(const struct expectation *e, uint32_t column, uint64_t *k, uint64_t *n)
 {
-    const struct pim_allspark_stage *s = e->stage;
+    const struct pim_allspark_partition *s = e->stage;
     uint64_t outputs = s->channels;
     *k = s->channels;
     if (strcmp(e->step, "merge") == 0)
@@ -134,6 +135,8 @@ static bool weights_of(const struct expectation *e, uint32_t column, uint64_t *k
         outputs = s->hidden;
     else if (strcmp(e->step, "ffn_contract") == 0)
         *k = s->hidden;
+    else if (strcmp(e->step, "reduction") == 0)
+        *k = (uint64_t)s->reduction * s->channels;
     else if (strcmp(e->step, "query") != 0 && strcmp(e->step, "key") != 0 && strcmp(e->step, "value") != 0 &&
              strcmp(e->step, "projection") != 0)
         return false;
@@ -141,44 +144,80 @@ static bool weights_of(const struct expectation *e, uint32_t column, uint64_t *k
     return true;
 }
 
+/* Tokens of other rows' keys that a row has. */
+static uint64_t tokens_away(const struct pim_allspark_partition *s, uint32_t row)
+{
+    uint64_t away = 0, first = share_start(s->tokens, s->u, row);
+    for (uint64_t t = first; t < first + share_of(s->tokens, s->u, row); t++) {
+        uint64_t key = t / s->reduction, from = share_start(s->key_tokens, s->u, row);
+        bool mine = key >= from && key < from + share_of(s->key_tokens, s->u, row);
+        away += key < s->key_tokens && !mine;
+    }
+    return away;
+}
+
 static uint64_t expected_transfer(const struct expectation *e, const struct standing *at)
 {
-    const struct pim_allspark_stage *s = e->stage;
+    const struct pim_allspark_partition *s = e->stage;
+    uint64_t p = share_of(s->tokens, s->u, at->row), keys = share_of(s->key_tokens, s->u, at->row);
+    uint64_t q = spread(s, s->channels, at->column + 1) - spread(s, s->channels, at->column);
     if (strcmp(e->step, "query") == 0 || strcmp(e->step, "projection") == 0 ||
         strcmp(e->step, "ffn_expand") == 0)
-        return row_sends(e, s->channels, at->row, at->column);
+        return row_sends(e, s->channels, p, at->column);
     if (strcmp(e->step, "ffn_contract") == 0)
-        return row_sends(e, s->hidden, at->row, at->column);
+        return row_sends(e, s->hidden, p, at->column);
     if (strcmp(e->step, "merge") == 0)
-        return e->index == 0 ? 0 : row_sends(e, s->merge_inputs, at->row, at->column);
+        return s->embeds
+                   ? 0
+                   : row_sends(e, s->merge_inputs, p - (at->row == 0 ? s->class_tokens : 0), at->column);
+    if (strcmp(e->step, "reduction") == 0)
+        return row_sends(e, (uint64_t)s->reduction * s->channels, keys, at->column) +
+               q * tokens_away(s, at->row);
+    if (strcmp(e->step, "key") == 0)
+        return s->reduction > 1 ? row_sends(e, s->channels, keys, at->column) : 0;
     if (strcmp(e->step, "scores") == 0 || strcmp(e->step, "context") == 0)
         return column_sends(e, at->row, at->column);
     if (strcmp(e->step, "norm1") == 0 || strcmp(e->step, "norm2") == 0)
-        return (s->v - 1) * 4 * share_of(s->tokens, s->u, at->row);
+        return (s->v - 1) * 4 * p;
+    if (strcmp(e->step, "reduction_norm") == 0)
+        return (s->v - 1) * 4 * keys;
     return 0;
+}
+
+/* Rows of the product of a step with weights. */
+static uint64_t product_rows(const struct expectation *e, const struct standing *at)
+{
+    const struct pim_allspark_partition *s = e->stage;
+    bool keys =
+        strcmp(e->step, "reduction") == 0 || strcmp(e->step, "key") == 0 || strcmp(e->step, "value") == 0;
+    bool merges = strcmp(e->step, "merge") == 0 && at->row == 0;
+    return share_of(keys ? s->key_tokens : s->tokens, s->u, at->row) - (merges ? s->class_tokens : 0);
 }
 
 static void check_node(void *context, const struct standing *at)
 {
     const struct expectation *e = context;
-    const struct pim_allspark_stage *s = e->stage;
+    const struct pim_allspark_partition *s = e->stage;
+    if (at->part != s)
+        return;
     const struct volume *volume = &e->ledger->volumes[(uint64_t)at->unit * e->ledger->phases + e->phase];
-    if (branch_of(s, &(struct standing){.group = at->group}, e->layer) == UINT32_MAX)
+    if (branch_of(&(struct standing){.group = at->group, .part = s, .stage = at->stage}, e->layer) ==
+        UINT32_MAX)
         return; /* the whole group has nothing to do in this layer */
-    bool active = branch_of(s, at, e->layer) != UINT32_MAX;
+    bool active = branch_of(at, e->layer) != UINT32_MAX;
     uint64_t k = 0, n = 0, sent = active ? expected_transfer(e, at) : 0,
              p = share_of(s->tokens, s->u, at->row);
     uint64_t d = s->head_channels, heads = share_of(s->heads, s->v, at->column), macs = 0;
     if (weights_of(e, at->column, &k, &n)) {
         if (s->ring > 1)
             sent += all_but_next(k * n, share_of(k * n, s->ring, (at->ring + 1) % s->ring));
-        macs = (p - (strcmp(e->step, "merge") == 0 && at->row == 0 ? s->class_tokens : 0)) * k * n;
+        macs = product_rows(e, at) * k * n;
         if (active && macs > 0)
             ck_assert_msg(volume->loaded_weights % (k * n) == 0,
                           "%" PRIu64 " bytes of weights loaded, a copy has %" PRIu64, volume->loaded_weights,
                           k * n);
     } else if (strcmp(e->step, "scores") == 0 || strcmp(e->step, "context") == 0) {
-        macs = heads * p * s->tokens * d;
+        macs = heads * p * s->key_tokens * d;
     }
     ck_assert_msg(volume->sent == sent,
                   "%s, %s, unit %" PRIu32 ": %" PRIu64 " bytes sent instead of %" PRIu64,
@@ -197,13 +236,58 @@ static int compare_messages(const void *left, const void *right)
     return a->tag < b->tag ? -1 : a->tag > b->tag;
 }
 
+/* The partition of a temporal layer of a stage; *layer is then counted from its first. */
+static const struct pim_allspark_partition *partition_of(const struct pim_allspark_stage *stage,
+                                                         uint32_t *layer)
+{
+    uint32_t index = 0;
+    for (; *layer >= stage->partition[index].layers; index++)
+        *layer -= stage->partition[index].layers;
+    ck_assert_uint_lt(index, stage->partitions);
+    return &stage->partition[index];
+}
+
+/* Before and after a shifted block, the tokens of the dependency graph go, with all channels, and nothing
+   else: half of what its lists hold goes each way. Where branches share nodes, some of it stays. */
+static void check_shift(const struct ledger *ledger, uint32_t phase, uint32_t index)
+{
+    const struct pim_allspark_plan *plan = &ledger->scenario->plan;
+    struct pim_dependency_graph graph;
+    struct pim_error error = {0};
+    uint64_t sent = 0, tokens = 0;
+    ck_assert(pim_dependency_graph_make(plan->network->transformer, index, &graph, &error) == PIM_OK);
+    for (uint32_t i = 0; i < graph.first[graph.branches]; i++)
+        tokens += graph.neighbours[i].tokens;
+    for (uint32_t unit = 0; unit < plan->hardware.width * plan->hardware.height; unit++)
+        sent += ledger->volumes[(uint64_t)unit * ledger->phases + phase].sent;
+    uint64_t all = tokens / 2 * plan->stage[index].partition[0].channels;
+    ck_assert_uint_gt(all, 0);
+    if (plan->stage[index].layers == 1)
+        ck_assert_uint_eq(sent, all);
+    ck_assert_uint_le(sent, all);
+    pim_dependency_graph_terminate(&graph);
+}
+
+/* The stage of the plan that has a block of a stage of the network, and the block's number in it. */
+static uint32_t plan_stage(const struct pim_allspark_plan *plan, uint32_t of, uint32_t *block)
+{
+    for (uint32_t i = 0; i < plan->stages; i++) {
+        const struct pim_allspark_stage *stage = &plan->stage[i];
+        if (stage->of != of || *block % stage->block_step != stage->first_block)
+            continue;
+        *block /= stage->block_step;
+        return i;
+    }
+    ck_abort_msg("no stage of the plan has the block");
+}
+
 /* All phases of all nodes; that no two messages have the same source, destination and tag; and the
    estimate. */
 static void check_volumes(const struct scenario *scenario)
 {
     struct ledger ledger;
     ledger_make(&ledger, scenario);
-    uint64_t cycles = 0, sum = 0, stepped = 0;
+    uint64_t cycles = 0, sum = 0, stepped = 0, shifts = 0, shifted = 0;
     struct pim_error error = {0};
     for (uint32_t phase = 0; phase < ledger.phases; phase++) {
         const struct pim_trace_phase *description = pim_trace_phase(scenario->trace, phase);
@@ -213,15 +297,26 @@ static void check_volumes(const struct scenario *scenario)
         for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
             parts += description->estimate_parts[part];
         ck_assert_uint_eq(parts, description->estimate_cycles);
+        char step[24] = "";
+        if (sscanf(description->name, "stage%" SCNu32 "/block%" SCNu32 "/%23[a-z]", &e.index, &e.block,
+                   step) == 3 &&
+            (strcmp(step, "shift") == 0 || strcmp(step, "unshift") == 0)) {
+            check_shift(&ledger, phase, e.index - 1);
+            shifts++;
+        }
         if (sscanf(description->name, "stage%" SCNu32 "/block%" SCNu32 "/layer%" SCNu32 "/%23s", &e.index,
                    &e.block, &e.layer, e.step) != 4)
             continue;
-        e.index--;
-        e.stage = &scenario->plan.stage[e.index];
+        e.index = plan_stage(&scenario->plan, e.index - 1, &e.block);
+        e.stage = partition_of(&scenario->plan.stage[e.index], &e.layer);
         stepped++;
         each_standing(&scenario->plan, e.index, check_node, &e);
     }
     ck_assert_uint_gt(stepped, 0);
+    const struct pim_transformer *transformer = scenario->network->transformer;
+    for (uint32_t i = 0; i < transformer->blocks; i++)
+        shifted += transformer->block[i].shifted;
+    ck_assert_uint_eq(shifts, 2 * shifted);
     ck_assert(pim_allspark_estimate(&scenario->plan, &cycles, &error) == PIM_OK);
     ck_assert_uint_eq(cycles, sum);
     if (ledger.send_count > 0)

@@ -6,6 +6,8 @@
 Suite *suite_channel_golden(void);
 Suite *suite_channel_stepped(void);
 Suite *suite_channel_check(void);
+Suite *suite_channel_stream(void);
+Suite *suite_channel_tensor(void);
 Suite *suite_channel_refusals(void);
 
 #endif

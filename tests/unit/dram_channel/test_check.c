@@ -2,6 +2,7 @@
 #include "tests/unit/dram_channel/check_runs.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
+#include "tools/command/dram_list.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -226,6 +227,30 @@ START_TEST(energy_per_bit)
     struct pim_dram_energy energy;
     pim_dram_energy_compute(&configuration.specification, &configuration.energy, &counters, 5000, &energy);
     ck_assert_double_eq_tol(energy.total, 0.88 * 128 * 1000, 1e-6);
+    ck_assert_double_eq(energy.write, 0); /* modelled, and there were none */
+    /* The paper gives energy per bit and nothing else. */
+    ck_assert(isnan(energy.activate) && isnan(energy.precharge) && isnan(energy.refresh) && isnan(energy.io));
+    ck_assert(isnan(energy.background) && isnan(energy.background_active) &&
+              isnan(energy.background_precharged));
+
+    static const char *const settings[] = {"energy.refresh_pj=1600", "energy.background_mw=2.5",
+                                           "energy.activate_pj=300", "energy.io_pj_per_bit=0.5", NULL};
+    configure(&configuration, "hbm2_pim", settings);
+    counters.commands[PIM_DRAM_WR] = 10;
+    counters.commands[PIM_DRAM_ACT] = 7;
+    counters.commands[PIM_DRAM_REF] = 3;
+    counters.commands[PIM_DRAM_REFPB] = 4;
+    pim_dram_energy_compute(&configuration.specification, &configuration.energy, &counters, 5000, &energy);
+    ck_assert_double_eq_tol(energy.activate, 2100, 1e-9);
+    ck_assert_double_eq_tol(energy.refresh, 1600 * 3 + 1600 * 4 / 16.0, 1e-9);
+    ck_assert_double_eq_tol(energy.background, 2.5 * 5000, 1e-9);
+    ck_assert_double_eq_tol(energy.io, 0.5 * 256 * 1010, 1e-9);
+    ck_assert_double_eq_tol(energy.total, 2100 + 5200 + 12500 + (2.68 + 0.5) * 256 * 1010, 1e-6);
+    ck_assert(isnan(energy.precharge) && isnan(energy.background_active));
+
+    configure(&configuration, "lpddr4_3200", NULL);
+    pim_dram_energy_compute(&configuration.specification, &configuration.energy, &counters, 5000, &energy);
+    ck_assert(isnan(energy.total) && isnan(energy.read));
 }
 END_TEST
 
@@ -233,7 +258,7 @@ END_TEST
  * A private bank cannot hide its row changes: 64 columns take 64 + tRTP + tRP + tRCD - 1 cycles. */
 static const struct {
     const char *preset;
-    const char *settings[3];
+    const char *settings[4];
     double least, most;
 } streams[] = {
     {"ddr4_2400r", {"dram.mapping=row bank rank column group pseudo channel"}, 0.95, 1},
@@ -243,9 +268,18 @@ static const struct {
     {"hbm2_pim_act1", {NULL}, 0.95, 1},
     {"hbm2_2000", {NULL}, 0.95, 1},
     {"pimbank_400", {NULL}, 0.95 * 64 / 82, 64.0 / 82},
+    /* Its row changes are hidden only by another bank behind the same port, */
+    {"pimbank_400", {"dram.banks=2", "dram.rows=4096", "dram.split_command_bus=true"}, 0.95, 1},
+    /* or by longer rows. */
+    {"pimbank_400", {"dram.row_bytes=8192", "dram.rows=1024"}, 0.95, 1},
     {"allspark_stack", {"dram.mapping=row column channel", "dram.channels=16"}, 0.95 * 64 / 82, 64.0 / 82},
     {"nicepim_stack", {"dram.mapping=row column channel", "dram.channels=16"}, 0.95 * 64 / 82, 64.0 / 82},
 };
+
+static void ignore(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
+{
+    (void)context, (void)request, (void)first_command, (void)completed;
+}
 
 START_TEST(stream_bandwidth)
 {
@@ -274,6 +308,45 @@ START_TEST(stream_bandwidth)
 }
 END_TEST
 
+/* With the mapping that each preset has, too, a stream reaches the peak when it changes bank groups. */
+START_TEST(interleaved_bandwidth)
+{
+    static const char *const few[] = {"dram.channels=4", NULL};
+    const char *preset = pim_dram_preset((size_t)_i)->name;
+    struct pim_dram_configuration configuration;
+    struct pim_error error = {PIM_OK, ""};
+    struct dram_list list;
+    configure(&configuration, preset, NULL);
+    if (configuration.specification.organization.channels > 16)
+        configure(&configuration, preset, few);
+    const struct pim_dram_organization *o = &configuration.specification.organization;
+    const uint32_t *parameter = configuration.specification.parameter;
+    const uint32_t buses = o->channels * o->pseudo_channels;
+    const struct dram_stream stream = {
+        .pattern = DRAM_INTERLEAVED, .count = UINT64_C(20000) * buses, .reads = 1, .rate = 1e6, .seed = 1};
+    ck_assert(dram_list_generate(&list, &stream, &configuration, &error) == PIM_OK);
+    uint64_t *arrived = malloc(list.count * sizeof *arrived);
+    const struct pim_dram_sink sink = {NULL, ignore, NULL};
+    struct pim_dram_memory *memory = pim_dram_memory_create(
+        &configuration.specification, &configuration.policy, &configuration.mapping, &sink);
+    ck_assert(memory && arrived);
+    ck_assert_uint_eq(pim_dram_memory_serve(memory, list.items, list.count, arrived), list.count);
+    const uint64_t cycles = pim_dram_memory_finish(memory);
+    const uint32_t step = parameter[PIM_DRAM_T_B] > parameter[PIM_DRAM_T_CCD_S] ? parameter[PIM_DRAM_T_B]
+                                                                                : parameter[PIM_DRAM_T_CCD_S];
+    double share = 20000.0 * step / (double)cycles;
+    double after_refresh = share / (1 - (double)parameter[PIM_DRAM_T_RFC] / parameter[PIM_DRAM_T_REFI]);
+    printf("%s, interleaved: %.4f of the peak, %.4f of the peak after refresh\n", preset, share,
+           after_refresh);
+    bool private_bank = o->bank_groups * o->banks == 1;
+    ck_assert_msg(after_refresh >= (private_bank ? 0.95 * 64 / 82 : 0.95), "%s: %g", preset, after_refresh);
+    ck_assert_msg(after_refresh <= (private_bank ? 64.0 / 82 : 1) + 0.01, "%s: %g", preset, after_refresh);
+    pim_dram_memory_destroy(memory);
+    dram_list_terminate(&list);
+    free(arrived);
+}
+END_TEST
+
 Suite *suite_channel_check(void)
 {
     Suite *suite = suite_create("channel_check");
@@ -287,6 +360,7 @@ Suite *suite_channel_check(void)
     tcase_add_test(cases, energy_of_currents);
     tcase_add_test(cases, energy_per_bit);
     tcase_add_loop_test(cases, stream_bandwidth, 0, sizeof streams / sizeof streams[0]);
+    tcase_add_loop_test(cases, interleaved_bandwidth, 0, presets);
     suite_add_tcase(suite, cases);
     return suite;
 }

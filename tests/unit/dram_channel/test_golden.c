@@ -264,5 +264,7 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, suite_channel_golden());
     srunner_add_suite(runner, suite_channel_stepped());
     srunner_add_suite(runner, suite_channel_check());
+    srunner_add_suite(runner, suite_channel_stream());
+    srunner_add_suite(runner, suite_channel_tensor());
     srunner_add_suite(runner, suite_channel_refusals());
 }

@@ -3,9 +3,11 @@ pimsim_test(test_dram_channel
   SOURCES ${dram_channel_folder}/support.c ${dram_channel_folder}/test_golden.c ${dram_channel_folder}/test_stepped.c
           ${dram_channel_folder}/stepped_controller.c ${dram_channel_folder}/test_check.c
           ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_refusals.c
-          ${PROJECT_SOURCE_DIR}/tools/command/dram_list.c
-  LINK pimsim_dram
-  SUITES channel_golden channel_stepped channel_check channel_refusals)
+          ${dram_channel_folder}/test_stream.c
+          ${PROJECT_SOURCE_DIR}/tools/command/dram_list.c ${PROJECT_SOURCE_DIR}/tools/command/dram_tensor.c
+          ${PROJECT_SOURCE_DIR}/tools/command/options.c ${dram_channel_folder}/test_tensor.c
+  LINK pimsim_dram pimsim_traces
+  SUITES channel_golden channel_stepped channel_check channel_stream channel_tensor channel_refusals)
 pimsim_test(test_dram_channel_long
   SOURCES ${dram_channel_folder}/support.c ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_long.c
   LINK pimsim_dram LABEL long

@@ -142,9 +142,12 @@ struct pim_noc_statistics list_run(const struct pim_noc_configuration *configura
             ck_abort_msg("packet %zu is not delivered", i);
     size_t nodes = (size_t)configuration->width * configuration->height;
     if (links) {
-        *links = calloc(nodes * 6, sizeof **links);
-        for (size_t i = 0; i < nodes * 6; i++)
-            (*links)[i] = pim_noc_link_flits(noc, (uint32_t)(i / 6), (enum pim_noc_direction)(i % 6));
+        *links = calloc(nodes * 12, sizeof **links);
+        for (size_t i = 0; i < nodes * 6; i++) {
+            enum pim_noc_direction direction = (enum pim_noc_direction)(i % 6);
+            (*links)[i] = pim_noc_link_flits(noc, (uint32_t)(i / 6), direction);
+            (*links)[nodes * 6 + i] = pim_noc_link_blocked_cycles(noc, (uint32_t)(i / 6), direction);
+        }
     }
     struct pim_noc_statistics statistics;
     pim_noc_get_statistics(noc, &statistics);

@@ -32,8 +32,8 @@ struct list list_read(const char *name);
 /*
  * Runs the stimulus on an own network without a kernel until nothing more happens, and fills in the answers.
  * Every `check_period` steps (0: only at the end) pim_noc_check() must hold. Fails the test when a packet is
- * not delivered, or delivered twice. `links`, when not NULL, receives the flits of all links, [node][6], to
- * be freed by the caller.
+ * not delivered, or delivered twice. `links`, when not NULL, receives the flits of all links, [node][6], and
+ * then their blocked cycles, to be freed by the caller.
  */
 struct pim_noc_statistics list_run(const struct pim_noc_configuration *configuration, struct list *list,
                                    unsigned check_period, uint64_t **links);

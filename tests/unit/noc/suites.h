@@ -8,6 +8,8 @@
 Suite *golden_suite(void);     /* measured lists of BookSim 2 */
 Suite *micro_suite(void);      /* small cases worked out cycle by cycle */
 Suite *run_length_suite(void); /* sleeping routers against stepped ones */
+Suite *blocked_suite(void);    /* blocked cycles of links */
+Suite *watchdog_suite(void);   /* stuck networks */
 Suite *network_suite(void);    /* configuration, kernel adapter, callbacks, statistics, reports */
 Suite *estimate_suite(void);   /* the ideal and the analytic fidelity */
 

@@ -116,6 +116,30 @@ START_TEST(zero_load_latency)
 }
 END_TEST
 
+/* One packet after the other from two corners to all nodes: every distance, every turn, and lengths on both
+ * sides of what counts as short. */
+START_TEST(zero_load_at_every_distance)
+{
+    static const uint64_t lengths[] = {1, 2, 8, 9, 20};
+    struct pim_noc_configuration configuration = standard();
+    configuration.routing_delay = (uint32_t)_i % 3;
+    configuration.speculative = _i / 3 % 2;
+    configuration.step_every_cycle = _i / 6;
+    struct list list = {0};
+    for (uint32_t i = 0; i < 5 * 128; i++)
+        list_add(&list, 130 * i, i % 128 < 64 ? 0 : 56, i % 64, lengths[i / 128]);
+    (void)list_run(&configuration, &list, 0, NULL);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct list_packet *packet = &list.packets[i];
+        uint64_t latency =
+            pim_noc_zero_load_latency(&configuration, packet->source, packet->destination, packet->flits);
+        ck_assert_uint_eq(packet->tail_arrived, packet->created + latency);
+        ck_assert_uint_eq(packet->head_arrived, packet->tail_arrived - (packet->flits - 1));
+    }
+    list_free(&list);
+}
+END_TEST
+
 START_TEST(collisions)
 {
     static const struct {
@@ -315,6 +339,7 @@ Suite *micro_suite(void)
     TCase *tests = tcase_create("micro");
     tcase_add_test(tests, single_packets);
     tcase_add_test(tests, zero_load_latency);
+    tcase_add_loop_test(tests, zero_load_at_every_distance, 0, 3 * 2 * 2);
     tcase_add_test(tests, collisions);
     tcase_add_test(tests, credit_limited_stream);
     tcase_add_test(tests, back_to_back);

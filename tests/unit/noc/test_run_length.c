@@ -90,10 +90,11 @@ static void expect_equal_runs(struct pim_noc_configuration configuration, const 
     configuration.step_every_cycle = true;
     struct pim_noc_statistics stepped = list_run(&configuration, &slow, 997, &slow_links);
     list_expect_same(&slow, &fast, what);
-    for (size_t i = 0; i < (size_t)configuration.width * configuration.height * 6; i++)
-        ck_assert_msg(fast_links[i] == slow_links[i],
-                      "%s: node %zu, direction %zu: %llu flits instead of %llu", what, i / 6, i % 6,
-                      (unsigned long long)fast_links[i], (unsigned long long)slow_links[i]);
+    size_t links = (size_t)configuration.width * configuration.height * 6;
+    for (size_t i = 0; i < links * 2; i++)
+        ck_assert_msg(fast_links[i] == slow_links[i], "%s: node %zu, direction %zu: %llu %s instead of %llu",
+                      what, i % links / 6, i % 6, (unsigned long long)fast_links[i],
+                      i < links ? "flits" : "blocked cycles", (unsigned long long)slow_links[i]);
     ck_assert_uint_eq(quick.flit_hops, stepped.flit_hops);
     free(fast_links);
     free(slow_links);
@@ -230,14 +231,16 @@ START_TEST(links_agree_meanwhile)
                 pim_noc_send(networks[i], list.packets[sent].source, list.packets[sent].destination,
                              list.packets[sent].flits, sent);
         (void)pim_kernel_run(kernel, 2 * cycle);
-        for (uint32_t link = 0; link < 16 * 6; link++) {
-            enum pim_noc_direction direction = (enum pim_noc_direction)(link % 6);
-            uint64_t found = pim_noc_link_flits(networks[0], link / 6, direction);
-            uint64_t expected = pim_noc_link_flits(networks[1], link / 6, direction);
+        for (uint32_t i = 0; i < 16 * 6 * 2; i++) {
+            enum pim_noc_direction direction = (enum pim_noc_direction)(i / 2 % 6);
+            uint64_t (*count)(const struct pim_noc *, uint32_t, enum pim_noc_direction) =
+                i % 2 ? pim_noc_link_blocked_cycles : pim_noc_link_flits;
+            uint64_t found = count(networks[0], i / 12, direction);
+            uint64_t expected = count(networks[1], i / 12, direction);
             if (found != expected)
-                ck_abort_msg("case %d, cycle %llu, node %u, direction %u: %llu flits instead of %llu", _i,
-                             (unsigned long long)cycle, link / 6, link % 6, (unsigned long long)found,
-                             (unsigned long long)expected);
+                ck_abort_msg("case %d, cycle %llu, node %u, direction %u: %llu %s instead of %llu", _i,
+                             (unsigned long long)cycle, i / 12, i / 2 % 6, (unsigned long long)found,
+                             i % 2 ? "blocked cycles" : "flits", (unsigned long long)expected);
         }
     }
     ck_assert(pim_noc_idle(networks[1]));

@@ -45,7 +45,7 @@ static const struct {
     const char *name, *items, *message;
 } bad[] = {
     {"noc.flitbits", "1", "the nearest is noc.flit_bits"},
-    {"noc.link_bits_per_cycle", "1", "unknown key"},
+    {"noc.no_such_key", "1", "unknown key"},
     {"network.imag", "1", "the nearest is network.image"},
     {"noc. flit_bits", "1", "no key of the hardware configuration"},
     {"noc.flit_bits", "", "a value is missing"},

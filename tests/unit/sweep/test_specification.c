@@ -21,7 +21,7 @@ START_TEST(test_everything)
         "  noc = { flit_bits = \"1:30:log8\"; fidelity = [\"flit\", \"ideal\"]; };\n"
         "  dram = { trcd_ns = [14.0, 18.5]; refresh = [true, false]; rows = 0x1000; }; };\n"
         "zip = { one = { pe = { rows = [8, 16]; columns = [\"4:8:4\"]; }; };\n"
-        "        two = { unit = { window = [4, 8]; }; }; };\n"
+        "        two = { unit = { window = [4, 8]; }; acu = { elements_per_cycle = [8, 8]; }; }; };\n"
         "constraints = [\"pe.rows > 1\", \"noc.flit_bits > 1\"];\n"
         "repeats = 3; seed = 7; until = 1000; noc = \"analytic\"; mapping = \"once\";\n";
     static const char *const names[] = {"network.image", "noc.flit_bits", "noc.fidelity", "dram.trcd_ns",
@@ -51,6 +51,7 @@ START_TEST(test_everything)
     ck_assert_uint_eq(sweep.axes[6].key_count, 2);
     ck_assert_str_eq(sweep.axes[6].keys[1].name, "pe.columns");
     ck_assert_str_eq(sweep.axes[6].keys[1].values[1].text, "8");
+    ck_assert_uint_eq(sweep.axes[7].key_count, 2); /* a value may stand twice beside one that differs */
     ck_assert_uint_eq(sweep.conditions.count, 2);
     ck_assert_uint_eq(sweep.repeats, 3);
     ck_assert_uint_eq(sweep.seed, 7);
@@ -80,6 +81,8 @@ static const struct {
      ":3: noc.flit_bits is an axis twice"},
     {SOURCE "zip = { a = { pe = { rows = [1, 2];\n columns = [1]; }; }; };",
      ":3: pe.columns has 1 values, pe.rows before it 2"},
+    {SOURCE "zip = { a = { pe = { rows = [8, 16, 8]; columns = [4, 4, 4]; }; }; };",
+     ":2: pe.rows: the value 8 stands twice, with the same values of the keys zipped with it"},
     {SOURCE "zip = { a = 3; };", ":2: zip: a is no group of keys"},
     {SOURCE "zip = { a = { }; };", ":2: zip: a is empty"},
     {SOURCE "repeats = 0;", ":2: repeats: an integer from 1 to 1000000"},

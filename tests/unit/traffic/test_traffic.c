@@ -277,6 +277,94 @@ START_TEST(impossible_rates_are_refused)
 }
 END_TEST
 
+/* --- classes and tags --- */
+
+START_TEST(lists_may_have_classes_and_tasks)
+{
+    struct pim_noc_configuration noc = mesh(4, 4);
+    struct pim_packet_list list;
+    struct pim_error error = {0};
+    noc.classes = 2;
+    noc.class_channels[0] = 3;
+    noc.class_channels[1] = 5;
+    write_list("cycle,source,destination,flits,task,class\n0,1,2,3,7,1\n1,2,1,1,,0\n");
+    ck_assert_msg(pim_packet_list_read(list_path, &noc, &list, &error) == PIM_OK, "%s", error.text);
+    ck_assert(list.packets[0].tag.class == 1 && list.packets[0].tag.task == 7);
+    ck_assert(list.packets[1].tag.class == 0 && list.packets[1].tag.task == PIM_NOC_NO_TASK);
+    struct pim_noc_delivery deliveries[2];
+    struct pim_traffic_result result;
+    ck_assert_int_eq(pim_traffic_replay(&noc, &list, deliveries, &result, &error), PIM_OK);
+    ck_assert_uint_eq(result.packets, 2);
+    pim_traffic_result_terminate(&result);
+    pim_packet_list_terminate(&list);
+    write_list("cycle,source,destination,flits,class\n0,1,2,3,2\n");
+    ck_assert_int_eq(pim_packet_list_read(list_path, &noc, &list, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(
+        strstr(error.text, ":2: column 5 (class) is '2': allowed are integers from 0 to 1"));
+    write_list("cycle,source,destination,flits,colour\n0,1,2,3,2\n");
+    ck_assert_int_eq(pim_packet_list_read(list_path, &noc, &list, &error), PIM_BAD_INPUT);
+    ck_assert_int_eq(unlink(list_path), 0);
+}
+END_TEST
+
+/* Shares add up to the whole, and each class has its own rate, sizes and latency. */
+START_TEST(classes_are_counted_apart)
+{
+    struct pim_noc_configuration noc = mesh(8, 8);
+    noc.classes = 2;
+    noc.class_channels[0] = 2;
+    noc.class_channels[1] = 6;
+    const struct pim_traffic_class classes[] = {
+        {.pattern = PIM_PATTERN_NEIGHBOR, .rate = 0.05, .network_class = 0},
+        {.pattern = PIM_PATTERN_UNIFORM,
+         .rate = 0.1,
+         .sizes = 1,
+         .size = {5},
+         .weight = {1},
+         .network_class = 1},
+    };
+    struct pim_traffic_configuration traffic = quick(classes);
+    traffic.class_count = 2;
+    struct pim_traffic_result result;
+    struct pim_error error = {0};
+    ck_assert_msg(pim_traffic_measure(&noc, &traffic, &result, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_eq(result.share_count, 2);
+    ck_assert_uint_eq(result.shares[0].packets + result.shares[1].packets, result.packets);
+    ck_assert_uint_eq(result.shares[0].offered_flits + result.shares[1].offered_flits, result.offered_flits);
+    ck_assert_double_eq_tol(rate_of(result.shares[0].offered_flits, &result, 64), 0.05, 0.002);
+    ck_assert_double_eq_tol(rate_of(result.shares[1].offered_flits, &result, 64), 0.1, 0.004);
+    ck_assert_double_eq_tol(rate_of(result.shares[1].accepted_flits, &result, 64), 0.1, 0.004);
+    ck_assert_double_eq_tol(pim_histogram_mean(&result.shares[0].latency), 24.5, 0.7); /* zero load: 24.5 */
+    ck_assert_double_gt(pim_histogram_mean(&result.shares[1].latency), 37.25);         /* zero load */
+    pim_traffic_result_terminate(&result);
+    noc.classes = 0;
+    ck_assert_int_eq(pim_traffic_measure(&noc, &traffic, &result, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "traffic of class 1"));
+}
+END_TEST
+
+/* The flows of a matrix send packets of the sizes asked for, at the rates of the matrix. */
+START_TEST(a_matrix_has_sizes_and_bursts)
+{
+    struct pim_noc_configuration noc = mesh(4, 4);
+    const struct pim_traffic_flow flows[] = {{0, 5, 0.25}, {3, 12, 0.125}};
+    const struct pim_traffic_class like = {.sizes = 1, .size = {4}, .weight = {1}, .on = 0.05, .off = 0.05};
+    struct pim_traffic_configuration traffic = quick(NULL);
+    traffic.class_count = 0;
+    traffic.flows = flows;
+    traffic.flow_count = 2;
+    traffic.flow_class = &like;
+    traffic.sample = 40000;
+    struct pim_traffic_result result;
+    struct pim_error error = {0};
+    ck_assert_int_eq(pim_traffic_measure(&noc, &traffic, &result, &error), PIM_OK);
+    ck_assert_double_eq_tol(rate_of(result.offered_flits, &result, 1), 0.375, 0.02);
+    ck_assert_uint_eq(result.noc.flits_sent, 4 * result.noc.packets_sent);
+    ck_assert_uint_eq(result.shares[0].packets, result.packets);
+    pim_traffic_result_terminate(&result);
+}
+END_TEST
+
 static Suite *suite(const char *name, TCase *tests)
 {
     Suite *made = suite_create(name);
@@ -295,6 +383,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(lists, a_list_is_replayed_to_the_cycle);
     tcase_add_loop_test(lists, bad_lists_are_refused_with_their_row, 0,
                         sizeof bad_lists / sizeof bad_lists[0]);
+    tcase_add_test(lists, lists_may_have_classes_and_tasks);
     srunner_add_suite(runner, suite("traffic_lists", lists));
     TCase *measure = tcase_create("measure");
     tcase_add_test(measure, uniform_traffic_is_where_booksim_has_it);
@@ -303,5 +392,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(measure, the_seed_decides_everything);
     tcase_add_test(measure, a_matrix_sends_what_it_says);
     tcase_add_test(measure, impossible_rates_are_refused);
+    tcase_add_test(measure, classes_are_counted_apart);
+    tcase_add_test(measure, a_matrix_has_sizes_and_bursts);
     srunner_add_suite(runner, suite("traffic_measure", measure));
 }

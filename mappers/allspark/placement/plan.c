@@ -1,0 +1,55 @@
+/* The placement of a plan: binds the branches of every stage to the places of its temporal layers. */
+#include "mappers/allspark/mapping.h"
+#include "mappers/allspark/placement/placement.h"
+
+#include <stdlib.h>
+
+/* The temporal layers of a stage, one after another; to be freed, NULL when memory is out. */
+static struct pim_placement_layer *layers_of(const struct pim_allspark_stage *stage)
+{
+    struct pim_placement_layer *layers = calloc((size_t)stage->layers + 1, sizeof *layers);
+    uint32_t count = 0;
+    for (uint32_t i = 0; layers && i < stage->partitions; i++) {
+        const struct pim_allspark_partition *part = &stage->partition[i];
+        for (uint32_t layer = 0; layer < part->layers; layer++)
+            layers[count++] = (struct pim_placement_layer){.u = part->u,
+                                                           .v = part->v,
+                                                           .stacked = part->slots,
+                                                           .branches = pim_branches_of_layer(part, layer)};
+    }
+    return layers;
+}
+
+enum pim_status pim_allspark_placement(const struct pim_allspark_plan *plan, uint32_t stage,
+                                       uint32_t *slot_of, struct pim_placement_report *report,
+                                       struct pim_error *error)
+{
+    if (plan->stage[stage].partition[0].branches == 1) { /* the global blocks of Twins have one, too */
+        *report = (struct pim_placement_report){.branches = 1};
+        if (slot_of)
+            slot_of[0] = 0;
+        return PIM_OK;
+    }
+    struct pim_placement_layer *layers = layers_of(&plan->stage[stage]);
+    if (!layers)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the placement");
+    enum pim_status status = pim_placement_of_stage(plan->network->transformer, plan->stage[stage].of,
+                                                    plan->hardware.height, plan->hardware.width, layers,
+                                                    plan->stage[stage].layers, slot_of, report, error);
+    free(layers);
+    return status;
+}
+
+enum pim_status pim_plan_place(struct pim_allspark_plan *plan, struct pim_error *error)
+{
+    for (uint32_t i = 0; i < plan->stages; i++) {
+        struct pim_placement_report report;
+        struct pim_allspark_stage *stage = &plan->stage[i];
+        stage->slot_of = calloc((size_t)stage->partition[0].branches + 1, sizeof *stage->slot_of);
+        if (!stage->slot_of)
+            return pim_fail(error, PIM_NO_MEMORY, "out of memory for the placement");
+        if (pim_allspark_placement(plan, i, stage->slot_of, &report, error) != PIM_OK)
+            return error->status;
+    }
+    return PIM_OK;
+}

@@ -1,0 +1,151 @@
+// Looks at pages of pimsim report in headless Chromium: no error and no request, charts drawn, both themes, both widths
+// without horizontal scrolling, print, pointer and keyboard, hostile names. Pictures go beside the pages.
+//
+//     node page.mjs CHROMIUM FOLDER          FOLDER holds what tests/report/browser made
+import assert from "node:assert/strict";
+import {join} from "node:path";
+import {pathToFileURL} from "node:url";
+import {chromium} from "../../tools/report/node_modules/playwright-core/index.mjs";
+
+const [executablePath, folder] = process.argv.slice(2);
+const browser = await chromium.launch({executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]});
+let checks = 0;
+const check = (condition, what) => {
+    checks += 1;
+    assert.ok(condition, what);
+};
+
+// Opens a page; what it must not do is noted in `faults`.
+async function open(name, width, colorScheme) {
+    const context = await browser.newContext({viewport: {width, height: 900}, colorScheme, offline: true});
+    context.setDefaultTimeout(120000); // machines may be busy
+    const page = await context.newPage();
+    const faults = [];
+    page.on("console", (message) => { if (["error", "warning"].includes(message.type())) faults.push(message.text()); });
+    page.on("pageerror", (error) => faults.push(String(error)));
+    page.on("request", (request) => { if (!request.url().startsWith("file:") || !request.url().endsWith(`${name}.html`)) faults.push(request.url()); });
+    await page.goto(pathToFileURL(join(folder, `${name}.html`)).href);
+    await page.waitForFunction(() => document.documentElement.dataset.ready === "yes" &&
+        [...document.querySelectorAll("figure .drawing")].every((place) => place.childElementCount > 0), null, {timeout: 120000});
+    return {page, faults, close: () => context.close()};
+}
+
+// For each chart: how many marks, how many of them have a size, how many an accessible name; its title.
+const charts = (page) => page.evaluate(() => [...document.querySelectorAll("figure[data-chart]")].map((figure) => {
+    const marks = [...figure.querySelectorAll(".mark")];
+    return {name: figure.dataset.chart, title: figure.querySelector("h3").textContent, marks: marks.length,
+            seen: marks.filter((mark) => { const box = mark.getBoundingClientRect(); return box.width + box.height > 0; }).length,
+            named: marks.filter((mark) => (mark.getAttribute("aria-label") ?? "").length > 3).length,
+            bad: /NaN|undefined|null|Infinity/.test(figure.textContent) || marks.some((mark) => /NaN|undefined|Infinity/.test(mark.outerHTML)),
+            stops: marks.filter((mark) => mark.tabIndex === 0).length};
+}));
+
+const EXPECTED = {
+    run: {mesh: 256 + 960, steps: 20, phases: 126, estimate: 100, dram: 6, energy: 6},
+    sweep: {curve: 16, "curve-small": 16, estimate: 40},
+    several: {mesh: 256 + 960, runs: 8, "energy-runs": 6, steps: 20, phases: 126, curve: 16},
+    validate: {estimate: 100, steps: 20, phases: 126},
+    hostile: {mesh: 256 + 960, phases: 126},
+};
+
+for (const [name, expected] of Object.entries(EXPECTED)) {
+    for (const [width, theme] of [[1280, "light"], [400, "light"], [1280, "dark"], [400, "dark"]]) {
+        const {page, faults, close} = await open(name, width, theme);
+        const where = `${name}, ${width}, ${theme}`;
+        const found = await charts(page);
+        for (const [chart, least] of Object.entries(expected)) {
+            const own = found.filter((one) => one.name === chart);
+            check(own.length > 0, `${where}: no chart ${chart}`);
+            for (const one of own) {
+                check(one.marks >= least, `${where}: ${chart} has ${one.marks} marks, not ${least}`);
+                check(one.seen >= 0.9 * one.marks, `${where}: ${chart}: only ${one.seen} of ${one.marks} marks have a size`);
+                check(one.named === one.marks, `${where}: ${chart}: marks without a name`);
+                check(one.stops === 1, `${where}: ${chart}: ${one.stops} stops of the tabulator key`);
+            }
+        }
+        check(found.every((one) => one.title.length > 3 && !one.bad), `${where}: a chart shows what is no figure: ${JSON.stringify(found.filter((one) => one.bad))}`);
+        const size = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+        check(size[0] <= size[1], `${where}: ${size[0]} pixels wide in ${size[1]}`);
+        const luminance = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0));
+        check(theme === "dark" ? luminance < 200 : luminance > 600, `${where}: background of ${luminance}`);
+        await page.screenshot({path: join(folder, `${name}-${width}-${theme}.png`), fullPage: true});
+        check(faults.length === 0, `${where}: ${faults.join("; ")}`);
+        await close();
+    }
+}
+
+{ // keyboard and pointer, on the map
+    const {page, faults, close} = await open("run", 1280, "light");
+    const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.tagName);
+    const tip = () => page.evaluate(() => { const one = document.querySelector(".tip"); return one && !one.hidden ? one.textContent : ""; });
+    let presses = 0;
+    for (; presses < 6 && !(await focused()).startsWith("Node (0,0)"); presses++) await page.keyboard.press("Tab");
+    check(presses < 6, "the map is not reached by the tabulator key");
+    check((await tip()).includes("PE array busy"), "no figures at the focus");
+    await page.keyboard.press("ArrowRight");
+    check((await focused()).startsWith("Link (0,0) \u2192 (1,0)") || (await focused()).startsWith("Link (1,0) \u2192 (0,0)"), `right of a node is ${await focused()}`);
+    check(/utilization\d/.test(await tip()), "no figures of a link at the focus");
+    await page.keyboard.press("End");
+    check((await focused()).startsWith("Link"), "End does not lead to the last mark");
+    await page.keyboard.press("Home");
+    check((await focused()).startsWith("Node (0,0)"), "Home does not lead to the first mark");
+    await page.keyboard.press("Escape");
+    check(await tip() === "", "Escape leaves the figures");
+    await page.keyboard.press("Tab"); // leaves the chart at once
+    check(!(await focused()).startsWith("Node") && !(await focused()).startsWith("Link"), "a chart is more than one stop");
+    await page.locator("figure[data-chart=phases] .mark").nth(200).hover();
+    check(/estimate/.test(await tip()), "no figures under the pointer");
+    const before = await page.locator("figure[data-chart=mesh] .ramp").nth(1).textContent();
+    await page.locator("figure[data-chart=mesh] select").first().selectOption("3");
+    check(await page.locator("figure[data-chart=mesh] .ramp").nth(1).textContent() !== before, "another activity changes nothing");
+    await page.emulateMedia({media: "print", colorScheme: "dark"});
+    check(await page.locator(".controls").first().isVisible() === false, "controls are printed");
+    check(await page.evaluate(() => getComputedStyle(document.body).backgroundColor) === "rgb(255, 255, 255)", "print is not light");
+    const pdf = await page.pdf({format: "A4", path: join(folder, "run.pdf"), printBackground: true});
+    check(pdf.length > 20000, "nothing is printed");
+    check(faults.length === 0, faults.join("; "));
+    await close();
+}
+
+{ // links by the share of time they are blocked
+    const {page, faults, close} = await open("blocked", 1280, "light");
+    const figure = page.locator("figure[data-chart=mesh]");
+    await figure.locator("select").nth(1).selectOption("blocked");
+    const title = await figure.locator("h3").textContent();
+    check(title.includes("is blocked 2.2"), `the busiest link is used 22 % and blocked a tenth of that: "${title}"`);
+    check(/blocked: 2\.2/.test(await figure.locator(".mark[aria-label^='Link (0,1) \u2192 (0,0)']").getAttribute("aria-label")), "no blocked share in the figures of a link");
+    check(faults.length === 0, faults.join("; "));
+    await close();
+}
+
+{ // a sweep: metric, axis, curves
+    const {page, faults, close} = await open("sweep", 1280, "light");
+    const figure = page.locator("figure[data-chart=curve]");
+    const title = () => figure.locator("h3").textContent();
+    const first = await title();
+    check(first.startsWith("cycles:") && first.includes("knee"), `no knee in "${first}"`);
+    check((await figure.locator("figcaption").textContent()).includes("farthest from the straight line"), "the rule of the knee is not stated");
+    await figure.locator("select").nth(0).selectOption("noc.average_packet_latency");
+    check((await title()).startsWith("noc.average_packet_latency:"), `another metric: "${await title()}"`);
+    await figure.locator("select").nth(1).selectOption("dram.trcd_ns");
+    await figure.locator("select").nth(2).selectOption("noc.flit_bits");
+    check(await figure.locator(".mark").count() === 24, `${await figure.locator(".mark").count()} marks of 8 curves with 3 points`);
+    check(await figure.locator(".swatches li").count() === 8, "the legend does not follow");
+    await figure.locator("select").nth(2).selectOption("");
+    check(await figure.locator(".mark").count() === 3, "one curve has not its 3 points");
+    check(await figure.locator("select").count() === 5, "no choice for the axes that are fixed");
+    check(faults.length === 0, faults.join("; "));
+    await close();
+}
+
+for (const name of ["hostile", "little"]) {
+    const {page, faults, close} = await open(name, 400, "light");
+    check(await page.evaluate(() => window.broken) === undefined, `${name}: a name of a result ran`);
+    check(await page.locator("img, iframe, body script:not(#results):not(:last-of-type)").count() === 0, `${name}: a name became markup`);
+    if (name === "hostile") check((await page.locator(".lead").textContent()).includes("</script><script>window.broken=1"), "the name is not shown as it is");
+    check(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), `${name}: horizontal scrolling`);
+    check(faults.length === 0, `${name}: ${faults.join("; ")}`);
+    await close();
+}
+await browser.close();
+console.log(`${checks} checks`);

@@ -1,0 +1,111 @@
+// What the page computes, without a browser: node --test tests/report/units.mjs
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import {compact, energy, figure, integer, share, si, signedPercent, unitOf} from "../../tools/report/source/format.js";
+import {classBounds, classOf, logTicks, nearest, placeLinks} from "../../tools/report/source/geometry.js";
+import {findKnee} from "../../tools/report/source/knee.js";
+import {groupSteps, tilePhases} from "../../tools/report/source/run-data.js";
+import {curves, readSweep} from "../../tools/report/source/sweep-data.js";
+
+test("figures have separators, prefixes and units, and what is not there is n/a", () => {
+    assert.equal(integer(1106896), "1,106,896");
+    assert.equal(integer(null), "n/a");
+    assert.equal(integer(NaN), "n/a");
+    assert.equal(figure(195.0975), "195.1");
+    assert.equal(figure(1294598), "1,294,598");
+    assert.equal(share(0.2196), "22.0\u00a0%");
+    assert.equal(share(undefined), "n/a");
+    assert.equal(share(0.000441), "0.044\u00a0%");
+    assert.equal(share(0), "0.0\u00a0%");
+    assert.equal(signedPercent(-4.8), "\u22124.8\u00a0%");
+    assert.equal(signedPercent(0.01), "0.0\u00a0%");
+    assert.equal(energy(21457978400), "21.46\u00a0mJ");
+    assert.equal(si(1e3, "Hz"), "1\u00a0kHz");
+    assert.equal(compact(1200000), "1.2M");
+    assert.equal(compact(0), "0");
+    assert.equal(unitOf("dram.row_cycles"), "memory cycles");
+    assert.equal(unitOf("steps.merge.cycles"), "logic cycles");
+    assert.equal(unitOf("noc.p99_packet_latency"), "network cycles");
+    assert.equal(unitOf("energy_pj.noc"), "pJ");
+});
+
+test("the knee is the point farthest from the chord", () => {
+    const curve = [[8, 3027911], [16, 1871446], [24, 1489292], [32, 1294598], [48, 1145922], [64, 1106896], [96, 1083000], [256, 1059742]];
+    assert.equal(findKnee(curve, true), 3);
+    // by hand: x 0,1,2,3 of y 0,8,9,10: distances to the chord are |8 - 10/3| and |9 - 20/3|
+    assert.equal(findKnee([[0, 0], [1, 8], [2, 9], [3, 10]], false), 1);
+});
+
+test("no knee: a line, few points, a curve that turns, a flat one", () => {
+    assert.equal(findKnee([[0, 0], [1, 1], [2, 2], [3, 3]], false), -1);
+    assert.equal(findKnee([[1, 10], [2, 1], [3, 0]], false), -1);
+    assert.equal(findKnee([[1, 10], [2, 1], [3, 5], [4, 0]], false), -1);
+    assert.equal(findKnee([[1, 5], [2, 5], [3, 5], [4, 5]], false), -1);
+});
+
+test("phases tile the run, and their parts are their time", () => {
+    const by = (matrix, waiting) => ({matrix, vector: 0, memory: 0, network: 0, waiting});
+    const tiles = tilePhases([
+        {name: "a/x", end_cycle: 100, estimate_cycles: 90, units: 2, unit_cycles_by: by(150, 50)},
+        {name: "a/y", end_cycle: 80, estimate_cycles: 10, units: 2, unit_cycles_by: by(10, 0)}, // ends before the first
+        {name: "b/x", end_cycle: 160, estimate_cycles: 70, units: 1, unit_cycles_by: by(0, 0)}]);
+    assert.deepEqual(tiles.map((tile) => tile.cycles), [100, 0, 60]);
+    assert.deepEqual(tiles[0].parts, [75, 0, 0, 0, 25]);
+    assert.deepEqual(tiles[2].parts, [0, 0, 0, 0, 60]); // no unit told: waiting
+    const steps = groupSteps(tiles);
+    assert.deepEqual(steps.map((step) => [step.name, step.cycles, step.phases, step.estimate]), [["x", 160, 2, 160], ["y", 0, 1, 10]]);
+});
+
+test("classes cover the largest value in round steps", () => {
+    for (const most of [0, 1e-6, 0.22, 0.3, 1, 7, 1234]) {
+        const bounds = classBounds(most);
+        assert.equal(bounds.length, 8);
+        assert.ok(bounds[7] >= most && bounds[7] <= Math.max(most, 1) * 2.001);
+        assert.equal(classOf(bounds, 0), 0);
+        assert.equal(classOf(bounds, bounds[7]), 7);
+    }
+    assert.equal(classBounds(0.22)[0], 0.03);
+});
+
+test("ticks of a logarithmic axis lie in it and are not more than there is room for", () => {
+    assert.deepEqual(logTicks(900, 60000, 6), [1000, 2000, 5000, 10000, 20000, 50000]);
+    assert.deepEqual(logTicks(900, 60000, 2), [1000, 10000]);
+});
+
+test("arrow keys go to the nearest mark in their direction", () => {
+    const grid = [[0, 0], [10, 0], [20, 1], [0, 10], [11, 10]];
+    assert.equal(nearest(grid, 0, [1, 0]), 1);
+    assert.equal(nearest(grid, 1, [1, 0]), 2);
+    assert.equal(nearest(grid, 1, [0, 1]), 4);
+    assert.equal(nearest(grid, 0, [-1, 0]), -1);
+});
+
+test("links lie between their nodes, directions side by side, wrap-arounds outside", () => {
+    const [right, left, down, wrap, skip] = placeLinks([{from: 0, to: 1, blocked_cycles: 5}, {from: 1, to: 0}, {from: 0, to: 4},
+        {from: 3, to: 0}, {from: 0, to: 2}], 4, 4, 50);
+    assert.deepEqual([skip.x, skip.y, skip.rotate], [0.5, 0.32, 90]);
+    assert.deepEqual([right.x, right.y, right.rotate, right.blocked], [0.5, 0.13, 90, 0.1]);
+    assert.deepEqual([left.x, left.y, left.rotate], [0.5, -0.13, 270]);
+    assert.deepEqual([down.x, down.y, down.rotate], [-0.13, 0.5, 180]);
+    assert.deepEqual([wrap.x, wrap.y, wrap.rotate], [3.5, 0.13, 90]);
+    assert.ok(Number.isNaN(left.blocked));
+});
+
+const point = (id, settings, values, more) => ({id, trace: "t", network: null, mapper: null, repeat: 0, status: "done", error: null, settings, values, ...more});
+
+test("a sweep: axes that vary, zips as one, curves in the order of values", () => {
+    const data = readSweep({pimsim: "0", name: "", total: 5, axes: [["noc.flit_bits"], ["pe.rows", "pe.columns"], ["dram.page"]], statistics: ["cycles", "work.macs", "time_ns"], points: [
+        point(0, [64, 8, 8, "open"], [10, 100, 5]), point(1, [8, 8, 8, "open"], [40, 100, 20]), point(2, [64, 16, 16, "open"], [9, 100, 4]),
+        point(3, [8, 16, 16, "open"], [39, 100, null]), point(4, [16, 8, 8, "open"], [], {status: "deadlock", error: "x"})]});
+    assert.deepEqual(data.axes.map((axis) => [axis.name, axis.numeric, axis.logarithmic, axis.values.length]),
+        [["noc.flit_bits", true, true, 3], ["pe.rows + pe.columns", true, false, 2]]);
+    assert.equal(data.failed.length, 1);
+    const [bits, array] = data.axes;
+    const throughput = data.metrics.find((metric) => metric.name === "throughput"), cycles = data.metrics[0];
+    assert.equal(cycles.name, "cycles");
+    const lines = curves(data, cycles, bits, array, new Map());
+    assert.deepEqual(lines.map((line) => [line.name, line.points.map((one) => [one.x, one.y])]),
+        [["8", [[8, 40], [64, 10]]], ["16", [[8, 39], [64, 9]]]]);
+    assert.deepEqual(curves(data, throughput, bits, null, new Map([[array, "16"]])).map((line) => line.points.map((one) => [one.x, one.y])),
+        [[[64, 25e9]]]);
+});

@@ -1,0 +1,403 @@
+/*
+ * Rules that only the general routers have: output speedup, classes, workload balance, adaptive choice; the
+ * network under a kernel; who waits; what is refused.
+ */
+#include "tests/unit/noc_general/suites.h"
+#include "tests/unit/noc_general/support.h"
+
+#include "models/noc/general.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Worms 0->2 and 1->3, both with flits at router 1 from cycle 7 on, want the link 1->2; A has the switch in 9
+ * for the first time, B in 10. Without output speedup they win in turn: A's flits leave in 9, 11, 13, 15, 17,
+ * B's in 10, 12, 14, 16, 18. With output speedup 2 the west input uses crossbar output 1 of each port, the
+ * terminal's 0: both win in every cycle, A until 13 and B until 14, and wait behind the crossbar, A before B:
+ * A's flits leave in 9, 10, 12, 14, 16, B's in 11, 13, 15, 17, 18. They can be used at router 2 3 cycles
+ * later, where the west input passes one of them a cycle, terminal and east in turn: without speedup A in
+ * 14, 16, 18, 20, 22 and B in 15, 17, 19, 21, 23; with it A in 14, 15, 17, 19, 21 and B in 16, 18, 20, 22,
+ * 23. The terminal has a flit 3 cycles after it won; B's head needs 5 cycles and 3 more, its tail 3 and 3.
+ */
+START_TEST(output_speedup)
+{
+    for (uint32_t speedup = 1; speedup <= 2; speedup++) {
+        struct pim_noc_configuration configuration = general_mesh();
+        configuration.output_speedup = speedup;
+        struct list list = {0};
+        list_add(&list, 0, 0, 2, 5);
+        list_add(&list, 5, 1, 3, 5);
+        run(&configuration, &list, (struct run_options){.check_period = 1});
+        ck_assert_uint_eq(list.packets[0].head_arrived, 17);
+        ck_assert_uint_eq(list.packets[0].tail_arrived, speedup == 1 ? 25 : 24);
+        ck_assert_uint_eq(list.packets[1].head_arrived, speedup == 1 ? 23 : 24);
+        ck_assert_uint_eq(list.packets[1].tail_arrived, 29);
+        list_free(&list);
+    }
+}
+END_TEST
+
+/* With urgent classes a packet of class 0 crosses a mesh that is full of worms of class 1 as if it were
+ * empty: it has virtual channels of its own, and goes first at every switch and at its terminal. */
+START_TEST(urgent_class)
+{
+    for (unsigned allocator = 0; allocator < PIM_NOC_ALLOCATORS; allocator++) {
+        struct pim_noc_configuration configuration = general_mesh();
+        configuration.classes = 2;
+        configuration.class_channels[0] = 2;
+        configuration.class_channels[1] = 6;
+        configuration.urgent_classes = true;
+        configuration.switch_allocator = (enum pim_noc_allocator)allocator;
+        struct list list = {0};
+        struct pim_noc_tag tags[64 * 4 + 1];
+        for (uint32_t i = 0; i < 64 * 4; i++)
+            list_add(&list, 0, i % 64, (i * 37 + 11) % 64, 60);
+        list_add(&list, 100, 0, 63, 1);
+        for (size_t i = 0; i < list.count; i++)
+            tags[i] = (struct pim_noc_tag){PIM_NOC_NO_TASK, i + 1 < list.count};
+        run(&configuration, &list, (struct run_options){.tags = tags, .check_period = 97});
+        ck_assert_uint_eq(list.packets[list.count - 1].tail_arrived, 100 + 77);
+        list_free(&list);
+    }
+}
+END_TEST
+
+/* Without urgency the classes take turns, and one that is stuck does not hold the other up: class 0 fills the
+ * buffers on the way to a slow terminal, class 1 passes by. */
+START_TEST(classes_do_not_block_each_other)
+{
+    struct pim_noc_configuration configuration = general_mesh();
+    configuration.width = 4;
+    configuration.height = 1;
+    configuration.virtual_channels = 2;
+    configuration.classes = 2;
+    configuration.class_channels[0] = configuration.class_channels[1] = 1;
+    write_file(configuration.link_list, "from,to,latency,bits_per_cycle\n2,3,1,1\n");
+    struct list list = {0};
+    list_add(&list, 0, 0, 3, 100); /* a flit takes 64 cycles on the last link */
+    list_add(&list, 1000, 0, 2, 1);
+    struct pim_noc_tag tags[2] = {{PIM_NOC_NO_TASK, 0}, {PIM_NOC_NO_TASK, 1}};
+    run(&configuration, &list, (struct run_options){.tags = tags});
+    ck_assert_uint_ge(list.packets[0].tail_arrived, 6400);
+    ck_assert_uint_le(list.packets[1].tail_arrived, 1000 + 17 + 4);
+    tags[1].class = 0; /* in the same class it waits for the whole worm to leave the terminal */
+    list.packets[0].delivered = list.packets[1].delivered = false;
+    run(&configuration, &list, (struct run_options){.tags = tags});
+    ck_assert_uint_ge(list.packets[1].tail_arrived, 4000);
+    (void)unlink(configuration.link_list);
+    list_free(&list);
+}
+END_TEST
+
+/* Tasks of 120 and 40 packets share a link. In turn, the small one ends when 40 of each have passed, half
+ * way; balanced, both always have the same share behind them and end together. */
+START_TEST(balanced_tasks)
+{
+    for (unsigned balanced = 0; balanced < 2; balanced++) {
+        struct pim_noc_configuration configuration = general_mesh();
+        configuration.arbiter = balanced ? PIM_NOC_WORKLOAD_BALANCE : PIM_NOC_ROUND_ROBIN;
+        configuration.virtual_channels = 2;
+        struct list list = {0};
+        struct pim_noc_tag tags[160];
+        const struct task_total tasks[2] = {{0, 480}, {1, 160}};
+        for (uint32_t i = 0; i < 160; i++)
+            tags[i] = (struct pim_noc_tag){i >= 120, 0};
+        for (uint32_t i = 0; i < 160; i++)
+            list_add(&list, 0, i < 120 ? 1 : 10, 11, 4); /* both by way of the link 10 -> 11, or from it */
+        run(&configuration, &list, (struct run_options){.tags = tags, .tasks = tasks, .task_count = 2});
+        uint64_t end[2] = {0};
+        for (size_t i = 0; i < list.count; i++)
+            if (list.packets[i].tail_arrived > end[tags[i].task])
+                end[tags[i].task] = list.packets[i].tail_arrived;
+        if (balanced)
+            ck_assert_uint_le(end[0] - end[1], 40);
+        else
+            ck_assert_uint_ge(end[0] - end[1], 150);
+        list_free(&list);
+    }
+}
+END_TEST
+
+/* Packets from one corner to the other: adaptive routing uses both ways out of the corner about equally, by
+ * the credits that are left; xy uses one. */
+START_TEST(adaptive_choice)
+{
+    for (unsigned adaptive = 0; adaptive < 2; adaptive++) {
+        struct pim_noc_configuration configuration = general_mesh();
+        configuration.routing = adaptive ? PIM_NOC_MINIMAL_ADAPTIVE : PIM_NOC_XY;
+        struct list list = {0};
+        struct links links;
+        for (uint32_t i = 0; i < 200; i++)
+            list_add(&list, 0, 0, 63, 4);
+        run(&configuration, &list, (struct run_options){.links = &links, .check_period = 13});
+        uint64_t east = links.link[0].flits, south = links.link[1].flits;
+        ck_assert_uint_eq(east + south, 800);
+        if (adaptive)
+            ck_assert(east >= 250 && south >= 250);
+        else
+            ck_assert_uint_eq(east, 800);
+        for (size_t i = 0; i < list.count; i++)
+            ck_assert_uint_eq(list.packets[i].hops, 15);
+        free(links.link);
+        list_free(&list);
+    }
+}
+END_TEST
+
+/* Worms longer than the buffers on their way, from everywhere to everywhere and as many as fit: with the
+ * fewest virtual channels that a routing may have, all arrive. */
+START_TEST(no_deadlock)
+{
+    static const struct {
+        enum pim_noc_topology_kind topology;
+        enum pim_noc_routing_kind routing;
+        uint32_t channels;
+    } cases[] = {
+        {PIM_NOC_MESH, PIM_NOC_XY, 1},       {PIM_NOC_MESH, PIM_NOC_O1TURN, 2},
+        {PIM_NOC_MESH, PIM_NOC_ODD_EVEN, 1}, {PIM_NOC_MESH, PIM_NOC_WEST_FIRST, 1},
+        {PIM_NOC_MESH, PIM_NOC_ROMM, 2},     {PIM_NOC_MESH, PIM_NOC_MINIMAL_ADAPTIVE, 2},
+        {PIM_NOC_TORUS, PIM_NOC_XY, 2},      {PIM_NOC_TORUS, PIM_NOC_MINIMAL_ADAPTIVE, 3},
+        {PIM_NOC_TORUS, PIM_NOC_VALIANT, 4},
+    };
+    struct pim_random random;
+    pim_random_initialize(&random, 4242 + (uint64_t)_i);
+    for (uint32_t buffer = 1; buffer <= 4; buffer *= 4) {
+        struct pim_noc_configuration configuration = general_mesh();
+        configuration.topology = cases[_i].topology;
+        configuration.routing = cases[_i].routing;
+        configuration.virtual_channels = cases[_i].channels;
+        configuration.buffer_flits = buffer;
+        configuration.width = configuration.height = 5;
+        struct list list = {0};
+        for (uint32_t i = 0; i < 600; i++)
+            list_add(&list, i / 50, pick(&random, 0, 24), pick(&random, 0, 24), pick(&random, 1, 30));
+        run(&configuration, &list, (struct run_options){.check_period = 401});
+        list_free(&list);
+    }
+}
+END_TEST
+
+/* --- under a kernel --- */
+
+struct receipt {
+    uint64_t arrived[64];
+    struct pim_noc *noc;
+};
+
+static void received(void *context, const struct pim_noc_delivery *delivery)
+{
+    struct receipt *receipt = context;
+    receipt->arrived[delivery->packet] = delivery->tail_arrived;
+    if (delivery->packet == 0) /* what is sent from a callback is created in the next cycle */
+        pim_noc_send_tagged(receipt->noc, 3, 0, 1, 1, (struct pim_noc_tag){PIM_NOC_NO_TASK, 0});
+}
+
+START_TEST(under_a_kernel)
+{
+    struct pim_noc_configuration configuration = general_mesh();
+    configuration.topology = PIM_NOC_TORUS;
+    configuration.link_bits = (struct pim_noc_bits){32, 1};
+    struct pim_kernel *kernel = pim_kernel_create();
+    struct receipt receipt = {{0}, NULL};
+    struct pim_noc_callbacks callbacks = {.context = &receipt, .delivered = received};
+    struct pim_error error = {0};
+    ck_assert_int_eq(pim_noc_create(&configuration, kernel, 5, &callbacks, &receipt.noc, &error), PIM_OK);
+    pim_noc_send(receipt.noc, 0, 3, 10, 0);
+    ck_assert_int_eq(pim_kernel_run(kernel, PIM_TIME_LAST), PIM_OK);
+    uint64_t first = pim_noc_zero_load_latency(&configuration, 0, 3, 10);
+    uint64_t second = pim_noc_zero_load_latency(&configuration, 3, 0, 1);
+    ck_assert_uint_eq(receipt.arrived[0], first);
+    ck_assert_uint_eq(receipt.arrived[1], first + 1 + second);
+    ck_assert_uint_eq(pim_kernel_now(kernel), 5 * receipt.arrived[1]);
+    ck_assert(pim_noc_idle(receipt.noc));
+    struct pim_noc_statistics statistics;
+    pim_noc_get_statistics(receipt.noc, &statistics);
+    ck_assert_uint_eq(statistics.packets_delivered, 2);
+    ck_assert_uint_eq(statistics.flit_hops, 11 * 4);
+    ck_assert_uint_eq(pim_noc_link_flits(receipt.noc, 0, PIM_NOC_INJECT), 10);
+    ck_assert_uint_eq(pim_noc_link_flits(receipt.noc, 3, PIM_NOC_EJECT), 10);
+    ck_assert_uint_eq(pim_noc_link_flits(receipt.noc, 1, PIM_NOC_EAST), 10);
+    ck_assert_uint_eq(pim_noc_link_flits(receipt.noc, 1, PIM_NOC_WEST), 1);
+    pim_noc_destroy(receipt.noc);
+    pim_kernel_destroy(kernel);
+}
+END_TEST
+
+/* --- who waits --- */
+
+/* One virtual channel: a worm of node 0 holds it on the way to node 2; the packet of node 1 waits for it; the
+ * second packet of node 1 in its terminal, once the buffer there is full. */
+START_TEST(waiting)
+{
+    struct pim_noc_configuration configuration = general_mesh();
+    configuration.width = 3;
+    configuration.height = 1;
+    configuration.virtual_channels = 1;
+    configuration.buffer_flits = 2;
+    struct pim_noc *noc;
+    struct pim_error error = {0};
+    ck_assert_int_eq(pim_noc_create(&configuration, NULL, 1, NULL, &noc, &error), PIM_OK);
+    pim_noc_send_at(noc, 0, 0, 2, 200, 70);
+    for (uint64_t cycle = 0; cycle < 60; cycle++) {
+        if (cycle == 20) {
+            pim_noc_send_at(noc, cycle, 1, 2, 5, 71);
+            pim_noc_send_at(noc, cycle, 1, 0, 1, 72);
+        }
+        pim_noc_step(noc, cycle);
+    }
+    struct pim_noc_waiting items[8];
+    size_t count = pim_noc_get_waiting(noc, items, 8);
+    bool found[2] = {false, false};
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].packet != 71)
+            continue;
+        bool terminal = strcmp(items[i].reason, "its terminal has flits left to inject") == 0;
+        if (!terminal) {
+            ck_assert_str_eq(items[i].reason, "no virtual channel that it may use is free");
+            ck_assert_int_eq(items[i].input, PIM_NOC_INJECT);
+            ck_assert_int_eq(items[i].output, PIM_NOC_EAST);
+            ck_assert_uint_eq(items[i].virtual_channel, 0);
+        }
+        ck_assert_uint_eq(items[i].node, 1);
+        found[terminal] = true;
+    }
+    ck_assert(found[0] && found[1]);
+    ck_assert_uint_eq(pim_noc_get_waiting(noc, items, 0), count);
+    pim_noc_destroy(noc);
+}
+END_TEST
+
+/* The invariants notice what is wrong. */
+START_TEST(check_notices)
+{
+    struct pim_noc_configuration configuration = general_mesh();
+    configuration.width = configuration.height = 3;
+    struct pim_noc *noc;
+    struct pim_error error = {0};
+    ck_assert_int_eq(pim_noc_create(&configuration, NULL, 1, NULL, &noc, &error), PIM_OK);
+    pim_noc_send_at(noc, 0, 0, 8, 30, 1);
+    for (uint64_t cycle = 0; cycle < 15; cycle++)
+        pim_noc_step(noc, cycle);
+    ck_assert_int_eq(pim_noc_check(noc, &error), PIM_OK);
+    noc->general->columns[0].credits--;
+    ck_assert_int_eq(pim_noc_check(noc, &error), PIM_INTERNAL);
+    ck_assert_ptr_nonnull(strstr(error.text, "credits upstream"));
+    noc->general->columns[0].credits++;
+    noc->general->outputs[0].free ^= 1;
+    ck_assert_int_eq(pim_noc_check(noc, &error), PIM_INTERNAL);
+    ck_assert_ptr_nonnull(strstr(error.text, "but taken are"));
+    noc->general->outputs[0].free ^= 1;
+    noc->general->terminals[0].flits++;
+    ck_assert_int_eq(pim_noc_check(noc, &error), PIM_INTERNAL);
+    ck_assert_ptr_nonnull(strstr(error.text, "flits injected"));
+    pim_noc_destroy(noc);
+}
+END_TEST
+
+/* --- what is refused --- */
+
+static void change(struct pim_noc_configuration *configuration, unsigned which)
+{
+    switch (which) {
+    case 0:
+        configuration->concentration = 17;
+        break;
+    case 1:
+        configuration->output_speedup = 5;
+        break;
+    case 2:
+        configuration->classes = 9;
+        break;
+    case 3:
+        configuration->classes = 2;
+        configuration->class_channels[0] = 8;
+        break;
+    case 4:
+        configuration->classes = 2;
+        configuration->class_channels[0] = configuration->class_channels[1] = 3;
+        break;
+    case 5:
+        configuration->vc_allocator = PIM_NOC_WAVEFRONT;
+        configuration->arbiter = PIM_NOC_AGE;
+        break;
+    case 6:
+        configuration->arbiter = PIM_NOC_ARBITERS;
+        break;
+    case 7:
+        configuration->routing = PIM_NOC_TABLE;
+        break;
+    case 8:
+        configuration->width = configuration->height = 256;
+        configuration->concentration = 2;
+        break;
+    case 9:
+        configuration->fidelity = PIM_NOC_ANALYTIC;
+        configuration->topology = PIM_NOC_TORUS;
+        break;
+    case 10: /* a ring of one virtual channel */
+        configuration->topology = PIM_NOC_TORUS;
+        configuration->virtual_channels = 1;
+        break;
+    case 11:
+        (void)strcpy(configuration->link_list, "/nonexistent/links.csv");
+        break;
+    case 12:
+        configuration->topology = PIM_NOC_TOPOLOGIES;
+        break;
+    default:
+        configuration->switch_allocator = PIM_NOC_ALLOCATORS;
+        break;
+    }
+}
+
+START_TEST(refused)
+{
+    static const char *const messages[] = {
+        "noc.concentration is 17: allowed are 1 to 16",
+        "noc.output_speedup is 5: allowed are 1 to 4",
+        "noc.classes is 9: allowed are 0 to 8",
+        "noc.classes: class 1 has 0 virtual channels",
+        "noc.classes: the classes have 6 virtual channels together: they must have all of",
+        "noc.arbiter: the allocator wavefront has no arbiters",
+        "noc.arbiter is unknown: allowed are round_robin",
+        "noc.route_table must name its file",
+        "256 x 256 routers have 131072 nodes, allowed are 65536",
+        "noc.fidelity is analytic, which knows plain meshes alone: noc.topology asks for more",
+        "waits for",
+        "/nonexistent/links.csv",
+        "noc.topology is unknown: allowed are mesh and torus",
+        "noc.switch_allocator is unknown: allowed are islip",
+    };
+    struct pim_noc_configuration configuration = general_mesh();
+    change(&configuration, (unsigned)_i);
+    struct pim_error error = {0};
+    enum pim_status status = pim_noc_configuration_check(&configuration, &error);
+    ck_assert_int_eq(status, _i == 11 ? PIM_IO : PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, messages[_i]) != NULL, "%s", error.text);
+    struct pim_noc *noc;
+    ck_assert_int_eq(pim_noc_create(&configuration, NULL, 1, NULL, &noc, &error), status);
+    ck_assert_ptr_null(noc);
+}
+END_TEST
+
+Suite *rules_suite(void)
+{
+    Suite *suite = suite_create("noc_general_rules");
+    TCase *tests = tcase_create("rules");
+    tcase_add_test(tests, output_speedup);
+    tcase_add_test(tests, urgent_class);
+    tcase_add_test(tests, classes_do_not_block_each_other);
+    tcase_add_test(tests, balanced_tasks);
+    tcase_add_test(tests, adaptive_choice);
+    tcase_add_loop_test(tests, no_deadlock, 0, 9);
+    tcase_add_test(tests, under_a_kernel);
+    tcase_add_test(tests, waiting);
+    tcase_add_test(tests, check_notices);
+    tcase_add_loop_test(tests, refused, 0, 14);
+    tcase_set_timeout(tests, 60);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

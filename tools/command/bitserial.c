@@ -1,0 +1,308 @@
+/* pimsim bitserial: operations of banks that compute, alone. */
+#include "models/dram/command_check.h"
+#include "sim/output.h"
+#include "tools/command/bitserial_run.h"
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct bitserial_options {
+    const char *preset, *commands, *stats, *values, *results, *program;
+    struct text_list files, sets;
+    unsigned format, technology, operation, reach;
+    uint64_t bits, result_bits, width, banks, channels, count, rows, pairs, shift, link_bytes, bus_bytes;
+    uint64_t exponent, mantissa, nor_ps, search_ps;
+    bool carry_out, ignore_limits, verify, stepped;
+};
+
+static enum pim_status configure(const struct bitserial_options *options, struct pim_configuration **values,
+                                 struct pim_dram_configuration *configuration, struct pim_error *error)
+{
+    if (pim_configuration_create(&pim_dram_schema, values, error) != PIM_OK)
+        return error->status;
+    const char *preset = options->preset ? options->preset : "fast_overlapim";
+    if ((options->preset || options->files.count == 0) &&
+        pim_dram_preset_read(*values, preset, error) != PIM_OK)
+        return error->status;
+    for (size_t i = 0; i < options->files.count; i++)
+        if (pim_configuration_read_file(*values, options->files.items[i], error) != PIM_OK)
+            return error->status;
+    for (size_t i = 0; i < options->sets.count; i++)
+        if (pim_configuration_set(*values, options->sets.items[i], error) != PIM_OK)
+            return error->status;
+    if (pim_dram_configure(*values, configuration, error) != PIM_OK)
+        return error->status;
+    if (configuration->policy.refresh && configuration->policy.per_bank_refresh)
+        return pim_configuration_fail(*values, error, "dram.refresh_mode",
+                                      "banks that compute are refreshed all at once: allowed is all_bank, or "
+                                      "dram.refresh = false");
+    if (options->ignore_limits)
+        pim_bitserial_ignore_activation_limits(&configuration->specification);
+    return PIM_OK;
+}
+
+static struct bitserial_task make_task(const struct bitserial_options *options, const char *memory,
+                                       const struct pim_dram_configuration *configuration)
+{
+    struct bitserial_task task = {
+        .memory = memory,
+        .technology = options->technology,
+        .operation = options->operation,
+        .ignore_limits = options->ignore_limits,
+        .reram = {(uint32_t)options->nor_ps, (uint32_t)options->search_ps},
+        .exponent = (uint32_t)options->exponent,
+        .mantissa = (uint32_t)options->mantissa,
+        .transfer = {.reach = (enum pim_bitserial_reach)options->reach,
+                     .rows = (uint32_t)(options->rows ? options->rows : options->bits),
+                     .shift = (uint32_t)options->shift,
+                     .pairs = (uint32_t)options->pairs,
+                     .link_bytes = (uint32_t)options->link_bytes,
+                     .bus_bytes = (uint32_t)options->bus_bytes,
+                     .refresh = configuration->policy.refresh,
+                     .stepped = options->stepped},
+        .request = {.banks = (uint32_t)options->banks,
+                    .channels = (uint32_t)options->channels,
+                    .repeat = options->count,
+                    .refresh = configuration->policy.refresh,
+                    .stepped = options->stepped}};
+    struct pim_bitserial_operation *o = &task.request.operation;
+    *o = (struct pim_bitserial_operation){
+        .kind = (enum pim_bitserial_kind)options->operation,
+        .bits = (uint32_t)options->bits,
+        .result_bits = (uint32_t)(options->result_bits ? options->result_bits : 2 * options->bits),
+        .width = (uint32_t)options->width,
+        .carry_out = options->carry_out};
+    if (options->operation != BITSERIAL_MOVE)
+        pim_bitserial_place(o);
+    return task;
+}
+
+static enum pim_status run_reram(const struct bitserial_task *task, struct bitserial_outcome *outcome,
+                                 struct pim_error *error)
+{
+    bool multiply = task->operation == PIM_BITSERIAL_OPERATION_MULTIPLY;
+    if (task->operation != PIM_BITSERIAL_OPERATION_ADD && !multiply)
+        return pim_fail(error, PIM_USAGE, "--technology reram has the operations add and multiply");
+    if (task->mantissa > 0) {
+        outcome->nors = multiply ? pim_reram_float_multiply_nors(task->exponent, task->mantissa)
+                                 : pim_reram_float_add_nors(task->exponent, task->mantissa);
+        outcome->searches = multiply ? 0 : pim_reram_float_add_searches(task->mantissa);
+    } else {
+        struct pim_reram_program program = {0};
+        uint32_t bits = task->request.operation.bits;
+        enum pim_status status =
+            multiply ? pim_reram_multiply(&program, bits, error) : pim_reram_add(&program, bits, error);
+        uint64_t *const counts[] = {&outcome->sets, &outcome->resets, &outcome->nors};
+        for (size_t i = 0; status == PIM_OK && i < program.count; i++)
+            ++*counts[program.steps[i].kind];
+        pim_reram_program_terminate(&program);
+        if (status != PIM_OK)
+            return status;
+    }
+    outcome->nanoseconds =
+        (double)(outcome->sets + outcome->resets + outcome->nors) * task->reram.nor_ps * 1e-3 +
+        (double)outcome->searches * task->reram.search_ps * 1e-3;
+    return PIM_OK;
+}
+
+static enum pim_status verify(const struct pim_dram_configuration *configuration,
+                              const struct bitserial_log *log, struct bitserial_outcome *outcome,
+                              struct pim_error *error)
+{
+    struct pim_dram_check *check =
+        pim_dram_check_create(&configuration->specification, &configuration->policy, NULL, NULL);
+    if (!check)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the command check");
+    enum pim_status status = PIM_OK;
+    for (size_t i = 0; status == PIM_OK && i < log->count; i++) {
+        struct pim_dram_logged logged =
+            pim_dram_logged_record(&configuration->specification, &log->records[i]);
+        status = pim_dram_check_command(check, &logged, error);
+    }
+    outcome->checked = true;
+    outcome->violations = pim_dram_check_violations(check);
+    pim_dram_check_destroy(check);
+    return status;
+}
+
+static enum pim_status run_dram(struct bitserial_task *task,
+                                const struct pim_dram_configuration *configuration, bool check,
+                                struct bitserial_log *log, struct bitserial_outcome *outcome,
+                                struct pim_error *error)
+{
+    enum pim_status status;
+    uint32_t channels = task->request.channels;
+    if (task->operation == BITSERIAL_MOVE) {
+        task->transfer.log = log ? bitserial_log_add : NULL;
+        task->transfer.context = log;
+        channels = 1;
+        status = pim_bitserial_move(&configuration->specification, &configuration->energy, &task->transfer,
+                                    &outcome->transfer, error);
+    } else {
+        task->request.log = log ? bitserial_log_add : NULL;
+        task->request.context = log;
+        status = pim_bitserial_run(&configuration->specification, &configuration->energy, &task->request,
+                                   &outcome->cost, error);
+    }
+    uint64_t cycles =
+        task->operation == BITSERIAL_MOVE ? outcome->transfer.cycles : outcome->cost.timing.cycles;
+    outcome->nanoseconds = (double)cycles * configuration->specification.clock_ps * 1e-3;
+    if (status == PIM_OK && log)
+        status = bitserial_log_finish(log, channels, error);
+    if (status == PIM_OK && check && log)
+        status = verify(configuration, log, outcome, error);
+    return status;
+}
+
+enum output { OUTPUT_COMMANDS, OUTPUT_PROGRAM, OUTPUT_RESULTS, OUTPUT_STATS, OUTPUTS };
+
+/* Opens every file before the run; writes all of them, then puts all in place. */
+static enum pim_status run_task(const struct bitserial_options *options, struct bitserial_task *task,
+                                const struct pim_dram_configuration *configuration, struct pim_error *error)
+{
+    const char *const paths[OUTPUTS] = {options->commands, options->program, options->results,
+                                        options->stats ? options->stats : "-"};
+    struct pim_output *outputs[OUTPUTS] = {NULL};
+    struct bitserial_log log = {NULL, 0, 0, false};
+    struct bitserial_outcome outcome = {0};
+    enum pim_status status = PIM_OK;
+    for (unsigned i = 0; status == PIM_OK && i < OUTPUTS; i++)
+        if (paths[i])
+            status = pim_output_open(&outputs[i], paths[i], error);
+    bool keep = options->commands || options->verify;
+    if (status == PIM_OK)
+        status = task->technology == BITSERIAL_RERAM
+                     ? run_reram(task, &outcome, error)
+                     : run_dram(task, configuration, options->verify, keep ? &log : NULL, &outcome, error);
+    if (status == PIM_OK && outputs[OUTPUT_COMMANDS])
+        bitserial_log_write(&log, &configuration->specification, pim_output_file(outputs[OUTPUT_COMMANDS]));
+    if (status == PIM_OK && outputs[OUTPUT_PROGRAM])
+        status =
+            bitserial_program_write(task, configuration, pim_output_file(outputs[OUTPUT_PROGRAM]), error);
+    if (status == PIM_OK && outputs[OUTPUT_RESULTS])
+        status = bitserial_values_run(task, configuration, options->values,
+                                      pim_output_file(outputs[OUTPUT_RESULTS]), error);
+    if (status == PIM_OK)
+        status = bitserial_report_write(task, &outcome, options->format,
+                                        pim_output_file(outputs[OUTPUT_STATS]), error);
+    for (unsigned i = 0; i < OUTPUTS; i++) {
+        if (status == PIM_OK && outputs[i])
+            status = pim_output_commit(outputs[i], error);
+        else
+            pim_output_abandon(outputs[i]);
+    }
+    bitserial_log_terminate(&log);
+    if (status == PIM_OK && outcome.violations > 0)
+        return pim_fail(error, PIM_INTERNAL, "the command check found %llu violations in this run",
+                        (unsigned long long)outcome.violations);
+    return status;
+}
+
+/* What must, and must not, be given together. */
+static enum pim_status check_options(const struct bitserial_options *options, struct pim_error *error)
+{
+    if (!options->values != !options->results)
+        return pim_fail(error, PIM_USAGE, "--values and --results belong together");
+    bool no_program = options->operation == BITSERIAL_MOVE || options->technology == BITSERIAL_RERAM;
+    if (no_program && (options->values || options->program))
+        return pim_fail(error, PIM_USAGE,
+                        "--values, --results and --program are for the operations of DRAM banks, not for %s",
+                        options->operation == BITSERIAL_MOVE ? "moves" : "ReRAM");
+    if (options->technology == BITSERIAL_RERAM && (options->commands || options->verify))
+        return pim_fail(error, PIM_USAGE, "ReRAM has no DRAM commands: no --commands, no --verify");
+    if (options->technology == BITSERIAL_DRAM && options->mantissa > 0)
+        return pim_fail(error, PIM_USAGE,
+                        "--mantissa-bits is for --technology reram: DRAM banks compute integers");
+    return PIM_OK;
+}
+
+static enum pim_status execute(const struct bitserial_options *options, struct pim_error *error)
+{
+    struct pim_configuration *values = NULL;
+    struct pim_dram_configuration configuration;
+    enum pim_status status = configure(options, &values, &configuration, error);
+    if (status == PIM_OK) {
+        struct bitserial_task task =
+            make_task(options, pim_configuration_text(values, "name"), &configuration);
+        status = run_task(options, &task, &configuration, error);
+    }
+    pim_configuration_destroy(values);
+    return status;
+}
+
+int command_bitserial(int argument_count, char **arguments)
+{
+    struct bitserial_options options = {.bits = 16,
+                                        .width = 2,
+                                        .banks = 1,
+                                        .channels = 1,
+                                        .count = 1,
+                                        .pairs = 1,
+                                        .link_bytes = 16,
+                                        .bus_bytes = 256,
+                                        .exponent = 5,
+                                        .nor_ps = 1100,
+                                        .search_ps = 1500};
+    const struct option_rule rules[] = {
+        RULE_TEXT("preset", options.preset, "NAME",
+                  "A memory that is built in (pimsim dram --list-presets); default fast_overlapim"),
+        {.name = "configuration",
+         .kind = OPTION_LIST,
+         .target = &options.files,
+         .argument = "FILE",
+         .help = "A memory described in a file (libconfig); of several, or after a preset, the later wins"},
+        {.name = "set",
+         .kind = OPTION_LIST,
+         .target = &options.sets,
+         .argument = "KEY=VALUE",
+         .help = "Changes one value after the preset and the files are read"},
+        RULE_CHOICE("operation", options.operation, "NAME", BITSERIAL_OPERATION_NAMES, "What the banks do"),
+        RULE_UNSIGNED("bits", options.bits, "N", 1, 32, "Bits of an operand"),
+        RULE_UNSIGNED("result-bits", options.result_bits, "N", 0, 64,
+                      "multiply: bits of the product; 0: twice those of an operand"),
+        RULE_FLAG("carry-out", options.carry_out, "add: the carry becomes one more bit of the result"),
+        RULE_UNSIGNED("width", options.width, "N", 2, UINT32_MAX, "reduce: columns that are added up"),
+        RULE_UNSIGNED("banks", options.banks, "N", 1, 64, "Banks of each channel that do this at once"),
+        RULE_UNSIGNED("channels", options.channels, "N", 1, 4096, "Channels that do this at once"),
+        RULE_UNSIGNED("count", options.count, "N", 1, UINT64_C(1) << 40, "Repetitions, one after another"),
+        RULE_CHOICE("to", options.reach, "PLACE", BITSERIAL_REACH_NAMES, "move: another column, bank, ..."),
+        RULE_UNSIGNED("rows", options.rows, "N", 0, 1048576, "move: rows; 0: as many as --bits"),
+        RULE_UNSIGNED("shift", options.shift, "N", 0, UINT32_MAX, "move to another column: how far"),
+        RULE_UNSIGNED("pairs", options.pairs, "N", 1, 4096, "move: such moves at once"),
+        RULE_UNSIGNED("link-bytes", options.link_bytes, "N", 1, 65536,
+                      "move: bytes a cycle between channels"),
+        RULE_UNSIGNED("bus-bytes", options.bus_bytes, "N", 1, 65536,
+                      "move: bytes a cycle of the bus between stacks"),
+        RULE_FLAG("ignore-activation-limits", options.ignore_limits,
+                  "Takes tRRD and tFAW out, as papers do that do not limit activations"),
+        RULE_CHOICE("technology", options.technology, "NAME", "dram|reram", "Banks, or crossbars of ReRAM"),
+        RULE_UNSIGNED("exponent-bits", options.exponent, "N", 1, 15, "reram: of a floating-point number"),
+        RULE_UNSIGNED("mantissa-bits", options.mantissa, "N", 0, 64,
+                      "reram: the same; 0: integers of --bits"),
+        RULE_UNSIGNED("nor-ps", options.nor_ps, "N", 1, 1000000, "reram: one NOR, set or reset"),
+        RULE_UNSIGNED("search-ps", options.search_ps, "N", 1, 1000000, "reram: one search"),
+        RULE_TEXT("commands", options.commands, "FILE", "Writes every command (CSV)"),
+        RULE_TEXT("program", options.program, "FILE", "Writes the microprogram of a bank, a step a line"),
+        RULE_TEXT("values", options.values, "FILE", "Computes on these numbers as well (CSV: a or a,b)"),
+        RULE_TEXT("results", options.results, "FILE",
+                  "Where the numbers that come out go (CSV: column,result)"),
+        RULE_TEXT("stats", options.stats, "FILE", "Writes the costs there instead of standard output"),
+        OPTION_FORMAT(options.format, "text|json"),
+        RULE_FLAG("verify", options.verify, "Holds the commands of this run against every constraint"),
+        RULE_FLAG("stepped", options.stepped, "Command by command, without the shortcut (the same cycles)"),
+    };
+    const struct option_usage usage = {
+        "",    "Runs an operation of banks that compute bit-serially: cycles, commands and energy out.",
+        rules, sizeof rules / sizeof rules[0],
+        0,     0};
+    options_parse(&usage, argument_count, arguments, NULL);
+    struct pim_error error = {PIM_OK, ""};
+    if (check_options(&options, &error) == PIM_OK)
+        (void)execute(&options, &error);
+    text_list_terminate(&options.files);
+    text_list_terminate(&options.sets);
+    int code = error.status == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    return command_finish(arguments[0], code);
+}

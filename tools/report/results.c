@@ -1,0 +1,289 @@
+/* Results of run and validate: what they are, whether they hold what the page reads, their hardware. */
+#include "tools/report/results.h"
+
+#include "include/pimsim/pimsim.h"
+#include "models/system/schema.h"
+#include "sim/configuration.h"
+#include "sim/json.h"
+#include "traces/format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- what must be there --- */
+
+enum shape_type { SHAPE_NUMBER, SHAPE_FIGURE /* a number or null */, SHAPE_TEXT, SHAPE_OBJECT, SHAPE_ARRAY };
+
+/* `place` is a path of members; "a[].b" is the member b of every element of the array a. */
+struct shape {
+    const char *place;
+    enum shape_type type;
+};
+
+static const struct shape run_shape[] = {
+    {"cycles", SHAPE_NUMBER},
+    {"time_ns", SHAPE_NUMBER},
+    {"energy_pj", SHAPE_OBJECT},
+    {"energy_pj.total", SHAPE_FIGURE},
+    {"phases[].name", SHAPE_TEXT},
+    {"phases[].end_cycle", SHAPE_NUMBER},
+    {"phases[].estimate_cycles", SHAPE_NUMBER},
+    {"phases[].unit_cycles_by", SHAPE_OBJECT},
+    {"units[].id", SHAPE_NUMBER},
+    {"units[].x", SHAPE_NUMBER},
+    {"units[].y", SHAPE_NUMBER},
+    {"units[].busy_cycles", SHAPE_OBJECT},
+    {"units[].cycles_by", SHAPE_OBJECT},
+    {"links[].from", SHAPE_NUMBER},
+    {"links[].to", SHAPE_NUMBER},
+    {"links[].flits", SHAPE_NUMBER},
+    {"links[].utilization", SHAPE_FIGURE},
+    {"dram.row_hits", SHAPE_NUMBER},
+    {"dram.row_misses", SHAPE_NUMBER},
+    {"dram.row_conflicts", SHAPE_NUMBER},
+    {"dram.data_cycles", SHAPE_NUMBER},
+    {"dram.row_cycles", SHAPE_NUMBER},
+    {"dram.refresh_cycles", SHAPE_NUMBER},
+    {"dram.turnaround_cycles", SHAPE_NUMBER},
+    {"noc.average_packet_latency", SHAPE_FIGURE},
+    {"work.macs", SHAPE_NUMBER},
+    {"simulator.version", SHAPE_TEXT},
+    {"simulator.events", SHAPE_NUMBER},
+    {"inputs", SHAPE_OBJECT},
+};
+
+static const struct shape validate_shape[] = {
+    {"total.simulated_cycles", SHAPE_NUMBER},
+    {"total.error_percent", SHAPE_NUMBER},
+    {"steps[].name", SHAPE_TEXT},
+    {"steps[].estimate_cycles", SHAPE_NUMBER},
+    {"steps[].simulated_cycles", SHAPE_NUMBER},
+    {"steps[].simulated_by", SHAPE_OBJECT},
+    {"phases[].name", SHAPE_TEXT},
+    {"phases[].estimate_cycles", SHAPE_NUMBER},
+    {"phases[].simulated_cycles", SHAPE_NUMBER},
+    {"phases[].simulated_by", SHAPE_OBJECT},
+};
+
+static bool has_type(const json_t *value, enum shape_type type)
+{
+    switch (type) {
+    case SHAPE_NUMBER:
+        return json_is_number(value);
+    case SHAPE_FIGURE:
+        return json_is_number(value) || json_is_null(value);
+    case SHAPE_TEXT:
+        return json_is_string(value);
+    case SHAPE_OBJECT:
+        return json_is_object(value);
+    case SHAPE_ARRAY:
+        return json_is_array(value);
+    }
+    return false;
+}
+
+static const char *type_name(enum shape_type type)
+{
+    static const char *const names[] = {"a number", "a number or null", "a text", "an object", "an array"};
+    return names[type];
+}
+
+static enum pim_status lacks(const char *name, const char *place, size_t element, enum shape_type type,
+                             struct pim_error *error)
+{
+    char where[32] = "";
+    if (element != SIZE_MAX)
+        (void)snprintf(where, sizeof where, " (element %zu)", element);
+    return pim_fail(error, PIM_BAD_INPUT, "%s: %s%s: %s is expected", name, place, where, type_name(type));
+}
+
+/* A value of an object by a path of members with points between them; no arrays. */
+static const json_t *member(const json_t *object, const char *path)
+{
+    char part[64];
+    while (object && *path) {
+        size_t length = strcspn(path, ".");
+        (void)snprintf(part, sizeof part, "%.*s", (int)length, path);
+        object = json_object_get(object, part);
+        path += length + (path[length] == '.');
+    }
+    return object;
+}
+
+static enum pim_status check_one(const json_t *value, const char *name, const struct shape *shape,
+                                 struct pim_error *error)
+{
+    const char *array = strstr(shape->place, "[].");
+    if (!array) {
+        if (!has_type(member(value, shape->place), shape->type))
+            return lacks(name, shape->place, SIZE_MAX, shape->type, error);
+        return PIM_OK;
+    }
+    char path[64];
+    (void)snprintf(path, sizeof path, "%.*s", (int)(array - shape->place), shape->place);
+    const json_t *list = member(value, path);
+    if (!json_is_array(list))
+        return lacks(name, path, SIZE_MAX, SHAPE_ARRAY, error);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!has_type(member(json_array_get(list, i), array + 3), shape->type))
+            return lacks(name, shape->place, i, shape->type, error);
+    return PIM_OK;
+}
+
+static enum pim_status check(const json_t *value, const char *name, const struct shape *shapes, size_t count,
+                             struct pim_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (check_one(value, name, &shapes[i], error) != PIM_OK)
+            return error->status;
+    return PIM_OK;
+}
+
+/* --- entries --- */
+
+static enum pim_status out_of_memory(struct pim_error *error)
+{
+    return pim_fail(error, PIM_NO_MEMORY, "out of memory for a report");
+}
+
+json_t *pim_page_create(void)
+{
+    json_t *report = json_object(), *results = json_array();
+    bool good = report && results &&
+                json_object_set_new(report, "pimsim", json_string(pimsim_version())) == 0 &&
+                json_object_set(report, "results", results) == 0;
+    json_decref(results);
+    if (good)
+        return report;
+    json_decref(report);
+    return NULL;
+}
+
+enum pim_status pim_page_add_entry(json_t *report, const char *kind, const char *name, json_t *result,
+                                   json_t **entry, struct pim_error *error)
+{
+    struct pim_json *writer = pim_json_create(); /* replaces bytes of a path that are no UTF-8 */
+    json_t *made = json_object(), *text = NULL;
+    *entry = NULL;
+    if (writer) {
+        pim_json_put_text(writer, "name", name);
+        text = json_object_get(pim_json_root(writer), "name");
+    }
+    bool good = made && result && text && json_object_set_new(made, "kind", json_string(kind)) == 0 &&
+                json_object_set(made, "name", text) == 0 && json_object_set(made, "result", result) == 0 &&
+                json_array_append(json_object_get(report, "results"), made) == 0;
+    *entry = good ? made : NULL; /* the report holds it */
+    pim_json_destroy(writer);
+    json_decref(made);
+    json_decref(result);
+    return good ? PIM_OK : out_of_memory(error);
+}
+
+/* What the page needs of the hardware, from the configuration text of a run. */
+static bool put_hardware(json_t *hardware, const struct pim_configuration *configuration)
+{
+    static const char *const keys[] = {"array.width", "array.height", "clock.logic_khz", "clock.network_khz",
+                                       "clock.memory_khz"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        json_int_t value = pim_configuration_integer(configuration, keys[i]);
+        if (json_object_set_new(hardware, strchr(keys[i], '.') + 1, json_integer(value)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static enum pim_status add_hardware(json_t *entry, const char *name, const json_t *run,
+                                    struct pim_error *error)
+{
+    const char *text = json_string_value(member(run, "inputs.configuration"));
+    struct pim_configuration *configuration = NULL;
+    struct pim_error reason = {0};
+    json_t *hardware = NULL;
+    bool good = true;
+    if (!text) {
+        (void)pim_fail(&reason, PIM_BAD_INPUT, "it holds none");
+    } else if (pim_configuration_create(&pim_hardware_schema, &configuration, &reason) == PIM_OK &&
+               pim_configuration_read_text(configuration, name, text, strlen(text), &reason) == PIM_OK &&
+               pim_configuration_complete(configuration, &reason) == PIM_OK) {
+        hardware = json_object();
+        good = hardware && put_hardware(hardware, configuration);
+    }
+    pim_configuration_destroy(configuration);
+    good =
+        good && json_object_set_new(entry, "hardware", hardware ? json_incref(hardware) : json_null()) == 0;
+    if (good && !hardware) /* of another version, or edited: the rest of the result is still worth a page */
+        good = json_object_set_new(entry, "hardware_error", json_string(reason.text)) == 0;
+    json_decref(hardware);
+    return good ? PIM_OK : out_of_memory(error);
+}
+
+enum pim_status pim_page_add_json(json_t *report, const char *name, json_t *value, struct pim_error *error)
+{
+    json_t *entry;
+    enum pim_status status;
+    bool run = json_is_object(json_object_get(value, "inputs")) && json_object_get(value, "cycles");
+    bool validate = json_is_object(json_object_get(value, "total")) && json_object_get(value, "steps");
+    if (run)
+        status = check(value, name, run_shape, sizeof run_shape / sizeof run_shape[0], error);
+    else if (validate)
+        status = check(value, name, validate_shape, sizeof validate_shape / sizeof validate_shape[0], error);
+    else
+        status =
+            pim_fail(error, PIM_BAD_INPUT,
+                     "%s is no result: pimsim run TRACE --stats FILE --format json, pimsim validate TRACE "
+                     "--format json and pimsim sweep write results",
+                     name);
+    if (status != PIM_OK) {
+        json_decref(value);
+        return status;
+    }
+    status = pim_page_add_entry(report, run ? "run" : "validate", name, value, &entry, error);
+    return status == PIM_OK && run ? add_hardware(entry, name, json_object_get(entry, "result"), error)
+                                   : status;
+}
+
+/* --- files --- */
+
+/* What a file is by its first bytes. */
+enum start { START_OTHER, START_SQLITE, START_TRACE };
+
+static enum pim_status look_at_start(const char *path, enum start *start, struct pim_error *error)
+{
+    static const char sqlite[] = "SQLite format 3";
+    char bytes[sizeof sqlite];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
+    size_t length = fread(bytes, 1, sizeof bytes, file);
+    int reason = ferror(file) ? errno : 0;
+    (void)fclose(file);
+    if (reason)
+        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(reason));
+    const bool whole = length == sizeof bytes;
+    *start = whole && memcmp(bytes, sqlite, sizeof sqlite) == 0                           ? START_SQLITE
+             : whole && memcmp(bytes, PIM_FORMAT_MAGIC, sizeof PIM_FORMAT_MAGIC - 1) == 0 ? START_TRACE
+                                                                                          : START_OTHER;
+    return PIM_OK;
+}
+
+enum pim_status pim_page_add_file(json_t *report, const char *path, struct pim_error *error)
+{
+    enum start start = START_OTHER;
+    json_t *value = NULL, *entry;
+    if (strcmp(path, "-") != 0 && look_at_start(path, &start, error) != PIM_OK)
+        return error->status;
+    if (start == START_TRACE)
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "%s is a trace, no result: pimsim run TRACE --stats FILE --format json makes one of it", path);
+    if (start == START_SQLITE) {
+        if (pim_page_read_sweep(path, &value, error) != PIM_OK)
+            return error->status;
+        return pim_page_add_entry(report, "sweep", path, value, &entry, error);
+    }
+    if (pim_json_read(path, PIM_PAGE_FILE_BYTES, &value, error) != PIM_OK)
+        return error->status;
+    return pim_page_add_json(report, path, value, error);
+}

@@ -1,0 +1,148 @@
+// The network on chip as a map: nodes by activity, links by utilisation or by the share of time they were blocked.
+import * as Plot from "@observablehq/plot";
+import {chart, ramp, tracked} from "./chart.js";
+import {choice, element, table} from "./dom.js";
+import {cycles, figure, integer, isNumber, share} from "./format.js";
+import {CLASSES, at, classBounds, classOf, placeLinks} from "./geometry.js";
+import {arraySize, networkCycles} from "./run-data.js";
+
+const ACTIVITIES = [
+    ["pe", "PE array busy", (unit, whole) => unit.busy_cycles?.pe / whole],
+    ["acu", "ACU busy", (unit, whole) => unit.busy_cycles?.acu / whole],
+    ["dram", "loads and stores busy", (unit, whole) => unit.busy_cycles?.dram / whole],
+    ["noc", "network interface busy", (unit, whole) => unit.busy_cycles?.noc / whole],
+    ["any", "any engine busy", (unit, whole) => 1 - unit.cycles_by?.waiting / whole],
+];
+
+// A wide arrow from tail to tip, `length` long, drawn upwards from the origin.
+const ARROW = {draw(path, length, radius) {
+    const half = radius, head = Math.min(length * 0.45, radius * 1.6);
+    path.moveTo(-half * 0.62, 0);
+    path.lineTo(-half * 0.62, -(length - head));
+    path.lineTo(-half, -(length - head));
+    path.lineTo(0, -length);
+    path.lineTo(half, -(length - head));
+    path.lineTo(half * 0.62, -(length - head));
+    path.lineTo(half * 0.62, 0);
+    path.closePath();
+}};
+
+function nodeLabel(node) {
+    const rows = ACTIVITIES.map(([, text], i) => [text, share(node.activity[i])]);
+    return {title: `Node (${node.x},${node.y})${node.unit ? `, unit ${integer(node.unit.id)}` : ", without a unit"}`,
+            rows: node.unit ? rows : []};
+}
+
+function linkLabel(link, width) {
+    const rows = [["utilization", share(link.utilization)], ["flits", integer(link.flits)]];
+    if (isNumber(link.blocked_cycles)) rows.push(["blocked", `${share(link.blocked)} of the time, ${cycles(link.blocked_cycles)}`]);
+    return {title: `Link ${at(link.from, width)} \u2192 ${at(link.to, width)}`, rows};
+}
+
+function nodesOf(result, width, height) {
+    const nodes = Array.from({length: width * height}, (_, i) =>
+        ({x: i % width, y: Math.floor(i / width), unit: null, activity: ACTIVITIES.map(() => NaN)}));
+    for (const unit of result.units) {
+        const node = unit.x < width && unit.y < height ? nodes[unit.y * width + unit.x] : null;
+        if (!node) continue;
+        node.unit = unit;
+        node.activity = ACTIVITIES.map(([, , value]) => value(unit, result.cycles));
+    }
+    return nodes;
+}
+
+function drawMap(view, pixels, marks) {
+    const {width, height, nodes, links, nodeBounds, linkBounds} = view;
+    const pitch = Math.min((pixels - 34) / width, 680 / height, 64);
+    const nodeColour = (node) => {
+        const value = node.activity[view.activity];
+        return isNumber(value) ? `var(--cool-${classOf(nodeBounds, value)})` : "none";
+    };
+    const linkColour = (link) => {
+        const value = link[view.measure];
+        return isNumber(value) ? `var(--heat-${classOf(linkBounds, value)})` : "none";
+    };
+    const every = Math.ceil(Math.max(width, height) / 16);
+    const ticks = (count) => Array.from({length: count}, (_, i) => i).filter((i) => i % every === 0);
+    return Plot.plot({
+        width: Math.ceil(pitch * width) + 34, height: Math.ceil(pitch * height) + 34, margin: 0, marginLeft: 28, marginTop: 28, marginRight: 6, marginBottom: 6,
+        x: {domain: [-0.5, width - 0.5], axis: "top", ticks: ticks(width), tickFormat: (x) => String(x), tickSize: 0, label: null},
+        y: {domain: [height - 0.5, -0.5], ticks: ticks(height), tickFormat: (y) => String(y), tickSize: 0, label: null},
+        marks: [
+            Plot.rect(nodes, {x1: (d) => d.x - 0.27, x2: (d) => d.x + 0.27, y1: (d) => d.y - 0.27, y2: (d) => d.y + 0.27, rx: pitch > 20 ? 3 : 1,
+                fill: {value: nodeColour, scale: null}, stroke: "var(--node-edge)", strokeWidth: 0.75, render: tracked(marks, nodes, nodeLabel)}),
+            Plot.vector(links, {x: "x", y: "y", rotate: {value: "rotate", scale: null}, anchor: "middle", shape: ARROW, r: pitch * 0.11, length: {value: () => pitch * 0.42, scale: null},
+                fill: {value: linkColour, scale: null}, stroke: "var(--node-edge)", strokeWidth: 0.4,
+                render: tracked(marks, links, (link) => linkLabel(link, width))}),
+        ],
+    });
+}
+
+function mapTitle(view) {
+    const known = view.links.filter((link) => isNumber(link[view.measure]));
+    if (known.length === 0) return "Nodes by activity";
+    const most = known.reduce((best, link) => link[view.measure] > best[view.measure] ? link : best);
+    const mean = known.reduce((total, link) => total + link[view.measure], 0) / known.length;
+    if (!(most[view.measure] > 0))
+        return view.measure === "blocked" ? "No link was ever blocked" : "No link carried a flit";
+    const what = view.measure === "blocked" ? "is blocked" : "is used";
+    return `The ${view.measure === "blocked" ? "most blocked" : "busiest"} link, ${at(most.from, view.width)} \u2192 ${at(most.to, view.width)}, ${what} ${share(most[view.measure])} of the time; ` +
+        `the mean link ${share(mean)}`;
+}
+
+export function meshChart(entry) {
+    const {result} = entry;
+    const [width, height] = arraySize(entry);
+    if (width * height <= 0 || width * height > 16384) return null;
+    const links = placeLinks(result.links, width, height, networkCycles(result));
+    const nodes = nodesOf(result, width, height);
+    const blockedKnown = links.some((link) => isNumber(link.blocked));
+    const view = {width, height, nodes, links, activity: 0, measure: "utilization"};
+    const update = () => {
+        const bound = (values) => classBounds(Math.max(0, ...values.filter(isNumber)));
+        view.nodeBounds = bound(nodes.map((node) => node.activity[view.activity]));
+        view.linkBounds = bound(links.map((link) => link[view.measure]));
+    };
+    const format = (value) => `${figure(100 * value, 3)}\u00a0%`;
+    const legends = () => [
+        ramp(`links, ${view.measure === "blocked" ? "blocked" : "used"}`, "heat", view.linkBounds, format),
+        ramp(`nodes, ${ACTIVITIES[view.activity][1]}`, "cool", view.nodeBounds, format)];
+    update();
+    const changed = () => {
+        update();
+        made.setTitle(mapTitle(view));
+        made.setLegend(...legends());
+        made.redraw();
+    };
+    const controls = [choice("Nodes show", ACTIVITIES.map(([, text], i) => [String(i), text]), "0", (value) => {
+        view.activity = Number(value);
+        changed();
+    })];
+    if (blockedKnown)
+        controls.push(choice("Links show", [["utilization", "utilisation"], ["blocked", "share of time blocked"]], "utilization", (value) => {
+            view.measure = value;
+            changed();
+        }));
+    const made = chart({
+        name: "mesh", title: mapTitle(view), controls, legend: legends(),
+        note: "Squares are nodes, columns from left and rows from above, as (column,row). Arrows are links in each direction; traffic keeps right. " +
+            `A link is used when it carries a flit. ${blockedKnown ? "It is blocked when it carries nothing although a flit asks for it in vain. " : ""}` +
+            `Each ramp has ${CLASSES} classes of equal size.`,
+        draw: (pixels, marks) => drawMap(view, pixels, marks),
+    });
+    return made;
+}
+
+// The busiest links as a table beside the map.
+export function busiestLinks(entry, rows = 12) {
+    const [width] = arraySize(entry);
+    const whole = networkCycles(entry.result);
+    const busiest = entry.result.links.filter((link) => link.flits > 0).sort((a, b) => b.flits - a.flits).slice(0, rows);
+    if (busiest.length === 0) return null;
+    const blocked = busiest.some((link) => isNumber(link.blocked_cycles));
+    return element("div", {class: "card", "data-chart": "busiest"}, element("h3", {}, "Busiest links"),
+        table(`The ${integer(busiest.length)} links that carried most`, [{title: "Link"}, {title: "Flits", number: true}, {title: "Used", number: true},
+            ...(blocked ? [{title: "Blocked", number: true}] : [])],
+            busiest.map((link) => [`${at(link.from, width)} \u2192 ${at(link.to, width)}`, integer(link.flits), share(link.utilization),
+                ...(blocked ? [share(link.blocked_cycles / whole)] : [])])));
+}

@@ -1,0 +1,79 @@
+// What the charts need of a run, computed from its JSON (docs/reference/run-json.md).
+import {isNumber} from "./format.js";
+import {SHARES} from "./palette.js";
+
+const sum = (list, value) => list.reduce((total, item) => total + (value(item) ?? 0), 0);
+
+// Phases in their order, each with the time by which it moves the end of the work (as `pimsim validate` counts: phases
+// tile the run), and that time divided as the units spent theirs in the phase.
+export function tilePhases(phases) {
+    let frontier = 0;
+    return phases.map((phase, place) => {
+        const cycles = Math.max(0, phase.end_cycle - frontier);
+        frontier += cycles;
+        const units = sum(SHARES, ([key]) => phase.unit_cycles_by?.[key]);
+        const parts = SHARES.map(([key]) => units > 0 ? cycles * (phase.unit_cycles_by[key] ?? 0) / units
+                                                      : key === "waiting" ? cycles : 0);
+        const slash = phase.name.lastIndexOf("/");
+        return {place, name: phase.name, step: phase.name.slice(slash + 1), cycles, parts,
+                estimate: phase.estimate_cycles, units: phase.units, end: frontier};
+    });
+}
+
+// Phases with the same last part of their name, summed, in the order of their time.
+export function groupSteps(tiles) {
+    const steps = new Map();
+    for (const tile of tiles) {
+        const step = steps.get(tile.step) ??
+            {name: tile.step, phases: 0, cycles: 0, estimate: 0, parts: SHARES.map(() => 0)};
+        step.phases += 1;
+        step.cycles += tile.cycles;
+        step.estimate += tile.estimate;
+        tile.parts.forEach((part, i) => { step.parts[i] += part; });
+        steps.set(tile.step, step);
+    }
+    return [...steps.values()].sort((a, b) => b.cycles - a.cycles);
+}
+
+// Columns and rows of the array; from the configuration, else from the positions of the units.
+export function arraySize(entry) {
+    if (entry.hardware) return [entry.hardware.width, entry.hardware.height];
+    const units = entry.result.units;
+    return [1 + Math.max(-1, ...units.map((unit) => unit.x)), 1 + Math.max(-1, ...units.map((unit) => unit.y))];
+}
+
+// Mean over the units of a share of the run.
+export function meanShare(result, value) {
+    return result.units.length > 0 && result.cycles > 0
+        ? sum(result.units, value) / result.units.length / result.cycles : NaN;
+}
+
+// Cycles of the network clock; a link that carried something tells them: utilization is flits / cycles.
+export function networkCycles(result) {
+    const link = result.links.find((one) => one.flits > 0 && one.utilization > 0);
+    return link ? link.flits / link.utilization : NaN;
+}
+
+export function summarize(entry) {
+    const {result} = entry;
+    // Estimates are of the whole; of a run that was stopped they say nothing.
+    const whole = result.complete !== false;
+    const tiles = tilePhases(result.phases.map((phase) => whole ? phase : {...phase, estimate_cycles: 0}));
+    const steps = groupSteps(tiles);
+    const estimate = sum(tiles, (tile) => tile.estimate);
+    const shares = SHARES.map(([key]) => meanShare(result, (unit) => unit.cycles_by?.[key]));
+    const accesses = result.dram.row_hits + result.dram.row_misses + result.dram.row_conflicts;
+    const utilizations = result.links.map((link) => link.utilization).filter(isNumber);
+    return {
+        tiles, steps, shares, estimate,
+        estimateError: estimate > 0 && result.cycles > 0 ? 100 * (estimate - result.cycles) / result.cycles : NaN,
+        macsPerSecond: result.time_ns > 0 ? result.work.macs / result.time_ns * 1e9 : NaN,
+        picojoulesPerMac: result.work.macs > 0 && result.energy_pj.total > 0
+            ? result.energy_pj.total / result.work.macs : NaN,
+        arrayBusy: meanShare(result, (unit) => unit.busy_cycles?.pe),
+        hitShare: accesses > 0 ? result.dram.row_hits / accesses : NaN,
+        accesses,
+        linkMean: utilizations.length ? sum(utilizations, (one) => one) / utilizations.length : NaN,
+        linkMost: utilizations.length ? Math.max(...utilizations) : NaN,
+    };
+}

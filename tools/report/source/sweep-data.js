@@ -1,0 +1,77 @@
+// A sweep as the charts need it: what varies, what was measured, and the points that match a choice.
+import {isNumber, unitOf} from "./format.js";
+
+const FIRST = ["cycles", "time_ns", "throughput", "energy_pj.total", "estimate_cycles", "estimate_error_percent",
+    "noc.average_packet_latency", "noc.p99_packet_latency", "noc.link_utilization_mean", "noc.link_utilization_maximum"];
+
+// What varies: {name, values: [{key, label, number}], of: point -> key}. Keys that vary together (a zip) are one.
+function axesOf(sweep) {
+    const axes = [];
+    let column = 0;
+    for (const keys of sweep.axes) {
+        const first = column;
+        const last = column + keys.length;
+        column = last;
+        const all = (point) => point.settings.slice(first, last).map(String).join(" / ");
+        const alone = new Set(sweep.points.map((point) => String(point.settings[first]))).size === new Set(sweep.points.map(all)).size;
+        const of = alone ? (point) => String(point.settings[first]) : all; // the first key tells the others
+        const values = new Map();
+        for (const point of sweep.points) {
+            const value = point.settings[first];
+            values.set(of(point), {key: of(point), label: of(point), number: isNumber(value) ? value : NaN});
+        }
+        const name = keys.length > 2 && alone ? `${keys[0]} and ${keys.length - 1} keys with it` : keys.join(" + ");
+        axes.push({name, short: keys[0], values: [...values.values()], of});
+    }
+    const more = [["network", (point) => point.network], ["mapper", (point) => point.mapper], ["trace", (point) => point.trace],
+        ["repeat", (point) => point.repeat]];
+    for (const [name, value] of more) {
+        const keys = [...new Set(sweep.points.map((point) => String(value(point) ?? "")))];
+        axes.push({name, short: name, of: (point) => String(value(point) ?? ""),
+                   values: keys.map((key) => ({key, label: key, number: NaN}))});
+    }
+    for (const axis of axes) {
+        axis.numeric = axis.values.every((value) => isNumber(value.number)) &&
+            new Set(axis.values.map((value) => value.number)).size === axis.values.length;
+        if (axis.numeric) axis.values.sort((a, b) => a.number - b.number);
+        const low = axis.values[0]?.number, high = axis.values[axis.values.length - 1]?.number;
+        axis.logarithmic = axis.numeric && low > 0 && high / low >= 8;
+        axis.unit = unitOf(axis.short);
+    }
+    return axes.filter((axis) => axis.values.length > 1);
+}
+
+function metricsOf(sweep) {
+    const place = new Map(sweep.statistics.map((name, i) => [name, i]));
+    const metrics = sweep.statistics.filter((name) => name !== "complete")
+        .map((name) => ({name, unit: unitOf(name), of: (point) => point.values[place.get(name)]}));
+    if (place.has("work.macs") && place.has("time_ns")) {
+        const macs = place.get("work.macs"), time = place.get("time_ns");
+        metrics.push({name: "throughput", unit: "MACs per second",
+            of: (point) => point.values[time] > 0 ? point.values[macs] / point.values[time] * 1e9 : NaN});
+    }
+    const rank = (metric) => FIRST.includes(metric.name) ? FIRST.indexOf(metric.name) : FIRST.length;
+    return metrics.filter((metric) => sweep.points.some((point) => isNumber(metric.of(point))))
+        .sort((a, b) => rank(a) - rank(b));
+}
+
+export function readSweep(sweep) {
+    return {done: sweep.points.filter((point) => point.status === "done"), failed: sweep.points.filter((point) => point.status !== "done"),
+            axes: axesOf(sweep), metrics: metricsOf(sweep), total: sweep.total};
+}
+
+// Curves of a metric: [{name, points: [{x, label, y, point}]}] along `axis`, one for each value of `series` (or one in
+// all), of the points that `filters` (axis -> key) lets pass. Points without the figure are left out.
+export function curves(data, metric, axis, series, filters) {
+    const kept = data.done.filter((point) => [...filters].every(([other, key]) => other.of(point) === key));
+    const keys = series ? series.values.map((value) => value.key) : [""];
+    return keys.map((key) => {
+        const own = kept.filter((point) => !series || series.of(point) === key);
+        const points = axis.values.flatMap((value) => {
+            const point = own.find((one) => axis.of(one) === value.key);
+            const y = point ? metric.of(point) : NaN;
+            return isNumber(y) ? [{x: axis.numeric ? value.number : value.label, label: value.label, y, point, series: key}] : [];
+        });
+        return {name: key, points};
+    }).filter((curve) => curve.points.length > 0);
+}
