@@ -17,13 +17,15 @@
 #ifndef PIMSIM_MAPPERS_ALLSPARK_ALLSPARK_H
 #define PIMSIM_MAPPERS_ALLSPARK_ALLSPARK_H
 
+#include "mappers/allspark/schedule/schedule.h"
 #include "mappers/estimate/estimate.h"
 #include "mappers/network/descriptor.h"
 #include "sim/status.h"
 #include "traces/writer.h"
 
 enum pim_allspark_scheme {
-    /* for each stage a u x v, so that the sum of the estimates is least and all fits the memory */
+    /* for each stage some u x v, each for some temporal layers, so that the sum of the estimates is least and
+       all fits the memory */
     PIM_ALLSPARK_AUTOMATIC,
     PIM_ALLSPARK_BRANCH, /* B: a branch on one node */
     PIM_ALLSPARK_PATCH,  /* P: tokens over as many nodes as a column has, v = 1 */
@@ -31,13 +33,39 @@ enum pim_allspark_scheme {
     PIM_ALLSPARK_EXPLICIT
 };
 
+/* Some temporal layers of a stage with one partition, as the user gives them. */
+struct pim_allspark_layers {
+    uint32_t u, v;
+    uint32_t ring;   /* 0: that of the options */
+    uint32_t chunks; /* 0: those of the options */
+    uint32_t layers; /* 0: as many as are needed for the branches that are left */
+};
+
+enum {
+    PIM_PARTITIONS = 16, /* in a stage, at most */
+    PIM_CHUNKS = 64,     /* of a phase's weights, at most */
+    PIM_BATCH = 256      /* images, at most */
+};
+
 struct pim_allspark_options {
     enum pim_allspark_scheme scheme;
-    uint32_t explicit_count; /* EXPLICIT: 1 (for all stages) or one for each stage */
-    uint32_t u[PIM_STAGES], v[PIM_STAGES];
-    /* Nodes of a weight ring, of which each stage takes the multiple of its u below it, at least u; 0: for
-       each stage the ring with which the sum of the estimates is least and all fits the memory. */
+    uint32_t explicit_count; /* EXPLICIT: 1 (for all stages) or one list for each stage */
+    uint32_t lists[PIM_STAGES];
+    struct pim_allspark_layers list[PIM_STAGES][PIM_PARTITIONS];
+    /* Nodes of a weight ring, of which each partition takes the multiple of its u below it, at least u (1 is
+       the paper's weight sharing); 0: the rings with which the sum of the estimates is least and all fits the
+       memory. */
     uint32_t ring;
+    /* Pieces in which the weights of a phase go round; 0: like the ring. */
+    uint32_t chunks;
+    uint32_t batch; /* images that are worked together, N^bt; 0: 1 */
+    /* How the best plan is found: the exact method, or an integer programme that an installed solver works
+       (schedule/schedule.h); NULL: the first solver that is there. */
+    bool ilp;
+    const char *solver;
+    uint32_t solver_seconds;         /* 0: 600 */
+    pim_schedule_progress *progress; /* NULL: none */
+    void *context;
 };
 
 /* Where the sub-arrays of a stage lie: Algorithm 1 of the paper. */
@@ -90,11 +118,15 @@ struct pim_allspark_partition {
     uint32_t layer_branches;           /* of all of these layers together */
     /* Term 1 of the paper's weight reuse: takes its weights from the copy of the stage's partition 1 x 1 */
     bool reuses;
-    uint64_t weight_bytes;  /* of a node, all blocks; 0 when it reuses */
-    uint64_t weight_base;   /* their address on each node; when it reuses, that of the copy */
-    uint64_t layer_bytes;   /* of the workspace, for each of its layers, as long as the stage lasts */
-    uint64_t sum_bytes;     /* of the workspace, once: sums over the tokens before the classifier */
-    uint64_t scratch_bytes; /* of the workspace while one of its layers is worked */
+    bool reused;             /* is that copy for another partition */
+    uint32_t chunks;         /* pieces in which the weights of a phase go round */
+    uint32_t batch;          /* images that are worked together */
+    uint64_t weight_bytes;   /* of a node, all blocks; 0 when it reuses */
+    uint64_t weight_base;    /* their address on each node; when it reuses, that of the copy */
+    uint64_t layer_bytes;    /* of the workspace, for each of its layers, as long as the stage lasts */
+    uint64_t sum_bytes;      /* of the workspace, once: sums over the tokens before the classifier */
+    uint64_t activity_bytes; /* of the workspace, for an image, while one of its layers is worked */
+    uint64_t scratch_bytes;  /* of the workspace while one of its layers is worked: all images and weights */
 };
 
 /*
@@ -120,9 +152,12 @@ struct pim_allspark_plan {
     const struct pim_network *network;
     uint32_t stages;
     struct pim_allspark_stage stage[PIM_STAGES];
+    uint32_t batch;                 /* images that are worked together */
     uint64_t head_base, head_bytes; /* classifier weights on the nodes that hold them */
     uint64_t weight_bytes;          /* of a node, all stages and the classifier */
     uint64_t workspace_base, workspace_bytes;
+    uint64_t cycles; /* sum of the estimates of all phases */
+    uint64_t bound;  /* no plan of the space has fewer; equal to `cycles`: the plan is optimal */
 };
 
 /*
@@ -146,6 +181,10 @@ enum pim_status pim_allspark_emit(const struct pim_allspark_plan *plan, struct p
 enum pim_status pim_allspark_estimate(const struct pim_allspark_plan *plan, uint64_t *cycles,
                                       struct pim_error *error);
 
+/* The parts of that sum. */
+enum pim_status pim_allspark_estimate_parts(const struct pim_allspark_plan *plan,
+                                            uint64_t parts[PIM_ESTIMATE_PARTS], struct pim_error *error);
+
 /* What of it are the phases between branches (shifted windows). The choice of partitions does not count them:
    the placement comes after it. */
 enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan *plan, uint64_t *cycles,
@@ -158,6 +197,10 @@ uint64_t pim_allspark_macs(const struct pim_allspark_plan *plan);
    convolution. */
 uint64_t pim_allspark_omitted_macs(const struct pim_network *network);
 uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan);
+
+/* Bytes of the weights of all blocks that a node keeps for a partition with weights of its own, without those
+   of the merging. */
+uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part);
 
 /* Algorithm 1: as many height x width sub-arrays as it finds on the array. False when memory is out. */
 bool pim_allspark_layout(uint32_t array_height, uint32_t array_width, uint32_t height, uint32_t width,

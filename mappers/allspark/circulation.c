@@ -64,13 +64,10 @@ static uint64_t weight_address(const struct pim_emitter *emitter, const void *co
            (piece > own ? pim_share(pieces->total, ring, own) : 0);
 }
 
-void pim_share_weights(struct pim_emitter *emitter, enum pim_allspark_weight weight, uint32_t block,
-                       uint32_t tag)
+void pim_share_weights(struct pim_emitter *emitter, const struct pim_chunk *chunk, uint32_t tag)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    struct pim_weight_shape shape = pim_weight_shape(part, weight, emitter->place.column);
-    struct weight_pieces pieces = {.total = (uint64_t)shape.k * shape.n,
-                                   .home = pim_weight_address(part, block, weight)};
+    struct weight_pieces pieces = {.total = chunk->bytes, .home = chunk->home};
     struct pim_ring ring = {
         .nodes = part->ring,
         .index = emitter->place.ring,

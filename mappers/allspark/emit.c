@@ -2,6 +2,8 @@
 #include "mappers/allspark/emitter.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint16_t distance(const struct pim_emitter *emitter, uint64_t after)
@@ -78,6 +80,28 @@ uint32_t pim_branches_of_layer(const struct pim_allspark_partition *part, uint32
     return part->layer_branches - before < capacity ? part->layer_branches - before : capacity;
 }
 
+void pim_emit_image(struct pim_emitter *emitter, uint32_t image)
+{
+    if (emitter->image == image)
+        return;
+    pim_workspace_layout(emitter->stage, emitter->partition, image, emitter->plan->workspace_base,
+                         &emitter->workspace);
+    emitter->image = image;
+}
+
+void pim_emit_begin_partition(struct pim_emitter *emitter, uint32_t index)
+{
+    const struct pim_allspark_stage *stage = emitter->stage;
+    emitter->partition = index;
+    emitter->part = &stage->partition[index];
+    emitter->whole = NULL;
+    for (uint32_t i = 0; i < stage->partitions; i++)
+        if (stage->partition[i].reused)
+            emitter->whole = &stage->partition[i];
+    emitter->image = UINT32_MAX;
+    pim_emit_image(emitter, 0);
+}
+
 void pim_emit_node(struct pim_emitter *emitter, struct pim_place place, uint32_t id, pim_emit_function *body,
                    unsigned step, uint32_t block, uint32_t tag)
 {
@@ -125,18 +149,27 @@ void pim_add_up(struct pim_emitter *emitter, struct pim_trace_phase *phase)
     phase->estimate_cycles = 0;
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         phase->estimate_cycles += phase->estimate_parts[part];
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        emitter->estimate_parts[part] += phase->estimate_parts[part];
     emitter->estimate_cycles += phase->estimate_cycles;
 }
 
 static enum pim_status emit(const struct pim_allspark_plan *plan, struct pim_trace_writer *writer,
-                            uint64_t *cycles, struct pim_error *error)
+                            uint64_t *cycles, uint64_t *parts, struct pim_error *error)
 {
-    struct pim_emitter emitter = {.plan = plan, .writer = writer, .error = error, .status = PIM_OK};
+    struct pim_tilings *tilings = calloc(1, sizeof *tilings);
+    if (!tilings)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the trace");
+    struct pim_emitter emitter = {
+        .plan = plan, .writer = writer, .error = error, .status = PIM_OK, .tilings = tilings};
     for (uint32_t stage = 0; stage < plan->stages && emitter.status == PIM_OK; stage++)
         pim_emit_stage(&emitter, stage);
     if (emitter.status == PIM_OK)
         pim_emit_head(&emitter);
     *cycles = emitter.estimate_cycles;
+    if (parts)
+        memcpy(parts, emitter.estimate_parts, sizeof emitter.estimate_parts);
+    free(tilings);
     return emitter.status;
 }
 
@@ -144,11 +177,23 @@ enum pim_status pim_allspark_emit(const struct pim_allspark_plan *plan, struct p
                                   struct pim_error *error)
 {
     uint64_t cycles;
-    return emit(plan, writer, &cycles, error);
+    if (plan->batch > 1)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "traces are written for one image: a batch of %" PRIu32
+                        " can be planned and estimated",
+                        plan->batch);
+    return emit(plan, writer, &cycles, NULL, error);
 }
 
 enum pim_status pim_allspark_estimate(const struct pim_allspark_plan *plan, uint64_t *cycles,
                                       struct pim_error *error)
 {
-    return emit(plan, NULL, cycles, error);
+    return emit(plan, NULL, cycles, NULL, error);
+}
+
+enum pim_status pim_allspark_estimate_parts(const struct pim_allspark_plan *plan,
+                                            uint64_t parts[PIM_ESTIMATE_PARTS], struct pim_error *error)
+{
+    uint64_t cycles;
+    return emit(plan, NULL, &cycles, parts, error);
 }

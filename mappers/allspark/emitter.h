@@ -17,12 +17,15 @@ struct pim_place {
     bool active; /* has a branch */
 };
 
-/* A tiling that was searched for. */
-enum { PIM_TILINGS = 64 };
-struct pim_tiling_memory {
-    struct pim_matrix_shape shape;
-    struct pim_tiling tiling;
-    struct pim_matrix_estimate estimate;
+/* Tilings that were searched for: each shape has one place, which the last one with it keeps. All-zero is
+   empty. */
+enum { PIM_TILINGS = 1024 };
+struct pim_tilings {
+    struct {
+        struct pim_matrix_shape shape;
+        struct pim_tiling tiling;
+        struct pim_matrix_estimate estimate;
+    } known[PIM_TILINGS];
 };
 
 /* An output tile whose store has not been written yet; rows 0: none. */
@@ -36,17 +39,21 @@ struct pim_emitter {
     struct pim_error *error;
     enum pim_status status;   /* of the first failure; everything after it is skipped */
     uint64_t estimate_cycles; /* sum over phases */
-    uint32_t tag;             /* first tag that no message has */
+    uint64_t estimate_parts[PIM_ESTIMATE_PARTS];
+    uint32_t tag; /* first tag that no message has */
     /* the stage and its index, the partition, and the unit whose program is being written */
     const struct pim_allspark_stage *stage;
     uint32_t index;
     const struct pim_allspark_partition *part;
+    /* the partition of the stage whose copy of the weights others reuse; NULL: none */
+    const struct pim_allspark_partition *whole;
+    uint32_t partition; /* index of `part` */
     struct pim_workspace workspace;
+    uint32_t image; /* of the batch, whose workspace it is */
     uint32_t layer; /* temporal layer, counted from the partition's first */
     struct pim_place place;
     uint64_t sequence; /* of the next instruction of the unit */
-    struct pim_tiling_memory tilings[PIM_TILINGS];
-    unsigned next_tiling;
+    struct pim_tilings *tilings;
     struct pim_pending_store store;
     const struct pim_exchange *exchange; /* of the phase, when it is one between branches */
 };
@@ -89,8 +96,11 @@ uint32_t pim_tile_unit(const struct pim_emitter *emitter, const struct pim_allsp
 
 /* Where weights or the right-hand operand of a product come from. */
 enum pim_operand {
-    /* tiles one after another: the share of this node in place, the others in the workspace */
+    /* tiles one after another: the share of this node from `right` on, the others in the workspace */
     PIM_OPERAND_WEIGHTS,
+    /* columns [right_first, right_first + n) of a matrix of right_total columns that lies in blocks of
+       right_block columns, each k rows: a copy of all weights, in the order of its own tiles */
+    PIM_OPERAND_BLOCKS,
     PIM_OPERAND_PLACED, /* tiles one after another from `right` on */
     PIM_OPERAND_ROWS,   /* k rows of n bytes, `stride` apart */
     PIM_OPERAND_COLUMNS /* transposed: n rows of k bytes, `stride` apart */
@@ -114,9 +124,9 @@ struct pim_product {
     uint64_t segment_total;
     uint64_t input_stride; /* of the single segment */
     enum pim_operand operand;
-    uint64_t right, right_stride;    /* ROWS, COLUMNS */
-    enum pim_allspark_weight weight; /* WEIGHTS */
-    uint32_t block;
+    uint64_t right, right_stride;                   /* the stride: ROWS, COLUMNS */
+    uint32_t right_first, right_total, right_block; /* BLOCKS */
+    uint32_t grain; /* of n: whole tiles are a multiple of it, or divide it; 0: none */
     uint64_t output, output_stride;
     enum pim_vector operation; /* on each output tile: COPY requantises */
     uint64_t residual;         /* added where nonzero_residual, stride as output */
@@ -150,10 +160,17 @@ bool pim_layer_has_unit(const struct pim_emitter *emitter, uint32_t layer, uint3
 /* Sets a phase's estimate to the sum of its parts, and adds it to the total. */
 void pim_add_up(struct pim_emitter *emitter, struct pim_trace_phase *phase);
 
+/* Begins to work partition `index` of emitter->stage, for the first image. */
+void pim_emit_begin_partition(struct pim_emitter *emitter, uint32_t index);
+/* Goes on to the workspace of an image. */
+void pim_emit_image(struct pim_emitter *emitter, uint32_t image);
+
 /* All phases of one stage. */
 void pim_emit_stage(struct pim_emitter *emitter, uint32_t index);
 /* The estimate of one layer of emitter->part over all blocks, in cycles; writes nothing. */
 uint64_t pim_estimate_layer(struct pim_emitter *emitter);
+/* What of it are the rounds of the weights: all that depends on the ring. */
+uint64_t pim_estimate_layer_sharing(const struct pim_emitter *emitter);
 /* Pooling and classifier, after the last stage. */
 void pim_emit_head(struct pim_emitter *emitter);
 /* The estimate of what emitter->part adds to them, in cycles: for each of its layers, and once; `first`: it

@@ -54,7 +54,7 @@ static bool list_seats(const struct pim_allspark_plan *plan, const struct pim_al
     struct pim_workspace *space = calloc(stage->partitions, sizeof *space);
     exchange->seat = grown ? grown : exchange->seat;
     for (uint32_t i = 0; space && i < stage->partitions; i++)
-        pim_workspace_layout(stage, i, plan->workspace_base, &space[i]);
+        pim_workspace_layout(stage, i, 0, plan->workspace_base, &space[i]);
     for (uint32_t b = 0; grown && space && b < branches; b++) {
         uint32_t slot = slot_of(stage, b);
         const struct pim_allspark_partition *part = partition_of_slot(stage, slot, &index);

@@ -94,7 +94,7 @@ static uint64_t append_others(struct pim_emitter *emitter)
     uint64_t bytes = PIM_SUM_BYTES * (uint64_t)pim_stage_channels(emitter->part, emitter->place.column);
     for (uint32_t i = 1; i < stage->partitions; i++, parts++) {
         struct pim_workspace other;
-        pim_workspace_layout(stage, i, emitter->plan->workspace_base, &other);
+        pim_workspace_layout(stage, i, emitter->image, emitter->plan->workspace_base, &other);
         copy(emitter, other.collected, emitter->workspace.pooled + parts * bytes, bytes);
     }
     if (stage->partitions > 1)
@@ -111,10 +111,13 @@ static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block
     if (!place->active)
         return;
     uint32_t mine = place->branch * emitter->part->u + place->row;
-    sum_tokens(emitter, emitter->workspace.pooled);
-    collect_column(emitter, mine, tag);
-    if (mine == 0)
-        average(emitter, append_others(emitter), token_address(emitter, NULL, place->column), 1);
+    for (uint32_t image = 0; image < emitter->part->batch; image++) {
+        pim_emit_image(emitter, image);
+        sum_tokens(emitter, emitter->workspace.pooled);
+        collect_column(emitter, mine, tag + image * (uint32_t)pim_pooled_parts(emitter->part));
+        if (mine == 0)
+            average(emitter, append_others(emitter), token_address(emitter, NULL, place->column), 1);
+    }
 }
 
 /* --- the sums of another partition --- */
@@ -169,10 +172,14 @@ static void move_pieces(struct pim_emitter *emitter, bool receive, uint32_t tag)
         }
 }
 
-static void sums_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+/* Tags of the messages for one image. */
+static uint32_t sums_tags(const struct pim_emitter *emitter)
 {
-    (void)step;
-    (void)block;
+    return (uint32_t)pim_pooled_parts(emitter->part) + emitter->part->v * emitter->stage->partition[0].v;
+}
+
+static void sum_image(struct pim_emitter *emitter, uint32_t tag)
+{
     const struct pim_allspark_partition *part = emitter->part;
     const struct pim_place *place = &emitter->place;
     uint32_t mine = place->branch * part->u + place->row, parts = (uint32_t)pim_pooled_parts(part);
@@ -189,6 +196,16 @@ static void sums_body(struct pim_emitter *emitter, unsigned step, uint32_t block
     move_pieces(emitter, true, tag + parts);
     if (works && mine == 0)
         move_pieces(emitter, false, tag + parts);
+}
+
+static void sums_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+{
+    (void)step;
+    (void)block;
+    for (uint32_t image = 0; image < emitter->part->batch; image++) {
+        pim_emit_image(emitter, image);
+        sum_image(emitter, tag + image * sums_tags(emitter));
+    }
 }
 
 /* The classifier on the first row of the first branch: each column has a part of the classes. */
@@ -214,10 +231,8 @@ static struct pim_product classifier(const struct pim_emitter *emitter)
                                 .operation = PIM_VECTOR_COPY};
 }
 
-static void head_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+static void classify(struct pim_emitter *emitter, uint32_t tag)
 {
-    (void)step;
-    (void)block;
     const struct pim_allspark_partition *part = emitter->part;
     uint32_t column = emitter->place.column, v = part->v;
     if (part->class_tokens) { /* the class token is the first row of the residual stream */
@@ -251,10 +266,15 @@ static void head_body(struct pim_emitter *emitter, unsigned step, uint32_t block
     pim_emit_flush(emitter);
 }
 
-static void only_first_row(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+static void head_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
 {
-    if (emitter->place.group == 0 && emitter->place.ring == 0)
-        head_body(emitter, step, block, tag);
+    (void)step;
+    (void)block;
+    for (uint32_t image = 0; image < emitter->part->batch; image++)
+        if (emitter->place.group == 0 && emitter->place.ring == 0) {
+            pim_emit_image(emitter, image);
+            classify(emitter, tag + image * emitter->part->v);
+        }
 }
 
 /* --- estimates --- */
@@ -307,6 +327,12 @@ static void estimate_classifier(struct pim_emitter *emitter, struct pim_trace_ph
         pim_estimate_ring(&emitter->plan->hardware, pim_stage_channels(emitter->part, 0), emitter->part->v);
 }
 
+static void multiply(struct pim_trace_phase *phase, uint64_t times)
+{
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        phase->estimate_parts[part] *= times;
+}
+
 static uint64_t sum_of(const struct pim_trace_phase *phase)
 {
     uint64_t cycles = 0;
@@ -328,8 +354,8 @@ void pim_estimate_head(struct pim_emitter *emitter, bool first, uint64_t *layer,
     }
     if (first)
         estimate_classifier(emitter, &head);
-    *layer = sum_of(&layers);
-    *once = sum_of(&rest) + sum_of(&head);
+    *layer = emitter->part->batch * sum_of(&layers);
+    *once = emitter->part->batch * (sum_of(&rest) + sum_of(&head));
 }
 
 /* --- phases --- */
@@ -355,15 +381,15 @@ static void emit_pool(struct pim_emitter *emitter, uint32_t index)
     if (index > 0)
         (void)snprintf(name, sizeof name, "pool/partition%" PRIu32, index + 1);
     struct pim_trace_phase phase = {.name = name};
-    emitter->part = part;
-    pim_workspace_layout(stage, index, emitter->plan->workspace_base, &emitter->workspace);
+    pim_emit_begin_partition(emitter, index);
     estimate_pool_layers(&emitter->plan->hardware, part, part->layers, &phase);
     estimate_pool_once(&emitter->plan->hardware, part, index == 0, &phase);
+    multiply(&phase, part->batch);
     pim_add_up(emitter, &phase);
     if (!emitter->writer)
         return;
     uint32_t tag = emitter->tag, id = pim_trace_writer_phase(emitter->writer, &phase);
-    emitter->tag += (uint32_t)pim_pooled_parts(part) + part->v * stage->partition[0].v;
+    emitter->tag += part->batch * sums_tags(emitter);
     pim_for_each_node(emitter, 0, id, index == 0 ? pool_body : sums_body, 0, 0, tag);
     if (index > 0)
         collect_elsewhere(emitter, id, tag);
@@ -377,15 +403,15 @@ void pim_emit_head(struct pim_emitter *emitter)
     for (uint32_t i = stage->partitions; i > 0 && pim_stage_pools(&stage->partition[0]); i--)
         emit_pool(emitter, i - 1);
     struct pim_trace_phase phase = {.name = "head"};
-    emitter->part = &stage->partition[0];
-    pim_workspace_layout(stage, 0, emitter->plan->workspace_base, &emitter->workspace);
+    pim_emit_begin_partition(emitter, 0);
     estimate_classifier(emitter, &phase);
     if (emitter->status != PIM_OK)
         return;
+    multiply(&phase, emitter->part->batch);
     pim_add_up(emitter, &phase);
     if (!emitter->writer)
         return;
     uint32_t tag = emitter->tag;
-    emitter->tag += emitter->part->v;
-    pim_for_each_node(emitter, 0, pim_trace_writer_phase(emitter->writer, &phase), only_first_row, 0, 0, tag);
+    emitter->tag += emitter->part->batch * emitter->part->v;
+    pim_for_each_node(emitter, 0, pim_trace_writer_phase(emitter->writer, &phase), head_body, 0, 0, tag);
 }

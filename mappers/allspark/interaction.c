@@ -100,6 +100,9 @@ void pim_estimate_interaction(struct pim_emitter *emitter, const struct pim_inte
     }
     for (unsigned back = 0; back < 2; back++)
         for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+            emitter->estimate_parts[part] += times[back] * interaction->estimate[back][part];
+    for (unsigned back = 0; back < 2; back++)
+        for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
             emitter->estimate_cycles += times[back] * interaction->estimate[back][part];
 }
 

@@ -7,7 +7,6 @@
 enum {
     PIM_STATISTICS_BYTES = 4, /* mean and variance of a token, 16 bits each */
     PIM_SUM_BYTES = 2,        /* sum of a channel over the tokens of a node */
-    PIM_PARTITIONS = 16       /* in a stage, at most */
 };
 
 /* `total` things over `parts`: the share of `index`, larger shares first; and where it begins. */
@@ -57,7 +56,23 @@ static inline bool pim_weight_exists(const struct pim_allspark_partition *part,
     return weight != PIM_ALLSPARK_MERGE || (block == 0 && part->merge_inputs > 0);
 }
 
-/* Address of a product's weight share on every node of the ring. */
+/*
+ * A piece of a product's weights on a column of nodes: `columns` of its k x n from `first` on. Each piece
+ * goes round the ring by itself and is multiplied before the next one comes, so that a node needs room for
+ * one of them alone. `home` is the address of this node's share on every node of the ring.
+ */
+struct pim_chunk {
+    uint32_t first, columns;
+    uint64_t bytes;
+    uint64_t home;
+};
+
+uint32_t pim_chunk_count(const struct pim_allspark_partition *part, enum pim_allspark_weight weight,
+                         uint32_t column);
+struct pim_chunk pim_chunk(const struct pim_allspark_partition *part, uint32_t block,
+                           enum pim_allspark_weight weight, uint32_t column, uint32_t index);
+
+/* Address of a product's weight shares on every node of the ring: that of its first chunk. */
 uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t block,
                             enum pim_allspark_weight weight);
 
@@ -72,7 +87,8 @@ uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t 
  *     layer that is being worked, and lies behind.
  *  2. The parts for attention, feed-forward, merging and pooling lie over one another: no two of them are
  *     live at the same time.
- *  3. Addresses are the same on all nodes: sizes are those of the row with most tokens and the column with
+ *  3. Each image of a batch has all parts of its own, but for the weights.
+ *  4. Addresses are the same on all nodes: sizes are those of the row with most tokens and the column with
  *     most channels.
  */
 struct pim_workspace {
@@ -134,9 +150,9 @@ static inline bool pim_partition_is_whole(const struct pim_allspark_partition *p
     return part->v == 1 && part->ring == 1;
 }
 
-/* The workspace of partition `index` of a stage, from address `base` on. */
-void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index, uint64_t base,
-                          struct pim_workspace *workspace);
+/* The workspace of image `image` in partition `index` of a stage, from address `base` on. */
+void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index, uint32_t image,
+                          uint64_t base, struct pim_workspace *workspace);
 
 /* Channels of the columns before `column`. */
 static inline uint32_t pim_stage_channels_before(const struct pim_allspark_partition *part, uint32_t column)

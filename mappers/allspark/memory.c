@@ -40,12 +40,47 @@ struct pim_weight_shape pim_weight_shape(const struct pim_allspark_partition *pa
     return (struct pim_weight_shape){.k = part->channels, .n = q};
 }
 
-/* Bytes that each node keeps of a product: the largest share of the widest column, so that addresses are
+/* Columns of a chunk: a multiple of the columns of a PE array; the same on all nodes. */
+static uint32_t chunk_width(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
+{
+    enum { GRAIN = 8 };
+    if (part->chunks <= 1)
+        return UINT32_MAX;
+    uint32_t n = pim_weight_shape(part, weight, 0).n, width = n / part->chunks + (n % part->chunks != 0);
+    return (width + GRAIN - 1) / GRAIN * GRAIN;
+}
+
+uint32_t pim_chunk_count(const struct pim_allspark_partition *part, enum pim_allspark_weight weight,
+                         uint32_t column)
+{
+    uint32_t n = pim_weight_shape(part, weight, column).n, width = chunk_width(part, weight);
+    return n / width + (n % width != 0);
+}
+
+/* Without `home`. */
+static struct pim_chunk chunk_of(const struct pim_allspark_partition *part, enum pim_allspark_weight weight,
+                                 uint32_t column, uint32_t index)
+{
+    struct pim_weight_shape shape = pim_weight_shape(part, weight, column);
+    uint32_t width = chunk_width(part, weight);
+    uint32_t first = index == 0 ? 0 : index * width;
+    uint32_t columns = shape.n - first < width ? shape.n - first : width;
+    return (struct pim_chunk){.first = first, .columns = columns, .bytes = (uint64_t)shape.k * columns};
+}
+
+/* Of chunk `index` on column 0, the widest. */
+static uint64_t largest_share(const struct pim_allspark_partition *part, enum pim_allspark_weight weight,
+                              uint32_t index)
+{
+    return pim_share(chunk_of(part, weight, 0, index).bytes, part->ring, 0);
+}
+
+/* Bytes that each node keeps of a product: the largest shares of the widest column, so that addresses are
    the same on all nodes. */
 static uint64_t kept(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
 {
-    struct pim_weight_shape shape = pim_weight_shape(part, weight, 0);
-    return align(pim_share((uint64_t)shape.k * shape.n, part->ring, 0));
+    uint32_t last = pim_chunk_count(part, weight, 0) - 1;
+    return align(last * largest_share(part, weight, 0) + largest_share(part, weight, last));
 }
 
 uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t block,
@@ -65,6 +100,15 @@ uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t 
     return part->weight_base + merge + block * in_block + before;
 }
 
+struct pim_chunk pim_chunk(const struct pim_allspark_partition *part, uint32_t block,
+                           enum pim_allspark_weight weight, uint32_t column, uint32_t index)
+{
+    struct pim_chunk chunk = chunk_of(part, weight, column, index);
+    /* All chunks but the last are as wide as the first. */
+    chunk.home = pim_weight_address(part, block, weight) + index * largest_share(part, weight, 0);
+    return chunk;
+}
+
 static uint64_t take(uint64_t *cursor, uint64_t bytes)
 {
     uint64_t address = *cursor;
@@ -72,17 +116,16 @@ static uint64_t take(uint64_t *cursor, uint64_t bytes)
     return address;
 }
 
-/* Weights of a phase that come from other nodes: all but the share of the node itself. */
+/* Weights of a chunk that come from other nodes: all but the share of the node itself. */
 static uint64_t largest_weights(const struct pim_allspark_partition *part)
 {
     uint64_t largest = 0;
     for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses; weight++) {
-        struct pim_weight_shape shape = pim_weight_shape(part, (enum pim_allspark_weight)weight, 0);
-        uint64_t total = (uint64_t)shape.k * shape.n;
+        uint64_t total = chunk_of(part, (enum pim_allspark_weight)weight, 0, 0).bytes;
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
             largest = latest(largest, total - pim_share(total, part->ring, part->ring - 1));
     }
-    return largest;
+    return align(largest);
 }
 
 /* Bytes that the workspace keeps for each layer of a partition: features, and inputs of the merging. */
@@ -110,8 +153,8 @@ static uint64_t sums_bytes(const struct pim_allspark_partition *part)
 
 /* Parts that follow each other from `cursor` on and that a layer needs while it is worked; `inputs` too when
    the stage has one layer alone, whose merging comes first. */
-static uint64_t lay_out_scratch(const struct pim_allspark_partition *part, bool alone, uint64_t cursor,
-                                struct pim_workspace *workspace)
+static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool alone, uint64_t cursor,
+                                 struct pim_workspace *workspace)
 {
     uint64_t p = pim_stage_tokens(part, 0), q = pim_stage_channels(part, 0);
     uint64_t heads = pim_share(part->heads, part->v, 0), keys = part->key_tokens;
@@ -136,37 +179,46 @@ static uint64_t lay_out_scratch(const struct pim_allspark_partition *part, bool 
         &pooling,
         pim_stage_pools(part) ? (pim_pooled_parts_at_most(part) + PIM_PARTITIONS) * PIM_SUM_BYTES * q : 0);
     workspace->logits = take(&pooling, pim_share(part->classes, part->v, 0));
-    cursor = latest(latest(attention, forward), latest(merging, pooling));
-    workspace->weights = take(&cursor, largest_weights(part));
-    return cursor;
+    return latest(latest(attention, forward), latest(merging, pooling));
 }
 
-void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index, uint64_t base,
-                          struct pim_workspace *workspace)
+void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index, uint32_t image,
+                          uint64_t base, struct pim_workspace *workspace)
 {
     const struct pim_allspark_partition *part = &stage->partition[index];
     bool alone = stage->layers == 1;
-    uint64_t cursor = base;
-    for (uint32_t i = 0; i < stage->partitions; i++) {
-        const struct pim_allspark_partition *other = &stage->partition[i];
-        uint64_t features = take(&cursor, other->layers * features_bytes(other));
-        uint64_t inputs = take(&cursor, alone ? 0 : other->layers * inputs_bytes(other));
-        uint64_t sums = take(&cursor, sums_bytes(other));
-        if (i != index)
-            continue;
-        workspace->features = features;
-        workspace->inputs = inputs;
-        workspace->sums = sums;
-        workspace->collected = sums + align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0));
-    }
+    uint64_t lasting = 0, cursor;
+    for (uint32_t i = 0; i < stage->partitions; i++)
+        lasting +=
+            stage->partition[i].layers * stage->partition[i].layer_bytes + stage->partition[i].sum_bytes;
+    cursor = base + image * lasting;
+    for (uint32_t i = 0; i < index; i++)
+        cursor +=
+            stage->partition[i].layers * stage->partition[i].layer_bytes + stage->partition[i].sum_bytes;
     workspace->features_stride = features_bytes(part);
     workspace->inputs_stride = inputs_bytes(part);
-    workspace->end = lay_out_scratch(part, alone, cursor, workspace);
+    workspace->features = take(&cursor, part->layers * features_bytes(part));
+    workspace->inputs = take(&cursor, alone ? 0 : part->layers * inputs_bytes(part));
+    workspace->sums = cursor;
+    workspace->collected = cursor + align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0));
+    cursor = base + part->batch * lasting;
+    (void)lay_out_activity(part, alone, cursor + image * part->activity_bytes, workspace);
+    workspace->weights = cursor + part->batch * part->activity_bytes;
+    workspace->end = workspace->weights + largest_weights(part);
 }
 
 uint64_t pim_head_bytes(const struct pim_allspark_partition *part)
 {
     return align(pim_share(part->classes, part->v, 0) * part->channels);
+}
+
+uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part)
+{
+    uint64_t bytes = 0;
+    for (unsigned weight = PIM_ALLSPARK_QUERY; weight < PIM_ALLSPARK_WEIGHTS; weight++)
+        if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
+            bytes += part->blocks * kept(part, (enum pim_allspark_weight)weight);
+    return bytes;
 }
 
 void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
@@ -179,7 +231,8 @@ void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
     struct pim_workspace workspace = {.inputs_stride = inputs_bytes(part)};
     part->layer_bytes = features_bytes(part) + (alone ? 0 : inputs_bytes(part));
     part->sum_bytes = sums_bytes(part);
-    part->scratch_bytes = lay_out_scratch(part, alone, 0, &workspace);
+    part->activity_bytes = lay_out_activity(part, alone, 0, &workspace);
+    part->scratch_bytes = part->batch * part->activity_bytes + largest_weights(part);
 }
 
 void pim_stage_number(struct pim_allspark_stage *stage)
@@ -205,7 +258,7 @@ void pim_stage_memory(struct pim_allspark_stage *stage)
         struct pim_allspark_partition *part = &stage->partition[i];
         pim_partition_memory(part, stage->layers == 1);
         stage->weight_bytes += part->weight_bytes;
-        kept_bytes += part->layers * part->layer_bytes + part->sum_bytes;
+        kept_bytes += part->batch * (part->layers * part->layer_bytes + part->sum_bytes);
         scratch = latest(scratch, part->scratch_bytes);
     }
     stage->workspace_bytes = kept_bytes + scratch;

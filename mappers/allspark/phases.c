@@ -68,17 +68,49 @@ static uint32_t embedded_rows(const struct pim_emitter *emitter)
            (emitter->place.row == 0 ? emitter->part->class_tokens : 0);
 }
 
-/* The product of a step with weights. */
-static struct pim_product weighted(const struct pim_emitter *emitter, enum step step, uint32_t block)
+/* Columns of a product's weights before those of column `column`. */
+static uint32_t outputs_before(const struct pim_allspark_partition *part, enum pim_allspark_weight weight,
+                               uint32_t column)
+{
+    return weight == PIM_ALLSPARK_EXPAND ? pim_stage_spread_before(part, part->hidden, column)
+                                         : pim_stage_channels_before(part, column);
+}
+
+static struct pim_product weighted(const struct pim_emitter *emitter, enum step step, uint32_t block,
+                                   uint32_t index);
+
+/* The right-hand operand of a partition that reuses the whole copy: blocks of columns as wide as the tiles of
+   the partition that has the copy. */
+static void reuse_weights(const struct pim_emitter *emitter, enum step step, uint32_t block,
+                          struct pim_product *product)
+{
+    struct pim_emitter owner = {
+        .plan = emitter->plan, .error = emitter->error, .part = emitter->whole, .tilings = emitter->tilings};
+    struct pim_product whole = weighted(&owner, step, block, 0);
+    struct pim_tiling tiling = {.n = whole.n};
+    struct pim_matrix_estimate estimate;
+    /* The copy's own products have tiles, or there would be no copy: a failure came up with them. */
+    (void)pim_product_tiling(&owner, &whole, &tiling, &estimate);
+    product->operand = PIM_OPERAND_BLOCKS;
+    product->right = whole.right;
+    product->right_block = tiling.n;
+    product->right_first = outputs_before(emitter->part, step_weights[step], emitter->place.column);
+    product->right_total = whole.n;
+}
+
+/* The product of a step with weights: that of a chunk of them. */
+static struct pim_product weighted(const struct pim_emitter *emitter, enum step step, uint32_t block,
+                                   uint32_t index)
 {
     const struct pim_allspark_partition *part = emitter->part;
     const struct pim_workspace *space = &emitter->workspace;
     uint64_t q = pim_stage_channels(part, emitter->place.column);
     struct pim_weight_shape shape = pim_weight_shape(part, step_weights[step], emitter->place.column);
+    struct pim_chunk chunk = pim_chunk(part, block, step_weights[step], emitter->place.column, index);
     struct pim_product product = {.m = pim_stage_tokens(part, emitter->place.row),
                                   .count = 1,
                                   .tile_rows = pim_stage_tokens(part, 0),
-                                  .n = shape.n,
+                                  .n = chunk.columns,
                                   .k = shape.k,
                                   .input = space->gathered,
                                   .segments = part->v,
@@ -87,11 +119,13 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
                                   .segment_total = shape.k,
                                   .input_stride = shape.k,
                                   .operand = PIM_OPERAND_WEIGHTS,
-                                  .weight = step_weights[step],
-                                  .block = block,
+                                  .right = chunk.home,
+                                  .grain = part->reused ? part->head_channels : 0,
                                   .output = features(emitter),
                                   .output_stride = shape.n,
                                   .operation = PIM_VECTOR_COPY};
+    if (part->reuses)
+        reuse_weights(emitter, step, block, &product);
     uint64_t first_key = pim_share_begin(part->key_tokens, part->u, emitter->place.row);
     if (step == STEP_REDUCTION || step == STEP_KEY || step == STEP_VALUE) {
         product.m = pim_stage_keys(part, emitter->place.row);
@@ -142,6 +176,7 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
     case STEPS:
         break;
     }
+    product.output += chunk.first;
     product.residual = product.output;
     return product;
 }
@@ -186,13 +221,14 @@ static struct pim_product attention(const struct pim_emitter *emitter, enum step
                                 .operation = PIM_VECTOR_COPY};
 }
 
-static void emit_products(struct pim_emitter *emitter, enum step step, uint32_t block)
+static void emit_products(struct pim_emitter *emitter, enum step step, uint32_t block, uint32_t chunk)
 {
     bool heads = step == STEP_SCORES || step == STEP_CONTEXT;
     uint32_t count =
         heads ? (uint32_t)pim_share(emitter->part->heads, emitter->part->v, emitter->place.column) : 1;
     for (uint32_t head = 0; head < count && emitter->status == PIM_OK; head++) {
-        struct pim_product product = heads ? attention(emitter, step, head) : weighted(emitter, step, block);
+        struct pim_product product =
+            heads ? attention(emitter, step, head) : weighted(emitter, step, block, chunk);
         struct pim_tiling tiling;
         struct pim_matrix_estimate estimate;
         if (product.m == 0)
@@ -286,27 +322,74 @@ static bool is_normalisation(enum step step)
     return step == STEP_NORM1 || step == STEP_NORM2 || step == STEP_REDUCTION_NORM;
 }
 
+static bool has_weights(enum step step)
+{
+    return step_weights[step] != PIM_ALLSPARK_WEIGHTS;
+}
+
+/* Chunks of a step's weights; 1 for a step without. */
+static uint32_t chunks_of(const struct pim_allspark_partition *part, enum step step, uint32_t column)
+{
+    return has_weights(step) ? pim_chunk_count(part, step_weights[step], column) : 1;
+}
+
+/* What goes round before the products of a step: between rows, within the row, or within the column. */
+static void gather(struct pim_emitter *emitter, enum step step, uint32_t tag)
+{
+    struct pim_row_pieces pieces;
+    if (step == STEP_REDUCTION)
+        pim_exchange_tokens(emitter, tag + emitter->part->v);
+    if (row_input(emitter, step, &pieces))
+        pim_gather_row(emitter, &pieces, tag);
+    if (step == STEP_SCORES)
+        pim_gather_column(emitter, emitter->workspace.keys, tag);
+    if (step == STEP_CONTEXT)
+        pim_gather_column(emitter, emitter->workspace.values, tag);
+}
+
+/* One image: its data, with one chunk of the weights. */
+static void emit_image(struct pim_emitter *emitter, enum step step, uint32_t block, uint32_t chunk,
+                       uint32_t tag)
+{
+    if (chunk == 0)
+        gather(emitter, step, tag);
+    if (is_normalisation(step))
+        emit_normalisation(emitter, step, tag);
+    else
+        emit_products(emitter, step, block, chunk);
+}
+
+/* Tags of a step: those of all chunks, then those of each image. */
+static uint32_t image_tags(const struct pim_allspark_partition *part)
+{
+    return part->u + part->v + 1;
+}
+
+static uint32_t weight_tags(const struct pim_allspark_partition *part, enum step step)
+{
+    return chunks_of(part, step, 0) * part->ring;
+}
+
 static void emit_step(struct pim_emitter *emitter, enum step step, uint32_t block, uint32_t tag)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    if (step_weights[step] != PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses)
-        pim_share_weights(emitter, step_weights[step], block, tag);
-    if (!emitter->place.active)
-        return; /* this node only stores and passes on */
-    uint32_t second = tag + part->ring;
-    struct pim_row_pieces pieces;
-    if (step == STEP_REDUCTION)
-        pim_exchange_tokens(emitter, second + part->v);
-    if (row_input(emitter, step, &pieces))
-        pim_gather_row(emitter, &pieces, second);
-    if (step == STEP_SCORES)
-        pim_gather_column(emitter, emitter->workspace.keys, second);
-    if (step == STEP_CONTEXT)
-        pim_gather_column(emitter, emitter->workspace.values, second);
-    if (is_normalisation(step))
-        emit_normalisation(emitter, step, second);
-    else
-        emit_products(emitter, step, block);
+    bool shares = has_weights(step) && part->ring > 1 && !part->reuses;
+    uint32_t column = emitter->place.column, chunks = chunks_of(part, step, column);
+    uint32_t images = tag + weight_tags(part, step);
+    for (uint32_t i = 0; i < chunks; i++) {
+        if (i > 0)
+            pim_emit_join(emitter); /* the weights before are no longer needed */
+        if (shares) {
+            struct pim_chunk chunk = pim_chunk(part, block, step_weights[step], column, i);
+            pim_share_weights(emitter, &chunk, tag + i * part->ring);
+        }
+        if (!emitter->place.active)
+            continue; /* this node only stores and passes on */
+        for (uint32_t image = 0; image < part->batch; image++) {
+            pim_emit_image(emitter, image);
+            emit_image(emitter, step, block, i, images + image * image_tags(part));
+        }
+    }
 }
 
 static void estimate_normalisation(const struct pim_emitter *emitter, enum step step,
@@ -329,45 +412,74 @@ static void estimate_normalisation(const struct pim_emitter *emitter, enum step 
     phase->estimate_parts[PIM_ESTIMATE_MEMORY] += memory;
 }
 
+static void estimate_product(struct pim_emitter *emitter, const struct pim_product *product,
+                             struct pim_trace_phase *phase)
+{
+    struct pim_tiling tiling;
+    struct pim_matrix_estimate estimate;
+    if (product->m == 0 || emitter->status != PIM_OK)
+        return;
+    emitter->status = pim_product_tiling(emitter, product, &tiling, &estimate);
+    if (emitter->status != PIM_OK)
+        return;
+    phase->estimate_parts[PIM_ESTIMATE_COMPUTE] += estimate.compute;
+    phase->estimate_parts[estimate.memory >= estimate.vector ? PIM_ESTIMATE_MEMORY : PIM_ESTIMATE_VECTOR] +=
+        estimate.total - estimate.compute;
+}
+
+/* What a step does for one image. */
+static void estimate_image(struct pim_emitter *emitter, enum step step, uint32_t block,
+                           struct pim_trace_phase *phase)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
+    struct pim_row_pieces pieces;
+    if (row_input(emitter, step, &pieces))
+        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
+            pim_estimate_ring(hardware, pim_row_bytes(emitter, &pieces, 0), part->v);
+    if (step == STEP_REDUCTION)
+        pim_estimate_exchange(emitter, phase);
+    if (step == STEP_SCORES || step == STEP_CONTEXT) {
+        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
+            pim_estimate_ring(hardware, pim_column_bytes(emitter, NULL, 0), part->u);
+        struct pim_product product = attention(emitter, step, 0);
+        estimate_product(emitter, &product, phase);
+    } else if (is_normalisation(step)) {
+        estimate_normalisation(emitter, step, phase);
+    } else {
+        for (uint32_t i = 0; i < chunks_of(part, step, 0); i++) {
+            struct pim_product product = weighted(emitter, step, block, i);
+            estimate_product(emitter, &product, phase);
+        }
+    }
+}
+
+/* The rounds of a step's weights. */
+static uint64_t estimate_sharing(const struct pim_emitter *emitter, const struct pim_allspark_partition *part,
+                                 enum step step)
+{
+    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
+    if (!has_weights(step) || part->reuses || part->ring < 2)
+        return 0;
+    /* All chunks but the last are as wide as the first. */
+    uint32_t last = chunks_of(part, step, 0) - 1;
+    uint64_t first = pim_chunk(part, 0, step_weights[step], 0, 0).bytes,
+             rest = pim_chunk(part, 0, step_weights[step], 0, last).bytes;
+    return last * pim_estimate_ring(hardware, pim_share(first, part->ring, 0), part->ring) +
+           pim_estimate_ring(hardware, pim_share(rest, part->ring, 0), part->ring);
+}
+
 /* The busiest node of a branch: row 0, column 0. */
 static void estimate_step(struct pim_emitter *emitter, enum step step, uint32_t block,
                           struct pim_trace_phase *phase)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     emitter->place = (struct pim_place){
         .active = true, .row = part->u > 1 && part->class_tokens && step == STEP_MERGE ? 1u : 0u};
-    if (step_weights[step] != PIM_ALLSPARK_WEIGHTS && !part->reuses) {
-        struct pim_weight_shape shape = pim_weight_shape(part, step_weights[step], 0);
-        uint64_t share = pim_share((uint64_t)shape.k * shape.n, part->ring, 0);
-        phase->estimate_parts[PIM_ESTIMATE_WEIGHT_SHARING] = pim_estimate_ring(hardware, share, part->ring);
-    }
-    struct pim_row_pieces pieces;
-    if (row_input(emitter, step, &pieces))
-        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
-            pim_estimate_ring(hardware, pim_row_bytes(emitter, &pieces, 0), part->v);
-    if (step == STEP_SCORES || step == STEP_CONTEXT)
-        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
-            pim_estimate_ring(hardware, pim_column_bytes(emitter, NULL, 0), part->u);
-    if (step == STEP_REDUCTION)
-        pim_estimate_exchange(emitter, phase);
-    if (is_normalisation(step)) {
-        estimate_normalisation(emitter, step, phase);
-    } else {
-        bool heads = step == STEP_SCORES || step == STEP_CONTEXT;
-        struct pim_product product = heads ? attention(emitter, step, 0) : weighted(emitter, step, block);
-        struct pim_tiling tiling;
-        struct pim_matrix_estimate estimate;
-        if (product.m == 0)
-            return;
-        emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
-        if (emitter->status != PIM_OK)
-            return;
-        uint64_t rest = estimate.total - estimate.compute;
-        phase->estimate_parts[PIM_ESTIMATE_COMPUTE] += estimate.compute;
-        phase->estimate_parts[estimate.memory >= estimate.vector ? PIM_ESTIMATE_MEMORY
-                                                                 : PIM_ESTIMATE_VECTOR] += rest;
-    }
+    estimate_image(emitter, step, block, phase);
+    for (unsigned i = 0; i < PIM_ESTIMATE_PARTS; i++)
+        phase->estimate_parts[i] *= part->batch;
+    phase->estimate_parts[PIM_ESTIMATE_WEIGHT_SHARING] = estimate_sharing(emitter, part, step);
 }
 
 static void step_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
@@ -389,7 +501,7 @@ static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum step st
         return;
     uint32_t id = pim_trace_writer_phase(emitter->writer, &phase);
     uint32_t tag = emitter->tag;
-    emitter->tag += 2 * (part->ring + part->v + part->u);
+    emitter->tag += weight_tags(part, step) + part->batch * image_tags(part);
     pim_for_each_node(emitter, emitter->layer, id, step_body, step, block, tag);
 }
 
@@ -407,24 +519,44 @@ static void emit_layer(struct pim_emitter *emitter, uint32_t block)
             emit_phase(emitter, block, (enum step)step);
 }
 
+/* What was added to the estimate since `before` counts `times` times. */
+static void multiply_estimate(struct pim_emitter *emitter, const struct pim_emitter *before, uint64_t times)
+{
+    emitter->estimate_cycles =
+        before->estimate_cycles + times * (emitter->estimate_cycles - before->estimate_cycles);
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        emitter->estimate_parts[part] =
+            before->estimate_parts[part] +
+            times * (emitter->estimate_parts[part] - before->estimate_parts[part]);
+}
+
 uint64_t pim_estimate_layer(struct pim_emitter *emitter)
 {
-    uint64_t before = emitter->estimate_cycles;
+    const struct pim_emitter before = *emitter;
     emit_layer(emitter, 0);
-    uint64_t first = emitter->estimate_cycles - before;
-    if (emitter->part->blocks == 1 || emitter->status != PIM_OK)
-        return first;
-    emit_layer(emitter, 1); /* all blocks but the first, which merges, cost the same */
-    uint64_t other = emitter->estimate_cycles - before - first;
-    emitter->estimate_cycles = before;
-    return first + (emitter->part->blocks - 1) * other;
+    if (emitter->part->blocks > 1 && emitter->status == PIM_OK) {
+        const struct pim_emitter first = *emitter;
+        emit_layer(emitter, 1); /* all blocks but the first, which merges, cost the same */
+        multiply_estimate(emitter, &first, emitter->part->blocks - 1);
+    }
+    return emitter->estimate_cycles - before.estimate_cycles;
+}
+
+uint64_t pim_estimate_layer_sharing(const struct pim_emitter *emitter)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    uint64_t cycles = 0;
+    for (unsigned step = 0; step < STEPS; step++)
+        if (step_exists(part, (enum step)step, 0))
+            cycles +=
+                (step == STEP_MERGE ? 1 : part->blocks) * estimate_sharing(emitter, part, (enum step)step);
+    return cycles;
 }
 
 /* The layers of one partition in one block. */
 static void emit_partition(struct pim_emitter *emitter, uint32_t index, uint32_t block)
 {
-    emitter->part = &emitter->stage->partition[index];
-    pim_workspace_layout(emitter->stage, index, emitter->plan->workspace_base, &emitter->workspace);
+    pim_emit_begin_partition(emitter, index);
     for (emitter->layer = 0; emitter->layer < emitter->part->layers && emitter->status == PIM_OK;
          emitter->layer++)
         emit_layer(emitter, block);
@@ -463,10 +595,10 @@ void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
     else
         pim_estimate_interaction(emitter, &interaction);
     for (uint32_t i = 0; !emitter->writer && i < stage->partitions && emitter->status == PIM_OK; i++) {
-        uint64_t before = emitter->estimate_cycles;
-        emitter->part = &stage->partition[i];
-        uint64_t layer = pim_estimate_layer(emitter);
-        emitter->estimate_cycles = before + emitter->part->layers * layer;
+        const struct pim_emitter before = *emitter;
+        pim_emit_begin_partition(emitter, i);
+        (void)pim_estimate_layer(emitter);
+        multiply_estimate(emitter, &before, emitter->part->layers);
     }
     pim_interaction_terminate(&interaction);
 }

@@ -84,6 +84,7 @@ static enum pim_status lay_out(struct pim_allspark_plan *plan, struct pim_error 
 static enum pim_status make(const struct pim_network *network, const struct pim_allspark_options *options,
                             struct pim_allspark_plan *plan, struct pim_error *error)
 {
+    plan->batch = options->batch ? options->batch : 1;
     for (uint32_t i = 0; i < network->transformer->stages; i++)
         if (read_stage(network, i, plan, error) != PIM_OK)
             return error->status;

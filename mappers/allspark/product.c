@@ -33,19 +33,22 @@ static unsigned passes_of(const struct pim_product *product)
 static struct pim_matrix_shape shape_of(const struct pim_product *product)
 {
     uint32_t segment = product->k / product->segments + (product->k % product->segments != 0);
-    return (struct pim_matrix_shape){.m = product->tile_rows ? product->tile_rows : product->m,
-                                     .n = product->n,
-                                     .k = product->k,
-                                     .count = product->count,
-                                     .segment = segment,
-                                     .full_rows = product->operation == PIM_VECTOR_SOFTMAX,
-                                     .vector_passes = passes_of(product),
-                                     .residual = product->add_residual,
-                                     .input_pitch =
-                                         product->segments == 1 ? (uint32_t)product->input_stride : segment,
-                                     .right_pitch = (uint32_t)product->right_stride,
-                                     .output_pitch = (uint32_t)product->output_stride,
-                                     .right_columns = product->operand == PIM_OPERAND_COLUMNS};
+    return (struct pim_matrix_shape){
+        .m = product->tile_rows ? product->tile_rows : product->m,
+        .n = product->n,
+        .k = product->k,
+        .count = product->count,
+        .segment = segment,
+        .full_rows = product->operation == PIM_VECTOR_SOFTMAX,
+        .vector_passes = passes_of(product),
+        .residual = product->add_residual,
+        .input_pitch = product->segments == 1 ? (uint32_t)product->input_stride : segment,
+        .right_pitch =
+            product->operand == PIM_OPERAND_BLOCKS ? product->right_block : (uint32_t)product->right_stride,
+        .output_pitch = (uint32_t)product->output_stride,
+        .right_columns = product->operand == PIM_OPERAND_COLUMNS,
+        .right_block = product->right_block,
+        .grain = product->grain};
 }
 
 static bool same_shape(const struct pim_matrix_shape *a, const struct pim_matrix_shape *b)
@@ -54,33 +57,40 @@ static bool same_shape(const struct pim_matrix_shape *a, const struct pim_matrix
            a->full_rows == b->full_rows && a->vector_passes == b->vector_passes &&
            a->residual == b->residual && a->input_pitch == b->input_pitch &&
            a->right_pitch == b->right_pitch && a->output_pitch == b->output_pitch &&
-           a->right_columns == b->right_columns;
+           a->right_columns == b->right_columns && a->right_block == b->right_block && a->grain == b->grain;
+}
+
+static unsigned place_of(const struct pim_matrix_shape *shape)
+{
+    uint64_t hash = shape->m;
+    hash = hash * 0x9e3779b97f4a7c15u + shape->n;
+    hash = hash * 0x9e3779b97f4a7c15u + shape->k;
+    hash = hash * 0x9e3779b97f4a7c15u + shape->right_pitch;
+    hash = (hash + shape->output_pitch) * 0x9e3779b97f4a7c15u;
+    return (unsigned)(hash >> 40) % PIM_TILINGS;
 }
 
 enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim_product *product,
                                    struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
 {
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    struct pim_tiling_memory wanted = {.shape = shape_of(product)};
-    for (unsigned i = 0; i < PIM_TILINGS; i++) {
-        const struct pim_tiling_memory *known = &emitter->tilings[i];
-        if (same_shape(&known->shape, &wanted.shape)) {
-            *tiling = known->tiling;
-            *estimate = known->estimate;
-            return PIM_OK;
-        }
+    struct pim_matrix_shape wanted = shape_of(product);
+    unsigned place = place_of(&wanted);
+    if (!same_shape(&emitter->tilings->known[place].shape, &wanted)) {
+        if (!pim_estimate_tiling(hardware, &wanted, tiling, estimate))
+            return pim_fail(
+                emitter->error, PIM_BAD_INPUT,
+                "a product of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                " (m, n, k) has no tile that fits the buffers of %" PRIu64 ", %" PRIu64 " and %" PRIu64
+                " bytes for input, weights and output: enlarge buffers.output_bytes or buffers.weight_bytes",
+                product->m, product->n, product->k, hardware->input_bytes, hardware->weight_bytes,
+                hardware->output_bytes);
+        emitter->tilings->known[place].shape = wanted;
+        emitter->tilings->known[place].tiling = *tiling;
+        emitter->tilings->known[place].estimate = *estimate;
     }
-    if (!pim_estimate_tiling(hardware, &wanted.shape, &wanted.tiling, &wanted.estimate))
-        return pim_fail(
-            emitter->error, PIM_BAD_INPUT,
-            "a product of %" PRIu32 " x %" PRIu32 " x %" PRIu32
-            " (m, n, k) has no tile that fits the buffers of %" PRIu64 ", %" PRIu64 " and %" PRIu64
-            " bytes for input, weights and output: enlarge buffers.output_bytes or buffers.weight_bytes",
-            product->m, product->n, product->k, hardware->input_bytes, hardware->weight_bytes,
-            hardware->output_bytes);
-    emitter->tilings[emitter->next_tiling++ % PIM_TILINGS] = wanted;
-    *tiling = wanted.tiling;
-    *estimate = wanted.estimate;
+    *tiling = emitter->tilings->known[place].tiling;
+    *estimate = emitter->tilings->known[place].estimate;
     return PIM_OK;
 }
 
@@ -141,7 +151,7 @@ static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_produ
     uint64_t total = (uint64_t)product->k * product->n;
     uint64_t begin = pim_share_begin(total, part->ring, emitter->place.ring);
     uint64_t end = begin + pim_share(total, part->ring, emitter->place.ring);
-    uint64_t home = pim_weight_address(part, product->block, product->weight);
+    uint64_t home = product->right;
     uint64_t last = PIM_NOTHING;
     while (bytes > 0) {
         uint64_t stop, address;
@@ -160,12 +170,25 @@ static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_produ
     return last;
 }
 
+/* k rows of n columns of a matrix in blocks of columns; the tile does not reach across blocks. */
+static uint64_t load_block(struct pim_emitter *emitter, const struct pim_product *product, uint32_t k0,
+                           uint32_t k, uint32_t n0, uint32_t n)
+{
+    uint32_t column = product->right_first + n0, begin = column - column % product->right_block;
+    uint32_t width = minimum(product->right_block, product->right_total - begin);
+    uint64_t address =
+        product->right + (uint64_t)product->k * begin + (uint64_t)k0 * width + (column - begin);
+    return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, address, n, width, k, PIM_NOTHING);
+}
+
 static uint64_t load_right(struct pim_emitter *emitter, const struct pim_product *product, uint32_t k0,
                            uint32_t k, uint32_t n0, uint32_t n, uint64_t offset)
 {
     switch (product->operand) {
     case PIM_OPERAND_WEIGHTS:
         return load_weights(emitter, product, offset, (uint64_t)k * n);
+    case PIM_OPERAND_BLOCKS:
+        return load_block(emitter, product, k0, k, n0, n);
     case PIM_OPERAND_PLACED:
         return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, product->right + offset,
                                (uint64_t)k * n, 0, 1, PIM_NOTHING);
@@ -247,8 +270,10 @@ void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *pro
     for (uint32_t m0 = 0; m0 < product->m; m0 += tiling->m) {
         uint32_t m = minimum(tiling->m, product->m - m0);
         uint64_t offset = 0;
-        for (uint32_t n0 = 0; n0 < product->n; n0 += tiling->n) {
-            uint32_t n = minimum(tiling->n, product->n - n0);
+        for (uint32_t n0 = 0, n; n0 < product->n; n0 += n) {
+            n = minimum(tiling->n, product->n - n0);
+            if (product->operand == PIM_OPERAND_BLOCKS)
+                n = minimum(n, product->right_block - (product->right_first + n0) % product->right_block);
             uint64_t done = emit_output_tile(emitter, product, tiling, m0, m, n0, n, &offset);
             pim_emit_flush(emitter);
             done = finish_tile(emitter, product, m0, m, n0, n, done);

@@ -96,7 +96,10 @@ struct pim_matrix_shape {
      * Bytes from one row of an operand in memory to the next; right_pitch 0: its tiles lie one after another.
      */
     uint32_t input_pitch, right_pitch, output_pitch;
-    bool right_columns; /* the right operand is stored transposed: n rows of k */
+    bool right_columns;   /* the right operand is stored transposed: n rows of k */
+    uint32_t right_block; /* tiles do not reach across a multiple of it in n; 0: no limit */
+    /* n of a tile that is not the whole is a multiple of it, or divides it; 0: any n is good */
+    uint32_t grain;
 };
 
 /*

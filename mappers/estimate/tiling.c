@@ -139,6 +139,16 @@ static uint32_t even_depth(uint32_t span, uint64_t deepest, uint32_t grain)
     return even < depth ? (uint32_t)even : depth;
 }
 
+/* The largest width up to `n` that is a multiple of `grain` or divides it. */
+static uint32_t on_grain(uint32_t n, uint32_t grain)
+{
+    if (n >= grain)
+        return n - n % grain;
+    while (grain % n != 0)
+        n--;
+    return n;
+}
+
 /* Fills n and k of a tiling whose m and residence are given; false when nothing fits. */
 static bool complete(const struct product *product, uint64_t output_space, struct pim_tiling *tiling)
 {
@@ -153,6 +163,10 @@ static bool complete(const struct product *product, uint64_t output_space, struc
     if (widest == 0)
         return false;
     tiling->n = minimum(shape->n, widest);
+    if (shape->right_block && tiling->n > shape->right_block)
+        tiling->n = shape->right_block;
+    if (shape->grain && tiling->n < shape->n)
+        tiling->n = on_grain(tiling->n, shape->grain);
     uint64_t deepest = hardware->weight_bytes / 2 / tiling->n;
     if (!tiling->resident && deepest > hardware->input_bytes / 2 / tiling->m)
         deepest = hardware->input_bytes / 2 / tiling->m;
@@ -181,7 +195,7 @@ static bool propose(const struct product *product, uint32_t rows, bool only_bloc
     if (shape->full_rows)
         return narrower == 0;
     if (narrower == 0) {
-        if (candidate->n < shape->n)
+        if (candidate->n < shape->n && !shape->grain)
             candidate->n = round_down(candidate->n, hardware->pe_columns);
         return true;
     }

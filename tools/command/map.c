@@ -4,20 +4,27 @@
 #include "models/system/schema.h"
 #include "tools/command/command.h"
 #include "tools/command/hardware.h"
+#include "tools/command/map_plan.h"
 #include "tools/command/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 struct request {
     struct common_options common;
-    const char *network, *output, *partition;
-    uint64_t ring;
+    const char *network, *output, *partition, *plan, *solver;
+    uint64_t ring, chunks, batch, seconds;
+    unsigned scheduler, format;
+    bool ilp;
 };
 
-/* "branch", "patch", "head", "auto", or u,v for all stages, or u,v:u,v:... one for each. */
+enum { FORMAT_TEXT, FORMAT_JSON };
+
+/* "branch", "patch", "head", "auto", or partitions. */
 static enum pim_status parse_partition(const char *text, struct pim_allspark_options *options,
                                        struct pim_error *error)
 {
@@ -33,64 +40,36 @@ static enum pim_status parse_partition(const char *text, struct pim_allspark_opt
             options->scheme = names[i].scheme;
             return PIM_OK;
         }
-    options->scheme = PIM_ALLSPARK_EXPLICIT;
-    const char *rest = text;
-    do {
-        unsigned u, v;
-        int used = 0;
-        if (options->explicit_count == PIM_STAGES || sscanf(rest, "%5u,%5u%n", &u, &v, &used) != 2 ||
-            (rest[used] != '\0' && rest[used] != ':'))
-            return pim_fail(error, PIM_USAGE,
-                            "--partition %s: auto, branch (B), patch (P), head (AH), u,v for all stages, or "
-                            "u,v:u,v:... with one "
-                            "for each stage is expected",
-                            text);
-        options->u[options->explicit_count] = u;
-        options->v[options->explicit_count++] = v;
-        rest += used;
-    } while (*rest++ == ':');
+    return map_plan_parse(text, options, error);
+}
+
+/* On a terminal, for searches that take long. */
+static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)context;
+    fprintf(stderr, "\r%s %" PRIu64 " of %" PRIu64 "\033[K", what, done, total);
+}
+
+static double seconds_since(const struct timespec *begin)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
+}
+
+static enum pim_status print_plan(const struct request *request, const struct pim_allspark_plan *plan,
+                                  double seconds, struct pim_error *error)
+{
+    struct map_result result = {
+        .plan = plan, .solve_seconds = seconds, .scheduler = request->ilp ? "ilp" : "exact"};
+    if (pim_allspark_estimate(plan, &result.cycles, error) != PIM_OK ||
+        pim_allspark_estimate_parts(plan, result.parts, error) != PIM_OK)
+        return error->status;
+    if (request->format != FORMAT_TEXT)
+        return map_plan_write_json(&result, stdout, error);
+    if (!request->common.quiet)
+        map_plan_print(&result, stdout);
     return PIM_OK;
-}
-
-/* How far apart branches stand that give to each other (section VII of the paper), and what that takes. */
-static void print_placement(const struct pim_allspark_plan *plan)
-{
-    struct pim_error error = {0};
-    uint64_t between;
-    for (uint32_t i = 0; i < plan->stages; i++) {
-        struct pim_placement_report report;
-        if (pim_allspark_placement(plan, i, NULL, &report, &error) == PIM_OK && report.greedy.edges > 0)
-            printf("placement of stage %" PRIu32 ": %.2f hops on average over %" PRIu64
-                   " edges (in order %.2f, at random %.2f)\n",
-                   plan->stage[i].of + 1, report.greedy.average, report.greedy.edges, report.ordered.average,
-                   report.random);
-    }
-    if (pim_allspark_estimate_interaction(plan, &between, &error) == PIM_OK && between > 0)
-        printf("exchange between branches: %" PRIu64 " cycles of the estimate\n", between);
-}
-
-static void print_plan(const struct pim_allspark_plan *plan, uint64_t cycles)
-{
-    printf("%s on %" PRIu32 " x %" PRIu32 " nodes\n", plan->network->name, plan->hardware.width,
-           plan->hardware.height);
-    printf("stage  blocks  branches  tokens  heads  channels  partition  ring  sub-arrays  layers  "
-           "weights/node\n");
-    for (uint32_t i = 0; i < plan->stages; i++) {
-        const struct pim_allspark_partition *stage = &plan->stage[i].partition[0];
-        char partition[24];
-        (void)snprintf(partition, sizeof partition, "%" PRIu32 "x%" PRIu32, stage->u, stage->v);
-        printf("%5" PRIu32 "  %6" PRIu32 "  %8" PRIu32 "  %6" PRIu32 "  %5" PRIu32 "  %8" PRIu32
-               "  %9s  %4" PRIu32 "  %10" PRIu32 "  %6" PRIu32 "  %12" PRIu64 "\n",
-               plan->stage[i].of + 1, stage->blocks, stage->branches, stage->tokens, stage->heads,
-               stage->channels, partition, stage->ring, stage->layout.count * stage->slots, stage->layers,
-               stage->weight_bytes);
-    }
-    printf("memory of a node: weights %" PRIu64 " + workspace %" PRIu64 " = %" PRIu64 " of %" PRIu64
-           " bytes\n",
-           plan->weight_bytes, plan->workspace_bytes, plan->weight_bytes + plan->workspace_bytes,
-           plan->hardware.memory_bytes);
-    print_placement(plan);
-    printf("estimate: %" PRIu64 " cycles\n", cycles);
 }
 
 static enum pim_status write_trace(const struct request *request, const struct pim_allspark_plan *plan,
@@ -100,7 +79,7 @@ static enum pim_status write_trace(const struct request *request, const struct p
     const struct pim_network *source = plan->network;
     (void)snprintf(network, sizeof network, "%s %" PRIu32 "x%" PRIu32, source->name,
                    source->transformer->image, source->transformer->image);
-    (void)snprintf(mapping, sizeof mapping, "partition %s", request->partition);
+    (void)snprintf(mapping, sizeof mapping, "partition %s", request->plan ? "of a plan" : request->partition);
     uint64_t executed = pim_allspark_macs(plan);
     uint64_t mapped = source->graph.macs - pim_allspark_omitted_macs(source);
     struct pim_trace_description description = {.family = "allspark",
@@ -133,20 +112,24 @@ static enum pim_status map_network(const struct request *request, const struct p
     struct pim_hardware hardware;
     struct pim_estimate_hardware estimate;
     struct pim_allspark_plan plan;
+    double seconds = 0;
     char *text = pim_configuration_write(configuration, false);
     enum pim_status status = text ? pim_hardware_read(configuration, &hardware, error)
                                   : pim_fail(error, PIM_NO_MEMORY, "out of memory for the configuration");
     if (status == PIM_OK) {
         command_estimate_hardware(configuration, &hardware, &estimate);
+        struct timespec begin;
+        (void)clock_gettime(CLOCK_MONOTONIC, &begin);
         status = pim_allspark_plan(network, &estimate, options, &plan, error);
+        if (options->progress)
+            fputs("\r\033[K", stderr);
+        seconds = seconds_since(&begin);
     }
     if (status == PIM_OK) {
-        uint64_t cycles = 0;
-        status = pim_allspark_estimate(&plan, &cycles, error);
-        if (status == PIM_OK && request->output)
+        if (request->output)
             status = write_trace(request, &plan, text, error);
-        if (status == PIM_OK && !request->common.quiet)
-            print_plan(&plan, cycles);
+        if (status == PIM_OK)
+            status = print_plan(request, &plan, seconds, error);
         pim_allspark_plan_terminate(&plan);
     }
     free(text);
@@ -172,7 +155,7 @@ static void split_sets(struct request *request, struct text_list *network_sets)
 
 static int map_allspark(int argument_count, char **arguments)
 {
-    struct request request = {.partition = "auto"};
+    struct request request = {.partition = "auto", .batch = 1, .seconds = 600};
     const struct option_rule rules[] = {
         OPTIONS_COMMON(request.common),
         {.name = "network",
@@ -192,13 +175,26 @@ static int map_allspark(int argument_count, char **arguments)
          .kind = OPTION_TEXT,
          .target = &request.partition,
          .argument = "SCHEME",
-         .help = "auto, branch (B), patch (P), head (AH), u,v for all stages, or u,v:u,v:... for each stage"},
+         .help = "auto, branch (B), patch (P), head (AH), u,v for all stages, or u,v:u,v:... for each stage; "
+                 "u,v*layers+u,v for temporal layers that differ"},
         {.name = "ring",
          .kind = OPTION_UNSIGNED,
          .target = &request.ring,
          .argument = "NODES",
-         .help = "Nodes over which weights are spread; 0 (default) is the fewest that fit",
+         .help =
+             "Nodes over which weights are spread; 1: those of a branch, as in the paper; 0 (default): the "
+             "best",
          .maximum = 256},
+        RULE_UNSIGNED("chunks", request.chunks, "NUMBER", 0, PIM_CHUNKS,
+                      "Pieces in which the weights of a phase go round; 0 (default): the best"),
+        RULE_UNSIGNED("batch", request.batch, "IMAGES", 1, PIM_BATCH,
+                      "Images that are worked together (plan and estimate alone)"),
+        RULE_TEXT("plan", request.plan, "FILE", "Takes the plan of this file, as --format json writes it"),
+        RULE_CHOICE("scheduler", request.scheduler, "METHOD", "exact|ilp",
+                    "How the best plan is found: by pimsim, or by an integer programming solver"),
+        RULE_TEXT("solver", request.solver, "NAME", "The solver for ilp: cbc, highs, gurobi_cl or glpsol"),
+        RULE_UNSIGNED("time-limit", request.seconds, "SECONDS", 1, 86400, "Of the solver"),
+        OPTION_FORMAT(request.format, "text|json"),
     };
     const struct option_usage usage = {
         "",    "Maps a vision transformer onto an array of DRAM-PIM nodes as Allspark does.",
@@ -206,15 +202,26 @@ static int map_allspark(int argument_count, char **arguments)
         0,     0};
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
-    struct pim_allspark_options options = {.ring = (uint32_t)request.ring};
+    request.ilp = request.scheduler == 1;
+    struct pim_allspark_options options = {.ring = (uint32_t)request.ring,
+                                           .chunks = (uint32_t)request.chunks,
+                                           .batch = (uint32_t)request.batch,
+                                           .ilp = request.ilp,
+                                           .solver = request.solver,
+                                           .solver_seconds = (uint32_t)request.seconds};
+    if (!request.common.quiet && isatty(STDERR_FILENO))
+        options.progress = show_progress;
     struct text_list network_sets = {0};
     struct pim_network *network = NULL;
     enum pim_status status = PIM_OK;
     if (!request.network || request.common.hardware.count == 0)
         status = pim_fail(&error, PIM_USAGE, "--network FILE and --hardware FILE are needed");
     split_sets(&request, &network_sets);
+    if (status == PIM_OK && request.plan && strcmp(request.partition, "auto") != 0)
+        status = pim_fail(&error, PIM_USAGE, "--plan and --partition: one of them alone");
     if (status == PIM_OK)
-        status = parse_partition(request.partition, &options, &error);
+        status = request.plan ? map_plan_read(request.plan, &options, &error)
+                              : parse_partition(request.partition, &options, &error);
     if (status == PIM_OK)
         status = pim_network_read(request.network, network_sets.items, network_sets.count, &network, &error);
     if (status == PIM_OK)

@@ -394,28 +394,51 @@ void machine_run(struct machine *machine, uint32_t stage)
             machine_broken(machine, i, "never goes on");
 }
 
-bool machine_weight_order(const struct machine *machine, uint32_t number, const char *name, uint32_t k,
-                          uint32_t n, uint64_t *order)
+/* Where a walk through the MATRIX instructions of a phase stands. */
+struct order_walk {
+    uint64_t first, columns; /* of the piece that is multiplied */
+    uint64_t rows;           /* of it that are done */
+    uint64_t n0, width, k0;  /* of the output tile */
+    uint64_t count;          /* elements so far */
+};
+
+static void take_matrix(struct order_walk *walk, const struct pim_instruction *instruction,
+                        const struct weight_order *wanted, uint64_t *order)
+{
+    if (instruction->detail & PIM_MATRIX_OPEN_OUTPUT) {
+        walk->n0 += walk->width;
+        walk->k0 = 0;
+        if (walk->n0 == walk->columns) /* the next rows */
+            walk->n0 = 0;
+    }
+    walk->width = instruction->u.matrix.n;
+    for (uint64_t i = 0; walk->rows == 0 && i < instruction->u.matrix.k; i++)
+        for (uint64_t j = 0; j < walk->width; j++)
+            order[walk->count++] = ((walk->k0 + i) << 32) + walk->first + walk->n0 + j;
+    walk->k0 += instruction->u.matrix.k;
+    if (walk->n0 + walk->width < walk->columns || walk->k0 < wanted->k)
+        return;
+    walk->rows += instruction->u.matrix.m;
+    if (walk->rows < wanted->rows)
+        return;
+    uint64_t first = walk->first + walk->columns, left = wanted->n - first;
+    *walk = (struct order_walk){
+        .first = first, .columns = left < wanted->width ? left : wanted->width, .count = walk->count};
+}
+
+bool machine_weight_order(const struct machine *machine, uint32_t number, const struct weight_order *wanted,
+                          uint64_t *order)
 {
     const struct unit *unit = &machine->units[number];
-    uint64_t at = 0, count = 0, k0 = 0, n0 = 0, width = 0;
+    struct order_walk walk = {.columns = wanted->n < wanted->width ? wanted->n : wanted->width};
     bool inside = false;
-    for (; at < unit->length && count < (uint64_t)k * n; at++) {
+    for (uint64_t at = 0; at < unit->length && walk.first < wanted->n; at++) {
         const struct pim_instruction *instruction = &unit->program[at];
         if (instruction->opcode == PIM_OP_PHASE_BEGIN)
             inside = strcmp(pim_trace_phase(machine->scenario->trace, instruction->u.control.phase)->name,
-                            name) == 0;
-        if (!inside || instruction->opcode != PIM_OP_MATRIX)
-            continue;
-        if (instruction->detail & PIM_MATRIX_OPEN_OUTPUT) {
-            n0 += width;
-            k0 = 0;
-        }
-        width = instruction->u.matrix.n;
-        for (uint64_t i = 0; i < instruction->u.matrix.k; i++)
-            for (uint64_t j = 0; j < width; j++)
-                order[count++] = ((k0 + i) << 32) + n0 + j;
-        k0 += instruction->u.matrix.k;
+                            wanted->name) == 0;
+        if (inside && instruction->opcode == PIM_OP_MATRIX)
+            take_matrix(&walk, instruction, wanted, order);
     }
-    return count == (uint64_t)k * n;
+    return walk.count == (uint64_t)wanted->k * wanted->n;
 }

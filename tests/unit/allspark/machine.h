@@ -36,11 +36,17 @@ void machine_forget(struct machine *machine, uint64_t address);
 void machine_run(struct machine *machine, uint32_t stage);
 
 /*
- * In which order the phase `name` of a unit takes the elements of its k x n weights: order[i] = (row << 32) +
- * column of the i-th byte, read off the shapes of its MATRIX instructions. False when the unit multiplies
- * nothing in that phase.
+ * In which order the phase `name` of a unit takes the elements of its k x n weights, of which `width` columns
+ * come at a time and are multiplied with `rows` rows in all: order[i] = (row << 32) + column of the i-th
+ * byte, read off the shapes of its MATRIX instructions. False when the unit multiplies nothing in that phase.
  */
-bool machine_weight_order(const struct machine *machine, uint32_t unit, const char *name, uint32_t k,
-                          uint32_t n, uint64_t *order);
+struct weight_order {
+    const char *name;
+    uint32_t k, n, width;
+    uint64_t rows;
+};
+
+bool machine_weight_order(const struct machine *machine, uint32_t unit, const struct weight_order *wanted,
+                          uint64_t *order);
 
 #endif

@@ -123,12 +123,23 @@ struct pim_allspark_options fixed(enum pim_allspark_scheme scheme, uint32_t ring
     return (struct pim_allspark_options){.scheme = scheme, .ring = ring};
 }
 
+struct pim_allspark_options partitions(uint32_t count, uint32_t uv[][2], uint32_t ring)
+{
+    struct pim_allspark_options options = {
+        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = count, .ring = ring, .chunks = 1};
+    for (uint32_t i = 0; i < count && i < PIM_STAGES; i++) {
+        options.lists[i] = 1;
+        options.list[i][0] = (struct pim_allspark_layers){.u = uv[i][0], .v = uv[i][1]};
+    }
+    return options;
+}
+
 struct pim_allspark_options partition(uint32_t u, uint32_t v, uint32_t ring)
 {
     struct pim_allspark_options options = {
-        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .ring = ring};
-    options.u[0] = u;
-    options.v[0] = v;
+        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .ring = ring, .chunks = 1};
+    options.lists[0] = 1;
+    options.list[0][0] = (struct pim_allspark_layers){.u = u, .v = v};
     return options;
 }
 
@@ -220,8 +231,9 @@ void each_standing(const struct pim_allspark_plan *plan, uint32_t index,
 {
     for (uint32_t i = 0; i < plan->stage[index].partitions; i++) {
         const struct pim_allspark_partition *part = &plan->stage[index].partition[i];
-        for (uint32_t group = 0; group < part->layout.count && group * part->slots < part->layer_branches;
-             group++) {
+        /* A copy that others reuse is on all nodes. */
+        uint32_t last = part->reused ? part->branches : part->layer_branches;
+        for (uint32_t group = 0; group < part->layout.count && group * part->slots < last; group++) {
             const struct pim_allspark_tile *tile = &part->layout.tiles[group];
             for (uint32_t ring = 0; ring < part->ring; ring++)
                 for (uint32_t column = 0; column < part->v; column++) {

@@ -52,19 +52,40 @@ static void weight_extent(const struct pim_allspark_partition *stage, enum pim_a
     *n = spread(stage, total, column + 1) - *n0;
 }
 
+/* Rows that a node multiplies with a weight, in all images. */
+static uint64_t weight_rows(const struct stage_run *run, const struct pim_allspark_partition *part,
+                            enum pim_allspark_weight weight, uint32_t row)
+{
+    bool keys =
+        weight == PIM_ALLSPARK_REDUCTION || weight == PIM_ALLSPARK_KEY || weight == PIM_ALLSPARK_VALUE;
+    uint64_t rows = share_of(keys ? part->key_tokens : part->tokens, part->u, row);
+    return run->plan->batch * (rows - (weight == PIM_ALLSPARK_MERGE && row == 0 ? part->class_tokens : 0));
+}
+
 /* The order of the weights is that of the first node of the ring that multiplies; all must agree, or the
    numbers come out wrong. */
-static bool find_order(struct stage_run *run, const struct standing *first, const char *name, uint32_t k,
-                       uint32_t n, uint64_t *order)
+static bool find_order(struct stage_run *run, const struct standing *first, enum pim_allspark_weight weight,
+                       struct weight_order *wanted, uint64_t *order)
 {
     for (uint32_t ring = 0; ring < first->part->ring; ring++) {
-        const struct pim_allspark_tile *tile = &first->part->layout.tiles[first->group];
+        const struct pim_allspark_tile *tile =
+            &first->part->layout.tiles[first->part->reused ? 0 : first->group];
         uint32_t x = tile->turned ? tile->x + ring : tile->x + first->column,
                  y = tile->turned ? tile->y + first->column : tile->y + ring;
-        if (machine_weight_order(run->machine, y * run->plan->hardware.width + x, name, k, n, order))
+        wanted->rows = weight_rows(run, first->part, weight, ring % first->part->u);
+        if (wanted->rows > 0 &&
+            machine_weight_order(run->machine, y * run->plan->hardware.width + x, wanted, order))
             return true;
     }
     return false;
+}
+
+/* Columns of a chunk: eights, as many as make `chunks` of column 0's. */
+static uint32_t chunk_columns(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
+{
+    uint32_t k, n0, n;
+    weight_extent(part, weight, 0, &k, &n0, &n);
+    return part->chunks > 1 ? ((n + part->chunks - 1) / part->chunks + 7) / 8 * 8 : UINT32_MAX;
 }
 
 /* The input of the reduction that row k of its weights multiplies: token * channels + channel, where pieces
@@ -81,21 +102,15 @@ static uint32_t reduction_input(const struct pim_allspark_partition *part, uint3
     return inside / width * part->channels + first + inside % width;
 }
 
-static void place_weight(struct stage_run *run, const struct standing *at, uint32_t block, size_t which)
+/* This node's share of the elements order[0..total), at `address`. */
+static void place_share(struct stage_run *run, const struct standing *at, uint32_t block,
+                        enum pim_allspark_weight weight, const uint64_t *order, uint64_t total,
+                        uint64_t address)
 {
+    uint64_t begin = share_start(total, at->part->ring, at->ring),
+             bytes = share_of(total, at->part->ring, at->ring);
     uint32_t k, n0, n;
-    char name[64];
-    enum pim_allspark_weight weight = weighted[which].weight;
     weight_extent(at->part, weight, at->column, &k, &n0, &n);
-    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer%" PRIu32 "/%s",
-                   run->whole->of + 1, run->whole->first_block + block * run->whole->block_step,
-                   at->part->first_layer, weighted[which].phase);
-    uint64_t *order = calloc((size_t)k * n + 1, sizeof *order);
-    ck_assert_ptr_nonnull(order);
-    ck_assert_msg(find_order(run, at, name, k, n, order), "nobody multiplies in %s", name);
-    uint64_t total = (uint64_t)k * n, begin = share_start(total, at->part->ring, at->ring);
-    uint64_t bytes = share_of(total, at->part->ring, at->ring),
-             address = pim_weight_address(at->part, block, weight);
     ck_assert_uint_ge(address, at->part->weight_base);
     ck_assert_uint_le(address + bytes, at->part->weight_base + at->part->weight_bytes);
     for (uint64_t i = 0; i < bytes; i++) {
@@ -105,6 +120,29 @@ static void place_weight(struct stage_run *run, const struct standing *at, uint3
             input = reduction_input(run->stage, input);
         machine_place(run->machine, at->unit, address + i,
                       weight_value(run->index, block, weight, input, n0 + (uint32_t)element));
+    }
+}
+
+static void place_weight(struct stage_run *run, const struct standing *at, uint32_t block, size_t which)
+{
+    uint32_t k, n0, n, widest;
+    char name[64];
+    enum pim_allspark_weight weight = weighted[which].weight;
+    weight_extent(at->part, weight, 0, &k, &n0, &widest);
+    weight_extent(at->part, weight, at->column, &k, &n0, &n);
+    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer%" PRIu32 "/%s",
+                   run->whole->of + 1, run->whole->first_block + block * run->whole->block_step,
+                   at->part->first_layer, weighted[which].phase);
+    uint64_t *order = calloc((size_t)k * n + 1, sizeof *order);
+    ck_assert_ptr_nonnull(order);
+    struct weight_order wanted = {.name = name, .k = k, .n = n, .width = chunk_columns(at->part, weight)};
+    ck_assert_msg(find_order(run, at, weight, &wanted, order), "nobody multiplies in %s", name);
+    uint64_t address = pim_weight_address(at->part, block, weight);
+    for (uint32_t first = 0; first < n; first += wanted.width < n ? wanted.width : n) {
+        uint32_t columns = n - first < wanted.width ? n - first : wanted.width;
+        uint32_t room = widest - first < wanted.width ? widest - first : wanted.width;
+        place_share(run, at, block, weight, order + (uint64_t)k * first, (uint64_t)k * columns, address);
+        address += share_of((uint64_t)k * room, at->part->ring, 0);
     }
     free(order);
 }
@@ -138,7 +176,8 @@ static void place_head(void *context, const struct standing *standing)
         return;
     uint64_t *order = calloc((size_t)k * n, sizeof *order);
     ck_assert_ptr_nonnull(order);
-    ck_assert(machine_weight_order(run->machine, standing->unit, "head", k, n, order));
+    const struct weight_order wanted = {.name = "head", .k = k, .n = n, .width = n, .rows = run->plan->batch};
+    ck_assert(machine_weight_order(run->machine, standing->unit, &wanted, order));
     for (uint64_t i = 0; i < (uint64_t)k * n; i++)
         machine_place(
             run->machine, standing->unit, run->plan->head_base + i,
@@ -151,7 +190,7 @@ static void place_head(void *context, const struct standing *standing)
 static struct pim_workspace space_of(const struct stage_run *run, uint32_t partition)
 {
     struct pim_workspace space;
-    pim_workspace_layout(run->whole, partition, run->plan->workspace_base, &space);
+    pim_workspace_layout(run->whole, partition, 0, run->plan->workspace_base, &space);
     return space;
 }
 
@@ -358,16 +397,105 @@ END_TEST
 /* Stages with schemes of their own; and twelve columns of which most have no piece of the merging's input. */
 START_TEST(stages_differ)
 {
-    struct pim_allspark_options options = {
-        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 2, .u = {3, 1}, .v = {1, 12}};
     const struct pim_estimate_hardware hardware = small_hardware(12, 4);
+    struct pim_allspark_options options = partitions(2, (uint32_t[][2]){{3, 1}, {1, 12}}, 0);
     ck_assert(attempt(SMALL_NARROW, &hardware, &options));
-    options.u[1] = 4;
-    options.v[1] = 5;
+    options = partitions(2, (uint32_t[][2]){{3, 1}, {4, 5}}, 0);
     ck_assert(attempt(SMALL_ODD, &hardware, &options));
-    options = (struct pim_allspark_options){
-        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 2, .u = {2, 3}, .v = {3, 4}};
+    options = partitions(2, (uint32_t[][2]){{2, 3}, {3, 4}}, 0);
     ck_assert(attempt(SMALL_SWIN, &hardware, &options));
+}
+END_TEST
+
+/* Layers of one stage with partitions of their own, with weights of their own or those of the whole copy; the
+   classifier behind several partitions. */
+START_TEST(mixed_partitions_compute_the_network)
+{
+    static const struct {
+        enum small_network network;
+        uint32_t width, height, ring, chunks;
+        struct pim_allspark_layers first[3], second[3];
+    } cases[] = {
+        /* two layers of one, two of another; four branches in the last stage: pooled from three partitions */
+        {SMALL_PADDED,
+         3,
+         2,
+         0,
+         1,
+         {{.u = 2, .v = 2, .layers = 8}, {.u = 3, .v = 1}},
+         {{.u = 2, .v = 3, .layers = 2}, {.u = 1, .v = 2, .layers = 1}}},
+        {SMALL_PADDED,
+         4,
+         4,
+         0,
+         1,
+         {{.u = 2, .v = 2, .layers = 2}, {.u = 4, .v = 1}},
+         {{.u = 4, .v = 4, .layers = 1}, {.u = 2, .v = 3, .layers = 1}, {.u = 1, .v = 2}}},
+        /* the whole copy, and others that reuse it */
+        {SMALL_PADDED,
+         2,
+         2,
+         0,
+         1,
+         {{.u = 1, .v = 1, .layers = 2}, {.u = 2, .v = 2}},
+         {{.u = 1, .v = 2, .layers = 1}, {.u = 1, .v = 1}}},
+        {SMALL_SHIFTED,
+         3,
+         2,
+         0,
+         1,
+         {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 2, .layers = 2}, {.u = 3, .v = 1}},
+         {{0}}},
+        {SMALL_ODD, 3, 1, 0, 1, {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 1}}, {{.u = 1, .v = 3}}},
+        /* rings of several branches, and weights in pieces */
+        {SMALL_PADDED,
+         4,
+         4,
+         4,
+         2,
+         {{.u = 2, .v = 2, .layers = 2}, {.u = 4, .v = 1}},
+         {{.u = 1, .v = 4, .layers = 1}}},
+        {SMALL_PADDED,
+         4,
+         4,
+         0,
+         4,
+         {{.u = 3, .v = 2, .layers = 2}, {.u = 2, .v = 1}},
+         {{.u = 4, .v = 3, .layers = 2}, {.u = 2, .v = 2}}},
+    };
+    struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT};
+    const struct pim_estimate_hardware hardware = small_hardware(cases[_i].width, cases[_i].height);
+    options.ring = cases[_i].ring;
+    options.chunks = cases[_i].chunks;
+    for (uint32_t i = 0; i < 3; i++) {
+        options.list[0][i] = cases[_i].first[i];
+        options.list[1][i] = cases[_i].second[i];
+        options.lists[0] += cases[_i].first[i].u > 0;
+        options.lists[1] += cases[_i].second[i].u > 0;
+    }
+    options.explicit_count = options.lists[1] > 0 ? 2 : 1;
+    struct scenario scenario;
+    struct pim_error error = {0};
+    bool made = scenario_make(&scenario, small_network(cases[_i].network), &hardware, &options, &error);
+    ck_assert_msg(made, "%s", error.text);
+    ck_assert_uint_gt(scenario.plan.stage[0].partitions + scenario.plan.stage[1].partitions, 2);
+    prove(&scenario);
+    scenario_end(&scenario);
+}
+END_TEST
+
+/* Weights that go round in pieces. */
+START_TEST(chunks_compute_the_network)
+{
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    uint32_t proven = 0;
+    for (uint32_t chunks = 2; chunks <= 8; chunks *= 4)
+        for (uint32_t u = 1; u <= 3; u++) {
+            struct pim_allspark_options options = partition(u, _i == SMALL_NARROW ? 1 : 2, u == 1 ? 4 : 0);
+            options.chunks = chunks;
+            proven += attempt((enum small_network)_i, &hardware, &options);
+        }
+    ck_assert_uint_ge(proven, 2);
 }
 END_TEST
 
@@ -397,6 +525,8 @@ Suite *dataflow_suite(void)
     tcase_add_loop_test(tests, large_buffers_compute_the_network, 0, SMALL_NETWORKS);
     tcase_add_test(tests, a_class_token_alone);
     tcase_add_test(tests, stages_differ);
+    tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, 7);
+    tcase_add_loop_test(tests, chunks_compute_the_network, 0, SMALL_NETWORKS);
     suite_add_tcase(suite, tests);
     return suite;
 }

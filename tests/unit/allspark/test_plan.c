@@ -89,14 +89,14 @@ END_TEST
 START_TEST(a_partition_for_each_stage)
 {
     struct pim_network *network = real_network("swin-t", NULL);
-    struct pim_allspark_options options = {
-        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 4, .u = {1, 2, 4, 16}, .v = {3, 6, 12, 16}};
+    uint32_t uv[4][2] = {{1, 3}, {2, 6}, {4, 12}, {16, 16}};
+    struct pim_allspark_options options = partitions(4, uv, 0);
     struct pim_allspark_plan plan;
     struct pim_error error;
     ck_assert_msg(plan_real(network, &options, &plan, &error) == PIM_OK, "%s", error.text);
     for (unsigned i = 0; i < 4; i++) {
-        ck_assert_uint_eq(plan.stage[i].partition[0].u, options.u[i]);
-        ck_assert_uint_eq(plan.stage[i].partition[0].v, options.v[i]);
+        ck_assert_uint_eq(plan.stage[i].partition[0].u, uv[i][0]);
+        ck_assert_uint_eq(plan.stage[i].partition[0].v, uv[i][1]);
     }
     pim_allspark_plan_terminate(&plan);
     options.explicit_count = 3;
@@ -195,7 +195,7 @@ START_TEST(memory_adds_up)
         for (uint32_t s = 0; s < plan.stages; s++) {
             const struct pim_allspark_partition *stage = &plan.stage[s].partition[0];
             struct pim_workspace space;
-            pim_workspace_layout(&plan.stage[s], 0, plan.workspace_base, &space);
+            pim_workspace_layout(&plan.stage[s], 0, 0, plan.workspace_base, &space);
             ck_assert_uint_eq(stage->weight_base, sum);
             ck_assert_uint_eq(stage->weight_bytes, weights_of(stage));
             ck_assert_uint_eq(space.end - plan.workspace_base, plan.stage[s].workspace_bytes);
@@ -343,18 +343,17 @@ static unsigned all_costs(const struct pim_network *network, struct cost *costs)
     const struct pim_estimate_hardware hardware = small_hardware(4, 4);
     unsigned count = 0;
     for (uint32_t code = 0; code < 4 * 4 * 4 * 4 * 4; code++) {
-        struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 2};
+        uint32_t uv[2][2];
         struct pim_allspark_plan plan;
         struct pim_error error = {0};
         bool all = true;
         for (uint32_t i = 0, rest = code / 4; i < 2; i++, rest /= 16) {
             const struct pim_transformer_stage *stage = &network->transformer->stage[i];
-            options.u[i] = 1 + rest % 4;
-            options.v[i] = 1 + rest / 4 % 4;
-            all = all && useful(stage->window * stage->window, options.u[i]) &&
-                  useful(stage->heads, options.v[i]);
+            uv[i][0] = 1 + rest % 4;
+            uv[i][1] = 1 + rest / 4 % 4;
+            all = all && useful(stage->window * stage->window, uv[i][0]) && useful(stage->heads, uv[i][1]);
         }
-        options.ring = 1 + code % 4;
+        const struct pim_allspark_options options = partitions(2, uv, 1 + code % 4);
         if (!all || pim_allspark_plan(network, &hardware, &options, &plan, &error) != PIM_OK)
             continue;
         costs[count++] = (struct cost){cycles_of(&plan), plan.weight_bytes + plan.workspace_bytes};
@@ -467,6 +466,63 @@ START_TEST(macs_are_those_of_the_network)
 }
 END_TEST
 
+/* --- Table V --- */
+
+/* The paper's plan for Swin-B at 640 x 640 (u and v as in section V) fits 8 MiB, its blocks' weights are
+   those of Table VI, 6.94 MiB, and the scheduler's plan in the paper's space is quicker. */
+START_TEST(table_five)
+{
+    static const struct pim_allspark_layers lists[4][2] = {{{.u = 1, .v = 1, .layers = 2}, {.u = 2, .v = 4}},
+                                                           {{.u = 1, .v = 2, .layers = 1}, {.u = 4, .v = 4}},
+                                                           {{.u = 2, .v = 8, .layers = 2}, {.u = 4, .v = 16}},
+                                                           {{.u = 4, .v = 4}}};
+    struct pim_network *network = real_network("swin-b", "network.image=640");
+    struct pim_allspark_options options = {
+        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 4, .ring = 1, .lists = {2, 2, 2, 1}};
+    memcpy(options.list[0], lists[0], sizeof lists[0]);
+    memcpy(options.list[1], lists[1], sizeof lists[1]);
+    memcpy(options.list[2], lists[2], sizeof lists[2]);
+    memcpy(options.list[3], lists[3], sizeof lists[3]);
+    struct pim_allspark_plan paper, best;
+    struct pim_error error;
+    ck_assert_msg(plan_real(network, &options, &paper, &error) == PIM_OK, "%s", error.text);
+    uint64_t blocks = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t j = 0; j < paper.stage[i].partitions; j++)
+            if (!paper.stage[i].partition[j].reuses)
+                blocks += pim_allspark_block_bytes(&paper.stage[i].partition[j]);
+    ck_assert_uint_eq(blocks, 7274496);
+    ck_assert(paper.stage[0].partition[1].reuses && !paper.stage[1].partition[1].reuses);
+    ck_assert_uint_eq(paper.stage[0].layers, 3);
+    ck_assert_uint_eq(paper.stage[2].layers, 3);
+    options = (struct pim_allspark_options){.scheme = PIM_ALLSPARK_AUTOMATIC, .ring = 1};
+    ck_assert_msg(plan_real(network, &options, &best, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_le(best.cycles, paper.cycles);
+    ck_assert_uint_eq(best.cycles, best.bound);
+    ck_assert_uint_eq(best.cycles, cycles_of(&best));
+    ck_assert_uint_eq(paper.cycles, cycles_of(&paper));
+    pim_allspark_plan_terminate(&paper);
+    pim_allspark_plan_terminate(&best);
+    pim_network_destroy(network);
+}
+END_TEST
+
+/* Lists whose layers are too many or too few for the branches. */
+START_TEST(layers_that_do_not_fit)
+{
+    struct pim_network *network = real_network("swin-t", NULL);
+    const struct pim_estimate_hardware hardware = real_hardware(16, 16);
+    struct pim_allspark_options options = partition(1, 1, 0);
+    options.lists[0] = 2;
+    options.list[0][1] = (struct pim_allspark_layers){.u = 2, .v = 2};
+    expect_refusal(network, &hardware, &options, "no branch is left for a temporal layer of 2,2");
+    options = partition(4, 3, 0);
+    options.list[0][0].layers = 2;
+    expect_refusal(network, &hardware, &options, "take 40 of 64 branches: add layers");
+    pim_network_destroy(network);
+}
+END_TEST
+
 static void add_loops(TCase *tests)
 {
     tcase_add_loop_test(tests, branches_of_swin, 0, 5);
@@ -489,6 +545,8 @@ Suite *plan_suite(void)
     tcase_add_test(tests, memory_adds_up);
     tcase_add_test(tests, capacity_is_a_sharp_bound);
     tcase_add_test(tests, a_product_without_a_tile);
+    tcase_add_test(tests, table_five);
+    tcase_add_test(tests, layers_that_do_not_fit);
     add_loops(tests);
     suite_add_tcase(suite, tests);
     return suite;

@@ -33,19 +33,15 @@ START_TEST(others_complete)
 {
     const struct real_case cases[] = {
         {"swin-t", NULL, {.scheme = PIM_ALLSPARK_PATCH}},
-        {"swin-t",
-         NULL,
-         {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .u = {4}, .v = {3}, .ring = 12}},
-        {"swin-t",
-         NULL,
-         {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 4, .u = {1, 3, 7, 16}, .v = {2, 5, 11, 16}}},
+        {"swin-t", NULL, partition(4, 3, 12)},
+        {"swin-t", NULL, partitions(4, (uint32_t[][2]){{1, 2}, {3, 5}, {7, 11}, {16, 16}}, 0)},
         {"swin-t", "network.image=256", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"swin-t", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"swin-s", NULL, {.scheme = PIM_ALLSPARK_HEAD}},
         {"vit-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"vit-t", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
         {"vit-t", "network.image=384", {.scheme = PIM_ALLSPARK_PATCH}},
-        {"vit-s", NULL, {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .u = {16}, .v = {4}}},
+        {"vit-s", NULL, partition(16, 4, 0)},
         {"vit-b", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"twins-svt-s", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"twins-svt-s", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
@@ -53,9 +49,7 @@ START_TEST(others_complete)
         {"pvt-tiny", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
         {"pvt-tiny", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"pvt-large", NULL, {.scheme = PIM_ALLSPARK_HEAD}},
-        {"pvt-small",
-         NULL,
-         {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 1, .u = {7}, .v = {1}, .ring = 14}},
+        {"pvt-small", NULL, partition(7, 1, 14)},
     };
     complete(&cases[_i]);
 }

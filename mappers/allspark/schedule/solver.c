@@ -1,0 +1,365 @@
+/*
+ * An installed solver, run as a child process on an MPS file: a licence binds only who links, any solver will
+ * do, and a time limit can be enforced from outside.
+ *
+ * Of each solver two things are known: its arguments, and how its files say what was found. The file is read
+ * in whole; what does not parse is an error.
+ */
+#include "mappers/allspark/schedule/ilp.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 512, LINE_BYTES = 512, GRACE_SECONDS = 5 };
+
+enum outcome { OUTCOME_OPTIMAL, OUTCOME_FEASIBLE, OUTCOME_INFEASIBLE, OUTCOME_UNKNOWN };
+
+/* The files of one run, in a folder of its own. */
+struct run {
+    char folder[PATH_BYTES], model[PATH_BYTES + 16], solution[PATH_BYTES + 16], log[PATH_BYTES + 16],
+        options[PATH_BYTES + 16];
+    char limit[32], time_option[48], file_option[PATH_BYTES + 48];
+    const char *arguments[16];
+};
+
+typedef void make_arguments(struct run *run);
+/* Values of the columns into `values`, all 0 before. */
+typedef enum outcome read_solution(const struct run *run, int64_t *values, uint32_t count);
+
+/* --- the files that solvers write --- */
+
+static bool log_says(const struct run *run, const char *text)
+{
+    char line[LINE_BYTES];
+    bool found = false;
+    FILE *file = fopen(run->log, "r");
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strstr(line, text) != NULL;
+    if (file)
+        (void)fclose(file);
+    return found;
+}
+
+/* "C12 3": a value of a column; everything else is no value. */
+static void read_value(const char *name, const char *number, int64_t *values, uint32_t count)
+{
+    char *end;
+    if (name[0] != 'C' || !isdigit((unsigned char)name[1]))
+        return;
+    unsigned long column = strtoul(name + 1, &end, 10);
+    double value = strtod(number, NULL);
+    if (*end == '\0' && column < count && fabs(value) < 9e15)
+        values[column] = (int64_t)llround(value);
+}
+
+/* cbc: "Optimal - objective value 12", then lines of number, name, value, reduced cost. */
+static enum outcome read_cbc(const struct run *run, int64_t *values, uint32_t count)
+{
+    char line[LINE_BYTES], name[64], number[64];
+    FILE *file = fopen(run->solution, "r");
+    enum outcome outcome = OUTCOME_UNKNOWN;
+    if (!file)
+        return outcome;
+    if (fgets(line, sizeof line, file)) {
+        if (strncmp(line, "Optimal", 7) == 0)
+            outcome = OUTCOME_OPTIMAL;
+        else if (strncmp(line, "Infeasible", 10) == 0 || strncmp(line, "Integer infeasible", 18) == 0)
+            outcome = OUTCOME_INFEASIBLE;
+        else if (strncmp(line, "Stopped", 7) == 0 && !strstr(line, "no integer solution"))
+            outcome = OUTCOME_FEASIBLE;
+    }
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, " %*d %63s %63s", name, number) == 2)
+            read_value(name, number, values, count);
+    (void)fclose(file);
+    return outcome;
+}
+
+static void arguments_cbc(struct run *run)
+{
+    const char *const arguments[] = {"cbc", run->model, "ratioGap", "0",        "allowableGap", "0",
+                                     "sec", run->limit, "solve",    "solution", run->solution,  NULL};
+    memcpy(run->arguments, arguments, sizeof arguments);
+}
+
+/* glpsol: "s mip rows columns status objective", "j column value". */
+static enum outcome read_glpsol(const struct run *run, int64_t *values, uint32_t count)
+{
+    char line[LINE_BYTES], number[64];
+    FILE *file = fopen(run->solution, "r");
+    enum outcome outcome = log_says(run, "HAS NO") ? OUTCOME_INFEASIBLE : OUTCOME_UNKNOWN;
+    if (!file)
+        return outcome;
+    while (fgets(line, sizeof line, file)) {
+        char status;
+        uint32_t column;
+        if (sscanf(line, "s mip %*d %*d %c", &status) == 1)
+            outcome = status == 'o'   ? OUTCOME_OPTIMAL
+                      : status == 'f' ? OUTCOME_FEASIBLE
+                      : status == 'n' ? OUTCOME_INFEASIBLE
+                                      : outcome;
+        if (sscanf(line, "j %" SCNu32 " %63s", &column, number) == 2 && column >= 1 && column <= count)
+            values[column - 1] = (int64_t)llround(strtod(number, NULL));
+    }
+    (void)fclose(file);
+    return outcome;
+}
+
+static void arguments_glpsol(struct run *run)
+{
+    const char *const arguments[] = {"glpsol",   "--freemps", run->model,    "--tmlim",
+                                     run->limit, "--write",   run->solution, NULL};
+    memcpy(run->arguments, arguments, sizeof arguments);
+}
+
+/* HiGHS and Gurobi: lines of name and value; what the solution is worth stands in the log. */
+static enum outcome read_names(const struct run *run, int64_t *values, uint32_t count)
+{
+    char line[LINE_BYTES], name[64], number[64];
+    FILE *file = fopen(run->solution, "r");
+    bool some = false, rows = false;
+    while (file && fgets(line, sizeof line, file)) {
+        rows = rows || strncmp(line, "# Rows", 6) == 0;
+        if (!rows && line[0] != '#' && sscanf(line, "%63s %63s", name, number) == 2) {
+            read_value(name, number, values, count);
+            some = some || name[0] == 'C';
+        }
+    }
+    if (file)
+        (void)fclose(file);
+    if (log_says(run, "nfeasible") && !some)
+        return OUTCOME_INFEASIBLE;
+    if (!some)
+        return OUTCOME_UNKNOWN;
+    bool optimal = log_says(run, "Optimal solution found") || log_says(run, "Status            Optimal");
+    return optimal ? OUTCOME_OPTIMAL : OUTCOME_FEASIBLE;
+}
+
+static void arguments_highs(struct run *run)
+{
+    const char *const arguments[] = {"highs",       "--options_file", run->options, "--solution_file",
+                                     run->solution, run->model,       NULL};
+    memcpy(run->arguments, arguments, sizeof arguments);
+}
+
+static void arguments_gurobi(struct run *run)
+{
+    (void)snprintf(run->time_option, sizeof run->time_option, "TimeLimit=%s", run->limit);
+    (void)snprintf(run->file_option, sizeof run->file_option, "ResultFile=%s", run->solution);
+    const char *const arguments[] = {"gurobi_cl",      "MIPGap=0", run->time_option,
+                                     run->file_option, run->model, NULL};
+    memcpy(run->arguments, arguments, sizeof arguments);
+}
+
+static const struct solver {
+    const char *name;
+    make_arguments *arguments;
+    read_solution *read;
+} solvers[] = {{"cbc", arguments_cbc, read_cbc},
+               {"highs", arguments_highs, read_names},
+               {"gurobi_cl", arguments_gurobi, read_names},
+               {"glpsol", arguments_glpsol, read_glpsol}};
+
+enum { SOLVERS = sizeof solvers / sizeof solvers[0] };
+
+/* --- finding and running it --- */
+
+static bool executable(const char *name)
+{
+    const char *path = getenv("PATH");
+    char file[PATH_BYTES + 64];
+    for (const char *at = path ? path : "/usr/bin:/bin"; at;
+         at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+        size_t length = strcspn(at, ":");
+        if (length == 0 || length > PATH_BYTES)
+            continue;
+        (void)snprintf(file, sizeof file, "%.*s/%s", (int)length, at, name);
+        if (access(file, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool pim_schedule_solver_installed(const char *name)
+{
+    for (unsigned i = 0; i < SOLVERS; i++)
+        if ((!name || strcmp(name, solvers[i].name) == 0) && executable(solvers[i].name))
+            return true;
+    return false;
+}
+
+static enum pim_status find_solver(const char *name, const struct solver **solver, struct pim_error *error)
+{
+    bool known = name == NULL;
+    for (unsigned i = 0; i < SOLVERS; i++) {
+        if (name && strcmp(name, solvers[i].name) != 0)
+            continue;
+        known = true;
+        *solver = &solvers[i];
+        if (executable(solvers[i].name))
+            return PIM_OK;
+    }
+    if (!known)
+        return pim_fail(error, PIM_BAD_INPUT, "solver %s is not known: cbc, highs, gurobi_cl and glpsol are",
+                        name);
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "no %s in the PATH: install one (Debian: apt install coinor-cbc, or glpk-utils), or use "
+                    "--scheduler exact, which needs none",
+                    name ? name : "integer programming solver (cbc, highs, gurobi_cl, glpsol)");
+}
+
+static bool make_files(struct run *run, struct pim_mps *mps, uint32_t seconds)
+{
+    const char *folder = getenv("TMPDIR");
+    int length = snprintf(run->folder, sizeof run->folder, "%s/pimsim-ilp-XXXXXX",
+                          folder && *folder ? folder : "/tmp");
+    if (length < 0 || (size_t)length >= sizeof run->folder || !mkdtemp(run->folder))
+        return false;
+    (void)snprintf(run->model, sizeof run->model, "%s/model.mps", run->folder);
+    (void)snprintf(run->solution, sizeof run->solution, "%s/model.sol", run->folder);
+    (void)snprintf(run->log, sizeof run->log, "%s/log", run->folder);
+    (void)snprintf(run->options, sizeof run->options, "%s/options", run->folder);
+    (void)snprintf(run->limit, sizeof run->limit, "%" PRIu32, seconds);
+    FILE *model = fopen(run->model, "w"), *options = fopen(run->options, "w");
+    bool done = model && options && pim_mps_write(mps, model) &&
+                fprintf(options, "mip_rel_gap = 0\ntime_limit = %s\n", run->limit) > 0;
+    if (model && fclose(model) != 0)
+        done = false;
+    if (options && fclose(options) != 0)
+        done = false;
+    return done;
+}
+
+static void remove_files(const struct run *run)
+{
+    if (run->model[0] == '\0')
+        return;
+    (void)unlink(run->model);
+    (void)unlink(run->solution);
+    (void)unlink(run->log);
+    (void)unlink(run->options);
+    (void)rmdir(run->folder);
+}
+
+/* Waits for the child, and ends it when it does not keep to its limit. */
+static bool wait_for(pid_t child, uint32_t seconds)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    struct timespec begin, now;
+    int status = 0;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (pid_t ended = 0; ended != child;) {
+        ended = waitpid(child, &status, WNOHANG);
+        if (ended < 0 && errno != EINTR)
+            return false;
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        if (ended == 0 && now.tv_sec - begin.tv_sec > (time_t)seconds + GRACE_SECONDS)
+            (void)kill(child, SIGKILL);
+        if (ended == 0)
+            (void)nanosleep(&pause, NULL);
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) != 127;
+}
+
+extern char **environ;
+
+static bool run_solver(const struct run *run, uint32_t seconds)
+{
+    posix_spawn_file_actions_t actions;
+    char *arguments[16];
+    pid_t child;
+    memcpy(arguments, run->arguments, sizeof arguments);
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return false;
+    bool done =
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) == 0 &&
+        posix_spawn_file_actions_addopen(&actions, 1, run->log, O_WRONLY | O_CREAT | O_TRUNC, 0600) == 0 &&
+        posix_spawn_file_actions_adddup2(&actions, 1, 2) == 0 &&
+        posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ) == 0 &&
+        wait_for(child, seconds);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return done;
+}
+
+/* --- the whole --- */
+
+static enum pim_status judge(const struct pim_schedule_problem *problem, const struct solver *solver,
+                             enum outcome outcome, struct pim_schedule_solution *solution,
+                             struct pim_error *error)
+{
+    struct pim_schedule_cost cost;
+    if (outcome == OUTCOME_INFEASIBLE)
+        return PIM_OK;
+    if (outcome == OUTCOME_UNKNOWN)
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "%s found no schedule in its time: give it more (--time-limit), or use --scheduler exact",
+            solver->name);
+    if (!pim_schedule_cost(problem, solution->layers, &cost) ||
+        cost.weights + cost.workspace > problem->memory)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the schedule of %s keeps its constraints only within its tolerances: use another "
+                        "solver, or --scheduler exact",
+                        solver->name);
+    solution->found = true;
+    solution->cycles = cost.cycles;
+    solution->bound = outcome == OUTCOME_OPTIMAL ? cost.cycles : pim_schedule_bound(problem);
+    return PIM_OK;
+}
+
+static enum pim_status solve(const struct pim_schedule_problem *problem, struct pim_ilp_model *model,
+                             const struct solver *solver, uint32_t seconds,
+                             struct pim_schedule_solution *solution, struct pim_error *error)
+{
+    struct run run = {0};
+    uint32_t count = model->mps.column_count;
+    int64_t *values = calloc((size_t)count + 1, sizeof *values);
+    enum pim_status status = PIM_OK;
+    if (!values)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the schedule");
+    if (!make_files(&run, &model->mps, seconds))
+        status = pim_fail(error, PIM_BAD_INPUT, "the files for %s cannot be written in %s: %s", solver->name,
+                          run.folder, strerror(errno));
+    else {
+        solver->arguments(&run);
+        if (!run_solver(&run, seconds))
+            status = pim_fail(error, PIM_BAD_INPUT, "%s does not run, or ended by a signal", solver->name);
+    }
+    if (status == PIM_OK) {
+        enum outcome outcome = solver->read(&run, values, count);
+        if (outcome == OUTCOME_OPTIMAL || outcome == OUTCOME_FEASIBLE)
+            pim_ilp_layers(problem, model, values, solution);
+        status = judge(problem, solver, outcome, solution, error);
+    }
+    remove_files(&run);
+    free(values);
+    return status;
+}
+
+enum pim_status pim_schedule_ilp(const struct pim_schedule_problem *problem, enum pim_schedule_form form,
+                                 const char *name, uint32_t seconds, struct pim_schedule_solution *solution,
+                                 struct pim_error *error)
+{
+    const struct solver *solver = NULL;
+    struct pim_ilp_model model;
+    bool made = pim_schedule_solution_initialize(solution, problem);
+    if (find_solver(name, &solver, error) != PIM_OK)
+        return error->status;
+    made =
+        (form == PIM_SCHEDULE_COUNTS ? pim_ilp_counts(problem, &model) : pim_ilp_literal(problem, &model)) &&
+        made;
+    enum pim_status status = made ? solve(problem, &model, solver, seconds, solution, error)
+                                  : pim_fail(error, PIM_NO_MEMORY, "out of memory for the schedule");
+    pim_mps_terminate(&model.mps);
+    return status;
+}

@@ -1,0 +1,148 @@
+/* The integer programmes, worked by whatever solver is installed, against the exact method. */
+#include "mappers/allspark/schedule/ilp.h"
+#include "tests/unit/schedule/instances.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INSTANCES = 200, LITERAL_INSTANCES = 60, SECONDS = 20 };
+
+static const uint64_t seed = 20251121;
+
+/* The quickest for small problems first; NULL, and a word about it, when there is none. */
+static const char *installed(void)
+{
+    static const char *const names[] = {"glpsol", "cbc", "highs", "gurobi_cl"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (pim_schedule_solver_installed(names[i]))
+            return names[i];
+    printf("skipped: no solver (apt install glpk-utils, or coinor-cbc)\n");
+    return NULL;
+}
+
+static void compare(const struct pim_schedule_problem *problem, const struct pim_schedule_problem *counts,
+                    enum pim_schedule_form form, const char *solver, unsigned instance)
+{
+    struct pim_schedule_solution exact, other;
+    struct pim_error error = {0};
+    ck_assert(pim_schedule_exact(counts, NULL, NULL, &exact, &error) == PIM_OK);
+    ck_assert_msg(pim_schedule_ilp(problem, form, solver, SECONDS, &other, &error) == PIM_OK, "%s",
+                  error.text);
+    ck_assert_msg(exact.found == other.found, "instance %u: exact %d, programme %d", instance, exact.found,
+                  other.found);
+    if (exact.found) {
+        ck_assert_msg(exact.cycles == other.cycles, "instance %u: exact %llu, programme %llu", instance,
+                      (unsigned long long)exact.cycles, (unsigned long long)other.cycles);
+        ck_assert_uint_eq(other.bound, other.cycles);
+    }
+    pim_schedule_solution_terminate(&exact);
+    pim_schedule_solution_terminate(&other);
+}
+
+START_TEST(exact_is_the_counts_programme)
+{
+    struct pim_random random;
+    const char *solver = installed();
+    pim_random_initialize(&random, seed);
+    for (unsigned i = 0; solver && i < INSTANCES; i++) {
+        struct pim_schedule_problem literal, counts;
+        random_problem(&random, i % 2 == 0, &literal, &counts);
+        compare(&counts, &counts, PIM_SCHEDULE_COUNTS, solver, i);
+        pim_schedule_problem_terminate(&literal);
+        pim_schedule_problem_terminate(&counts);
+    }
+}
+END_TEST
+
+START_TEST(exact_is_the_literal_programme)
+{
+    struct pim_random random;
+    const char *solver = installed();
+    pim_random_initialize(&random, seed);
+    for (unsigned i = 0; solver && i < LITERAL_INSTANCES; i++) {
+        struct pim_schedule_problem literal, counts;
+        random_problem(&random, true, &literal, &counts);
+        compare(&literal, &counts, PIM_SCHEDULE_LITERAL, solver, i);
+        pim_schedule_problem_terminate(&literal);
+        pim_schedule_problem_terminate(&counts);
+    }
+}
+END_TEST
+
+/* Every solver that is there gives the same. */
+START_TEST(all_solvers_agree)
+{
+    static const char *const names[] = {"glpsol", "cbc", "highs", "gurobi_cl"};
+    for (size_t s = 0; s < sizeof names / sizeof names[0]; s++) {
+        struct pim_random random;
+        pim_random_initialize(&random, seed + 1);
+        for (unsigned i = 0; pim_schedule_solver_installed(names[s]) && i < 10; i++) {
+            struct pim_schedule_problem literal, counts;
+            random_problem(&random, false, &literal, &counts);
+            compare(&counts, &counts, PIM_SCHEDULE_COUNTS, names[s], i);
+            pim_schedule_problem_terminate(&literal);
+            pim_schedule_problem_terminate(&counts);
+        }
+    }
+}
+END_TEST
+
+START_TEST(solvers_that_are_not_there)
+{
+    struct pim_schedule_problem problem = {.stages = 0};
+    struct pim_schedule_solution solution;
+    struct pim_error error = {0};
+    ck_assert(pim_schedule_ilp(&problem, PIM_SCHEDULE_COUNTS, "simplex", 1, &solution, &error) ==
+              PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "cbc, highs, gurobi_cl and glpsol are"));
+    pim_schedule_solution_terminate(&solution);
+    ck_assert(setenv("PATH", "/nowhere", 1) == 0);
+    error = (struct pim_error){0};
+    ck_assert(!pim_schedule_solver_installed(NULL));
+    ck_assert(pim_schedule_ilp(&problem, PIM_SCHEDULE_COUNTS, NULL, 1, &solution, &error) == PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "apt install coinor-cbc"));
+    pim_schedule_solution_terminate(&solution);
+}
+END_TEST
+
+/* The file as a whole: sections, senses, bounds, integers. */
+START_TEST(mps_is_written)
+{
+    static const char expected[] = "NAME schedule FREE\nROWS\n N cost\n G R0\n L R1\nCOLUMNS\n"
+                                   " M1 'MARKER' 'INTORG'\n C0 cost 3\n C0 R0 2\n C0 R1 -7\n C1 cost 0\n"
+                                   " C1 R0 4\n M2 'MARKER' 'INTEND'\nRHS\n RHS R0 9\nBOUNDS\n"
+                                   " LO BOUND C0 0\n UP BOUND C0 5\n LO BOUND C1 0\n PL BOUND C1\nENDATA\n";
+    struct pim_mps mps = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(file);
+    uint32_t at_least = pim_mps_row(&mps, PIM_MPS_AT_LEAST, 9),
+             at_most = pim_mps_row(&mps, PIM_MPS_AT_MOST, 0);
+    uint32_t a = pim_mps_column(&mps, 3, 0, 5), b = pim_mps_column(&mps, 0, 0, INT64_MAX);
+    pim_mps_entry(&mps, at_least, b, 4);
+    pim_mps_entry(&mps, at_most, a, -7);
+    pim_mps_entry(&mps, at_least, a, 2);
+    pim_mps_entry(&mps, at_most, b, 0);
+    ck_assert(pim_mps_write(&mps, file));
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_str_eq(text, expected);
+    free(text);
+    pim_mps_terminate(&mps);
+}
+END_TEST
+
+Suite *ilp_suite(void)
+{
+    Suite *suite = suite_create("ilp");
+    TCase *tests = tcase_create("ilp");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, exact_is_the_counts_programme);
+    tcase_add_test(tests, exact_is_the_literal_programme);
+    tcase_add_test(tests, all_solvers_agree);
+    tcase_add_test(tests, solvers_that_are_not_there);
+    tcase_add_test(tests, mps_is_written);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

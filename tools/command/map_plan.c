@@ -1,0 +1,292 @@
+/* Plans of the Allspark mapping: read from options and files, printed as a table and as JSON. */
+#include "tools/command/map_plan.h"
+
+#include "mappers/allspark/placement/placement.h"
+#include "sim/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* --- in --- */
+
+static enum pim_status bad_partition(const char *text, struct pim_error *error)
+{
+    return pim_fail(error, PIM_USAGE,
+                    "--partition %s: auto, branch (B), patch (P), head (AH), u,v for all stages, or "
+                    "u,v:u,v:... with one for each stage is expected; u,v*layers+u,v for temporal layers "
+                    "of a stage that differ",
+                    text);
+}
+
+enum pim_status map_plan_parse(const char *text, struct pim_allspark_options *options,
+                               struct pim_error *error)
+{
+    const char *rest = text;
+    options->scheme = PIM_ALLSPARK_EXPLICIT;
+    for (char end = ':'; end == ':' || end == '+'; end = *rest++) {
+        int used = 0, more = 0;
+        struct pim_allspark_layers layers = {0};
+        if (end == ':' && options->explicit_count++ == PIM_STAGES)
+            return bad_partition(text, error);
+        uint32_t stage = options->explicit_count - 1, *count = &options->lists[stage];
+        if (*count == PIM_PARTITIONS ||
+            sscanf(rest, "%5" SCNu32 ",%5" SCNu32 "%n", &layers.u, &layers.v, &used) != 2)
+            return bad_partition(text, error);
+        rest += used;
+        if (*rest == '*') {
+            if (sscanf(rest, "*%5" SCNu32 "%n", &layers.layers, &more) != 1 || layers.layers == 0)
+                return bad_partition(text, error);
+            rest += more;
+        }
+        if (*rest != '\0' && *rest != ':' && *rest != '+')
+            return bad_partition(text, error);
+        options->list[stage][(*count)++] = layers;
+    }
+    return PIM_OK;
+}
+
+/* A number from `least` on; 0 where it may be left out and is. */
+static bool get_number(const json_t *object, const char *key, bool needed, uint32_t *number)
+{
+    const json_t *value = json_object_get(object, key);
+    *number = 0;
+    if (!value)
+        return !needed;
+    if (!json_is_integer(value) || json_integer_value(value) < 1 || json_integer_value(value) > UINT16_MAX)
+        return false;
+    *number = (uint32_t)json_integer_value(value);
+    return true;
+}
+
+static enum pim_status read_layer(const char *path, const json_t *value, size_t stage, size_t layer,
+                                  struct pim_allspark_options *options, struct pim_error *error)
+{
+    struct pim_allspark_layers layers = {.layers = 1};
+    uint32_t *count = &options->lists[stage];
+    if (!get_number(value, "u", true, &layers.u) || !get_number(value, "v", true, &layers.v) ||
+        !get_number(value, "ring", false, &layers.ring) ||
+        !get_number(value, "chunks", false, &layers.chunks))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s: stages[%zu].temporal_layers[%zu]: integers from 1 on are expected for u, v and, "
+                        "where given, ring and chunks",
+                        path, stage, layer);
+    struct pim_allspark_layers *before = *count > 0 ? &options->list[stage][*count - 1] : NULL;
+    if (before && before->u == layers.u && before->v == layers.v && before->ring == layers.ring &&
+        before->chunks == layers.chunks) {
+        before->layers++;
+        return PIM_OK;
+    }
+    if (*count == PIM_PARTITIONS)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: stages[%zu] has more than %d partitions", path, stage,
+                        PIM_PARTITIONS);
+    options->list[stage][(*count)++] = layers;
+    return PIM_OK;
+}
+
+static enum pim_status read_stages(const char *path, const json_t *stages,
+                                   struct pim_allspark_options *options, struct pim_error *error)
+{
+    size_t stage, layer;
+    const json_t *value, *item;
+    if (!json_is_array(stages) || json_array_size(stages) == 0 || json_array_size(stages) > PIM_STAGES)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: \"stages\": a list of 1 to %d stages is expected", path,
+                        PIM_STAGES);
+    json_array_foreach(stages, stage, value)
+    {
+        const json_t *layers = json_object_get(value, "temporal_layers");
+        if (!json_is_array(layers) || json_array_size(layers) == 0)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "%s: stages[%zu].temporal_layers: a list of objects with u and v is expected",
+                            path, stage);
+        json_array_foreach(layers, layer, item) if (read_layer(path, item, stage, layer, options, error) !=
+                                                    PIM_OK) return error->status;
+    }
+    options->explicit_count = (uint32_t)json_array_size(stages);
+    return PIM_OK;
+}
+
+enum pim_status map_plan_read(const char *path, struct pim_allspark_options *options, struct pim_error *error)
+{
+    enum { MOST_BYTES = 1 << 24 };
+    json_t *root = NULL;
+    if (pim_json_read(path, MOST_BYTES, &root, error) != PIM_OK)
+        return error->status;
+    options->scheme = PIM_ALLSPARK_EXPLICIT;
+    enum pim_status status = read_stages(path, json_object_get(root, "stages"), options, error);
+    json_decref(root);
+    return status;
+}
+
+/* --- out --- */
+
+static const char *reuse_of(const struct pim_allspark_partition *part, uint32_t layer)
+{
+    return part->reuses ? "whole copy" : layer > 0 ? "same" : "-";
+}
+
+static double mebibytes(uint64_t bytes)
+{
+    return (double)bytes / (1 << 20);
+}
+
+/* What the weights of the blocks would take without sharing or reuse: as Table VI of the paper counts. */
+struct memory_cases {
+    uint64_t shared_and_reused, not_reused, not_shared, rest;
+};
+
+static struct memory_cases memory_cases(const struct pim_allspark_plan *plan)
+{
+    struct memory_cases cases = {0};
+    for (uint32_t i = 0; i < plan->stages; i++)
+        for (uint32_t j = 0; j < plan->stage[i].partitions; j++) {
+            const struct pim_allspark_partition *part = &plan->stage[i].partition[j];
+            uint64_t blocks = pim_allspark_block_bytes(part), copies = (uint64_t)part->ring;
+            cases.shared_and_reused += part->reuses ? 0 : blocks;
+            cases.not_reused += part->layers * blocks;
+            cases.not_shared += part->reuses ? 0 : copies * blocks;
+        }
+    cases.rest = plan->weight_bytes - cases.shared_and_reused;
+    return cases;
+}
+
+static void print_partition(const struct pim_allspark_stage *stage, uint32_t index, FILE *file)
+{
+    const struct pim_allspark_partition *part = &stage->partition[index];
+    char partition[24], layers[32];
+    (void)snprintf(partition, sizeof partition, "%" PRIu32 "x%" PRIu32, part->u, part->v);
+    (void)snprintf(layers, sizeof layers, part->layers > 1 ? "%" PRIu32 "-%" PRIu32 : "%" PRIu32,
+                   part->first_layer + 1, part->first_layer + part->layers);
+    fprintf(file,
+            "%5" PRIu32 "  %6" PRIu32 "  %8" PRIu32 "  %6s  %9s  %4" PRIu32 "  %6" PRIu32 "  %10" PRIu32
+            "  %8" PRIu32 "  %10s  %12" PRIu64 "\n",
+            stage->of + 1, part->blocks, part->branches, layers, partition, part->ring, part->chunks,
+            part->layout.count * part->slots, part->layer_branches,
+            part->reuses       ? "whole copy"
+            : part->layers > 1 ? "same"
+                               : "-",
+            part->weight_bytes);
+}
+
+static void print_placement(const struct pim_allspark_plan *plan, FILE *file)
+{
+    struct pim_error error = {0};
+    uint64_t between;
+    for (uint32_t i = 0; i < plan->stages; i++) {
+        struct pim_placement_report report;
+        if (pim_allspark_placement(plan, i, NULL, &report, &error) == PIM_OK && report.greedy.edges > 0)
+            fprintf(file,
+                    "placement of stage %" PRIu32 ": %.2f hops on average over %" PRIu64
+                    " edges (in order %.2f, at random %.2f)\n",
+                    plan->stage[i].of + 1, report.greedy.average, report.greedy.edges, report.ordered.average,
+                    report.random);
+    }
+    if (pim_allspark_estimate_interaction(plan, &between, &error) == PIM_OK && between > 0)
+        fprintf(file, "exchange between branches: %" PRIu64 " cycles of the estimate\n", between);
+}
+
+void map_plan_print(const struct map_result *result, FILE *file)
+{
+    const struct pim_allspark_plan *plan = result->plan;
+    fprintf(file, "%s on %" PRIu32 " x %" PRIu32 " nodes\n", plan->network->name, plan->hardware.width,
+            plan->hardware.height);
+    fputs("stage  blocks  branches  layers  partition  ring  chunks  sub-arrays  of these  reuse       "
+          "weights/node\n",
+          file);
+    for (uint32_t i = 0; i < plan->stages; i++)
+        for (uint32_t j = 0; j < plan->stage[i].partitions; j++)
+            print_partition(&plan->stage[i], j, file);
+    fprintf(file,
+            "memory of a node: weights %" PRIu64 " + workspace %" PRIu64 " = %" PRIu64 " of %" PRIu64
+            " bytes\n",
+            plan->weight_bytes, plan->workspace_bytes, plan->weight_bytes + plan->workspace_bytes,
+            plan->hardware.memory_bytes);
+    struct memory_cases cases = memory_cases(plan);
+    fprintf(
+        file,
+        "weights of blocks: %.2f MiB; without reuse %.2f, without sharing %.2f; of merging and classifier "
+        "%.2f\n",
+        mebibytes(cases.shared_and_reused), mebibytes(cases.not_reused), mebibytes(cases.not_shared),
+        mebibytes(cases.rest));
+    print_placement(plan, file);
+    fprintf(file, "estimate: %" PRIu64 " cycles", result->cycles);
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        fprintf(file, "%s %s %.1f %%", part ? "," : " =", pim_estimate_part_name(part),
+                100.0 * (double)result->parts[part] / (double)(result->cycles ? result->cycles : 1));
+    uint64_t gap = plan->cycles - plan->bound;
+    fprintf(file, "\nscheduler %s: %.3f s, ", result->scheduler, result->solve_seconds);
+    if (gap == 0)
+        fputs("optimal\n", file);
+    else
+        fprintf(file, "at most %.2f %% above the optimum\n", 100.0 * (double)gap / (double)plan->cycles);
+}
+
+static void put_layers(struct pim_json *json, const struct pim_allspark_stage *stage)
+{
+    pim_json_begin_array(json, "temporal_layers");
+    for (uint32_t j = 0; j < stage->partitions; j++) {
+        const struct pim_allspark_partition *part = &stage->partition[j];
+        uint32_t capacity = part->layout.count * part->slots;
+        for (uint32_t layer = 0; layer < part->layers; layer++) {
+            uint32_t left = part->layer_branches - layer * capacity;
+            pim_json_begin_object(json, NULL);
+            pim_json_put_count(json, "u", part->u);
+            pim_json_put_count(json, "v", part->v);
+            pim_json_put_count(json, "branches", left < capacity ? left : capacity);
+            pim_json_put_boolean(json, "reuses", strcmp(reuse_of(part, layer), "-") != 0);
+            pim_json_put_count(json, "ring", part->ring);
+            pim_json_put_count(json, "chunks", part->chunks);
+            pim_json_end(json);
+        }
+    }
+    pim_json_end(json);
+}
+
+static void put_memory(struct pim_json *json, const struct pim_allspark_plan *plan)
+{
+    struct memory_cases cases = memory_cases(plan);
+    pim_json_begin_object(json, "memory_per_node");
+    pim_json_put_count(json, "weights", plan->weight_bytes);
+    pim_json_put_count(json, "workspace", plan->workspace_bytes);
+    pim_json_put_count(json, "total", plan->weight_bytes + plan->workspace_bytes);
+    pim_json_put_count(json, "capacity", plan->hardware.memory_bytes);
+    pim_json_put_count(json, "block_weights", cases.shared_and_reused);
+    pim_json_put_count(json, "block_weights_without_reuse", cases.not_reused);
+    pim_json_put_count(json, "block_weights_without_sharing", cases.not_shared);
+    pim_json_end(json);
+}
+
+enum pim_status map_plan_write_json(const struct map_result *result, FILE *file, struct pim_error *error)
+{
+    const struct pim_allspark_plan *plan = result->plan;
+    struct pim_json *json = pim_json_create();
+    if (!json)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    pim_json_put_text(json, "network", plan->network->name);
+    pim_json_begin_array(json, "stages");
+    for (uint32_t i = 0; i < plan->stages; i++) {
+        const struct pim_allspark_stage *stage = &plan->stage[i];
+        pim_json_begin_object(json, NULL);
+        pim_json_put_count(json, "stage", stage->of + 1);
+        pim_json_put_count(json, "blocks", stage->partition[0].blocks);
+        pim_json_put_count(json, "branches", stage->partition[0].branches);
+        put_layers(json, stage);
+        pim_json_put_count(json, "weights", stage->weight_bytes);
+        pim_json_put_count(json, "workspace", stage->workspace_bytes);
+        pim_json_end(json);
+    }
+    pim_json_end(json);
+    put_memory(json, plan);
+    pim_json_put_count(json, "estimate_cycles", result->cycles);
+    pim_json_begin_object(json, "estimate_parts");
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        pim_json_put_count(json, pim_estimate_part_name(part), result->parts[part]);
+    pim_json_end(json);
+    pim_json_put_count(json, "scheduled_cycles", plan->cycles);
+    pim_json_put_count(json, "bound_cycles", plan->bound);
+    pim_json_put_boolean(json, "optimal", plan->cycles == plan->bound);
+    pim_json_put_text(json, "scheduler", result->scheduler);
+    pim_json_put_real(json, "solve_seconds", result->solve_seconds);
+    enum pim_status status = pim_json_write(json, file, error);
+    pim_json_destroy(json);
+    return status;
+}
