@@ -173,7 +173,7 @@ static void descend(struct exact *exact, const struct node *node)
             take(exact, node);
         return;
     }
-    uint32_t price, stage = exact->order[node->depth];
+    uint32_t price = 0, stage = exact->order[node->depth];
     int64_t bound = bound_of(exact, node, &price), limit = PIM_PRICE_SCALE * (int64_t)exact->limit;
     if (bound > limit)
         return;
