@@ -33,12 +33,17 @@ enum pim_allspark_scheme {
     PIM_ALLSPARK_EXPLICIT
 };
 
+/* Whether a partition takes its weights from a whole copy in the stage. */
+enum pim_allspark_reuse { PIM_REUSE_WHERE_POSSIBLE, PIM_REUSE_NOTHING, PIM_REUSE_WHOLE };
+
 /* Some temporal layers of a stage with one partition, as the user gives them. */
 struct pim_allspark_layers {
     uint32_t u, v;
     uint32_t ring;   /* 0: that of the options */
     uint32_t chunks; /* 0: those of the options */
     uint32_t layers; /* 0: as many as are needed for the branches that are left */
+    enum pim_allspark_reuse reuse;
+    bool whole; /* 1 x 1 with a ring of 1: tiles are those of a copy that others reuse, even if none does */
 };
 
 enum {

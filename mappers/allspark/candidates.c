@@ -331,18 +331,28 @@ static enum pim_status fill_layers(const struct collection *collection,
 }
 
 /* Marks the whole copy of a list, if it has one, and those that reuse it. */
-static void mark_reuse(struct collection *collection, struct pim_allspark_partition *parts, uint32_t count)
+static enum pim_status mark_reuse(struct collection *collection, const struct pim_allspark_layers *list,
+                                  uint32_t count, struct pim_allspark_partition *parts)
 {
     uint32_t whole = 0;
     while (whole < count && !pim_partition_is_whole(&parts[whole]))
         whole++;
-    for (uint32_t i = 0; i < count && whole < count; i++)
-        if (!pim_partition_is_whole(&parts[i])) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (whole == count && list[i].reuse == PIM_REUSE_WHOLE)
+            return pim_fail(collection->error, PIM_BAD_INPUT,
+                            "stage %" PRIu32 ": %" PRIu32 ",%" PRIu32
+                            " reuses the weights of a whole copy: no layer of 1,1 with a ring of 1 has one",
+                            collection->index + 1, parts[i].u, parts[i].v);
+        if (whole < count && !pim_partition_is_whole(&parts[i]) && list[i].reuse != PIM_REUSE_NOTHING) {
             parts[i].reuses = true;
             parts[whole].reused = true;
         }
-    if (whole < count)
+    }
+    if (whole < count) {
+        parts[whole].reused = parts[whole].reused || list[whole].whole;
         collection->whole = parts[whole];
+    }
+    return PIM_OK;
 }
 
 /* A list as one candidate that covers the stage: the sum of its partitions. */
@@ -387,7 +397,8 @@ static enum pim_status add_given(struct collection *collection, const struct pim
         *sharing = *sharing || ring > 1;
     }
     enum pim_status status = fill_layers(collection, list, count, parts);
-    mark_reuse(collection, parts, count);
+    if (status == PIM_OK)
+        status = mark_reuse(collection, list, count, parts);
     return status == PIM_OK ? add_list(collection, parts, count) : status;
 }
 

@@ -206,31 +206,64 @@ static bool propose(const struct product *product, uint32_t rows, bool only_bloc
     return complete(product, (uint64_t)n * rows * hardware->accumulator_bytes, candidate);
 }
 
+static bool same(const struct pim_tiling *a, const struct pim_tiling *b)
+{
+    return a->m == b->m && a->n == b->n && a->k == b->k && a->resident == b->resident;
+}
+
+/* The search: the best tiling so far, and those that were evaluated with the same m. */
+struct search {
+    struct product product;
+    struct pim_tiling *best;
+    struct pim_matrix_estimate *estimate;
+    bool found;
+};
+
+/* Tries all tilings whose row blocks are of `rows` rows; of equal ones the first is the best. */
+static void try_rows(struct search *search, uint32_t rows, bool only_block)
+{
+    enum { VARIANTS = 16 };
+    struct pim_tiling tried[VARIANTS];
+    unsigned count = 0;
+    for (unsigned variant = 0; variant < VARIANTS; variant++) {
+        struct pim_tiling *candidate = &tried[count];
+        struct pim_matrix_estimate cost;
+        unsigned before = 0;
+        if (!propose(&search->product, rows, only_block, variant, candidate))
+            continue;
+        while (!same(&tried[before], candidate))
+            before++;
+        if (before < count)
+            continue;
+        count++;
+        evaluate(&search->product, candidate, &cost);
+        if (!search->found || cost.total < search->estimate->total) {
+            *search->best = *candidate;
+            *search->estimate = cost;
+            search->found = true;
+        }
+    }
+}
+
 bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
                          struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
 {
-    enum { VARIANTS = 16, STEPS = 64 };
+    enum { STEPS = 64 };
     assert(shape->m > 0);
-    const struct product product = {hardware, shape, shape->segment < shape->k ? shape->segment : shape->k};
-    bool found = false;
+    struct search search = {
+        .product = {hardware, shape, shape->segment < shape->k ? shape->segment : shape->k},
+        .best = tiling,
+        .estimate = estimate};
+    uint32_t before = 0;
     for (uint32_t parts = 1;; parts = parts < STEPS ? parts + 1 : 2 * parts) {
         if (parts > shape->m)
             parts = shape->m; /* single rows are the last resort */
         uint32_t rows = (uint32_t)ceil_divide(shape->m, parts);
-        for (unsigned variant = 0; variant < VARIANTS; variant++) {
-            struct pim_tiling candidate;
-            struct pim_matrix_estimate cost;
-            if (!propose(&product, rows, parts == 1, variant, &candidate))
-                continue;
-            evaluate(&product, &candidate, &cost);
-            if (!found || cost.total < estimate->total) {
-                *tiling = candidate;
-                *estimate = cost;
-                found = true;
-            }
-        }
+        if (rows != before)
+            try_rows(&search, rows, parts == 1);
+        before = rows;
         if (parts == shape->m)
             break;
     }
-    return found;
+    return search.found;
 }

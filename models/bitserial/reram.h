@@ -10,8 +10,10 @@
  * A full adder takes nine NORs; so n bits take 10n + 2 cycles, with the SETs and the first carry, and
  * n x n -> 2n bits take 12n^2 - n - 1 (9 for n = 1).
  *
- * Floating point follows FloatPIM's closed forms, in e bits of exponent and m of mantissa:
+ * Floating point goes by closed forms, in e bits of exponent and m of mantissa:
  *   multiply 12e + 6.5m^2 - 7.5m - 2 NORs; add 3 + 16e + 19m + m^2 NORs and 2m + 1 searches.
+ * They, and the times of a step, are assumed to be FloatPIM's (its text was not at hand); they reproduce both
+ * latencies of Fig. 7 for half precision.
  */
 #ifndef PIMSIM_MODELS_BITSERIAL_RERAM_H
 #define PIMSIM_MODELS_BITSERIAL_RERAM_H
@@ -23,7 +25,7 @@
 #include <stdint.h>
 
 struct pim_reram_specification {
-    uint32_t nor_ps, search_ps; /* FloatPIM: 1100 and 1500 */
+    uint32_t nor_ps, search_ps; /* assumed of FloatPIM: 1100 and 1500 */
 };
 
 enum pim_reram_step_kind { PIM_RERAM_SET, PIM_RERAM_RESET, PIM_RERAM_NOR };
@@ -54,7 +56,7 @@ void pim_reram_program_terminate(struct pim_reram_program *program);
  * False: a NOR's output had not been set (a bug of the program). */
 bool pim_reram_execute(const struct pim_reram_program *program, uint64_t *cells, size_t rows);
 
-/* FloatPIM's counts. */
+/* By the closed forms above. */
 uint64_t pim_reram_float_multiply_nors(uint32_t exponent, uint32_t mantissa);
 uint64_t pim_reram_float_add_nors(uint32_t exponent, uint32_t mantissa);
 uint64_t pim_reram_float_add_searches(uint32_t mantissa);

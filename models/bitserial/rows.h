@@ -12,10 +12,12 @@
  *     takes the complement.
  *  4. The sets of first activations have an odd number of rows.
  *
- * Sources: AAP, reserved addresses and dual-contact cells: V. Seshadri et al., "Ambit", MICRO 2017. Addition
- * by the majority of three and of five rows in 4n + 1 AAPs: M. F. Ali, A. Jaiswal, K. Roy, "In-memory
- * low-cost bit-serial addition using commodity DRAM technology", IEEE TCAS-I 67(1), 2019, which
- * Fast-OverlaPIM builds upon. The nine compute rows and the addresses here are this model's.
+ * Fast-OverlaPIM gives 4n + 1 AAPs for an addition and names the works it builds upon; the rest is assumed
+ * after them, without their text at hand (docs/models/bitserial.md says what that reproduces): AAP, reserved
+ * addresses and dual-contact cells after V. Seshadri et al., "Ambit", MICRO 2017; the sum by the majority of
+ * three and of five rows after M. F. Ali, A. Jaiswal, K. Roy, "In-memory low-cost bit-serial addition using
+ * commodity DRAM technology", IEEE TCAS-I 67(1), 2019. The nine compute rows and the addresses are this
+ * model's.
  */
 #ifndef PIMSIM_MODELS_BITSERIAL_ROWS_H
 #define PIMSIM_MODELS_BITSERIAL_ROWS_H

@@ -1,5 +1,6 @@
 /*
- * What is checked before a replay: options, placement, and that every step can get at once what it needs.
+ * What is checked before a replay: options, placement, and that every step can get at once what it needs;
+ * and on request while it runs: the invariants of the edges.
  */
 #include "models/conflict/internal.h"
 
@@ -105,6 +106,25 @@ enum pim_status conflict_check_buffers(const struct conflict_replay *replay, uin
                 replay->options->input_bits / replay->graph->node[edge->destination].ins,
                 replay->options->input_bits, replay->graph->node[edge->destination].ins);
         freed += replay->graph->drop[edge->first + s];
+    }
+    return PIM_OK;
+}
+
+enum pim_status conflict_check_edges(const struct conflict_replay *replay, struct pim_error *error)
+{
+    for (uint32_t e = 0; e < replay->graph->edges; e++) {
+        const struct conflict_edge *edge = &replay->edge[e];
+        bool counted = edge->dropped <= edge->arrived && edge->arrived <= edge->sent &&
+                       edge->sent <= edge->produced && edge->produced <= edge->total;
+        if (!counted || edge->sent - edge->dropped > edge->capacity_in ||
+            edge->produced - edge->sent > edge->capacity_out)
+            return pim_fail(error, PIM_INTERNAL,
+                            "edge %" PRIu32 ": of %" PRIu32 " packets %" PRIu32 " were made, %" PRIu32
+                            " sent, %" PRIu32 " have arrived and %" PRIu32
+                            " were freed, with room for %" PRIu32 " at the source and %" PRIu32
+                            " at the destination",
+                            e, edge->total, edge->produced, edge->sent, edge->arrived, edge->dropped,
+                            edge->capacity_out, edge->capacity_in);
     }
     return PIM_OK;
 }

@@ -84,6 +84,7 @@ struct pim_conflict_options {
     uint64_t seed;           /* of perturb_milli */
     struct pim_detour detour;
     enum pim_conflict_arithmetic arithmetic;
+    bool check;                        /* verify the invariants of all edges at every time point */
     const struct pim_behaviour *table; /* routing by table; may be replayed by any number of runs */
     struct pim_behaviour *make_table;  /* path_hold: receives the tables of this run; or NULL */
     void (*record)(void *context, const struct pim_conflict_interval *interval); /* or NULL */

@@ -192,6 +192,9 @@ enum pim_status conflict_check_placement(const struct pim_task_graph *graph, con
 enum pim_status conflict_check_buffers(const struct conflict_replay *replay, uint32_t edge,
                                        struct pim_error *error);
 
+/* The invariants of all edges, after a time point; PIM_INTERNAL with the edge and its counters. */
+enum pim_status conflict_check_edges(const struct conflict_replay *replay, struct pim_error *error);
+
 /* --- results (result.c) --- */
 
 enum pim_status conflict_result_initialize(struct conflict_replay *replay, struct pim_error *error);

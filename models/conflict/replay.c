@@ -262,6 +262,9 @@ static void time_point(struct pim_kernel *kernel, void *context)
         }
         again = replay->network->arbitrate(replay);
     }
+    if (replay->options->check && replay->status == PIM_OK &&
+        conflict_check_edges(replay, replay->error) != PIM_OK)
+        conflict_abort(replay, PIM_INTERNAL, NULL);
 }
 
 /* --- deadlock --- */

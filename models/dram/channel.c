@@ -24,7 +24,8 @@ struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *ru
         maintenance *= 2;
     const size_t bytes = banks * sizeof(struct bank) + groups * sizeof(struct node) +
                          rules->ranks * sizeof(struct rank) + entries * sizeof(struct entry) +
-                         entries * sizeof(int16_t) + maintenance * sizeof(struct maintenance) + 6 * 8;
+                         entries * (sizeof(struct link) + sizeof(int16_t)) +
+                         maintenance * sizeof(struct maintenance) + 7 * 8;
     struct pim_dram_channel *channel = calloc(1, sizeof *channel + bytes);
     if (!channel)
         return NULL;
@@ -36,6 +37,7 @@ struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *ru
     channel->groups = cut(&block, groups, sizeof(struct node));
     channel->ranks = cut(&block, rules->ranks, sizeof(struct rank));
     channel->entries = cut(&block, entries, sizeof(struct entry));
+    channel->links = cut(&block, entries, sizeof(struct link));
     channel->free_entries = cut(&block, entries, sizeof(int16_t));
     channel->maintenance = cut(&block, maintenance, sizeof(struct maintenance));
     channel->maintenance_mask = (uint32_t)maintenance - 1;
@@ -156,8 +158,8 @@ bool write_waits(const struct pim_dram_channel *channel, const struct pim_dram_l
         return false;
     int16_t i = channel->banks[location->bank].waiting[1].first;
     while (i >= 0 &&
-           (channel->entries[i].row != location->row || channel->entries[i].column != location->column))
-        i = channel->entries[i].next;
+           (channel->links[i].row != location->row || channel->entries[i].column != location->column))
+        i = channel->links[i].next;
     return i >= 0;
 }
 
@@ -183,10 +185,10 @@ bool pim_dram_channel_offer(struct pim_dram_channel *channel, uint64_t cycle,
     channel->entries[number] = (struct entry){.age = channel->next_age++,
                                               .first_command = NEVER,
                                               .request = request,
-                                              .row = location->row,
                                               .column = location->column,
                                               .bank = (uint8_t)location->bank,
                                               .write = write};
+    channel->links[number].row = location->row;
     waiting_add(channel, number);
     channel->ranks[channel->banks[location->bank].rank].pending++;
     if (channel->planned)

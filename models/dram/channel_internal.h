@@ -96,10 +96,15 @@ struct entry {
     uint64_t age; /* requests of a channel are numbered as they arrive, below 1 << AGE_BITS */
     uint64_t first_command;
     uint64_t request;
-    uint32_t row, column;
-    int16_t next, previous; /* in the bank's list */
+    uint32_t column;
     uint8_t bank;
     bool write;
+};
+
+/* What a walk along the list of a bank looks at, apart from entries: it touches few lines of the cache. */
+struct link {
+    uint32_t row;
+    int16_t next, previous; /* in the bank's list */
 };
 
 enum maintenance_kind { MAINTAIN_REFRESH, MAINTAIN_REFRESH_BANK, MAINTAIN_CLOSE };
@@ -149,6 +154,7 @@ struct pim_dram_channel {
     struct node *groups;
     struct rank *ranks;
     struct entry *entries;
+    struct link *links; /* one for each entry */
     int16_t *free_entries;
     struct maintenance *maintenance;
     uint16_t filter[FILTER_SIZE];

@@ -73,8 +73,8 @@ static void activity_end(struct rank *rank, uint64_t cycle)
 /* The oldest request from `entry` on that needs the row, or needs another one. */
 static inline int16_t find(const struct pim_dram_channel *channel, int16_t entry, uint32_t row, bool same)
 {
-    while (entry >= 0 && (channel->entries[entry].row == row) != same)
-        entry = channel->entries[entry].next;
+    while (entry >= 0 && (channel->links[entry].row == row) != same)
+        entry = channel->links[entry].next;
     return entry;
 }
 
@@ -107,8 +107,8 @@ static void set_other(struct pim_dram_channel *channel, struct waiting *waiting,
 void waiting_sort(struct pim_dram_channel *channel, struct waiting *waiting, unsigned write, unsigned bank,
                   uint32_t row)
 {
-    int16_t first = waiting->first, next = channel->entries[first].next;
-    bool hits = channel->entries[first].row == row;
+    int16_t first = waiting->first, next = channel->links[first].next;
+    bool hits = channel->links[first].row == row;
     next = find(channel, next, row, !hits);
     set_hit(channel, waiting, write, bank, hits ? first : next);
     set_other(channel, waiting, write, bank, hits ? next : first);
@@ -158,13 +158,14 @@ static void bank_close(struct pim_dram_channel *channel, struct bank *bank, uint
 
 void waiting_add(struct pim_dram_channel *channel, int16_t number)
 {
-    struct entry *entry = &channel->entries[number];
+    const struct entry *entry = &channel->entries[number];
+    struct link *link = &channel->links[number];
     struct bank *bank = &channel->banks[entry->bank];
     struct waiting *waiting = &bank->waiting[entry->write];
-    entry->next = NO_ENTRY;
-    entry->previous = waiting->last;
+    link->next = NO_ENTRY;
+    link->previous = waiting->last;
     if (waiting->last >= 0) {
-        channel->entries[waiting->last].next = number;
+        channel->links[waiting->last].next = number;
     } else {
         waiting->first = number;
         waiting->first_age = entry->age;
@@ -173,38 +174,39 @@ void waiting_add(struct pim_dram_channel *channel, int16_t number)
     channel->waiting_banks[entry->write] |= UINT64_C(1) << entry->bank;
     channel->waiting_count[entry->write]++;
     if (entry->write)
-        channel->filter[filter_index(entry->bank, entry->row, entry->column)]++;
+        channel->filter[filter_index(entry->bank, link->row, entry->column)]++;
     if (bank->row == NO_ROW)
         return;
-    if (bank->row == entry->row && waiting->hit < 0)
+    if (bank->row == link->row && waiting->hit < 0)
         set_hit(channel, waiting, entry->write, entry->bank, number);
-    else if (bank->row != entry->row && waiting->other < 0)
+    else if (bank->row != link->row && waiting->other < 0)
         set_other(channel, waiting, entry->write, entry->bank, number);
 }
 
 void waiting_remove(struct pim_dram_channel *channel, int16_t number)
 {
     const struct entry *entry = &channel->entries[number];
+    const struct link *link = &channel->links[number];
     struct bank *bank = &channel->banks[entry->bank];
     struct waiting *waiting = &bank->waiting[entry->write];
-    if (entry->previous >= 0) {
-        channel->entries[entry->previous].next = entry->next;
+    if (link->previous >= 0) {
+        channel->links[link->previous].next = link->next;
     } else {
-        waiting->first = entry->next;
-        if (entry->next >= 0)
-            waiting->first_age = channel->entries[entry->next].age;
+        waiting->first = link->next;
+        if (link->next >= 0)
+            waiting->first_age = channel->entries[link->next].age;
     }
-    if (entry->next >= 0)
-        channel->entries[entry->next].previous = entry->previous;
+    if (link->next >= 0)
+        channel->links[link->next].previous = link->previous;
     else
-        waiting->last = entry->previous;
+        waiting->last = link->previous;
     if (waiting->first < 0)
         channel->waiting_banks[entry->write] &= ~(UINT64_C(1) << entry->bank);
     channel->waiting_count[entry->write]--;
     if (entry->write)
-        channel->filter[filter_index(entry->bank, entry->row, entry->column)]--;
+        channel->filter[filter_index(entry->bank, link->row, entry->column)]--;
     if (bank->row != NO_ROW && waiting->hit == number)
-        set_hit(channel, waiting, entry->write, entry->bank, find(channel, entry->next, bank->row, true));
+        set_hit(channel, waiting, entry->write, entry->bank, find(channel, link->next, bank->row, true));
 }
 
 /* The request with the least age above `age` (or of any age, for NEVER); NULL: none. */
@@ -215,7 +217,7 @@ static struct entry *next_younger(struct pim_dram_channel *channel, uint64_t age
         const struct bank *bank = &channel->banks[i];
         const int16_t starts[] = {bank->active, bank->waiting[0].first, bank->waiting[1].first};
         for (unsigned j = 0; j < 3; j++)
-            for (int16_t at = starts[j]; at >= 0; at = j > 0 ? channel->entries[at].next : NO_ENTRY) {
+            for (int16_t at = starts[j]; at >= 0; at = j > 0 ? channel->links[at].next : NO_ENTRY) {
                 struct entry *entry = &channel->entries[at];
                 if (entry->age + 1 > age + 1 && (!found || entry->age < found->age))
                     found = entry;
@@ -280,7 +282,7 @@ static void issue_column(struct pim_dram_channel *channel, const struct choice *
     forbid_later(channel, command, bank, cycle);
     channel->counters.commands[command]++;
     if (channel->sink.command)
-        record(channel, cycle, command, entry->bank, entry->row, entry->column);
+        record(channel, cycle, command, entry->bank, channel->links[choice->entry].row, entry->column);
     if (close) {
         uint64_t at = cycle + (entry->write ? rules->write_close : rules->read_close);
         bank_close(channel, bank, entry->bank, later(at, bank->opened + rules->activate_close));
@@ -302,7 +304,7 @@ static void issue_row(struct pim_dram_channel *channel, const struct choice *cho
     forbid_later(channel, command, bank, cycle);
     channel->counters.commands[command]++;
     if (channel->sink.command)
-        record(channel, cycle, command, entry->bank, entry->row, entry->column);
+        record(channel, cycle, command, entry->bank, channel->links[choice->entry].row, entry->column);
     if (command == PIM_DRAM_PRE) {
         first_command(entry, cycle, &channel->counters.row_conflicts);
         bank_close(channel, bank, entry->bank, cycle);
@@ -314,7 +316,7 @@ static void issue_row(struct pim_dram_channel *channel, const struct choice *cho
     bank->active_age = entry->age;
     bank->active_class = entry->write ? CLASS_WRITE : CLASS_READ;
     channel->active_banks |= UINT64_C(1) << entry->bank;
-    bank_open(channel, bank, entry->bank, entry->row, cycle);
+    bank_open(channel, bank, entry->bank, channel->links[choice->entry].row, cycle);
 }
 
 static void issue_maintenance(struct pim_dram_channel *channel, const struct choice *choice)

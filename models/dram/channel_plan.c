@@ -47,9 +47,9 @@ static inline struct first first_of(const struct choice *choice, uint64_t floor)
     return (struct first){(choice->time - floor) << KEY_SHIFT | choice->age, NO_BANK};
 }
 
-static inline void take_earlier(struct first *first, uint64_t distance, uint64_t age, uint64_t bank)
+static inline void take_earlier(struct first *first, uint64_t cycles, uint64_t age, uint64_t bank)
 {
-    const uint64_t key = distance << KEY_SHIFT | age;
+    const uint64_t key = cycles << KEY_SHIFT | age;
     first->bank = key < first->key ? bank : first->bank;
     first->key = key < first->key ? key : first->key;
 }
@@ -65,22 +65,25 @@ static inline struct choice choose(const struct first *first, uint64_t floor, in
                            0};
 }
 
-/* From which cycle on group, rank and bus allow a command, for each group: a bank adds its own cycle. Returns
- * the least of them. */
-static inline uint64_t group_floors(const struct pim_dram_channel *channel, enum class next, uint64_t floor,
-                                    uint64_t *floors)
+/* From which cycle on rank and bus allow a command, for each rank: bank and group add their own cycles.
+ * Returns the least of them. */
+static inline uint64_t rank_floors(const struct pim_dram_channel *channel, enum class next, uint64_t floor,
+                                   uint64_t *floors)
 {
-    const uint32_t per_rank = channel->rules->groups_per_rank;
     uint64_t least = NEVER;
-    for (uint32_t rank = 0, group = 0; rank < channel->rules->ranks; rank++) {
-        const uint64_t of_rank = later(channel->ranks[rank].ready[next], floor);
-        for (const uint32_t end = group + per_rank; group < end; group++) {
-            const uint64_t time = later(channel->groups[group].ready[next], of_rank);
-            floors[group] = time;
-            least = time < least ? time : least;
-        }
+    for (uint32_t rank = 0; rank < channel->rules->ranks; rank++) {
+        floors[rank] = later(channel->ranks[rank].ready[next], floor);
+        least = floors[rank] < least ? floors[rank] : least;
     }
     return least;
+}
+
+/* The cycle of a command at a bank, counted from the floor that `floors` was made with. */
+static inline uint64_t distance(const struct pim_dram_channel *channel, const struct bank *bank,
+                                enum class next, uint64_t floor, const uint64_t *floors)
+{
+    const uint64_t ready = later(bank->ready[next], channel->groups[bank->group].ready[next]);
+    return later(ready, floors[bank->rank]) - floor;
 }
 
 /* Requests whose row was opened for them. */
@@ -107,9 +110,9 @@ static inline void plan_hits(const struct pim_dram_channel *channel, uint64_t ba
     const enum class next = write ? CLASS_WRITE : CLASS_READ;
     const uint32_t cap = channel->rules->policy.row_hit_cap;
     const uint64_t floor = channel->column_floor;
-    uint64_t floors[PIM_DRAM_BANKS_MAX];
+    uint64_t floors[PIM_DRAM_RANKS_MAX];
     struct first first = first_of(column, floor);
-    if (group_floors(channel, next, floor, floors) > column->time)
+    if (rank_floors(channel, next, floor, floors) > column->time)
         return;
     for (; banks; banks &= banks - 1) {
         const unsigned number = pim_lowest_bit(banks);
@@ -117,8 +120,8 @@ static inline void plan_hits(const struct pim_dram_channel *channel, uint64_t ba
         const struct waiting *waiting = &bank->waiting[write];
         if (cap > 0 && bank->accesses >= cap && waiting->other >= 0 && waiting->hit_age > waiting->other_age)
             continue;
-        take_earlier(&first, later(bank->ready[next], floors[bank->group]) - floor,
-                     waiting->hit_age | AGE_WAITING, number);
+        take_earlier(&first, distance(channel, bank, next, floor, floors), waiting->hit_age | AGE_WAITING,
+                     number);
     }
     if (first.bank != NO_BANK)
         *column = choose(&first, floor, channel->banks[first.bank].waiting[write].hit, CHOOSE_COLUMN,
@@ -131,9 +134,9 @@ static inline void plan_closings(const struct pim_dram_channel *channel, uint64_
     const bool write = channel->write_mode;
     const bool keep_hits = channel->rules->policy.scheduler == PIM_DRAM_FRFCFS_ROW_HIT;
     const uint64_t floor = channel->row_floor;
-    uint64_t floors[PIM_DRAM_BANKS_MAX];
+    uint64_t floors[PIM_DRAM_RANKS_MAX];
     struct first first = first_of(row, floor);
-    if (group_floors(channel, CLASS_PRE, floor, floors) > row->time)
+    if (rank_floors(channel, CLASS_PRE, floor, floors) > row->time)
         return;
     for (; banks; banks &= banks - 1) {
         const unsigned number = pim_lowest_bit(banks);
@@ -141,7 +144,7 @@ static inline void plan_closings(const struct pim_dram_channel *channel, uint64_
         const struct waiting *waiting = &bank->waiting[write];
         if (keep_hits && waiting->hit >= 0 && waiting->hit_age <= waiting->other_age)
             continue;
-        take_earlier(&first, later(bank->ready[CLASS_PRE], floors[bank->group]) - floor,
+        take_earlier(&first, distance(channel, bank, CLASS_PRE, floor, floors),
                      waiting->other_age | AGE_WAITING, number);
     }
     if (first.bank != NO_BANK)
@@ -153,14 +156,14 @@ static inline void plan_openings(const struct pim_dram_channel *channel, uint64_
 {
     const bool write = channel->write_mode;
     const uint64_t floor = channel->row_floor;
-    uint64_t floors[PIM_DRAM_BANKS_MAX];
+    uint64_t floors[PIM_DRAM_RANKS_MAX];
     struct first first = first_of(row, floor);
-    if (group_floors(channel, CLASS_ACT, floor, floors) > row->time)
+    if (rank_floors(channel, CLASS_ACT, floor, floors) > row->time)
         return;
     for (; banks; banks &= banks - 1) {
         const unsigned number = pim_lowest_bit(banks);
         const struct bank *bank = &channel->banks[number];
-        take_earlier(&first, later(bank->ready[CLASS_ACT], floors[bank->group]) - floor,
+        take_earlier(&first, distance(channel, bank, CLASS_ACT, floor, floors),
                      bank->waiting[write].first_age | AGE_WAITING, number);
     }
     if (first.bank != NO_BANK)
@@ -305,9 +308,10 @@ void channel_plan_arrival(struct pim_dram_channel *channel, int16_t number)
         return;
     const struct bank *bank = &channel->banks[entry->bank];
     const struct waiting *waiting = &bank->waiting[entry->write];
-    bool candidate = bank->row == NO_ROW       ? waiting->first == number
-                     : bank->row == entry->row ? waiting->hit == number
-                                               : waiting->other == number;
+    const uint32_t row = channel->links[number].row;
+    bool candidate = bank->row == NO_ROW ? waiting->first == number
+                     : bank->row == row  ? waiting->hit == number
+                                         : waiting->other == number;
     if (candidate)
         plan_banks(channel, UINT64_C(1) << entry->bank, &channel->column,
                    channel->rules->specification.split_command_bus ? &channel->row : &channel->column);

@@ -24,7 +24,7 @@ struct stream {
 static inline bool may_serve(const struct stream *s)
 {
     return s->next < s->channel->refresh_due && s->in_queue > s->at_least &&
-           s->channel->entries[s->waiting->first].row == s->bank->row;
+           s->channel->links[s->waiting->first].row == s->bank->row;
 }
 
 static inline void serve(struct stream *s)
@@ -32,19 +32,20 @@ static inline void serve(struct stream *s)
     struct pim_dram_channel *channel = s->channel;
     const int16_t number = s->waiting->first;
     const struct entry *entry = &channel->entries[number];
+    const struct link *link = &channel->links[number];
     uint64_t first_command = entry->first_command;
     if (first_command == NEVER) {
         first_command = s->next;
         channel->counters.row_hits++;
     }
     if (entry->write)
-        channel->filter[filter_index(entry->bank, entry->row, entry->column)]--;
+        channel->filter[filter_index(entry->bank, link->row, entry->column)]--;
     if (channel->sink.command)
-        record(channel, s->next, entry->write ? PIM_DRAM_WR : PIM_DRAM_RD, entry->bank, entry->row,
+        record(channel, s->next, entry->write ? PIM_DRAM_WR : PIM_DRAM_RD, entry->bank, link->row,
                entry->column);
     channel->sink.served(channel->sink.context, entry->request, first_command, s->next + s->latency);
-    s->waiting->first = entry->next;
-    channel->entries[entry->next].previous = NO_ENTRY;
+    s->waiting->first = link->next;
+    channel->links[link->next].previous = NO_ENTRY;
     channel->free_entries[channel->free_count++] = number;
     s->in_queue--;
     s->served++;
@@ -58,18 +59,16 @@ static inline void accept(struct stream *s, uint32_t index)
     const struct pim_dram_run *run = s->run;
     const int16_t number = channel->free_entries[--channel->free_count];
     struct entry *entry = &channel->entries[number];
-    channel->entries[s->waiting->last].next = number;
+    channel->links[s->waiting->last].next = number;
+    channel->links[number] = (struct link){run->location.row, NO_ENTRY, s->waiting->last};
     *entry = (struct entry){.age = channel->next_age++,
                             .first_command = NEVER,
                             .request = run->request + (uint64_t)index * run->stride,
-                            .row = run->location.row,
                             .column = run->location.column + index,
-                            .next = NO_ENTRY,
-                            .previous = s->waiting->last,
                             .bank = (uint8_t)run->location.bank,
                             .write = run->write};
     if (run->write)
-        channel->filter[filter_index(entry->bank, entry->row, entry->column)]++;
+        channel->filter[filter_index(entry->bank, run->location.row, entry->column)]++;
     s->waiting->last = number;
     s->in_queue++;
 }

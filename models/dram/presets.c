@@ -10,8 +10,8 @@
     "split_command_bus = true; burst_cycles = 2; tcl = 16; tcwl = 4; trcd_read = 16; trcd_write = 16;"       \
     "trp = 16; tras = 29; trc = 45; tccd_s = 2; tccd_l = 4; trrd_s = 2; trrd_l = 2; tfaw = 16;"              \
     "twtr_s = 3; twtr_l = 8; twr = 16; trtp = 5; trfc = 260; trefi = 3900; trfc_bank = 160; trrefd = 8;"
-/* The whole of Table I: a stack of 32 channels with 8 banks of 32 MiB. Groups of two banks are assumed; tAA is
- * that of Ambit's split row decoder. */
+/* The whole of Table I: a stack of 32 channels with 8 banks of 32 MiB. Groups of two banks are assumed, and
+ * tAA (docs/models/bitserial.md). */
 #define FAST_OVERLAPIM                                                                                       \
     "channels = 32; bank_groups = 4; banks = 2; rows = 32768; row_bytes = 1024; access_bytes = 32;"          \
     "clock_ps = 1000; split_command_bus = true; activate_cycles = 2; burst_cycles = 2; tcl = 16; tcwl = 4;"  \

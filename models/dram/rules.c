@@ -57,6 +57,16 @@ static bool reaches(enum pim_dram_scope scope, enum reach reach)
     }
 }
 
+/* Does the controller ever issue commands of a class? What nobody issues need not be kept waiting. */
+static bool is_issued(const struct pim_dram_policy *policy, enum class next)
+{
+    if (next == CLASS_REFPB)
+        return policy->refresh && policy->per_bank_refresh;
+    if (next == CLASS_REF || next == CLASS_PREA)
+        return policy->refresh && !policy->per_bank_refresh;
+    return true;
+}
+
 /* The effects of `command` at `reach`, one for each class, the longest distance of all rows. */
 static void compile(struct pim_dram_rules *rules, enum pim_dram_command command, enum reach reach)
 {
@@ -77,7 +87,7 @@ static void compile(struct pim_dram_rules *rules, enum pim_dram_command command,
     struct effects *effects = &rules->effects[command];
     uint32_t count = effects->begin[reach];
     for (uint32_t next = 0; next < CLASSES; next++)
-        if (distance[next] > 0)
+        if (distance[next] > 0 && is_issued(&rules->policy, (enum class)next))
             effects->list[count++] = (struct effect){next, distance[next]};
     assert(count <= EFFECTS_MAX);
     effects->begin[reach + 1] = count;

@@ -25,8 +25,13 @@ static enum pim_status create_topology(const struct pim_noc_configuration *confi
         status = pim_noc_link_list_read(configuration->link_list, &links, &shape.override_count, error);
     shape.express = express;
     shape.overrides = links;
-    if (status == PIM_OK)
+    if (status == PIM_OK) {
         status = pim_noc_topology_create(&shape, topology, error);
+        const char *first = configuration->express_list, *second = configuration->link_list;
+        if (status == PIM_BAD_INPUT && shape.express_count + shape.override_count > 0)
+            status = pim_fail_in(error, "%s%s%s, links counted from 0", first,
+                                 *first && *second ? " and " : "", second);
+    }
     free(express);
     free(links);
     return status;

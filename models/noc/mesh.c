@@ -260,7 +260,8 @@ uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum 
     if (direction == PIM_NOC_INJECT)
         return mesh->terminals[node].link_flits + pim_noc_terminal_slept_flits(&mesh->terminals[node], end);
     const struct noc_router *router = pim_noc_router(mesh, node);
-    uint64_t ahead = router->ahead_until >= end && router->ahead_output == direction ? 1 : 0;
+    bool under_way = router->ahead_until != 0 && router->ahead_until >= end; /* no flit is ahead in cycle 0 */
+    uint64_t ahead = under_way && router->ahead_output == direction ? 1 : 0;
     return router->link_flits[direction] - ahead + pim_noc_router_slept_flits(mesh, node, direction, end);
 }
 

@@ -47,10 +47,10 @@ struct pim_noc_watchdog {
 };
 
 /*
- * After `cycle` has been done: whether the network is stuck although packets are under way. It is when nothing
- * will happen in it by itself any more; and with `step_every_cycle`, where something is always done, when no
- * flit moved and no packet arrived between two looks, PIM_NOC_WATCHDOG_CYCLES apart. PIM_OK or
- * pim_noc_report_stuck(). Costs next to nothing.
+ * After `cycle` has been done: whether the network is stuck although packets are under way. It is when
+ * nothing will happen in it by itself any more; and with `step_every_cycle`, where something is always
+ * done, when no flit moved and no packet arrived between two looks, PIM_NOC_WATCHDOG_CYCLES apart. PIM_OK
+ * or pim_noc_report_stuck(). Costs next to nothing.
  */
 #define PIM_NOC_WATCHDOG_CYCLES UINT64_C(100000)
 enum pim_status pim_noc_watch(struct pim_noc_watchdog *watchdog, const struct pim_noc *noc, uint64_t cycle,

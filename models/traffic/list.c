@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FLITS_LIMIT (UINT64_C(1) << 32)
@@ -77,8 +78,14 @@ static enum pim_status read_row(const struct list_reader *rows, const struct pim
     uint64_t nodes = pim_noc_nodes(noc);
     uint64_t least = list->count ? list->packets[list->count - 1].cycle : 0;
     uint64_t cycle, source, destination, flits;
-    if (pim_csv_count(reader, 0, least, CYCLE_LIMIT, &cycle, error) != PIM_OK)
-        return pim_fail_in(error, "cycles must not go back");
+    if (pim_csv_count(reader, 0, 0, CYCLE_LIMIT, &cycle, error) != PIM_OK)
+        return error->status;
+    if (cycle < least) {
+        char allowed[96];
+        (void)snprintf(allowed, sizeof allowed, "cycles must not go back, the row before is at %" PRIu64,
+                       least);
+        return pim_csv_refuse(reader, 0, allowed, error);
+    }
     if (pim_csv_count(reader, 1, 0, nodes - 1, &source, error) != PIM_OK ||
         pim_csv_count(reader, 2, 0, nodes - 1, &destination, error) != PIM_OK ||
         pim_csv_count(reader, 3, 1, FLITS_LIMIT, &flits, error) != PIM_OK ||
@@ -174,7 +181,11 @@ enum pim_status pim_traffic_matrix_read(const char *path, const struct pim_noc_c
 
 /* --- replay --- */
 
+enum { CHECK_PERIOD = 1024 }; /* steps */
+
 struct replay {
+    const struct pim_packet_list *list;
+    uint64_t sent; /* packets */
     struct pim_noc_delivery *deliveries;
     struct pim_traffic_result *result;
 };
@@ -218,40 +229,61 @@ static enum pim_status declare_tasks(struct pim_noc *network, const struct pim_p
     return PIM_OK;
 }
 
+/* The packets of one cycle, and the cycle. */
+static void replay_cycle(struct replay *replay, struct pim_noc *network, uint64_t cycle)
+{
+    const struct pim_packet_list *list = replay->list;
+    for (; replay->sent < list->count && list->packets[replay->sent].cycle == cycle; replay->sent++) {
+        const struct pim_listed_packet *packet = &list->packets[replay->sent];
+        replay->result->offered_flits += packet->flits;
+        pim_noc_send_tagged_at(network, cycle, packet->source, packet->destination, packet->flits,
+                               replay->sent, packet->tag);
+    }
+    pim_noc_step(network, cycle);
+}
+
+/* Until nothing is left to be done. */
+static enum pim_status replay_all(struct replay *replay, struct pim_noc *network, bool check,
+                                  struct pim_error *error)
+{
+    const struct pim_packet_list *list = replay->list;
+    struct pim_noc_watchdog watchdog = {0};
+    for (uint64_t steps = 1;; steps++) {
+        uint64_t cycle = pim_noc_next_cycle(network);
+        if (replay->sent < list->count && list->packets[replay->sent].cycle < cycle)
+            cycle = list->packets[replay->sent].cycle;
+        if (cycle == UINT64_MAX)
+            break;
+        replay_cycle(replay, network, cycle);
+        if (check && steps % CHECK_PERIOD == 0 && pim_noc_check(network, error) != PIM_OK)
+            return error->status;
+        /* with step_every_cycle; else nothing is left to be done when it is stuck */
+        if (pim_noc_configuration(network)->step_every_cycle &&
+            pim_noc_watch(&watchdog, network, cycle, error) != PIM_OK)
+            return error->status;
+    }
+    if (replay->result->packets < list->count)
+        return pim_noc_report_stuck(network, error);
+    return check ? pim_noc_check(network, error) : PIM_OK;
+}
+
 enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc,
-                                   const struct pim_packet_list *list, struct pim_noc_delivery *deliveries,
-                                   struct pim_traffic_result *result, struct pim_error *error)
+                                   const struct pim_packet_list *list, bool check,
+                                   struct pim_noc_delivery *deliveries, struct pim_traffic_result *result,
+                                   struct pim_error *error)
 {
     *result = (struct pim_traffic_result){.confidence = (double)NAN};
     pim_histogram_initialize(&result->latency, 12, UINT64_C(1) << 40);
-    struct replay replay = {deliveries, result};
+    struct replay replay = {.list = list, .deliveries = deliveries, .result = result};
     struct pim_noc_callbacks callbacks = {.context = &replay, .delivered = delivered};
     struct pim_noc *network;
     if (pim_noc_create(noc, NULL, 1, &callbacks, &network, error) != PIM_OK) {
         pim_traffic_result_terminate(result);
         return error->status;
     }
-    uint64_t sent = 0;
-    struct pim_noc_watchdog watchdog = {0};
     enum pim_status status = declare_tasks(network, list, error);
-    while (status == PIM_OK) {
-        uint64_t cycle = pim_noc_next_cycle(network);
-        if (sent < list->count && list->packets[sent].cycle < cycle)
-            cycle = list->packets[sent].cycle;
-        if (cycle == UINT64_MAX)
-            break;
-        for (; sent < list->count && list->packets[sent].cycle == cycle; sent++) {
-            const struct pim_listed_packet *packet = &list->packets[sent];
-            result->offered_flits += packet->flits;
-            pim_noc_send_tagged_at(network, cycle, packet->source, packet->destination, packet->flits, sent,
-                                   packet->tag);
-        }
-        pim_noc_step(network, cycle);
-        if (noc->step_every_cycle) /* else nothing is left to be done when it is stuck */
-            status = pim_noc_watch(&watchdog, network, cycle, error);
-    }
-    if (status == PIM_OK && result->packets < list->count)
-        status = pim_noc_report_stuck(network, error);
+    if (status == PIM_OK)
+        status = replay_all(&replay, network, check, error);
     result->measured_cycles = result->cycles;
     pim_noc_get_statistics(network, &result->noc);
     if (status == PIM_OK)

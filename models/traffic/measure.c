@@ -98,7 +98,7 @@ static double latency_so_far(const struct measurement *measurement)
 
 /*
  * Half width of the 95 % interval of the mean of `count` batch means: Student's t with count - 1 degrees of
- * freedom.
+ * freedom; NaN of fewer than two.
  */
 static double half_width(const double *means, uint32_t count)
 {
@@ -106,7 +106,7 @@ static double half_width(const double *means, uint32_t count)
                                2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
                                2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
     if (count < 2)
-        return (double)INFINITY;
+        return (double)NAN; /* not estimated, and not precise enough */
     double mean = 0, squares = 0;
     for (uint32_t i = 0; i < count; i++)
         mean += means[i] / count;
@@ -208,6 +208,8 @@ enum pim_status pim_traffic_measure(const struct pim_noc_configuration *noc,
         status = run(&measurement, measurement.cycle + patience, true, error);
         result->saturated = measurement.arrived < measurement.created;
     }
+    if (status == PIM_OK && configuration->check)
+        status = pim_noc_check(measurement.network, error);
     if (status == PIM_OK) {
         pim_noc_get_statistics(measurement.network, &result->noc);
         if (result->cycles < measurement.cycle)

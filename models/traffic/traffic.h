@@ -75,11 +75,14 @@ void pim_traffic_result_terminate(struct pim_traffic_result *result);
 
 /*
  * Replays a list in an empty network until everything has arrived. `deliveries` receives count records in the
- * order of the list (their `packet` is the index). PIM_DEADLOCK when packets are left that nothing can move.
+ * order of the list (their `packet` is the index). With `check` the network's invariants are verified every
+ * 1024 steps and at the end. PIM_DEADLOCK when packets are left that nothing can move; PIM_INTERNAL when an
+ * invariant does not hold; PIM_NO_MEMORY.
  */
 enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc,
-                                   const struct pim_packet_list *list, struct pim_noc_delivery *deliveries,
-                                   struct pim_traffic_result *result, struct pim_error *error);
+                                   const struct pim_packet_list *list, bool check,
+                                   struct pim_noc_delivery *deliveries, struct pim_traffic_result *result,
+                                   struct pim_error *error);
 
 /* --- synthetic traffic --- */
 
@@ -135,7 +138,7 @@ struct pim_traffic_configuration {
     uint32_t least_samples, most_samples;
     double precision;     /* relative half width to stop at */
     double latency_limit; /* mean latency beyond which the network counts as saturated */
-    bool check;           /* verify the network's invariants after each sample */
+    bool check;           /* verify the network's invariants after each sample and at the end */
 };
 
 /* PIM_BAD_INPUT: rates or patterns that do not fit the network; says what would. */
@@ -143,7 +146,9 @@ enum pim_status pim_traffic_measure(const struct pim_noc_configuration *noc,
                                     const struct pim_traffic_configuration *configuration,
                                     struct pim_traffic_result *result, struct pim_error *error);
 
-/* Reads a matrix "source,destination,rate" (flits per cycle). The caller frees *flows. */
+/* Reads a matrix "source,destination,rate" (flits per cycle): a flow for each row whose rate is not 0,
+ * rows of the same pair beside each other. PIM_BAD_INPUT names the row; PIM_NO_MEMORY. The caller frees
+ * *flows. */
 enum pim_status pim_traffic_matrix_read(const char *path, const struct pim_noc_configuration *noc,
                                         struct pim_traffic_flow **flows, uint32_t *count,
                                         struct pim_error *error);

@@ -110,7 +110,8 @@ static void try_packets(const char *path, bool matrix)
         abort();
     if (list.count < 1000 && flits < 10000) {
         struct pim_traffic_result result;
-        require(pim_traffic_replay(&noc, &list, deliveries, &result, &error) == PIM_OK, "replay", &error);
+        require(pim_traffic_replay(&noc, &list, true, deliveries, &result, &error) == PIM_OK, "replay",
+                &error);
         require(result.packets == list.count, "packets are lost", &error);
         pim_traffic_result_terminate(&result);
     }

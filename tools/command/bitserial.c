@@ -1,16 +1,20 @@
 /* pimsim bitserial: operations of banks that compute, alone. */
-#include "models/dram/command_check.h"
 #include "sim/output.h"
 #include "tools/command/bitserial_run.h"
 #include "tools/command/command.h"
+#include "tools/command/dram_log.h"
+#include "tools/command/dram_memory.h"
 #include "tools/command/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#define NOT_GIVEN UINT32_MAX
+
+/* The options of one operation are 0 or NOT_GIVEN while they are not given. */
 struct bitserial_options {
-    const char *preset, *commands, *stats, *values, *results, *program;
-    struct text_list files, sets;
+    struct dram_memory_options memory;
+    const char *commands, *stats, *values, *results, *program;
     unsigned format, technology, operation, reach;
     uint64_t bits, result_bits, width, banks, channels, count, rows, pairs, shift, link_bytes, bus_bytes;
     uint64_t exponent, mantissa, nor_ps, search_ps;
@@ -20,19 +24,7 @@ struct bitserial_options {
 static enum pim_status configure(const struct bitserial_options *options, struct pim_configuration **values,
                                  struct pim_dram_configuration *configuration, struct pim_error *error)
 {
-    if (pim_configuration_create(&pim_dram_schema, values, error) != PIM_OK)
-        return error->status;
-    const char *preset = options->preset ? options->preset : "fast_overlapim";
-    if ((options->preset || options->files.count == 0) &&
-        pim_dram_preset_read(*values, preset, error) != PIM_OK)
-        return error->status;
-    for (size_t i = 0; i < options->files.count; i++)
-        if (pim_configuration_read_file(*values, options->files.items[i], error) != PIM_OK)
-            return error->status;
-    for (size_t i = 0; i < options->sets.count; i++)
-        if (pim_configuration_set(*values, options->sets.items[i], error) != PIM_OK)
-            return error->status;
-    if (pim_dram_configure(*values, configuration, error) != PIM_OK)
+    if (dram_memory_configure(&options->memory, "fast_overlapim", values, configuration, error) != PIM_OK)
         return error->status;
     if (configuration->policy.refresh && configuration->policy.per_bank_refresh)
         return pim_configuration_fail(*values, error, "dram.refresh_mode",
@@ -107,41 +99,45 @@ static enum pim_status run_reram(const struct bitserial_task *task, struct bitse
     return PIM_OK;
 }
 
-static enum pim_status verify(const struct pim_dram_configuration *configuration,
-                              const struct bitserial_log *log, struct bitserial_outcome *outcome,
-                              struct pim_error *error)
+/* What one channel did, all of them did. */
+static void repeat_channels(struct dram_log *log, uint32_t channels)
 {
-    struct pim_dram_check *check =
-        pim_dram_check_create(&configuration->specification, &configuration->policy, NULL, NULL);
-    if (!check)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the command check");
-    enum pim_status status = PIM_OK;
-    for (size_t i = 0; status == PIM_OK && i < log->count; i++) {
-        struct pim_dram_logged logged =
-            pim_dram_logged_record(&configuration->specification, &log->records[i]);
-        status = pim_dram_check_command(check, &logged, error);
-    }
+    size_t one = log->count;
+    for (uint32_t channel = 1; channel < channels && !log->out_of_memory; channel++)
+        for (size_t i = 0; i < one && !log->out_of_memory; i++) {
+            struct pim_dram_record record = log->records[i];
+            record.channel = (uint16_t)channel;
+            dram_log_add(log, &record);
+        }
+}
+
+static enum pim_status verify(const struct pim_dram_configuration *configuration, const struct dram_log *log,
+                              struct bitserial_outcome *outcome, struct pim_error *error)
+{
+    struct pim_dram_check *check;
+    if (dram_log_check(log, configuration, &check, error) != PIM_OK)
+        return error->status;
     outcome->checked = true;
     outcome->violations = pim_dram_check_violations(check);
     pim_dram_check_destroy(check);
-    return status;
+    return PIM_OK;
 }
 
 static enum pim_status run_dram(struct bitserial_task *task,
                                 const struct pim_dram_configuration *configuration, bool check,
-                                struct bitserial_log *log, struct bitserial_outcome *outcome,
+                                struct dram_log *log, struct bitserial_outcome *outcome,
                                 struct pim_error *error)
 {
     enum pim_status status;
     uint32_t channels = task->request.channels;
     if (task->operation == BITSERIAL_MOVE) {
-        task->transfer.log = log ? bitserial_log_add : NULL;
+        task->transfer.log = log ? dram_log_add : NULL;
         task->transfer.context = log;
         channels = 1;
         status = pim_bitserial_move(&configuration->specification, &configuration->energy, &task->transfer,
                                     &outcome->transfer, error);
     } else {
-        task->request.log = log ? bitserial_log_add : NULL;
+        task->request.log = log ? dram_log_add : NULL;
         task->request.context = log;
         status = pim_bitserial_run(&configuration->specification, &configuration->energy, &task->request,
                                    &outcome->cost, error);
@@ -149,8 +145,12 @@ static enum pim_status run_dram(struct bitserial_task *task,
     uint64_t cycles =
         task->operation == BITSERIAL_MOVE ? outcome->transfer.cycles : outcome->cost.timing.cycles;
     outcome->nanoseconds = (double)cycles * configuration->specification.clock_ps * 1e-3;
-    if (status == PIM_OK && log)
-        status = bitserial_log_finish(log, channels, error);
+    if (status == PIM_OK && log) {
+        repeat_channels(log, channels);
+        dram_log_sort(log);
+        if (log->out_of_memory)
+            status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the log of commands");
+    }
     if (status == PIM_OK && check && log)
         status = verify(configuration, log, outcome, error);
     return status;
@@ -165,7 +165,7 @@ static enum pim_status run_task(const struct bitserial_options *options, struct 
     const char *const paths[OUTPUTS] = {options->commands, options->program, options->results,
                                         options->stats ? options->stats : "-"};
     struct pim_output *outputs[OUTPUTS] = {NULL};
-    struct bitserial_log log = {NULL, 0, 0, false};
+    struct dram_log log = {NULL, 0, 0, false};
     struct bitserial_outcome outcome = {0};
     enum pim_status status = PIM_OK;
     for (unsigned i = 0; status == PIM_OK && i < OUTPUTS; i++)
@@ -177,7 +177,7 @@ static enum pim_status run_task(const struct bitserial_options *options, struct 
                      ? run_reram(task, &outcome, error)
                      : run_dram(task, configuration, options->verify, keep ? &log : NULL, &outcome, error);
     if (status == PIM_OK && outputs[OUTPUT_COMMANDS])
-        bitserial_log_write(&log, &configuration->specification, pim_output_file(outputs[OUTPUT_COMMANDS]));
+        dram_log_write(&log, &configuration->specification, pim_output_file(outputs[OUTPUT_COMMANDS]));
     if (status == PIM_OK && outputs[OUTPUT_PROGRAM])
         status =
             bitserial_program_write(task, configuration, pim_output_file(outputs[OUTPUT_PROGRAM]), error);
@@ -193,29 +193,67 @@ static enum pim_status run_task(const struct bitserial_options *options, struct 
         else
             pim_output_abandon(outputs[i]);
     }
-    bitserial_log_terminate(&log);
-    if (status == PIM_OK && outcome.violations > 0)
-        return pim_fail(error, PIM_INTERNAL, "the command check found %llu violations in this run",
-                        (unsigned long long)outcome.violations);
-    return status;
+    dram_log_terminate(&log);
+    return status == PIM_OK ? dram_log_judge(outcome.violations, error) : status;
 }
 
-/* What must, and must not, be given together. */
+struct dependence {
+    bool given, wanted;
+    const char *option, *of;
+};
+
+/* An option of another operation would do nothing. */
+static enum pim_status check_dependences(const struct bitserial_options *o, struct pim_error *error)
+{
+    const bool dram = o->technology == BITSERIAL_DRAM, reram = !dram, move = o->operation == BITSERIAL_MOVE;
+    const bool multiply = dram && o->operation == PIM_BITSERIAL_OPERATION_MULTIPLY;
+    const struct dependence dependences[] = {
+        {o->carry_out, dram && o->operation == PIM_BITSERIAL_OPERATION_ADD, "carry-out", "add"},
+        {o->result_bits > 0, multiply, "result-bits", "multiply"},
+        {o->width > 0, dram && o->operation == PIM_BITSERIAL_OPERATION_REDUCE, "width", "reduce"},
+        {o->reach != NOT_GIVEN, move, "to", "move"},
+        {o->rows > 0, move, "rows", "move"},
+        {o->pairs > 0, move, "pairs", "move"},
+        {o->shift > 0, move, "shift", "move"},
+        {o->link_bytes > 0, move, "link-bytes", "move"},
+        {o->bus_bytes > 0, move, "bus-bytes", "move"},
+        {o->exponent > 0, reram, "exponent-bits", "ReRAM"},
+        {o->mantissa > 0, reram, "mantissa-bits", "ReRAM: DRAM banks compute integers"},
+        {o->nor_ps > 0, reram, "nor-ps", "ReRAM"},
+        {o->search_ps > 0, reram, "search-ps", "ReRAM"},
+        {o->program != NULL, dram && !move, "program", "the operations of DRAM banks, not of moves"},
+        {o->values != NULL, dram && !move, "values", "the operations of DRAM banks, not of moves"},
+        {o->commands != NULL, dram, "commands", "DRAM"},
+        {o->verify, dram, "verify", "DRAM"},
+    };
+    for (size_t i = 0; i < sizeof dependences / sizeof dependences[0]; i++)
+        if (dependences[i].given && !dependences[i].wanted)
+            return pim_fail(error, PIM_USAGE, "--%s is for %s", dependences[i].option, dependences[i].of);
+    return PIM_OK;
+}
+
 static enum pim_status check_options(const struct bitserial_options *options, struct pim_error *error)
 {
     if (!options->values != !options->results)
         return pim_fail(error, PIM_USAGE, "--values and --results belong together");
-    bool no_program = options->operation == BITSERIAL_MOVE || options->technology == BITSERIAL_RERAM;
-    if (no_program && (options->values || options->program))
-        return pim_fail(error, PIM_USAGE,
-                        "--values, --results and --program are for the operations of DRAM banks, not for %s",
-                        options->operation == BITSERIAL_MOVE ? "moves" : "ReRAM");
-    if (options->technology == BITSERIAL_RERAM && (options->commands || options->verify))
-        return pim_fail(error, PIM_USAGE, "ReRAM has no DRAM commands: no --commands, no --verify");
-    if (options->technology == BITSERIAL_DRAM && options->mantissa > 0)
-        return pim_fail(error, PIM_USAGE,
-                        "--mantissa-bits is for --technology reram: DRAM banks compute integers");
-    return PIM_OK;
+    return check_dependences(options, error);
+}
+
+static void default_number(uint64_t *number, uint64_t value)
+{
+    *number = *number == 0 ? value : *number;
+}
+
+static void set_defaults(struct bitserial_options *options)
+{
+    options->reach = options->reach == NOT_GIVEN ? 0 : options->reach;
+    default_number(&options->width, 2);
+    default_number(&options->pairs, 1);
+    default_number(&options->link_bytes, 16);
+    default_number(&options->bus_bytes, 256);
+    default_number(&options->exponent, 5);
+    default_number(&options->nor_ps, 1100);
+    default_number(&options->search_ps, 1500);
 }
 
 static enum pim_status execute(const struct bitserial_options *options, struct pim_error *error)
@@ -234,55 +272,36 @@ static enum pim_status execute(const struct bitserial_options *options, struct p
 
 int command_bitserial(int argument_count, char **arguments)
 {
-    struct bitserial_options options = {.bits = 16,
-                                        .width = 2,
-                                        .banks = 1,
-                                        .channels = 1,
-                                        .count = 1,
-                                        .pairs = 1,
-                                        .link_bytes = 16,
-                                        .bus_bytes = 256,
-                                        .exponent = 5,
-                                        .nor_ps = 1100,
-                                        .search_ps = 1500};
+    struct bitserial_options options = {
+        .bits = 16, .banks = 1, .channels = 1, .count = 1, .reach = NOT_GIVEN};
     const struct option_rule rules[] = {
-        RULE_TEXT("preset", options.preset, "NAME",
-                  "A memory that is built in (pimsim dram --list-presets); default fast_overlapim"),
-        {.name = "configuration",
-         .kind = OPTION_LIST,
-         .target = &options.files,
-         .argument = "FILE",
-         .help = "A memory described in a file (libconfig); of several, or after a preset, the later wins"},
-        {.name = "set",
-         .kind = OPTION_LIST,
-         .target = &options.sets,
-         .argument = "KEY=VALUE",
-         .help = "Changes one value after the preset and the files are read"},
+        OPTIONS_DRAM_MEMORY(options.memory, "(pimsim dram --list-presets); default fast_overlapim"),
         RULE_CHOICE("operation", options.operation, "NAME", BITSERIAL_OPERATION_NAMES, "What the banks do"),
         RULE_UNSIGNED("bits", options.bits, "N", 1, 32, "Bits of an operand"),
         RULE_UNSIGNED("result-bits", options.result_bits, "N", 0, 64,
                       "multiply: bits of the product; 0: twice those of an operand"),
         RULE_FLAG("carry-out", options.carry_out, "add: the carry becomes one more bit of the result"),
-        RULE_UNSIGNED("width", options.width, "N", 2, UINT32_MAX, "reduce: columns that are added up"),
+        RULE_UNSIGNED("width", options.width, "N", 2, UINT32_MAX, "reduce: columns that are added up (2)"),
         RULE_UNSIGNED("banks", options.banks, "N", 1, 64, "Banks of each channel that do this at once"),
         RULE_UNSIGNED("channels", options.channels, "N", 1, 4096, "Channels that do this at once"),
         RULE_UNSIGNED("count", options.count, "N", 1, UINT64_C(1) << 40, "Repetitions, one after another"),
-        RULE_CHOICE("to", options.reach, "PLACE", BITSERIAL_REACH_NAMES, "move: another column, bank, ..."),
+        RULE_CHOICE("to", options.reach, "PLACE", BITSERIAL_REACH_NAMES,
+                    "move: another column (default), bank, ..."),
         RULE_UNSIGNED("rows", options.rows, "N", 0, 1048576, "move: rows; 0: as many as --bits"),
         RULE_UNSIGNED("shift", options.shift, "N", 0, UINT32_MAX, "move to another column: how far"),
-        RULE_UNSIGNED("pairs", options.pairs, "N", 1, 4096, "move: such moves at once"),
+        RULE_UNSIGNED("pairs", options.pairs, "N", 1, 4096, "move: such moves at once (1)"),
         RULE_UNSIGNED("link-bytes", options.link_bytes, "N", 1, 65536,
-                      "move: bytes a cycle between channels"),
+                      "move: bytes a cycle between channels (16)"),
         RULE_UNSIGNED("bus-bytes", options.bus_bytes, "N", 1, 65536,
-                      "move: bytes a cycle of the bus between stacks"),
+                      "move: bytes a cycle of the bus between stacks (256)"),
         RULE_FLAG("ignore-activation-limits", options.ignore_limits,
                   "Takes tRRD and tFAW out, as papers do that do not limit activations"),
         RULE_CHOICE("technology", options.technology, "NAME", "dram|reram", "Banks, or crossbars of ReRAM"),
-        RULE_UNSIGNED("exponent-bits", options.exponent, "N", 1, 15, "reram: of a floating-point number"),
+        RULE_UNSIGNED("exponent-bits", options.exponent, "N", 1, 15, "reram: of a floating-point number (5)"),
         RULE_UNSIGNED("mantissa-bits", options.mantissa, "N", 0, 64,
                       "reram: the same; 0: integers of --bits"),
-        RULE_UNSIGNED("nor-ps", options.nor_ps, "N", 1, 1000000, "reram: one NOR, set or reset"),
-        RULE_UNSIGNED("search-ps", options.search_ps, "N", 1, 1000000, "reram: one search"),
+        RULE_UNSIGNED("nor-ps", options.nor_ps, "N", 1, 1000000, "reram: one NOR, set or reset (1100)"),
+        RULE_UNSIGNED("search-ps", options.search_ps, "N", 1, 1000000, "reram: one search (1500)"),
         RULE_TEXT("commands", options.commands, "FILE", "Writes every command (CSV)"),
         RULE_TEXT("program", options.program, "FILE", "Writes the microprogram of a bank, a step a line"),
         RULE_TEXT("values", options.values, "FILE", "Computes on these numbers as well (CSV: a or a,b)"),
@@ -299,10 +318,11 @@ int command_bitserial(int argument_count, char **arguments)
         0,     0};
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {PIM_OK, ""};
-    if (check_options(&options, &error) == PIM_OK)
+    if (check_options(&options, &error) == PIM_OK) {
+        set_defaults(&options);
         (void)execute(&options, &error);
-    text_list_terminate(&options.files);
-    text_list_terminate(&options.sets);
+    }
+    dram_memory_options_terminate(&options.memory);
     int code = error.status == PIM_OK ? 0 : command_fail(arguments[0], &error);
     return command_finish(arguments[0], code);
 }

@@ -27,19 +27,6 @@ struct bitserial_task {
     uint32_t exponent, mantissa; /* of a floating-point number; mantissa 0: an integer */
 };
 
-/* Commands of a run in the order of a log. */
-struct bitserial_log {
-    struct pim_dram_record *records; /* owned */
-    size_t count, capacity;
-    bool out_of_memory;
-};
-void bitserial_log_add(void *context, const struct pim_dram_record *record);
-/* By cycle, then channel; repeats each command of channel 0 on the other `channels` - 1 channels first. */
-enum pim_status bitserial_log_finish(struct bitserial_log *log, uint32_t channels, struct pim_error *error);
-void bitserial_log_write(const struct bitserial_log *log, const struct pim_dram_specification *specification,
-                         FILE *file);
-void bitserial_log_terminate(struct bitserial_log *log);
-
 struct bitserial_outcome {
     struct pim_bitserial_cost cost;              /* of an operation */
     struct pim_bitserial_transfer_cost transfer; /* of a move */

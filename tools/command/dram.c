@@ -1,42 +1,27 @@
 /* pimsim dram: a memory alone. */
 #include "sim/output.h"
 #include "tools/command/command.h"
+#include "tools/command/dram_memory.h"
 #include "tools/command/dram_run.h"
 #include "tools/command/dram_tensor.h"
-#include "tools/command/options.h"
 
+#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-enum { FORMAT_TEXT, FORMAT_JSON };
+#define NOT_GIVEN UINT32_MAX
+#define NO_NUMBER UINT64_MAX
 
+/* Not given is NULL, NO_NUMBER, NOT_GIVEN or NaN, so that an option that would do nothing is noticed. */
 struct dram_options {
-    const char *preset, *requests, *log, *commands, *stats, *check;
-    struct text_list files, sets;
+    struct dram_memory_options memory;
+    const char *requests, *log, *commands, *stats, *check;
     unsigned format;
     uint64_t shown;
-    bool list_presets, verify, reproducible, pattern_given;
+    bool list_presets, verify, reproducible;
     const char *pattern;
     struct dram_stream stream;
     struct dram_tensor tensor;
 };
-
-/* The preset, then the files, then --set. */
-static enum pim_status configure(const struct dram_options *options, struct pim_configuration **values,
-                                 struct pim_dram_configuration *configuration, struct pim_error *error)
-{
-    if (pim_configuration_create(&pim_dram_schema, values, error) != PIM_OK)
-        return error->status;
-    if (options->preset && pim_dram_preset_read(*values, options->preset, error) != PIM_OK)
-        return error->status;
-    for (size_t i = 0; i < options->files.count; i++)
-        if (pim_configuration_read_file(*values, options->files.items[i], error) != PIM_OK)
-            return error->status;
-    for (size_t i = 0; i < options->sets.count; i++)
-        if (pim_configuration_set(*values, options->sets.items[i], error) != PIM_OK)
-            return error->status;
-    return pim_dram_configure(*values, configuration, error);
-}
 
 static void print_presets(void)
 {
@@ -63,9 +48,9 @@ static enum pim_status run_list(const struct dram_options *options,
         status =
             dram_run_execute(run, configuration, list, options->commands != NULL, options->verify, error);
     if (status == PIM_OK && outputs[OUTPUT_LOG])
-        dram_log_write(run, list, pim_output_file(outputs[OUTPUT_LOG]));
+        dram_requests_write(run, list, pim_output_file(outputs[OUTPUT_LOG]));
     if (status == PIM_OK && outputs[OUTPUT_COMMANDS])
-        dram_commands_write(run, configuration, pim_output_file(outputs[OUTPUT_COMMANDS]));
+        dram_log_write(&run->log, &configuration->specification, pim_output_file(outputs[OUTPUT_COMMANDS]));
     if (status == PIM_OK)
         status = dram_report_write(run, configuration, name, list, options->format, !options->reproducible,
                                    pim_output_file(outputs[OUTPUT_STATS]), error);
@@ -75,10 +60,7 @@ static enum pim_status run_list(const struct dram_options *options,
         else
             pim_output_abandon(outputs[i]);
     }
-    if (status == PIM_OK && run->checked && run->violations > 0)
-        return pim_fail(error, PIM_INTERNAL, "the command check found %llu violations in this run",
-                        (unsigned long long)run->violations);
-    return status;
+    return status == PIM_OK ? dram_log_judge(run->violations, error) : status;
 }
 
 static enum pim_status execute(struct dram_options *options, struct pim_error *error)
@@ -88,7 +70,7 @@ static enum pim_status execute(struct dram_options *options, struct pim_error *e
     struct dram_list list = {NULL, 0};
     struct dram_run run = {0};
     uint64_t violations = 0;
-    enum pim_status status = configure(options, &values, &configuration, error);
+    enum pim_status status = dram_memory_configure(&options->memory, NULL, &values, &configuration, error);
     if (status == PIM_OK && options->check) {
         status = dram_check_file(&configuration, options->check, options->shown, options->format, stdout,
                                  &violations, error);
@@ -110,6 +92,45 @@ static enum pim_status execute(struct dram_options *options, struct pim_error *e
     return status;
 }
 
+struct dependence {
+    bool given, wanted;
+    const char *option, *of;
+};
+
+/* An option without the one it is a part of would do nothing. */
+static enum pim_status check_dependences(const struct dram_options *options, struct pim_error *error)
+{
+    const struct dram_stream *stream = &options->stream;
+    const struct dram_tensor *tensor = &options->tensor;
+    bool pattern = options->pattern, mixed = pattern && stream->pattern == DRAM_MIXED;
+    bool strided = pattern && stream->pattern == DRAM_STRIDED, window = tensor->extents;
+    bool run = !options->check;
+    const struct dependence dependences[] = {
+        {stream->count != NO_NUMBER, pattern, "count", "--pattern"},
+        {stream->stride != NO_NUMBER, strided, "stride", "--pattern strided"},
+        {!isnan(stream->locality), mixed, "locality", "--pattern mixed"},
+        {!isnan(stream->reads), pattern, "read-share", "--pattern"},
+        {!isnan(stream->rate), pattern, "rate", "--pattern"},
+        {stream->seed != NO_NUMBER, pattern, "seed", "--pattern"},
+        {tensor->window, window, "window", "--tensor"},
+        {tensor->layout != NOT_GIVEN, window, "layout", "--tensor"},
+        {tensor->group != NO_NUMBER, window, "group", "--tensor"},
+        {tensor->element_bytes != NO_NUMBER, window, "element-bytes", "--tensor"},
+        {tensor->address != NO_NUMBER, window, "address", "--tensor"},
+        {tensor->write, window, "write-tensor", "--tensor"},
+        {options->shown != NO_NUMBER, options->check, "show", "--check-commands"},
+        {options->log, run, "log", "a run"},
+        {options->commands, run, "commands", "a run"},
+        {options->stats, run, "stats", "a run"},
+        {options->verify, run, "verify", "a run"},
+    };
+    for (size_t i = 0; i < sizeof dependences / sizeof dependences[0]; i++)
+        if (dependences[i].given && !dependences[i].wanted)
+            return pim_fail(error, PIM_USAGE, "--%s is a part of %s, which is not asked for",
+                            dependences[i].option, dependences[i].of);
+    return PIM_OK;
+}
+
 /* What must, and must not, be given together. */
 static enum pim_status check_options(struct dram_options *options, struct pim_error *error)
 {
@@ -118,108 +139,93 @@ static enum pim_status check_options(struct dram_options *options, struct pim_er
         return pim_fail(error, PIM_USAGE,
                         "give one of --requests FILE, --pattern PATTERN, --tensor EXTENTS and "
                         "--check-commands FILE");
-    if (options->tensor.window && !options->tensor.extents)
-        return pim_fail(error, PIM_USAGE, "--window is a part of a --tensor: give its extents");
     if (options->pattern && parse_choice("--pattern", options->pattern, DRAM_PATTERN_NAMES,
                                          &options->stream.pattern, error) != PIM_OK)
         return error->status;
-    if (options->check && (options->log || options->commands || options->stats))
-        return pim_fail(error, PIM_USAGE, "--check-commands writes no log, commands or stats");
-    return PIM_OK;
+    return check_dependences(options, error);
+}
+
+static void default_number(uint64_t *number, uint64_t value)
+{
+    *number = *number == NO_NUMBER ? value : *number;
+}
+
+static void default_real(double *number, double value)
+{
+    *number = isnan(*number) ? value : *number;
+}
+
+static void set_defaults(struct dram_options *options)
+{
+    struct dram_stream *stream = &options->stream;
+    struct dram_tensor *tensor = &options->tensor;
+    default_number(&stream->count, 100000);
+    default_number(&stream->stride, 4096);
+    default_real(&stream->locality, 0.5);
+    default_real(&stream->reads, 1);
+    default_real(&stream->rate, 1);
+    default_number(&stream->seed, 1);
+    tensor->layout = tensor->layout == NOT_GIVEN ? 0 : tensor->layout;
+    default_number(&tensor->group, 2);
+    default_number(&tensor->element_bytes, 2);
+    default_number(&tensor->address, 0);
+    default_number(&options->shown, 100);
 }
 
 static int run_command(struct dram_options *options, const char *words)
 {
     struct pim_error error = {PIM_OK, ""};
-    if (options->list_presets)
+    if (options->list_presets) {
         print_presets();
-    else if (check_options(options, &error) == PIM_OK)
+    } else if (check_options(options, &error) == PIM_OK) {
+        set_defaults(options);
         (void)execute(options, &error);
-    text_list_terminate(&options->files);
-    text_list_terminate(&options->sets);
+    }
+    dram_memory_options_terminate(&options->memory);
     int code = error.status == PIM_OK ? 0 : command_fail(words, &error);
     return command_finish(words, code);
 }
 
+/* Where the requests come from. */
+#define OPTIONS_STREAM(stream)                                                                               \
+    RULE_UNSIGNED("count", (stream).count, "N", 1, 1000000000, "Generated requests (100000)"),               \
+        RULE_UNSIGNED("stride", (stream).stride, "BYTES", 1, UINT64_C(1) << 40,                              \
+                      "Distance of strided requests (4096)"),                                                \
+        RULE_REAL("locality", (stream).locality, "X", 0, 1,                                                  \
+                  "mixed: share of requests to the next column of the same row (0.5)"),                      \
+        RULE_REAL("read-share", (stream).reads, "X", 0, 1, "Share of reads (1)"),                            \
+        RULE_REAL("rate", (stream).rate, "X", 1e-9, 1e6,                                                     \
+                  "Requests handed over in a cycle, as far as they are accepted (1)"),                       \
+        RULE_UNSIGNED("seed", (stream).seed, "N", 0, UINT64_MAX - 1, "Seed of generated requests (1)")
+
 int command_dram(int argument_count, char **arguments)
 {
     struct dram_options options = {
-        .format = FORMAT_TEXT,
-        .shown = 100,
-        .stream = {.count = 100000, .stride = 4096, .locality = 0.5, .reads = 1, .rate = 1, .seed = 1},
-        .tensor = {.group = 2, .element_bytes = 2}};
-    struct dram_stream *stream = &options.stream;
-#define TEXT_OPTION(option, field, word, sentence)                                                           \
-    {                                                                                                        \
-        .name = option, .kind = OPTION_TEXT, .target = &options.field, .argument = word, .help = sentence    \
-    }
-#define REAL_OPTION(option, field, low, high, sentence)                                                      \
-    {                                                                                                        \
-        .name = option, .kind = OPTION_REAL, .target = &stream->field, .argument = "X", .help = sentence,    \
-        .real_minimum = low, .real_maximum = high                                                            \
-    }
+        .shown = NO_NUMBER,
+        .stream = {0, NO_NUMBER, NO_NUMBER, (double)NAN, (double)NAN, (double)NAN, NO_NUMBER},
+        .tensor = {NULL, NULL, NOT_GIVEN, NO_NUMBER, NO_NUMBER, NO_NUMBER, false}};
     const struct option_rule rules[] = {
-        TEXT_OPTION("preset", preset, "NAME", "A memory that is built in (see --list-presets)"),
-        {.name = "configuration",
-         .kind = OPTION_LIST,
-         .target = &options.files,
-         .argument = "FILE",
-         .help = "A memory described in a file (libconfig); of several, or after a preset, the later wins"},
-        {.name = "set",
-         .kind = OPTION_LIST,
-         .target = &options.sets,
-         .argument = "KEY=VALUE",
-         .help = "Changes one value after the preset and the files are read"},
-        TEXT_OPTION("requests", requests, "FILE", "The requests: cycle,op,address[,bytes] with op R or W"),
-        TEXT_OPTION("pattern", pattern, "PATTERN", "Generates requests instead (" DRAM_PATTERN_NAMES ")"),
-        {.name = "count",
-         .kind = OPTION_UNSIGNED,
-         .target = &stream->count,
-         .argument = "N",
-         .help = "Generated requests",
-         .minimum = 1,
-         .maximum = 1000000000},
-        {.name = "stride",
-         .kind = OPTION_UNSIGNED,
-         .target = &stream->stride,
-         .argument = "BYTES",
-         .help = "Distance of strided requests",
-         .minimum = 1,
-         .maximum = UINT64_C(1) << 40},
-        REAL_OPTION("locality", locality, 0, 1,
-                    "mixed: share of requests to the next column of the same row"),
-        REAL_OPTION("read-share", reads, 0, 1, "Share of reads"),
-        REAL_OPTION("rate", rate, 1e-9, 1e6, "Requests handed over in a cycle, as far as they are accepted"),
-        {.name = "seed",
-         .kind = OPTION_UNSIGNED,
-         .target = &stream->seed,
-         .argument = "N",
-         .help = "Seed of generated requests",
-         .maximum = UINT64_MAX},
+        OPTIONS_DRAM_MEMORY(options.memory, "(see --list-presets)"),
+        RULE_TEXT("requests", options.requests, "FILE",
+                  "The requests: cycle,op,address[,bytes] with op R or W"),
+        RULE_TEXT("pattern", options.pattern, "PATTERN",
+                  "Generates requests instead (" DRAM_PATTERN_NAMES ")"),
+        OPTIONS_STREAM(options.stream),
         OPTIONS_TENSOR(options.tensor),
-        TEXT_OPTION("log", log, "FILE", "Writes arrival, first command and completion of each request (CSV)"),
-        TEXT_OPTION("commands", commands, "FILE", "Writes every command (CSV)"),
-        TEXT_OPTION("stats", stats, "FILE", "Writes the results there instead of standard output"),
+        RULE_TEXT("log", options.log, "FILE",
+                  "Writes arrival, first command and completion of each request (CSV)"),
+        RULE_TEXT("commands", options.commands, "FILE", "Writes every command (CSV)"),
+        RULE_TEXT("stats", options.stats, "FILE", "Writes the results there instead of standard output"),
         OPTION_FORMAT(options.format, "text|json"),
-        {.name = "verify",
-         .kind = OPTION_FLAG,
-         .target = &options.verify,
-         .help = "Holds the commands of this run against every constraint, and re-adds the energy from them"},
-        TEXT_OPTION("check-commands", check, "FILE", "Checks a log of commands instead of running"),
-        {.name = "show",
-         .kind = OPTION_UNSIGNED,
-         .target = &options.shown,
-         .argument = "N",
-         .help = "Violations that --check-commands prints",
-         .maximum = UINT64_MAX},
-        {.name = "reproducible",
-         .kind = OPTION_FLAG,
-         .target = &options.reproducible,
-         .help = "Leaves out what differs from run to run: CPU seconds"},
-        {.name = "list-presets",
-         .kind = OPTION_FLAG,
-         .target = &options.list_presets,
-         .help = "Lists the memories that are built in"},
+        RULE_FLAG(
+            "verify", options.verify,
+            "Holds the commands of this run against every constraint, and re-adds the energy from them"),
+        RULE_TEXT("check-commands", options.check, "FILE", "Checks a log of commands instead of running"),
+        RULE_UNSIGNED("show", options.shown, "N", 0, UINT64_MAX - 1,
+                      "Violations that --check-commands prints (100)"),
+        RULE_FLAG("reproducible", options.reproducible,
+                  "Leaves out what differs from run to run: CPU seconds"),
+        RULE_FLAG("list-presets", options.list_presets, "Lists the memories that are built in"),
     };
     const struct option_usage usage = {
         "",    "Simulates a DRAM alone: request lists in, cycles and energy out.",

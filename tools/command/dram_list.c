@@ -4,6 +4,8 @@
 #include "sim/csv.h"
 #include "sim/random.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +36,13 @@ static enum pim_status read_row(const struct pim_csv_reader *reader, bool has_by
                               error);
     if (strcmp(op, "R") != 0 && strcmp(op, "W") != 0)
         return pim_csv_refuse(reader, OP, "allowed are R and W", error);
-    if (pim_csv_count(reader, ADDRESS, 0, capacity - 1, &request->address, error) != PIM_OK)
-        return pim_fail_in(error, "address beyond the capacity of %llu bytes", (unsigned long long)capacity);
+    if (pim_csv_count(reader, ADDRESS, 0, UINT64_MAX, &request->address, error) != PIM_OK)
+        return error->status;
+    if (request->address >= capacity) {
+        char rule[96];
+        (void)snprintf(rule, sizeof rule, "an address beyond the capacity of %" PRIu64 " bytes", capacity);
+        return pim_csv_refuse(reader, ADDRESS, rule, error);
+    }
     if (has_bytes && pim_csv_count(reader, BYTES, 1, BYTES_MAX, &bytes, error) != PIM_OK)
         return error->status;
     if (has_bytes && bytes > capacity - request->address)

@@ -1,19 +1,12 @@
-/* What `pimsim dram` writes: results, the log of requests, the log of commands, violations. */
+/* What `pimsim dram` writes: results and the log of requests. */
 #include "tools/command/dram_run.h"
 
-#include "models/dram/command_check.h"
 #include "sim/csv.h"
 #include "sim/json.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-static const char *const command_columns[] = {"cycle",      "command", "channel", "rank",
-                                              "bank_group", "bank",    "row",     "column"};
-enum { COMMAND_COLUMNS = sizeof command_columns / sizeof command_columns[0] };
-
-void dram_log_write(const struct dram_run *run, const struct dram_list *list, FILE *file)
+void dram_requests_write(const struct dram_run *run, const struct dram_list *list, FILE *file)
 {
     static const char *const columns[] = {"request",       "op",       "address", "arrived",
                                           "first_command", "completed"};
@@ -32,24 +25,6 @@ void dram_log_write(const struct dram_run *run, const struct dram_list *list, FI
         else
             pim_csv_put_count(&writer, result->first_command);
         pim_csv_put_count(&writer, result->completed);
-        pim_csv_end_row(&writer);
-    }
-}
-
-void dram_commands_write(const struct dram_run *run, const struct pim_dram_configuration *configuration,
-                         FILE *file)
-{
-    struct pim_csv_writer writer;
-    pim_csv_start(&writer, file, command_columns, COMMAND_COLUMNS);
-    for (size_t i = 0; i < run->record_count; i++) {
-        struct pim_dram_logged logged =
-            pim_dram_logged_record(&configuration->specification, &run->records[i]);
-        pim_csv_put_count(&writer, logged.cycle);
-        pim_csv_put_text(&writer, pim_dram_command_text(logged.command));
-        const int64_t places[] = {logged.channel, logged.rank, logged.bank_group,
-                                  logged.bank,    logged.row,  logged.column};
-        for (size_t j = 0; j < sizeof places / sizeof places[0]; j++)
-            pim_csv_put_integer(&writer, places[j]);
         pim_csv_end_row(&writer);
     }
 }
@@ -75,31 +50,25 @@ static struct summary summarize(const struct dram_run *run,
     return summary;
 }
 
+/* Without requests there is no percentile. */
+static void put_percentile(struct pim_json *json, const char *key, const struct dram_latency *latency,
+                           uint64_t cycles)
+{
+    if (latency->count > 0)
+        pim_json_put_count(json, key, cycles);
+    else
+        pim_json_put_null(json, key);
+}
+
 static void put_latency(struct pim_json *json, const char *key, const struct dram_latency *latency)
 {
     pim_json_begin_object(json, key);
     pim_json_put_count(json, "count", latency->count);
     pim_json_put_real(json, "average_latency_cycles", latency->average);
-    pim_json_put_count(json, "p50", latency->median);
-    pim_json_put_count(json, "p95", latency->p95);
-    pim_json_put_count(json, "p99", latency->p99);
-    pim_json_put_count(json, "maximum", latency->most);
-    pim_json_end(json);
-}
-
-static void put_energy(struct pim_json *json, const struct pim_dram_energy *energy)
-{
-    pim_json_begin_object(json, "energy_pj");
-    pim_json_put_real(json, "activate", energy->activate);
-    pim_json_put_real(json, "precharge", energy->precharge);
-    pim_json_put_real(json, "read", energy->read);
-    pim_json_put_real(json, "write", energy->write);
-    pim_json_put_real(json, "refresh", energy->refresh);
-    pim_json_put_real(json, "io", energy->io);
-    pim_json_put_real(json, "background", energy->background);
-    pim_json_put_real(json, "background_active", energy->background_active);
-    pim_json_put_real(json, "background_precharged", energy->background_precharged);
-    pim_json_put_real(json, "total", energy->total);
+    put_percentile(json, "p50", latency, latency->median);
+    put_percentile(json, "p95", latency, latency->p95);
+    put_percentile(json, "p99", latency, latency->p99);
+    put_percentile(json, "maximum", latency, latency->most);
     pim_json_end(json);
 }
 
@@ -117,7 +86,7 @@ static void put_window(struct pim_json *json, const struct pim_layout_cost *wind
 static void put_check(struct pim_json *json, const struct dram_run *run)
 {
     pim_json_begin_object(json, "check");
-    pim_json_put_count(json, "commands", run->record_count);
+    pim_json_put_count(json, "commands", run->log.count);
     pim_json_put_count(json, "violations", run->violations);
     pim_json_put_real(json, "energy_difference", run->energy_difference);
     pim_json_end(json);
@@ -142,7 +111,7 @@ static enum pim_status write_json(const struct dram_run *run,
     pim_json_put_count(json, "cycles", run->cycles);
     pim_json_put_real(json, "seconds", summary.seconds);
     pim_json_put_real(json, "average_latency_cycles", latency->average);
-    pim_json_put_count(json, "p99", latency->p99);
+    put_percentile(json, "p99", latency, latency->p99);
     put_latency(json, "reads", &run->reads);
     put_latency(json, "writes", &run->writes);
     pim_json_put_count(json, "row_hits", counters->row_hits);
@@ -150,15 +119,12 @@ static enum pim_status write_json(const struct dram_run *run,
     pim_json_put_count(json, "row_conflicts", counters->row_conflicts);
     pim_json_put_count(json, "forwarded_reads", counters->forwarded_reads);
     pim_json_put_count(json, "absorbed_writes", counters->absorbed_writes);
-    pim_json_begin_object(json, "commands");
-    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
-        pim_json_put_count(json, pim_dram_command_text((enum pim_dram_command)i), counters->commands[i]);
-    pim_json_end(json);
+    dram_put_commands(json, counters->commands);
     pim_json_put_count(json, "bytes", run->bytes);
     pim_json_put_real(json, "bandwidth_bytes_per_second", summary.bandwidth);
     pim_json_put_real(json, "peak_bandwidth_bytes_per_second", summary.peak);
     pim_json_put_real(json, "bandwidth_share_of_peak", summary.data_bus_use);
-    put_energy(json, &run->energy);
+    dram_put_energy(json, &run->energy);
     if (run->checked)
         put_check(json, run);
     if (host)
@@ -166,35 +132,6 @@ static enum pim_status write_json(const struct dram_run *run,
     enum pim_status status = pim_json_write(json, file, error);
     pim_json_destroy(json);
     return status;
-}
-
-/* A figure, or n/a for what is not modelled. */
-static void print_part(FILE *file, const char *name, double picojoules)
-{
-    if (isnan(picojoules))
-        fprintf(file, "%s n/a", name);
-    else
-        fprintf(file, "%s %.4g", name, picojoules);
-}
-
-static void print_energy(const struct pim_dram_energy *energy, FILE *file)
-{
-    if (isnan(energy->total)) {
-        fprintf(file, "energy: not modelled\n");
-        return;
-    }
-    const struct {
-        const char *name;
-        double value;
-    } parts[] = {{"activate", energy->activate},    {"precharge", energy->precharge}, {"read", energy->read},
-                 {"write", energy->write},          {"refresh", energy->refresh},     {"i/o", energy->io},
-                 {"background", energy->background}};
-    fprintf(file, "energy: %.6g pJ (", energy->total);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        fprintf(file, "%s", i > 0 ? ", " : "");
-        print_part(file, parts[i].name, parts[i].value);
-    }
-    fprintf(file, ")\n");
 }
 
 static void print_window(const struct pim_layout_cost *window, FILE *file)
@@ -221,17 +158,14 @@ static void write_text(const struct dram_run *run, const struct pim_dram_configu
                 ", most %" PRIu64 " cycles\n",
                 run->reads.count > 0 ? "reads" : "writes", latency->average, latency->median, latency->p95,
                 latency->p99, latency->most);
-    fprintf(file, "rows: %" PRIu64 " hits, %" PRIu64 " misses, %" PRIu64 " conflicts\ncommands:",
-            counters->row_hits, counters->row_misses, counters->row_conflicts);
-    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
-        if (counters->commands[i] > 0)
-            fprintf(file, " %s %" PRIu64, pim_dram_command_text((enum pim_dram_command)i),
-                    counters->commands[i]);
-    fprintf(file, "\nbandwidth: %.6g of %.6g bytes/s (%.1f %%)\n", summary.bandwidth, summary.peak,
+    fprintf(file, "rows: %" PRIu64 " hits, %" PRIu64 " misses, %" PRIu64 " conflicts\n", counters->row_hits,
+            counters->row_misses, counters->row_conflicts);
+    dram_print_commands(counters->commands, file);
+    fprintf(file, "bandwidth: %.6g of %.6g bytes/s (%.1f %%)\n", summary.bandwidth, summary.peak,
             100 * summary.data_bus_use);
-    print_energy(&run->energy, file);
+    dram_print_energy(&run->energy, file);
     if (run->checked)
-        fprintf(file, "check: %zu commands, %" PRIu64 " violations\n", run->record_count, run->violations);
+        fprintf(file, "check: %zu commands, %" PRIu64 " violations\n", run->log.count, run->violations);
     if (host)
         fprintf(file, "simulated in %.3f CPU seconds\n", run->cpu_seconds);
 }
@@ -245,115 +179,4 @@ enum pim_status dram_report_write(const struct dram_run *run,
         return write_json(run, configuration, name, list, host, file, error);
     write_text(run, configuration, name, list, host, file);
     return PIM_OK;
-}
-
-struct violations {
-    FILE *out; /* NULL: collect for JSON */
-    struct pim_json *json;
-    uint64_t shown, most;
-};
-
-static void describe(const struct pim_dram_violation *violation, char *text, size_t size)
-{
-    const struct pim_dram_constraint *constraint = violation->constraint;
-    if (!constraint) {
-        (void)snprintf(text, size, "%s", violation->rule);
-        return;
-    }
-    uint64_t distance = violation->command.cycle - violation->previous;
-    (void)snprintf(text, size,
-                   "%s (%s): %" PRIu64 " cycles after the command of cycle %" PRIu64 ", at least %" PRIu32
-                   " are required",
-                   constraint->text, pim_dram_scope_text(constraint->scope), distance, violation->previous,
-                   constraint->cycles);
-}
-
-static void report(void *context, const struct pim_dram_violation *violation)
-{
-    struct violations *violations = context;
-    char text[256];
-    if (violations->shown++ >= violations->most)
-        return;
-    describe(violation, text, sizeof text);
-    const struct pim_dram_logged *command = &violation->command;
-    if (!violations->json) {
-        fprintf(violations->out,
-                "line %" PRIu64 ": %s in cycle %" PRIu64 ", channel %" PRId64 ", rank %" PRId64
-                ", bank group %" PRId64 ", bank %" PRId64 ": %s\n",
-                violation->number + 2, pim_dram_command_text(command->command), command->cycle,
-                command->channel, command->rank, command->bank_group, command->bank, text);
-        return;
-    }
-    pim_json_begin_object(violations->json, NULL);
-    pim_json_put_count(violations->json, "line", violation->number + 2);
-    pim_json_put_count(violations->json, "cycle", command->cycle);
-    pim_json_put_text(violations->json, "command", pim_dram_command_text(command->command));
-    pim_json_put_text(violations->json, "rule", violation->constraint ? violation->constraint->text : text);
-    pim_json_put_text(violations->json, "text", text);
-    pim_json_end(violations->json);
-}
-
-static enum pim_status read_command(const struct pim_csv_reader *reader, struct pim_dram_logged *command,
-                                    struct pim_error *error)
-{
-    *command = (struct pim_dram_logged){.command = pim_dram_command_parse(pim_csv_text(reader, 1))};
-    if (command->command == PIM_DRAM_COMMANDS)
-        return pim_csv_refuse(reader, 1, "allowed are ACT, PRE, PREA, RD, WR, RDA, WRA, REF, REFpb, ACT2",
-                              error);
-    if (pim_csv_count(reader, 0, 0, UINT64_C(1) << 62, &command->cycle, error) != PIM_OK)
-        return error->status;
-    int64_t *const places[] = {&command->channel, &command->rank, &command->bank_group,
-                               &command->bank,    &command->row,  &command->column};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        if (pim_csv_integer(reader, i + 2, -1, INT64_C(1) << 40, places[i], error) != PIM_OK)
-            return error->status;
-    return PIM_OK;
-}
-
-static enum pim_status check_rows(struct pim_dram_check *check, struct pim_csv_reader *reader,
-                                  struct pim_error *error)
-{
-    bool more = true;
-    enum pim_status status;
-    while ((status = pim_csv_next(reader, &more, error)) == PIM_OK && more) {
-        struct pim_dram_logged command;
-        status = read_command(reader, &command, error);
-        if (status == PIM_OK)
-            status = pim_dram_check_command(check, &command, error);
-        if (status != PIM_OK)
-            break;
-    }
-    return status;
-}
-
-enum pim_status dram_check_file(const struct pim_dram_configuration *configuration, const char *path,
-                                uint64_t shown, unsigned format, FILE *out, uint64_t *violations,
-                                struct pim_error *error)
-{
-    struct violations list = {.out = out, .json = format == 1 ? pim_json_create() : NULL, .most = shown};
-    struct pim_csv_reader *reader = NULL;
-    struct pim_dram_check *check =
-        pim_dram_check_create(&configuration->specification, &configuration->policy, report, &list);
-    if (list.json)
-        pim_json_begin_array(list.json, "violation_list");
-    enum pim_status status = check && (list.json || format != 1)
-                                 ? pim_csv_open(&reader, path, command_columns, COMMAND_COLUMNS, error)
-                                 : pim_fail(error, PIM_NO_MEMORY, "out of memory for the command check");
-    if (status == PIM_OK)
-        status = check_rows(check, reader, error);
-    if (status == PIM_OK && list.json) {
-        pim_json_end(list.json);
-        pim_json_put_count(list.json, "commands", pim_dram_check_commands(check));
-        pim_json_put_count(list.json, "violations", pim_dram_check_violations(check));
-        status = pim_json_write(list.json, out, error);
-    } else if (status == PIM_OK) {
-        fprintf(out, "%" PRIu64 " commands, %" PRIu64 " violations\n", pim_dram_check_commands(check),
-                pim_dram_check_violations(check));
-    }
-    *violations = check ? pim_dram_check_violations(check) : 0;
-    if (reader)
-        pim_csv_close(reader);
-    pim_dram_check_destroy(check);
-    pim_json_destroy(list.json);
-    return status;
 }

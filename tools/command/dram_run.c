@@ -1,11 +1,14 @@
 #include "tools/command/dram_run.h"
 
-#include "models/dram/command_check.h"
-#include "sim/arena.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
+
+static void keep_command(void *context, const struct pim_dram_record *record)
+{
+    struct dram_run *run = context;
+    dram_log_add(&run->log, record);
+}
 
 static void served(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
 {
@@ -15,33 +18,6 @@ static void served(void *context, uint64_t request, uint64_t first_command, uint
         result->first_command = first_command;
     if (completed > result->completed)
         result->completed = completed;
-}
-
-static void keep_command(void *context, const struct pim_dram_record *record)
-{
-    struct dram_run *run = context;
-    if (run->record_count == run->record_capacity) {
-        struct pim_dram_record *grown =
-            pim_array_grow(run->records, &run->record_capacity, run->record_count + 1, sizeof *run->records);
-        if (!grown) {
-            run->out_of_memory = true;
-            return;
-        }
-        run->records = grown;
-    }
-    run->records[run->record_count++] = *record;
-}
-
-/* By cycle, then channel; in a cycle a channel has at most one column and one row command, in this order. */
-static int compare_records(const void *left, const void *right)
-{
-    const struct pim_dram_record *a = left, *b = right;
-    if (a->cycle != b->cycle)
-        return a->cycle < b->cycle ? -1 : 1;
-    if (a->channel != b->channel)
-        return a->channel < b->channel ? -1 : 1;
-    return (int)pim_dram_is_column((enum pim_dram_command)b->command) -
-           (int)pim_dram_is_column((enum pim_dram_command)a->command);
 }
 
 static int compare_counts(const void *left, const void *right)
@@ -80,16 +56,9 @@ static enum pim_status measure(struct dram_latency *latency, const struct dram_r
 static enum pim_status check_records(struct dram_run *run, const struct pim_dram_configuration *configuration,
                                      struct pim_error *error)
 {
-    struct pim_dram_check *check =
-        pim_dram_check_create(&configuration->specification, &configuration->policy, NULL, NULL);
-    if (!check)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the command check");
-    enum pim_status status = PIM_OK;
-    for (size_t i = 0; status == PIM_OK && i < run->record_count; i++) {
-        struct pim_dram_logged logged =
-            pim_dram_logged_record(&configuration->specification, &run->records[i]);
-        status = pim_dram_check_command(check, &logged, error);
-    }
+    struct pim_dram_check *check;
+    if (dram_log_check(&run->log, configuration, &check, error) != PIM_OK)
+        return error->status;
     struct pim_dram_counters counters;
     struct pim_dram_energy energy;
     pim_dram_check_counters(check, run->cycles, &counters);
@@ -99,7 +68,7 @@ static enum pim_status check_records(struct dram_run *run, const struct pim_dram
     run->violations = pim_dram_check_violations(check);
     run->energy_difference = run->energy.total > 0 ? fabs(energy.total / run->energy.total - 1) : (double)NAN;
     pim_dram_check_destroy(check);
-    return status;
+    return PIM_OK;
 }
 
 static double cpu_seconds(void)
@@ -132,10 +101,10 @@ enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_con
     run->cpu_seconds = cpu_seconds() - start;
     pim_dram_memory_counters(memory, run->cycles, &run->counters);
     pim_dram_memory_destroy(memory);
-    if (run->out_of_memory)
+    if (run->log.out_of_memory)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the command log");
-    if (configuration->specification.organization.channels > 1 && run->record_count > 1)
-        qsort(run->records, run->record_count, sizeof *run->records, compare_records);
+    if (configuration->specification.organization.channels > 1)
+        dram_log_sort(&run->log);
     pim_dram_energy_compute(&configuration->specification, &configuration->energy, &run->counters,
                             run->cycles, &run->energy);
     if (measure(&run->reads, run, list, false, error) != PIM_OK ||
@@ -148,6 +117,6 @@ void dram_run_terminate(struct dram_run *run)
 {
     free(run->arrived);
     free(run->results);
-    free(run->records);
+    dram_log_terminate(&run->log);
     *run = (struct dram_run){0};
 }

@@ -4,6 +4,7 @@
 
 #include "models/dram/memory.h"
 #include "tools/command/dram_list.h"
+#include "tools/command/dram_log.h"
 #include "traces/layout.h"
 
 #include <stdio.h>
@@ -19,13 +20,11 @@ struct dram_latency {
 };
 
 struct dram_run {
-    uint64_t *arrived;               /* one for each request, */
-    struct dram_result *results;     /* and another */
-    struct pim_dram_record *records; /* in rising order of cycles */
-    size_t record_count, record_capacity;
-    bool out_of_memory;
-    uint64_t cycles; /* the last request is complete */
-    uint64_t bytes;  /* whole column accesses */
+    uint64_t *arrived;           /* one for each request, */
+    struct dram_result *results; /* and another */
+    struct dram_log log;         /* in rising order of cycles */
+    uint64_t cycles;             /* the last request is complete */
+    uint64_t bytes;              /* whole column accesses */
     double cpu_seconds;
     struct pim_dram_counters counters;
     struct pim_dram_energy energy;
@@ -48,13 +47,5 @@ enum pim_status dram_report_write(const struct dram_run *run,
                                   const struct pim_dram_configuration *configuration, const char *name,
                                   const struct dram_list *list, unsigned format, bool host, FILE *file,
                                   struct pim_error *error);
-void dram_log_write(const struct dram_run *run, const struct dram_list *list, FILE *file);
-void dram_commands_write(const struct dram_run *run, const struct pim_dram_configuration *configuration,
-                         FILE *file);
-
-/* Checks a command log of a file; prints up to `shown` violations on `out`. */
-enum pim_status dram_check_file(const struct pim_dram_configuration *configuration, const char *path,
-                                uint64_t shown, unsigned format, FILE *out, uint64_t *violations,
-                                struct pim_error *error);
-
+void dram_requests_write(const struct dram_run *run, const struct dram_list *list, FILE *file);
 #endif

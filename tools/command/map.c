@@ -16,6 +16,7 @@
 
 struct request {
     struct common_options common;
+    struct map_plan_file file; /* of --plan */
     const char *network, *output, *partition, *plan, *solver;
     uint64_t ring, chunks, batch, seconds;
     unsigned scheduler, format;
@@ -57,11 +58,19 @@ static double seconds_since(const struct timespec *begin)
     return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
 }
 
+/* What partition was asked for; of a plan in a file, when that was made. */
+static const char *label_of(const struct request *request)
+{
+    return request->plan ? map_plan_label(&request->file) : request->partition;
+}
+
 static enum pim_status print_plan(const struct request *request, const struct pim_allspark_plan *plan,
                                   double seconds, struct pim_error *error)
 {
-    struct map_result result = {
-        .plan = plan, .solve_seconds = seconds, .scheduler = request->ilp ? "ilp" : "exact"};
+    struct map_result result = {.plan = plan,
+                                .solve_seconds = seconds,
+                                .scheduler = request->ilp ? "ilp" : "exact",
+                                .partition = label_of(request)};
     if (pim_allspark_estimate(plan, &result.cycles, error) != PIM_OK ||
         pim_allspark_estimate_parts(plan, result.parts, error) != PIM_OK)
         return error->status;
@@ -79,7 +88,7 @@ static enum pim_status write_trace(const struct request *request, const struct p
     const struct pim_network *source = plan->network;
     (void)snprintf(network, sizeof network, "%s %" PRIu32 "x%" PRIu32, source->name,
                    source->transformer->image, source->transformer->image);
-    (void)snprintf(mapping, sizeof mapping, "partition %s", request->plan ? "of a plan" : request->partition);
+    (void)snprintf(mapping, sizeof mapping, "partition %s", label_of(request));
     uint64_t executed = pim_allspark_macs(plan);
     uint64_t mapped = source->graph.macs - pim_allspark_omitted_macs(source);
     struct pim_trace_description description = {.family = "allspark",
@@ -102,7 +111,7 @@ static enum pim_status write_trace(const struct request *request, const struct p
     return pim_trace_writer_finish(writer, error);
 }
 
-static enum pim_status map_network(const struct request *request, const struct pim_allspark_options *options,
+static enum pim_status map_network(struct request *request, const struct pim_allspark_options *options,
                                    const struct pim_network *network, struct pim_error *error)
 {
     struct pim_configuration *configuration;
@@ -126,7 +135,9 @@ static enum pim_status map_network(const struct request *request, const struct p
         seconds = seconds_since(&begin);
     }
     if (status == PIM_OK) {
-        if (request->output)
+        if (request->plan)
+            status = map_plan_check(&request->file, &plan, error);
+        if (status == PIM_OK && request->output)
             status = write_trace(request, &plan, text, error);
         if (status == PIM_OK)
             status = print_plan(request, &plan, seconds, error);
@@ -220,13 +231,14 @@ static int map_allspark(int argument_count, char **arguments)
     if (status == PIM_OK && request.plan && strcmp(request.partition, "auto") != 0)
         status = pim_fail(&error, PIM_USAGE, "--plan and --partition: one of them alone");
     if (status == PIM_OK)
-        status = request.plan ? map_plan_read(request.plan, &options, &error)
+        status = request.plan ? map_plan_read(&request.file, request.plan, &options, &error)
                               : parse_partition(request.partition, &options, &error);
     if (status == PIM_OK)
         status = pim_network_read(request.network, network_sets.items, network_sets.count, &network, &error);
     if (status == PIM_OK)
         status = map_network(&request, &options, network, &error);
     int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    map_plan_close(&request.file);
     pim_network_destroy(network);
     text_list_terminate(&network_sets);
     common_terminate(&request.common);

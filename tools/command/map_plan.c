@@ -1,128 +1,10 @@
-/* Plans of the Allspark mapping: read from options and files, printed as a table and as JSON. */
+/* Plans of the Allspark mapping as a table and as JSON (map_plan_read.c reads them). */
 #include "tools/command/map_plan.h"
 
 #include "mappers/allspark/placement/placement.h"
 #include "sim/json.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-/* --- in --- */
-
-static enum pim_status bad_partition(const char *text, struct pim_error *error)
-{
-    return pim_fail(error, PIM_USAGE,
-                    "--partition %s: auto, branch (B), patch (P), head (AH), u,v for all stages, or "
-                    "u,v:u,v:... with one for each stage is expected; u,v*layers+u,v for temporal layers "
-                    "of a stage that differ",
-                    text);
-}
-
-enum pim_status map_plan_parse(const char *text, struct pim_allspark_options *options,
-                               struct pim_error *error)
-{
-    const char *rest = text;
-    options->scheme = PIM_ALLSPARK_EXPLICIT;
-    for (char end = ':'; end == ':' || end == '+'; end = *rest++) {
-        int used = 0, more = 0;
-        struct pim_allspark_layers layers = {0};
-        if (end == ':' && options->explicit_count++ == PIM_STAGES)
-            return bad_partition(text, error);
-        uint32_t stage = options->explicit_count - 1, *count = &options->lists[stage];
-        if (*count == PIM_PARTITIONS ||
-            sscanf(rest, "%5" SCNu32 ",%5" SCNu32 "%n", &layers.u, &layers.v, &used) != 2)
-            return bad_partition(text, error);
-        rest += used;
-        if (*rest == '*') {
-            if (sscanf(rest, "*%5" SCNu32 "%n", &layers.layers, &more) != 1 || layers.layers == 0)
-                return bad_partition(text, error);
-            rest += more;
-        }
-        if (*rest != '\0' && *rest != ':' && *rest != '+')
-            return bad_partition(text, error);
-        options->list[stage][(*count)++] = layers;
-    }
-    return PIM_OK;
-}
-
-/* A number from `least` on; 0 where it may be left out and is. */
-static bool get_number(const json_t *object, const char *key, bool needed, uint32_t *number)
-{
-    const json_t *value = json_object_get(object, key);
-    *number = 0;
-    if (!value)
-        return !needed;
-    if (!json_is_integer(value) || json_integer_value(value) < 1 || json_integer_value(value) > UINT16_MAX)
-        return false;
-    *number = (uint32_t)json_integer_value(value);
-    return true;
-}
-
-static enum pim_status read_layer(const char *path, const json_t *value, size_t stage, size_t layer,
-                                  struct pim_allspark_options *options, struct pim_error *error)
-{
-    struct pim_allspark_layers layers = {.layers = 1};
-    uint32_t *count = &options->lists[stage];
-    if (!get_number(value, "u", true, &layers.u) || !get_number(value, "v", true, &layers.v) ||
-        !get_number(value, "ring", false, &layers.ring) ||
-        !get_number(value, "chunks", false, &layers.chunks))
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "%s: stages[%zu].temporal_layers[%zu]: integers from 1 on are expected for u, v and, "
-                        "where given, ring and chunks",
-                        path, stage, layer);
-    struct pim_allspark_layers *before = *count > 0 ? &options->list[stage][*count - 1] : NULL;
-    if (before && before->u == layers.u && before->v == layers.v && before->ring == layers.ring &&
-        before->chunks == layers.chunks) {
-        before->layers++;
-        return PIM_OK;
-    }
-    if (*count == PIM_PARTITIONS)
-        return pim_fail(error, PIM_BAD_INPUT, "%s: stages[%zu] has more than %d partitions", path, stage,
-                        PIM_PARTITIONS);
-    options->list[stage][(*count)++] = layers;
-    return PIM_OK;
-}
-
-static enum pim_status read_stages(const char *path, const json_t *stages,
-                                   struct pim_allspark_options *options, struct pim_error *error)
-{
-    size_t stage, layer;
-    const json_t *value, *item;
-    if (!json_is_array(stages) || json_array_size(stages) == 0 || json_array_size(stages) > PIM_STAGES)
-        return pim_fail(error, PIM_BAD_INPUT, "%s: \"stages\": a list of 1 to %d stages is expected", path,
-                        PIM_STAGES);
-    json_array_foreach(stages, stage, value)
-    {
-        const json_t *layers = json_object_get(value, "temporal_layers");
-        if (!json_is_array(layers) || json_array_size(layers) == 0)
-            return pim_fail(error, PIM_BAD_INPUT,
-                            "%s: stages[%zu].temporal_layers: a list of objects with u and v is expected",
-                            path, stage);
-        json_array_foreach(layers, layer, item) if (read_layer(path, item, stage, layer, options, error) !=
-                                                    PIM_OK) return error->status;
-    }
-    options->explicit_count = (uint32_t)json_array_size(stages);
-    return PIM_OK;
-}
-
-enum pim_status map_plan_read(const char *path, struct pim_allspark_options *options, struct pim_error *error)
-{
-    enum { MOST_BYTES = 1 << 24 };
-    json_t *root = NULL;
-    if (pim_json_read(path, MOST_BYTES, &root, error) != PIM_OK)
-        return error->status;
-    options->scheme = PIM_ALLSPARK_EXPLICIT;
-    enum pim_status status = read_stages(path, json_object_get(root, "stages"), options, error);
-    json_decref(root);
-    return status;
-}
-
-/* --- out --- */
-
-static const char *reuse_of(const struct pim_allspark_partition *part, uint32_t layer)
-{
-    return part->reuses ? "whole copy" : layer > 0 ? "same" : "-";
-}
 
 static double mebibytes(uint64_t bytes)
 {
@@ -147,6 +29,16 @@ static struct memory_cases memory_cases(const struct pim_allspark_plan *plan)
         }
     cases.rest = plan->weight_bytes - cases.shared_and_reused;
     return cases;
+}
+
+/* Perfect utilisation: the network's MACs (of those that are mapped, without padded tokens) over the PEs of
+   all nodes, one MAC a cycle each, and nothing besides. */
+static uint64_t ideal_cycles(const struct pim_allspark_plan *plan)
+{
+    uint64_t macs = plan->batch * (plan->network->graph.macs - pim_allspark_omitted_macs(plan->network));
+    uint64_t elements = (uint64_t)plan->hardware.width * plan->hardware.height * plan->hardware.pe_rows *
+                        plan->hardware.pe_columns;
+    return macs / elements + (macs % elements != 0);
 }
 
 static void print_partition(const struct pim_allspark_stage *stage, uint32_t index, FILE *file)
@@ -212,7 +104,9 @@ void map_plan_print(const struct map_result *result, FILE *file)
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         fprintf(file, "%s %s %.1f %%", part ? "," : " =", pim_estimate_part_name(part),
                 100.0 * (double)result->parts[part] / (double)(result->cycles ? result->cycles : 1));
-    uint64_t gap = plan->cycles - plan->bound;
+    uint64_t gap = plan->cycles - plan->bound, ideal = ideal_cycles(plan);
+    fprintf(file, "\nideal: %" PRIu64 " cycles with all elements always at work, %.1f %% of the estimate",
+            ideal, 100.0 * (double)ideal / (double)(result->cycles ? result->cycles : 1));
     fprintf(file, "\nscheduler %s: %.3f s, ", result->scheduler, result->solve_seconds);
     if (gap == 0)
         fputs("optimal\n", file);
@@ -223,20 +117,17 @@ void map_plan_print(const struct map_result *result, FILE *file)
 static void put_layers(struct pim_json *json, const struct pim_allspark_stage *stage)
 {
     pim_json_begin_array(json, "temporal_layers");
-    for (uint32_t j = 0; j < stage->partitions; j++) {
-        const struct pim_allspark_partition *part = &stage->partition[j];
-        uint32_t capacity = part->layout.count * part->slots;
-        for (uint32_t layer = 0; layer < part->layers; layer++) {
-            uint32_t left = part->layer_branches - layer * capacity;
-            pim_json_begin_object(json, NULL);
-            pim_json_put_count(json, "u", part->u);
-            pim_json_put_count(json, "v", part->v);
-            pim_json_put_count(json, "branches", left < capacity ? left : capacity);
-            pim_json_put_boolean(json, "reuses", strcmp(reuse_of(part, layer), "-") != 0);
-            pim_json_put_count(json, "ring", part->ring);
-            pim_json_put_count(json, "chunks", part->chunks);
-            pim_json_end(json);
-        }
+    for (uint32_t layer = 0; layer < stage->layers; layer++) {
+        const struct map_plan_layer made = map_plan_layer(stage, layer);
+        pim_json_begin_object(json, NULL);
+        pim_json_put_count(json, "u", made.part->u);
+        pim_json_put_count(json, "v", made.part->v);
+        pim_json_put_count(json, "branches", made.branches);
+        pim_json_put_boolean(json, "reuses", made.reuses);
+        pim_json_put_boolean(json, "whole_copy", made.part->reused);
+        pim_json_put_count(json, "ring", made.part->ring);
+        pim_json_put_count(json, "chunks", made.part->chunks);
+        pim_json_end(json);
     }
     pim_json_end(json);
 }
@@ -262,12 +153,15 @@ enum pim_status map_plan_write_json(const struct map_result *result, FILE *file,
     if (!json)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
     pim_json_put_text(json, "network", plan->network->name);
+    pim_json_put_text(json, "partition", result->partition);
     pim_json_begin_array(json, "stages");
     for (uint32_t i = 0; i < plan->stages; i++) {
         const struct pim_allspark_stage *stage = &plan->stage[i];
         pim_json_begin_object(json, NULL);
         pim_json_put_count(json, "stage", stage->of + 1);
         pim_json_put_count(json, "blocks", stage->partition[0].blocks);
+        pim_json_put_count(json, "first_block", stage->first_block);
+        pim_json_put_count(json, "block_step", stage->block_step);
         pim_json_put_count(json, "branches", stage->partition[0].branches);
         put_layers(json, stage);
         pim_json_put_count(json, "weights", stage->weight_bytes);
@@ -281,6 +175,7 @@ enum pim_status map_plan_write_json(const struct map_result *result, FILE *file,
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         pim_json_put_count(json, pim_estimate_part_name(part), result->parts[part]);
     pim_json_end(json);
+    pim_json_put_count(json, "ideal_cycles", ideal_cycles(plan));
     pim_json_put_count(json, "scheduled_cycles", plan->cycles);
     pim_json_put_count(json, "bound_cycles", plan->bound);
     pim_json_put_boolean(json, "optimal", plan->cycles == plan->bound);

@@ -3,6 +3,7 @@
 #define PIMSIM_TOOLS_COMMAND_MAP_PLAN_H
 
 #include "mappers/allspark/allspark.h"
+#include "sim/json.h"
 
 #include <stdio.h>
 
@@ -14,9 +15,38 @@
 enum pim_status map_plan_parse(const char *text, struct pim_allspark_options *options,
                                struct pim_error *error);
 
-/* A plan as `map allspark --format json` writes it; u, v of each temporal layer are enough. PIM_BAD_INPUT. */
-enum pim_status map_plan_read(const char *path, struct pim_allspark_options *options,
-                              struct pim_error *error);
+/* A plan in a file. */
+struct map_plan_file {
+    const char *path, *network;
+    json_t *root;
+};
+
+/*
+ * Reads a plan as `map allspark --format json` writes it; u and v of each temporal layer are enough, keys
+ * that it does not write are refused. PIM_BAD_INPUT, PIM_IO. To be closed in any case.
+ */
+enum pim_status map_plan_read(struct map_plan_file *file, const char *path,
+                              struct pim_allspark_options *options, struct pim_error *error);
+enum pim_status map_plan_read_text(struct map_plan_file *file, const char *name, const char *text,
+                                   size_t length, struct pim_allspark_options *options,
+                                   struct pim_error *error);
+void map_plan_close(struct map_plan_file *file);
+
+/* How the plan of a file was asked for ("partition"); the trace carries it. */
+const char *map_plan_label(const struct map_plan_file *file);
+
+/* Holds what the file says of network, stages, branches and reuse against the plan. PIM_BAD_INPUT. */
+enum pim_status map_plan_check(struct map_plan_file *file, const struct pim_allspark_plan *plan,
+                               struct pim_error *error);
+
+/* A temporal layer of a stage, from 0. */
+struct map_plan_layer {
+    const struct pim_allspark_partition *part;
+    uint32_t branches;
+    bool reuses; /* weights of a layer before, or of a whole copy */
+};
+
+struct map_plan_layer map_plan_layer(const struct pim_allspark_stage *stage, uint32_t layer);
 
 /* The plan, its estimate in cycles and how long it took to find it. */
 struct map_result {
@@ -24,7 +54,7 @@ struct map_result {
     uint64_t cycles;
     uint64_t parts[PIM_ESTIMATE_PARTS]; /* of the cycles */
     double solve_seconds;
-    const char *scheduler;
+    const char *scheduler, *partition; /* the method; the partition that was asked for */
 };
 
 void map_plan_print(const struct map_result *result, FILE *file);

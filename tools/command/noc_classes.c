@@ -59,10 +59,12 @@ static enum pim_status parse_on_off(const char *text, struct pim_traffic_class *
                                     struct pim_error *error)
 {
     char end;
-    if (sscanf(text, "%lf:%lf%c", &class->on, &class->off, &end) == 2)
+    if (sscanf(text, "%lf:%lf%c", &class->on, &class->off, &end) == 2 && class->on > 0 && class->on <= 1 &&
+        class->off > 0 && class->off <= 1)
         return PIM_OK;
     return pim_fail(error, PIM_USAGE,
-                    "on-off %s: the probabilities ON:OFF of turning on and off in a cycle are expected",
+                    "on-off %s: the probabilities ON:OFF of turning on and off in a cycle are expected, both "
+                    "above 0 and at most 1",
                     text);
 }
 
@@ -107,6 +109,15 @@ static enum pim_status take_value(const char *key, const char *value, struct pim
                     key, value);
 }
 
+/* Hotspots that nothing is sent to are a mistake. */
+static enum pim_status check_hotspots(const struct pim_traffic_class *class, struct pim_error *error)
+{
+    if (class->hotspots == 0 || class->pattern == PIM_PATTERN_HOTSPOT)
+        return PIM_OK;
+    return pim_fail(error, PIM_USAGE, "hotspots go with the traffic hotspot, not with %s",
+                    pim_pattern_name(class->pattern));
+}
+
 static enum pim_status parse_class(const char *text, struct pim_traffic_class *class, struct pim_error *error)
 {
     enum { WORD = 256 };
@@ -124,7 +135,7 @@ static enum pim_status parse_class(const char *text, struct pim_traffic_class *c
     }
     if (!pattern || isnan(class->rate))
         return pim_fail(error, PIM_USAGE, "traffic=PATTERN and rate=RATE are needed");
-    return PIM_OK;
+    return check_hotspots(class, error);
 }
 
 /* --- the set --- */
@@ -166,8 +177,10 @@ enum pim_status noc_traffic_set_make(const struct noc_traffic_texts *texts,
     if (!texts->matrix) {
         class.pattern = (enum pim_pattern)texts->pattern;
         set->classes[set->class_count++] = class;
-        return PIM_OK;
+        return check_hotspots(&class, error);
     }
+    if (class.hotspots)
+        return pim_fail(error, PIM_USAGE, "--hotspots goes with --traffic hotspot, not with --matrix");
     set->flow_class = class;
     if (pim_traffic_matrix_read(texts->matrix, noc, &set->flows, &set->flow_count, error) != PIM_OK)
         return error->status;

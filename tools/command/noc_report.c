@@ -15,16 +15,16 @@ static double per_node_cycle(const struct pim_noc_configuration *noc, uint64_t f
 struct noc_point noc_point_of(const struct pim_noc_configuration *noc, double rate,
                               const struct pim_traffic_result *result)
 {
-    double packets = (double)result->packets;
-    return (struct noc_point){.rate = rate,
-                              .offered = per_node_cycle(noc, result->offered_flits, result->measured_cycles),
-                              .accepted =
-                                  per_node_cycle(noc, result->accepted_flits, result->measured_cycles),
-                              .latency = pim_histogram_mean(&result->latency),
-                              .p99 = (double)pim_histogram_quantile(&result->latency, 990),
-                              .network_latency = pim_sum_real(&result->network_latency) / packets,
-                              .hops = (double)result->hops / packets,
-                              .saturated = result->saturated};
+    double packets = result->packets ? (double)result->packets : (double)NAN; /* means of nothing */
+    return (struct noc_point){
+        .rate = rate,
+        .offered = per_node_cycle(noc, result->offered_flits, result->measured_cycles),
+        .accepted = per_node_cycle(noc, result->accepted_flits, result->measured_cycles),
+        .latency = pim_histogram_mean(&result->latency),
+        .p99 = result->packets ? (double)pim_histogram_quantile(&result->latency, 990) : (double)NAN,
+        .network_latency = pim_sum_real(&result->network_latency) / packets,
+        .hops = (double)result->hops / packets,
+        .saturated = result->saturated};
 }
 
 static void put_real(struct pim_json *json, const char *key, double value)
@@ -190,7 +190,7 @@ enum pim_status noc_report(FILE *file, unsigned format, const struct pim_noc_con
     if (format == NOC_FORMAT_JSON)
         return write_json(file, noc, result, inputs, error);
     if (format == NOC_FORMAT_CSV) {
-        struct noc_point point = noc_point_of(noc, 0, result);
+        struct noc_point point = noc_point_of(noc, inputs->rate, result);
         return noc_curve(file, format, &point, 1, (double)NAN, (double)NAN, error);
     }
     write_text(file, noc, result, inputs);
@@ -274,10 +274,17 @@ enum pim_status noc_curve(FILE *file, unsigned format, const struct noc_point *p
         fprintf(file, "rate,offered_flits_per_node_cycle,accepted_flits_per_node_cycle,average_packet_"
                       "latency,p99_packet_latency,"
                       "average_network_latency,average_hops,saturated\n");
-        for (size_t i = 0; i < count; i++)
-            fprintf(file, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%d\n", points[i].rate, points[i].offered,
-                    points[i].accepted, points[i].latency, points[i].p99, points[i].network_latency,
-                    points[i].hops, points[i].saturated);
+        for (size_t i = 0; i < count; i++) {
+            const double fields[] = {points[i].rate,    points[i].offered, points[i].accepted,
+                                     points[i].latency, points[i].p99,     points[i].network_latency,
+                                     points[i].hops};
+            for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
+                if (isnan(fields[k])) /* of nothing: an empty field */
+                    fputc(',', file);
+                else
+                    fprintf(file, "%.17g,", fields[k]);
+            fprintf(file, "%d\n", points[i].saturated);
+        }
         return PIM_OK;
     }
     fprintf(file, "    rate   offered  accepted     latency       p99   network    hops\n");

@@ -8,27 +8,31 @@
 
 struct noc_report_inputs {
     uint64_t config_hash, seed;
-    bool reproducible;
-    bool synthetic;
+    double rate;       /* as asked for; NaN: none was */
+    bool reproducible; /* leave out what differs from run to run */
+    bool synthetic;    /* traffic that was measured, not a list */
 };
 
 enum { NOC_FORMAT_TEXT, NOC_FORMAT_JSON, NOC_FORMAT_CSV };
 
-/* One result; CSV is a row under the header that noc_csv_header writes. */
+/* One result; CSV is a curve of this one point. PIM_NO_MEMORY. */
 enum pim_status noc_report(FILE *file, unsigned format, const struct pim_noc_configuration *noc,
                            const struct pim_traffic_result *result, const struct noc_report_inputs *inputs,
                            struct pim_error *error);
 
-/* A point of a latency-throughput curve. */
+/* A point of a latency-throughput curve. Means of nothing are NaN: an empty field in CSV, null in JSON. */
 struct noc_point {
-    double rate;              /* as asked for */
-    double offered, accepted; /* flits per node and cycle */
-    double latency, p99, network_latency, hops;
+    double rate;                          /* as asked for */
+    double offered, accepted;             /* flits per node and cycle */
+    double latency, p99, network_latency; /* cycles */
+    double hops;                          /* routers */
     bool saturated;
 };
 
 struct noc_point noc_point_of(const struct pim_noc_configuration *noc, double rate,
                               const struct pim_traffic_result *result);
+/* `saturation` in flits accepted per node and cycle, NaN: not reached; `resolution` of the rate it was
+ * found with. PIM_NO_MEMORY. */
 enum pim_status noc_curve(FILE *file, unsigned format, const struct noc_point *points, size_t count,
                           double saturation, double resolution, struct pim_error *error);
 

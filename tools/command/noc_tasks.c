@@ -413,6 +413,10 @@ static void terminate(struct run *run)
          .argument = "FILE",                                                                                 \
          .help = "Where to write results; - is standard output"},                                            \
         OPTION_FORMAT((request).format, "text|json"),                                                        \
+        {.name = "check",                                                                                    \
+         .kind = OPTION_FLAG,                                                                                \
+         .target = &(request).options.check,                                                                 \
+         .help = "Verifies the counts of packets and the buffers of every edge at every time point"},        \
         {.name = "reproducible",                                                                             \
          .kind = OPTION_FLAG,                                                                                \
          .target = &(request).reproducible,                                                                  \

@@ -66,6 +66,7 @@ static enum pim_status write_report(const struct request *request, const struct 
 {
     struct noc_report_inputs inputs = {.config_hash = config_hash,
                                        .seed = synthetic ? request->seed : 0,
+                                       .rate = request->rate, /* NaN with a list */
                                        .reproducible = request->reproducible,
                                        .synthetic = synthetic};
     struct pim_output *output;
@@ -87,7 +88,7 @@ static enum pim_status replay_list(const struct request *request, const struct p
     struct pim_noc_delivery *deliveries = calloc(list.count + 1, sizeof *deliveries);
     struct pim_traffic_result result;
     enum pim_status status =
-        deliveries ? pim_traffic_replay(noc, &list, deliveries, &result, error)
+        deliveries ? pim_traffic_replay(noc, &list, request->check, deliveries, &result, error)
                    : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " packets", list.count);
     if (status == PIM_OK) {
         if (request->log)
@@ -179,18 +180,30 @@ static enum pim_status measure_point(const struct request *request, const struct
     return status;
 }
 
+/* Whether sources can make packets at this rate at all. */
+static bool possible(const struct request *request, const struct pim_noc_configuration *noc, double rate)
+{
+    struct pim_error error = {.status = PIM_OK};
+    struct noc_traffic_set set;
+    if (make_traffic(request, noc, rate, &set, &error) != PIM_OK)
+        return false;
+    struct pim_traffic_configuration traffic = traffic_of(request, &set);
+    struct pim_sources *sources;
+    bool made = pim_sources_create(noc, &traffic, &sources, &error) == PIM_OK;
+    pim_sources_destroy(sources);
+    noc_traffic_set_terminate(&set);
+    return made;
+}
+
 /*
- * Halves the gap between the last rate with a bounded latency and the first without until it is a twentieth
- * of the step.
+ * Halves the gap between the last rate with a bounded latency and the first without until it is at most the
+ * resolution. `saturation`: flits accepted at the first one, then at the last one tried.
  */
 static enum pim_status find_saturation(const struct request *request, const struct pim_noc_configuration *noc,
                                        double low, double high, double resolution, double *saturation,
                                        struct pim_error *error)
 {
     struct noc_point point = {0};
-    if (measure_point(request, noc, high, &point, error) != PIM_OK)
-        return error->status;
-    *saturation = point.accepted;
     while (high - low > resolution) {
         double middle = (low + high) / 2;
         if (measure_point(request, noc, middle, &point, error) != PIM_OK)
@@ -225,9 +238,12 @@ static enum pim_status sweep(const struct request *request, const struct pim_noc
     double saturation = (double)NAN, resolution = step / 20;
     while (status == PIM_OK && count < most) {
         double rate = from + (double)count * step;
+        if (count > 0 && !possible(request, noc, rate)) /* the sources saturate, not the network */
+            break;
         status = measure_point(request, noc, rate, &points[count], error);
         pim_progress_update(&progress, count + 1);
         if (status == PIM_OK && points[count++].saturated) { /* beyond it every rate is saturated */
+            saturation = points[count - 1].accepted;
             status = find_saturation(request, noc, count > 1 ? rate - step : 0, rate, resolution, &saturation,
                                      error);
             break;
@@ -270,6 +286,27 @@ static enum pim_status run(const struct request *request, struct pim_error *erro
     if (request->sweep)
         return sweep(request, &noc, error);
     return measure(request, &noc, hash, error);
+}
+
+/* Options that contradict each other, or would do nothing. */
+static enum pim_status check_request(const struct request *request, struct pim_error *error)
+{
+    bool rate = !isnan(request->rate);
+    int modes = (request->packets != NULL) + (request->matrix != NULL) + (request->pattern != PIM_PATTERNS) +
+                (request->classes.count > 0);
+    if (modes != 1)
+        return pim_fail(error, PIM_USAGE,
+                        "one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed");
+    if (request->pattern != PIM_PATTERNS && !rate && !request->sweep)
+        return pim_fail(error, PIM_USAGE, "--traffic needs --rate R or --sweep-rate FROM:TO:STEP");
+    if (request->packets ? request->sweep || rate : request->sweep && rate)
+        return pim_fail(error, PIM_USAGE, "--rate and --sweep-rate go with synthetic traffic, one of them");
+    if (request->log && !request->packets)
+        return pim_fail(error, PIM_USAGE, "--log goes with --packets");
+    if (request->packets && (request->sizes || request->on_off || request->hotspots))
+        return pim_fail(error, PIM_USAGE,
+                        "--sizes, --on-off and --hotspots go with synthetic traffic, not with --packets");
+    return PIM_OK;
 }
 
 int noc_traffic(int argument_count, char **arguments)
@@ -328,7 +365,8 @@ int noc_traffic(int argument_count, char **arguments)
                   "95 % confidence at which to stop, as a share of the mean latency; 0.005 by default"),
         RULE_REAL("latency-limit", request.latency_limit, "CYCLES", 1, 1e12,
                   "Mean latency beyond which the network counts as saturated; 500 by default"),
-        RULE_FLAG("check", request.check, "Verifies flits and credits after each sample"),
+        RULE_FLAG("check", request.check,
+                  "Verifies flits, credits and owners of virtual channels on the way and at the end"),
         RULE_TEXT("stats", request.stats, "FILE", "Where to write; - is standard output"),
         OPTION_FORMAT(request.format, "text|json|csv"),
         RULE_FLAG("reproducible", request.reproducible,
@@ -340,20 +378,7 @@ int noc_traffic(int argument_count, char **arguments)
         0,     0};
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
-    enum pim_status status = PIM_OK;
-    int modes = (request.packets != NULL) + (request.matrix != NULL) + (request.pattern != PIM_PATTERNS) +
-                (request.classes.count > 0);
-    if (modes != 1)
-        status =
-            pim_fail(&error, PIM_USAGE,
-                     "one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed");
-    else if (request.pattern != PIM_PATTERNS && isnan(request.rate) && !request.sweep)
-        status = pim_fail(&error, PIM_USAGE, "--traffic needs --rate R or --sweep-rate FROM:TO:STEP");
-    else if (request.packets ? request.sweep || !isnan(request.rate) : request.sweep && !isnan(request.rate))
-        status =
-            pim_fail(&error, PIM_USAGE, "--rate and --sweep-rate go with synthetic traffic, one of them");
-    else if (request.log && !request.packets)
-        status = pim_fail(&error, PIM_USAGE, "--log goes with --packets");
+    enum pim_status status = check_request(&request, &error);
     if (status == PIM_OK)
         status = run(&request, &error);
     int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);

@@ -5,6 +5,8 @@
  * Of each solver two things are known: its arguments, and how its files say what was found. The file is read
  * in whole; what does not parse is an error.
  */
+#include "mappers/allspark/schedule/solver.h"
+
 #include "mappers/allspark/schedule/ilp.h"
 
 #include <ctype.h>
@@ -22,8 +24,6 @@
 
 enum { PATH_BYTES = 512, LINE_BYTES = 512, GRACE_SECONDS = 5 };
 
-enum outcome { OUTCOME_OPTIMAL, OUTCOME_FEASIBLE, OUTCOME_INFEASIBLE, OUTCOME_UNKNOWN };
-
 /* The files of one run, in a folder of its own. */
 struct run {
     char folder[PATH_BYTES], model[PATH_BYTES + 16], solution[PATH_BYTES + 16], log[PATH_BYTES + 16],
@@ -33,21 +33,28 @@ struct run {
 };
 
 typedef void make_arguments(struct run *run);
-/* Values of the columns into `values`, all 0 before. */
-typedef enum outcome read_solution(const struct run *run, int64_t *values, uint32_t count);
+/* Values of the columns into `values`, all 0 before; a file that is not there is NULL. */
+typedef enum pim_solver_outcome read_solution(FILE *solution, FILE *log, int64_t *values, uint32_t count);
 
 /* --- the files that solvers write --- */
 
-static bool log_says(const struct run *run, const char *text)
+static bool log_says(FILE *log, const char *text)
 {
     char line[LINE_BYTES];
     bool found = false;
-    FILE *file = fopen(run->log, "r");
-    while (file && !found && fgets(line, sizeof line, file))
+    if (log)
+        rewind(log);
+    while (log && !found && fgets(line, sizeof line, log))
         found = strstr(line, text) != NULL;
-    if (file)
-        (void)fclose(file);
     return found;
+}
+
+/* Sets a column; numbers that no column can have are passed over. */
+static void set_value(unsigned long column, const char *number, int64_t *values, uint32_t count)
+{
+    double value = strtod(number, NULL);
+    if (column < count && fabs(value) < 9e15)
+        values[column] = (int64_t)llround(value);
 }
 
 /* "C12 3": a value of a column; everything else is no value. */
@@ -57,31 +64,29 @@ static void read_value(const char *name, const char *number, int64_t *values, ui
     if (name[0] != 'C' || !isdigit((unsigned char)name[1]))
         return;
     unsigned long column = strtoul(name + 1, &end, 10);
-    double value = strtod(number, NULL);
-    if (*end == '\0' && column < count && fabs(value) < 9e15)
-        values[column] = (int64_t)llround(value);
+    if (*end == '\0')
+        set_value(column, number, values, count);
 }
 
 /* cbc: "Optimal - objective value 12", then lines of number, name, value, reduced cost. */
-static enum outcome read_cbc(const struct run *run, int64_t *values, uint32_t count)
+static enum pim_solver_outcome read_cbc(FILE *file, FILE *log, int64_t *values, uint32_t count)
 {
     char line[LINE_BYTES], name[64], number[64];
-    FILE *file = fopen(run->solution, "r");
-    enum outcome outcome = OUTCOME_UNKNOWN;
+    enum pim_solver_outcome outcome = PIM_SOLVER_UNKNOWN;
+    (void)log;
     if (!file)
         return outcome;
     if (fgets(line, sizeof line, file)) {
         if (strncmp(line, "Optimal", 7) == 0)
-            outcome = OUTCOME_OPTIMAL;
+            outcome = PIM_SOLVER_OPTIMAL;
         else if (strncmp(line, "Infeasible", 10) == 0 || strncmp(line, "Integer infeasible", 18) == 0)
-            outcome = OUTCOME_INFEASIBLE;
+            outcome = PIM_SOLVER_INFEASIBLE;
         else if (strncmp(line, "Stopped", 7) == 0 && !strstr(line, "no integer solution"))
-            outcome = OUTCOME_FEASIBLE;
+            outcome = PIM_SOLVER_FEASIBLE;
     }
     while (fgets(line, sizeof line, file))
         if (sscanf(line, " %*d %63s %63s", name, number) == 2)
             read_value(name, number, values, count);
-    (void)fclose(file);
     return outcome;
 }
 
@@ -93,25 +98,23 @@ static void arguments_cbc(struct run *run)
 }
 
 /* glpsol: "s mip rows columns status objective", "j column value". */
-static enum outcome read_glpsol(const struct run *run, int64_t *values, uint32_t count)
+static enum pim_solver_outcome read_glpsol(FILE *file, FILE *log, int64_t *values, uint32_t count)
 {
     char line[LINE_BYTES], number[64];
-    FILE *file = fopen(run->solution, "r");
-    enum outcome outcome = log_says(run, "HAS NO") ? OUTCOME_INFEASIBLE : OUTCOME_UNKNOWN;
+    enum pim_solver_outcome outcome = log_says(log, "HAS NO") ? PIM_SOLVER_INFEASIBLE : PIM_SOLVER_UNKNOWN;
     if (!file)
         return outcome;
     while (fgets(line, sizeof line, file)) {
         char status;
         uint32_t column;
         if (sscanf(line, "s mip %*d %*d %c", &status) == 1)
-            outcome = status == 'o'   ? OUTCOME_OPTIMAL
-                      : status == 'f' ? OUTCOME_FEASIBLE
-                      : status == 'n' ? OUTCOME_INFEASIBLE
+            outcome = status == 'o'   ? PIM_SOLVER_OPTIMAL
+                      : status == 'f' ? PIM_SOLVER_FEASIBLE
+                      : status == 'n' ? PIM_SOLVER_INFEASIBLE
                                       : outcome;
-        if (sscanf(line, "j %" SCNu32 " %63s", &column, number) == 2 && column >= 1 && column <= count)
-            values[column - 1] = (int64_t)llround(strtod(number, NULL));
+        if (sscanf(line, "j %" SCNu32 " %63s", &column, number) == 2 && column >= 1)
+            set_value(column - 1, number, values, count);
     }
-    (void)fclose(file);
     return outcome;
 }
 
@@ -123,10 +126,9 @@ static void arguments_glpsol(struct run *run)
 }
 
 /* HiGHS and Gurobi: lines of name and value; what the solution is worth stands in the log. */
-static enum outcome read_names(const struct run *run, int64_t *values, uint32_t count)
+static enum pim_solver_outcome read_names(FILE *file, FILE *log, int64_t *values, uint32_t count)
 {
     char line[LINE_BYTES], name[64], number[64];
-    FILE *file = fopen(run->solution, "r");
     bool some = false, rows = false;
     while (file && fgets(line, sizeof line, file)) {
         rows = rows || strncmp(line, "# Rows", 6) == 0;
@@ -135,14 +137,12 @@ static enum outcome read_names(const struct run *run, int64_t *values, uint32_t 
             some = some || name[0] == 'C';
         }
     }
-    if (file)
-        (void)fclose(file);
-    if (log_says(run, "nfeasible") && !some)
-        return OUTCOME_INFEASIBLE;
+    if (log_says(log, "nfeasible") && !some)
+        return PIM_SOLVER_INFEASIBLE;
     if (!some)
-        return OUTCOME_UNKNOWN;
-    bool optimal = log_says(run, "Optimal solution found") || log_says(run, "Status            Optimal");
-    return optimal ? OUTCOME_OPTIMAL : OUTCOME_FEASIBLE;
+        return PIM_SOLVER_UNKNOWN;
+    bool optimal = log_says(log, "Optimal solution found") || log_says(log, "Status            Optimal");
+    return optimal ? PIM_SOLVER_OPTIMAL : PIM_SOLVER_FEASIBLE;
 }
 
 static void arguments_highs(struct run *run)
@@ -171,6 +171,15 @@ static const struct solver {
                {"glpsol", arguments_glpsol, read_glpsol}};
 
 enum { SOLVERS = sizeof solvers / sizeof solvers[0] };
+
+enum pim_solver_outcome pim_solver_read(const char *name, FILE *solution, FILE *log, int64_t *values,
+                                        uint32_t count)
+{
+    for (unsigned i = 0; i < SOLVERS; i++)
+        if (strcmp(name, solvers[i].name) == 0)
+            return solvers[i].read(solution, log, values, count);
+    return PIM_SOLVER_UNKNOWN;
+}
 
 /* --- finding and running it --- */
 
@@ -294,13 +303,13 @@ static bool run_solver(const struct run *run, uint32_t seconds)
 /* --- the whole --- */
 
 static enum pim_status judge(const struct pim_schedule_problem *problem, const struct solver *solver,
-                             enum outcome outcome, struct pim_schedule_solution *solution,
+                             enum pim_solver_outcome outcome, struct pim_schedule_solution *solution,
                              struct pim_error *error)
 {
     struct pim_schedule_cost cost;
-    if (outcome == OUTCOME_INFEASIBLE)
+    if (outcome == PIM_SOLVER_INFEASIBLE)
         return PIM_OK;
-    if (outcome == OUTCOME_UNKNOWN)
+    if (outcome == PIM_SOLVER_UNKNOWN)
         return pim_fail(
             error, PIM_BAD_INPUT,
             "%s found no schedule in its time: give it more (--time-limit), or use --scheduler exact",
@@ -313,7 +322,7 @@ static enum pim_status judge(const struct pim_schedule_problem *problem, const s
                         solver->name);
     solution->found = true;
     solution->cycles = cost.cycles;
-    solution->bound = outcome == OUTCOME_OPTIMAL ? cost.cycles : pim_schedule_bound(problem);
+    solution->bound = outcome == PIM_SOLVER_OPTIMAL ? cost.cycles : pim_schedule_bound(problem);
     return PIM_OK;
 }
 
@@ -336,8 +345,13 @@ static enum pim_status solve(const struct pim_schedule_problem *problem, struct 
             status = pim_fail(error, PIM_BAD_INPUT, "%s does not run, or ended by a signal", solver->name);
     }
     if (status == PIM_OK) {
-        enum outcome outcome = solver->read(&run, values, count);
-        if (outcome == OUTCOME_OPTIMAL || outcome == OUTCOME_FEASIBLE)
+        FILE *found = fopen(run.solution, "r"), *log = fopen(run.log, "r");
+        enum pim_solver_outcome outcome = pim_solver_read(solver->name, found, log, values, count);
+        if (found)
+            (void)fclose(found);
+        if (log)
+            (void)fclose(log);
+        if (outcome == PIM_SOLVER_OPTIMAL || outcome == PIM_SOLVER_FEASIBLE)
             pim_ilp_layers(problem, model, values, solution);
         status = judge(problem, solver, outcome, solution, error);
     }

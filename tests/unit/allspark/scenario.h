@@ -81,12 +81,18 @@ void each_standing(const struct pim_allspark_plan *plan, uint32_t stage,
    none. */
 uint32_t branch_of(const struct standing *standing, uint32_t layer);
 
+/* The estimate of a plan without the phases between branches: partitions are chosen before branches are
+   placed. */
+uint64_t cycles_of(const struct pim_allspark_plan *plan);
+
 Suite *layout_suite(void);
 Suite *plan_suite(void);
 Suite *dataflow_suite(void);
 Suite *volumes_suite(void);
 Suite *real_suite(void);
 Suite *exchange_suite(void);
+Suite *optimum_suite(void);
 Suite *others_suite(void); /* long */
+Suite *optimum_long_suite(void);
 
 #endif

@@ -5,6 +5,7 @@ void pimsim_suites(SRunner *runner)
 {
     srunner_add_suite(runner, layout_suite());
     srunner_add_suite(runner, plan_suite());
+    srunner_add_suite(runner, optimum_suite());
     srunner_add_suite(runner, dataflow_suite());
     srunner_add_suite(runner, volumes_suite());
     srunner_add_suite(runner, real_suite());

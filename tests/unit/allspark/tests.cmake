@@ -3,12 +3,18 @@ pimsim_test(test_allspark
           ${CMAKE_CURRENT_LIST_DIR}/machine.c ${CMAKE_CURRENT_LIST_DIR}/machine_compute.c
           ${CMAKE_CURRENT_LIST_DIR}/reference.c
           ${CMAKE_CURRENT_LIST_DIR}/test_layout.c ${CMAKE_CURRENT_LIST_DIR}/test_plan.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_optimum.c
           ${CMAKE_CURRENT_LIST_DIR}/test_dataflow.c ${CMAKE_CURRENT_LIST_DIR}/test_volumes.c
           ${CMAKE_CURRENT_LIST_DIR}/test_real.c ${CMAKE_CURRENT_LIST_DIR}/test_exchange.c
   LINK pimsim_allspark
-  SUITES layout plan dataflow volumes real exchange)
+  SUITES layout plan optimum dataflow volumes real exchange)
 pimsim_test(test_allspark_long
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/long.c ${CMAKE_CURRENT_LIST_DIR}/scenario.c ${CMAKE_CURRENT_LIST_DIR}/test_real.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_optimum.c
   LINK pimsim_allspark
-  SUITES others
+  SUITES others optimum_long
   LABEL long)
+
+# The command itself.
+add_test(NAME map.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map $<TARGET_FILE:pimsim>)
+set_tests_properties(map.command PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

@@ -98,6 +98,7 @@ void unload_net(struct golden_net *net)
 struct pim_conflict_options golden_options(const struct golden_row *row)
 {
     struct pim_conflict_options options = PIM_CONFLICT_DEFAULTS;
+    options.check = true;
     options.images = row->images;
     options.ideal = strstr(row->schedule, "ideal") != NULL;
     options.arbiter = strstr(row->schedule, "balance") ? PIM_CONFLICT_BALANCE : PIM_CONFLICT_FIXED;

@@ -65,6 +65,7 @@ static void draw_scene(struct scene *scene, struct pim_random *random)
     static const double bandwidths[] = {1, 8, 3, 2.5, 0.7};
     scene->graph = draw_graph(random);
     scene->options = (struct pim_conflict_options)PIM_CONFLICT_DEFAULTS;
+    scene->options.check = true;
     struct pim_conflict_options *options = &scene->options;
     options->mesh = (struct pim_conflict_mesh){3 + below(random, 3), 4};
     options->images = 1 + below(random, 3);

@@ -9,5 +9,6 @@ Suite *suite_channel_check(void);
 Suite *suite_channel_stream(void);
 Suite *suite_channel_tensor(void);
 Suite *suite_channel_refusals(void);
+Suite *suite_channel_policy(void);
 
 #endif

@@ -267,6 +267,7 @@ static const struct {
     {"hbm2_pim", {NULL}, 0.95, 1},
     {"hbm2_pim_act1", {NULL}, 0.95, 1},
     {"hbm2_2000", {NULL}, 0.95, 1},
+    {"fast_overlapim", {NULL}, 0.95, 1},
     {"pimbank_400", {NULL}, 0.95 * 64 / 82, 64.0 / 82},
     /* Its row changes are hidden only by another bank behind the same port, */
     {"pimbank_400", {"dram.banks=2", "dram.rows=4096", "dram.split_command_bus=true"}, 0.95, 1},

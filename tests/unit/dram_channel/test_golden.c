@@ -267,4 +267,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, suite_channel_stream());
     srunner_add_suite(runner, suite_channel_tensor());
     srunner_add_suite(runner, suite_channel_refusals());
+    srunner_add_suite(runner, suite_channel_policy());
 }

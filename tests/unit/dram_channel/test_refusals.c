@@ -182,7 +182,7 @@ Suite *suite_channel_refusals(void)
     TCase *cases = tcase_create("refusals");
     tcase_add_loop_test(cases, impossible_configurations, 0, sizeof refused / sizeof refused[0]);
     tcase_add_loop_test(cases, request_lists, 0, sizeof lists / sizeof lists[0]);
-    tcase_add_loop_test(cases, generated_streams, 0, 4);
+    tcase_add_loop_test(cases, generated_streams, 0, 5);
     tcase_add_loop_test(cases, mapping_is_one_to_one, 0, sizeof mappings / sizeof mappings[0]);
     tcase_add_test(cases, xor_spreads_rows);
     suite_add_tcase(suite, cases);

@@ -3,12 +3,15 @@ pimsim_test(test_dram_channel
   SOURCES ${dram_channel_folder}/support.c ${dram_channel_folder}/test_golden.c ${dram_channel_folder}/test_stepped.c
           ${dram_channel_folder}/stepped_controller.c ${dram_channel_folder}/test_check.c
           ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_refusals.c
-          ${dram_channel_folder}/test_stream.c
+          ${dram_channel_folder}/test_stream.c ${dram_channel_folder}/test_policy.c
           ${PROJECT_SOURCE_DIR}/tools/command/dram_list.c ${PROJECT_SOURCE_DIR}/tools/command/dram_tensor.c
           ${PROJECT_SOURCE_DIR}/tools/command/options.c ${dram_channel_folder}/test_tensor.c
   LINK pimsim_dram pimsim_traces
-  SUITES channel_golden channel_stepped channel_check channel_stream channel_tensor channel_refusals)
+  SUITES channel_golden channel_stepped channel_check channel_stream channel_tensor channel_refusals channel_policy)
 pimsim_test(test_dram_channel_long
   SOURCES ${dram_channel_folder}/support.c ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_long.c
   LINK pimsim_dram LABEL long
-  SUITES channel_million)
+  SUITES channel_million_1 channel_million_2 channel_million_3 channel_lists)
+# The commands as they are called.
+add_test(NAME dram.command COMMAND ${dram_channel_folder}/command $<TARGET_FILE:pimsim>)
+set_tests_properties(dram.command PROPERTIES LABELS quick TIMEOUT 120 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

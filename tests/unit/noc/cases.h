@@ -22,7 +22,9 @@ bool chance(struct pim_random *random, uint32_t one_in);
 /* Up to 6 x 6 routers with any options that the fast mesh knows. */
 struct pim_noc_configuration random_mesh(struct pim_random *random);
 
-/* Packets of up to 7 flits, most of one, at a rate between a few in the whole mesh and more than it can take. */
-struct list random_short_packets(struct pim_random *random, const struct pim_noc_configuration *configuration);
+/* Packets of up to 7 flits, most of one, at a rate between a few in the whole mesh and more than it can
+ * take. */
+struct list random_short_packets(struct pim_random *random,
+                                 const struct pim_noc_configuration *configuration);
 
 #endif

@@ -21,7 +21,7 @@ struct input {
     struct flit *buffer; /* a ring of buffer_flits */
     uint32_t first, count;
     enum state state;
-    uint64_t ready; /* first cycle in which it may ask: for a channel, or for the switch */
+    uint64_t ready;    /* first cycle in which it may ask: for a channel, or for the switch */
     int port, channel; /* of the output */
 };
 
@@ -56,7 +56,8 @@ struct terminal {
 struct matching {
     int rows, columns, requests;
     unsigned char request[ROWS][ROWS];
-    int partner[ROWS]; /* of a row */
+    bool row_asks[ROWS], column_asked[ROWS]; /* those without can be passed over */
+    int partner[ROWS];                       /* of a row */
 };
 
 struct oracle {
@@ -77,10 +78,20 @@ static void matching_clear(struct matching *matching, int rows, int columns)
     matching->rows = rows;
     matching->columns = columns;
     matching->requests = 0;
+    memset(matching->column_asked, 0, sizeof matching->column_asked);
     for (int row = 0; row < rows; row++) {
         matching->partner[row] = NONE;
-        memset(matching->request[row], 0, (size_t)columns);
+        if (matching->row_asks[row])
+            memset(matching->request[row], 0, sizeof matching->request[row]);
+        matching->row_asks[row] = false;
     }
+}
+
+static void ask(struct matching *matching, int row, int column, int priority)
+{
+    matching->request[row][column] = (unsigned char)priority;
+    matching->row_asks[row] = matching->column_asked[column] = true;
+    matching->requests++;
 }
 
 static void islip(struct matching *matching, uint32_t iterations, int *row_pointer, int *column_pointer)
@@ -91,14 +102,16 @@ static void islip(struct matching *matching, uint32_t iterations, int *row_point
         int offer[ROWS];
         for (int column = 0; column < columns; column++) {
             offer[column] = NONE;
-            for (int i = 0; i < rows && !column_taken[column] && offer[column] == NONE; i++) {
+            for (int i = 0;
+                 i < rows && matching->column_asked[column] && !column_taken[column] && offer[column] == NONE;
+                 i++) {
                 int row = (column_pointer[column] + i) % rows;
                 if (matching->request[row][column] && matching->partner[row] == NONE)
                     offer[column] = row;
             }
         }
         for (int row = 0; row < rows; row++)
-            for (int i = 0; i < columns && matching->partner[row] == NONE; i++) {
+            for (int i = 0; i < columns && matching->row_asks[row] && matching->partner[row] == NONE; i++) {
                 int column = (row_pointer[row] + i) % columns;
                 if (offer[column] != row)
                     continue;
@@ -118,7 +131,7 @@ static void separable_input_first(struct matching *matching, int *row_pointer, i
     int rows = matching->rows, columns = matching->columns, choice[ROWS];
     for (int row = 0; row < rows; row++) {
         choice[row] = NONE;
-        for (int i = 0; i < columns; i++) {
+        for (int i = 0; i < columns && matching->row_asks[row]; i++) {
             int column = (row_pointer[row] + i) % columns;
             int best = choice[row] == NONE ? 0 : matching->request[row][choice[row]];
             if (matching->request[row][column] > best)
@@ -127,7 +140,7 @@ static void separable_input_first(struct matching *matching, int *row_pointer, i
     }
     for (int column = 0; column < columns; column++) {
         int winner = NONE;
-        for (int i = 0; i < rows; i++) {
+        for (int i = 0; i < rows && matching->column_asked[column]; i++) {
             int row = (column_pointer[column] + i) % rows;
             int best = winner == NONE ? 0 : matching->request[winner][column];
             if (choice[row] == column && matching->request[row][column] > best)
@@ -155,7 +168,12 @@ static void allocate(struct oracle *oracle, enum pim_noc_allocator allocator, in
 
 static int channels_of(const struct oracle *oracle)
 {
-    return (int)oracle->is->virtual_channels;
+    return oracle->is->virtual_channels > 1 ? (int)oracle->is->virtual_channels : 1;
+}
+
+static int speedup_of(const struct oracle *oracle)
+{
+    return oracle->is->input_speedup > 1 ? (int)oracle->is->input_speedup : 1;
 }
 
 static int route(const struct oracle *oracle, uint32_t node, uint32_t packet)
@@ -229,9 +247,9 @@ static void allocate_channels(struct oracle *oracle, struct router *router, int 
         const struct input *input = &router->input[row / channels][row % channels];
         if (!asks_for_channel(oracle, input))
             continue;
-        matching->requests++;
         for (int v = 0; v < channels; v++)
-            matching->request[row][input->port * channels + v] = !router->output[input->port][v].owned;
+            if (!router->output[input->port][v].owned)
+                ask(matching, row, input->port * channels + v, 1);
     }
     allocate(oracle, oracle->is->vc_allocator, router->vc_rows, router->vc_columns);
     for (int row = 0; row < PORTS * channels; row++)
@@ -260,7 +278,7 @@ static int switch_priority(const struct oracle *oracle, const struct router *rou
 /* Which channel each crossbar input sends from; held ones first. */
 static void allocate_switch(struct oracle *oracle, struct router *router, int *winner)
 {
-    int channels = channels_of(oracle), speedup = (int)oracle->is->input_speedup;
+    int channels = channels_of(oracle), speedup = speedup_of(oracle);
     int rows = PORTS * speedup, asking[PORTS * PIM_NOC_SPEEDUP_LIMIT][PORTS] = {{0}};
     struct matching *matching = &oracle->matching;
     bool column_held[PORTS] = {false};
@@ -280,11 +298,9 @@ static void allocate_switch(struct oracle *oracle, struct router *router, int *w
             const struct input *input = &router->input[row / speedup][v];
             if (v % speedup != row % speedup || input->state == IDLE || column_held[input->port])
                 continue;
-            unsigned char *request = &matching->request[row][input->port];
             int priority = switch_priority(oracle, router, input);
-            if (priority > *request) {
-                *request = (unsigned char)priority;
-                matching->requests++;
+            if (priority > matching->request[row][input->port]) {
+                ask(matching, row, input->port, priority);
                 asking[row][input->port] = v;
             }
         }
@@ -332,7 +348,8 @@ static void send(struct oracle *oracle, uint32_t node, int port, int v)
         oracle->terminals[node].credits[(oracle->cycle + 2) % HORIZON] |= 1u << v;
     else
         oracle->routers[neighbour(oracle, node, port)]
-            .credits[port ^ 1][(oracle->cycle + is->link_latency + 1 + is->credit_delay) % HORIZON] |= 1u << v;
+            .credits[port ^ 1][(oracle->cycle + is->link_latency + 1 + is->credit_delay) % HORIZON] |= 1u
+                                                                                                       << v;
     if (flit.tail) {
         input->state = IDLE;
         start(oracle, node, input, oracle->cycle + 1);
@@ -343,7 +360,7 @@ static void send(struct oracle *oracle, uint32_t node, int port, int v)
 static void count_blocked(const struct oracle *oracle, struct router *router, const int *granted,
                           const int *winner)
 {
-    int channels = channels_of(oracle), speedup = (int)oracle->is->input_speedup;
+    int channels = channels_of(oracle), speedup = speedup_of(oracle);
     bool used[PORTS] = {false}, wanted[PORTS] = {false};
     for (int row = 0; row < PORTS * channels; row++) {
         const struct input *input = &router->input[row / channels][row % channels];
@@ -354,8 +371,8 @@ static void count_blocked(const struct oracle *oracle, struct router *router, co
         if (input->state == ACTIVE && input->count > 0 && input->ready <= oracle->cycle && !won)
             wanted[input->port] = true;
         bool speculated = input->state == WAITS_FOR_CHANNEL && won;
-        if (won && (!speculated || (granted[row] != NONE &&
-                                    has_credit(oracle, &router->output[input->port][granted[row]]))))
+        if (won && (!speculated ||
+                    (granted[row] != NONE && has_credit(oracle, &router->output[input->port][granted[row]]))))
             used[input->port] = true;
     }
     for (int port = 0; port < PORTS; port++)
@@ -365,8 +382,8 @@ static void count_blocked(const struct oracle *oracle, struct router *router, co
 static void do_router(struct oracle *oracle, uint32_t node)
 {
     struct router *router = &oracle->routers[node];
-    int channels = channels_of(oracle), speedup = (int)oracle->is->input_speedup;
-    int granted[ROWS], winner[PORTS * PIM_NOC_SPEEDUP_LIMIT];
+    int channels = channels_of(oracle), speedup = speedup_of(oracle);
+    int granted[ROWS], winner[PORTS * PIM_NOC_SPEEDUP_LIMIT] = {0};
     take_arrivals(oracle, node);
     allocate_channels(oracle, router, granted);
     allocate_switch(oracle, router, winner);
@@ -492,8 +509,8 @@ static void create(struct oracle *oracle, uint32_t nodes)
     const struct pim_noc_configuration *is = oracle->is;
     oracle->routers = zeros(nodes, sizeof *oracle->routers);
     oracle->terminals = zeros(nodes, sizeof *oracle->terminals);
-    oracle->buffers = zeros((size_t)nodes * PORTS * is->virtual_channels * is->buffer_flits,
-                            sizeof *oracle->buffers);
+    oracle->buffers =
+        zeros((size_t)nodes * PORTS * is->virtual_channels * is->buffer_flits, sizeof *oracle->buffers);
     struct flit *buffer = oracle->buffers;
     for (uint32_t node = 0; node < nodes; node++) {
         struct router *router = &oracle->routers[node];
@@ -503,7 +520,8 @@ static void create(struct oracle *oracle, uint32_t nodes)
             router->channel_pointer[row] = (int)(row % is->input_speedup);
             router->held[row] = NONE;
         }
-        oracle->terminals[node].last = (int)is->virtual_channels - 1; /* the first packet begins at channel 0 */
+        oracle->terminals[node].last =
+            (int)is->virtual_channels - 1; /* the first packet begins at channel 0 */
         oracle->terminals[node].queue = zeros(oracle->list->count, sizeof *oracle->terminals[node].queue);
     }
     for (size_t i = 0; i < oracle->list->count; i++) {

@@ -72,12 +72,12 @@ START_TEST(two_heads)
 END_TEST
 
 /*
- * Buffers of one flit. Flits win the switch of router 0 in cycles 4, 11, 18, 23, 28 ..., of router 1 in 9, 16,
- * 21, 26 ..., of router 2 in 14, 19, 24 ...: two cycles after the win the credit is upstream, and a head needs
- * two cycles more in each router than the flits behind it. A flit that leaves router 0 in cycle s lets the
- * terminal inject in s + 2, and that flit can leave in s + 4. So it waits for the credit of router 1 in 8-10,
- * 15-17, 22, 27 ...; at router 1 the second one waits in 14 and 15; the terminal waits in 1-5, 7-12, 14-19,
- * 21-24, 26-29 ...
+ * Buffers of one flit. Flits win the switch of router 0 in cycles 4, 11, 18, 23, 28 ..., of router 1 in 9,
+ * 16, 21, 26 ..., of router 2 in 14, 19, 24 ...: two cycles after the win the credit is upstream, and a
+ * head needs two cycles more in each router than the flits behind it. A flit that leaves router 0 in cycle
+ * s lets the terminal inject in s + 2, and that flit can leave in s + 4. So it waits for the credit of
+ * router 1 in 8-10, 15-17, 22, 27 ...; at router 1 the second one waits in 14 and 15; the terminal waits in
+ * 1-5, 7-12, 14-19, 21-24, 26-29 ...
  */
 START_TEST(no_credits)
 {

@@ -2,22 +2,15 @@
  * Small cases in an idle 8x8 (or 4x4) mesh, cycle by cycle. The figures were measured on BookSim 2, commit
  * 28f43299, driven by explicit packet lists. Unless said: 8 virtual channels of 8 flits, all delays 1, islip.
  */
+#include "tests/unit/noc/cases.h"
 #include "tests/unit/noc/suites.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct pim_noc_configuration standard(void)
-{
-    struct pim_noc_configuration configuration;
-    pim_noc_configuration_initialize(&configuration);
-    configuration.virtual_channels = 8;
-    return configuration;
-}
-
 static struct pim_noc_configuration separable(void)
 {
-    struct pim_noc_configuration configuration = standard();
+    struct pim_noc_configuration configuration = eight_channels();
     configuration.vc_allocator = configuration.switch_allocator = PIM_NOC_SEPARABLE_INPUT_FIRST;
     return configuration;
 }
@@ -31,7 +24,7 @@ static void expect(struct pim_noc_configuration configuration, struct list *list
         configuration.step_every_cycle = stepped;
         for (size_t i = 0; i < list->count; i++)
             list->packets[i].delivered = false;
-        (void)list_run(&configuration, list, 9, NULL);
+        (void)list_run(&configuration, list, 29, NULL);
         for (size_t i = 0; i < list->count; i++) {
             const struct list_packet *packet = &list->packets[i];
             ck_assert_msg(packet->tail_arrived == tails[i],
@@ -58,7 +51,7 @@ static void expect_one(struct pim_noc_configuration configuration, uint32_t dest
 
 START_TEST(single_packets)
 {
-    struct pim_noc_configuration configuration = standard();
+    struct pim_noc_configuration configuration = eight_channels();
     static const struct {
         uint32_t destination;
         uint64_t head;
@@ -78,18 +71,18 @@ START_TEST(single_packets)
     configuration.routing_delay = 0;
     expect_one(configuration, 2, 1, 11, 11);
     expect_one(configuration, 2, 5, 11, 15);
-    configuration = standard();
+    configuration = eight_channels();
     configuration.credit_delay = 3;
     expect_one(configuration, 2, 5, 17, 21);
 }
 END_TEST
 
 /* The closed form for every combination of delays: stages longer than a cycle are pipelined, a stream has no
- * gaps. */
+ * gaps. The packets of a list follow each other in an empty network. */
 START_TEST(zero_load_latency)
 {
     for (unsigned i = 0; i < 3 * 3 * 3 * 2 * 2; i++) {
-        struct pim_noc_configuration configuration = standard();
+        struct pim_noc_configuration configuration = eight_channels();
         configuration.routing_delay = i % 3;
         configuration.switch_allocation_delay = 1 + i / 3 % 3;
         configuration.vc_allocation_delay = 1 + i / 9 % 3;
@@ -102,16 +95,20 @@ START_TEST(zero_load_latency)
         if (configuration.speculative &&
             configuration.vc_allocation_delay > configuration.switch_allocation_delay)
             continue;
+        struct list list = {0};
+        uint64_t heads[16], tails[16], cycle = 0;
         for (uint64_t flits = 1; flits <= 64; flits *= 4)
             for (uint32_t destination = 0; destination < 32; destination += 10) {
-                struct list list = {0};
-                uint64_t tail = pim_noc_zero_load_latency(&configuration, 0, destination, flits),
-                         head = tail - (flits - 1);
-                list_add(&list, 0, 0, destination, flits);
-                expect(configuration, &list, &head, &tail, "zero load");
-                ck_assert_uint_eq(list.packets[0].hops, pim_noc_hops(&configuration, 0, destination));
-                list_free(&list);
+                tails[list.count] = cycle + pim_noc_zero_load_latency(&configuration, 0, destination, flits);
+                heads[list.count] = tails[list.count] - (flits - 1);
+                list_add(&list, cycle, 0, destination, flits);
+                cycle = tails[list.count - 1] + 20; /* the last credits are back */
             }
+        expect(configuration, &list, heads, tails, "zero load");
+        for (size_t k = 0; k < list.count; k++)
+            ck_assert_uint_eq(list.packets[k].hops,
+                              pim_noc_hops(&configuration, 0, list.packets[k].destination));
+        list_free(&list);
     }
 }
 END_TEST
@@ -121,7 +118,7 @@ END_TEST
 START_TEST(zero_load_at_every_distance)
 {
     static const uint64_t lengths[] = {1, 2, 8, 9, 20};
-    struct pim_noc_configuration configuration = standard();
+    struct pim_noc_configuration configuration = eight_channels();
     configuration.routing_delay = (uint32_t)_i % 3;
     configuration.speculative = _i / 3 % 2;
     configuration.step_every_cycle = _i / 6;
@@ -149,7 +146,7 @@ START_TEST(collisions)
         struct list list = {0};
         list_add(&list, 0, 0, 2, 1);
         list_add(&list, cases[i].created, 1, 2, 1);
-        expect(standard(), &list, NULL, cases[i].tails, "0->2 and 1->2");
+        expect(eight_channels(), &list, NULL, cases[i].tails, "0->2 and 1->2");
         if (cases[i].created == 5)
             expect(separable(), &list, NULL, cases[i].tails, "0->2 and 1->2, separable");
         list_free(&list);
@@ -158,17 +155,19 @@ START_TEST(collisions)
     static const uint32_t sources[] = {8, 10, 1, 17};
     for (size_t i = 0; i < 4; i++)
         list_add(&four, 0, sources[i], 9, 1);
-    expect(standard(), &four, NULL, (const uint64_t[]){13, 12, 15, 14}, "four neighbours");
+    expect(eight_channels(), &four, NULL, (const uint64_t[]){13, 12, 15, 14}, "four neighbours");
     expect(separable(), &four, NULL, (const uint64_t[]){13, 12, 15, 14}, "four neighbours, separable");
     list_add(&four, 5, 9, 9, 1);
-    expect(standard(), &four, NULL, (const uint64_t[]){13, 12, 15, 14, 16}, "four neighbours and itself");
+    expect(eight_channels(), &four, NULL, (const uint64_t[]){13, 12, 15, 14, 16},
+           "four neighbours and itself");
     list_free(&four);
 
     struct list worms = {0};
     list_add(&worms, 0, 0, 2, 5);
     list_add(&worms, 5, 1, 2, 5);
-    expect(standard(), &worms, (const uint64_t[]){17, 18}, (const uint64_t[]){25, 26}, "two worms alternate");
-    struct pim_noc_configuration hold = standard();
+    expect(eight_channels(), &worms, (const uint64_t[]){17, 18}, (const uint64_t[]){25, 26},
+           "two worms alternate");
+    struct pim_noc_configuration hold = eight_channels();
     hold.hold_switch_for_packet = true;
     expect(hold, &worms, (const uint64_t[]){17, 22}, (const uint64_t[]){21, 26}, "two worms, switch held");
     list_free(&worms);
@@ -183,7 +182,7 @@ START_TEST(credit_limited_stream)
     } cases[] = {{1, 0, 112, 100}, {2, 0, 63, 51}, {3, 0, 48, 36}, {4, 0, 40, 28}, {5, 0, 36, 24},
                  {6, 0, 36, 21},   {8, 0, 36, 19}, {4, 2, 48, 34}, {8, 2, 36, 19}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pim_noc_configuration configuration = standard();
+        struct pim_noc_configuration configuration = eight_channels();
         configuration.buffer_flits = cases[i].buffer;
         configuration.credit_delay = cases[i].delay;
         struct list list = {0};
@@ -212,7 +211,7 @@ START_TEST(back_to_back)
         {1, true, {12, 20, 28, 36, 44, 52, 60, 68, 76, 84, 92, 100}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pim_noc_configuration configuration = standard();
+        struct pim_noc_configuration configuration = eight_channels();
         configuration.virtual_channels = cases[i].channels;
         configuration.wait_for_tail_credit = cases[i].wait_for_tail_credit;
         struct list list = {0};
@@ -234,7 +233,7 @@ START_TEST(queue_of_worms)
     uint64_t heads[10], tails[10];
     for (unsigned i = 0; i < 10; i++)
         list_add(&list, 0, 0, 3, 5);
-    struct pim_noc_configuration configuration = standard();
+    struct pim_noc_configuration configuration = eight_channels();
     for (unsigned i = 0; i < 10; i++)
         heads[i] = 22 + 5 * i, tails[i] = heads[i] + 4;
     expect(configuration, &list, heads, tails, "queue, 8 channels");
@@ -258,7 +257,7 @@ START_TEST(gather_and_scatter)
     static const uint64_t heads[16] = {7, 12, 18, 28, 13, 19, 25, 41, 42, 27, 37, 72, 57, 39, 71, 70};
     static const uint64_t tails[16] = {11, 24, 34, 40, 29, 50, 58, 67, 68, 59, 65, 86, 77, 66, 85, 84};
     static const uint64_t scatter[16] = {7, 13, 19, 27, 16, 24, 28, 38, 25, 32, 37, 46, 34, 42, 46, 55};
-    struct pim_noc_configuration configuration = standard(), other = separable();
+    struct pim_noc_configuration configuration = eight_channels(), other = separable();
     configuration.width = configuration.height = other.width = other.height = 4;
     struct list one = {0}, five = {0}, out = {0};
     for (uint32_t node = 0; node < 16; node++) {
@@ -290,7 +289,7 @@ START_TEST(long_stages_are_pipelined)
     struct list list = {0};
     for (uint64_t cycle = 0; cycle < 8; cycle++)
         list_add(&list, cycle, 0, 1, 1);
-    struct pim_noc_configuration configuration = standard();
+    struct pim_noc_configuration configuration = eight_channels();
     configuration.virtual_channels = 32;
     (void)list_run(&configuration, &list, 1, NULL);
     struct list longer = list_copy(&list);
@@ -306,10 +305,10 @@ END_TEST
 /* One router, a mesh of more than 4096 routers, and the longest delays. */
 START_TEST(extremes)
 {
-    struct pim_noc_configuration configuration = standard();
+    struct pim_noc_configuration configuration = eight_channels();
     configuration.width = configuration.height = 1;
     expect_one(configuration, 0, 3, 7, 9);
-    configuration = standard();
+    configuration = eight_channels();
     configuration.width = 100;
     configuration.height = 90;
     configuration.virtual_channels = 1;
@@ -321,7 +320,7 @@ START_TEST(extremes)
         ck_assert_uint_eq(list.packets[i].tail_arrived,
                           pim_noc_zero_load_latency(&configuration, 0, 8999, 3000));
     list_free(&list);
-    configuration = standard();
+    configuration = eight_channels();
     configuration.routing_delay = configuration.credit_delay = PIM_NOC_DELAY_LIMIT;
     configuration.vc_allocation_delay = configuration.switch_allocation_delay = PIM_NOC_DELAY_LIMIT;
     configuration.switch_traversal_delay = configuration.link_latency = PIM_NOC_DELAY_LIMIT;

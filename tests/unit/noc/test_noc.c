@@ -4,6 +4,7 @@ void pimsim_suites(SRunner *runner)
 {
     srunner_add_suite(runner, micro_suite());
     srunner_add_suite(runner, golden_suite());
+    srunner_add_suite(runner, oracle_suite());
     srunner_add_suite(runner, run_length_suite());
     srunner_add_suite(runner, blocked_suite());
     srunner_add_suite(runner, watchdog_suite());

@@ -1,8 +1,8 @@
 /*
- * The plain router (oracle.h), the fast mesh and the general routers against each other: every column of every
- * packet, the flits and blocked cycles of every link. The plain router is held to the measured lists as well, so
- * what the two fast ones do under options of which no measured list is at hand is what the rules say, read
- * twice.
+ * The plain router (oracle.h), the fast mesh and the general routers against each other: every column of
+ * every packet, the flits and blocked cycles of every link. The plain router is held to the measured lists
+ * as well, so what the two fast ones do under options of which no measured list is at hand is what the
+ * rules say, read twice.
  */
 #include "tests/unit/noc/cases.h"
 #include "tests/unit/noc/oracle.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RANDOM = 150, WORMS = 40 };
+enum { RANDOM = 80 };
 
 START_TEST(measured_list)
 {

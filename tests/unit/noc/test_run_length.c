@@ -3,54 +3,13 @@
  * for long worms that cross, compete, block each other and run dry, and for short packets, sparse and dense,
  * under all options of the router.
  */
+#include "tests/unit/noc/cases.h"
 #include "tests/unit/noc/suites.h"
-
-#include "sim/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { CASES = 120, SHORT = 100, RINGS = 24, LINKS = 16 };
-
-static uint32_t pick(struct pim_random *random, uint32_t least, uint32_t most)
-{
-    return least + (uint32_t)pim_random_below(random, most - least + 1);
-}
-
-static bool chance(struct pim_random *random, uint32_t one_in)
-{
-    return pim_random_below(random, one_in) == 0;
-}
-
-static struct pim_noc_configuration random_configuration(struct pim_random *random)
-{
-    struct pim_noc_configuration configuration;
-    pim_noc_configuration_initialize(&configuration);
-    configuration.width = pick(random, 1, 6);
-    configuration.height = pick(random, 1, 6);
-    configuration.virtual_channels = chance(random, 4) ? pick(random, 1, 32) : pick(random, 1, 5);
-    configuration.buffer_flits = chance(random, 4) ? pick(random, 1, 60) : pick(random, 1, 9);
-    if (chance(random, 2)) {
-        configuration.routing_delay = pick(random, 0, 3);
-        configuration.switch_allocation_delay = pick(random, 1, 3);
-        configuration.vc_allocation_delay = pick(random, 1, 3);
-        configuration.switch_traversal_delay = pick(random, 1, 3);
-        configuration.link_latency = pick(random, 1, 4);
-        configuration.credit_delay = pick(random, 0, 3);
-    }
-    configuration.speculative = chance(random, 3);
-    if (configuration.speculative &&
-        configuration.vc_allocation_delay > configuration.switch_allocation_delay)
-        configuration.vc_allocation_delay = configuration.switch_allocation_delay;
-    configuration.hold_switch_for_packet = chance(random, 3);
-    configuration.wait_for_tail_credit = chance(random, 3);
-    configuration.vc_allocator = chance(random, 3) ? PIM_NOC_SEPARABLE_INPUT_FIRST : PIM_NOC_ISLIP;
-    configuration.switch_allocator = chance(random, 3) ? PIM_NOC_SEPARABLE_INPUT_FIRST : PIM_NOC_ISLIP;
-    configuration.allocator_iterations = chance(random, 2) ? 1 : pick(random, 2, 4);
-    uint32_t speedup = chance(random, 3) ? pick(random, 1, 4) : 1;
-    configuration.input_speedup = configuration.virtual_channels % speedup == 0 ? speedup : 1;
-    return configuration;
-}
 
 static uint64_t random_length(struct pim_random *random)
 {
@@ -106,7 +65,7 @@ START_TEST(random_worms)
 {
     struct pim_random random;
     pim_random_initialize(&random, 20170627 + (uint64_t)_i);
-    struct pim_noc_configuration configuration = random_configuration(&random);
+    struct pim_noc_configuration configuration = random_mesh(&random);
     struct list list = random_list(&random, &configuration);
     char what[64];
     (void)snprintf(what, sizeof what, "seed %d", 20170627 + _i);
@@ -115,27 +74,11 @@ START_TEST(random_worms)
 }
 END_TEST
 
-/* Packets of few flits, most of one, at a rate between a few in the whole mesh and more than it can take. */
-static struct list short_list(struct pim_random *random, const struct pim_noc_configuration *configuration)
-{
-    struct list list = {0};
-    uint32_t nodes = configuration->width * configuration->height;
-    uint32_t packets = pick(random, 50, 600), one_in = pick(random, 1, 60), longest = pick(random, 1, 7);
-    for (uint64_t cycle = 0; packets > 0; cycle++)
-        for (uint32_t node = 0; node < nodes && packets > 0; node++)
-            if (chance(random, one_in)) {
-                list_add(&list, cycle, node, pick(random, 0, nodes - 1),
-                         chance(random, 2) ? 1 : pick(random, 1, longest));
-                packets--;
-            }
-    return list;
-}
-
 START_TEST(short_packets)
 {
     struct pim_random random;
     pim_random_initialize(&random, 4711 + (uint64_t)_i);
-    struct pim_noc_configuration configuration = random_configuration(&random);
+    struct pim_noc_configuration configuration = random_mesh(&random);
     if (_i % 2 == 0) { /* the most usual ones, in which most is done in advance */
         struct pim_noc_configuration usual;
         pim_noc_configuration_initialize(&usual);
@@ -147,7 +90,7 @@ START_TEST(short_packets)
         usual.credit_delay = configuration.credit_delay;
         configuration = usual;
     }
-    struct list list = short_list(&random, &configuration);
+    struct list list = random_short_packets(&random, &configuration);
     char what[64];
     (void)snprintf(what, sizeof what, "short packets, seed %d", 4711 + _i);
     expect_equal_runs(configuration, &list, what);
@@ -214,7 +157,7 @@ START_TEST(links_agree_meanwhile)
     configuration.width = configuration.height = 4;
     configuration.virtual_channels = pick(&random, 1, 4);
     struct list list =
-        _i % 2 == 0 ? short_list(&random, &configuration) : random_list(&random, &configuration);
+        _i % 2 == 0 ? random_short_packets(&random, &configuration) : random_list(&random, &configuration);
     struct pim_kernel *kernel = pim_kernel_create();
     struct pim_noc *networks[2];
     struct pim_error error = {0};

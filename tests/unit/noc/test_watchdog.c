@@ -1,4 +1,6 @@
 /* Stuck networks: who waits for whom, and that a network which moves is never called stuck. */
+#include "models/noc/general.h"
+#include "models/noc/routing_internal.h"
 #include "models/noc/watchdog.h"
 #include "tests/unit/noc/suites.h"
 
@@ -38,9 +40,9 @@ START_TEST(circle_of_credits)
 }
 END_TEST
 
-/* Item 4 waits for the circle without being part of it: behind packet 101 at the output of router 1. Item 3 has
- * sent what it had and waits for the rest of packet 103, item 5, which waits in a full buffer behind packet
- * 100. */
+/* Item 4 waits for the circle without being part of it: behind packet 101 at the output of router 1. Item
+ * 3 has sent what it had and waits for the rest of packet 103, item 5, which waits in a full buffer
+ * behind packet 100. */
 START_TEST(all_kinds_of_waiting)
 {
     struct pim_noc_waiting items[6];
@@ -73,8 +75,8 @@ START_TEST(all_kinds_of_waiting)
 }
 END_TEST
 
-/* Far more packets than the mesh can take, buffers of one flit: always somebody moves. What waits is told with
- * its place, and the places fit each other. */
+/* Far more packets than the mesh can take, buffers of one flit: always somebody moves. What waits is told
+ * with its place, and the places fit each other. */
 START_TEST(moving_network)
 {
     struct pim_noc_configuration configuration;
@@ -110,6 +112,44 @@ START_TEST(moving_network)
 }
 END_TEST
 
+/*
+ * A network that is really stuck. No configuration leads to one, so a ring of seven routers with two
+ * virtual channels loses its dateline here, behind the check. Every node sends three routers on: its packet
+ * gets a channel of the first two links, and of the third both are taken by those of the next two nodes.
+ */
+START_TEST(stuck_ring)
+{
+    struct pim_noc_configuration configuration;
+    pim_noc_configuration_initialize(&configuration);
+    configuration.topology = PIM_NOC_TORUS;
+    configuration.width = 7;
+    configuration.height = 1;
+    configuration.virtual_channels = configuration.buffer_flits = 2;
+    configuration.step_every_cycle = _i;
+    struct pim_noc *noc;
+    struct pim_error error = {0};
+    ck_assert_int_eq(pim_noc_create(&configuration, NULL, 1, NULL, &noc, &error), PIM_OK);
+    struct pim_noc_routing *routing = noc->general->routing;
+    for (unsigned dateline = 0; dateline <= NOC_DATELINES; dateline++)
+        routing->part[0][0][dateline] = routing->all[0];
+    for (uint32_t i = 0; i < 14; i++)
+        pim_noc_send_at(noc, 0, i % 7, (i + 3) % 7, 20, i);
+    struct pim_noc_watchdog watchdog = {0};
+    enum pim_status status = PIM_OK;
+    for (uint64_t cycle = 0; status == PIM_OK && cycle < 500000 && !pim_noc_idle(noc);) {
+        pim_noc_step(noc, cycle);
+        status = pim_noc_watch(&watchdog, noc, cycle, &error);
+        cycle = pim_noc_next_cycle(noc);
+    }
+    ck_assert_int_eq(status, PIM_DEADLOCK);
+    ck_assert_msg(strncmp(error.text, "14 packets are left that nothing can move; a circle of ", 55) == 0,
+                  "%s", error.text);
+    ck_assert_ptr_nonnull(strstr(error.text, " of them, each waiting for the next:\n  router "));
+    ck_assert_int_eq(pim_noc_check(noc, &error), PIM_OK); /* all flits and credits are still there */
+    pim_noc_destroy(noc);
+}
+END_TEST
+
 START_TEST(report)
 {
     struct pim_noc_configuration configuration;
@@ -134,6 +174,7 @@ Suite *watchdog_suite(void)
     tcase_add_test(tests, circle_of_credits);
     tcase_add_test(tests, all_kinds_of_waiting);
     tcase_add_loop_test(tests, moving_network, 0, 2);
+    tcase_add_loop_test(tests, stuck_ring, 0, 2);
     tcase_add_test(tests, report);
     suite_add_tcase(suite, tests);
     return suite;

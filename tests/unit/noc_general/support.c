@@ -103,16 +103,6 @@ void write_file(char path[PIM_NOC_PATH_LIMIT], const char *text)
     close(file);
 }
 
-uint32_t pick(struct pim_random *random, uint32_t least, uint32_t most)
-{
-    return least + (uint32_t)pim_random_below(random, most - least + 1);
-}
-
-bool chance(struct pim_random *random, uint32_t one_in)
-{
-    return pim_random_below(random, one_in) == 0;
-}
-
 struct list random_list(struct pim_random *random, uint32_t nodes)
 {
     struct list list = {0};

@@ -2,9 +2,7 @@
 #ifndef PIMSIM_TESTS_UNIT_NOC_GENERAL_SUPPORT_H
 #define PIMSIM_TESTS_UNIT_NOC_GENERAL_SUPPORT_H
 
-#include "tests/unit/noc/lists.h"
-
-#include "sim/random.h"
+#include "tests/unit/noc/cases.h"
 
 struct links {
     struct pim_noc_link_use *link;
@@ -34,9 +32,6 @@ struct pim_noc_configuration general_mesh(void);
 
 /* Writes text to a new file; its name goes to `path`. The caller removes it. */
 void write_file(char path[PIM_NOC_PATH_LIMIT], const char *text);
-
-uint32_t pick(struct pim_random *random, uint32_t least, uint32_t most);
-bool chance(struct pim_random *random, uint32_t one_in);
 
 /* Packets of few flits, and now and then a worm, at any rate from hardly any to more than fit. */
 struct list random_list(struct pim_random *random, uint32_t nodes);

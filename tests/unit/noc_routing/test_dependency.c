@@ -326,6 +326,75 @@ START_TEST(smaller_networks_stand_for_larger_ones)
 }
 END_TEST
 
+/* --- express links --- */
+
+/* Random links along rows and columns, none twice and none between neighbours. Fewer than `most` when a draw
+ * does not do. */
+static uint32_t random_express(const struct pim_noc_topology_configuration *shape, struct pim_random *random,
+                               struct pim_noc_link_entry *entries, uint32_t most)
+{
+    uint32_t count = 0, width = shape->width, height = shape->height;
+    for (uint32_t i = 0; i < most; i++) {
+        uint32_t x = (uint32_t)pim_random_below(random, width),
+                 y = (uint32_t)pim_random_below(random, height);
+        bool row = pim_random_below(random, 2) == 0;
+        uint32_t side = row ? width : height, at = row ? x : y, to = (uint32_t)pim_random_below(random, side);
+        uint32_t span = at < to ? to - at : at - to;
+        bool fits = span > 1 && !(shape->kind == PIM_NOC_TORUS && span == side - 1);
+        struct pim_noc_link_entry entry = {.from = x + y * width,
+                                           .to = row ? to + y * width : x + to * width};
+        for (uint32_t k = 0; k < count; k++)
+            fits = fits && (entries[k].from != entry.from || entries[k].to != entry.to);
+        if (fits)
+            entries[count++] = entry;
+    }
+    return count;
+}
+
+/*
+ * Large networks are judged without their express links. That is right because those skip positions of an
+ * order that has no circle: what is accepted without them is accepted with any of them, here with the whole
+ * graph.
+ */
+START_TEST(express_links_close_no_circle)
+{
+    static const enum pim_noc_routing_kind kinds[] = {PIM_NOC_XY, PIM_NOC_YX, PIM_NOC_O1TURN, PIM_NOC_VALIANT,
+                                                      PIM_NOC_ROMM};
+    enum { LINKS = 40 };
+    struct pim_random random;
+    pim_random_initialize(&random, 1400);
+    unsigned judged = 0;
+    for (unsigned i = 0; i < 400; i++) {
+        struct pim_noc_link_entry express[LINKS];
+        struct pim_noc_topology_configuration shape;
+        pim_noc_topology_configuration_initialize(&shape);
+        shape.kind = i % 2 ? PIM_NOC_TORUS : PIM_NOC_MESH;
+        shape.width = 1 + (uint32_t)pim_random_below(&random, 9);
+        shape.height = 1 + (uint32_t)pim_random_below(&random, 7);
+        enum pim_noc_routing_kind kind = kinds[i / 2 % (sizeof kinds / sizeof *kinds)];
+        uint32_t vcs = 1 + (uint32_t)pim_random_below(&random, 4);
+        struct pim_error error;
+        if (!accepted(shape.kind, shape.width, shape.height, kind, vcs, &error))
+            continue;
+        shape.express = express;
+        shape.express_count = random_express(&shape, &random, express, LINKS);
+        struct pim_noc_topology *topology;
+        if (pim_noc_topology_create(&shape, &topology, &error) != PIM_OK)
+            ck_abort_msg("%s", error.text);
+        struct pim_noc_routing *routing = make_routing(kind, topology, vcs, &error);
+        struct pim_noc_channel cycle[1];
+        uint32_t count;
+        ck_assert_int_eq(pim_noc_dependency_cycle(routing, cycle, 1, &count, &error), PIM_OK);
+        ck_assert_msg(count == 0, "case %u: %s on %u x %u", i, pim_noc_routing_name((unsigned)kind),
+                      shape.width, shape.height);
+        judged += shape.express_count > 0;
+        pim_noc_routing_destroy(routing);
+        pim_noc_topology_destroy(topology);
+    }
+    ck_assert_uint_ge(judged, 150);
+}
+END_TEST
+
 Suite *dependency_suite(void)
 {
     Suite *suite = suite_create("noc_dependency");
@@ -337,6 +406,7 @@ Suite *dependency_suite(void)
     tcase_add_test(all, known_routings_have_their_known_verdicts);
     tcase_add_test(all, small_tori_need_no_dateline);
     tcase_add_test(all, smaller_networks_stand_for_larger_ones);
+    tcase_add_test(all, express_links_close_no_circle);
     suite_add_tcase(suite, all);
     return suite;
 }

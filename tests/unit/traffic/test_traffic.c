@@ -99,7 +99,7 @@ START_TEST(a_list_is_replayed_to_the_cycle)
     struct pim_noc_configuration noc = mesh(8, 8);
     struct pim_noc_delivery deliveries[2];
     struct pim_traffic_result result;
-    ck_assert_int_eq(pim_traffic_replay(&noc, &list, deliveries, &result, &error), PIM_OK);
+    ck_assert_int_eq(pim_traffic_replay(&noc, &list, true, deliveries, &result, &error), PIM_OK);
     ck_assert_uint_eq(deliveries[0].tail_arrived, 17);
     ck_assert_uint_eq(deliveries[1].tail_arrived, 18);
     ck_assert_uint_eq(deliveries[1].created, 5);
@@ -115,6 +115,27 @@ START_TEST(a_list_is_replayed_to_the_cycle)
 }
 END_TEST
 
+/* Without packets there are no cycles, and no flits on any link. */
+START_TEST(an_empty_list_does_nothing)
+{
+    struct pim_packet_list list;
+    struct pim_error error = {0};
+    ck_assert_int_eq(read_list("cycle,source,destination,flits\n", &list, &error), PIM_OK);
+    struct pim_noc_configuration noc = mesh(8, 8);
+    noc.general = _i;
+    struct pim_noc_delivery deliveries[1];
+    struct pim_traffic_result result;
+    ck_assert_int_eq(pim_traffic_replay(&noc, &list, true, deliveries, &result, &error), PIM_OK);
+    ck_assert_uint_eq(result.cycles, 0);
+    ck_assert_uint_eq(result.packets, 0);
+    for (uint32_t i = 0; i < result.link_count; i++)
+        ck_assert(result.links[i].flits == 0 && result.links[i].busy_cycles == 0 &&
+                  result.links[i].blocked_cycles == 0);
+    pim_traffic_result_terminate(&result);
+    pim_packet_list_terminate(&list);
+}
+END_TEST
+
 static const struct {
     const char *text, *message;
 } bad_lists[] = {
@@ -122,7 +143,9 @@ static const struct {
     {"cycle,source,destination,flits\n0,0,64,1\n", "destination"},
     {"cycle,source,destination,flits\n0,0,1,0\n", "flits"},
     {"cycle,source,destination,flits\n0,0,1,4294967297\n", "flits"},
-    {"cycle,source,destination,flits\n7,0,1,1\n6,0,1,1\n", "cycles must not go back"},
+    {"cycle,source,destination,flits\n7,0,1,1\n6,0,1,1\n",
+     ":3: column 1 (cycle) is '6': cycles must not go back, the row before is at 7"},
+    {"cycle,source,destination,flits\n18446744073709551615,0,1,1\n", "allowed are integers from 0 to"},
     {"cycle,source,destination,flits\n-1,0,1,1\n", "cycle"},
     {"cycle,source,destination,flits\n0,0,1\n", ":2"},
     {"cycle,source,destination\n0,0,1\n", "flits"},
@@ -194,6 +217,22 @@ START_TEST(beyond_saturation_is_said_so)
     ck_assert(result.saturated);
     /* BookSim 2 accepts 0.535 flits per node and cycle there. */
     ck_assert_double_eq_tol(rate_of(result.accepted_flits, &result, 16), 0.535, 0.01);
+    pim_traffic_result_terminate(&result);
+}
+END_TEST
+
+/* One sample, or saturation before the third one, gives no interval: never an infinite one. */
+START_TEST(few_samples_have_no_confidence)
+{
+    struct pim_noc_configuration noc = mesh(8, 8);
+    struct pim_traffic_class class = {.pattern = PIM_PATTERN_UNIFORM, .rate = _i ? 0.9 : 0.1};
+    struct pim_traffic_configuration traffic = quick(&class);
+    traffic.least_samples = traffic.most_samples = 1;
+    struct pim_traffic_result result;
+    struct pim_error error = {0};
+    ck_assert_int_eq(pim_traffic_measure(&noc, &traffic, &result, &error), PIM_OK);
+    ck_assert_uint_eq(result.samples, 1);
+    ck_assert(isnan(result.confidence));
     pim_traffic_result_terminate(&result);
 }
 END_TEST
@@ -293,7 +332,7 @@ START_TEST(lists_may_have_classes_and_tasks)
     ck_assert(list.packets[1].tag.class == 0 && list.packets[1].tag.task == PIM_NOC_NO_TASK);
     struct pim_noc_delivery deliveries[2];
     struct pim_traffic_result result;
-    ck_assert_int_eq(pim_traffic_replay(&noc, &list, deliveries, &result, &error), PIM_OK);
+    ck_assert_int_eq(pim_traffic_replay(&noc, &list, true, deliveries, &result, &error), PIM_OK);
     ck_assert_uint_eq(result.packets, 2);
     pim_traffic_result_terminate(&result);
     pim_packet_list_terminate(&list);
@@ -381,6 +420,7 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, suite("traffic_patterns", patterns));
     TCase *lists = tcase_create("lists");
     tcase_add_test(lists, a_list_is_replayed_to_the_cycle);
+    tcase_add_loop_test(lists, an_empty_list_does_nothing, 0, 2);
     tcase_add_loop_test(lists, bad_lists_are_refused_with_their_row, 0,
                         sizeof bad_lists / sizeof bad_lists[0]);
     tcase_add_test(lists, lists_may_have_classes_and_tasks);
@@ -388,6 +428,7 @@ void pimsim_suites(SRunner *runner)
     TCase *measure = tcase_create("measure");
     tcase_add_test(measure, uniform_traffic_is_where_booksim_has_it);
     tcase_add_test(measure, beyond_saturation_is_said_so);
+    tcase_add_loop_test(measure, few_samples_have_no_confidence, 0, 2);
     tcase_add_test(measure, bursts_and_size_mixes_keep_the_mean_rate);
     tcase_add_test(measure, the_seed_decides_everything);
     tcase_add_test(measure, a_matrix_sends_what_it_says);

@@ -1,0 +1,215 @@
+/*
+ * One rule a case, with the cycles worked out by hand from the rules in docs/models/dram.md. Of ddr4_2400r:
+ * tRCD = tRP = 16, tRAS 39, tRC 55, tCL 16, tCWL 12, B 4; a read is complete 20 cycles after RD, a write 16
+ * after WR; RD -> PRE 9, WR -> PRE 34; RD -> WR 10; WR -> RD 25 in the bank group, 19 outside; tRRD 4, 6;
+ * tFAW 26; tRFC 433.
+ */
+#include "tests/unit/dram_channel/suites.h"
+#include "tests/unit/dram_channel/support.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { REQUESTS_MAX = 6 };
+
+struct step {
+    uint64_t cycle;
+    char op;              /* 0 ends the list */
+    uint32_t rank, group; /* rank: through pseudo-channels */
+    uint32_t bank, row, column;
+    uint64_t arrived, completed;
+};
+
+static const struct {
+    const char *what, *preset;
+    const char *settings[5];
+    struct step steps[REQUESTS_MAX];
+} rules[] = {
+    /* ACT 1, 8, 15, 22; the fifth waits for tRRD (29), and only from tFAW = 29 on for the first. */
+    {"tFAW just not felt",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.trrd_s=7", "dram.trrd_l=7", "dram.tfaw=28"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37},
+      {1, 'R', 0, 1, 0, 5, 0, 1, 44},
+      {2, 'R', 0, 2, 0, 5, 0, 2, 51},
+      {3, 'R', 0, 3, 0, 5, 0, 3, 58},
+      {4, 'R', 0, 0, 1, 5, 0, 4, 65}}},
+    {"tFAW just felt",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.trrd_s=7", "dram.trrd_l=7", "dram.tfaw=29"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37},
+      {1, 'R', 0, 1, 0, 5, 0, 1, 44},
+      {2, 'R', 0, 2, 0, 5, 0, 2, 51},
+      {3, 'R', 0, 3, 0, 5, 0, 3, 58},
+      {4, 'R', 0, 0, 1, 5, 0, 4, 66}}},
+    /* R row 9 waits for its bank, so the writes have no turn before its ACT in 56 has emptied the read queue:
+     * ACT 60, 64; the writes behind RD 72. */
+    {"writes wait while a read waits",
+     "ddr4_2400r",
+     {"dram.refresh=false"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37},
+      {1, 'R', 0, 0, 0, 9, 0, 1, 92},
+      {2, 'W', 0, 1, 0, 5, 0, 2, 98},
+      {3, 'W', 0, 2, 0, 5, 0, 3, 102}}},
+    /* Two writes are many: ACT 5 for the first, which leaves one, few enough for reads. WR 27 (RD + 10). */
+    {"high and low mark",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.write_high=2", "dram.write_low=1"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37},
+      {1, 'R', 0, 0, 0, 9, 0, 1, 92},
+      {2, 'W', 0, 1, 0, 5, 0, 2, 43},
+      {3, 'W', 0, 2, 0, 5, 0, 3, 98}}},
+    /* A queue of three has the low mark 0: both writes are drained, ACT 5 and 9, WR 27 and 31. */
+    {"drained to the end",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.write_queue=3", "dram.write_high=2"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37},
+      {1, 'R', 0, 0, 0, 9, 0, 1, 92},
+      {2, 'W', 0, 1, 0, 5, 0, 2, 43},
+      {3, 'W', 0, 2, 0, 5, 0, 3, 47}}},
+    /* A write that waits (row 9) answers a read and absorbs a write; one that is active (row 5, ACT 1) does
+     * not: RD 42 = WR 17 + 25. Then PRE 51 (both 17 + 34 and 42 + 9), ACT 67, WR 83. */
+    {"forwarding ends with the ACT",
+     "ddr4_2400r",
+     {"dram.refresh=false"},
+     {{0, 'W', 0, 0, 0, 5, 0, 0, 33},
+      {1, 'W', 0, 0, 0, 9, 3, 1, 99},
+      {5, 'R', 0, 0, 0, 9, 3, 5, 6},
+      {6, 'R', 0, 0, 0, 5, 0, 6, 62},
+      {7, 'W', 0, 0, 0, 9, 3, 7, 7}}},
+    /* The queues of one are full, but an absorbed write and a forwarded read wait in none. One write is
+     * already many here, so row 9 has its turn first: ACT 67, WR 83; then PRE 117, ACT 133, RD 149. */
+    {"full queues do not hold up what needs no place",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.read_queue=1", "dram.write_queue=1"},
+     {{0, 'W', 0, 0, 0, 5, 0, 0, 33},
+      {1, 'W', 0, 0, 0, 9, 3, 1, 99},
+      {2, 'W', 0, 0, 0, 9, 3, 2, 2},
+      {3, 'R', 0, 0, 0, 5, 0, 3, 169},
+      {4, 'R', 0, 0, 0, 9, 3, 4, 5}}},
+    /* REF is due in 1000: the write whose ACT was issued (991) is served in 1007, PREA 1041, REF 1057, and
+     * the other two behind ACT 1490. */
+    {"refresh within writes",
+     "ddr4_2400r",
+     {"dram.trefi=1000"},
+     {{990, 'W', 0, 0, 0, 5, 0, 990, 1023},
+      {991, 'W', 0, 0, 0, 5, 1, 991, 1522},
+      {992, 'W', 0, 0, 0, 5, 2, 992, 1528}}},
+    /* The second read waits for the refresh, or the refresh for it: PREA 1035, REF 1051, ACT 1484. */
+    {"refresh at once",
+     "ddr4_2400r",
+     {"dram.trefi=1000"},
+     {{995, 'R', 0, 0, 0, 5, 0, 995, 1032}, {996, 'R', 0, 0, 0, 5, 1, 996, 1520}}},
+    {"refresh postponed",
+     "ddr4_2400r",
+     {"dram.trefi=1000", "dram.refresh_postpone=1"},
+     {{995, 'R', 0, 0, 0, 5, 0, 995, 1032},
+      {996, 'R', 0, 0, 0, 5, 1, 996, 1038},
+      {1100, 'R', 0, 0, 0, 5, 2, 1100, 1520}}},
+    /* Ranks are refreshed one behind the other: REF 1000, 1001; ACT 1433, 1434; RD 1449, 1455 (B + tCS). */
+    {"refresh of two ranks",
+     "ddr4_2400r",
+     {"dram.trefi=1000", "dram.ranks=2"},
+     {{1001, 'R', 1, 0, 0, 5, 0, 1001, 1475}, {1002, 'R', 0, 0, 0, 5, 0, 1002, 1469}}},
+    /* WR 17, data 29 to 32; RD of the other rank 19, data 35 to 38. */
+    {"write and read of two ranks",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.ranks=2"},
+     {{0, 'W', 0, 0, 0, 5, 0, 0, 33}, {1, 'R', 1, 0, 0, 5, 0, 1, 39}}},
+    /* Neither tRRD nor the data bus is shared: ACT 1, 2, RD 17, 18, one command a cycle on each bus. */
+    {"two pseudo-channels",
+     "hbm2_pim_act1",
+     {"dram.refresh=false", "dram.pseudo_channels=2"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 35}, {1, 'R', 1, 0, 0, 5, 0, 1, 36}}},
+    /* Behind two accesses of row 5 the older request has its turn: PRE 40, ACT 56, PRE 95, ACT 111. */
+    {"cap of two row hits",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.row_hit_cap=2"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37},
+      {1, 'R', 0, 0, 0, 9, 0, 1, 92},
+      {2, 'R', 0, 0, 0, 5, 1, 2, 43},
+      {3, 'R', 0, 0, 0, 5, 2, 3, 147}}},
+    {"cap of one row hit",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.row_hit_cap=1"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37},
+      {1, 'R', 0, 0, 0, 9, 0, 1, 92},
+      {2, 'R', 0, 0, 0, 5, 1, 2, 147},
+      {3, 'R', 0, 0, 0, 5, 2, 3, 153}}},
+    /* One after the other: the next ACT in the cycle behind RD 17, hits in their turn. */
+    {"first come, first served, two banks",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.scheduler=fcfs"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37}, {1, 'R', 0, 1, 0, 5, 0, 1, 54}}},
+    {"first come, first served, one bank",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.scheduler=fcfs"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37}, {1, 'R', 0, 0, 0, 9, 0, 1, 92}, {2, 'R', 0, 0, 0, 5, 1, 2, 147}}},
+    /* RDA 17; ACT 56 (tRC), not 42 (RDA + tRTP + tRP). */
+    {"every access closes its row",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.page=closed", "dram.page_cap=0"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37}, {1, 'R', 0, 0, 0, 5, 1, 1, 92}, {200, 'R', 0, 0, 0, 5, 2, 200, 237}}},
+    /* Last accesses in 17 and 61: PRE in 111, ACT 201. */
+    {"a row is closed 50 cycles after its last access",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.page=timeout", "dram.page_timeout=50"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37}, {60, 'R', 0, 0, 0, 5, 1, 60, 81}, {200, 'R', 0, 0, 0, 9, 0, 200, 237}}},
+    /* PRE in 111 as well, in the very cycle in which a hit could go: the hit comes too late. ACT 127. */
+    {"a hit in the cycle of the closing",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.page=timeout", "dram.page_timeout=50"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37}, {60, 'R', 0, 0, 0, 5, 1, 60, 81}, {110, 'R', 0, 0, 0, 5, 2, 110, 163}}},
+    /* One place: it is free again in the cycle of the ACT (56), and is taken in that cycle. */
+    {"a full queue",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.read_queue=1"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37}, {1, 'R', 0, 0, 0, 9, 0, 1, 92}, {2, 'R', 0, 1, 0, 5, 0, 56, 96}}},
+    /* What is handed over in one cycle is accepted in one cycle each, in the order of the list. */
+    {"three in one cycle",
+     "ddr4_2400r",
+     {"dram.refresh=false"},
+     {{7, 'R', 0, 0, 0, 5, 0, 7, 44}, {7, 'R', 0, 0, 0, 5, 2, 8, 50}, {7, 'R', 0, 0, 0, 5, 1, 9, 56}}},
+    /* Reads and writes of one row: the read is first though the write is older, because reads wait. WR 27 =
+     * RD 17 + 10 would be ready, but the second read (arrived in 20) is there: RD 23, WR 33. */
+    {"a read overtakes a write in one row",
+     "ddr4_2400r",
+     {"dram.refresh=false"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37}, {10, 'W', 0, 0, 0, 5, 1, 10, 49}, {20, 'R', 0, 0, 0, 5, 2, 20, 43}}},
+};
+
+START_TEST(rule_by_rule)
+{
+    struct access list[REQUESTS_MAX];
+    struct pim_dram_configuration configuration;
+    struct outcome outcome;
+    size_t count = 0;
+    configure(&configuration, rules[_i].preset, rules[_i].settings);
+    const struct pim_dram_organization *o = &configuration.specification.organization;
+    for (const struct step *s = rules[_i].steps; count < REQUESTS_MAX && s->op; s++) {
+        const struct pim_dram_location location = {
+            0, (s->rank * o->bank_groups + s->group) * o->banks + s->bank, s->row, s->column};
+        list[count++] =
+            (struct access){s->cycle, pim_dram_address(&configuration.mapping, &location), s->op == 'W'};
+    }
+    serve(&outcome, &configuration, list, count, true);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_msg(outcome.arrived[i] == rules[_i].steps[i].arrived &&
+                          outcome.completed[i] == rules[_i].steps[i].completed,
+                      "%s: request %zu arrived in %" PRIu64 " and is complete in %" PRIu64
+                      ", expected %" PRIu64 " and %" PRIu64,
+                      rules[_i].what, i, outcome.arrived[i], outcome.completed[i], rules[_i].steps[i].arrived,
+                      rules[_i].steps[i].completed);
+    outcome_free(&outcome);
+}
+END_TEST
+
+Suite *suite_channel_policy(void)
+{
+    Suite *suite = suite_create("channel_policy");
+    TCase *cases = tcase_create("by hand");
+    tcase_add_loop_test(cases, rule_by_rule, 0, sizeof rules / sizeof rules[0]);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
