@@ -89,12 +89,22 @@ enum pim_allspark_weight {
     PIM_ALLSPARK_MERGE, /* patch embedding or merging, in the first block of a stage */
     PIM_ALLSPARK_QUERY,
     PIM_ALLSPARK_REDUCTION, /* keys and values from fewer tokens: PVT */
+    PIM_ALLSPARK_POOL,      /* a window to one token: Focal; 1 x tokens, not shared */
     PIM_ALLSPARK_KEY,
     PIM_ALLSPARK_VALUE,
     PIM_ALLSPARK_PROJECTION,
     PIM_ALLSPARK_EXPAND,
     PIM_ALLSPARK_CONTRACT,
     PIM_ALLSPARK_WEIGHTS
+};
+
+/*
+ * Focal: the branches of a stage are rows x columns windows of window x window tokens. A window sees the
+ * tokens up to `expand` around it, cyclically, and the pooled tokens of side x side windows around it, zeros
+ * beyond the border. side 0: another family.
+ */
+struct pim_allspark_focal {
+    uint32_t rows, columns, window, expand, side;
 };
 
 /*
@@ -113,6 +123,7 @@ struct pim_allspark_partition {
     /* Swin: windows of odd blocks are shifted by so many tokens, and features go between branches before and
        after these blocks; 0: they do not */
     uint32_t shift;
+    struct pim_allspark_focal focal;
     /* the first stage: its merging makes tokens of patches of the image, which every column has whole */
     bool embeds;
     uint32_t classes;                  /* of the classifier behind the last stage; 0 in the other stages */

@@ -56,6 +56,7 @@ struct pim_emitter {
     struct pim_tilings *tilings;
     struct pim_pending_store store;
     const struct pim_exchange *exchange; /* of the phase, when it is one between branches */
+    const struct pim_focal_fill *fills;  /* and, of Focal, of each unit */
 };
 
 /* Appends an instruction that waits for the instructions with sequence numbers `after` (PIM_NOTHING:
@@ -123,6 +124,7 @@ struct pim_product {
     uint32_t (*segment_width)(const struct pim_allspark_partition *part, uint64_t total, uint32_t column);
     uint64_t segment_total;
     uint64_t input_stride; /* of the single segment */
+    uint32_t piece_rows;   /* of a segment, where it has more than m; 0: m */
     enum pim_operand operand;
     uint64_t right, right_stride;                   /* the stride: ROWS, COLUMNS */
     uint32_t right_first, right_total, right_block; /* BLOCKS */

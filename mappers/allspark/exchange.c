@@ -40,8 +40,8 @@ static struct pim_seat seat_of(const struct pim_allspark_plan *plan,
 }
 
 /* Adds the seats of all branches in their order; first_seat[b] is the first of branch b. */
-static bool list_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
-                       struct pim_exchange *exchange, uint32_t *first_seat)
+bool pim_exchange_list_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
+                             struct pim_exchange *exchange, uint32_t *first_seat)
 {
     uint32_t branches = stage->partition[0].branches, index;
     first_seat[0] = exchange->seats;
@@ -82,7 +82,7 @@ static void stage_behind(const struct pim_allspark_plan *plan, const struct pim_
 
 /* --- moves --- */
 
-static bool add_move(struct pim_exchange *exchange, const struct pim_exchange_move *move)
+bool pim_exchange_add_move(struct pim_exchange *exchange, const struct pim_exchange_move *move)
 {
     if (exchange->move_count > 0) { /* lengthens the last one where it can */
         struct pim_exchange_move *last = &exchange->moves[exchange->move_count - 1];
@@ -127,7 +127,7 @@ static bool add_token(struct pim_exchange *exchange, uint32_t to, uint32_t token
             .bytes = high - low};
         if (seat->unit == target->unit && move.from == move.to)
             continue; /* stays where it is */
-        if (!add_move(exchange, &move))
+        if (!pim_exchange_add_move(exchange, &move))
             return false;
     }
     return true;
@@ -249,6 +249,11 @@ static bool list_units(struct pim_exchange *exchange)
     return true;
 }
 
+bool pim_exchange_close(struct pim_exchange *exchange)
+{
+    return sort_moves(exchange) && list_messages(exchange) && list_units(exchange);
+}
+
 enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
                                   const struct pim_allspark_stage *source,
                                   const struct pim_allspark_stage *to, const uint32_t *from,
@@ -257,15 +262,15 @@ enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
     *exchange = (struct pim_exchange){.units = plan->hardware.width * plan->hardware.height};
     uint32_t *first_source = calloc((size_t)source->partition[0].branches + 1, sizeof *first_source);
     uint32_t *first_seat = calloc((size_t)to->partition[0].branches + 1, sizeof *first_seat);
-    bool made = first_source && first_seat && list_seats(plan, source, exchange, first_source);
+    bool made = first_source && first_seat && pim_exchange_list_seats(plan, source, exchange, first_source);
     exchange->senders = exchange->seats;
     if (made && source != to) {
-        made = list_seats(plan, to, exchange, first_seat);
+        made = pim_exchange_list_seats(plan, to, exchange, first_seat);
         stage_behind(plan, source, to, exchange);
     }
     made = made &&
            list_moves(source, to, from, exchange, first_source, source == to ? first_source : first_seat) &&
-           sort_moves(exchange) && list_messages(exchange) && list_units(exchange);
+           pim_exchange_close(exchange);
     free(first_source);
     free(first_seat);
     if (made)

@@ -43,6 +43,8 @@ struct pim_exchange_message {
 
 struct pim_exchange {
     uint32_t units;
+    /* what arrives does not lie where anything leaves: what a unit has for itself is copied once */
+    bool apart;
     uint32_t senders, seats; /* the seats of the receivers are behind those of the senders, or the same */
     struct pim_seat *seat;
     uint32_t move_count, move_capacity;
@@ -65,6 +67,16 @@ enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
                                   const struct pim_allspark_stage *to, const uint32_t *from,
                                   struct pim_exchange *exchange, struct pim_error *error);
 void pim_exchange_terminate(struct pim_exchange *exchange);
+
+/*
+ * The parts of it, for other lists of moves (focal.c). The seats of all branches of a stage, one after
+ * another, first_seat[b] the first of branch b; a move, in the order in which neighbours may join; and the
+ * messages at the end. False when memory is out.
+ */
+bool pim_exchange_list_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
+                             struct pim_exchange *exchange, uint32_t *first_seat);
+bool pim_exchange_add_move(struct pim_exchange *exchange, const struct pim_exchange_move *move);
+bool pim_exchange_close(struct pim_exchange *exchange);
 
 /* The instructions of a unit; message i has tag `tag` + i. */
 void pim_exchange_emit(struct pim_emitter *emitter, const struct pim_exchange *exchange, uint32_t tag);

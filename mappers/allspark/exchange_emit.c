@@ -52,6 +52,19 @@ static void emit_copies(struct pim_emitter *emitter, const struct pim_exchange *
     }
 }
 
+/* From a unit to itself, where what arrives lies apart from what leaves. */
+static void emit_local(struct pim_emitter *emitter, const struct pim_exchange *exchange,
+                       const struct pim_exchange_message *message)
+{
+    for (uint32_t i = message->first_move; i < message->first_move + message->moves; i++) {
+        const struct pim_exchange_move *move = &exchange->moves[i];
+        uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, move->from, move->bytes, 0,
+                                          1, PIM_NOTHING);
+        pim_emit_flush(emitter);
+        emitter->store = (struct pim_pending_store){move->to, move->bytes, 0, 1, loaded};
+    }
+}
+
 static void emit_message(struct pim_emitter *emitter, const struct pim_exchange *exchange, uint32_t index,
                          bool send, uint32_t tag)
 {
@@ -74,7 +87,11 @@ void pim_exchange_emit(struct pim_emitter *emitter, const struct pim_exchange *e
             const struct pim_exchange_message *message = &exchange->messages[index];
             bool sends = exchange->seat[message->from_seat].unit == unit,
                  gets = exchange->seat[message->to_seat].unit == unit;
-            if (part == GATHER && sends)
+            if (part == SCATTER && sends && gets && exchange->apart) {
+                emit_local(emitter, exchange, message);
+                continue;
+            }
+            if (part == GATHER && sends && !(gets && exchange->apart))
                 emit_copies(emitter, exchange, message, true, gets);
             if (part == TRANSFER && sends != gets)
                 emit_message(emitter, exchange, index, sends, tag);
@@ -103,6 +120,17 @@ static uint64_t copy_cycles(const struct pim_estimate_hardware *hardware, const 
                   pim_estimate_pieces(hardware, whole, 0, 1, 1, pack) + hardware->turn_cycles;
         i += group.count;
     }
+    return cycles;
+}
+
+static uint64_t local_cycles(const struct pim_estimate_hardware *hardware,
+                             const struct pim_exchange *exchange, const struct pim_exchange_message *message)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = message->first_move; i < message->first_move + message->moves; i++)
+        cycles += pim_estimate_pieces(hardware, exchange->moves[i].bytes, 0, 1, 1, false) +
+                  pim_estimate_pieces(hardware, exchange->moves[i].bytes, 0, 1, 1, true) +
+                  hardware->turn_cycles;
     return cycles;
 }
 
@@ -139,6 +167,10 @@ static struct work work_of(const struct pim_estimate_hardware *hardware, const s
     for (uint32_t i = exchange->first_of_unit[unit]; i < exchange->first_of_unit[unit + 1]; i++) {
         const struct pim_exchange_message *message = &exchange->messages[exchange->of_unit[i]];
         uint32_t from = exchange->seat[message->from_seat].unit, to = exchange->seat[message->to_seat].unit;
+        if (from == to && exchange->apart) {
+            work.copies += local_cycles(hardware, exchange, message);
+            continue;
+        }
         if (from == unit)
             work.copies += copy_cycles(hardware, exchange, message, true);
         if (to == unit)

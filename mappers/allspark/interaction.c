@@ -4,6 +4,7 @@
  * it where they are, and one exchange before and one after the block do.
  */
 #include "mappers/allspark/interaction.h"
+#include "mappers/allspark/focal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -112,10 +113,14 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
     struct pim_emitter emitter = {.plan = plan, .error = error, .status = PIM_OK};
     for (emitter.index = 0; emitter.index < plan->stages && emitter.status == PIM_OK; emitter.index++) {
         struct pim_interaction interaction;
+        struct pim_neighbours neighbours;
         emitter.stage = &plan->stage[emitter.index];
         pim_interaction_make(&emitter, &interaction);
         pim_estimate_interaction(&emitter, &interaction);
         pim_interaction_terminate(&interaction);
+        pim_neighbours_make(&emitter, &neighbours);
+        pim_estimate_neighbours(&emitter, &neighbours);
+        pim_neighbours_terminate(&neighbours);
     }
     *cycles = emitter.estimate_cycles;
     return emitter.status;

@@ -38,6 +38,27 @@ static inline uint32_t pim_stage_keys(const struct pim_allspark_partition *part,
     return (uint32_t)pim_share(part->key_tokens, part->u, row);
 }
 
+/*
+ * Focal: the last row, which has fewest tokens, has the pooled token of its branch behind its own ones. Keys
+ * and values are worked from these rows.
+ */
+static inline bool pim_stage_focuses(const struct pim_allspark_partition *part)
+{
+    return part->focal.side > 0;
+}
+
+static inline uint32_t pim_stage_rows(const struct pim_allspark_partition *part, uint32_t row)
+{
+    return pim_stage_tokens(part, row) + (pim_stage_focuses(part) && row + 1 == part->u ? 1u : 0u);
+}
+
+/* Of the row that has most of them. */
+static inline uint32_t pim_stage_most_rows(const struct pim_allspark_partition *part)
+{
+    uint32_t first = pim_stage_rows(part, 0), last = pim_stage_rows(part, part->u - 1);
+    return first > last ? first : last;
+}
+
 /* Shape of a product with weights on column `column`: k x n elements of 8 bits; the input is in v segments
    of inner[column'] channels. */
 struct pim_weight_shape {
@@ -53,6 +74,8 @@ static inline bool pim_weight_exists(const struct pim_allspark_partition *part,
 {
     if (weight == PIM_ALLSPARK_REDUCTION)
         return part->reduction > 1;
+    if (weight == PIM_ALLSPARK_POOL)
+        return pim_stage_focuses(part);
     return weight != PIM_ALLSPARK_MERGE || (block == 0 && part->merge_inputs > 0);
 }
 
@@ -71,6 +94,14 @@ uint32_t pim_chunk_count(const struct pim_allspark_partition *part, enum pim_all
                          uint32_t column);
 struct pim_chunk pim_chunk(const struct pim_allspark_partition *part, uint32_t block,
                            enum pim_allspark_weight weight, uint32_t column, uint32_t index);
+
+/* Focal: address of a row's weights of the pooling, and of `pim_focal_zeros` bytes of zeros, the keys and
+   values beyond the border (focal.c says how many). Both are on every node of the partition. */
+uint64_t pim_zero_address(const struct pim_allspark_partition *part);
+uint64_t pim_focal_zeros(const struct pim_allspark_partition *part);
+
+/* Focal: at most so many bytes leave a node of a branch, when all branches get their keys and values. */
+uint64_t pim_focal_leaving(const struct pim_allspark_partition *part);
 
 /* Address of a product's weight shares on every node of the ring: that of its first chunk. */
 uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t block,
@@ -99,6 +130,10 @@ struct pim_workspace {
        merge_inputs */
     uint64_t inputs;
     uint64_t inputs_stride;
+    /* Focal: for each layer query, p x q, and keys and values of this node's own tokens, rows x q each (also
+       those of the pooled token, in the last row) */
+    uint64_t own, own_stride;
+    uint64_t own_keys, own_values; /* from `own` of the layer */
     /* pieces of p x 4 bytes: mean and variance of the tokens over the channels of a column */
     uint64_t statistics;
     uint64_t gathered;     /* pieces of p x q(c): input of the products with channels inputs */
@@ -107,6 +142,8 @@ struct pim_workspace {
     uint64_t scores;       /* p x M for each head of this node */
     /* pieces of the tokens that make this node's keys x q(c), and of the keys' tokens that they make */
     uint64_t reduction_inputs, reduced;
+    /* Focal: sums of the pooling, q of each row; keys and values that come from other nodes */
+    uint64_t pool_parts, arrived;
     uint64_t hidden; /* pieces of p x hidden(c) */
     uint64_t merged; /* pieces of p x merge_inputs(c); this node's own piece stays in `inputs` */
     /* last stage, without class token: the sums of this node; and, where they are collected, the sums of all

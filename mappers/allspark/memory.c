@@ -30,6 +30,8 @@ struct pim_weight_shape pim_weight_shape(const struct pim_allspark_partition *pa
         return (struct pim_weight_shape){.k = part->hidden, .n = q};
     case PIM_ALLSPARK_REDUCTION:
         return (struct pim_weight_shape){.k = part->reduction * part->channels, .n = q};
+    case PIM_ALLSPARK_POOL:
+        return (struct pim_weight_shape){.k = pim_stage_tokens(part, 0), .n = 1};
     case PIM_ALLSPARK_QUERY:
     case PIM_ALLSPARK_KEY:
     case PIM_ALLSPARK_VALUE:
@@ -79,8 +81,15 @@ static uint64_t largest_share(const struct pim_allspark_partition *part, enum pi
    the same on all nodes. */
 static uint64_t kept(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
 {
+    if (weight == PIM_ALLSPARK_POOL)
+        return align(pim_stage_tokens(part, 0)); /* those of its row: not shared */
     uint32_t last = pim_chunk_count(part, weight, 0) - 1;
     return align(last * largest_share(part, weight, 0) + largest_share(part, weight, last));
+}
+
+uint64_t pim_zero_address(const struct pim_allspark_partition *part)
+{
+    return part->weight_base + (part->merge_inputs > 0 ? kept(part, PIM_ALLSPARK_MERGE) : 0);
 }
 
 uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t block,
@@ -94,10 +103,9 @@ uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t 
             before += kept(part, (enum pim_allspark_weight)other);
         in_block += kept(part, (enum pim_allspark_weight)other);
     }
-    uint64_t merge = pim_weight_exists(part, PIM_ALLSPARK_MERGE, 0) ? kept(part, PIM_ALLSPARK_MERGE) : 0;
     if (weight == PIM_ALLSPARK_MERGE)
         return part->weight_base;
-    return part->weight_base + merge + block * in_block + before;
+    return pim_zero_address(part) + align(pim_focal_zeros(part)) + block * in_block + before;
 }
 
 struct pim_chunk pim_chunk(const struct pim_allspark_partition *part, uint32_t block,
@@ -121,6 +129,8 @@ static uint64_t largest_weights(const struct pim_allspark_partition *part)
 {
     uint64_t largest = 0;
     for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses; weight++) {
+        if (weight == PIM_ALLSPARK_POOL)
+            continue; /* each node has its own */
         uint64_t total = chunk_of(part, (enum pim_allspark_weight)weight, 0, 0).bytes;
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
             largest = latest(largest, total - pim_share(total, part->ring, part->ring - 1));
@@ -139,7 +149,16 @@ static uint64_t inputs_bytes(const struct pim_allspark_partition *part)
     uint32_t width = part->embeds ? part->merge_inputs : pim_stage_widest(part, part->merge_inputs);
     uint64_t inputs = align((uint64_t)pim_stage_tokens(part, 0) * width);
     /* Once the patches are merged, tokens that leave the branch or come to it are staged there. */
+    if (pim_stage_focuses(part))
+        return latest(inputs, align(pim_focal_leaving(part)));
     return part->shift > 0 ? latest(inputs, 2 * features_bytes(part)) : inputs;
+}
+
+/* Focal: query, keys and values of a layer, which others need before the layer goes on. */
+static uint64_t own_bytes(const struct pim_allspark_partition *part)
+{
+    uint64_t q = pim_stage_channels(part, 0);
+    return pim_stage_focuses(part) ? features_bytes(part) + 2 * align(pim_stage_most_rows(part) * q) : 0;
 }
 
 /* Sums of the channels of a column over the tokens of a partition, and as many as any column of the first
@@ -164,14 +183,17 @@ static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool
     if (alone)
         workspace->inputs = take(&merging, workspace->inputs_stride);
     workspace->merged = take(&merging, part->embeds || part->v == 1 ? 0 : p * part->merge_inputs);
-    workspace->gathered = take(&attention, p * part->channels); /* feed-forward uses it too */
+    /* feed-forward uses it too */
+    workspace->gathered = take(&attention, (uint64_t)pim_stage_most_rows(part) * part->channels);
     uint64_t forward = attention;
-    workspace->query = take(&attention, p * q);
+    workspace->query = take(&attention, pim_stage_focuses(part) ? 0 : p * q);
     workspace->keys = take(&attention, keys * q);
     workspace->values = take(&attention, keys * q);
     workspace->scores = take(&attention, heads * p * keys);
     workspace->reduction_inputs = take(&attention, reduced * part->reduction);
     workspace->reduced = take(&attention, reduced);
+    workspace->pool_parts = take(&attention, pim_stage_focuses(part) && part->u > 1 ? part->u * q : 0);
+    workspace->arrived = take(&attention, pim_stage_focuses(part) ? 2 * pim_stage_keys(part, 0) * q : 0);
     workspace->hidden = take(&forward, p * part->hidden);
     /* the one token that is classified, in `gathered` */
     (void)take(&pooling, part->classes > 0 ? part->channels : 0);
@@ -186,7 +208,7 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
                           uint64_t base, struct pim_workspace *workspace)
 {
     const struct pim_allspark_partition *part = &stage->partition[index];
-    bool alone = stage->layers == 1;
+    bool alone = stage->layers == 1 && !pim_stage_focuses(part);
     uint64_t lasting = 0, cursor;
     for (uint32_t i = 0; i < stage->partitions; i++)
         lasting +=
@@ -199,6 +221,10 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
     workspace->inputs_stride = inputs_bytes(part);
     workspace->features = take(&cursor, part->layers * features_bytes(part));
     workspace->inputs = take(&cursor, alone ? 0 : part->layers * inputs_bytes(part));
+    workspace->own_stride = own_bytes(part);
+    workspace->own = take(&cursor, part->layers * own_bytes(part));
+    workspace->own_keys = features_bytes(part);
+    workspace->own_values = (own_bytes(part) + features_bytes(part)) / 2;
     workspace->sums = cursor;
     workspace->collected = cursor + align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0));
     cursor = base + part->batch * lasting;
@@ -223,13 +249,14 @@ uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part)
 
 void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
 {
-    part->weight_bytes = 0;
+    part->weight_bytes = part->reuses ? 0 : align(pim_focal_zeros(part));
+    alone = alone && !pim_stage_focuses(part); /* what leaves is staged there while attention is live */
     for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && !part->reuses; weight++)
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
             part->weight_bytes += kept(part, (enum pim_allspark_weight)weight) *
                                   (weight == PIM_ALLSPARK_MERGE ? 1 : part->blocks);
     struct pim_workspace workspace = {.inputs_stride = inputs_bytes(part)};
-    part->layer_bytes = features_bytes(part) + (alone ? 0 : inputs_bytes(part));
+    part->layer_bytes = features_bytes(part) + own_bytes(part) + (alone ? 0 : inputs_bytes(part));
     part->sum_bytes = sums_bytes(part);
     part->activity_bytes = lay_out_activity(part, alone, 0, &workspace);
     part->scratch_bytes = part->batch * part->activity_bytes + largest_weights(part);

@@ -7,6 +7,7 @@
  */
 #include "mappers/allspark/circulation.h"
 #include "mappers/allspark/emitter.h"
+#include "mappers/allspark/focal.h"
 #include "mappers/allspark/interaction.h"
 
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #define STEP_MAP(X)                                                                                          \
     X(STEP_MERGE, "merge", PIM_ALLSPARK_MERGE)                                                               \
     X(STEP_NORM1, "norm1", PIM_ALLSPARK_WEIGHTS)                                                             \
+    X(STEP_POOL, "window_pool", PIM_ALLSPARK_WEIGHTS)                                                        \
     X(STEP_QUERY, "query", PIM_ALLSPARK_QUERY)                                                               \
     X(STEP_REDUCTION, "reduction", PIM_ALLSPARK_REDUCTION)                                                   \
     X(STEP_REDUCTION_NORM, "reduction_norm", PIM_ALLSPARK_WEIGHTS)                                           \
@@ -58,6 +60,17 @@ static uint64_t features(const struct pim_emitter *emitter)
 static uint64_t inputs(const struct pim_emitter *emitter)
 {
     return emitter->workspace.inputs + emitter->layer * emitter->workspace.inputs_stride;
+}
+
+/* Query, keys and values of this node's own tokens: Focal keeps them for each layer. */
+static uint64_t own(const struct pim_emitter *emitter)
+{
+    return emitter->workspace.own + emitter->layer * emitter->workspace.own_stride;
+}
+
+static uint64_t query(const struct pim_emitter *emitter)
+{
+    return pim_stage_focuses(emitter->part) ? own(emitter) : emitter->workspace.query;
 }
 
 /* Rows that the patch embedding makes: the class token has no patch; it is the first token of the first
@@ -132,6 +145,11 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
         product.tile_rows = pim_stage_keys(part, 0);
         product.input = part->reduction > 1 ? space->reduced : space->gathered;
     }
+    bool focuses = pim_stage_focuses(part);
+    if (focuses && (step == STEP_KEY || step == STEP_VALUE)) {
+        product.m = pim_stage_rows(part, emitter->place.row);
+        product.tile_rows = pim_stage_most_rows(part);
+    }
     switch (step) {
     case STEP_MERGE:
         product.m = embedded_rows(emitter);
@@ -145,17 +163,18 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
         product.output += q * (pim_stage_tokens(part, emitter->place.row) - product.m);
         break;
     case STEP_QUERY:
-        product.output = space->query;
+        product.piece_rows = pim_stage_rows(part, emitter->place.row);
+        product.output = query(emitter);
         break;
     case STEP_REDUCTION:
         product.input = space->reduction_inputs;
         product.output = pim_own_piece(emitter, space->reduced, product.m, part->channels);
         break;
     case STEP_KEY:
-        product.output = space->keys + first_key * q;
+        product.output = focuses ? own(emitter) + space->own_keys : space->keys + first_key * q;
         break;
     case STEP_VALUE:
-        product.output = space->values + first_key * q;
+        product.output = focuses ? own(emitter) + space->own_values : space->values + first_key * q;
         break;
     case STEP_EXPAND:
         product.output = pim_own_piece(emitter, space->hidden, product.m, part->hidden);
@@ -170,6 +189,7 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
         break;
     case STEP_NORM1:
     case STEP_NORM2:
+    case STEP_POOL:
     case STEP_REDUCTION_NORM:
     case STEP_SCORES:
     case STEP_CONTEXT:
@@ -196,7 +216,7 @@ static struct pim_product attention(const struct pim_emitter *emitter, enum step
                                     .m = (uint32_t)p,
                                     .n = (uint32_t)keys,
                                     .k = (uint32_t)d,
-                                    .input = space->query + head * d,
+                                    .input = query(emitter) + head * d,
                                     .segments = 1,
                                     .input_stride = q,
                                     .operand = PIM_OPERAND_COLUMNS,
@@ -256,8 +276,9 @@ static struct normalisation normalisation_of(const struct pim_emitter *emitter, 
         uint64_t piece = pim_own_piece(emitter, emitter->workspace.reduced, rows, part->channels);
         return (struct normalisation){rows, piece, piece};
     }
+    uint64_t pitch = step == STEP_NORM1 ? pim_stage_rows(part, row) : rows;
     return (struct normalisation){rows, features(emitter),
-                                  pim_own_piece(emitter, emitter->workspace.gathered, rows, part->channels)};
+                                  pim_own_piece(emitter, emitter->workspace.gathered, pitch, part->channels)};
 }
 
 static void emit_normalisation(struct pim_emitter *emitter, enum step step, uint32_t tag)
@@ -314,6 +335,8 @@ static bool row_input(const struct pim_emitter *emitter, enum step step, struct 
         *pieces = (struct pim_row_pieces){.base = space->reduced, .rows = keys, .total = channels};
     else
         return false;
+    if (step == STEP_QUERY)
+        pieces->rows = pim_stage_rows(part, emitter->place.row);
     return true;
 }
 
@@ -355,6 +378,8 @@ static void emit_image(struct pim_emitter *emitter, enum step step, uint32_t blo
         gather(emitter, step, tag);
     if (is_normalisation(step))
         emit_normalisation(emitter, step, tag);
+    else if (step == STEP_POOL)
+        pim_emit_pool(emitter, block, tag);
     else
         emit_products(emitter, step, block, chunk);
 }
@@ -446,6 +471,8 @@ static void estimate_image(struct pim_emitter *emitter, enum step step, uint32_t
         estimate_product(emitter, &product, phase);
     } else if (is_normalisation(step)) {
         estimate_normalisation(emitter, step, phase);
+    } else if (step == STEP_POOL) {
+        pim_estimate_pool(emitter, block, phase);
     } else {
         for (uint32_t i = 0; i < chunks_of(part, step, 0); i++) {
             struct pim_product product = weighted(emitter, step, block, i);
@@ -469,13 +496,17 @@ static uint64_t estimate_sharing(const struct pim_emitter *emitter, const struct
            pim_estimate_ring(hardware, pim_share(rest, part->ring, 0), part->ring);
 }
 
-/* The busiest node of a branch: row 0, column 0. */
+/* The busiest node of a branch: row 0, column 0; another row with a class token to embed, or a pooled
+   one. */
 static void estimate_step(struct pim_emitter *emitter, enum step step, uint32_t block,
                           struct pim_trace_phase *phase)
 {
     const struct pim_allspark_partition *part = emitter->part;
+    bool last = pim_stage_focuses(part) && pim_stage_tokens(part, part->u - 1) == pim_stage_tokens(part, 0);
     emitter->place = (struct pim_place){
         .active = true, .row = part->u > 1 && part->class_tokens && step == STEP_MERGE ? 1u : 0u};
+    if (last || step == STEP_POOL)
+        emitter->place.row = part->u - 1;
     estimate_image(emitter, step, block, phase);
     for (unsigned i = 0; i < PIM_ESTIMATE_PARTS; i++)
         phase->estimate_parts[i] *= part->batch;
@@ -509,12 +540,15 @@ static bool step_exists(const struct pim_allspark_partition *part, enum step ste
 {
     if (step == STEP_REDUCTION_NORM)
         return pim_weight_exists(part, PIM_ALLSPARK_REDUCTION, block);
+    if (step == STEP_POOL)
+        return pim_weight_exists(part, PIM_ALLSPARK_POOL, block);
     return step_weights[step] == PIM_ALLSPARK_WEIGHTS || pim_weight_exists(part, step_weights[step], block);
 }
 
-static void emit_layer(struct pim_emitter *emitter, uint32_t block)
+/* The steps from `first` to the one before `end`. */
+static void emit_layer(struct pim_emitter *emitter, uint32_t block, unsigned first, unsigned end)
 {
-    for (unsigned step = 0; step < STEPS && emitter->status == PIM_OK; step++)
+    for (unsigned step = first; step < end && emitter->status == PIM_OK; step++)
         if (step_exists(emitter->part, (enum step)step, block))
             emit_phase(emitter, block, (enum step)step);
 }
@@ -533,10 +567,10 @@ static void multiply_estimate(struct pim_emitter *emitter, const struct pim_emit
 uint64_t pim_estimate_layer(struct pim_emitter *emitter)
 {
     const struct pim_emitter before = *emitter;
-    emit_layer(emitter, 0);
+    emit_layer(emitter, 0, 0, STEPS);
     if (emitter->part->blocks > 1 && emitter->status == PIM_OK) {
         const struct pim_emitter first = *emitter;
-        emit_layer(emitter, 1); /* all blocks but the first, which merges, cost the same */
+        emit_layer(emitter, 1, 0, STEPS); /* all blocks but the first, which merges, cost the same */
         multiply_estimate(emitter, &first, emitter->part->blocks - 1);
     }
     return emitter->estimate_cycles - before.estimate_cycles;
@@ -554,16 +588,31 @@ uint64_t pim_estimate_layer_sharing(const struct pim_emitter *emitter)
 }
 
 /* The layers of one partition in one block. */
-static void emit_partition(struct pim_emitter *emitter, uint32_t index, uint32_t block)
+static void emit_partition(struct pim_emitter *emitter, uint32_t index, uint32_t block,
+                           const struct pim_neighbours *neighbours, unsigned first, unsigned end)
 {
     pim_emit_begin_partition(emitter, index);
     for (emitter->layer = 0; emitter->layer < emitter->part->layers && emitter->status == PIM_OK;
-         emitter->layer++)
-        emit_layer(emitter, block);
+         emitter->layer++) {
+        if (first == STEP_SCORES)
+            pim_emit_neighbours(emitter, neighbours, block);
+        emit_layer(emitter, block, first, end);
+    }
+}
+
+/* All layers of a block; in Focal, all have keys and values before the first goes on. */
+static void emit_block(struct pim_emitter *emitter, uint32_t block, const struct pim_neighbours *neighbours)
+{
+    bool focuses = pim_stage_focuses(&emitter->stage->partition[0]);
+    for (uint32_t i = 0; i < emitter->stage->partitions; i++)
+        emit_partition(emitter, i, block, neighbours, 0, focuses ? STEP_SCORES : STEPS);
+    for (uint32_t i = 0; i < emitter->stage->partitions && focuses; i++)
+        emit_partition(emitter, i, block, neighbours, STEP_SCORES, STEPS);
 }
 
 /* The programs of a stage and its partner, block by block. */
-static void emit_blocks(struct pim_emitter *emitter, const struct pim_interaction *interaction)
+static void emit_blocks(struct pim_emitter *emitter, const struct pim_interaction *interaction,
+                        const struct pim_neighbours *neighbours)
 {
     const struct pim_allspark_stage *first = emitter->stage, *second = &emitter->plan->stage[first->partner];
     uint32_t blocks = first->partition[0].blocks + (second == first ? 0 : second->partition[0].blocks);
@@ -573,8 +622,7 @@ static void emit_blocks(struct pim_emitter *emitter, const struct pim_interactio
         if (shifts ? block % 2 == 1 : block > 0)
             pim_emit_interaction(emitter, interaction, block, !shifts && !other);
         emitter->stage = other ? second : first;
-        for (uint32_t i = 0; i < emitter->stage->partitions; i++)
-            emit_partition(emitter, i, block / first->block_step);
+        emit_block(emitter, block / first->block_step, neighbours);
         emitter->stage = first;
         if (shifts && block % 2 == 1)
             pim_emit_interaction(emitter, interaction, block, true);
@@ -585,20 +633,25 @@ void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
 {
     const struct pim_allspark_stage *stage = &emitter->plan->stage[index];
     struct pim_interaction interaction;
+    struct pim_neighbours neighbours;
     emitter->stage = stage;
     emitter->index = index;
     if (emitter->writer && stage->partner < index)
         return; /* written with its partner */
     pim_interaction_make(emitter, &interaction);
+    pim_neighbours_make(emitter, &neighbours);
     if (emitter->writer)
-        emit_blocks(emitter, &interaction);
+        emit_blocks(emitter, &interaction, &neighbours);
     else
         pim_estimate_interaction(emitter, &interaction);
+    if (!emitter->writer)
+        pim_estimate_neighbours(emitter, &neighbours);
     for (uint32_t i = 0; !emitter->writer && i < stage->partitions && emitter->status == PIM_OK; i++) {
         const struct pim_emitter before = *emitter;
         pim_emit_begin_partition(emitter, i);
         (void)pim_estimate_layer(emitter);
         multiply_estimate(emitter, &before, emitter->part->layers);
     }
+    pim_neighbours_terminate(&neighbours);
     pim_interaction_terminate(&interaction);
 }

@@ -7,6 +7,28 @@
 
 /* --- the shape of a stage --- */
 
+static uint32_t root(uint32_t square)
+{
+    uint32_t side = 0;
+    while ((uint64_t)(side + 1) * (side + 1) <= square)
+        side++;
+    return side;
+}
+
+/* What a window sees: read from the view. */
+static struct pim_allspark_focal focal_of(const struct pim_transformer *transformer, uint32_t stage,
+                                          const struct pim_attention *attention)
+{
+    uint32_t window = transformer->stage[stage].window;
+    if (transformer->family != PIM_FAMILY_FOCAL)
+        return (struct pim_allspark_focal){0};
+    return (struct pim_allspark_focal){.rows = attention->branches_y,
+                                       .columns = attention->branches_x,
+                                       .window = window,
+                                       .expand = (root(attention->granularity_keys[0]) - window) / 2,
+                                       .side = root(attention->granularity_keys[1])};
+}
+
 /* Adds the stage of the plan with the blocks first, first + step ... of a stage of the network. */
 static enum pim_status read_blocks(const struct pim_network *network, uint32_t index, uint32_t first,
                                    uint32_t step, struct pim_allspark_plan *plan, struct pim_error *error)
@@ -34,6 +56,7 @@ static enum pim_status read_blocks(const struct pim_network *network, uint32_t i
         .key_tokens = attention->key_tokens,
         .reduction = block->reduction * block->reduction,
         .shift = shifts ? transformer->block[source->first_block + 1].shift : 0,
+        .focal = focal_of(transformer, index, attention),
         .heads = attention->heads,
         .head_channels = attention->head_channels,
         .channels = block->channels,
@@ -51,10 +74,10 @@ static enum pim_status read_stage(const struct pim_network *network, uint32_t in
     const struct pim_transformer *transformer = network->transformer;
     uint32_t blocks = transformer->stage[index].blocks, last_kind = (blocks - 1) % 2;
     enum pim_family family = transformer->family;
-    if (family == PIM_FAMILY_FOCAL || family == PIM_FAMILY_CSWIN)
+    if (family == PIM_FAMILY_CSWIN)
         return pim_fail(error, PIM_BAD_INPUT,
                         "%s: the attention of the %s family is not mapped yet (stage %" PRIu32
-                        "): networks of the families swin, vit, pvt and twins are",
+                        "): networks of the families swin, vit, pvt, twins and focal are",
                         network->name, pim_family_name(family), index + 1);
     if (family != PIM_FAMILY_TWINS || blocks == 1)
         return read_blocks(network, index, 0, 1, plan, error);
@@ -143,7 +166,8 @@ static uint64_t block_weights(const struct pim_allspark_partition *part)
 {
     uint64_t channels = part->channels;
     uint64_t reduction = part->reduction > 1 ? part->reduction * channels * channels : 0;
-    return 4 * channels * channels + 2 * channels * part->hidden + reduction;
+    uint64_t pooling = pim_stage_focuses(part) ? part->tokens : 0;
+    return 4 * channels * channels + 2 * channels * part->hidden + reduction + pooling;
 }
 
 /* Multiply-accumulates of one block of a branch. */
@@ -153,7 +177,10 @@ static uint64_t block_macs(const struct pim_allspark_partition *part)
     uint64_t each_token = 2 * channels * channels + 2 * channels * part->hidden; /* query, projection */
     uint64_t each_key =
         2 * channels * channels + (part->reduction > 1 ? part->reduction * channels * channels : 0);
-    return tokens * each_token + keys * each_key + 2 * tokens * keys * channels;
+    /* Focal: keys and values are worked where the tokens are, and for the pooled token */
+    uint64_t worked = pim_stage_focuses(part) ? tokens + 1 : keys;
+    uint64_t pooling = pim_stage_focuses(part) ? tokens * channels : 0;
+    return tokens * each_token + worked * each_key + 2 * tokens * keys * channels + pooling;
 }
 
 uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan)

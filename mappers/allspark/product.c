@@ -128,7 +128,7 @@ static bool next_tile(const struct pim_emitter *emitter, const struct pim_produc
     walk->offset += tile->k;
     walk->k0 += tile->k;
     if (walk->offset == width) {
-        walk->piece += (uint64_t)width * product->m;
+        walk->piece += (uint64_t)width * (product->piece_rows ? product->piece_rows : product->m);
         walk->offset = 0;
         walk->segment++;
     }

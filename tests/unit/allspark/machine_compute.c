@@ -132,6 +132,18 @@ static struct result average(struct machine *machine, uint32_t number, struct re
              elements = unit->program[unit->at].u.vector.elements;
     const char *phase = pim_trace_phase(machine->scenario->trace, unit->phase)->name;
     bool second = x.count == 2 * rows * elements, last = second && strcmp(phase, "pool") == 0;
+    if (phase_is(machine, unit, "/window_pool")) { /* Focal: what the rows have of a pooled token */
+        struct result result = {.values = machine_values(rows), .count = rows};
+        if (x.count != rows * elements)
+            machine_broken(machine, number, "adds up %" PRIu64 " sums, there are %" PRIu64, rows * elements,
+                           x.count);
+        for (uint64_t i = 0; i < rows; i++) {
+            result.values[i] = 0;
+            for (uint64_t j = 0; j < elements; j++)
+                result.values[i] += x.values[j * rows + i];
+        }
+        return result;
+    }
     if (strncmp(phase, "pool", 4) != 0) {
         struct result result = {.values = machine_values(4 * rows), .count = 4 * rows};
         for (uint64_t i = 0; i < rows; i++) {

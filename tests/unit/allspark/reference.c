@@ -162,6 +162,117 @@ uint64_t **reference_stage(const struct pim_allspark_partition *s, uint32_t inde
     return x;
 }
 
+/* --- Focal --- */
+
+/* Query, key and value of all branches; keys and values of the pooled windows. */
+struct focal {
+    const struct pim_allspark_partition *part;
+    const struct reference_map *map;
+    uint32_t expand;
+    uint64_t **q, **k, **v, **pooled_k, **pooled_v;
+};
+
+static uint64_t **matrices(uint32_t count, uint64_t rows, uint64_t columns)
+{
+    uint64_t **list = calloc(count, sizeof *list);
+    if (!list)
+        abort();
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = matrix(rows, columns);
+    return list;
+}
+
+static void free_matrices(uint64_t **list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+static void project(const struct block *block, const struct focal *f, uint32_t branch, const uint64_t *x)
+{
+    uint32_t n = f->part->tokens, c = f->part->channels;
+    uint64_t *y = matrix(n, c), *pooled = matrix(1, c);
+    normalise(x, y, n, c);
+    for (uint32_t t = 0; t < n; t++)
+        for (uint32_t i = 0; i < c; i++)
+            pooled[i] +=
+                weight_value(block->index, block->block, PIM_ALLSPARK_POOL, t, 0) * y[(size_t)t * c + i];
+    multiply(block, PIM_ALLSPARK_QUERY, y, f->q[branch], n, c, c);
+    multiply(block, PIM_ALLSPARK_KEY, y, f->k[branch], n, c, c);
+    multiply(block, PIM_ALLSPARK_VALUE, y, f->v[branch], n, c, c);
+    multiply(block, PIM_ALLSPARK_KEY, pooled, f->pooled_k[branch], 1, c, c);
+    multiply(block, PIM_ALLSPARK_VALUE, pooled, f->pooled_v[branch], 1, c, c);
+    free(y);
+    free(pooled);
+}
+
+/* All keys (or values) that a branch sees, as they come: the region line by line on the whole map, then the
+   pooled windows around it. */
+static void collect(const struct focal *f, uint32_t branch, uint64_t **fine, uint64_t **pooled, uint64_t *all)
+{
+    int w = (int)f->map->window, rows = (int)f->map->rows, columns = (int)f->map->columns;
+    int e = (int)f->expand, side = (int)f->map->side, row = (int)branch / columns,
+        column = (int)branch % columns;
+    size_t c = f->part->channels;
+    for (int y = row * w - e; y < row * w + w + e; y++)
+        for (int x = column * w - e; x < column * w + w + e; x++, all += c) {
+            int down = (y + 1000 * rows * w) % (rows * w), right = (x + 1000 * columns * w) % (columns * w);
+            const uint64_t *window = fine[down / w * columns + right / w];
+            memcpy(all, window + (size_t)(down % w * w + right % w) * c, c * sizeof *all);
+        }
+    for (int y = row - side / 2; y <= row + side / 2; y++)
+        for (int x = column - side / 2; x <= column + side / 2; x++, all += c)
+            if (y >= 0 && y < rows && x >= 0 && x < columns)
+                memcpy(all, pooled[y * columns + x], c * sizeof *all);
+}
+
+static void attend_region(const struct block *block, const struct focal *f, uint32_t branch, uint64_t *x)
+{
+    const struct pim_allspark_partition *s = f->part;
+    uint64_t *k = matrix(s->key_tokens, s->channels), *v = matrix(s->key_tokens, s->channels),
+             *z = matrix(s->tokens, s->channels);
+    collect(f, branch, f->k, f->pooled_k, k);
+    collect(f, branch, f->v, f->pooled_v, v);
+    for (uint32_t head = 0; head < s->heads; head++)
+        attend(f->q[branch], k, v, z, s, head * s->head_channels);
+    multiply(block, PIM_ALLSPARK_PROJECTION, z, x, s->tokens, s->channels, s->channels);
+    free(k);
+    free(v);
+    free(z);
+}
+
+uint64_t **reference_focal(const struct pim_allspark_partition *s, uint32_t index,
+                           const struct reference_map *map, uint32_t expand)
+{
+    uint64_t **x = calloc(s->branches, sizeof *x);
+    if (!x)
+        abort();
+    for (uint32_t branch = 0; branch < s->branches; branch++)
+        x[branch] = embed(s, index, branch);
+    for (struct block block = {s, index, 0}; block.block < s->blocks; block.block++) {
+        uint32_t n = s->tokens, c = s->channels, count = s->branches;
+        struct focal f = {.part = s, .map = map, .expand = expand};
+        f.q = matrices(count, n, c);
+        f.k = matrices(count, n, c);
+        f.v = matrices(count, n, c);
+        f.pooled_k = matrices(count, 1, c);
+        f.pooled_v = matrices(count, 1, c);
+        for (uint32_t branch = 0; branch < count; branch++)
+            project(&block, &f, branch, x[branch]);
+        for (uint32_t branch = 0; branch < count; branch++) {
+            attend_region(&block, &f, branch, x[branch]);
+            feed_forward(&block, x[branch]);
+        }
+        free_matrices(f.q, count);
+        free_matrices(f.k, count);
+        free_matrices(f.v, count);
+        free_matrices(f.pooled_k, count);
+        free_matrices(f.pooled_v, count);
+    }
+    return x;
+}
+
 /* --- Twins --- */
 
 /* Where token `place` of the order of global attention is on the map: side x side patches one after another,

@@ -20,6 +20,13 @@ struct reference_map {
 uint64_t **reference_stage(const struct pim_allspark_partition *stage, uint32_t index,
                            const struct reference_map *map);
 
+/*
+ * The same for Focal: windows of the map attend to the tokens up to `expand` around them, cyclically, and to
+ * side x side pooled windows, zeros beyond the border.
+ */
+uint64_t **reference_focal(const struct pim_allspark_partition *stage, uint32_t index,
+                           const struct reference_map *map, uint32_t expand);
+
 /* The blocks of one kind in a stage of Twins; `index` is their stage of the plan. */
 struct reference_kind {
     const struct pim_allspark_partition *part;

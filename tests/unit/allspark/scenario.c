@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const small_network_names[SMALL_NETWORKS] = {
-    "swin", "padded swin",  "vit",          "plain vit", "odd swin", "narrow swin",
-    "pvt",  "few keys pvt", "shifted swin", "twins",     "odd twins"};
+const char *const small_network_names[SMALL_DESCRIPTORS] = {
+    "swin",         "padded swin",  "vit",   "plain vit", "odd swin", "narrow swin", "pvt",
+    "few keys pvt", "shifted swin", "twins", "odd twins", "focal",    "near focal",  "far focal"};
 
 /* What differs between the descriptors; all have patches of 4 x 4 pixels. */
-static const char *const descriptors[SMALL_NETWORKS] = {
+static const char *const descriptors[SMALL_DESCRIPTORS] = {
     "name = \"small-swin\"; family = \"swin\"; image = 32; blocks = [2, 2]; channels = [12, 24]; heads = [3, "
     "6]; window = 4; classes = 10;",
     "name = \"padded-swin\"; family = \"swin\"; image = 40; blocks = [1, 2]; channels = [8, 16]; heads = [2, "
@@ -41,6 +41,12 @@ static const char *const descriptors[SMALL_NETWORKS] = {
     "[2, 4]; window = 4; reduction = [3, 1]; classes = 4;",
     "name = \"odd-twins\"; family = \"twins\"; image = 52; blocks = [3, 1]; channels = [4, 8]; heads = [2, "
     "4]; window = 3; reduction = [4, 2]; classes = 3;",
+    "name = \"small-focal\"; family = \"focal\"; image = 40; blocks = [2, 1]; channels = [6, 9]; heads = [2, "
+    "3]; window = 3; expand = 1; focal_window = [3, 1]; classes = 3;",
+    "name = \"near-focal\"; family = \"focal\"; image = 16; blocks = [2, 1]; channels = [6, 8]; heads = "
+    "[3, 4]; window = 2; expand = 2; focal_window = [3, 5]; classes = 2;",
+    "name = \"far-focal\"; family = \"focal\"; image = 40; blocks = [2]; channels = [6]; heads = [3]; "
+    "window = 2; expand = 2; focal_window = [7]; classes = 2;",
 };
 
 struct pim_network *small_network(enum small_network which)

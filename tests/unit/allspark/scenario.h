@@ -13,21 +13,26 @@
 #include "traces/reader.h"
 
 enum small_network {
-    SMALL_SWIN,      /* 4 windows of 16 tokens, then 1; heads 3 and 6 */
-    SMALL_PADDED,    /* 9 windows of which 5 are padded, then 4 */
-    SMALL_VIT,       /* 16 patches and a class token, heads 3 */
-    SMALL_PLAIN,     /* a ViT without class token and classifier */
-    SMALL_ODD,       /* merge inputs 32 for 20 channels: pieces of the columns are uneven */
-    SMALL_NARROW,    /* merge inputs 4 for 24 channels in 12 heads: most columns have no piece */
-    SMALL_PVT,       /* 100 tokens, of which 81 make 9 keys; then 25 and a class token */
-    SMALL_KEYS,      /* one key for 64 tokens, then 4 for 16, then 4 and a class token */
-    SMALL_SHIFTED,   /* 3 x 3 windows of 25 tokens, shifted by 2 */
-    SMALL_TWINS,     /* 4 windows of 16 tokens, keys of 3 x 3 of them; then one window and no reduction */
-    SMALL_ODD_TWINS, /* windows, global, windows, and more windows than the map fills; then one block */
-    SMALL_NETWORKS
+    SMALL_SWIN,       /* 4 windows of 16 tokens, then 1; heads 3 and 6 */
+    SMALL_PADDED,     /* 9 windows of which 5 are padded, then 4 */
+    SMALL_VIT,        /* 16 patches and a class token, heads 3 */
+    SMALL_PLAIN,      /* a ViT without class token and classifier */
+    SMALL_ODD,        /* merge inputs 32 for 20 channels: pieces of the columns are uneven */
+    SMALL_NARROW,     /* merge inputs 4 for 24 channels in 12 heads: most columns have no piece */
+    SMALL_PVT,        /* 100 tokens, of which 81 make 9 keys; then 25 and a class token */
+    SMALL_KEYS,       /* one key for 64 tokens, then 4 for 16, then 4 and a class token */
+    SMALL_SHIFTED,    /* 3 x 3 windows of 25 tokens, shifted by 2 */
+    SMALL_TWINS,      /* 4 windows of 16 tokens, keys of 3 x 3 of them; then one window and no reduction */
+    SMALL_ODD_TWINS,  /* windows, global, windows, and more windows than the map fills; then one block */
+    SMALL_FOCAL,      /* 4 x 4 windows of 9 tokens, of which 7 are padded; then 2 x 2 */
+    SMALL_NEAR_FOCAL, /* 2 x 2 windows of 4 tokens: the region has tokens twice; then one, mostly zeros */
+    SMALL_NETWORKS,
+    SMALL_FAR_FOCAL =
+        SMALL_NETWORKS, /* 5 x 5 windows of 4 tokens: all around, and nearly the whole map pooled */
+    SMALL_DESCRIPTORS
 };
 
-extern const char *const small_network_names[SMALL_NETWORKS];
+extern const char *const small_network_names[SMALL_DESCRIPTORS];
 
 struct pim_network *small_network(enum small_network which);
 /* A descriptor of configs/networks, with `override` ("network.image=640") unless it is NULL. */

@@ -58,7 +58,9 @@ static uint64_t weight_rows(const struct stage_run *run, const struct pim_allspa
 {
     bool keys =
         weight == PIM_ALLSPARK_REDUCTION || weight == PIM_ALLSPARK_KEY || weight == PIM_ALLSPARK_VALUE;
-    uint64_t rows = share_of(keys ? part->key_tokens : part->tokens, part->u, row);
+    bool focal = run->plan->network->transformer->family == PIM_FAMILY_FOCAL;
+    uint64_t rows = share_of(keys && !focal ? part->key_tokens : part->tokens, part->u, row);
+    rows += keys && focal && row + 1 == part->u; /* the pooled token */
     return run->plan->batch * (rows - (weight == PIM_ALLSPARK_MERGE && row == 0 ? part->class_tokens : 0));
 }
 
@@ -147,11 +149,26 @@ static void place_weight(struct stage_run *run, const struct standing *at, uint3
     free(order);
 }
 
+/* Focal: the weights of the pooling for the tokens of this row, in every block; and zeros. */
+static void place_pooling(struct stage_run *run, const struct standing *at)
+{
+    const struct pim_allspark_partition *part = at->part;
+    uint32_t first = (uint32_t)share_start(part->tokens, part->u, at->row);
+    for (uint32_t block = 0; block < run->stage->blocks; block++)
+        for (uint32_t i = 0; i < share_of(part->tokens, part->u, at->row); i++)
+            machine_place(run->machine, at->unit, pim_weight_address(part, block, PIM_ALLSPARK_POOL) + i,
+                          weight_value(run->index, block, PIM_ALLSPARK_POOL, first + i, 0));
+    for (uint64_t i = 0; i < pim_focal_zeros(part); i++)
+        machine_place(run->machine, at->unit, pim_zero_address(part) + i, 0);
+}
+
 static void place_weights(void *context, const struct standing *standing)
 {
     struct stage_run *run = context;
     if (standing->part->reuses)
         return;
+    if (run->plan->network->transformer->family == PIM_FAMILY_FOCAL)
+        place_pooling(run, standing);
     for (uint32_t block = 0; block < run->stage->blocks; block++)
         for (size_t which = 0; which < sizeof weighted / sizeof weighted[0]; which++)
             if (weighted[which].weight == PIM_ALLSPARK_REDUCTION
@@ -250,7 +267,15 @@ static void compute_reference(struct stage_run *run)
     const struct reference_map map = {attention->branches_y, attention->branches_x, view->window,
                                       view->height,          view->width,           view->reduction};
     uint32_t other = run->whole->partner;
-    if (other == run->index) {
+    if (transformer->family == PIM_FAMILY_FOCAL) {
+        struct reference_map focal = map;
+        uint32_t region = 0;
+        while (region * region < attention->granularity_keys[0])
+            region++;
+        for (focal.side = 1; focal.side * focal.side < attention->granularity_keys[1];)
+            focal.side++;
+        run->expected = reference_focal(stage, run->index, &focal, (region - view->window) / 2);
+    } else if (other == run->index) {
         run->expected = reference_stage(stage, run->index, &map);
     } else {
         const struct reference_kind own = {stage, run->index},
@@ -447,6 +472,20 @@ START_TEST(mixed_partitions_compute_the_network)
          {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 2, .layers = 2}, {.u = 3, .v = 1}},
          {{0}}},
         {SMALL_ODD, 3, 1, 0, 1, {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 1}}, {{.u = 1, .v = 3}}},
+        {SMALL_FOCAL,
+         3,
+         2,
+         0,
+         1,
+         {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 2, .layers = 2}, {.u = 3, .v = 1}},
+         {{.u = 2, .v = 3, .layers = 2}, {.u = 3, .v = 1}}},
+        {SMALL_FOCAL,
+         4,
+         4,
+         4,
+         2,
+         {{.u = 2, .v = 2, .layers = 2}, {.u = 4, .v = 1}},
+         {{.u = 4, .v = 3, .layers = 1}, {.u = 2, .v = 2}}},
         /* rings of several branches, and weights in pieces */
         {SMALL_PADDED,
          4,
@@ -514,6 +553,19 @@ START_TEST(large_buffers_compute_the_network)
 }
 END_TEST
 
+/* Regions of 3 x 3 whole windows, and most of the map pooled; too many keys for the smallest buffers. */
+START_TEST(far_regions_compute_the_network)
+{
+    static const struct {
+        uint32_t u, v, ring;
+    } cases[] = {{1, 1, 0}, {2, 3, 0}, {4, 2, 0}, {3, 1, 3}, {2, 1, 4}};
+    struct pim_estimate_hardware hardware = small_hardware(5, 4);
+    const struct pim_allspark_options options = partition(cases[_i].u, cases[_i].v, cases[_i].ring);
+    hardware.weight_bytes = hardware.output_bytes = 2048;
+    ck_assert(attempt(SMALL_FAR_FOCAL, &hardware, &options));
+}
+END_TEST
+
 Suite *dataflow_suite(void)
 {
     Suite *suite = suite_create("dataflow");
@@ -525,7 +577,8 @@ Suite *dataflow_suite(void)
     tcase_add_loop_test(tests, large_buffers_compute_the_network, 0, SMALL_NETWORKS);
     tcase_add_test(tests, a_class_token_alone);
     tcase_add_test(tests, stages_differ);
-    tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, 7);
+    tcase_add_loop_test(tests, far_regions_compute_the_network, 0, 5);
+    tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, 9);
     tcase_add_loop_test(tests, chunks_compute_the_network, 0, SMALL_NETWORKS);
     suite_add_tcase(suite, tests);
     return suite;

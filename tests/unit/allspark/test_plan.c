@@ -150,7 +150,7 @@ END_TEST
 
 START_TEST(other_families_are_refused)
 {
-    static const char *const names[] = {"focal-t", "cswin-t"};
+    static const char *const names[] = {"cswin-t", "cswin-s"};
     struct pim_network *network = real_network(names[_i], NULL);
     const struct pim_estimate_hardware hardware = real_hardware(16, 16);
     const struct pim_allspark_options options = fixed(PIM_ALLSPARK_AUTOMATIC, 0);
@@ -321,7 +321,10 @@ static const struct {
                {"pvt-large", "network.image=640", false},
                {"twins-svt-s", NULL, false},
                {"twins-svt-b", "network.image=448", false},
-               {"twins-svt-l", "network.image=640", true}};
+               {"twins-svt-l", "network.image=640", true},
+               {"focal-t", NULL, false},
+               {"focal-s", "network.image=448", false},
+               {"focal-b", "network.image=640", true}};
 
 START_TEST(macs_are_those_of_the_network)
 {
@@ -340,7 +343,7 @@ START_TEST(macs_are_those_of_the_network)
     uint64_t weights = 0;
     for (uint32_t i = 0; i < network->graph.count; i++) {
         const struct pim_layer *layer = &network->graph.layers[i];
-        if (layer->operation == PIM_OPERATOR_LINEAR)
+        if (layer->operation == PIM_OPERATOR_LINEAR && layer->parameters > 0) /* not shared ones */
             weights +=
                 layer->parameters - (layer->attributes.linear.bias ? layer->attributes.linear.outputs : 0);
         if (layer->operation == PIM_OPERATOR_CONVOLUTION && layer->role != PIM_ROLE_POSITION)

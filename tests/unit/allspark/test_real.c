@@ -24,7 +24,8 @@ START_TEST(networks_complete)
     const struct real_case cases[] = {{"swin-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
                                       {"swin-t", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
                                       {"swin-t", NULL, {.scheme = PIM_ALLSPARK_HEAD}},
-                                      {"pvt-tiny", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}}};
+                                      {"pvt-tiny", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+                                      {"focal-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}}};
     complete(&cases[_i]);
 }
 END_TEST
@@ -50,6 +51,8 @@ START_TEST(others_complete)
         {"pvt-tiny", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"pvt-large", NULL, {.scheme = PIM_ALLSPARK_HEAD}},
         {"pvt-small", NULL, partition(7, 1, 14)},
+        {"focal-s", NULL, {.scheme = PIM_ALLSPARK_PATCH}},
+        {"focal-t", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
     };
     complete(&cases[_i]);
 }
@@ -60,7 +63,7 @@ Suite *real_suite(void)
     Suite *suite = suite_create("real");
     TCase *tests = tcase_create("real");
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, networks_complete, 0, 4);
+    tcase_add_loop_test(tests, networks_complete, 0, 5);
     suite_add_tcase(suite, tests);
     return suite;
 }
@@ -70,7 +73,7 @@ Suite *others_suite(void)
     Suite *suite = suite_create("others");
     TCase *tests = tcase_create("others");
     tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, others_complete, 0, 18);
+    tcase_add_loop_test(tests, others_complete, 0, 20);
     suite_add_tcase(suite, tests);
     return suite;
 }

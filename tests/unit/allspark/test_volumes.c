@@ -156,11 +156,20 @@ static uint64_t tokens_away(const struct pim_allspark_partition *s, uint32_t row
     return away;
 }
 
+static bool is_focal(const struct expectation *e)
+{
+    return e->ledger->scenario->network->transformer->family == PIM_FAMILY_FOCAL;
+}
+
 static uint64_t expected_transfer(const struct expectation *e, const struct standing *at)
 {
     const struct pim_allspark_partition *s = e->stage;
     uint64_t p = share_of(s->tokens, s->u, at->row), keys = share_of(s->key_tokens, s->u, at->row);
     uint64_t q = spread(s, s->channels, at->column + 1) - spread(s, s->channels, at->column);
+    if (strcmp(e->step, "window_pool") == 0)
+        return at->row + 1 < s->u ? q : 0;
+    if (strcmp(e->step, "query") == 0 && is_focal(e)) /* and the pooled token */
+        return row_sends(e, s->channels, p + (at->row + 1 == s->u), at->column);
     if (strcmp(e->step, "query") == 0 || strcmp(e->step, "projection") == 0 ||
         strcmp(e->step, "ffn_expand") == 0)
         return row_sends(e, s->channels, p, at->column);
@@ -191,6 +200,8 @@ static uint64_t product_rows(const struct expectation *e, const struct standing 
     bool keys =
         strcmp(e->step, "reduction") == 0 || strcmp(e->step, "key") == 0 || strcmp(e->step, "value") == 0;
     bool merges = strcmp(e->step, "merge") == 0 && at->row == 0;
+    if (keys && is_focal(e))
+        return share_of(s->tokens, s->u, at->row) + (at->row + 1 == s->u);
     return share_of(keys ? s->key_tokens : s->tokens, s->u, at->row) - (merges ? s->class_tokens : 0);
 }
 
@@ -218,6 +229,8 @@ static void check_node(void *context, const struct standing *at)
                           k * n);
     } else if (strcmp(e->step, "scores") == 0 || strcmp(e->step, "context") == 0) {
         macs = heads * p * s->key_tokens * d;
+    } else if (strcmp(e->step, "window_pool") == 0) {
+        macs = heads * p * d;
     }
     ck_assert_msg(volume->sent == sent,
                   "%s, %s, unit %" PRIu32 ": %" PRIu64 " bytes sent instead of %" PRIu64,
@@ -268,6 +281,35 @@ static void check_shift(const struct ledger *ledger, uint32_t phase, uint32_t in
     pim_dependency_graph_terminate(&graph);
 }
 
+/* What a temporal layer of Focal gets from elsewhere: no more than what the graph says its branches need of
+   others, and key and value of their own tokens that other rows have in their share; and all of it, where
+   branches share no nodes. */
+static void check_neighbours(const struct expectation *e)
+{
+    const struct pim_allspark_plan *plan = &e->ledger->scenario->plan;
+    const struct pim_allspark_partition *s = e->stage;
+    const struct pim_allspark_stage *stage = &plan->stage[e->index];
+    struct pim_dependency_graph graph;
+    struct pim_error error = {0};
+    uint64_t sent = 0, tokens = 0, own = 0, first = (uint64_t)e->layer * s->layout.count * s->slots;
+    ck_assert(pim_dependency_graph_make(plan->network->transformer, e->index, &graph, &error) == PIM_OK);
+    for (uint32_t b = 0; b < graph.branches; b++) {
+        uint64_t slot = stage->slot_of[b];
+        if (slot < s->first_branch + first || slot >= s->first_branch + s->layer_branches ||
+            slot >= s->first_branch + first + (uint64_t)s->layout.count * s->slots)
+            continue;
+        own++; /* the pooled token of the branch itself, from the last row to that which has it */
+        for (uint32_t i = graph.first[b]; i < graph.first[b + 1]; i++)
+            tokens += graph.neighbours[i].tokens;
+    }
+    for (uint32_t unit = 0; unit < plan->hardware.width * plan->hardware.height; unit++)
+        sent += e->ledger->volumes[(uint64_t)unit * e->ledger->phases + e->phase].sent;
+    ck_assert_uint_le(sent, 2 * (tokens + own) * s->channels);
+    if (stage->layers == 1)
+        ck_assert_uint_ge(sent, 2 * tokens * s->channels);
+    pim_dependency_graph_terminate(&graph);
+}
+
 /* The stage of the plan that has a block of a stage of the network, and the block's number in it. */
 static uint32_t plan_stage(const struct pim_allspark_plan *plan, uint32_t of, uint32_t *block)
 {
@@ -310,7 +352,10 @@ static void check_volumes(const struct scenario *scenario)
         e.index = plan_stage(&scenario->plan, e.index - 1, &e.block);
         e.stage = partition_of(&scenario->plan.stage[e.index], &e.layer);
         stepped++;
-        each_standing(&scenario->plan, e.index, check_node, &e);
+        if (strcmp(e.step, "neighbours") == 0)
+            check_neighbours(&e);
+        else
+            each_standing(&scenario->plan, e.index, check_node, &e);
     }
     ck_assert_uint_gt(stepped, 0);
     const struct pim_transformer *transformer = scenario->network->transformer;
