@@ -98,6 +98,13 @@ enum pim_allspark_weight {
     PIM_ALLSPARK_WEIGHTS
 };
 
+/* What of a block a stage of the plan works: the blocks of CSWin are two stages (stripes.c). */
+enum pim_allspark_work {
+    PIM_ALLSPARK_BLOCK,       /* all of it */
+    PIM_ALLSPARK_PROJECTIONS, /* all but scores and context */
+    PIM_ALLSPARK_STRIPES      /* scores and context */
+};
+
 /*
  * Focal: the branches of a stage are rows x columns windows of window x window tokens. A window sees the
  * tokens up to `expand` around it, cyclically, and the pooled tokens of side x side windows around it, zeros
@@ -116,6 +123,7 @@ struct pim_allspark_partition {
     /* the shape of the stage: the same in all of its partitions */
     uint32_t branches, tokens, heads, head_channels, channels, hidden, merge_inputs, blocks;
     uint32_t class_tokens;
+    enum pim_allspark_work work;
     /* Keys and values of a branch: as many as tokens, or one for each `reduction` tokens (r x r) that the
        convolution of PVT makes one; 1: none. Tokens are in the order of these patches then, and what the map
        has beyond them comes last. */
@@ -148,7 +156,8 @@ struct pim_allspark_partition {
 /*
  * The temporal layers of a stage: a list of partitions, each for some layers. The two kinds of blocks of a
  * Twins stage, in windows and global, differ in their branches: each kind is a stage of the plan of its
- * own, the kind of the last block after the other.
+ * own, the kind of the last block after the other. So do the two parts of the blocks of a CSWin stage: the
+ * stripes after the projections.
  */
 struct pim_allspark_stage {
     uint32_t of; /* stage of the network */
@@ -158,6 +167,8 @@ struct pim_allspark_stage {
     uint32_t partitions, layers;
     struct pim_allspark_partition *partition;
     uint64_t weight_bytes, workspace_bytes; /* of a node */
+    /* what lies before the workspace of this stage: what its partner keeps while it works (stripes.c) */
+    uint64_t workspace_offset;
     /* Binding (placement.c): the place of each branch among those of the layers, which are numbered layer by
        layer in the order of the layout; NULL while it is not known: place b for branch b. */
     uint32_t *slot_of;
@@ -209,8 +220,8 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
 /* Multiply-accumulates that the programs execute, padding of windows included; and bytes of one copy of
    all weights. */
 uint64_t pim_allspark_macs(const struct pim_allspark_plan *plan);
-/* Those of the network that are in no program: the positional encoding generator of Twins, a depthwise
-   convolution. */
+/* Those of the network that are in no program: the depthwise convolutions of Twins (positional encoding
+   generator) and CSWin (locally enhanced positional encoding). */
 uint64_t pim_allspark_omitted_macs(const struct pim_network *network);
 uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan);
 

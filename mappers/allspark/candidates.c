@@ -225,8 +225,8 @@ static enum pim_status add_whole(struct collection *collection)
 {
     struct pim_allspark_partition part;
     uint64_t cycles;
-    if (!set_partition(collection, 1, 1, 1, 1, &part))
-        return PIM_OK;
+    if (shape_of(collection)->work == PIM_ALLSPARK_STRIPES || !set_partition(collection, 1, 1, 1, 1, &part))
+        return PIM_OK; /* stripes have no weights */
     part.reused = true;
     enum pim_status status = estimate(collection, &part, &cycles);
     if (status != PIM_OK)
@@ -453,6 +453,7 @@ enum pim_status pim_candidates_collect(const struct pim_allspark_plan *plan,
     if (!collection.emitter.tilings)
         return no_memory(&collection);
     problem->branches = shape->branches;
+    problem->keeps = shape->work == PIM_ALLSPARK_PROJECTIONS ? pim_stripes_copies(plan, index) : 0;
     problem->needs = shape->classes > 0 ? PIM_SCHEDULE_HEAD : 0;
     enum pim_status status =
         options->scheme == PIM_ALLSPARK_AUTOMATIC ? add_all(&collection) : add_explicit(&collection);

@@ -34,4 +34,17 @@ void pim_gather_column(struct pim_emitter *emitter, uint64_t base, uint32_t tag)
 void pim_exchange_tokens(struct pim_emitter *emitter, uint32_t tag);
 void pim_estimate_exchange(const struct pim_emitter *emitter, struct pim_trace_phase *phase);
 
+/* --- stripes.c: where attention is a stage of its own --- */
+
+/* One of the parked matrices of the layer: 0 is the query, later the context; 1 the keys, 2 the values. */
+static inline uint64_t pim_parked(const struct pim_emitter *emitter, uint32_t which)
+{
+    return emitter->workspace.parked +
+           (emitter->layer * PIM_PARKED + which) * emitter->workspace.parked_bytes;
+}
+
+/* Copies this node's keys (or values) to their place among those of the branch. */
+void pim_stripes_unpark(struct pim_emitter *emitter, bool values);
+void pim_stripes_estimate_unpark(const struct pim_emitter *emitter, struct pim_trace_phase *phase);
+
 #endif

@@ -33,6 +33,10 @@ struct pim_pending_store {
     uint64_t address, bytes, stride, rows, after;
 };
 
+/* The steps of a block before its attention and after it stand apart where attention has a stage of its
+   own. */
+enum pim_emit_part { PIM_EMIT_ALL, PIM_EMIT_BEFORE, PIM_EMIT_AFTER };
+
 struct pim_emitter {
     const struct pim_allspark_plan *plan;
     struct pim_trace_writer *writer; /* NULL: estimate only */
@@ -167,6 +171,8 @@ void pim_emit_begin_partition(struct pim_emitter *emitter, uint32_t index);
 /* Goes on to the workspace of an image. */
 void pim_emit_image(struct pim_emitter *emitter, uint32_t image);
 
+/* Some steps of a block of the network's stage, in all layers of emitter->stage. */
+void pim_emit_partitions(struct pim_emitter *emitter, uint32_t block, enum pim_emit_part only);
 /* All phases of one stage. */
 void pim_emit_stage(struct pim_emitter *emitter, uint32_t index);
 /* The estimate of one layer of emitter->part over all blocks, in cycles; writes nothing. */

@@ -35,13 +35,15 @@ static struct pim_seat seat_of(const struct pim_allspark_plan *plan,
                              .first_channel = pim_stage_channels_before(part, column),
                              .channels = pim_stage_channels(part, column),
                              .features = space->features + layer * space->features_stride,
+                             .parked = space->parked + layer * PIM_PARKED * space->parked_bytes,
+                             .parked_bytes = space->parked_bytes,
                              .leaving = staging,
                              .arriving = staging + space->features_stride};
 }
 
 /* Adds the seats of all branches in their order; first_seat[b] is the first of branch b. */
-bool pim_exchange_list_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
-                             struct pim_exchange *exchange, uint32_t *first_seat)
+bool pim_exchange_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
+                        struct pim_exchange *exchange, uint32_t *first_seat)
 {
     uint32_t branches = stage->partition[0].branches, index;
     first_seat[0] = exchange->seats;
@@ -106,8 +108,8 @@ bool pim_exchange_add_move(struct pim_exchange *exchange, const struct pim_excha
 
 /* What seat `to` gets in its token `token`, from token `source` of the seats first .. first + count - 1 of
    one branch. */
-static bool add_token(struct pim_exchange *exchange, uint32_t to, uint32_t token, uint32_t first,
-                      uint32_t count, uint32_t source)
+bool pim_exchange_token(struct pim_exchange *exchange, uint32_t to, uint32_t token, uint32_t first,
+                        uint32_t count, uint32_t source)
 {
     const struct pim_seat *target = &exchange->seat[to];
     uint32_t begin = target->first_channel, end = begin + target->channels;
@@ -143,8 +145,8 @@ static bool list_moves(const struct pim_allspark_stage *source, const struct pim
             const struct pim_seat *seat = &exchange->seat[i];
             for (uint32_t t = seat->first_token; t < seat->first_token + seat->tokens; t++) {
                 uint32_t token = from[b * tokens + t], other = token / theirs;
-                if (!add_token(exchange, i, t, first_source[other],
-                               first_source[other + 1] - first_source[other], token % theirs))
+                if (!pim_exchange_token(exchange, i, t, first_source[other],
+                                        first_source[other + 1] - first_source[other], token % theirs))
                     return false;
             }
         }
@@ -249,7 +251,7 @@ static bool list_units(struct pim_exchange *exchange)
     return true;
 }
 
-bool pim_exchange_close(struct pim_exchange *exchange)
+bool pim_exchange_end(struct pim_exchange *exchange)
 {
     return sort_moves(exchange) && list_messages(exchange) && list_units(exchange);
 }
@@ -262,15 +264,15 @@ enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
     *exchange = (struct pim_exchange){.units = plan->hardware.width * plan->hardware.height};
     uint32_t *first_source = calloc((size_t)source->partition[0].branches + 1, sizeof *first_source);
     uint32_t *first_seat = calloc((size_t)to->partition[0].branches + 1, sizeof *first_seat);
-    bool made = first_source && first_seat && pim_exchange_list_seats(plan, source, exchange, first_source);
+    bool made = first_source && first_seat && pim_exchange_seats(plan, source, exchange, first_source);
     exchange->senders = exchange->seats;
     if (made && source != to) {
-        made = pim_exchange_list_seats(plan, to, exchange, first_seat);
+        made = pim_exchange_seats(plan, to, exchange, first_seat);
         stage_behind(plan, source, to, exchange);
     }
     made = made &&
            list_moves(source, to, from, exchange, first_source, source == to ? first_source : first_seat) &&
-           pim_exchange_close(exchange);
+           pim_exchange_end(exchange);
     free(first_source);
     free(first_seat);
     if (made)

@@ -22,8 +22,9 @@
 struct pim_seat {
     uint32_t unit;
     uint32_t first_token, tokens, first_channel, channels;
-    uint64_t features;          /* tokens x channels */
-    uint64_t leaving, arriving; /* staging of as many bytes each */
+    uint64_t features;             /* tokens x channels */
+    uint64_t leaving, arriving;    /* staging of as many bytes each */
+    uint64_t parked, parked_bytes; /* as in the workspace, of the layer */
 };
 
 /* Bytes that lie in one piece on both sides. */
@@ -69,14 +70,18 @@ enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
 void pim_exchange_terminate(struct pim_exchange *exchange);
 
 /*
- * The parts of it, for other lists of moves (focal.c). The seats of all branches of a stage, one after
- * another, first_seat[b] the first of branch b; a move, in the order in which neighbours may join; and the
- * messages at the end. False when memory is out.
+ * The parts of pim_exchange_make, for exchanges that give other things than features (focal.c, stripes.c). Seats
+ * of all branches of a stage, behind those that are there: first_seat[b] is the first of branch b, of branches +
+ * 1; leaving and arriving are to be set. A move, in the order in which neighbours may join. A token: what seat
+ * `to` gets in its token `token`, from token `source` of the seats first .. first + count - 1 of one branch. The
+ * end: messages and their order. False when memory is out.
  */
-bool pim_exchange_list_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
-                             struct pim_exchange *exchange, uint32_t *first_seat);
+bool pim_exchange_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
+                        struct pim_exchange *exchange, uint32_t *first_seat);
 bool pim_exchange_add_move(struct pim_exchange *exchange, const struct pim_exchange_move *move);
-bool pim_exchange_close(struct pim_exchange *exchange);
+bool pim_exchange_token(struct pim_exchange *exchange, uint32_t to, uint32_t token, uint32_t first,
+                        uint32_t count, uint32_t source);
+bool pim_exchange_end(struct pim_exchange *exchange);
 
 /* The instructions of a unit; message i has tag `tag` + i. */
 void pim_exchange_emit(struct pim_emitter *emitter, const struct pim_exchange *exchange, uint32_t tag);

@@ -336,7 +336,7 @@ static bool make_layer(const struct region *region, struct pim_neighbour_layer *
     struct pim_exchange *exchange = &layer->exchange;
     *exchange = (struct pim_exchange){.units = plan->hardware.width * plan->hardware.height, .apart = true};
     layer->fills = calloc((size_t)exchange->units + 1, sizeof *layer->fills);
-    if (!layer->fills || !pim_exchange_list_seats(plan, region->stage, exchange, region->first_seat))
+    if (!layer->fills || !pim_exchange_seats(plan, region->stage, exchange, region->first_seat))
         return false;
     exchange->senders = exchange->seats;
     for (uint32_t b = 0; b < region->shape->branches; b++) {
@@ -348,7 +348,7 @@ static bool make_layer(const struct region *region, struct pim_neighbour_layer *
             if (!add_seat(region, layer, i))
                 return false;
     }
-    if (!pim_exchange_close(exchange))
+    if (!pim_exchange_end(exchange))
         return false;
     estimate_layer(region->emitter, layer);
     return true;

@@ -33,6 +33,10 @@ void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *i
     if ((stage->partition[0].shift == 0 && partner == stage) || !stage->slot_of || emitter->status != PIM_OK)
         return;
     interaction->exists = true;
+    if (stage->partition[0].work != PIM_ALLSPARK_BLOCK) {
+        pim_stripes_interaction(emitter, interaction);
+        return;
+    }
     for (unsigned back = 0; back < 2 && emitter->status == PIM_OK; back++) {
         struct pim_exchange *exchange = &interaction->exchange[back];
         uint32_t *from = origin(emitter, back);
@@ -68,7 +72,11 @@ void pim_emit_interaction(struct pim_emitter *emitter, const struct pim_interact
     if (!interaction->exists || emitter->status != PIM_OK)
         return;
     char name[64];
-    const char *step = emitter->stage->partition[0].shift == 0 ? "hand_over" : back ? "unshift" : "shift";
+    const char *step = emitter->stage->partition[0].work != PIM_ALLSPARK_BLOCK
+                           ? (back ? "from_stripes" : "to_stripes")
+                       : emitter->stage->partition[0].shift == 0 ? "hand_over"
+                       : back                                    ? "unshift"
+                                                                 : "shift";
     (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/%s", emitter->stage->of + 1, block,
                    step);
     struct pim_trace_phase phase = {.name = name};
@@ -98,6 +106,8 @@ void pim_estimate_interaction(struct pim_emitter *emitter, const struct pim_inte
         bool begins = stage->first_block == 0;
         times[0] = (own + others - (begins ? 0 : 1)) / 2;
         times[1] = own + others - 1 - times[0];
+        if (stage->partition[0].work != PIM_ALLSPARK_BLOCK)
+            times[0] = times[1] = own; /* there and back in every block */
     }
     for (unsigned back = 0; back < 2; back++)
         for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)

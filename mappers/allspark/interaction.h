@@ -22,4 +22,8 @@ void pim_emit_interaction(struct pim_emitter *emitter, const struct pim_interact
 /* Adds what all of them take to the estimate: with a partner, in the first of the two alone. */
 void pim_estimate_interaction(struct pim_emitter *emitter, const struct pim_interaction *interaction);
 
+/* The same for the two stages of CSWin (stripes.c): their exchanges, and the programs of all blocks. */
+void pim_stripes_interaction(struct pim_emitter *emitter, struct pim_interaction *interaction);
+void pim_stripes_emit(struct pim_emitter *emitter, const struct pim_interaction *interaction);
+
 #endif

@@ -7,6 +7,7 @@
 enum {
     PIM_STATISTICS_BYTES = 4, /* mean and variance of a token, 16 bits each */
     PIM_SUM_BYTES = 2,        /* sum of a channel over the tokens of a node */
+    PIM_PARKED = 3,           /* query, keys and values of a layer, while another stage attends */
 };
 
 /* `total` things over `parts`: the share of `index`, larger shares first; and where it begins. */
@@ -72,6 +73,8 @@ struct pim_weight_shape pim_weight_shape(const struct pim_allspark_partition *pa
 static inline bool pim_weight_exists(const struct pim_allspark_partition *part,
                                      enum pim_allspark_weight weight, uint32_t block)
 {
+    if (part->work == PIM_ALLSPARK_STRIPES)
+        return false;
     if (weight == PIM_ALLSPARK_REDUCTION)
         return part->reduction > 1;
     if (weight == PIM_ALLSPARK_POOL)
@@ -136,8 +139,11 @@ struct pim_workspace {
     uint64_t own_keys, own_values; /* from `own` of the layer */
     /* pieces of p x 4 bytes: mean and variance of the tokens over the channels of a column */
     uint64_t statistics;
-    uint64_t gathered;     /* pieces of p x q(c): input of the products with channels inputs */
-    uint64_t query;        /* p x q */
+    uint64_t gathered; /* pieces of p x q(c): input of the products with channels inputs */
+    uint64_t query;    /* p x q */
+    /* for each layer of the two stages of CSWin: query (later the context), keys and values of this node,
+       each p x q and `parked_bytes` long */
+    uint64_t parked, parked_bytes;
     uint64_t keys, values; /* M x q, M the keys of the branch; the rows of this node are its own */
     uint64_t scores;       /* p x M for each head of this node */
     /* pieces of the tokens that make this node's keys x q(c), and of the keys' tokens that they make */
@@ -243,6 +249,16 @@ static inline bool pim_stage_padded(const struct pim_allspark_plan *plan, uint32
 
 /* Bytes of a stage's workspace that outlive a temporal layer. */
 uint64_t pim_stage_kept(const struct pim_allspark_stage *stage);
+
+/* Splits the last stage of the plan, a stage of the network whose blocks attend in stripes, and the copy of
+   it before into the two stages of stripes.c. */
+void pim_stripes_split(struct pim_allspark_plan *plan);
+
+/* How often a token is in stripes of one direction, at most: some are in two that reach beyond the map. */
+uint32_t pim_stripes_copies(const struct pim_allspark_plan *plan, uint32_t index);
+
+/* What stage `index` and its partner need of the workspace together, when they are those two. */
+uint64_t pim_stripes_workspace(const struct pim_allspark_plan *plan, uint32_t index);
 
 /* Binds the branches of every stage (placement/plan.c): fills slot_of. The layouts are there.
    PIM_NO_MEMORY. */

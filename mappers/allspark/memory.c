@@ -138,10 +138,21 @@ static uint64_t largest_weights(const struct pim_allspark_partition *part)
     return align(largest);
 }
 
-/* Bytes that the workspace keeps for each layer of a partition: features, and inputs of the merging. */
-static uint64_t features_bytes(const struct pim_allspark_partition *part)
+/* Bytes that the workspace keeps for each layer of a partition: features, inputs of the merging, and what
+   goes between the two stages of CSWin. */
+static uint64_t matrix_bytes(const struct pim_allspark_partition *part)
 {
     return align((uint64_t)pim_stage_tokens(part, 0) * pim_stage_channels(part, 0));
+}
+
+static uint64_t features_bytes(const struct pim_allspark_partition *part)
+{
+    return part->work == PIM_ALLSPARK_STRIPES ? 0 : matrix_bytes(part);
+}
+
+static uint64_t parked_bytes(const struct pim_allspark_partition *part)
+{
+    return part->work == PIM_ALLSPARK_BLOCK ? 0 : matrix_bytes(part);
 }
 
 static uint64_t inputs_bytes(const struct pim_allspark_partition *part)
@@ -183,13 +194,16 @@ static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool
     if (alone)
         workspace->inputs = take(&merging, workspace->inputs_stride);
     workspace->merged = take(&merging, part->embeds || part->v == 1 ? 0 : p * part->merge_inputs);
+    bool stripes = part->work == PIM_ALLSPARK_STRIPES, attends = part->work != PIM_ALLSPARK_PROJECTIONS;
     /* feed-forward uses it too */
-    workspace->gathered = take(&attention, (uint64_t)pim_stage_most_rows(part) * part->channels);
+    workspace->gathered =
+        take(&attention, stripes ? 0 : (uint64_t)pim_stage_most_rows(part) * part->channels);
     uint64_t forward = attention;
-    workspace->query = take(&attention, pim_stage_focuses(part) ? 0 : p * q);
-    workspace->keys = take(&attention, keys * q);
-    workspace->values = take(&attention, keys * q);
-    workspace->scores = take(&attention, heads * p * keys);
+    bool queries = part->work == PIM_ALLSPARK_BLOCK && !pim_stage_focuses(part);
+    workspace->query = take(&attention, queries ? p * q : 0);
+    workspace->keys = take(&attention, attends ? keys * q : 0);
+    workspace->values = take(&attention, attends ? keys * q : 0);
+    workspace->scores = take(&attention, attends ? heads * p * keys : 0);
     workspace->reduction_inputs = take(&attention, reduced * part->reduction);
     workspace->reduced = take(&attention, reduced);
     workspace->pool_parts = take(&attention, pim_stage_focuses(part) && part->u > 1 ? part->u * q : 0);
@@ -213,6 +227,7 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
     for (uint32_t i = 0; i < stage->partitions; i++)
         lasting +=
             stage->partition[i].layers * stage->partition[i].layer_bytes + stage->partition[i].sum_bytes;
+    base += stage->workspace_offset;
     cursor = base + image * lasting;
     for (uint32_t i = 0; i < index; i++)
         cursor +=
@@ -225,6 +240,8 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
     workspace->own = take(&cursor, part->layers * own_bytes(part));
     workspace->own_keys = features_bytes(part);
     workspace->own_values = (own_bytes(part) + features_bytes(part)) / 2;
+    workspace->parked_bytes = parked_bytes(part);
+    workspace->parked = take(&cursor, part->layers * PIM_PARKED * parked_bytes(part));
     workspace->sums = cursor;
     workspace->collected = cursor + align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0));
     cursor = base + part->batch * lasting;
@@ -256,7 +273,8 @@ void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
             part->weight_bytes += kept(part, (enum pim_allspark_weight)weight) *
                                   (weight == PIM_ALLSPARK_MERGE ? 1 : part->blocks);
     struct pim_workspace workspace = {.inputs_stride = inputs_bytes(part)};
-    part->layer_bytes = features_bytes(part) + own_bytes(part) + (alone ? 0 : inputs_bytes(part));
+    part->layer_bytes = features_bytes(part) + own_bytes(part) + (alone ? 0 : inputs_bytes(part)) +
+                        PIM_PARKED * parked_bytes(part);
     part->sum_bytes = sums_bytes(part);
     part->activity_bytes = lay_out_activity(part, alone, 0, &workspace);
     part->scratch_bytes = part->batch * part->activity_bytes + largest_weights(part);
@@ -307,6 +325,8 @@ static uint64_t hand_over_bytes(const struct pim_allspark_plan *plan, uint32_t i
              other = pim_stage_kept(&plan->stage[plan->stage[index].partner]);
     if (plan->stage[index].partner == index)
         return 0;
+    if (plan->stage[index].partition[0].work != PIM_ALLSPARK_BLOCK)
+        return pim_stripes_workspace(plan, index);
     /* Windows that are not whole take some tokens again, at most four times each. */
     uint64_t copies = pim_stage_padded(plan, index) ? PIM_PADDED_COPIES : 1;
     return latest(own, other) + copies * (own + other);
@@ -334,6 +354,10 @@ void pim_plan_memory(struct pim_allspark_plan *plan)
     }
     for (uint32_t s = 0; s < plan->stages; s++)
         plan->workspace_bytes = latest(plan->workspace_bytes, hand_over_bytes(plan, s));
+    for (uint32_t s = 0; s < plan->stages; s++)
+        if (plan->stage[s].partition[0].work == PIM_ALLSPARK_STRIPES)
+            plan->stage[s].workspace_offset =
+                plan->stage[s].partition[0].batch * pim_stage_kept(&plan->stage[plan->stage[s].partner]);
     plan->head_base = cursor;
     plan->head_bytes = pim_head_bytes(&plan->stage[plan->stages - 1].partition[0]);
     plan->weight_bytes = cursor + plan->head_bytes;

@@ -111,6 +111,22 @@ static void reuse_weights(const struct pim_emitter *emitter, enum step step, uin
     product->right_total = whole.n;
 }
 
+/* Where attention has a stage of its own: it gets query, keys and values from where they are parked, and
+   leaves the context there. */
+static void park(const struct pim_emitter *emitter, enum step step, struct pim_product *product)
+{
+    if (emitter->part->work != PIM_ALLSPARK_PROJECTIONS)
+        return;
+    if (step == STEP_QUERY || step == STEP_KEY || step == STEP_VALUE)
+        product->output = pim_parked(emitter, step == STEP_QUERY ? 0u : step == STEP_KEY ? 1u : 2u);
+    if (step != STEP_PROJECTION)
+        return;
+    if (emitter->part->v == 1)
+        product->input = pim_parked(emitter, 0);
+    product->own_segment = emitter->place.column;
+    product->own = pim_parked(emitter, 0);
+}
+
 /* The product of a step with weights: that of a chunk of them. */
 static struct pim_product weighted(const struct pim_emitter *emitter, enum step step, uint32_t block,
                                    uint32_t index)
@@ -196,6 +212,7 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
     case STEPS:
         break;
     }
+    park(emitter, step, &product);
     product.output += chunk.first;
     product.residual = product.output;
     return product;
@@ -210,13 +227,14 @@ static struct pim_product attention(const struct pim_emitter *emitter, enum step
              keys = part->key_tokens;
     uint64_t p = pim_stage_tokens(part, emitter->place.row);
     uint64_t scores = space->scores + head * p * keys;
+    bool stripes = part->work == PIM_ALLSPARK_STRIPES;
     uint32_t heads = (uint32_t)pim_share(part->heads, part->v, emitter->place.column);
     if (step == STEP_SCORES)
         return (struct pim_product){.count = heads,
                                     .m = (uint32_t)p,
                                     .n = (uint32_t)keys,
                                     .k = (uint32_t)d,
-                                    .input = query(emitter) + head * d,
+                                    .input = (stripes ? pim_parked(emitter, 0) : query(emitter)) + head * d,
                                     .segments = 1,
                                     .input_stride = q,
                                     .operand = PIM_OPERAND_COLUMNS,
@@ -225,20 +243,22 @@ static struct pim_product attention(const struct pim_emitter *emitter, enum step
                                     .output = scores,
                                     .output_stride = keys,
                                     .operation = PIM_VECTOR_SOFTMAX};
-    return (struct pim_product){.count = heads,
-                                .m = (uint32_t)p,
-                                .n = (uint32_t)d,
-                                .k = (uint32_t)keys,
-                                .input = scores,
-                                .segments = 1,
-                                .input_stride = keys,
-                                .operand = PIM_OPERAND_ROWS,
-                                .right = space->values + head * d,
-                                .right_stride = q,
-                                .output =
-                                    pim_own_piece(emitter, space->gathered, p, part->channels) + head * d,
-                                .output_stride = q,
-                                .operation = PIM_VECTOR_COPY};
+    return (struct pim_product){
+        .count = heads,
+        .m = (uint32_t)p,
+        .n = (uint32_t)d,
+        .k = (uint32_t)keys,
+        .input = scores,
+        .segments = 1,
+        .input_stride = keys,
+        .operand = PIM_OPERAND_ROWS,
+        .right = space->values + head * d,
+        .right_stride = q,
+        .output =
+            (stripes ? pim_parked(emitter, 0) : pim_own_piece(emitter, space->gathered, p, part->channels)) +
+            head * d,
+        .output_stride = q,
+        .operation = PIM_VECTOR_COPY};
 }
 
 static void emit_products(struct pim_emitter *emitter, enum step step, uint32_t block, uint32_t chunk)
@@ -319,9 +339,11 @@ static bool row_input(const struct pim_emitter *emitter, enum step step, struct 
     const struct pim_workspace *space = &emitter->workspace;
     uint64_t keys = pim_stage_keys(part, emitter->place.row), channels = part->channels;
     *pieces = (struct pim_row_pieces){.rows = pim_stage_tokens(part, emitter->place.row)};
-    if (step == STEP_QUERY || step == STEP_PROJECTION || step == STEP_EXPAND)
+    if (step == STEP_QUERY || step == STEP_PROJECTION || step == STEP_EXPAND) {
         *pieces = (struct pim_row_pieces){.base = space->gathered, .rows = pieces->rows, .total = channels};
-    else if (step == STEP_CONTRACT)
+        if (step == STEP_PROJECTION && part->work == PIM_ALLSPARK_PROJECTIONS)
+            pieces->own = pim_parked(emitter, 0);
+    } else if (step == STEP_CONTRACT)
         *pieces = (struct pim_row_pieces){.base = space->hidden, .rows = pieces->rows, .total = part->hidden};
     else if (step == STEP_MERGE && !part->embeds)
         *pieces = (struct pim_row_pieces){.base = space->merged,
@@ -364,6 +386,8 @@ static void gather(struct pim_emitter *emitter, enum step step, uint32_t tag)
         pim_exchange_tokens(emitter, tag + emitter->part->v);
     if (row_input(emitter, step, &pieces))
         pim_gather_row(emitter, &pieces, tag);
+    if (emitter->part->work == PIM_ALLSPARK_STRIPES)
+        pim_stripes_unpark(emitter, step == STEP_CONTEXT);
     if (step == STEP_SCORES)
         pim_gather_column(emitter, emitter->workspace.keys, tag);
     if (step == STEP_CONTEXT)
@@ -469,6 +493,8 @@ static void estimate_image(struct pim_emitter *emitter, enum step step, uint32_t
             pim_estimate_ring(hardware, pim_column_bytes(emitter, NULL, 0), part->u);
         struct pim_product product = attention(emitter, step, 0);
         estimate_product(emitter, &product, phase);
+        if (part->work == PIM_ALLSPARK_STRIPES)
+            pim_stripes_estimate_unpark(emitter, phase);
     } else if (is_normalisation(step)) {
         estimate_normalisation(emitter, step, phase);
     } else if (step == STEP_POOL) {
@@ -538,6 +564,9 @@ static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum step st
 
 static bool step_exists(const struct pim_allspark_partition *part, enum step step, uint32_t block)
 {
+    bool attends = step == STEP_SCORES || step == STEP_CONTEXT;
+    if (part->work != PIM_ALLSPARK_BLOCK && attends != (part->work == PIM_ALLSPARK_STRIPES))
+        return false;
     if (step == STEP_REDUCTION_NORM)
         return pim_weight_exists(part, PIM_ALLSPARK_REDUCTION, block);
     if (step == STEP_POOL)
@@ -629,6 +658,15 @@ static void emit_blocks(struct pim_emitter *emitter, const struct pim_interactio
     }
 }
 
+void pim_emit_partitions(struct pim_emitter *emitter, uint32_t block, enum pim_emit_part only)
+{
+    /* Stripes work the middle of the block: their projections are emitted before and after them. */
+    unsigned first = only == PIM_EMIT_AFTER ? STEP_CONTEXT : 0,
+             end = only == PIM_EMIT_BEFORE ? STEP_SCORES : STEPS;
+    for (uint32_t i = 0; i < emitter->stage->partitions; i++)
+        emit_partition(emitter, i, block, NULL, first, end);
+}
+
 void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
 {
     const struct pim_allspark_stage *stage = &emitter->plan->stage[index];
@@ -640,7 +678,9 @@ void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
         return; /* written with its partner */
     pim_interaction_make(emitter, &interaction);
     pim_neighbours_make(emitter, &neighbours);
-    if (emitter->writer)
+    if (emitter->writer && stage->partition[0].work != PIM_ALLSPARK_BLOCK)
+        pim_stripes_emit(emitter, &interaction);
+    else if (emitter->writer)
         emit_blocks(emitter, &interaction, &neighbours);
     else
         pim_estimate_interaction(emitter, &interaction);

@@ -73,13 +73,14 @@ static enum pim_status read_stage(const struct pim_network *network, uint32_t in
 {
     const struct pim_transformer *transformer = network->transformer;
     uint32_t blocks = transformer->stage[index].blocks, last_kind = (blocks - 1) % 2;
-    enum pim_family family = transformer->family;
-    if (family == PIM_FAMILY_CSWIN)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "%s: the attention of the %s family is not mapped yet (stage %" PRIu32
-                        "): networks of the families swin, vit, pvt, twins and focal are",
-                        network->name, pim_family_name(family), index + 1);
-    if (family != PIM_FAMILY_TWINS || blocks == 1)
+    if (transformer->block[transformer->stage[index].first_block].attentions == 2) {
+        if (read_blocks(network, index, 0, 1, plan, error) != PIM_OK ||
+            read_blocks(network, index, 0, 1, plan, error) != PIM_OK)
+            return error->status;
+        pim_stripes_split(plan);
+        return PIM_OK;
+    }
+    if (transformer->family != PIM_FAMILY_TWINS || blocks == 1)
         return read_blocks(network, index, 0, 1, plan, error);
     if (read_blocks(network, index, 1 - last_kind, 2, plan, error) != PIM_OK ||
         read_blocks(network, index, last_kind, 2, plan, error) != PIM_OK)
@@ -164,6 +165,8 @@ void pim_allspark_plan_terminate(struct pim_allspark_plan *plan)
    reduction. */
 static uint64_t block_weights(const struct pim_allspark_partition *part)
 {
+    if (part->work == PIM_ALLSPARK_STRIPES)
+        return 0;
     uint64_t channels = part->channels;
     uint64_t reduction = part->reduction > 1 ? part->reduction * channels * channels : 0;
     uint64_t pooling = pim_stage_focuses(part) ? part->tokens : 0;
@@ -180,7 +183,11 @@ static uint64_t block_macs(const struct pim_allspark_partition *part)
     /* Focal: keys and values are worked where the tokens are, and for the pooled token */
     uint64_t worked = pim_stage_focuses(part) ? tokens + 1 : keys;
     uint64_t pooling = pim_stage_focuses(part) ? tokens * channels : 0;
-    return tokens * each_token + worked * each_key + 2 * tokens * keys * channels + pooling;
+    uint64_t attention = 2 * tokens * keys * channels;
+    if (part->work == PIM_ALLSPARK_STRIPES)
+        return attention;
+    return tokens * each_token + worked * each_key + (part->work == PIM_ALLSPARK_BLOCK ? attention : 0) +
+           pooling;
 }
 
 uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan)
@@ -212,7 +219,8 @@ uint64_t pim_allspark_omitted_macs(const struct pim_network *network)
     uint64_t macs = 0;
     for (uint32_t i = 0; i < network->graph.count; i++) {
         const struct pim_layer *layer = &network->graph.layers[i];
-        if (layer->operation == PIM_OPERATOR_CONVOLUTION && layer->role == PIM_ROLE_POSITION)
+        if (layer->operation == PIM_OPERATOR_CONVOLUTION &&
+            (layer->role == PIM_ROLE_POSITION || layer->role == PIM_ROLE_LOCAL_POSITION))
             macs += layer->macs;
     }
     return macs;

@@ -30,6 +30,13 @@ enum pim_status pim_allspark_placement(const struct pim_allspark_plan *plan, uin
             slot_of[0] = 0;
         return PIM_OK;
     }
+    if (plan->stage[stage].partition[0].work == PIM_ALLSPARK_PROJECTIONS) { /* rows of the map, in order */
+        uint32_t branches = plan->stage[stage].partition[0].branches;
+        *report = (struct pim_placement_report){.branches = branches};
+        for (uint32_t b = 0; slot_of && b < branches; b++)
+            slot_of[b] = b;
+        return PIM_OK;
+    }
     struct pim_placement_layer *layers = layers_of(&plan->stage[stage]);
     if (!layers)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the placement");

@@ -35,6 +35,8 @@ struct exact {
 struct node {
     uint32_t depth; /* stages that are planned */
     uint64_t cycles, memory, workspace;
+    uint32_t planned;                                                    /* a bit for each stage */
+    uint64_t lasting[PIM_SCHEDULE_STAGES], scratch[PIM_SCHEDULE_STAGES]; /* of those that are */
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -118,12 +120,24 @@ static int compare(const void *left, const void *right)
     return a->label < b->label ? -1 : a->label > b->label;
 }
 
-static struct node child_of(const struct node *node, const struct pim_label *label)
+static struct node child_of(const struct exact *exact, const struct node *node, const struct pim_label *label)
 {
-    return (struct node){.depth = node->depth + 1,
-                         .cycles = node->cycles + label->cycles,
-                         .memory = node->memory - label->weights,
-                         .workspace = larger(node->workspace, pim_label_workspace(label))};
+    const struct pim_schedule_stage *stages = exact->problem->stage;
+    uint32_t stage = exact->order[node->depth];
+    struct node child = *node;
+    child.depth++;
+    child.cycles += label->cycles;
+    child.memory -= label->weights;
+    child.workspace = larger(node->workspace, pim_label_workspace(label));
+    child.planned |= UINT32_C(1) << stage;
+    child.lasting[stage] = label->lasting;
+    child.scratch[stage] = label->scratch;
+    for (uint32_t s = 0; s + 1 < exact->problem->stages; s++)
+        if (stages[s].keeps > 0 && (child.planned >> s & 3) == 3)
+            child.workspace =
+                larger(child.workspace, pim_schedule_together(stages[s].keeps, child.lasting[s],
+                                                              child.lasting[s + 1], child.scratch[s + 1]));
+    return child;
 }
 
 static void take(struct exact *exact, const struct node *node)
@@ -147,7 +161,7 @@ static void visit(struct exact *exact, const struct node *node, const struct pim
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        struct node child = child_of(node, &labels->items[labels->complete[i]]);
+        struct node child = child_of(exact, node, &labels->items[labels->complete[i]]);
         uint32_t price;
         children[i] = (struct child){bound_of(exact, &child, &price), labels->complete[i]};
     }
@@ -155,7 +169,7 @@ static void visit(struct exact *exact, const struct node *node, const struct pim
     for (uint32_t i = 0; i < count && !exact->out_of_memory; i++) {
         if (children[i].bound > PIM_PRICE_SCALE * (int64_t)exact->limit)
             break;
-        struct node child = child_of(node, &labels->items[children[i].label]);
+        struct node child = child_of(exact, node, &labels->items[children[i].label]);
         memset(exact->taken[stage], 0, exact->problem->stage[stage].count * sizeof *exact->taken[stage]);
         pim_labels_layers(labels, &exact->view[stage], children[i].label, exact->taken[stage]);
         descend(exact, &child);
@@ -188,6 +202,7 @@ static void descend(struct exact *exact, const struct node *node)
                                                      exact->price[price] * (int64_t)node->memory,
                                            .memory = node->memory - others,
                                            .workspace = floor_of(exact, node),
+                                           .turns = pim_schedule_takes_turns(exact->problem, stage),
                                            .beam = exact->beam};
     struct pim_bounds bounds = {0};
     struct pim_labels labels = {0};

@@ -86,6 +86,7 @@ struct pim_label_limit {
     int64_t priced;     /* 256 * cycles + price * (weights + workspace), at most */
     uint64_t memory;    /* weights + workspace, at most */
     uint64_t workspace; /* that other stages need anyway */
+    bool turns;         /* the stage takes turns with another: what lasts counts by itself */
     uint32_t beam;      /* labels that are carried on, at most; 0: as many as can be managed */
 };
 

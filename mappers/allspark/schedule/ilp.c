@@ -69,6 +69,36 @@ static void counted_workspace(const struct pim_schedule_stage *stage, struct pim
     }
 }
 
+/* What lasts of a stage, `times` times, on the other side of a row; and the scratch of its candidate `k`,
+   UINT32_MAX: of none. */
+static void add_lasting(const struct pim_schedule_problem *problem, struct pim_ilp_model *model, uint32_t row,
+                        uint32_t s, int64_t times, uint32_t k)
+{
+    for (uint32_t i = 0; i < problem->stage[s].count; i++) {
+        const struct pim_schedule_candidate *candidate = &problem->stage[s].candidates[i];
+        int64_t scratch = i == k ? (int64_t)candidate->scratch_bytes : 0;
+        pim_mps_entry(&model->mps, row, model->first[s] + 2 * i, -times * (int64_t)candidate->layer_bytes);
+        pim_mps_entry(&model->mps, row, model->first[s] + 2 * i + 1,
+                      -times * (int64_t)candidate->once_bytes - scratch);
+    }
+}
+
+/* The workspace of stage `s` and the next, which take turns. */
+static void workspace_together(const struct pim_schedule_problem *problem, struct pim_ilp_model *model,
+                               uint32_t s, uint32_t workspace)
+{
+    uint32_t row = pim_mps_row(&model->mps, PIM_MPS_AT_LEAST, 0);
+    pim_mps_entry(&model->mps, row, workspace, 1);
+    add_lasting(problem, model, row, s, 1 + (int64_t)problem->stage[s].keeps, UINT32_MAX);
+    add_lasting(problem, model, row, s + 1, 2, UINT32_MAX);
+    for (uint32_t k = 0; k < problem->stage[s + 1].count; k++) {
+        row = pim_mps_row(&model->mps, PIM_MPS_AT_LEAST, 0);
+        pim_mps_entry(&model->mps, row, workspace, 1);
+        add_lasting(problem, model, row, s, 1, UINT32_MAX);
+        add_lasting(problem, model, row, s + 1, 1, k);
+    }
+}
+
 bool pim_ilp_counts(const struct pim_schedule_problem *problem, struct pim_ilp_model *model)
 {
     *model = (struct pim_ilp_model){.form = PIM_SCHEDULE_COUNTS};
@@ -79,6 +109,9 @@ bool pim_ilp_counts(const struct pim_schedule_problem *problem, struct pim_ilp_m
         counts_of_stage(&problem->stage[s], model, s, memory);
     for (uint32_t s = 0; s < problem->stages; s++)
         counted_workspace(&problem->stage[s], model, s, workspace);
+    for (uint32_t s = 0; s + 1 < problem->stages; s++)
+        if (problem->stage[s].keeps > 0)
+            workspace_together(problem, model, s, workspace);
     return !model->mps.out_of_memory;
 }
 

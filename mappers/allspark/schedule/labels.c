@@ -147,8 +147,10 @@ static int compare(const void *left, const void *right)
 }
 
 /* `a` is not above `b` in cycles: the order. */
-static bool beats(const struct sorted *a, const struct sorted *b, bool complete)
+static bool beats(const struct sorted *a, const struct sorted *b, bool complete, bool turns)
 {
+    if (complete && turns)
+        return a->weights <= b->weights && a->lasting <= b->lasting && a->scratch <= b->scratch;
     if (complete)
         return a->weights <= b->weights && a->lasting + a->scratch <= b->lasting + b->scratch;
     return a->covered >= b->covered && a->weights <= b->weights && a->lasting <= b->lasting &&
@@ -173,7 +175,7 @@ static uint32_t filter(struct search *search, uint32_t *indices, uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         bool beaten = false;
         for (uint32_t j = 0; j < kept && !beaten; j++)
-            beaten = beats(&sorted[j], &sorted[i], complete);
+            beaten = beats(&sorted[j], &sorted[i], complete, search->limit->turns);
         if (!beaten)
             sorted[kept++] = sorted[i];
     }

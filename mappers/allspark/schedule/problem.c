@@ -70,6 +70,7 @@ bool pim_schedule_cost_of_stage(const struct pim_schedule_stage *stage, const ui
         heads += (candidate->provides & PIM_SCHEDULE_HEAD) != 0;
     }
     cost->workspace = lasting + scratch;
+    cost->lasting = lasting;
     return covered >= stage->branches && total <= stage->branches && (needed & ~provided) == 0 && heads <= 1;
 }
 
@@ -77,13 +78,17 @@ bool pim_schedule_cost(const struct pim_schedule_problem *problem, uint32_t *con
                        struct pim_schedule_cost *cost)
 {
     *cost = (struct pim_schedule_cost){0};
-    for (uint32_t s = 0; s < problem->stages; s++) {
-        struct pim_schedule_cost part;
+    struct pim_schedule_cost part, before = {0};
+    for (uint32_t s = 0; s < problem->stages; s++, before = part) {
         if (!pim_schedule_cost_of_stage(&problem->stage[s], layers[s], &part))
             return false;
         cost->cycles += part.cycles;
         cost->weights += part.weights;
         cost->workspace = larger(cost->workspace, part.workspace);
+        if (s > 0 && problem->stage[s - 1].keeps > 0)
+            cost->workspace =
+                larger(cost->workspace, pim_schedule_together(problem->stage[s - 1].keeps, before.lasting,
+                                                              part.lasting, part.workspace - part.lasting));
     }
     return true;
 }

@@ -343,6 +343,86 @@ uint64_t **reference_twins(const struct reference_kind *windows, const struct re
     return ends ? x : y;
 }
 
+/* --- CSWin --- */
+
+/* The first half of the channels in stripes of `stripe` columns of the map, or the second in stripes of rows:
+   what reaches beyond the map, half of it in front, goes on at its other end. q, k, v, z: the map, row by
+   row. */
+static void attend_stripes(const struct pim_allspark_partition *rows, uint32_t stripe, bool vertical,
+                           uint64_t *const matrices[4])
+{
+    uint32_t side = rows->tokens, channels = rows->channels, lines = (side + stripe - 1) / stripe * stripe;
+    uint32_t front = (lines - side) / 2, tokens = stripe * side;
+    const struct pim_allspark_partition shape = {
+        .tokens = tokens, .key_tokens = tokens, .channels = channels, .head_channels = rows->head_channels};
+    size_t width = channels * sizeof(uint64_t);
+    for (uint32_t first = 0; first < lines; first += stripe) {
+        uint64_t *parts[4];
+        for (unsigned i = 0; i < 4; i++)
+            parts[i] = matrix(tokens, channels);
+        for (uint32_t t = 0; t < 4 * tokens; t++) {
+            uint32_t line = (first + t % tokens / side + side * stripe - front) % side, along = t % side;
+            size_t place = vertical ? along * side + line : line * side + along;
+            memcpy(parts[t / tokens] + (size_t)(t % tokens) * channels,
+                   matrices[t / tokens] + place * channels, width);
+        }
+        for (uint32_t head = vertical ? 0 : rows->heads / 2;
+             head < (vertical ? rows->heads / 2 : rows->heads); head++)
+            attend(parts[0], parts[1], parts[2], parts[3], &shape, head * rows->head_channels);
+        for (uint32_t t = 0; t < tokens; t++) {
+            uint32_t line = first + t / side - front, along = t % side; /* in front: wraps, beyond the map */
+            if (line < side)
+                memcpy(matrices[3] +
+                           (vertical ? along * side + line : line * side + along) * (size_t)channels,
+                       parts[3] + (size_t)t * channels, width);
+        }
+        for (unsigned i = 0; i < 4; i++)
+            free(parts[i]);
+    }
+}
+
+uint64_t **reference_cswin(const struct pim_allspark_partition *rows, uint32_t index, uint32_t stripe)
+{
+    uint32_t side = rows->tokens, c = rows->channels, all = side * side;
+    struct pim_allspark_partition row = *rows;
+    uint64_t **x = calloc(side, sizeof *x), *map = matrix(all, c);
+    if (!x)
+        abort();
+    for (uint32_t y = 0; y < side; y++)
+        x[y] = embed(&row, index, y);
+    for (struct block block = {&row, index, 0}; block.block < rows->blocks; block.block++) {
+        uint64_t *matrices[4], *normal = matrix(all, c);
+        for (uint32_t y = 0; y < side; y++)
+            memcpy(map + (size_t)y * side * c, x[y], (size_t)side * c * sizeof *map);
+        normalise(map, normal, all, c);
+        for (unsigned i = 0; i < 4; i++) {
+            static const enum pim_allspark_weight weights[] = {PIM_ALLSPARK_QUERY, PIM_ALLSPARK_KEY,
+                                                               PIM_ALLSPARK_VALUE};
+            matrices[i] = matrix(all, c);
+            if (i < 3)
+                multiply(&block, weights[i], normal, matrices[i], all, c, c);
+        }
+        attend_stripes(rows, stripe, true, matrices);
+        uint64_t *vertical = matrices[3];
+        matrices[3] = matrix(all, c);
+        attend_stripes(rows, stripe, false, matrices);
+        for (size_t i = 0; i < (size_t)all * c; i++)
+            if (i % c < c / 2)
+                matrices[3][i] = vertical[i];
+        free(vertical);
+        multiply(&block, PIM_ALLSPARK_PROJECTION, matrices[3], map, all, c, c);
+        for (uint32_t y = 0; y < side; y++) {
+            memcpy(x[y], map + (size_t)y * side * c, (size_t)side * c * sizeof *map);
+            feed_forward(&block, x[y]);
+        }
+        free(normal);
+        for (unsigned i = 0; i < 4; i++)
+            free(matrices[i]);
+    }
+    free(map);
+    return x;
+}
+
 void reference_head(const struct pim_allspark_partition *stage, uint32_t index, const uint64_t *token,
                     uint32_t classes, uint64_t *logits)
 {

@@ -38,6 +38,10 @@ struct reference_kind {
 uint64_t **reference_twins(const struct reference_kind *windows, const struct reference_kind *global,
                            const struct reference_map *map);
 
+/* The same for a stage of CSWin whose blocks attend in stripes: `index` is the stage of the plan with the
+   projections, whose branches are the rows of the map; of these. */
+uint64_t **reference_cswin(const struct pim_allspark_partition *rows, uint32_t index, uint32_t stripe);
+
 /* The classes from the one token that is classified. */
 void reference_head(const struct pim_allspark_partition *stage, uint32_t index, const uint64_t *token,
                     uint32_t classes, uint64_t *logits);

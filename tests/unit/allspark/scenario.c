@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 const char *const small_network_names[SMALL_DESCRIPTORS] = {
-    "swin",         "padded swin",  "vit",   "plain vit", "odd swin", "narrow swin", "pvt",
-    "few keys pvt", "shifted swin", "twins", "odd twins", "focal",    "near focal",  "far focal"};
+    "swin",      "padded swin",  "vit",          "plain vit", "odd swin",  "narrow swin",
+    "pvt",       "few keys pvt", "shifted swin", "twins",     "odd twins", "cswin",
+    "odd cswin", "focal",        "near focal",   "far focal"};
 
 /* What differs between the descriptors; all have patches of 4 x 4 pixels. */
 static const char *const descriptors[SMALL_DESCRIPTORS] = {
@@ -41,6 +42,10 @@ static const char *const descriptors[SMALL_DESCRIPTORS] = {
     "[2, 4]; window = 4; reduction = [3, 1]; classes = 4;",
     "name = \"odd-twins\"; family = \"twins\"; image = 52; blocks = [3, 1]; channels = [4, 8]; heads = [2, "
     "4]; window = 3; reduction = [4, 2]; classes = 3;",
+    "name = \"small-cswin\"; family = \"cswin\"; image = 32; blocks = [2, 1]; channels = [8, 12]; heads = "
+    "[4, 3]; stripe = [2, 4]; classes = 4;",
+    "name = \"odd-cswin\"; family = \"cswin\"; image = 40; blocks = [1, 2, 1]; channels = [6, 12, 8]; heads "
+    "= [6, 4, 2]; stripe = [4, 3, 1]; classes = 3;",
     "name = \"small-focal\"; family = \"focal\"; image = 40; blocks = [2, 1]; channels = [6, 9]; heads = [2, "
     "3]; window = 3; expand = 1; focal_window = [3, 1]; classes = 3;",
     "name = \"near-focal\"; family = \"focal\"; image = 16; blocks = [2, 1]; channels = [6, 8]; heads = "

@@ -165,7 +165,7 @@ static void place_pooling(struct stage_run *run, const struct standing *at)
 static void place_weights(void *context, const struct standing *standing)
 {
     struct stage_run *run = context;
-    if (standing->part->reuses)
+    if (standing->part->reuses || standing->part->work == PIM_ALLSPARK_STRIPES)
         return;
     if (run->plan->network->transformer->family == PIM_FAMILY_FOCAL)
         place_pooling(run, standing);
@@ -267,7 +267,9 @@ static void compute_reference(struct stage_run *run)
     const struct reference_map map = {attention->branches_y, attention->branches_x, view->window,
                                       view->height,          view->width,           view->reduction};
     uint32_t other = run->whole->partner;
-    if (transformer->family == PIM_FAMILY_FOCAL) {
+    if (stage->work == PIM_ALLSPARK_PROJECTIONS) {
+        run->expected = reference_cswin(stage, run->index, view->window);
+    } else if (transformer->family == PIM_FAMILY_FOCAL) {
         struct reference_map focal = map;
         uint32_t region = 0;
         while (region * region < attention->granularity_keys[0])
@@ -326,11 +328,16 @@ static void run_stage(struct machine *machine, const struct scenario *scenario, 
     if (stage->partner > index)
         return; /* the two kinds of blocks run together */
     bool last = index + 1 == plan->stages;
+    if (run.stage->work == PIM_ALLSPARK_STRIPES) { /* the features are with the partner */
+        run.index = stage->partner;
+        run.whole = &plan->stage[run.index];
+        run.stage = &run.whole->partition[0];
+    }
     if (last)
         each_standing(plan, index, place_head, &run);
     compute_reference(&run);
     machine_run(machine, stage->of);
-    each_standing(plan, index, compare_features, &run);
+    each_standing(plan, run.index, compare_features, &run);
     if (last) {
         machine_run(machine, UINT32_MAX);
         each_standing(plan, index, compare_logits, &run);
@@ -523,6 +530,33 @@ START_TEST(mixed_partitions_compute_the_network)
 }
 END_TEST
 
+/* Rows and stripes in several temporal layers with partitions of their own: what goes between them is kept
+   for all of them. */
+START_TEST(layers_of_stripes_compute_the_network)
+{
+    static const struct {
+        uint32_t width, height;
+        struct pim_allspark_layers list[3][3];
+    } cases[] = {{4,
+                  4,
+                  {{{.u = 2, .v = 2, .layers = 1}, {.u = 4, .v = 1}},
+                   {{.u = 4, .v = 2, .layers = 2}, {.u = 2, .v = 1}},
+                   {{.u = 3, .v = 2}}}},
+                 {2,
+                  2,
+                  {{{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 2}},
+                   {{.u = 2, .v = 2, .layers = 3}, {.u = 1, .v = 1, .layers = 1}, {.u = 1, .v = 2}},
+                   {{.u = 1, .v = 1}}}},
+                 {5, 3, {{{.u = 3, .v = 3}}, {{.u = 5, .v = 2}}, {{.u = 2, .v = 3}}}}};
+    const struct pim_estimate_hardware hardware = small_hardware(cases[_i].width, cases[_i].height);
+    struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 3, .chunks = 1};
+    for (uint32_t s = 0; s < 3; s++)
+        for (uint32_t i = 0; i < 3 && cases[_i].list[s][i].u > 0; i++)
+            options.list[s][options.lists[s]++] = cases[_i].list[s][i];
+    ck_assert(attempt(SMALL_CSWIN, &hardware, &options));
+}
+END_TEST
+
 /* Weights that go round in pieces. */
 START_TEST(chunks_compute_the_network)
 {
@@ -579,6 +613,7 @@ Suite *dataflow_suite(void)
     tcase_add_test(tests, stages_differ);
     tcase_add_loop_test(tests, far_regions_compute_the_network, 0, 5);
     tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, 9);
+    tcase_add_loop_test(tests, layers_of_stripes_compute_the_network, 0, 3);
     tcase_add_loop_test(tests, chunks_compute_the_network, 0, SMALL_NETWORKS);
     suite_add_tcase(suite, tests);
     return suite;

@@ -47,6 +47,8 @@ START_TEST(others_complete)
         {"twins-svt-s", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"twins-svt-s", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"twins-svt-b", NULL, {.scheme = PIM_ALLSPARK_PATCH}},
+        {"cswin-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+        {"cswin-t", "network.image=384", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"pvt-tiny", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
         {"pvt-tiny", "network.image=640", {.scheme = PIM_ALLSPARK_AUTOMATIC}},
         {"pvt-large", NULL, {.scheme = PIM_ALLSPARK_HEAD}},

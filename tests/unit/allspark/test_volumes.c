@@ -310,12 +310,18 @@ static void check_neighbours(const struct expectation *e)
     pim_dependency_graph_terminate(&graph);
 }
 
-/* The stage of the plan that has a block of a stage of the network, and the block's number in it. */
-static uint32_t plan_stage(const struct pim_allspark_plan *plan, uint32_t of, uint32_t *block)
+/* The stage of the plan that has a step of a block of a stage of the network, and the block's number in
+   it. */
+static uint32_t plan_stage(const struct pim_allspark_plan *plan, uint32_t of, const char *step,
+                           uint32_t *block)
 {
+    bool attends = strcmp(step, "scores") == 0 || strcmp(step, "context") == 0;
     for (uint32_t i = 0; i < plan->stages; i++) {
         const struct pim_allspark_stage *stage = &plan->stage[i];
         if (stage->of != of || *block % stage->block_step != stage->first_block)
+            continue;
+        if (stage->partition[0].work != PIM_ALLSPARK_BLOCK &&
+            attends != (stage->partition[0].work == PIM_ALLSPARK_STRIPES))
             continue;
         *block /= stage->block_step;
         return i;
@@ -349,7 +355,7 @@ static void check_volumes(const struct scenario *scenario)
         if (sscanf(description->name, "stage%" SCNu32 "/block%" SCNu32 "/layer%" SCNu32 "/%23s", &e.index,
                    &e.block, &e.layer, e.step) != 4)
             continue;
-        e.index = plan_stage(&scenario->plan, e.index - 1, &e.block);
+        e.index = plan_stage(&scenario->plan, e.index - 1, e.step, &e.block);
         e.stage = partition_of(&scenario->plan.stage[e.index], &e.layer);
         stepped++;
         if (strcmp(e.step, "neighbours") == 0)

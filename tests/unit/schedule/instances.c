@@ -76,6 +76,11 @@ void random_problem(struct pim_random *random, bool plain, struct pim_schedule_p
     literal->memory = counts->memory = pim_random_between(random, 10, 110);
     for (uint32_t s = 0; s < counts->stages; s++)
         random_stage(random, plain, s + 1 == counts->stages, &literal->stage[s], &counts->stage[s]);
+    if (plain || counts->stages == 1 || pim_random_below(random, 2) == 0)
+        return;
+    counts->stage[pim_random_below(random, counts->stages - 1)].keeps =
+        (uint32_t)pim_random_between(random, 1, 2);
+    counts->memory += 40;
 }
 
 /* --- the oracle --- */
@@ -90,7 +95,7 @@ static void note(struct plans *plans, const struct pim_schedule_cost *cost)
 {
     for (uint32_t i = 0; i < plans->count; i++)
         if (plans->items[i].cycles <= cost->cycles && plans->items[i].weights <= cost->weights &&
-            plans->items[i].workspace <= cost->workspace)
+            plans->items[i].workspace <= cost->workspace && plans->items[i].lasting == cost->lasting)
             return;
     if (plans->count == plans->capacity) {
         plans->capacity = 2 * plans->capacity + 16;
@@ -124,8 +129,19 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* What two stages that take turns need while the second works, and while things go over. */
+static uint64_t both(uint32_t keeps, const struct pim_schedule_cost *first,
+                     const struct pim_schedule_cost *second)
+{
+    if (keeps == 0)
+        return 0;
+    return larger(first->lasting + second->workspace, (1 + keeps) * first->lasting + 2 * second->lasting);
+}
+
+/* `before`: the plan of the stage before. */
 static void combine(const struct pim_schedule_problem *problem, const struct plans *plans, uint32_t stage,
-                    struct pim_schedule_cost sum, uint64_t *cycles, uint64_t *memory)
+                    struct pim_schedule_cost sum, const struct pim_schedule_cost *before, uint64_t *cycles,
+                    uint64_t *memory)
 {
     if (stage == problem->stages) {
         uint64_t bytes = sum.weights + sum.workspace;
@@ -136,10 +152,13 @@ static void combine(const struct pim_schedule_problem *problem, const struct pla
     }
     for (uint32_t i = 0; i < plans[stage].count; i++) {
         const struct pim_schedule_cost *plan = &plans[stage].items[i];
-        combine(problem, plans, stage + 1,
-                (struct pim_schedule_cost){sum.cycles + plan->cycles, sum.weights + plan->weights,
-                                           larger(sum.workspace, plan->workspace)},
-                cycles, memory);
+        uint64_t together = stage > 0 ? both(problem->stage[stage - 1].keeps, before, plan) : 0;
+        combine(
+            problem, plans, stage + 1,
+            (struct pim_schedule_cost){.cycles = sum.cycles + plan->cycles,
+                                       .weights = sum.weights + plan->weights,
+                                       .workspace = larger(sum.workspace, larger(plan->workspace, together))},
+            plan, cycles, memory);
     }
 }
 
@@ -152,7 +171,7 @@ static void try_all(const struct pim_schedule_problem *problem, uint64_t *cycles
         ck_assert_uint_le(problem->stage[s].count, MOST_CANDIDATES);
         try_layers(&problem->stage[s], 0, 0, layers, &plans[s]);
     }
-    combine(problem, plans, 0, (struct pim_schedule_cost){0}, cycles, memory);
+    combine(problem, plans, 0, (struct pim_schedule_cost){0}, NULL, cycles, memory);
     for (uint32_t s = 0; s < problem->stages; s++)
         free(plans[s].items);
 }
