@@ -4,10 +4,10 @@
  * Such a stage of the network is two stages of the plan. The first, `projections`, works everything that
  * treats tokens one by one (normalisations, query, key, value, projection, feed-forward), and keeps the
  * residual stream. Tokens do not meet there, so its branches need not be stripes: they are the rows of the
- * map, which always divide it. The second, `stripes`, works scores and context. Its branches are all stripes, the
- * vertical ones with the first half of the heads, then the horizontal ones with the second half; as maps are
- * square, all of them are alike. Query, keys and values go from the first to the second, the context comes
- * back.
+ * map, which always divide it. The second, `stripes`, works scores and context. Its branches are all stripes,
+ * the vertical ones with the first half of the heads, then the horizontal ones with the second half; as maps
+ * are square, all of them are alike. Query, keys and values go from the first to the second, the context
+ * comes back.
  *
  * Invariants:
  *  1. Both stages have workspaces of their own at the same time: that of the stripes lies behind what the
