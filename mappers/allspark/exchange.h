@@ -70,11 +70,11 @@ enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
 void pim_exchange_terminate(struct pim_exchange *exchange);
 
 /*
- * The parts of pim_exchange_make, for exchanges that give other things than features (focal.c, stripes.c). Seats
- * of all branches of a stage, behind those that are there: first_seat[b] is the first of branch b, of branches +
- * 1; leaving and arriving are to be set. A move, in the order in which neighbours may join. A token: what seat
- * `to` gets in its token `token`, from token `source` of the seats first .. first + count - 1 of one branch. The
- * end: messages and their order. False when memory is out.
+ * The parts of pim_exchange_make, for exchanges that give other things than features (focal.c, stripes.c).
+ * Seats of all branches of a stage, behind those that are there: first_seat[b] is the first of branch b, of
+ * branches + 1; leaving and arriving are to be set. A move, in the order in which neighbours may join. A
+ * token: what seat `to` gets in its token `token`, from token `source` of the seats first .. first + count -
+ * 1 of one branch. The end: messages and their order. False when memory is out.
  */
 bool pim_exchange_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
                         struct pim_exchange *exchange, uint32_t *first_seat);
