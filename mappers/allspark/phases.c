@@ -10,6 +10,7 @@
 #include "mappers/allspark/focal.h"
 #include "mappers/allspark/interaction.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -48,6 +49,12 @@ static const enum pim_allspark_weight step_weights[STEPS] = {
     STEP_MAP(X)
 #undef X
 };
+
+static enum pim_allspark_weight weight_of(enum step step)
+{
+    assert((unsigned)step < STEPS);
+    return step_weights[step];
+}
 
 /* --- products of a step --- */
 
@@ -107,7 +114,7 @@ static void reuse_weights(const struct pim_emitter *emitter, enum step step, uin
     product->operand = PIM_OPERAND_BLOCKS;
     product->right = whole.right;
     product->right_block = tiling.n;
-    product->right_first = outputs_before(emitter->part, step_weights[step], emitter->place.column);
+    product->right_first = outputs_before(emitter->part, weight_of(step), emitter->place.column);
     product->right_total = whole.n;
 }
 
@@ -134,8 +141,8 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
     const struct pim_allspark_partition *part = emitter->part;
     const struct pim_workspace *space = &emitter->workspace;
     uint64_t q = pim_stage_channels(part, emitter->place.column);
-    struct pim_weight_shape shape = pim_weight_shape(part, step_weights[step], emitter->place.column);
-    struct pim_chunk chunk = pim_chunk(part, block, step_weights[step], emitter->place.column, index);
+    struct pim_weight_shape shape = pim_weight_shape(part, weight_of(step), emitter->place.column);
+    struct pim_chunk chunk = pim_chunk(part, block, weight_of(step), emitter->place.column, index);
     struct pim_product product = {.m = pim_stage_tokens(part, emitter->place.row),
                                   .count = 1,
                                   .tile_rows = pim_stage_tokens(part, 0),
@@ -367,15 +374,10 @@ static bool is_normalisation(enum step step)
     return step == STEP_NORM1 || step == STEP_NORM2 || step == STEP_REDUCTION_NORM;
 }
 
-static bool has_weights(enum step step)
-{
-    return step_weights[step] != PIM_ALLSPARK_WEIGHTS;
-}
-
 /* Chunks of a step's weights; 1 for a step without. */
 static uint32_t chunks_of(const struct pim_allspark_partition *part, enum step step, uint32_t column)
 {
-    return has_weights(step) ? pim_chunk_count(part, step_weights[step], column) : 1;
+    return weight_of(step) != PIM_ALLSPARK_WEIGHTS ? pim_chunk_count(part, weight_of(step), column) : 1;
 }
 
 /* What goes round before the products of a step: between rows, within the row, or within the column. */
@@ -422,14 +424,14 @@ static uint32_t weight_tags(const struct pim_allspark_partition *part, enum step
 static void emit_step(struct pim_emitter *emitter, enum step step, uint32_t block, uint32_t tag)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    bool shares = has_weights(step) && part->ring > 1 && !part->reuses;
+    bool shares = weight_of(step) != PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses;
     uint32_t column = emitter->place.column, chunks = chunks_of(part, step, column);
     uint32_t images = tag + weight_tags(part, step);
     for (uint32_t i = 0; i < chunks; i++) {
         if (i > 0)
             pim_emit_join(emitter); /* the weights before are no longer needed */
         if (shares) {
-            struct pim_chunk chunk = pim_chunk(part, block, step_weights[step], column, i);
+            struct pim_chunk chunk = pim_chunk(part, block, weight_of(step), column, i);
             pim_share_weights(emitter, &chunk, tag + i * part->ring);
         }
         if (!emitter->place.active)
@@ -512,12 +514,12 @@ static uint64_t estimate_sharing(const struct pim_emitter *emitter, const struct
                                  enum step step)
 {
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    if (!has_weights(step) || part->reuses || part->ring < 2)
+    if (weight_of(step) == PIM_ALLSPARK_WEIGHTS || part->reuses || part->ring < 2)
         return 0;
     /* All chunks but the last are as wide as the first. */
     uint32_t last = chunks_of(part, step, 0) - 1;
-    uint64_t first = pim_chunk(part, 0, step_weights[step], 0, 0).bytes,
-             rest = pim_chunk(part, 0, step_weights[step], 0, last).bytes;
+    uint64_t first = pim_chunk(part, 0, weight_of(step), 0, 0).bytes,
+             rest = pim_chunk(part, 0, weight_of(step), 0, last).bytes;
     return last * pim_estimate_ring(hardware, pim_share(first, part->ring, 0), part->ring) +
            pim_estimate_ring(hardware, pim_share(rest, part->ring, 0), part->ring);
 }
@@ -571,7 +573,7 @@ static bool step_exists(const struct pim_allspark_partition *part, enum step ste
         return pim_weight_exists(part, PIM_ALLSPARK_REDUCTION, block);
     if (step == STEP_POOL)
         return pim_weight_exists(part, PIM_ALLSPARK_POOL, block);
-    return step_weights[step] == PIM_ALLSPARK_WEIGHTS || pim_weight_exists(part, step_weights[step], block);
+    return weight_of(step) == PIM_ALLSPARK_WEIGHTS || pim_weight_exists(part, weight_of(step), block);
 }
 
 /* The steps from `first` to the one before `end`. */

@@ -74,9 +74,9 @@ static enum pim_status read_stage(const struct pim_network *network, uint32_t in
     const struct pim_transformer *transformer = network->transformer;
     uint32_t blocks = transformer->stage[index].blocks, last_kind = (blocks - 1) % 2;
     if (transformer->block[transformer->stage[index].first_block].attentions == 2) {
-        if (read_blocks(network, index, 0, 1, plan, error) != PIM_OK ||
-            read_blocks(network, index, 0, 1, plan, error) != PIM_OK)
-            return error->status;
+        for (unsigned half = 0; half < 2; half++) /* projections and stripes have the same blocks */
+            if (read_blocks(network, index, 0, 1, plan, error) != PIM_OK)
+                return error->status;
         pim_stripes_split(plan);
         return PIM_OK;
     }

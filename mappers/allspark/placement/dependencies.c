@@ -43,6 +43,7 @@ static void add(struct builder *b, uint32_t branch, uint32_t tokens)
 
 static uint32_t wrapped(uint32_t index, int64_t by, uint32_t extent)
 {
+    assert(extent > 0);
     int64_t moved = ((int64_t)index + by) % (int64_t)extent;
     return (uint32_t)(moved < 0 ? moved + (int64_t)extent : moved);
 }

@@ -4,6 +4,8 @@
 
 #include "mappers/allspark/schedule/schedule.h"
 
+#include <assert.h>
+
 enum { PIM_PRICE_SCALE = 256 }; /* priced costs are in 1/256 cycles */
 
 /* Nothing costs more; sums of a few do not overflow. */
@@ -56,6 +58,7 @@ void pim_bounds_terminate(struct pim_bounds *bounds);
 static inline int64_t pim_bounds_rest(const struct pim_bounds *bounds, uint32_t position, uint32_t flags,
                                       uint32_t branches)
 {
+    assert(bounds->table);
     return bounds
         ->table[((uint64_t)position * PIM_SCHEDULE_FLAGS + flags) * (bounds->branches + 1) + branches];
 }

@@ -9,6 +9,7 @@
  */
 #include "mappers/allspark/schedule/exact.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { MOST_ACTIVE = 40000 }; /* labels that are carried on from a candidate to the next */
@@ -223,6 +224,7 @@ static void cut(struct search *search, struct active *active, uint32_t position,
 static void advance(struct search *search, uint32_t position, struct active *active, struct active *next)
 {
     next->count = 0;
+    assert(active->count == 0 || active->items);
     for (uint32_t i = 0; i < active->count && !search->out_of_memory; i++) {
         if (within(search, &search->labels->items[active->items[i]], position + 1) &&
             !push(search, &next->items, &next->count, &next->capacity, active->items[i]))

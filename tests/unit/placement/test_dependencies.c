@@ -36,7 +36,7 @@ START_TEST(graphs_are_symmetric)
         for (uint32_t i = 0; i < block->attentions; i++)
             branches += block->attention[i].branches;
         ck_assert_uint_eq(graph.branches, branches);
-        uint32_t *seen = calloc(branches, sizeof *seen);
+        uint32_t *seen = calloc((size_t)branches + 1, sizeof *seen);
         ck_assert_ptr_nonnull(seen);
         for (uint32_t b = 0; b < branches; b++)
             for (uint32_t e = graph.first[b]; e < graph.first[b + 1]; e++) {

@@ -1,6 +1,7 @@
 /* The exact method against trying everything. */
 #include "tests/unit/schedule/instances.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { INSTANCES = 600 };
@@ -13,7 +14,7 @@ START_TEST(exact_is_the_optimum)
     struct pim_random random;
     uint32_t solved = 0, refused = 0;
     pim_random_initialize(&random, seed + (uint64_t)_i);
-    printf("seed %llu\n", (unsigned long long)(seed + (uint64_t)_i));
+    printf("seed %" PRIu64 "\n", seed + (uint64_t)_i);
     for (unsigned i = 0; i < INSTANCES; i++) {
         struct pim_schedule_problem literal, problem;
         struct pim_schedule_solution solution;
