@@ -152,6 +152,11 @@ static void convert_all(struct pim_onnx_importer *i)
             pim_onnx_convert(i);
     }
     i->node = NULL;
+    for (uint32_t v = 0; v < i->values && i->status == PIM_OK; v++)
+        if (i->value[v].output && i->value[v].kind == PIM_ONNX_ABSENT)
+            pim_onnx_fail(
+                i, "output \"%s\" of the network is a second output of its node, which pimsim does not make",
+                i->value[v].name);
     /* An output that is an input or a constant is a layer, too. */
     for (uint32_t v = 0; v < i->values && i->status == PIM_OK; v++)
         if (i->value[v].output && i->network->graph.count == 0)

@@ -39,6 +39,13 @@ START_TEST(graphs)
     model_refused(&m, "output \"y\" of the network is made by no node");
 
     m = begin();
+    model_weights(&m, "c", INTS(8));
+    model_node(&m, "LayerNormalization", "p", "x c", "y mean");
+    model_output(&m, "y");
+    model_output(&m, "mean");
+    model_refused(&m, "output \"mean\" of the network is a second output");
+
+    m = begin();
     m.opset = 6;
     model_node(&m, "Relu", "p", "x", "y");
     model_output(&m, "y");
