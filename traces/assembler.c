@@ -323,6 +323,28 @@ static enum pim_status take_unit(struct assembler *self, struct pim_error *error
     return need_end(self, error);
 }
 
+/* Of the unit that is open; `rows=…` and so on. */
+static enum pim_status take_array_group(struct assembler *self, struct pim_error *error)
+{
+    static const char *const names[] = {"layer",  "arrays",  "row",   "rows",
+                                        "column", "columns", "folds", "fold_stride"};
+    uint64_t layer = 0, arrays = 1, row = 0, rows = 0, column = 0, columns = 0, folds = 1, fold_stride = 0;
+    uint64_t *const values[] = {&layer, &arrays, &row, &rows, &column, &columns, &folds, &fold_stride};
+    if (self->unit == PIM_ALL_UNITS)
+        return pim_lexer_fail(&self->lexer, 1, error, "'.unit' must stand before '.array_group'");
+    TRY(take_pairs(self, names, values, 8, UINT32_MAX, error));
+    const struct pim_trace_array_group group = {.layer = (uint32_t)layer,
+                                                .arrays = (uint32_t)arrays,
+                                                .row = (uint32_t)row,
+                                                .rows = (uint32_t)rows,
+                                                .column = (uint32_t)column,
+                                                .columns = (uint32_t)columns,
+                                                .folds = (uint32_t)folds,
+                                                .fold_stride = (uint32_t)fold_stride};
+    enum pim_status status = pim_trace_writer_array_group(self->writer, self->unit, &group, error);
+    return status == PIM_BAD_INPUT ? fail_at_line(self, self->lexer.line, error) : status;
+}
+
 static enum pim_status take_version(struct assembler *self, struct pim_error *error)
 {
     unsigned column = self->lexer.token.column;
@@ -339,7 +361,7 @@ static enum pim_status take_directive(struct assembler *self, struct pim_error *
 {
     static const char *const names[] = {".version",       ".family", ".network", ".mapping",
                                         ".configuration", ".array",  ".counts",  ".phase",
-                                        ".router",        ".serve",  ".unit"};
+                                        ".router",        ".serve",  ".unit",    ".array_group"};
     enum {
         VERSION,
         FAMILY,
@@ -352,6 +374,7 @@ static enum pim_status take_directive(struct assembler *self, struct pim_error *
         ROUTER,
         SERVE,
         UNIT,
+        ARRAY_GROUP,
         DIRECTIVES
     };
     unsigned found = 0;
@@ -376,6 +399,8 @@ static enum pim_status take_directive(struct assembler *self, struct pim_error *
         return take_phase(self, error);
     if (found == ROUTER)
         return take_router(self, error);
+    if (found == ARRAY_GROUP)
+        return take_array_group(self, error);
     return found == SERVE ? take_serve(self, error) : take_unit(self, error);
 }
 

@@ -2,6 +2,7 @@
 #include "traces/check.h"
 
 #include "traces/check_internal.h"
+#include "traces/check_local.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -43,6 +44,50 @@ bool pim_check_lacks_space(const struct pim_check *check, const struct pim_check
     uint64_t takes = pim_check_takes(check, instruction, buffer),
              capacity = check->limits.buffer_bytes[buffer];
     return takes != 0 && capacity != 0 && takes > capacity - unit->held[buffer];
+}
+
+static struct pim_check_span span_of(const struct pim_local_pieces *pieces)
+{
+    /* pim_check_local refused what ends beyond 2^32 */
+    return (struct pim_check_span){(uint32_t)pieces->address, (uint32_t)pim_local_end(pieces)};
+}
+
+static void fill_spans(struct pim_check_slot *slot)
+{
+    struct pim_local_access access;
+    pim_local_access_of(&slot->instruction, &access);
+    for (int i = 0; i < PIM_LOCAL_READS; i++)
+        slot->span[i] = span_of(&access.read[i]);
+    slot->span[PIM_LOCAL_READS] = span_of(&access.write);
+}
+
+static bool meet(struct pim_check_span a, struct pim_check_span b)
+{
+    return a.first < b.end && b.first < a.end;
+}
+
+/* Whether two instructions touch the same bytes, and one of them writes. */
+static bool conflict(const struct pim_check_slot *a, const struct pim_check_slot *b)
+{
+    const struct pim_check_span a_writes = a->span[PIM_LOCAL_READS], b_writes = b->span[PIM_LOCAL_READS];
+    bool any = meet(a_writes, b_writes);
+    for (int i = 0; i < PIM_LOCAL_READS; i++)
+        any = any || meet(a_writes, b->span[i]) || meet(a->span[i], b_writes);
+    return any;
+}
+
+uint64_t pim_check_hazard(const struct pim_check_unit *unit, uint64_t fetch, uint64_t from)
+{
+    const struct pim_check_slot *own = pim_check_slot(unit, fetch);
+    for (uint64_t other = from > unit->oldest ? from : unit->oldest; other < fetch; other++)
+        if (!pim_check_slot(unit, other)->done && conflict(own, pim_check_slot(unit, other)))
+            return other;
+    return PIM_NO_FETCH;
+}
+
+static bool is_core(const struct pim_check *check)
+{
+    return check->limits.kind == PIM_CHECK_CORES;
 }
 
 static void list_unit(struct pim_check *check, uint32_t unit)
@@ -97,10 +142,16 @@ static void raise_to(uint64_t sums[PIM_BUFFERS], const uint64_t other[PIM_BUFFER
             sums[buffer] = other[buffer];
 }
 
+/* Units of the right kind; for nodes, addresses in their memory. */
 static enum pim_status check_memory(const struct pim_check *check, const struct pim_instruction *instruction,
                                     struct pim_error *error)
 {
     uint64_t end = 0;
+    if (is_core(check))
+        return PIM_OK; /* pim_check_local was there before */
+    enum pim_status status = pim_check_kind_of(instruction, PIM_CHECK_NODES, error);
+    if (status != PIM_OK)
+        return status;
     if (instruction->opcode == PIM_OP_LOAD || instruction->opcode == PIM_OP_STORE)
         end = instruction->u.memory.address +
               (uint64_t)instruction->u.memory.stride * (instruction->u.memory.count - 1) +
@@ -222,8 +273,11 @@ static enum pim_status take_next(struct pim_check *check, uint32_t unit, struct 
     *pim_check_slot(self, self->fetched) = (struct pim_check_slot){.instruction = *instruction,
                                                                    .stored = stored,
                                                                    .next = PIM_NO_FETCH,
+                                                                   .clear = self->oldest,
                                                                    .started = control,
                                                                    .done = control};
+    if (is_core(check))
+        fill_spans(pim_check_slot(self, self->fetched));
     if (control) {
         pass_join(self, sure);
         self->oldest = self->issued = self->fetched + 1;
@@ -346,6 +400,16 @@ static enum pim_status run_send(struct pim_check *check, uint32_t unit, bool *mo
     return PIM_OK;
 }
 
+/* Cores: whether the local memory lets an instruction start. What was passed once is never looked at again.
+ */
+static bool is_clear(struct pim_check_unit *self, uint64_t fetch)
+{
+    struct pim_check_slot *slot = pim_check_slot(self, fetch);
+    uint64_t hazard = pim_check_hazard(self, fetch, slot->clear);
+    slot->clear = hazard == PIM_NO_FETCH ? fetch : hazard;
+    return hazard == PIM_NO_FETCH;
+}
+
 static enum pim_status run_engine(struct pim_check *check, uint32_t unit, enum pim_engine engine, bool *moved,
                                   struct pim_error *error)
 {
@@ -353,7 +417,8 @@ static enum pim_status run_engine(struct pim_check *check, uint32_t unit, enum p
     uint64_t head = self->queue[engine].head;
     *moved = false;
     if (head == PIM_NO_FETCH || pim_check_blocker(self, head) != PIM_NO_FETCH ||
-        (check->limits.in_order && head != self->issued))
+        (check->limits.in_order && head != (is_core(check) ? self->oldest : self->issued)) ||
+        (is_core(check) && !is_clear(self, head)))
         return PIM_OK;
     if (engine == PIM_ENGINE_SEND)
         return run_send(check, unit, moved, error);
@@ -372,6 +437,8 @@ static enum pim_status run_unit(struct pim_check *check, uint32_t unit, struct p
             if (status != PIM_OK)
                 return status;
             any = any || moved;
+            if (moved && is_core(check))
+                break; /* few in flight: each is held against those before it */
         }
         for (int engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
             do {
@@ -422,6 +489,10 @@ static enum pim_status set_limits(struct pim_check *check, const struct pim_chec
                                   struct pim_error *error)
 {
     check->limits = *limits;
+    enum pim_status status = pim_check_find_kind(check->trace, limits, &check->limits.kind, error);
+    if (status != PIM_OK)
+        return status;
+    check->result->kind = check->limits.kind;
     if (limits->window > PIM_CHECK_WINDOW_MOST)
         return pim_fail(error, PIM_BAD_INPUT, "the window is %" PRIu32 " instructions: allowed are 1 to %d",
                         limits->window, PIM_CHECK_WINDOW_MOST);
@@ -433,7 +504,7 @@ static enum pim_status set_limits(struct pim_check *check, const struct pim_chec
                         limits->accumulator_bits);
     if (limits->window == 0)
         check->limits.window = PIM_CHECK_WINDOW_MOST;
-    if (limits->posted_receives == 0)
+    if (limits->posted_receives == 0 || is_core(check))
         check->limits.posted_receives = 1;
     return PIM_OK;
 }
@@ -444,6 +515,8 @@ enum pim_status pim_trace_check(const struct pim_trace *trace, const struct pim_
     struct pim_check check = {.trace = trace, .units = pim_trace_description(trace)->units, .result = result};
     memset(result, 0, sizeof *result);
     enum pim_status status = set_limits(&check, limits, error);
+    if (status == PIM_OK && is_core(&check))
+        status = pim_check_local(trace, &check.limits, result, error);
     if (status != PIM_OK)
         return status;
     check.unit = calloc(check.units, sizeof *check.unit);

@@ -6,17 +6,26 @@
 #define PIMSIM_TRACES_CHECK_INTERNAL_H
 
 #include "traces/check.h"
+#include "traces/local.h"
 
 #include <stdbool.h>
 
 #define PIM_NO_FETCH UINT64_MAX
+
+/* Bytes of the local memory from `first` to before `end`; the last of an instruction is what it writes. */
+struct pim_check_span {
+    uint32_t first, end;
+};
+enum { PIM_CHECK_SPANS = PIM_LOCAL_READS + 1 };
 
 /* An instruction that was fetched: from the oldest that is not complete on. */
 struct pim_check_slot {
     struct pim_instruction instruction;
     uint64_t stored; /* its index in the program */
     uint64_t next;   /* fetch of the next in the queue of its engine, or PIM_NO_FETCH */
-    bool started;    /* a receive: it is open */
+    struct pim_check_span span[PIM_CHECK_SPANS]; /* of a core */
+    uint64_t clear; /* of a core: nothing before this fetch that is still in flight touches the same bytes */
+    bool started;   /* a receive: it is open */
     bool done;
 };
 
@@ -39,7 +48,7 @@ struct pim_check_unit {
     bool listed;      /* waits in the list of units that may be able to go on */
     uint64_t fetched; /* so far */
     uint64_t oldest;  /* everything before it is complete */
-    uint64_t issued;  /* in_order: everything before it has started */
+    uint64_t issued;  /* in_order: everything before it has started (cores use `oldest`) */
     struct pim_check_queue queue[PIM_ENGINE_CONTROL];
     struct pim_check_slot *slot; /* a ring: fetch f lies at f mod capacity */
     uint32_t slot_capacity;
@@ -54,7 +63,7 @@ struct pim_check_unit {
 
 struct pim_check {
     const struct pim_trace *trace;
-    struct pim_check_limits limits; /* without the zeros that stand for something else */
+    struct pim_check_limits limits; /* without the zeros that stand for something else, kind included */
     struct pim_check_unit *unit;
     uint32_t units;
     uint32_t *list; /* of units that may be able to go on */
@@ -82,6 +91,10 @@ static inline uint64_t pim_check_blocker(const struct pim_check_unit *unit, uint
             return fetch - instruction->dependency[i];
     return PIM_NO_FETCH;
 }
+
+/* Cores: the first instruction in flight before `fetch`, not complete, that touches the same bytes of the
+ * local memory, from fetch `from` on; PIM_NO_FETCH when there is none. */
+uint64_t pim_check_hazard(const struct pim_check_unit *unit, uint64_t fetch, uint64_t from);
 
 /* Whether the other end of a message is the one this instruction meets: `unit` sends to or receives from the
  * unit of `other`. */

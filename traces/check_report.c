@@ -148,6 +148,8 @@ static struct waiting explain(const struct pim_check *check, struct waiting who,
     const struct pim_check_slot *slot = pim_check_slot(unit, who.fetch);
     enum pim_engine engine = pim_opcode_engine(slot->instruction.opcode);
     uint64_t head = unit->queue[engine].head, blocker = pim_check_blocker(unit, who.fetch);
+    const bool cores = check->limits.kind == PIM_CHECK_CORES;
+    const uint64_t hazard = cores ? pim_check_hazard(unit, who.fetch, 0) : PIM_NO_FETCH;
     struct waiting next = {.unit = who.unit};
     add_place(text, unit, who.unit, who.fetch);
     if (slot->started)
@@ -159,7 +161,15 @@ static struct waiting explain(const struct pim_check *check, struct waiting who,
     } else if (blocker != PIM_NO_FETCH) {
         add(text, "depends on instruction %" PRIu64, pim_check_slot(unit, blocker)->stored);
         next.fetch = blocker;
-    } else if (check->limits.in_order && who.fetch != unit->issued) {
+    } else if (hazard != PIM_NO_FETCH) {
+        add(text, "waits for instruction %" PRIu64 ", which uses the same bytes of the local memory",
+            pim_check_slot(unit, hazard)->stored);
+        next.fetch = hazard;
+    } else if (cores && check->limits.in_order && who.fetch != unit->oldest) {
+        add(text, "may not start before instruction %" PRIu64 " is complete (in-order issue)",
+            pim_check_slot(unit, unit->oldest)->stored);
+        next.fetch = unit->oldest;
+    } else if (!cores && check->limits.in_order && who.fetch != unit->issued) {
         add(text, "may not start before instruction %" PRIu64 " (in-order issue)",
             pim_check_slot(unit, unit->issued)->stored);
         next.fetch = unit->issued;

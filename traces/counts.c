@@ -35,9 +35,43 @@ uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_bu
     return 0;
 }
 
+uint64_t pim_group_macs(const struct pim_trace_array_group *group)
+{
+    return (uint64_t)group->folds * group->columns * group->rows; /* below 2^31 * 2^31 */
+}
+
 static void add(uint64_t *count, uint64_t value, uint64_t times)
 {
     *count = pim_add_saturating(*count, pim_multiply_saturating(value, times));
+}
+
+/* Instructions of the local memory of a core. */
+static void add_local(struct pim_trace_counts *counts, const struct pim_instruction *instruction,
+                      uint64_t times)
+{
+    switch (instruction->opcode) {
+    case PIM_OP_LOCAL_LOAD:
+        add(&counts->local_loaded_bytes,
+            (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count, times);
+        break;
+    case PIM_OP_LOCAL_STORE:
+        add(&counts->local_stored_bytes,
+            (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count, times);
+        break;
+    case PIM_OP_LOCAL_VECTOR:
+        add(&counts->local_elements, instruction->u.local_vector.elements, times);
+        break;
+    case PIM_OP_LOCAL_COPY:
+        add(&counts->local_copied_bytes,
+            (uint64_t)instruction->u.local_copy.bytes * instruction->u.local_copy.count, times);
+        break;
+    case PIM_OP_LOCAL_WRITE:
+        add(&counts->local_written_bytes,
+            (uint64_t)instruction->u.local_write.bytes * instruction->u.local_write.count, times);
+        break;
+    default:
+        break;
+    }
 }
 
 void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instruction *instruction,
@@ -65,6 +99,8 @@ void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instructio
         add(&counts->sent_bytes, instruction->u.network.bytes, times);
     else if (opcode == PIM_OP_RECEIVE)
         add(&counts->received_bytes, instruction->u.network.bytes, times);
+    else if (opcode >= PIM_OP_LOCAL_LOAD)
+        add_local(counts, instruction, times);
 }
 
 void pim_counts_merge(struct pim_trace_counts *counts, const struct pim_trace_counts *other)
@@ -75,6 +111,7 @@ void pim_counts_merge(struct pim_trace_counts *counts, const struct pim_trace_co
         add(&counts->by_opcode[i], other->by_opcode[i], 1);
     add(&counts->macs, other->macs, 1);
     add(&counts->mvm_windows, other->mvm_windows, 1);
+    add(&counts->crossbar_macs, other->crossbar_macs, 1);
     add(&counts->bit_serial_operations, other->bit_serial_operations, 1);
     add(&counts->vector_elements, other->vector_elements, 1);
     for (int i = 0; i < PIM_BUFFERS; i++) {
@@ -83,6 +120,11 @@ void pim_counts_merge(struct pim_trace_counts *counts, const struct pim_trace_co
     }
     add(&counts->sent_bytes, other->sent_bytes, 1);
     add(&counts->received_bytes, other->received_bytes, 1);
+    add(&counts->local_loaded_bytes, other->local_loaded_bytes, 1);
+    add(&counts->local_stored_bytes, other->local_stored_bytes, 1);
+    add(&counts->local_elements, other->local_elements, 1);
+    add(&counts->local_copied_bytes, other->local_copied_bytes, 1);
+    add(&counts->local_written_bytes, other->local_written_bytes, 1);
 }
 
 enum pim_status pim_counts_of_unit(const struct pim_trace *trace, uint32_t unit,
@@ -91,6 +133,8 @@ enum pim_status pim_counts_of_unit(const struct pim_trace *trace, uint32_t unit,
     uint64_t times[PIM_REPEAT_DEPTH + 1] = {1}; /* how often the code at each depth is executed */
     uint32_t remaining[PIM_REPEAT_DEPTH + 1] = {0};
     unsigned depth = 0;
+    uint32_t groups;
+    const struct pim_trace_array_group *group = pim_trace_array_groups(trace, unit, &groups);
     struct pim_trace_cursor *cursor;
     memset(counts, 0, sizeof *counts);
     enum pim_status status = pim_trace_cursor_create_stored(trace, unit, &cursor, error);
@@ -100,6 +144,11 @@ enum pim_status pim_counts_of_unit(const struct pim_trace *trace, uint32_t unit,
     while ((status = pim_trace_cursor_next(cursor, &instruction, error)) == PIM_OK && instruction) {
         counts->stored++;
         pim_counts_add(counts, instruction, times[depth]);
+        if (instruction->opcode == PIM_OP_MVM && instruction->u.mvm.group < groups)
+            add(&counts->crossbar_macs,
+                pim_multiply_saturating(pim_group_macs(&group[instruction->u.mvm.group]),
+                                        instruction->u.mvm.windows),
+                times[depth]);
         if (instruction->opcode == PIM_OP_REPEAT) {
             if (depth > 0)
                 remaining[depth] -= 1 + instruction->u.control.length;

@@ -18,11 +18,15 @@ struct pim_trace_counts {
     uint64_t by_opcode[PIM_OPCODES];    /* executed; REPEAT: as often as its block is entered */
     uint64_t macs;                      /* sum of m * n * k of MATRIX */
     uint64_t mvm_windows;               /* sum of windows of MVM */
+    uint64_t crossbar_macs;             /* sum of windows * inputs * outputs of MVM: pim_group_macs */
     uint64_t bit_serial_operations;     /* sum of count of BIT_SERIAL */
     uint64_t vector_elements;           /* sum of rows * elements of VECTOR */
     uint64_t loaded_bytes[PIM_BUFFERS]; /* by LOAD, for each buffer */
     uint64_t stored_bytes[PIM_BUFFERS]; /* by STORE, for each buffer */
     uint64_t sent_bytes, received_bytes;
+    uint64_t local_loaded_bytes, local_stored_bytes;  /* by LOCAL_LOAD and LOCAL_STORE */
+    uint64_t local_elements;                          /* sum of elements of LOCAL_VECTOR */
+    uint64_t local_copied_bytes, local_written_bytes; /* by LOCAL_COPY and LOCAL_WRITE */
 };
 
 /* a + b and a * b, UINT64_MAX when that is too much. */
@@ -36,7 +40,11 @@ uint64_t pim_memory_bytes(const struct pim_instruction *instruction);
 uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_buffer buffer,
                           uint32_t accumulator_bits);
 
-/* Adds `times` executions of an instruction (not to `stored`). */
+/* Multiply-accumulates of a window of an array group: a cell of a fold is one, whether it holds a weight or
+ * not. */
+uint64_t pim_group_macs(const struct pim_trace_array_group *group);
+
+/* Adds `times` executions of an instruction (neither to `stored` nor to `crossbar_macs`). */
 void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instruction *instruction,
                     uint64_t times);
 

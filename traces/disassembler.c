@@ -149,6 +149,39 @@ static enum pim_status print_program(struct pim_trace_cursor *cursor, FILE *file
     return status;
 }
 
+static void print_groups(const struct pim_trace_array_group *group, uint32_t groups, FILE *file)
+{
+    for (uint32_t i = 0; i < groups; i++) {
+        (void)fprintf(file,
+                      "    .array_group layer=%" PRIu32 " arrays=%" PRIu32 " row=%" PRIu32 " rows=%" PRIu32
+                      " column=%" PRIu32 " columns=%" PRIu32,
+                      group[i].layer, group[i].arrays, group[i].row, group[i].rows, group[i].column,
+                      group[i].columns);
+        if (group[i].folds > 1)
+            (void)fprintf(file, " folds=%" PRIu32 " fold_stride=%" PRIu32, group[i].folds,
+                          group[i].fold_stride);
+        (void)fputc('\n', file);
+    }
+}
+
+/* Array groups and program of one unit; nothing when it has neither. */
+static enum pim_status print_unit(const struct pim_trace *trace, uint32_t unit, FILE *file,
+                                  struct pim_error *error)
+{
+    uint32_t groups;
+    const struct pim_trace_array_group *group = pim_trace_array_groups(trace, unit, &groups);
+    if (groups == 0 && pim_trace_instructions(trace, unit) == 0)
+        return PIM_OK;
+    (void)fprintf(file, ".unit %" PRIu32 "\n", unit);
+    print_groups(group, groups, file);
+    struct pim_trace_cursor *cursor;
+    enum pim_status status = pim_trace_cursor_create_stored(trace, unit, &cursor, error);
+    if (status == PIM_OK)
+        status = print_program(cursor, file, error);
+    pim_trace_cursor_destroy(cursor);
+    return status;
+}
+
 enum pim_status pim_trace_disassemble(const struct pim_trace *trace, uint32_t unit, FILE *file,
                                       struct pim_error *error)
 {
@@ -158,15 +191,9 @@ enum pim_status pim_trace_disassemble(const struct pim_trace *trace, uint32_t un
                         "there is no unit %" PRIu32 ": the trace has units 0 to %" PRIu32, unit, units - 1);
     print_front(trace, file);
     for (uint32_t i = 0; i < units; i++) {
-        if ((unit != PIM_ALL_UNITS && i != unit) || pim_trace_instructions(trace, i) == 0)
+        if (unit != PIM_ALL_UNITS && i != unit)
             continue;
-        struct pim_trace_cursor *cursor;
-        enum pim_status status = pim_trace_cursor_create_stored(trace, i, &cursor, error);
-        if (status != PIM_OK)
-            return status;
-        (void)fprintf(file, ".unit %" PRIu32 "\n", i);
-        status = print_program(cursor, file, error);
-        pim_trace_cursor_destroy(cursor);
+        enum pim_status status = print_unit(trace, i, file, error);
         if (status != PIM_OK)
             return status;
     }

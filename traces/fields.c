@@ -56,6 +56,44 @@ static const struct pim_field vector_fields[] = {
     {.name = NULL},
 };
 
+static const struct pim_field transfer_fields[] = {
+    {.name = "address", PLACE(transfer, address), .required = true, .hexadecimal = true},
+    {.name = "local", PLACE(transfer, local), .required = true, .hexadecimal = true},
+    {.name = "bytes", PLACE(transfer, bytes), .required = true},
+    {.name = "count", PLACE(transfer, count), .standard = 1},
+    {.name = "stride", PLACE(transfer, stride)},
+    {.name = NULL},
+};
+
+static const struct pim_field local_vector_fields[] = {
+    {.name = "elements", PLACE(local_vector, elements), .required = true},
+    {.name = "destination", PLACE(local_vector, destination), .required = true, .hexadecimal = true},
+    {.name = "source", PLACE(local_vector, source), .required = true, .hexadecimal = true},
+    {.name = "second", PLACE(local_vector, second), .hexadecimal = true},
+    {.name = "bits", PLACE(local_vector, bits), .standard = 16},
+    {.name = "immediate", PLACE(local_vector, immediate), .is_signed = true},
+    {.name = NULL},
+};
+
+static const struct pim_field local_copy_fields[] = {
+    {.name = "destination", PLACE(local_copy, destination), .required = true, .hexadecimal = true},
+    {.name = "source", PLACE(local_copy, source), .required = true, .hexadecimal = true},
+    {.name = "bytes", PLACE(local_copy, bytes), .required = true},
+    {.name = "count", PLACE(local_copy, count), .standard = 1},
+    {.name = "destination_stride", PLACE(local_copy, destination_stride)},
+    {.name = "source_stride", PLACE(local_copy, source_stride)},
+    {.name = NULL},
+};
+
+static const struct pim_field local_write_fields[] = {
+    {.name = "destination", PLACE(local_write, destination), .required = true, .hexadecimal = true},
+    {.name = "bytes", PLACE(local_write, bytes), .required = true},
+    {.name = "count", PLACE(local_write, count), .standard = 1},
+    {.name = "stride", PLACE(local_write, stride)},
+    {.name = "value", PLACE(local_write, value)},
+    {.name = NULL},
+};
+
 static const struct pim_field network_fields[] = {
     {.name = "peer", PLACE(network, peer), .required = true},
     {.name = "tag", PLACE(network, tag)},
@@ -91,6 +129,11 @@ const struct pim_field *pim_opcode_fields(unsigned opcode)
         [PIM_OP_VECTOR] = vector_fields,
         [PIM_OP_SEND] = network_fields,
         [PIM_OP_RECEIVE] = network_fields,
+        [PIM_OP_LOCAL_LOAD] = transfer_fields,
+        [PIM_OP_LOCAL_STORE] = transfer_fields,
+        [PIM_OP_LOCAL_VECTOR] = local_vector_fields,
+        [PIM_OP_LOCAL_COPY] = local_copy_fields,
+        [PIM_OP_LOCAL_WRITE] = local_write_fields,
     };
     return fields[opcode];
 }
@@ -100,7 +143,7 @@ enum pim_detail_kind pim_opcode_detail(unsigned opcode)
     static const enum pim_detail_kind kinds[PIM_OPCODES] = {
         [PIM_OP_LOAD] = PIM_DETAIL_BUFFER,   [PIM_OP_STORE] = PIM_DETAIL_BUFFER,
         [PIM_OP_VECTOR] = PIM_DETAIL_VECTOR, [PIM_OP_BIT_SERIAL] = PIM_DETAIL_BIT_SERIAL,
-        [PIM_OP_MATRIX] = PIM_DETAIL_FLAGS,
+        [PIM_OP_MATRIX] = PIM_DETAIL_FLAGS,  [PIM_OP_LOCAL_VECTOR] = PIM_DETAIL_LOCAL,
     };
     return kinds[opcode];
 }
@@ -123,6 +166,8 @@ const char *pim_detail_name(enum pim_detail_kind kind, unsigned value)
         return pim_vector_name(value);
     case PIM_DETAIL_BIT_SERIAL:
         return pim_bit_serial_name(value);
+    case PIM_DETAIL_LOCAL:
+        return pim_local_name(value);
     case PIM_DETAIL_FLAGS:
         return pim_matrix_flag_name(value);
     case PIM_DETAIL_NONE:

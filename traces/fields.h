@@ -16,7 +16,8 @@ enum pim_detail_kind {
     PIM_DETAIL_BUFFER,
     PIM_DETAIL_VECTOR,
     PIM_DETAIL_BIT_SERIAL,
-    PIM_DETAIL_FLAGS
+    PIM_DETAIL_FLAGS,
+    PIM_DETAIL_LOCAL /* operation of LOCAL_VECTOR */
 };
 
 struct pim_field {

@@ -60,6 +60,7 @@ enum pim_section_type {
     PIM_SECTION_BEHAVIOURS = 3, /* optional */
     PIM_SECTION_UNITS = 4,
     PIM_SECTION_PROGRAMS = 5,
+    PIM_SECTION_ARRAY_GROUPS = 6, /* left out when no unit has any */
     PIM_SECTION_TYPES
 };
 
@@ -73,6 +74,10 @@ enum { PIM_PHASES_SIZE = 8, PIM_PHASE_SIZE = 8 + 8 * PIM_ESTIMATE_PARTS + 4 };
 /* BEHAVIOURS: u32 tables, u32 0, then for each table: u32 router, u32 count, count entries of u32 task,
  * start, end. */
 enum { PIM_BEHAVIOURS_SIZE = 8, PIM_BEHAVIOUR_TABLE_SIZE = 8, PIM_BEHAVIOUR_SIZE = 12 };
+
+/* ARRAY_GROUPS: u32 units that have some, u32 0, then for each of them: u32 unit, u32 count, count groups of
+ * the eight words of struct pim_trace_array_group in its order. */
+enum { PIM_ARRAY_GROUPS_SIZE = 8, PIM_ARRAY_GROUP_TABLE_SIZE = 8, PIM_ARRAY_GROUP_SIZE = 32 };
 
 /* UNITS: for each unit u64 bytes of its chunks, u64 instructions, u64 hash of all its instructions, u32
  * chunks, u32 0. */

@@ -42,6 +42,26 @@ const char *pim_bit_serial_name(unsigned operation)
     return operation < PIM_BIT_SERIALS ? names[operation] : NULL;
 }
 
+const char *pim_local_name(unsigned operation)
+{
+    static const char *const names[] = {
+#define X(name, mnemonic, vectors) mnemonic,
+        PIM_LOCAL_MAP(X)
+#undef X
+    };
+    return operation < PIM_LOCALS ? names[operation] : NULL;
+}
+
+unsigned pim_local_sources(unsigned operation)
+{
+    static const unsigned char vectors_read[] = {
+#define X(name, mnemonic, vectors) vectors,
+        PIM_LOCAL_MAP(X)
+#undef X
+    };
+    return vectors_read[operation];
+}
+
 const char *pim_engine_name(unsigned engine)
 {
     static const char *const names[] = {"matrix", "vector", "memory", "send", "receive", "control"};

@@ -44,7 +44,13 @@ enum { PIM_DEPENDENCIES = 3, PIM_DEPENDENCY_REACH = 4095, PIM_REPEAT_DEPTH = 4 }
     X(PIM_OP_BIT_SERIAL, "bit_serial", PIM_ENGINE_MATRIX) /* row-parallel, in DRAM or ReRAM banks */         \
     X(PIM_OP_VECTOR, "vector", PIM_ENGINE_VECTOR)         /* `detail` names the operation */                 \
     X(PIM_OP_SEND, "send", PIM_ENGINE_SEND)                                                                  \
-    X(PIM_OP_RECEIVE, "receive", PIM_ENGINE_RECEIVE)
+    X(PIM_OP_RECEIVE, "receive", PIM_ENGINE_RECEIVE)                                                         \
+    /* Of units with a local memory that programs address (cores with crossbars): see `transfer` below. */   \
+    X(PIM_OP_LOCAL_LOAD, "local_load", PIM_ENGINE_MEMORY)     /* global memory -> local memory */            \
+    X(PIM_OP_LOCAL_STORE, "local_store", PIM_ENGINE_MEMORY)   /* local memory -> global memory */            \
+    X(PIM_OP_LOCAL_VECTOR, "local_vector", PIM_ENGINE_VECTOR) /* `detail` names the operation */             \
+    X(PIM_OP_LOCAL_COPY, "local_copy", PIM_ENGINE_MEMORY)     /* within the local memory */                  \
+    X(PIM_OP_LOCAL_WRITE, "local_write", PIM_ENGINE_MEMORY)   /* a constant into the local memory */
 
 enum pim_opcode {
 #define X(name, mnemonic, engine) name,
@@ -98,6 +104,31 @@ enum pim_vector {
     PIM_VECTOR_MAP(X)
 #undef X
         PIM_VECTORS
+};
+
+/*
+ * `detail` of LOCAL_VECTOR, element by element over two's complement integers of `bits`, results cut to
+ * `bits`. a is the element at `source`, b the one at `second` (operations of two vectors), i the immediate, a
+ * signed number. X(name, mnemonic, vectors read)
+ */
+#define PIM_LOCAL_MAP(X)                                                                                     \
+    X(PIM_LOCAL_ADD, "add", 2)             /* a + b */                                                       \
+    X(PIM_LOCAL_SUBTRACT, "subtract", 2)   /* a - b */                                                       \
+    X(PIM_LOCAL_MULTIPLY, "multiply", 2)   /* a * b */                                                       \
+    X(PIM_LOCAL_MAXIMUM, "maximum", 2)     /* the larger of a and b */                                       \
+    X(PIM_LOCAL_MINIMUM, "minimum", 2)     /* the smaller of a and b */                                      \
+    X(PIM_LOCAL_RELU, "relu", 1)           /* the larger of a and 0 */                                       \
+    X(PIM_LOCAL_CLIP, "clip", 1)           /* a, at least 0 and at most i */                                 \
+    X(PIM_LOCAL_DIVIDE, "divide", 1)       /* a / i, rounded towards 0; i is not 0 */                        \
+    X(PIM_LOCAL_FUNCTION, "function", 1)   /* another function of one element; i numbers it, any value */    \
+    X(PIM_LOCAL_BINARY, "binary", 2)       /* another function of two elements; i numbers it, any value */   \
+    X(PIM_LOCAL_NORMALIZE, "normalize", 1) /* of the whole vector: softmax, normalisation; i numbers it */
+
+enum pim_local {
+#define X(name, mnemonic, vectors) name,
+    PIM_LOCAL_MAP(X)
+#undef X
+        PIM_LOCALS
 };
 
 /* `detail` of BIT_SERIAL. */
@@ -159,6 +190,31 @@ struct pim_instruction {
             uint32_t input_address, input_bytes;
             uint32_t output_address, output_bytes;
         } mvm;
+        struct { /* LOCAL_LOAD, LOCAL_STORE: `count` pieces of `bytes`; in global memory they start `stride`
+                    bytes apart from `address` on, in local memory they lie back to back from `local` on */
+            uint64_t address;
+            uint32_t local;
+            uint32_t bytes, count, stride;
+        } transfer;
+        struct { /* LOCAL_VECTOR: local addresses of vectors of `elements`, each element in the ceil(bits / 8)
+                    bytes, little endian; `second` is 0 where an operation reads one vector */
+            uint32_t elements;
+            uint32_t destination, source, second;
+            uint32_t bits;
+            int32_t immediate;
+        } local_vector;
+        struct { /* LOCAL_COPY: `count` pieces of `bytes`, which start the strides apart (at least `bytes` in
+                    the destination when there are several) */
+            uint32_t destination, source;
+            uint32_t bytes, count;
+            uint32_t destination_stride, source_stride;
+        } local_copy;
+        struct { /* LOCAL_WRITE: `count` pieces of `bytes`, each byte is the low byte of `value` */
+            uint32_t destination;
+            uint32_t bytes, count, stride;
+            uint32_t value;
+            uint32_t reserved;
+        } local_write;
         struct { /* BIT_SERIAL: operands of `bits`, in `rows` rows of each of `banks` banks from bank
                     `first_bank` on */
             uint32_t bits;
@@ -197,6 +253,10 @@ const char *pim_opcode_name(unsigned opcode);
 const char *pim_buffer_name(unsigned buffer);
 const char *pim_vector_name(unsigned operation);
 const char *pim_bit_serial_name(unsigned operation);
+const char *pim_local_name(unsigned operation);
+
+/* Vectors that a LOCAL_VECTOR reads, 1 or 2; `operation` must be valid. */
+unsigned pim_local_sources(unsigned operation);
 const char *pim_engine_name(unsigned engine);
 
 /* The engine that executes an opcode; `opcode` must be valid. */

@@ -34,7 +34,8 @@ struct opening {
 
 static const char *section_name(uint32_t type)
 {
-    static const char *const names[] = {"", "description", "phases", "behaviours", "units", "programs"};
+    static const char *const names[PIM_SECTION_TYPES] = {"",      "description", "phases",      "behaviours",
+                                                         "units", "programs",    "array groups"};
     return type < PIM_SECTION_TYPES ? names[type] : "of unknown type";
 }
 
@@ -163,7 +164,7 @@ static enum pim_status check_section_types(struct opening *opening, struct pim_e
         opening->seen[section->type] = true;
     }
     for (uint32_t type = 1; type < PIM_SECTION_TYPES; type++)
-        if (!opening->seen[type] && type != PIM_SECTION_BEHAVIOURS)
+        if (!opening->seen[type] && type != PIM_SECTION_BEHAVIOURS && type != PIM_SECTION_ARRAY_GROUPS)
             return pim_fail(error, PIM_BAD_INPUT, "at byte %d: section %s is missing", PIM_HEADER_SIZE,
                             section_name(type));
     return PIM_OK;
@@ -281,6 +282,8 @@ static enum pim_status decode_section(struct opening *opening, const struct sect
     if (section->type == PIM_SECTION_BEHAVIOURS)
         return pim_behaviours_decode(data, section->bytes, &trace->table, &trace->tables,
                                      &trace->table_storage, error);
+    if (section->type == PIM_SECTION_ARRAY_GROUPS)
+        return pim_array_groups_decode(data, section->bytes, trace->description.units, &trace->groups, error);
     const struct section *programs = section + 1;
     while (programs->type != PIM_SECTION_PROGRAMS)
         programs++;
@@ -409,6 +412,7 @@ void pim_trace_close(struct pim_trace *trace)
         free_scratch(atomic_load(&trace->pool->place[i]));
     if (trace->descriptor >= 0)
         (void)close(trace->descriptor);
+    pim_array_groups_free(&trace->groups);
     free(trace->pool);
     free(trace->phase);
     free(trace->table);
@@ -476,4 +480,13 @@ const struct pim_trace_behaviour *pim_trace_behaviour(const struct pim_trace *tr
     *router = trace->table[i].router;
     *count = trace->table[i].count;
     return trace->table[i].entries;
+}
+
+const struct pim_trace_array_group *pim_trace_array_groups(const struct pim_trace *trace, uint32_t unit,
+                                                           uint32_t *count)
+{
+    assert(unit < trace->description.units);
+    const struct pim_array_groups *groups = &trace->groups;
+    *count = groups->first ? groups->first[unit + 1] - groups->first[unit] : 0;
+    return *count > 0 ? groups->group + groups->first[unit] : NULL;
 }

@@ -49,8 +49,8 @@ uint64_t pim_trace_stored_bytes(const struct pim_trace *trace, uint32_t unit);
 uint32_t pim_trace_chunks(const struct pim_trace *trace, uint32_t unit);
 uint64_t pim_trace_file_bytes(const struct pim_trace *trace);
 
-/* XXH64 over the content (description, phases, behaviour tables, instructions): the same for the same
- * content, however compressed. */
+/* XXH64 over the content (description, phases, behaviour tables, instructions, array groups): the same for
+ * the same content, however compressed. */
 uint64_t pim_trace_hash(const struct pim_trace *trace);
 
 /* Behaviour tables, sorted by router: how many routers have one; the i-th with its router and number of
@@ -58,6 +58,10 @@ uint64_t pim_trace_hash(const struct pim_trace *trace);
 uint32_t pim_trace_behaviour_routers(const struct pim_trace *trace);
 const struct pim_trace_behaviour *pim_trace_behaviour(const struct pim_trace *trace, uint32_t i,
                                                       uint32_t *router, uint32_t *count);
+
+/* The array groups of `unit` and how many there are; NULL and 0 when it has none. Owned by the trace. */
+const struct pim_trace_array_group *pim_trace_array_groups(const struct pim_trace *trace, uint32_t unit,
+                                                           uint32_t *count);
 
 /* Streams the program of one unit. Its fields serve the inline function below only. */
 struct pim_trace_cursor {

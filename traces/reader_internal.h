@@ -44,6 +44,7 @@ struct pim_trace {
     uint32_t phases;
     struct pim_behaviour_table *table;
     uint32_t tables;
+    struct pim_array_groups groups;
     struct pim_unit *unit;
     struct pim_scratch_pool *pool;
     char *description_storage, *phase_storage;

@@ -394,7 +394,8 @@ void pim_content_start(struct pim_content_hash *content)
 
 void pim_content_add(struct pim_content_hash *content, uint32_t type, const uint8_t *data, uint64_t bytes)
 {
-    if (type == PIM_SECTION_DESCRIPTION || type == PIM_SECTION_PHASES || type == PIM_SECTION_BEHAVIOURS) {
+    if (type == PIM_SECTION_DESCRIPTION || type == PIM_SECTION_PHASES || type == PIM_SECTION_BEHAVIOURS ||
+        type == PIM_SECTION_ARRAY_GROUPS) {
         hash_u64(content, type);
         hash_u64(content, bytes);
         pim_hash_update(&content->state, data, bytes);

@@ -28,15 +28,16 @@ enum pim_estimate_part {
 
 /* Bounds of the format: a writer, the assembler and the reader refuse what is beyond them. */
 enum {
-    PIM_TRACE_UNITS = 1 << 20,     /* units, and places of the node array */
-    PIM_TRACE_PHASES = 1 << 20,    /* phases */
-    PIM_TRACE_NAME = 1 << 12,      /* bytes of a family or phase name */
-    PIM_TRACE_TEXT = 1 << 24,      /* bytes of network, mapping, configuration: each */
-    PIM_TRACE_CHUNK = 1024,        /* instructions in a chunk */
-    PIM_REPEAT_LENGTH = 1023,      /* instructions in a repeat block: with its REPEAT it fits a chunk */
-    PIM_TRACE_ROUTERS = 1 << 20,   /* routers that have a behaviour table */
-    PIM_TRACE_PORTS = 256,         /* of a router */
-    PIM_TRACE_BEHAVIOURS = 1 << 26 /* entries of all behaviour tables together */
+    PIM_TRACE_UNITS = 1 << 20,        /* units, and places of the node array */
+    PIM_TRACE_PHASES = 1 << 20,       /* phases */
+    PIM_TRACE_NAME = 1 << 12,         /* bytes of a family or phase name */
+    PIM_TRACE_TEXT = 1 << 24,         /* bytes of network, mapping, configuration: each */
+    PIM_TRACE_CHUNK = 1024,           /* instructions in a chunk */
+    PIM_REPEAT_LENGTH = 1023,         /* instructions in a repeat block: with its REPEAT it fits a chunk */
+    PIM_TRACE_ROUTERS = 1 << 20,      /* routers that have a behaviour table */
+    PIM_TRACE_PORTS = 256,            /* of a router */
+    PIM_TRACE_ARRAY_GROUPS = 1 << 24, /* array groups of all units together */
+    PIM_TRACE_BEHAVIOURS = 1 << 26    /* entries of all behaviour tables together */
 };
 
 /* Texts are never NULL in what a reader hands out; a writer copies them and takes NULL as "". */
@@ -65,6 +66,26 @@ struct pim_trace_phase {
  */
 struct pim_trace_behaviour {
     uint32_t task, start, end;
+};
+
+/*
+ * An array group of a unit with crossbars, as `mvm` instructions name it by its number (groups of a unit are
+ * numbered from 0): a block of a layer's weight matrix in crossbar arrays that share their inputs.
+ *
+ * The canonical weight matrix of a layer has a row for each element of the window, in the order (row of the
+ * kernel, column of the kernel, input channel), and a column for each output channel. The group multiplies
+ * the `rows` elements of the window from `row` on with `columns` output channels from `column` on. Unfoldings
+ * that apply one input to several positions of the kernel have `folds` > 1: fold f holds the canonical rows
+ * from row + f * fold_stride on, and its outputs follow those of fold f - 1; so an MVM has `rows` inputs and
+ * folds * columns outputs.
+ */
+struct pim_trace_array_group {
+    uint32_t layer;           /* of the network, as the mapper numbers them */
+    uint32_t arrays;          /* crossbar arrays that it occupies, at least 1 */
+    uint32_t row, rows;       /* rows >= 1 */
+    uint32_t column, columns; /* columns >= 1 */
+    uint32_t folds;           /* at least 1 */
+    uint32_t fold_stride;     /* 0 when there is one fold */
 };
 
 /* The text of a part; NULL for a value outside the table. */

@@ -110,6 +110,86 @@ static enum pim_status check_vector(const struct pim_instruction *instruction, s
     return check_range(instruction->u.vector.bits, 1, LARGEST_BITS, "bits", error);
 }
 
+/* Pieces in the local memory: the last one ends below 2^32. */
+static enum pim_status check_pieces(uint64_t address, uint64_t bytes, uint64_t count, uint64_t stride,
+                                    bool apart, const char *what, struct pim_error *error)
+{
+    TRY(check_range(bytes, 1, UINT32_MAX, "bytes", error));
+    TRY(check_range(count, 1, UINT32_MAX, "count", error));
+    if (apart && count > 1 && stride < bytes)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s stride is %" PRIu64 ": pieces of %" PRIu64 " bytes would overlap", what, stride,
+                        bytes);
+    if (count > 1 && stride > UINT32_MAX / (count - 1))
+        return pim_fail(error, PIM_BAD_INPUT, "%s stride %" PRIu64 " times %" PRIu64 " pieces is beyond 2^32",
+                        what, stride, count);
+    uint64_t end = address + (count > 1 ? stride * (count - 1) : 0) + bytes;
+    if (end > UINT32_MAX)
+        return pim_fail(error, PIM_BAD_INPUT, "%s ends at %" PRIu64 ": a local memory ends below 2^32", what,
+                        end);
+    return PIM_OK;
+}
+
+static enum pim_status check_transfer(const struct pim_instruction *instruction, struct pim_error *error)
+{
+    uint64_t bytes = instruction->u.transfer.bytes, count = instruction->u.transfer.count;
+    TRY(check_unused(instruction->detail, "detail", error));
+    TRY(check_range(instruction->u.transfer.address, 0, PIM_MEMORY_END, "address", error));
+    TRY(check_pieces(instruction->u.transfer.local, bytes, count, bytes, true, "local", error));
+    uint64_t stride = instruction->u.transfer.stride;
+    if (count > 1 && stride < bytes)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "stride is %" PRIu64 ": pieces of %" PRIu64 " bytes would overlap", stride, bytes);
+    if (count == 1)
+        TRY(check_unused(stride, "stride", error));
+    return check_range(instruction->u.transfer.address + stride * (count - 1) + bytes, 0, PIM_MEMORY_END,
+                       "end of the last piece", error);
+}
+
+static enum pim_status check_local_vector(const struct pim_instruction *instruction, struct pim_error *error)
+{
+    uint64_t bits = instruction->u.local_vector.bits;
+    TRY(check_range(instruction->detail, 0, PIM_LOCALS - 1, "operation", error));
+    TRY(check_range(instruction->u.local_vector.elements, 1, UINT32_MAX, "elements", error));
+    TRY(check_range(bits, 1, LARGEST_BITS, "bits", error));
+    uint64_t bytes = instruction->u.local_vector.elements * ((bits + 7) / 8);
+    TRY(check_pieces(instruction->u.local_vector.destination, bytes, 1, 0, true, "destination", error));
+    TRY(check_pieces(instruction->u.local_vector.source, bytes, 1, 0, true, "source", error));
+    if (pim_local_sources(instruction->detail) == 2)
+        TRY(check_pieces(instruction->u.local_vector.second, bytes, 1, 0, true, "second", error));
+    else
+        TRY(check_unused(instruction->u.local_vector.second, "second", error));
+    if (instruction->detail == PIM_LOCAL_DIVIDE && instruction->u.local_vector.immediate == 0)
+        return pim_fail(error, PIM_BAD_INPUT, "immediate is 0: divide needs a divisor");
+    return PIM_OK;
+}
+
+static enum pim_status check_local_copy(const struct pim_instruction *instruction, struct pim_error *error)
+{
+    uint64_t bytes = instruction->u.local_copy.bytes, count = instruction->u.local_copy.count;
+    TRY(check_unused(instruction->detail, "detail", error));
+    TRY(check_pieces(instruction->u.local_copy.destination, bytes, count,
+                     instruction->u.local_copy.destination_stride, true, "destination", error));
+    if (count == 1) {
+        TRY(check_unused(instruction->u.local_copy.destination_stride, "destination_stride", error));
+        TRY(check_unused(instruction->u.local_copy.source_stride, "source_stride", error));
+    }
+    return check_pieces(instruction->u.local_copy.source, bytes, count,
+                        instruction->u.local_copy.source_stride, false, "source", error);
+}
+
+static enum pim_status check_local_write(const struct pim_instruction *instruction, struct pim_error *error)
+{
+    TRY(check_unused(instruction->detail, "detail", error));
+    TRY(check_unused(instruction->u.local_write.reserved, "reserved word 28", error));
+    TRY(check_range(instruction->u.local_write.value, 0, UINT8_MAX, "value", error));
+    if (instruction->u.local_write.count == 1)
+        TRY(check_unused(instruction->u.local_write.stride, "stride", error));
+    return check_pieces(instruction->u.local_write.destination, instruction->u.local_write.bytes,
+                        instruction->u.local_write.count, instruction->u.local_write.stride, true,
+                        "destination", error);
+}
+
 static enum pim_status check_network(const struct pim_instruction *instruction, uint32_t unit, uint32_t units,
                                      struct pim_error *error)
 {
@@ -166,6 +246,15 @@ enum pim_status pim_instruction_check(const struct pim_instruction *instruction,
     case PIM_OP_SEND:
     case PIM_OP_RECEIVE:
         return check_network(instruction, unit, units, error);
+    case PIM_OP_LOCAL_LOAD:
+    case PIM_OP_LOCAL_STORE:
+        return check_transfer(instruction, error);
+    case PIM_OP_LOCAL_VECTOR:
+        return check_local_vector(instruction, error);
+    case PIM_OP_LOCAL_COPY:
+        return check_local_copy(instruction, error);
+    case PIM_OP_LOCAL_WRITE:
+        return check_local_write(instruction, error);
     default:
         return pim_fail(error, PIM_BAD_INPUT, "opcode is %u: known are 0 to %d",
                         (unsigned)instruction->opcode, PIM_OPCODES - 1);

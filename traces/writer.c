@@ -53,6 +53,8 @@ struct pim_trace_writer {
     struct pim_behaviour_table *table;
     uint32_t tables, table_capacity;
     uint64_t behaviours;
+    struct pim_array_group_list *groups; /* of each unit; NULL: no unit has any */
+    uint32_t group_count;                /* of all units */
     struct program *program;
     struct pim_error failed; /* remembered from pim_trace_writer_phase */
     uint8_t frame[PIM_CHUNK_SIZE + PIM_CHUNK_STORED_MOST];
@@ -344,6 +346,34 @@ enum pim_status pim_trace_writer_behaviour(struct pim_trace_writer *writer, uint
     return PIM_OK;
 }
 
+enum pim_status pim_trace_writer_array_group(struct pim_trace_writer *writer, uint32_t unit,
+                                             const struct pim_trace_array_group *group,
+                                             struct pim_error *error)
+{
+    if (unit >= writer->description.units)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: unit is %" PRIu32 ": the trace has units 0 to %" PRIu32,
+                        writer->path, unit, writer->description.units - 1);
+    if (!writer->groups)
+        writer->groups = calloc(writer->description.units, sizeof *writer->groups);
+    if (!writer->groups)
+        return no_memory(writer, error);
+    struct pim_array_group_list *list = &writer->groups[unit];
+    if (pim_array_group_check(group, error) != PIM_OK)
+        return pim_fail_in(error, "%s: unit %" PRIu32 " array group %" PRIu32, writer->path, unit,
+                           list->count);
+    if (writer->group_count == PIM_TRACE_ARRAY_GROUPS)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: more than %d array groups", writer->path,
+                        PIM_TRACE_ARRAY_GROUPS);
+    void *array = list->group;
+    bool room = grow(&array, list->count, &list->capacity, sizeof *list->group);
+    list->group = array;
+    if (!room)
+        return no_memory(writer, error);
+    list->group[list->count++] = *group;
+    writer->group_count++;
+    return PIM_OK;
+}
+
 /* Section bytes of a trace, until they are written. */
 struct section {
     enum pim_section_type type;
@@ -352,7 +382,7 @@ struct section {
     uint8_t *data; /* NULL for PROGRAMS, whose chunks wait in the spool */
 };
 
-enum { SECTIONS = 5 };
+enum { SECTIONS = PIM_SECTION_TYPES - 1 };
 
 /* UNITS: what the reader must know of each program. */
 static enum pim_status encode_units(const struct pim_trace_writer *writer, struct section *section,
@@ -399,15 +429,21 @@ static enum pim_status encode_sections(const struct pim_trace_writer *writer,
         *section = (struct section){.type = PIM_SECTION_UNITS, .flags = PIM_SECTION_REQUIRED};
         status = encode_units(writer, section, error);
     }
+    if (status == PIM_OK)
+        sections[used++] = (struct section){
+            .type = PIM_SECTION_PROGRAMS, .flags = PIM_SECTION_REQUIRED, .bytes = writer->spooled};
+    if (status == PIM_OK && writer->group_count > 0) {
+        section = &sections[used++];
+        *section = (struct section){.type = PIM_SECTION_ARRAY_GROUPS, .flags = PIM_SECTION_REQUIRED};
+        section->data = pim_array_groups_encode(writer->groups, writer->description.units, &section->bytes);
+        if (!section->data)
+            status = no_memory(writer, error);
+    }
     *count = used;
-    if (status != PIM_OK)
-        return status;
-    for (uint32_t i = 0; i < used; i++)
-        sections[i].checksum = pim_hash_bytes(sections[i].data, sections[i].bytes);
-    section = &sections[(*count)++];
-    *section = (struct section){
-        .type = PIM_SECTION_PROGRAMS, .flags = PIM_SECTION_REQUIRED, .bytes = writer->spooled};
-    return PIM_OK;
+    for (uint32_t i = 0; i < used && status == PIM_OK; i++)
+        if (sections[i].data)
+            sections[i].checksum = pim_hash_bytes(sections[i].data, sections[i].bytes);
+    return status;
 }
 
 /* Header and section table. */
@@ -497,10 +533,12 @@ enum pim_status pim_trace_writer_finish(struct pim_trace_writer *writer, struct 
     if (status == PIM_OK) {
         FILE *file = pim_output_file(writer->output);
         write_front(sections, count, file);
-        for (uint32_t i = 0; i < count; i++)
-            if (sections[i].data)
+        for (uint32_t i = 0; i < count && status == PIM_OK; i++) {
+            if (sections[i].type == PIM_SECTION_PROGRAMS)
+                status = copy_chunks(writer, file, error);
+            else
                 (void)fwrite(sections[i].data, 1, sections[i].bytes, file);
-        status = copy_chunks(writer, file, error);
+        }
     }
     for (uint32_t i = 0; i < count; i++)
         free(sections[i].data);
@@ -534,6 +572,8 @@ void pim_trace_writer_abandon(struct pim_trace_writer *writer)
         free_text(writer->phase[i].name);
     for (uint32_t i = 0; i < writer->tables; i++)
         free(writer->table[i].entries);
+    for (uint32_t unit = 0; writer->groups && unit < writer->description.units; unit++)
+        free(writer->groups[unit].group);
     for (uint32_t unit = 0; writer->program && unit < writer->description.units; unit++) {
         free(writer->program[unit].buffer);
         free(writer->program[unit].chunk);
@@ -544,6 +584,7 @@ void pim_trace_writer_abandon(struct pim_trace_writer *writer)
     free_text(writer->description.configuration);
     free(writer->phase);
     free(writer->table);
+    free(writer->groups);
     free(writer->program);
     free(writer->path);
     free(writer);

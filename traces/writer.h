@@ -11,8 +11,8 @@
  *  1. Nothing stands at `path` before `finish` has succeeded; then the whole file does (temporary name,
  *     fsync, rename).
  *  2. The bytes of the file depend on the description, the phases, the behaviour tables and each unit's
- *     sequence of instructions alone: not on how appends to different units were interleaved. (They also
- *     depend on the release of zstd; the hash does not.)
+ *     sequences of instructions and of array groups alone: not on how appends to different units were
+ *     interleaved. (They also depend on the release of zstd; the hash does not.)
  *  3. What the writer accepts the reader accepts: every instruction is checked when it is appended.
  *
  * Memory: one chunk of instructions (32 KiB) for each unit that has any; compressed chunks wait in an unnamed
@@ -62,6 +62,12 @@ uint64_t pim_trace_writer_fetches(const struct pim_trace_writer *writer, uint32_
 enum pim_status pim_trace_writer_behaviour(struct pim_trace_writer *writer, uint32_t router,
                                            const struct pim_trace_behaviour *entries, uint32_t count,
                                            struct pim_error *error);
+
+/* Adds an array group to `unit`; the groups of a unit are numbered from 0 in the order of the calls. May be
+ * called at any time before finish. PIM_BAD_INPUT when it is not within the bounds of traces/trace.h. */
+enum pim_status pim_trace_writer_array_group(struct pim_trace_writer *writer, uint32_t unit,
+                                             const struct pim_trace_array_group *group,
+                                             struct pim_error *error);
 
 /* Writes the file under its name and destroys the writer, also on failure, which leaves nothing behind. */
 enum pim_status pim_trace_writer_finish(struct pim_trace_writer *writer, struct pim_error *error);

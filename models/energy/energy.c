@@ -21,11 +21,26 @@ void pim_energy_of(const struct pim_energy_configuration *configuration, const s
                                 (double)actions->dram_activates * unit->dram_activate_pj);
     energy->noc =
         modelled(unit->noc_pj_per_bit_hop, (double)actions->noc_bit_hops * unit->noc_pj_per_bit_hop);
+    energy->crossbar =
+        modelled(unit->crossbar_pj_per_mvm, (double)actions->crossbar_mvms * unit->crossbar_pj_per_mvm);
+    energy->vector = modelled(unit->vector_pj_per_operation,
+                              (double)actions->vector_operations * unit->vector_pj_per_operation);
+    energy->local = modelled(unit->local_pj_per_bit, (double)actions->local_bits * unit->local_pj_per_bit);
+    energy->global =
+        modelled(unit->global_pj_per_bit, (double)actions->global_bits * unit->global_pj_per_bit);
+    energy->interconnect = modelled(unit->interconnect_pj_per_bit + unit->interconnect_pj_per_flit,
+                                    (double)actions->interconnect_bits * unit->interconnect_pj_per_bit +
+                                        (double)actions->interconnect_flits * unit->interconnect_pj_per_flit);
+    energy->chip_link =
+        modelled(unit->chip_link_pj_per_bit, (double)actions->chip_link_bits * unit->chip_link_pj_per_bit);
     /* 1 mW over 1 ns is 1 pJ. */
     energy->standing =
         modelled(unit->static_mw_per_node, unit->static_mw_per_node * (double)nodes * nanoseconds);
-    const double parts[] = {energy->pe,   energy->acu, energy->sram,
-                            energy->dram, energy->noc, energy->standing};
+    const double parts[] = {
+#define X(member, text) energy->member,
+        PIM_ENERGY_MAP(X) PIM_CORE_ENERGY_MAP(X)
+#undef X
+            energy->standing};
     energy->total = (double)NAN;
     for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (!isnan(parts[i]))

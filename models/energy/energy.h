@@ -8,15 +8,19 @@
 #ifndef PIMSIM_MODELS_ENERGY_ENERGY_H
 #define PIMSIM_MODELS_ENERGY_ENERGY_H
 
-#include "models/node/node.h"
+#include "models/unit/result.h"
 
 struct pim_energy_configuration {
     double mac_pj, sram_pj_per_bit, acu_pj_per_operation, dram_pj_per_bit, dram_activate_pj,
         noc_pj_per_bit_hop;
-    double static_mw_per_node;
+    double static_mw_per_node; /* cores: with each one's share of its chip */
+    /* of cores with crossbars; 0 for nodes */
+    double crossbar_pj_per_mvm; /* of one physical array */
+    double vector_pj_per_operation, local_pj_per_bit, global_pj_per_bit;
+    double interconnect_pj_per_bit, interconnect_pj_per_flit, chip_link_pj_per_bit;
 };
 
-/* X(member, text) */
+/* X(member, text): of nodes, and of cores (which have the network on chip too) */
 #define PIM_ENERGY_MAP(X)                                                                                    \
     X(pe, "PE array")                                                                                        \
     X(acu, "ACU")                                                                                            \
@@ -24,9 +28,18 @@ struct pim_energy_configuration {
     X(dram, "DRAM")                                                                                          \
     X(noc, "NoC")
 
+#define PIM_CORE_ENERGY_MAP(X)                                                                               \
+    X(crossbar, "crossbars")                                                                                 \
+    X(vector, "vector units")                                                                                \
+    X(local, "local memory")                                                                                 \
+    X(global, "global memory")                                                                               \
+    X(interconnect, "interconnect") /* bus or shared memory */                                               \
+    X(chip_link, "chip links")
+
 struct pim_energy {
 #define X(member, text) double member;
     PIM_ENERGY_MAP(X)
+    PIM_CORE_ENERGY_MAP(X)
 #undef X
     double standing; /* static power x time; "static" is a keyword */
     double total;

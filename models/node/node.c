@@ -7,28 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *pim_wait_name(unsigned wait)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_WAIT_MAP(X)
-#undef X
-    };
-    return wait < PIM_WAITS ? names[wait] : NULL;
-}
-
-const char *pim_share_name(unsigned share)
-{
-    static const char *const names[] = {"matrix", "vector", "memory", "network", "waiting"};
-    return share < PIM_SHARES ? names[share] : NULL;
-}
-
-const char *pim_class_name(unsigned class)
-{
-    static const char *const names[] = {"pe", "acu", "dram", "noc"};
-    return class < PIM_CLASSES ? names[class] : NULL;
-}
-
 static enum pim_status initialize_node(struct pim_node_array *array, uint32_t id, struct pim_error *error)
 {
     struct pim_node *node = &array->nodes[id];

@@ -1,5 +1,6 @@
 #include "models/system/hardware.h"
 
+#include "models/system/core_hardware.h"
 #include "models/system/noc_schema.h"
 
 #include "sim/clock.h"
@@ -195,5 +196,11 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
         return error->status;
     node->flit_bits = hardware->noc.flit_bits;
     read_energy(configuration, &hardware->energy);
+    hardware->has_cores = pim_configuration_choice(configuration, "array.kind") == 1;
+    if (!hardware->has_cores)
+        return PIM_OK;
+    if (pim_core_hardware_read(configuration, hardware, error) != PIM_OK)
+        return error->status;
+    pim_core_energy_read(configuration, hardware, &hardware->energy);
     return PIM_OK;
 }

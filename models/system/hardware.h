@@ -5,6 +5,7 @@
 #ifndef PIMSIM_MODELS_SYSTEM_HARDWARE_H
 #define PIMSIM_MODELS_SYSTEM_HARDWARE_H
 
+#include "models/core/cores.h"
 #include "models/energy/energy.h"
 #include "models/noc/noc.h"
 #include "models/node/node.h"
@@ -13,7 +14,9 @@
 struct pim_hardware {
     uint32_t width, height;
     uint64_t ticks_per_second;
-    struct pim_node_configuration node;
+    bool has_cores;                       /* array.kind: units are cores, else nodes */
+    struct pim_node_configuration node;   /* its periods are those of cores too */
+    struct pim_cores_configuration cores; /* with has_cores alone */
     struct pim_noc_configuration noc;
     struct pim_energy_configuration energy;
 };

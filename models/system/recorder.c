@@ -66,7 +66,7 @@ static void add_tracks(struct pim_recorder *recorder, uint32_t unit)
 /* "0-3,17": every unit that is named. */
 static enum pim_status choose_units(struct pim_recorder *recorder, const char *list, struct pim_error *error)
 {
-    uint32_t count = recorder->system->array.count;
+    uint32_t count = recorder->system->unit_count;
     const char *text = list;
     while (*text) {
         char *rest;
@@ -99,8 +99,8 @@ enum pim_status pim_recorder_create(struct pim_system *system, struct pim_record
     *out = NULL;
     struct pim_recorder *recorder = calloc(1, sizeof *recorder);
     if (recorder) {
-        recorder->tracks = calloc(system->array.count, sizeof *recorder->tracks);
-        recorder->last_end = calloc(system->array.count, sizeof *recorder->last_end);
+        recorder->tracks = calloc(system->unit_count, sizeof *recorder->tracks);
+        recorder->last_end = calloc(system->unit_count, sizeof *recorder->last_end);
     }
     if (!recorder || !recorder->tracks || !recorder->last_end) {
         pim_recorder_abandon(recorder);
@@ -116,14 +116,13 @@ enum pim_status pim_recorder_create(struct pim_system *system, struct pim_record
         return error->status;
     }
     char fallback[32];
-    (void)snprintf(fallback, sizeof fallback, "0,%" PRIu32, system->array.count - 1);
+    (void)snprintf(fallback, sizeof fallback, "0,%" PRIu32, system->unit_count - 1);
     if (choose_units(recorder, options->timeline_units ? options->timeline_units : fallback, error) !=
         PIM_OK) {
         pim_recorder_abandon(recorder);
         return error->status;
     }
-    system->array.observer = observe;
-    system->array.observer_context = recorder;
+    pim_system_observe(system, observe, recorder);
     *out = recorder;
     return PIM_OK;
 }
@@ -132,7 +131,7 @@ enum pim_status pim_recorder_close(struct pim_recorder *recorder, uint64_t *left
 {
     struct pim_timeline *timeline = recorder->timeline;
     recorder->timeline = NULL;
-    recorder->system->array.observer = NULL;
+    pim_system_observe(recorder->system, NULL, NULL);
     pim_recorder_abandon(recorder);
     return pim_timeline_close(timeline, left_out, error);
 }

@@ -32,6 +32,6 @@ void pim_host_usage(double *cpu_seconds, uint64_t *peak_memory_bytes)
 
 uint64_t pim_phase_mean_cycles(const struct pim_system *system, uint32_t phase)
 {
-    const struct pim_phase_result *result = &system->array.phases[phase];
+    const struct pim_phase_result *result = &system->phases[phase];
     return result->units ? pim_system_cycles(system, result->time_sum / result->units) : 0;
 }

@@ -28,6 +28,12 @@ static void add_totals(struct pim_statistics *statistics, const struct pim_syste
     real(statistics, "energy_pj." #member, "pJ", "energy of " text, result->energy.member);
     PIM_ENERGY_MAP(X)
 #undef X
+    if (system->hardware.has_cores) {
+#define X(member, text)                                                                                      \
+    real(statistics, "energy_pj." #member, "pJ", "energy of " text, result->energy.member);
+        PIM_CORE_ENERGY_MAP(X)
+#undef X
+    }
     real(statistics, "energy_pj.static", "pJ", "static power times time", result->energy.standing);
     const struct pim_bank_counters *dram = &result->dram;
     count(statistics, "dram.row_hits", "accesses", "column accesses to an open row", dram->row_hits);
@@ -69,11 +75,11 @@ static void add_units(struct pim_statistics *statistics, const struct pim_system
 static void add_phases(struct pim_statistics *statistics, const struct pim_system *system)
 {
     char name[96];
-    for (uint32_t phase = 0; phase < system->array.phase_count; phase++) {
+    for (uint32_t phase = 0; phase < system->phase_count; phase++) {
         const struct pim_trace_phase *source = pim_trace_phase(system->trace, phase);
         (void)snprintf(name, sizeof name, "phase%" PRIu32 ".cycles", phase);
         count(statistics, name, "logic cycles", source->name,
-              pim_system_cycles(system, system->array.phases[phase].end - system->array.phases[phase].start));
+              pim_system_cycles(system, system->phases[phase].end - system->phases[phase].start));
         (void)snprintf(name, sizeof name, "phase%" PRIu32 ".estimate", phase);
         count(statistics, name, "logic cycles", source->name, source->estimate_cycles);
     }

@@ -29,10 +29,16 @@ static void put_mean(struct pim_json *json, const char *key, double sum, uint64_
         pim_json_put_real(json, key, sum / (double)count);
 }
 
-static void put_energy(struct pim_json *json, const char *key, const struct pim_energy *energy)
+static void put_energy(struct pim_json *json, const char *key, const struct pim_system *system,
+                       const struct pim_energy *energy)
 {
     pim_json_begin_object(json, key);
     pim_json_put_real(json, "total", energy->total);
+    if (system->hardware.has_cores) {
+#define X(member, text) pim_json_put_real(json, #member, energy->member);
+        PIM_CORE_ENERGY_MAP(X)
+#undef X
+    }
 #define X(member, text) pim_json_put_real(json, #member, energy->member);
     PIM_ENERGY_MAP(X)
 #undef X
@@ -47,7 +53,7 @@ static void put_work_energy(struct pim_json *json, const struct pim_system *syst
     struct pim_energy energy;
     pim_energy_of(&system->hardware.energy, actions, 1,
                   (double)time * 1e9 / (double)system->hardware.ticks_per_second, &energy);
-    put_energy(json, "energy_pj", &energy);
+    put_energy(json, "energy_pj", system, &energy);
 }
 
 static void put_shares(struct pim_json *json, const char *key, const struct pim_system *system,
@@ -61,7 +67,7 @@ static void put_shares(struct pim_json *json, const char *key, const struct pim_
 
 static void put_phase(struct pim_json *json, const struct pim_system *system, uint32_t index)
 {
-    const struct pim_phase_result *phase = &system->array.phases[index];
+    const struct pim_phase_result *phase = &system->phases[index];
     const struct pim_trace_phase *source = pim_trace_phase(system->trace, index);
     uint64_t start = pim_system_cycles(system, phase->start), end = pim_system_cycles(system, phase->end);
     pim_json_begin_object(json, NULL);
@@ -111,7 +117,7 @@ static void put_unit(struct pim_json *json, const struct pim_system *system, uin
         pim_json_put_count(json, pim_buffer_name(buffer), unit->buffer_high_water[buffer]);
     pim_json_end(json);
     pim_json_put_count(json, "instructions", unit->instructions);
-    put_work_energy(json, system, &unit->actions, pim_node_array_end(&system->array));
+    put_work_energy(json, system, &unit->actions, pim_system_end(system));
     pim_json_end(json);
 }
 
@@ -183,6 +189,22 @@ static void put_network(struct pim_json *json, const struct pim_system *system,
     pim_json_end(json);
 }
 
+/* What only cores do. */
+static void put_cores(struct pim_json *json, const struct pim_system *system,
+                      const struct pim_run_result *result)
+{
+    const struct pim_actions *actions = &result->actions;
+    pim_json_begin_object(json, "cores");
+    pim_json_put_count(json, "mvm_cycles", system->cores.cost.mvm_cycles);
+    pim_json_put_count(json, "array_mvms", actions->crossbar_mvms);
+    pim_json_put_count(json, "vector_operations", actions->vector_operations);
+    pim_json_put_count(json, "local_memory_bits", actions->local_bits);
+    pim_json_put_count(json, "global_memory_bits", actions->global_bits);
+    pim_json_put_count(json, "interconnect_bits", actions->interconnect_bits);
+    pim_json_put_count(json, "chip_link_bits", actions->chip_link_bits);
+    pim_json_end(json);
+}
+
 static void put_work(struct pim_json *json, const struct pim_system *system,
                      const struct pim_run_result *result)
 {
@@ -245,9 +267,9 @@ enum pim_status pim_report_json(const struct pim_system *system, const struct pi
     pim_json_put_boolean(json, "complete", result->complete);
     pim_json_put_count(json, "cycles", result->cycles);
     pim_json_put_real(json, "time_ns", (double)result->time_ps / 1000.0);
-    put_energy(json, "energy_pj", &result->energy);
+    put_energy(json, "energy_pj", system, &result->energy);
     pim_json_begin_array(json, "phases");
-    for (uint32_t phase = 0; phase < system->array.phase_count; phase++)
+    for (uint32_t phase = 0; phase < system->phase_count; phase++)
         put_phase(json, system, phase);
     pim_json_end(json);
     pim_json_begin_array(json, "units");
@@ -258,6 +280,8 @@ enum pim_status pim_report_json(const struct pim_system *system, const struct pi
     put_memory(json, result);
     put_network(json, system, result);
     put_work(json, system, result);
+    if (system->hardware.has_cores)
+        put_cores(json, system, result);
     put_simulator(json, result, inputs);
     put_inputs(json, system, inputs);
     enum pim_status status = pim_json_write(json, file, error);

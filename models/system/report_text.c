@@ -13,32 +13,46 @@ static double percent(double part, double whole)
     return whole > 0 ? 100.0 * part / whole : 0.0;
 }
 
-static void print_energy(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
+struct energy_row {
+    const char *name;
+    double energy; /* NaN: not modelled */
+};
+
+static void print_energy_rows(const struct energy_row *rows, size_t count, double total, FILE *file)
 {
-    const struct pim_energy_configuration *unit = &system->hardware.energy;
-    const struct {
-        const char *name;
-        double energy;
-        bool modelled;
-    } rows[] = {
-        {"PE array", result->energy.pe, unit->mac_pj > 0},
-        {"ACU", result->energy.acu, unit->acu_pj_per_operation > 0},
-        {"SRAM buffers", result->energy.sram, unit->sram_pj_per_bit > 0},
-        {"DRAM", result->energy.dram, unit->dram_pj_per_bit > 0 || unit->dram_activate_pj > 0},
-        {"NoC", result->energy.noc, unit->noc_pj_per_bit_hop > 0},
-        {"static", result->energy.standing, unit->static_mw_per_node > 0},
-    };
-    if (isnan(result->energy.total))
-        fprintf(file, "\nenergy        n/a\n");
-    else
-        fprintf(file, "\nenergy        %.3f mJ\n", result->energy.total * 1e-9);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].modelled)
-            fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", rows[i].name, rows[i].energy * 1e-9,
-                    percent(rows[i].energy, result->energy.total));
-        else
+    for (size_t i = 0; i < count; i++)
+        if (isnan(rows[i].energy))
             fprintf(file, "  %-13s        n/a  (its energy is 0 in the configuration: not modelled)\n",
                     rows[i].name);
+        else
+            fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", rows[i].name, rows[i].energy * 1e-9,
+                    percent(rows[i].energy, total));
+}
+
+static void print_energy(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
+{
+    const struct pim_energy *energy = &result->energy;
+    const struct energy_row nodes[] = {
+#define X(member, text) {text, energy->member},
+        PIM_ENERGY_MAP(X)
+#undef X
+            {"static", energy->standing},
+    };
+    const struct energy_row cores[] = {
+#define X(member, text) {text, energy->member},
+        PIM_CORE_ENERGY_MAP(X)
+#undef X
+            {"NoC", energy->noc},
+        {"static", energy->standing},
+    };
+    if (isnan(energy->total))
+        fprintf(file, "\nenergy        n/a\n");
+    else
+        fprintf(file, "\nenergy        %.3f mJ\n", energy->total * 1e-9);
+    if (system->hardware.has_cores)
+        print_energy_rows(cores, sizeof cores / sizeof cores[0], energy->total, file);
+    else
+        print_energy_rows(nodes, sizeof nodes / sizeof nodes[0], energy->total, file);
 }
 
 /* Phases of the same step ("query") summed over stages, blocks and layers. */
@@ -77,7 +91,7 @@ static void print_phases(const struct pim_system *system, FILE *file)
     struct group groups[GROUPS];
     size_t count = 0;
     double total = 0;
-    for (uint32_t i = 0; i < system->array.phase_count; i++) {
+    for (uint32_t i = 0; i < system->phase_count; i++) {
         const struct pim_trace_phase *phase = pim_trace_phase(system->trace, i);
         const char *slash = strrchr(phase->name, '/');
         double cycles = (double)pim_phase_mean_cycles(system, i);
@@ -99,7 +113,7 @@ static void print_longest(const struct pim_system *system, FILE *file)
 {
     uint32_t shown[SHOWN];
     unsigned count = 0;
-    for (uint32_t i = 0; i < system->array.phase_count; i++) {
+    for (uint32_t i = 0; i < system->phase_count; i++) {
         unsigned place = count < SHOWN ? count++ : SHOWN;
         while (place > 0 &&
                pim_phase_mean_cycles(system, shown[place - 1]) < pim_phase_mean_cycles(system, i)) {
@@ -120,7 +134,9 @@ static void print_longest(const struct pim_system *system, FILE *file)
 
 static void print_engines(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
-    static const char *const names[PIM_CLASSES] = {"PE array", "ACU", "load/store", "network"};
+    static const char *const nodes[PIM_CLASSES] = {"PE array", "ACU", "load/store", "network"};
+    static const char *const cores[PIM_CLASSES] = {"crossbars", "vector", "load/store", "network"};
+    const char *const *names = system->hardware.has_cores ? cores : nodes;
     static const unsigned engines[PIM_CLASSES] = {1u << PIM_ENGINE_MATRIX, 1u << PIM_ENGINE_VECTOR,
                                                   1u << PIM_ENGINE_MEMORY,
                                                   1u << PIM_ENGINE_SEND | 1u << PIM_ENGINE_RECEIVE};
@@ -147,6 +163,8 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
                 fprintf(file, " %s %.0f %%", pim_wait_name(cause), percent(waits[cause], causes));
         fprintf(file, "\n");
     }
+    if (system->hardware.has_cores)
+        return;
     const struct pim_bank_counters *dram = &result->dram;
     double cycles = whole / (double)system->hardware.node.memory_period;
     fprintf(file,
@@ -191,14 +209,43 @@ static void print_network(const struct pim_system *system, const struct pim_run_
     free(links);
 }
 
+static void print_dram(const struct pim_run_result *result, FILE *file)
+{
+    const struct pim_bank_counters *dram = &result->dram;
+    fprintf(file,
+            "\nDRAM: %" PRIu64 " reads, %" PRIu64 " writes; row hits %.1f %%, misses %" PRIu64
+            ", conflicts %" PRIu64 "; %" PRIu64 " activates, %" PRIu64 " refreshes\n",
+            dram->reads, dram->writes, percent((double)dram->row_hits, (double)(dram->reads + dram->writes)),
+            dram->row_misses, dram->row_conflicts, dram->activates, dram->refreshes);
+}
+
+static void print_cores(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
+{
+    uint64_t highest = 0;
+    for (uint32_t unit = 0; unit < result->unit_count; unit++)
+        if (result->units[unit].buffer_high_water[PIM_BUFFER_INPUT] > highest)
+            highest = result->units[unit].buffer_high_water[PIM_BUFFER_INPUT];
+    fprintf(file,
+            "\nglobal memory: %" PRIu64 " bytes read, %" PRIu64 " written; local memory: at most %" PRIu64
+            " of %" PRIu64 " bytes of a core used\n",
+            result->bytes_loaded, result->bytes_stored, highest, system->hardware.cores.local_bytes);
+    fprintf(file, "crossbars: %" PRIu64 " cycles an MVM, %" PRIu64 " MVMs of one array\n",
+            system->cores.cost.mvm_cycles, result->actions.crossbar_mvms);
+}
+
 void pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
                      const struct pim_report_inputs *inputs, FILE *file)
 {
     const struct pim_trace_description *description = pim_trace_description(system->trace);
     static const char *const fidelities[] = {"ideal", "analytic", "flit"};
-    fprintf(file, "%s, %s, %s on %" PRIu32 " x %" PRIu32 " nodes, network: %s\n", description->family,
+    static const char *const kinds[] = {"mesh", "bus", "shared memory"};
+    const char *interconnect =
+        system->hardware.has_cores && system->hardware.cores.interconnect != PIM_INTERCONNECT_MESH
+            ? kinds[system->hardware.cores.interconnect]
+            : fidelities[system->hardware.noc.fidelity];
+    fprintf(file, "%s, %s, %s on %" PRIu32 " x %" PRIu32 " %s, network: %s\n", description->family,
             description->network, description->mapping, system->hardware.width, system->hardware.height,
-            fidelities[system->hardware.noc.fidelity]);
+            system->hardware.has_cores ? "cores" : "nodes", interconnect);
     if (!result->complete)
         fprintf(file, "STOPPED BEFORE THE END: figures cover the first %" PRIu64 " cycles only\n",
                 result->cycles);
@@ -211,12 +258,10 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
     print_phases(system, file);
     print_longest(system, file);
     print_engines(system, result, file);
-    const struct pim_bank_counters *dram = &result->dram;
-    fprintf(file,
-            "\nDRAM: %" PRIu64 " reads, %" PRIu64 " writes; row hits %.1f %%, misses %" PRIu64
-            ", conflicts %" PRIu64 "; %" PRIu64 " activates, %" PRIu64 " refreshes\n",
-            dram->reads, dram->writes, percent((double)dram->row_hits, (double)(dram->reads + dram->writes)),
-            dram->row_misses, dram->row_conflicts, dram->activates, dram->refreshes);
+    if (system->hardware.has_cores)
+        print_cores(system, result, file);
+    else
+        print_dram(result, file);
     print_network(system, result, file);
     print_energy(system, result, file);
     if (system->timeline_left_out > 0)

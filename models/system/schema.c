@@ -4,13 +4,19 @@
  */
 #include "models/system/schema.h"
 
+#include "models/system/core_keys.h"
 #include "models/system/noc_keys.h"
 
 static const struct pim_key keys[] = {
     PIM_KEY_OF_TEXT("name", "\"unnamed\"", "Name of the hardware, for people."),
 
+    PIM_KEY_OF_CHOICE("array.kind", "node", "node|core",
+                      "node: units with PE array, ACU and a DRAM bank. core: cores with crossbars, a local "
+                      "memory that programs address, and a global memory; keys chips.*, core.*, crossbar.*, "
+                      "global_memory.*, interconnect.*, noc.* and energy.* describe them."),
     PIM_KEY_OF_INTEGER("array.width", NULL, 1, 256, "nodes", "Nodes in a row of the node array."),
     PIM_KEY_OF_INTEGER("array.height", NULL, 1, 256, "nodes", "Rows of the node array."),
+    PIM_CHIP_KEYS,
 
     PIM_KEY_OF_INTEGER("clock.logic_khz", "400000", 1, 100000000, "kHz",
                        "Clock of units, PE array and ACU. Reported cycles are cycles of this clock."),
@@ -113,6 +119,11 @@ static const struct pim_key keys[] = {
                        "Rows of routers; 0: as the node array has. Any other value must be that one."),
     PIM_NOC_KEYS,
 
+    PIM_CORE_KEYS,
+    PIM_CROSSBAR_KEYS,
+    PIM_GLOBAL_MEMORY_KEYS,
+    PIM_QUIRK_KEYS,
+
     PIM_KEY_OF_REAL("energy.mac_pj", "0", 0, 1000000, "pJ/MAC",
                     "Energy of a multiply-accumulate. 0: not modelled."),
     PIM_KEY_OF_REAL("energy.sram_pj_per_bit", "0", 0, 1000000, "pJ/bit",
@@ -128,6 +139,7 @@ static const struct pim_key keys[] = {
                     "Energy of moving a bit through a router and its link. 0: not modelled."),
     PIM_KEY_OF_REAL("energy.static_mw_per_node", "0", 0, 1000000, "mW",
                     "Static power of a node. 0: not modelled."),
+    PIM_CORE_ENERGY_KEYS,
 };
 
 const struct pim_schema pim_hardware_schema = {"hardware", "Hardware of the simulated accelerator.", keys,

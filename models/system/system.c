@@ -13,18 +13,65 @@ enum { PACKET_LATENCY_BITS = 10 };
 static void delivered(void *context, const struct pim_noc_delivery *delivery)
 {
     struct pim_system *system = context;
-    if (pim_packet_is_payload(delivery)) {
+    bool cores = system->hardware.has_cores;
+    if (cores || pim_packet_is_payload(delivery)) {
         pim_histogram_add(&system->packet_latency, delivery->tail_arrived - delivery->created);
         system->packets++;
         system->hops += delivery->hops;
     }
-    pim_node_array_callbacks(&system->array).delivered(&system->array, delivery);
+    if (cores)
+        pim_cores_callbacks(&system->cores).delivered(&system->cores, delivery);
+    else
+        pim_node_array_callbacks(&system->array).delivered(&system->array, delivery);
 }
 
 static void injected(void *context, uint64_t packet, uint32_t source)
 {
     struct pim_system *system = context;
-    pim_node_array_callbacks(&system->array).injected(&system->array, packet, source);
+    if (system->hardware.has_cores)
+        pim_cores_callbacks(&system->cores).injected(&system->cores, packet, source);
+    else
+        pim_node_array_callbacks(&system->array).injected(&system->array, packet, source);
+}
+
+/* Nodes or cores; the error of their handlers is the system's. */
+static enum pim_status build_units(struct pim_system *system, struct pim_error *error)
+{
+    const struct pim_hardware *hardware = &system->hardware;
+    /* Times are reported in picoseconds too: those must fit 64 bits. */
+    const uint64_t seconds = UINT64_MAX / PICOSECONDS_PER_SECOND;
+    const pim_time last = seconds < PIM_TIME_LAST / hardware->ticks_per_second
+                              ? seconds * hardware->ticks_per_second
+                              : PIM_TIME_LAST;
+    if (hardware->has_cores) {
+        if (pim_cores_initialize(&system->cores, system->kernel, &hardware->cores, system->trace, error) !=
+            PIM_OK)
+            return error->status;
+        system->cores.error = &system->error;
+        pim_cores_limit(&system->cores, last, system->options.until_cycle);
+        system->unit_count = system->cores.count;
+        system->phase_count = system->cores.phase_count;
+        system->phases = system->cores.phases;
+    } else {
+        uint32_t groups = 0;
+        for (uint32_t unit = 0; unit < pim_trace_description(system->trace)->units && groups == 0; unit++)
+            (void)pim_trace_array_groups(system->trace, unit, &groups);
+        if (groups > 0)
+            return pim_fail(
+                error, PIM_BAD_INPUT,
+                "the trace is made for cores with crossbars, the hardware has nodes: name hardware "
+                "with array.kind = \"core\"");
+        if (pim_node_array_initialize(&system->array, system->kernel, &hardware->node, system->trace,
+                                      error) != PIM_OK)
+            return error->status;
+        system->array.error = &system->error;
+        system->unit_count = system->array.count;
+        system->phase_count = system->array.phase_count;
+        system->phases = system->array.phases;
+        if (last < system->array.time_last)
+            system->array.time_last = last;
+    }
+    return PIM_OK;
 }
 
 static enum pim_status build(struct pim_system *system, struct pim_error *error)
@@ -39,19 +86,13 @@ static enum pim_status build(struct pim_system *system, struct pim_error *error)
     system->kernel = pim_kernel_create();
     if (!system->kernel)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the kernel");
-    if (pim_node_array_initialize(&system->array, system->kernel, &hardware->node, system->trace, error) !=
-        PIM_OK)
+    if (build_units(system, error) != PIM_OK)
         return error->status;
-    system->array.error = &system->error;
-    /* Times are reported in picoseconds too: those must fit 64 bits. */
-    const uint64_t seconds = UINT64_MAX / PICOSECONDS_PER_SECOND;
-    if (seconds < system->array.time_last / hardware->ticks_per_second)
-        system->array.time_last = seconds * hardware->ticks_per_second;
     struct pim_noc_callbacks callbacks = {.context = system, .injected = injected, .delivered = delivered};
     if (pim_noc_create(&hardware->noc, system->kernel, hardware->node.network_period, &callbacks,
                        &system->noc, error) != PIM_OK)
         return error->status;
-    system->array.noc = system->noc;
+    system->array.noc = system->cores.noc = system->noc;
     if (system->options.timeline && pim_recorder_create(system, &system->recorder, error) != PIM_OK)
         return error->status;
     return PIM_OK;
@@ -83,7 +124,10 @@ void pim_system_destroy(struct pim_system *system)
         return;
     pim_recorder_abandon(system->recorder);
     pim_noc_destroy(system->noc);
-    pim_node_array_terminate(&system->array);
+    if (system->hardware.has_cores)
+        pim_cores_terminate(&system->cores);
+    else
+        pim_node_array_terminate(&system->array);
     pim_kernel_destroy(system->kernel);
     pim_histogram_terminate(&system->packet_latency);
     free(system);
@@ -104,7 +148,8 @@ uint64_t pim_system_picoseconds(const struct pim_system *system, pim_time time)
 /* Work done so far, for the progress bar: instructions. */
 static uint64_t instructions_done(const struct pim_system *system)
 {
-    return pim_node_array_instructions(&system->array);
+    return system->hardware.has_cores ? pim_cores_instructions(&system->cores)
+                                      : pim_node_array_instructions(&system->array);
 }
 
 static uint64_t instructions_stored(const struct pim_trace *trace)
@@ -118,10 +163,13 @@ static uint64_t instructions_stored(const struct pim_trace *trace)
 /* Runs in slices of time so that the bar can move; slices change nothing in the order of events. */
 static enum pim_run_end run_slices(struct pim_system *system, pim_time until)
 {
-    enum { SLICE_CYCLES = 4096 };
+    enum { SLICE_CYCLES = 4096, CORE_SLICE_CYCLES = 65536 }; /* cores do less in a cycle */
+    if (system->options.quiet)
+        return pim_kernel_run(system->kernel, until);
     struct pim_progress progress;
     pim_progress_start(&progress, "simulating", instructions_stored(system->trace), system->options.quiet);
-    pim_time slice = SLICE_CYCLES * system->hardware.node.logic_period;
+    pim_time slice =
+        (system->hardware.has_cores ? CORE_SLICE_CYCLES : SLICE_CYCLES) * system->hardware.node.logic_period;
     enum pim_run_end end;
     do {
         pim_time next = pim_kernel_next_time(system->kernel);
@@ -148,7 +196,7 @@ enum pim_status pim_system_run(struct pim_system *system, struct pim_error *erro
     }
     if (end == PIM_RUN_EMPTY && pim_kernel_check_idle(system->kernel, error) != PIM_OK)
         return error->status;
-    system->complete = system->array.running == 0;
+    system->complete = (system->hardware.has_cores ? system->cores.running : system->array.running) == 0;
     if (!system->recorder)
         return PIM_OK;
     struct pim_recorder *recorder = system->recorder;
@@ -156,7 +204,18 @@ enum pim_status pim_system_run(struct pim_system *system, struct pim_error *erro
     return pim_recorder_close(recorder, &system->timeline_left_out, error);
 }
 
+void pim_system_observe(struct pim_system *system, pim_observer *observer, void *context)
+{
+    system->array.observer = system->cores.observer = observer;
+    system->array.observer_context = system->cores.observer_context = context;
+}
+
 /* --- results --- */
+
+pim_time pim_system_end(const struct pim_system *system)
+{
+    return system->hardware.has_cores ? pim_cores_end(&system->cores) : pim_node_array_end(&system->array);
+}
 
 static enum pim_status collect_links(struct pim_system *system, struct pim_run_result *result,
                                      struct pim_error *error)
@@ -176,9 +235,13 @@ static void add_counts(void *sum, const void *part, size_t size)
 enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result,
                                    struct pim_error *error)
 {
-    *result = (struct pim_run_result){.complete = system->complete, .unit_count = system->array.count};
-    pim_node_array_close(&system->array);
-    result->end = pim_node_array_end(&system->array);
+    *result = (struct pim_run_result){.complete = system->complete, .unit_count = system->unit_count};
+    bool cores = system->hardware.has_cores;
+    if (cores)
+        pim_cores_close(&system->cores);
+    else
+        pim_node_array_close(&system->array);
+    result->end = pim_system_end(system);
     result->cycles = pim_system_cycles(system, result->end);
     result->time_ps = pim_system_picoseconds(system, result->end);
     result->network_cycles = result->end / system->hardware.node.network_period;
@@ -187,7 +250,10 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the units of the result");
     for (uint32_t unit = 0; unit < result->unit_count; unit++) {
         struct pim_unit_result *one = &result->units[unit];
-        pim_node_result(&system->array, unit, one);
+        if (cores)
+            pim_cores_result(&system->cores, unit, one);
+        else
+            pim_node_result(&system->array, unit, one);
         add_counts(&result->actions, &one->actions, sizeof one->actions);
         add_counts(&result->dram, &one->bank, sizeof one->bank);
         result->bytes_loaded += one->bytes_loaded;

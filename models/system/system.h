@@ -29,7 +29,11 @@ struct pim_system {
     struct pim_kernel *kernel;
     struct pim_noc *noc;
     struct pim_hardware hardware;
+    /* units: nodes or, with hardware.has_cores, cores; the others are all zero */
     struct pim_node_array array;
+    struct pim_cores cores;
+    uint32_t unit_count, phase_count;
+    struct pim_phase_result *phases; /* of the units */
     const struct pim_trace *trace;
     struct pim_histogram packet_latency; /* network cycles, payload packets only */
     uint64_t packets, hops;              /* payload packets */
@@ -62,8 +66,9 @@ struct pim_run_result {
 };
 
 /*
- * Makes the system. `trace` is borrowed. PIM_BAD_INPUT when the trace is made for an array of another size.
- * (An instruction for which the hardware has no engine is refused when it would start.)
+ * Makes the system. `trace` is borrowed. PIM_BAD_INPUT when the trace is made for an array of another size,
+ * or has array groups and the hardware has no cores, or too few arrays in one. (An instruction for which the
+ * hardware has no engine is refused when it would start.)
  */
 enum pim_status pim_system_create(const struct pim_hardware *hardware, const struct pim_trace *trace,
                                   const struct pim_system_options *options, struct pim_system **system,
@@ -83,6 +88,12 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
 void pim_run_result_terminate(struct pim_run_result *result);
 
 void pim_system_destroy(struct pim_system *system);
+
+/* Who is told of the ends of instructions and phases; NULL: nobody. */
+void pim_system_observe(struct pim_system *system, pim_observer *observer, void *context);
+
+/* Tick up to which results account. */
+pim_time pim_system_end(const struct pim_system *system);
 
 /* Ticks as cycles of the logic clock, rounded up; a phase or unit time for reports. */
 uint64_t pim_system_cycles(const struct pim_system *system, pim_time time);

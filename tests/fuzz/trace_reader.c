@@ -1,8 +1,9 @@
 /*
- * Any bytes as a trace file. To get past the checksums, what begins with the byte 1 instead of the mark of a
- * trace is taken as the parts of one file, which are put together with right checksums: sections in the order
- * of the file, each a little-endian u16 length and its bytes; in the last one, the programs, the frames of
- * chunks are taken as plain instructions and compressed.
+ * Any bytes as a trace file. To get past the checksums, what begins with the byte 1 or 2 instead of the mark
+ * of a trace is taken as the parts of one file, which are put together with right checksums. 1: sections in
+ * the order of the file, each a little-endian u16 length and its bytes; in the last one, the programs, the
+ * frames of chunks are taken as plain instructions and compressed. 2: the array groups come first, in the
+ * same way.
  *
  * What is accepted must have a text that assembles to a trace of the same content; what is refused must have
  * a message.
@@ -22,7 +23,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { SECTIONS = 5, ROOM = 1 << 17, EXECUTED = 20000 };
+enum { SECTIONS = PIM_SECTION_TYPES - 1, ROOM = 1 << 17, EXECUTED = 20000 };
 
 static void require(int condition, const char *what, const struct pim_error *error)
 {
@@ -85,7 +86,12 @@ static void complete_units(uint8_t *units, size_t bytes, const uint8_t *chunks, 
     }
 }
 
-/* Writes header and section table for the sections start[i] to start[i + 1]; an empty one of behaviours is
+static bool is_optional(uint32_t type)
+{
+    return type == PIM_SECTION_BEHAVIOURS || type == PIM_SECTION_ARRAY_GROUPS;
+}
+
+/* Writes header and section table for the sections start[i] to start[i + 1]; optional ones that are empty are
  * left out. */
 static void seal(uint8_t *file, const size_t start[SECTIONS + 1])
 {
@@ -96,7 +102,7 @@ static void seal(uint8_t *file, const size_t start[SECTIONS + 1])
     for (unsigned i = 0; i < SECTIONS; i++) {
         size_t bytes = start[i + 1] - start[i];
         uint32_t type = i + 1;
-        if (type == PIM_SECTION_BEHAVIOURS && start[i] == start[i + 1])
+        if (is_optional(type) && start[i] == start[i + 1])
             continue;
         pim_put_u32(entry + PIM_SECTION_TYPE, type);
         pim_put_u32(entry + PIM_SECTION_FLAGS, type == PIM_SECTION_BEHAVIOURS ? 0 : PIM_SECTION_REQUIRED);
@@ -121,31 +127,53 @@ static void seal(uint8_t *file, const size_t start[SECTIONS + 1])
     pim_put_u64(file + PIM_HEADER_CHECKSUM, pim_hash_bytes(file, PIM_HEADER_CHECKSUM));
 }
 
-/* Puts a file together from its parts; returns its size. */
-static size_t put_together(const uint8_t *data, size_t size, uint8_t *file)
+/* What is left of the parts. */
+struct parts {
+    const uint8_t *data;
+    size_t size;
+};
+
+/* Takes a part: a length and its bytes, or (`last`) all that is left. Returns its bytes. */
+static size_t take_part(struct parts *parts, bool last, const uint8_t **part)
 {
-    size_t start[SECTIONS + 1], length[SECTIONS] = {0}, sections = SECTIONS;
-    const uint8_t *part[SECTIONS];
-    for (unsigned i = 0; i < SECTIONS; i++) {
-        size_t bytes = size < 2 ? 0 : data[0] | (size_t)data[1] << 8;
-        if (i < SECTIONS - 1 && size >= 2) {
-            data += 2;
-            size -= 2;
-        }
-        part[i] = data;
-        length[i] = i == SECTIONS - 1 || bytes > size ? size : bytes;
-        data += length[i];
-        size -= length[i];
+    size_t bytes = parts->size < 2 ? 0 : parts->data[0] | (size_t)parts->data[1] << 8;
+    if (!last && parts->size >= 2) {
+        parts->data += 2;
+        parts->size -= 2;
     }
-    if (length[PIM_SECTION_BEHAVIOURS - 1] == 0)
-        sections--;
+    if (last || bytes > parts->size)
+        bytes = parts->size;
+    *part = parts->data;
+    parts->data += bytes;
+    parts->size -= bytes;
+    return bytes;
+}
+
+/* Puts a file together from its parts; returns its size. */
+static size_t put_together(struct parts parts, bool with_groups, uint8_t *file)
+{
+    enum { UNITS = PIM_SECTION_UNITS - 1, PROGRAMS = PIM_SECTION_PROGRAMS - 1, GROUPS };
+    size_t start[SECTIONS + 1], length[SECTIONS] = {0}, sections = SECTIONS;
+    const uint8_t *part[SECTIONS] = {NULL};
+    if (with_groups)
+        length[GROUPS] = take_part(&parts, false, &part[GROUPS]);
+    for (unsigned i = 0; i <= PROGRAMS; i++)
+        length[i] = take_part(&parts, i == PROGRAMS, &part[i]);
+    for (unsigned i = 0; i < SECTIONS; i++)
+        if (is_optional(i + 1) && length[i] == 0)
+            sections--;
     start[0] = PIM_HEADER_SIZE + sections * PIM_SECTION_SIZE;
-    for (unsigned i = 0; i < SECTIONS - 1; i++) {
+    for (unsigned i = 0; i < PROGRAMS; i++) {
         memcpy(file + start[i], part[i], length[i]);
         start[i + 1] = start[i] + length[i];
     }
-    start[SECTIONS] = start[4] + make_chunks(file + start[3], length[3], part[4], length[4], file + start[4]);
-    complete_units(file + start[3], length[3], file + start[4], start[SECTIONS] - start[4]);
+    start[GROUPS] = start[PROGRAMS] + make_chunks(file + start[UNITS], length[UNITS], part[PROGRAMS],
+                                                  length[PROGRAMS], file + start[PROGRAMS]);
+    complete_units(file + start[UNITS], length[UNITS], file + start[PROGRAMS],
+                   start[GROUPS] - start[PROGRAMS]);
+    if (length[GROUPS] > 0)
+        memcpy(file + start[GROUPS], part[GROUPS], length[GROUPS]);
+    start[SECTIONS] = start[GROUPS] + length[GROUPS];
     seal(file, start);
     return start[SECTIONS];
 }
@@ -211,8 +239,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pim_trace *trace;
     if (size > 1 << 17)
         return 0;
-    if (size > 0 && data[0] == 1) {
-        size = put_together(data + 1, size - 1, file);
+    if (size > 0 && (data[0] == 1 || data[0] == 2)) {
+        size = put_together((struct parts){data + 1, size - 1}, data[0] == 2, file);
         data = file;
     }
     if (pim_trace_open_memory(data, size, &trace, &error) != PIM_OK) {
@@ -221,7 +249,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (pim_trace_description(trace)->units <= 4096 && read_programs(trace, &error)) {
         struct pim_check_limits limits = {
-            .buffer_bytes = {0, 4096, 4096, 4096}, .window = 16, .accumulator_bits = 32};
+            .buffer_bytes = {0, 4096, 4096, 4096}, .local_bytes = 4096, .window = 16, .accumulator_bits = 32};
         struct pim_check_result result;
         enum pim_status status = pim_trace_check(trace, &limits, &result, &error);
         require(status == PIM_OK || error.text[0] != '\0', "refused without a message", &error);

@@ -148,22 +148,6 @@ static enum pim_status map_network(struct request *request, const struct pim_all
     return status;
 }
 
-/* --set goes to the network when its key begins with "network.", else to the hardware. */
-static void split_sets(struct request *request, struct text_list *network_sets)
-{
-    struct text_list *sets = &request->common.sets;
-    network_sets->items = calloc(sets->count + 1, sizeof *network_sets->items);
-    if (!network_sets->items)
-        abort();
-    size_t kept = 0;
-    for (size_t i = 0; i < sets->count; i++)
-        if (strncmp(sets->items[i], "network.", strlen("network.")) == 0)
-            network_sets->items[network_sets->count++] = sets->items[i];
-        else
-            sets->items[kept++] = sets->items[i];
-    sets->count = kept;
-}
-
 static int map_allspark(int argument_count, char **arguments)
 {
     struct request request = {.partition = "auto", .batch = 1, .seconds = 600};
@@ -227,7 +211,7 @@ static int map_allspark(int argument_count, char **arguments)
     enum pim_status status = PIM_OK;
     if (!request.network || request.common.hardware.count == 0)
         status = pim_fail(&error, PIM_USAGE, "--network FILE and --hardware FILE are needed");
-    split_sets(&request, &network_sets);
+    text_list_take(&request.common.sets, "network.", &network_sets);
     if (status == PIM_OK && request.plan && strcmp(request.partition, "auto") != 0)
         status = pim_fail(&error, PIM_USAGE, "--plan and --partition: one of them alone");
     if (status == PIM_OK)
@@ -249,6 +233,7 @@ int command_map(int argument_count, char **arguments)
 {
     static const struct command table[] = {
         {"allspark", "Vision transformers on DRAM-PIM nodes", map_allspark},
+        {"pimcomp", "Networks on cores with crossbar arrays", command_map_pimcomp},
     };
     return command_dispatch(table, sizeof table / sizeof table[0],
                             "Mapping front-ends: a network becomes a trace.", argument_count, arguments);

@@ -1,4 +1,5 @@
 /* pimsim network: what a network consists of. */
+#include "tools/command/network.h"
 #include "mappers/network/onnx/onnx.h"
 #include "mappers/network/print.h"
 #include "sim/output.h"
@@ -30,11 +31,11 @@ static bool is_onnx(const char *path)
     return length > ending && strcmp(path + length - ending, ".onnx") == 0;
 }
 
-/* A descriptor, or a network in ONNX; options of the other kind are refused, lest they do nothing. */
-static enum pim_status read_network(const char *path, const struct text_list *sets,
-                                    const struct pim_onnx_options *onnx, struct pim_network **network,
-                                    struct pim_error *error)
+enum pim_status command_network_read(const char *path, const struct text_list *sets,
+                                     const struct pim_onnx_options *onnx, struct pim_network **network,
+                                     struct pim_error *error)
 {
+    *network = NULL;
     if (is_onnx(path) && sets->count > 0)
         return pim_fail(error, PIM_USAGE, "--set is for descriptors: %s has no keys to set", path);
     if (!is_onnx(path) && (onnx->count > 0 || onnx->allow_unknown))
@@ -81,7 +82,7 @@ static int show(int argument_count, char **arguments)
     struct pim_network *network = NULL;
     onnx.dimensions = dimensions.items;
     onnx.count = dimensions.count;
-    enum pim_status status = read_network(files.items[0], &common.sets, &onnx, &network, &error);
+    enum pim_status status = command_network_read(files.items[0], &common.sets, &onnx, &network, &error);
     if (status == PIM_OK)
         status = print(network, format, dot, &error);
     int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
@@ -134,7 +135,7 @@ static int export(int argument_count, char **arguments)
     const struct pim_onnx_options onnx = {0};
     enum pim_status status = path ? PIM_OK : pim_fail(&error, PIM_USAGE, "-o FILE is needed");
     if (status == PIM_OK)
-        status = read_network(files.items[0], &common.sets, &onnx, &network, &error);
+        status = command_network_read(files.items[0], &common.sets, &onnx, &network, &error);
     if (status == PIM_OK)
         status = write_onnx(network, path, &error);
     int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);

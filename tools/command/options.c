@@ -24,6 +24,20 @@ void text_list_terminate(struct text_list *list)
     *list = (struct text_list){NULL, 0};
 }
 
+void text_list_take(struct text_list *list, const char *prefix, struct text_list *taken)
+{
+    taken->items = calloc(list->count + 1, sizeof *taken->items);
+    if (!taken->items)
+        abort();
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (strncmp(list->items[i], prefix, strlen(prefix)) == 0)
+            taken->items[taken->count++] = list->items[i];
+        else
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+}
+
 static bool text_list_add(struct text_list *list, const char *text)
 {
     const char **grown = realloc(list->items, (list->count + 1) * sizeof *grown);

@@ -36,6 +36,9 @@ struct text_list {
 };
 void text_list_terminate(struct text_list *list);
 
+/* Moves the items that begin with `prefix` from `list` to the empty `taken`, in their order. */
+void text_list_take(struct text_list *list, const char *prefix, struct text_list *taken);
+
 enum option_kind {
     OPTION_FLAG,     /* target: bool */
     OPTION_TEXT,     /* target: const char * */

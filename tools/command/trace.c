@@ -20,6 +20,19 @@
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 
+/* Array groups of all units, and the crossbar arrays they occupy. */
+static void count_groups(const struct pim_trace *trace, uint64_t *groups, uint64_t *arrays)
+{
+    *groups = *arrays = 0;
+    for (uint32_t unit = 0; unit < pim_trace_description(trace)->units; unit++) {
+        uint32_t count;
+        const struct pim_trace_array_group *group = pim_trace_array_groups(trace, unit, &count);
+        *groups += count;
+        for (uint32_t i = 0; i < count; i++)
+            *arrays += group[i].arrays;
+    }
+}
+
 static void count_stored(const struct pim_trace *trace, uint64_t *instructions, uint64_t *stored,
                          uint64_t *chunks)
 {
@@ -34,9 +47,10 @@ static void count_stored(const struct pim_trace *trace, uint64_t *instructions, 
 static enum pim_status info_json(const struct pim_trace *trace, struct pim_error *error)
 {
     const struct pim_trace_description *description = pim_trace_description(trace);
-    uint64_t instructions, stored, chunks;
+    uint64_t instructions, stored, chunks, groups, arrays;
     char hash[17];
     count_stored(trace, &instructions, &stored, &chunks);
+    count_groups(trace, &groups, &arrays);
     (void)snprintf(hash, sizeof hash, "%016" PRIx64, pim_trace_hash(trace));
     struct pim_json *json = pim_json_create();
     if (!json)
@@ -54,6 +68,8 @@ static enum pim_status info_json(const struct pim_trace *trace, struct pim_error
     pim_json_put_count(json, "weight_bytes", description->weight_bytes);
     pim_json_put_count(json, "phases", pim_trace_phases(trace));
     pim_json_put_count(json, "behaviour_tables", pim_trace_behaviour_routers(trace));
+    pim_json_put_count(json, "array_groups", groups);
+    pim_json_put_count(json, "crossbar_arrays", arrays);
     pim_json_put_count(json, "instructions", instructions);
     pim_json_put_count(json, "chunks", chunks);
     pim_json_put_count(json, "program_bytes", stored);
@@ -66,8 +82,9 @@ static enum pim_status info_json(const struct pim_trace *trace, struct pim_error
 static void info_text(const struct pim_trace *trace)
 {
     const struct pim_trace_description *description = pim_trace_description(trace);
-    uint64_t instructions, stored, chunks, cycles = 0;
+    uint64_t instructions, stored, chunks, groups, arrays, cycles = 0;
     count_stored(trace, &instructions, &stored, &chunks);
+    count_groups(trace, &groups, &arrays);
     for (uint32_t i = 0; i < pim_trace_phases(trace); i++)
         cycles = pim_add_saturating(cycles, pim_trace_phase(trace, i)->estimate_cycles);
     printf("family         %s\n", description->family);
@@ -84,6 +101,8 @@ static void info_text(const struct pim_trace *trace)
     if (instructions > 0)
         printf(" (%.2f each)", (double)stored / (double)instructions);
     printf("\nbehaviour      %" PRIu32 " tables\n", pim_trace_behaviour_routers(trace));
+    if (groups > 0)
+        printf("array groups   %" PRIu64 " on %" PRIu64 " crossbar arrays\n", groups, arrays);
     printf("configuration  %zu bytes of libconfig text\n", strlen(description->configuration));
     printf("file           %" PRIu64 " bytes, content hash %016" PRIx64 "\n", pim_trace_file_bytes(trace),
            pim_trace_hash(trace));
@@ -187,9 +206,24 @@ static int assemble(int argument_count, char **arguments)
     return status == PIM_OK ? 0 : command_fail(arguments[0], &error);
 }
 
+static void fill_core_limits(const struct pim_configuration *configuration, struct pim_check_limits *limits)
+{
+    limits->kind = PIM_CHECK_CORES;
+    limits->local_bytes = (uint64_t)pim_configuration_integer(configuration, "core.local_memory_bytes");
+    limits->global_bytes = (uint64_t)pim_configuration_integer(configuration, "global_memory.bytes");
+    limits->window = (uint32_t)pim_configuration_integer(configuration, "core.window");
+    limits->in_order =
+        pim_configuration_choice(configuration, "core.issue") == 0; /* "in_order|out_of_order" */
+}
+
 /* What the checker needs to know of the hardware. */
 static void fill_limits(const struct pim_configuration *configuration, struct pim_check_limits *limits)
 {
+    if (pim_configuration_choice(configuration, "array.kind") == 1) { /* "node|core" */
+        fill_core_limits(configuration, limits);
+        return;
+    }
+    limits->kind = PIM_CHECK_NODES;
     limits->buffer_bytes[PIM_BUFFER_INPUT] =
         (uint64_t)pim_configuration_integer(configuration, "buffers.input_bytes");
     limits->buffer_bytes[PIM_BUFFER_WEIGHT] =
@@ -248,20 +282,42 @@ static enum pim_status compare_counts(const struct pim_trace *trace, const struc
     return PIM_OK;
 }
 
+/* What programs of cores do with their local memories; nothing for others. */
+static void print_local(const struct pim_trace_counts *counts)
+{
+    if (counts->local_loaded_bytes > 0 || counts->local_stored_bytes > 0)
+        printf("global memory  %" PRIu64 " bytes loaded, %" PRIu64 " stored\n", counts->local_loaded_bytes,
+               counts->local_stored_bytes);
+    if (counts->local_elements > 0)
+        printf("local vectors  %" PRIu64 " elements\n", counts->local_elements);
+    if (counts->local_copied_bytes > 0 || counts->local_written_bytes > 0)
+        printf("local bytes    %" PRIu64 " copied, %" PRIu64 " written with a constant\n",
+               counts->local_copied_bytes, counts->local_written_bytes);
+}
+
 static void print_check(const struct pim_check_result *result, bool known)
 {
     printf("The trace completes.\n");
     printf("instructions   %" PRIu64 " executed, %" PRIu64 " stored\n", result->counts.fetched,
            result->counts.stored);
-    printf("MACs           %" PRIu64 "\n", result->counts.macs);
+    const bool cores = result->kind == PIM_CHECK_CORES;
+    printf("MACs           %" PRIu64 "\n", cores ? result->counts.crossbar_macs : result->counts.macs);
     printf("messages       %" PRIu64 ", %" PRIu64 " bytes sent, %" PRIu64 " received\n", result->messages,
            result->counts.sent_bytes, result->counts.received_bytes);
-    printf("left in buffers at the end: input %" PRIu64 ", weight %" PRIu64 ", output %" PRIu64 " bytes\n",
-           result->left_bytes[PIM_BUFFER_INPUT], result->left_bytes[PIM_BUFFER_WEIGHT],
-           result->left_bytes[PIM_BUFFER_OUTPUT]);
+    if (cores) {
+        print_local(&result->counts);
+        printf("local memory   %" PRIu64 " bytes used, by unit %" PRIu32 "; global memory %" PRIu64 "\n",
+               result->local_bytes, result->local_unit, result->global_bytes);
+    }
+    if (!cores)
+        printf("left in buffers at the end: input %" PRIu64 ", weight %" PRIu64 ", output %" PRIu64
+               " bytes\n",
+               result->left_bytes[PIM_BUFFER_INPUT], result->left_bytes[PIM_BUFFER_WEIGHT],
+               result->left_bytes[PIM_BUFFER_OUTPUT]);
     if (!known)
-        printf("Not checked: buffer space and addresses, because the trace has no hardware configuration "
-               "(see --hardware).\n");
+        printf("Not checked: %s, because the trace has no hardware configuration "
+               "(see --hardware).\n",
+               cores ? "sizes of the memories" : "buffer space and addresses");
 }
 
 static int check(int argument_count, char **arguments)
@@ -273,7 +329,7 @@ static int check(int argument_count, char **arguments)
         &(struct option_usage){
             "TRACE",
             "Proves, without timing, that the trace can complete on its hardware: queues, dependencies, "
-            "buffer space, messages, addresses. Exit code 3 when it cannot.",
+            "buffer space, messages, addresses, local memories. Exit code 3 when it cannot.",
             rules, COUNT(rules), 1, 1},
         argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
@@ -309,6 +365,7 @@ static void put_counts(struct pim_json *json, const struct pim_trace_counts *cou
     pim_json_end(json);
     pim_json_put_count(json, "macs", counts->macs);
     pim_json_put_count(json, "mvm_windows", counts->mvm_windows);
+    pim_json_put_count(json, "crossbar_macs", counts->crossbar_macs);
     pim_json_put_count(json, "bit_serial_operations", counts->bit_serial_operations);
     pim_json_put_count(json, "vector_elements", counts->vector_elements);
     pim_json_begin_object(json, "loaded_bytes");
@@ -321,6 +378,11 @@ static void put_counts(struct pim_json *json, const struct pim_trace_counts *cou
     pim_json_end(json);
     pim_json_put_count(json, "sent_bytes", counts->sent_bytes);
     pim_json_put_count(json, "received_bytes", counts->received_bytes);
+    pim_json_put_count(json, "local_loaded_bytes", counts->local_loaded_bytes);
+    pim_json_put_count(json, "local_stored_bytes", counts->local_stored_bytes);
+    pim_json_put_count(json, "local_elements", counts->local_elements);
+    pim_json_put_count(json, "local_copied_bytes", counts->local_copied_bytes);
+    pim_json_put_count(json, "local_written_bytes", counts->local_written_bytes);
 }
 
 static enum pim_status stat_json(const struct pim_trace *trace, const struct pim_trace_counts *total,
@@ -362,7 +424,8 @@ static void stat_text(const struct pim_trace *trace, const struct pim_trace_coun
             printf("  %-12s %" PRIu64 "\n", pim_opcode_name(opcode), total->by_opcode[opcode]);
     printf("MACs           %" PRIu64 "\n", total->macs);
     if (total->mvm_windows > 0)
-        printf("MVM windows    %" PRIu64 "\n", total->mvm_windows);
+        printf("MVM windows    %" PRIu64 ", %" PRIu64 " MACs of crossbars\n", total->mvm_windows,
+               total->crossbar_macs);
     if (total->bit_serial_operations > 0)
         printf("bit-serial     %" PRIu64 " operations\n", total->bit_serial_operations);
     printf("vector         %" PRIu64 " elements\n", total->vector_elements);
@@ -371,6 +434,7 @@ static void stat_text(const struct pim_trace *trace, const struct pim_trace_coun
            total->loaded_bytes[PIM_BUFFER_WEIGHT], total->loaded_bytes[PIM_BUFFER_OUTPUT]);
     printf("stored bytes   %" PRIu64 " (output %" PRIu64 ")\n", sum(total->stored_bytes),
            total->stored_bytes[PIM_BUFFER_OUTPUT]);
+    print_local(total);
     printf("messages       %" PRIu64 " bytes sent, %" PRIu64 " received\n", total->sent_bytes,
            total->received_bytes);
     if (!units)

@@ -43,7 +43,7 @@ static double error_percent(const struct line *line)
 /* `frontier`: the latest end of the phases before, in ticks; moved on. */
 static struct line phase_line(const struct pim_system *system, uint32_t index, pim_time *frontier)
 {
-    const struct pim_phase_result *result = &system->array.phases[index];
+    const struct pim_phase_result *result = &system->phases[index];
     const struct pim_trace_phase *phase = pim_trace_phase(system->trace, index);
     struct line line = {.name = phase->name, .phases = 1, .estimate = (double)phase->estimate_cycles};
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
@@ -95,7 +95,7 @@ struct comparison {
 static enum pim_status compare(const struct replay *replay, struct comparison *comparison,
                                struct pim_error *error)
 {
-    uint32_t count = replay->system->array.phase_count;
+    uint32_t count = replay->system->phase_count;
     *comparison = (struct comparison){.phase_count = count};
     comparison->phases = calloc((size_t)count + 1, sizeof(struct line));
     comparison->steps = calloc((size_t)count + 1, sizeof(struct line));

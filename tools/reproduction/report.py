@@ -5,9 +5,10 @@ import html
 import os
 
 STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #667; --line: #d8dce2; --a: #0b62a8; --b: #d98200; }
+:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #667; --line: #d8dce2; --a: #0b62a8; --b: #d98200;
+  --c: #2e8b57; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14171a; --ink: #e6e8eb; --soft: #99a; --line: #333a42;
-  --a: #58a6ff; --b: #f0a83c; } }
+  --a: #58a6ff; --b: #f0a83c; --c: #57c98a; } }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; background: var(--paper);
   color: var(--ink); }
 h2 { margin-top: 2.5rem; font-size: 1.15rem; } p.note { color: var(--soft); }
@@ -53,13 +54,13 @@ class Report:
         self.parts.append("".join(lines))
 
     def bars(self, title, labels, series, unit):
-        """Horizontal bars: `series` is [(name, values)], at most two; None leaves a bar out."""
+        """Horizontal bars: `series` is [(name, values)], at most three; None leaves a bar out."""
         height, left, width = 16 * len(series) + 10, 150, 560
         top = max((v for _, values in series for v in values if v), default=1)
         total = height * len(labels) + 30
         out = [f'<svg role="img" aria-label="{html.escape(title)}" viewBox="0 0 {left + width + 90} {total}" width="100%">']
         for s, (name, _) in enumerate(series):
-            color = "ab"[s]
+            color = "abc"[s]
             out.append(f'<rect x="{left + 130 * s}" y="2" width="12" height="12" fill="var(--{color})"/>'
                        f'<text x="{left + 130 * s + 17}" y="13">{html.escape(name)}</text>')
         for i, label in enumerate(labels):
@@ -69,7 +70,7 @@ class Report:
                 if values[i] is None:
                     continue
                 size, at = values[i] / top * width, y + 16 * s
-                out.append(f'<rect x="{left}" y="{at}" width="{size:.1f}" height="13" fill="var(--{"ab"[s]})">'
+                out.append(f'<rect x="{left}" y="{at}" width="{size:.1f}" height="13" fill="var(--{"abc"[s]})">'
                            f'<title>{html.escape(label)}, {html.escape(name)}: {show(values[i])} {unit}</title></rect>'
                            f'<text x="{left + size + 5:.1f}" y="{at + 11}">{show(values[i])}</text>')
         self.parts.append("".join(out) + "</svg>")

@@ -120,7 +120,7 @@ struct step {
 static void add_steps(struct pim_sweep_result *result, const struct pim_system *system,
                       const struct pim_run_result *run)
 {
-    uint32_t phases = system->array.phase_count;
+    uint32_t phases = system->phase_count;
     size_t count = 0;
     uint64_t estimate = 0;
     pim_time frontier = 0; /* phases tile the run: each counts by how much it moves the end of the work */
@@ -131,7 +131,7 @@ static void add_steps(struct pim_sweep_result *result, const struct pim_system *
     }
     for (uint32_t i = 0; i < phases; i++) {
         const struct pim_trace_phase *phase = pim_trace_phase(system->trace, i);
-        const struct pim_phase_result *outcome = &system->array.phases[i];
+        const struct pim_phase_result *outcome = &system->phases[i];
         const char *name = pim_sweep_label(phase->name);
         size_t at = 0;
         while (at < count && strcmp(steps[at].name, name) != 0)

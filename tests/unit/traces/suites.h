@@ -9,5 +9,6 @@ Suite *program_suite(void);
 Suite *text_suite(void);
 Suite *check_suite(void);
 Suite *order_suite(void);
+Suite *local_suite(void);
 
 #endif

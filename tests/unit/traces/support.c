@@ -36,15 +36,24 @@ const char *const small_text =
     "send peer=1 tag=5 address=0x2000 bytes=300\n"
     "phase_end 0\n"
     ".unit 1\n"
+    ".array_group layer=2 arrays=3 row=40 rows=16 column=5 columns=9\n"
+    ".array_group layer=7 arrays=1 rows=4 columns=2 folds=3 fold_stride=6\n"
     "phase_begin 0\n"
     "receive peer=0 tag=5 address=0x10 bytes=300\n"
     "phase_end 0\n"
     "phase_begin 1\n"
-    "mvm group=3 windows=9 input_address=16 input_bytes=32 output_address=64 output_bytes=8\n"
+    "mvm group=1 windows=9 input_address=16 input_bytes=32 output_address=64 output_bytes=8\n"
     "bit_serial multiply bits=8 rows=24 first_bank=2 banks=6 count=5 after=0,1\n"
     "join\n"
     "load none address=0xffff bytes=1\n"
-    "phase_end 1\n";
+    "local_load address=0x12345678 local=0x40 bytes=6 count=3 stride=50\n"
+    "local_vector clip elements=9 destination=0x80 source=0x40 immediate=-3\n"
+    "local_copy destination=0x100 source=0x80 bytes=2 count=4 destination_stride=8\n"
+    "local_write destination=0x200 bytes=5 count=2 stride=7 value=255\n"
+    "local_store address=0x10 local=0x100 bytes=26 after=2\n"
+    "phase_end 1\n"
+    ".unit 2\n"
+    ".array_group arrays=2 rows=128 columns=128\n";
 
 static char folder[PATH_SIZE / 2]; /* of the test that runs: Check runs each in a process of its own */
 

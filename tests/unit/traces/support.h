@@ -39,7 +39,8 @@ enum pim_status assemble(const char *text, const char *name, struct pim_error *e
 /* Assembles a text, which must be right, and opens it. */
 struct pim_trace *trace_of(const char *text);
 
-/* The small trace that most tests use: 3 units, 2 phases, all opcodes, a behaviour table. */
+/* The small trace that most tests use: 3 units, 2 phases, all opcodes, a behaviour table, array
+ * groups. */
 extern const char *const small_text;
 
 /* A simple description of `units` units. */

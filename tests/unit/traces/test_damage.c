@@ -53,7 +53,7 @@ static void take_apart(struct forged *forged)
     memset(forged, 0, sizeof *forged);
     forged->version = 1;
     forged->count = pim_get_u32(bytes + PIM_HEADER_SECTIONS);
-    ck_assert_uint_eq(forged->count, 5);
+    ck_assert_uint_eq(forged->count, 6);
     for (unsigned i = 0; i < forged->count; i++) {
         const uint8_t *entry = bytes + PIM_HEADER_SIZE + (size_t)i * PIM_SECTION_SIZE;
         struct piece *piece = &forged->piece[i];
@@ -72,6 +72,15 @@ static struct piece *piece_of(struct forged *forged, uint32_t type)
         if (forged->piece[i].type == type)
             return &forged->piece[i];
     ck_abort_msg("no section of type %u", (unsigned)type);
+}
+
+/* Where a section begins in the file. */
+static size_t offset_of(const struct forged *forged, uint32_t type)
+{
+    size_t offset = PIM_HEADER_SIZE + (size_t)forged->count * PIM_SECTION_SIZE;
+    for (unsigned i = 0; i < forged->count && forged->piece[i].type != type; i++)
+        offset += forged->piece[i].bytes;
+    return offset;
 }
 
 /* Right checksums for whatever the header and the section table say. */
@@ -198,7 +207,7 @@ START_TEST(damage_is_placed)
     put_together(&forged);
     EXPECT_OK(
         try_bytes(forged.file, forged.size, &hash, &error)); /* the forger can put a right file together */
-    size_t programs = forged.size - piece_of(&forged, PIM_SECTION_PROGRAMS)->bytes;
+    size_t programs = offset_of(&forged, PIM_SECTION_PROGRAMS);
     char place[64];
     forged.file[programs + 40] ^= 1;
     (void)snprintf(place, sizeof place, "unit 0 chunk 0 at byte %zu: its bytes are damaged", programs);
@@ -239,7 +248,7 @@ START_TEST(unknown_sections)
     EXPECT_OK(try_bytes(forged.file, forged.size, &hash, &error));
     ck_assert_uint_eq(hash, before);
     forged.file[forged.size - 1] ^= 1; /* skipped, but held against its checksum */
-    expect_refused(&forged, "section 5 (of unknown type)");
+    expect_refused(&forged, "section 6 (of unknown type)");
     take_apart(&forged);
     add_unknown(&forged, PIM_SECTION_REQUIRED);
     expect_refused(&forged, "section type 99 is needed");
@@ -259,7 +268,9 @@ START_TEST(hostile_section_tables)
     } changes[] = {{1, PIM_SECTION_OFFSET, 64, "it must begin at"},
                    {1, PIM_SECTION_OFFSET, UINT64_MAX, "it must begin at"},
                    {1, PIM_SECTION_BYTES, UINT64_MAX, "end in the file"},
-                   {4, PIM_SECTION_BYTES, 1, "belong to no section"},
+                   {4, PIM_SECTION_BYTES, 1, "it must begin at"},
+                   {5, PIM_SECTION_BYTES, 1, "belong to no section"},
+                   {5, PIM_SECTION_TYPE, PIM_SECTION_BEHAVIOURS, "stands twice or behind programs"},
                    {1, PIM_SECTION_TYPE, 1ULL << 32 | 1, "stands twice"},
                    {3, PIM_SECTION_TYPE, 99, "section units is missing"},
                    {4, PIM_SECTION_CHECKSUM, 1, "its checksum must be 0"}};
@@ -306,6 +317,17 @@ START_TEST(hostile_sections)
                    {PIM_SECTION_BEHAVIOURS, 8, UINT32_MAX, "routers must ascend"},
                    {PIM_SECTION_BEHAVIOURS, 12, UINT32_MAX, "entries do not fit"},
                    {PIM_SECTION_BEHAVIOURS, 20, 256, "ports are 0 to 255"},
+                   {PIM_SECTION_ARRAY_GROUPS, 0, 0, "must be left out"},
+                   {PIM_SECTION_ARRAY_GROUPS, 0, 1, "40 bytes too many"},
+                   {PIM_SECTION_ARRAY_GROUPS, 0, UINT32_MAX, "a unit needs 8 bytes, 0 are left"},
+                   {PIM_SECTION_ARRAY_GROUPS, 4, 1, "reserved"},
+                   {PIM_SECTION_ARRAY_GROUPS, 8, 2, "at byte 80 of the section: unit 2: units must ascend"},
+                   {PIM_SECTION_ARRAY_GROUPS, 8, 3, "unit 3: units must ascend, below 3"},
+                   {PIM_SECTION_ARRAY_GROUPS, 12, 0, "0 groups"},
+                   {PIM_SECTION_ARRAY_GROUPS, 12, 4, "4 groups"},
+                   {PIM_SECTION_ARRAY_GROUPS, 12, UINT32_MAX, "4294967295 groups"},
+                   {PIM_SECTION_ARRAY_GROUPS, 16 + 4, 0, "unit 1 group 0: arrays is 0"},
+                   {PIM_SECTION_ARRAY_GROUPS, 48 + 28, 0, "unit 1 group 1: fold_stride is 0 for 3 folds"},
                    {PIM_SECTION_UNITS, PIM_UNIT_BYTES + 4, 1, "are left"},
                    {PIM_SECTION_UNITS, PIM_UNIT_INSTRUCTIONS + 4, 1, "cannot lie in"},
                    {PIM_SECTION_UNITS, PIM_UNIT_INSTRUCTIONS, 0, "cannot lie in"},
@@ -328,8 +350,8 @@ START_TEST(cut_sections)
 {
     struct forged forged;
     static const uint32_t types[] = {PIM_SECTION_DESCRIPTION, PIM_SECTION_PHASES, PIM_SECTION_BEHAVIOURS,
-                                     PIM_SECTION_UNITS};
-    for (unsigned i = 0; i < 4; i++) {
+                                     PIM_SECTION_UNITS, PIM_SECTION_ARRAY_GROUPS};
+    for (unsigned i = 0; i < 5; i++) {
         take_apart(&forged);
         struct piece *piece = piece_of(&forged, types[i]);
         while (piece->bytes > 0) {
@@ -428,14 +450,16 @@ START_TEST(claimed_chunks)
     take_apart(&forged);
     uint8_t *units = piece_of(&forged, PIM_SECTION_UNITS)->data;
     uint8_t entry[PIM_UNIT_SIZE];
-    memcpy(entry, units, PIM_UNIT_SIZE); /* units 0 and 1 change places, their chunks do not */
-    memcpy(units, units + PIM_UNIT_SIZE, PIM_UNIT_SIZE);
-    memcpy(units + PIM_UNIT_SIZE, entry, PIM_UNIT_SIZE);
+    memcpy(entry, units,
+           PIM_UNIT_SIZE); /* units 0 and 2, which is empty, change places, their chunks do not */
+    memcpy(units, units + 2 * PIM_UNIT_SIZE, PIM_UNIT_SIZE);
+    memcpy(units + 2 * PIM_UNIT_SIZE, entry, PIM_UNIT_SIZE);
     put_together(&forged);
     struct pim_error error;
     uint64_t hash;
     EXPECT(try_bytes(forged.file, forged.size, &hash, &error), PIM_BAD_INPUT);
-    EXPECT_TEXT("unit 0 chunk 0");
+    EXPECT_TEXT("unit 1 chunk 0");
+    EXPECT_TEXT("it says that it is chunk 0 of unit 0");
     release(&forged);
 }
 END_TEST
@@ -449,7 +473,7 @@ START_TEST(an_error_comes_again)
     const struct pim_instruction *instruction;
     take_apart(&forged);
     put_together(&forged);
-    forged.file[forged.size - piece_of(&forged, PIM_SECTION_PROGRAMS)->bytes + 30] ^= 4;
+    forged.file[offset_of(&forged, PIM_SECTION_PROGRAMS) + 30] ^= 4;
     EXPECT_OK(pim_trace_open_memory(forged.file, forged.size, &trace, &error));
     EXPECT_OK(pim_trace_cursor_create(trace, 0, &cursor, &error));
     EXPECT(pim_trace_cursor_next(cursor, &instruction, &error), PIM_BAD_INPUT);

@@ -20,14 +20,53 @@ static uint64_t draw(uint64_t *state)
     return *state;
 }
 
+/* The operands of an instruction of the local memory. */
+static void draw_local(struct pim_instruction *instruction, uint64_t *state)
+{
+    const uint64_t random = draw(state);
+    const uint32_t address = (uint32_t)(draw(state) >> 33), bytes = 1 + (uint32_t)(draw(state) >> 54);
+    const uint32_t count = 1 + (uint32_t)(draw(state) >> 54);
+    const uint32_t stride = count == 1 ? 0 : bytes + (uint32_t)(draw(state) >> 54);
+    if (instruction->opcode == PIM_OP_LOCAL_VECTOR) {
+        instruction->detail = (uint8_t)(random >> 8) % PIM_LOCALS;
+        instruction->u.local_vector.elements = bytes;
+        instruction->u.local_vector.destination = address;
+        instruction->u.local_vector.source = (uint32_t)(random >> 33);
+        if (pim_local_sources(instruction->detail) == 2)
+            instruction->u.local_vector.second = (uint32_t)(draw(state) >> 33);
+        instruction->u.local_vector.bits = 1 + (uint32_t)(random >> 16) % 64;
+        instruction->u.local_vector.immediate = (int32_t)(uint32_t)draw(state) | 1;
+    } else if (instruction->opcode == PIM_OP_LOCAL_COPY) {
+        instruction->u.local_copy.destination = address;
+        instruction->u.local_copy.source = (uint32_t)(random >> 33);
+        instruction->u.local_copy.bytes = bytes;
+        instruction->u.local_copy.count = count;
+        instruction->u.local_copy.destination_stride = stride;
+        instruction->u.local_copy.source_stride = count == 1 ? 0 : (uint32_t)(draw(state) >> 54);
+    } else if (instruction->opcode == PIM_OP_LOCAL_WRITE) {
+        instruction->u.local_write.destination = address;
+        instruction->u.local_write.bytes = bytes;
+        instruction->u.local_write.count = count;
+        instruction->u.local_write.stride = stride;
+        instruction->u.local_write.value = (uint8_t)random;
+    } else {
+        instruction->u.transfer.address = random >> 3;
+        instruction->u.transfer.local = address;
+        instruction->u.transfer.bytes = bytes;
+        instruction->u.transfer.count = count;
+        instruction->u.transfer.stride = stride;
+    }
+}
+
 /* Any valid instruction that may stand outside of a block, in the middle of a phase. */
 static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, uint32_t units,
                                                uint64_t before)
 {
     struct pim_instruction instruction = {0};
-    static const uint8_t opcodes[] = {PIM_OP_LOAD, PIM_OP_STORE,      PIM_OP_MATRIX,
-                                      PIM_OP_MVM,  PIM_OP_BIT_SERIAL, PIM_OP_VECTOR,
-                                      PIM_OP_SEND, PIM_OP_RECEIVE,    PIM_OP_JOIN};
+    static const uint8_t opcodes[] = {
+        PIM_OP_LOAD,       PIM_OP_STORE,       PIM_OP_MATRIX,       PIM_OP_MVM,        PIM_OP_BIT_SERIAL,
+        PIM_OP_VECTOR,     PIM_OP_SEND,        PIM_OP_RECEIVE,      PIM_OP_LOCAL_LOAD, PIM_OP_LOCAL_STORE,
+        PIM_OP_LOCAL_COPY, PIM_OP_LOCAL_WRITE, PIM_OP_LOCAL_VECTOR, PIM_OP_JOIN};
     uint64_t random = draw(state);
     instruction.opcode = opcodes[random % sizeof opcodes];
     switch ((enum pim_opcode)instruction.opcode) {
@@ -77,6 +116,13 @@ static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, u
         instruction.u.network.tag = (uint32_t)draw(state);
         instruction.u.network.address = draw(state) >> 3;
         instruction.u.network.bytes = 1 + (draw(state) >> 20);
+        break;
+    case PIM_OP_LOCAL_LOAD:
+    case PIM_OP_LOCAL_STORE:
+    case PIM_OP_LOCAL_VECTOR:
+    case PIM_OP_LOCAL_COPY:
+    case PIM_OP_LOCAL_WRITE:
+        draw_local(&instruction, state);
         break;
     case PIM_OP_PHASE_BEGIN:
     case PIM_OP_PHASE_END:
@@ -220,9 +266,14 @@ END_TEST
 /* The hash is of the content: a change of anything changes it; the file's layout is not in it. */
 START_TEST(hash_is_of_the_content)
 {
-    static const char *const changes[][2] = {
-        {"\"by hand\"", "\"by hanD\""},       {"cycles=1000", "cycles=1001"}, {"tag=5", "tag=6"},
-        {"start=0 end=10", "start=1 end=10"}, {"rows=24", "rows=25"},         {"0x200", "0x201"}};
+    static const char *const changes[][2] = {{"\"by hand\"", "\"by hanD\""},
+                                             {"cycles=1000", "cycles=1001"},
+                                             {"tag=5", "tag=6"},
+                                             {"start=0 end=10", "start=1 end=10"},
+                                             {"rows=24", "rows=25"},
+                                             {"0x200", "0x201"},
+                                             {"column=5", "column=6"},
+                                             {"immediate=-3", "immediate=3"}};
     struct pim_trace *trace = trace_of(small_text);
     uint64_t hash = pim_trace_hash(trace);
     pim_trace_close(trace);
@@ -239,6 +290,100 @@ START_TEST(hash_is_of_the_content)
         ck_assert_msg(pim_trace_hash(trace) != hash, "%s is not in the hash", changes[i][0]);
         pim_trace_close(trace);
     }
+}
+END_TEST
+
+START_TEST(array_groups_come_back)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char path[PATH_SIZE];
+    uint32_t count = 77;
+    struct pim_trace *trace = trace_of(small_text);
+    ck_assert_ptr_null(pim_trace_array_groups(trace, 0, &count));
+    ck_assert_uint_eq(count, 0);
+    const struct pim_trace_array_group *group = pim_trace_array_groups(trace, 1, &count);
+    ck_assert_uint_eq(count, 2);
+    const struct pim_trace_array_group first = {
+        .layer = 2, .arrays = 3, .row = 40, .rows = 16, .column = 5, .columns = 9, .folds = 1};
+    ck_assert_mem_eq(group, &first, sizeof first);
+    ck_assert_uint_eq(group[1].folds, 3);
+    ck_assert_uint_eq(group[1].fold_stride, 6);
+    group = pim_trace_array_groups(trace, 2, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_eq(group->arrays, 2);
+    pim_trace_close(trace);
+    /* units in any order give the same bytes */
+    uint8_t *bytes[2];
+    size_t size[2];
+    for (uint32_t backwards = 0; backwards < 2; backwards++) {
+        struct pim_trace_description description = description_of(50);
+        struct pim_trace_writer *writer;
+        EXPECT_OK(pim_trace_writer_create(temporary(path, "groups"), &description, &writer, &error));
+        for (uint32_t i = 0; i < 5000; i++) {
+            const uint32_t unit = backwards ? 49 - i % 50 : i % 50, number = i / 50;
+            const struct pim_trace_array_group one = {
+                .layer = unit, .arrays = 1, .rows = number + 1, .columns = 8, .folds = 1};
+            EXPECT_OK(pim_trace_writer_array_group(writer, unit, &one, &error));
+        }
+        EXPECT_OK(pim_trace_writer_finish(writer, &error));
+        bytes[backwards] = read_bytes(path, &size[backwards]);
+    }
+    ck_assert_uint_eq(size[0], size[1]);
+    ck_assert_mem_eq(bytes[0], bytes[1], size[0]);
+    EXPECT_OK(pim_trace_open(path, &trace, &error));
+    for (uint32_t unit = 0; unit < 50; unit++) {
+        group = pim_trace_array_groups(trace, unit, &count);
+        ck_assert_uint_eq(count, 100);
+        for (uint32_t i = 0; i < count; i++) {
+            ck_assert_uint_eq(group[i].layer, unit);
+            ck_assert_uint_eq(group[i].rows, i + 1);
+        }
+    }
+    pim_trace_close(trace);
+    free(bytes[0]);
+    free(bytes[1]);
+}
+END_TEST
+
+START_TEST(wrong_array_groups_are_refused)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char path[PATH_SIZE];
+    struct pim_trace_description description = description_of(2);
+    struct pim_trace_writer *writer;
+    const uint32_t most = UINT32_MAX;
+    const struct {
+        struct pim_trace_array_group group;
+        const char *message;
+    } wrong[] = {
+        {{.arrays = 0, .rows = 1, .columns = 1, .folds = 1}, "arrays is 0"},
+        {{.arrays = 1, .rows = 0, .columns = 1, .folds = 1}, "rows 0"},
+        {{.arrays = 1, .rows = 1, .columns = 0, .folds = 1}, "columns 0"},
+        {{.arrays = 1, .rows = 1, .columns = 1, .folds = 0}, "folds 0"},
+        {{.arrays = 1, .rows = 1, .columns = 1, .folds = 1, .fold_stride = 1},
+         "fold_stride is 1 for 1 folds"},
+        {{.arrays = 1, .rows = 1, .columns = 1, .folds = 2}, "fold_stride is 0 for 2 folds"},
+        {{.arrays = 1, .rows = 1U << 31, .columns = 1, .folds = 1}, "2 * rows is 4294967296"},
+        {{.arrays = 1, .rows = 1, .columns = 1U << 16, .folds = 1U << 15, .fold_stride = 1},
+         "folds * columns is 2147483648"},
+        {{.arrays = 1, .rows = 1, .columns = 1, .folds = 1U << 17, .fold_stride = 1U << 15},
+         "folds * fold_stride is 4294967296"},
+        {{.arrays = 1, .row = most, .rows = 1, .columns = 1, .folds = 1}, "+ rows is 4294967296"},
+        {{.arrays = 1, .rows = 1, .column = most, .columns = 1, .folds = 1},
+         "column + columns is 4294967296"},
+    };
+    EXPECT_OK(pim_trace_writer_create(temporary(path, "groups"), &description, &writer, &error));
+    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        EXPECT(pim_trace_writer_array_group(writer, 1, &wrong[i].group, &error), PIM_BAD_INPUT);
+        EXPECT_TEXT("unit 1 array group 0: ");
+        EXPECT_TEXT(wrong[i].message);
+    }
+    const struct pim_trace_array_group largest = {
+        .layer = most, .arrays = most, .rows = most / 2, .columns = most / 2, .folds = 1};
+    EXPECT(pim_trace_writer_array_group(writer, 2, &largest, &error), PIM_BAD_INPUT);
+    EXPECT_TEXT("unit is 2");
+    EXPECT_OK(pim_trace_writer_array_group(writer, 1, &largest, &error));
+    EXPECT_OK(pim_trace_writer_finish(writer, &error));
 }
 END_TEST
 
@@ -404,6 +549,8 @@ Suite *file_suite(void)
     tcase_add_test(tests, bytes_do_not_depend_on_interleaving);
     tcase_add_test(tests, description_phases_and_tables_come_back);
     tcase_add_test(tests, hash_is_of_the_content);
+    tcase_add_test(tests, array_groups_come_back);
+    tcase_add_test(tests, wrong_array_groups_are_refused);
     tcase_add_test(tests, estimates_and_counts_can_come_late);
     tcase_add_test(tests, abandon_and_failure_leave_nothing);
     tcase_add_test(tests, writer_refuses);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNITS = 3, MOST = 64, CAPACITY = 100, ORDERS = 6 };
+enum { UNITS = 3, MOST = 64, CAPACITY = 100, ORDERS = 6, LOCAL = 64 };
 
 enum state { TO_FETCH, WAITING, OPEN, DONE };
 
@@ -65,16 +65,69 @@ static bool fetch(const struct machine *machine, struct unit *unit)
     return true;
 }
 
+/* The bytes of a local memory that an instruction reads (bit 0) and writes (bit 1). All of them are single
+ * pieces below LOCAL. */
+static void mark_bytes(const struct pim_instruction *instruction, uint8_t bytes[LOCAL])
+{
+    uint64_t from = LOCAL, to = LOCAL, count = 0;
+    if (instruction->opcode == PIM_OP_SEND || instruction->opcode == PIM_OP_RECEIVE) {
+        *(instruction->opcode == PIM_OP_SEND ? &from : &to) = instruction->u.network.address;
+        count = instruction->u.network.bytes;
+    } else if (instruction->opcode == PIM_OP_LOCAL_COPY) {
+        from = instruction->u.local_copy.source;
+        to = instruction->u.local_copy.destination;
+        count = instruction->u.local_copy.bytes;
+    } else if (instruction->opcode == PIM_OP_LOCAL_VECTOR) {
+        from = instruction->u.local_vector.source;
+        to = instruction->u.local_vector.destination;
+        count = 2 * (uint64_t)instruction->u.local_vector.elements;
+    } else if (instruction->opcode == PIM_OP_LOCAL_WRITE) {
+        to = instruction->u.local_write.destination;
+        count = instruction->u.local_write.bytes;
+    }
+    memset(bytes, 0, LOCAL);
+    for (uint64_t i = 0; i < count; i++) {
+        if (from < LOCAL)
+            bytes[from + i] |= 1;
+        if (to < LOCAL)
+            bytes[to + i] |= 2;
+    }
+}
+
+/* Two instructions touch the same byte, and one of them writes it. */
+static bool collide(const struct pim_instruction *a, const struct pim_instruction *b)
+{
+    uint8_t of_a[LOCAL], of_b[LOCAL];
+    mark_bytes(a, of_a);
+    mark_bytes(b, of_b);
+    for (int i = 0; i < LOCAL; i++)
+        if (of_a[i] != 0 && of_b[i] != 0 && (of_a[i] | of_b[i]) >= 2)
+            return true;
+    return false;
+}
+
+/* Whether instruction j, which comes before i, holds it back. A core in order: as long as it is not complete,
+ * unless it is of the same engine. A node in order: as long as it has not started. */
+static bool holds_back(const struct machine *machine, const struct unit *unit, unsigned j, unsigned i)
+{
+    const struct pim_instruction *before = &unit->program[j], *own = &unit->program[i];
+    bool same = pim_opcode_engine(before->opcode) == pim_opcode_engine(own->opcode);
+    if (unit->state[j] == DONE)
+        return false;
+    if (machine->limits.kind == PIM_CHECK_CORES)
+        return (same && unit->state[j] == WAITING) || (!same && machine->limits.in_order) ||
+               collide(before, own);
+    return unit->state[j] == WAITING && (same || machine->limits.in_order);
+}
+
 /* First of its engine's queue, dependencies complete, and in order if that is asked for. */
 static bool may_start(const struct machine *machine, const struct unit *unit, unsigned i)
 {
     if (unit->state[i] != WAITING)
         return false;
-    for (unsigned j = 0; j < i; j++) {
-        bool same = pim_opcode_engine(unit->program[j].opcode) == pim_opcode_engine(unit->program[i].opcode);
-        if (unit->state[j] == WAITING && (same || machine->limits.in_order))
+    for (unsigned j = 0; j < i; j++)
+        if (holds_back(machine, unit, j, i))
             return false;
-    }
     for (int d = 0; d < PIM_DEPENDENCIES; d++)
         if (unit->program[i].dependency[d] != 0 && unit->state[i - unit->program[i].dependency[d]] != DONE)
             return false;
@@ -92,7 +145,7 @@ static bool run_local(struct unit *unit, unsigned i)
     } else if (instruction->opcode == PIM_OP_VECTOR) {
         ck_assert_uint_ge(*output, instruction->u.vector.release);
         *output -= instruction->u.vector.release;
-    } else { /* 1 x 1 x k, accumulators of 32 bits */
+    } else if (instruction->opcode == PIM_OP_MATRIX) { /* 1 x 1 x k, accumulators of 32 bits */
         uint64_t takes = instruction->detail & PIM_MATRIX_OPEN_OUTPUT ? 4 * instruction->u.matrix.n : 0;
         uint64_t gives = instruction->detail & PIM_MATRIX_RELEASE_WEIGHT ? instruction->u.matrix.n : 0;
         if (*output + takes > CAPACITY)
@@ -215,6 +268,30 @@ static void append_tile(struct machine *machine, struct unit *unit)
     vector->dependency[0] = 1;
 }
 
+/* Something within the local memory of a core. */
+static void append_local(struct machine *machine, struct unit *unit)
+{
+    const uint32_t bytes = 2 + 2 * (uint32_t)draw(&machine->random, 4);
+    const uint32_t from = (uint32_t)draw(&machine->random, LOCAL / 2 - bytes),
+                   to = LOCAL / 2 + (uint32_t)draw(&machine->random, LOCAL / 2 - bytes);
+    struct pim_instruction *instruction;
+    if (draw(&machine->random, 2) == 0) {
+        instruction = append(unit, PIM_OP_LOCAL_COPY);
+        instruction->u.local_copy.source = from;
+        instruction->u.local_copy.destination = to;
+        instruction->u.local_copy.bytes = bytes;
+        instruction->u.local_copy.count = 1;
+    } else {
+        instruction = append(unit, PIM_OP_LOCAL_VECTOR);
+        instruction->detail = PIM_LOCAL_RELU;
+        instruction->u.local_vector.source = to;
+        instruction->u.local_vector.destination = from;
+        instruction->u.local_vector.elements = bytes / 2;
+        instruction->u.local_vector.bits = 16;
+    }
+    depend(machine, unit, instruction, 0);
+}
+
 static void append_message(struct machine *machine, unsigned number, unsigned peer, enum pim_opcode opcode,
                            uint32_t tag)
 {
@@ -223,6 +300,8 @@ static void append_message(struct machine *machine, unsigned number, unsigned pe
     instruction->u.network.peer = peer;
     instruction->u.network.tag = tag;
     instruction->u.network.bytes = 8;
+    if (machine->limits.kind == PIM_CHECK_CORES)
+        instruction->u.network.address = draw(&machine->random, LOCAL - 8);
     depend(machine, unit, instruction, 0);
 }
 
@@ -236,16 +315,24 @@ static void make_programs(struct machine *machine)
         uint32_t tag;
     } late[8];
     unsigned lates = 0;
+    const bool cores = machine->limits.kind == PIM_CHECK_CORES;
     for (unsigned u = 0; u < UNITS; u++) {
         machine->unit[u].count = 0;
         (void)append(&machine->unit[u], PIM_OP_PHASE_BEGIN);
+        if (cores) {
+            struct pim_instruction *write = append(&machine->unit[u], PIM_OP_LOCAL_WRITE);
+            write->u.local_write.bytes = LOCAL;
+            write->u.local_write.count = 1;
+        }
     }
     for (unsigned round = 0; round < 6; round++) {
         unsigned from = (unsigned)draw(&machine->random, UNITS),
                  to = (from + 1 + (unsigned)draw(&machine->random, UNITS - 1)) % UNITS;
         uint32_t tag = (uint32_t)draw(&machine->random, 2);
         bool send_late = draw(&machine->random, 4) == 0;
-        if (draw(&machine->random, 2) == 0 && machine->unit[from].count < MOST - 24)
+        if (cores)
+            append_local(machine, &machine->unit[from]);
+        else if (draw(&machine->random, 2) == 0 && machine->unit[from].count < MOST - 24)
             append_tile(machine, &machine->unit[from]);
         if (draw(&machine->random, 6) == 0)
             (void)append(&machine->unit[to], PIM_OP_JOIN);
@@ -286,9 +373,8 @@ static enum pim_status verdict(const struct machine *machine, struct pim_error *
     return status;
 }
 
-START_TEST(every_order_ends_as_the_checker_says)
+static void compare_orders(enum pim_check_kind kind, uint64_t seed)
 {
-    static const uint64_t seed = 20240818;
     struct machine *machine = calloc(1, sizeof *machine);
     unsigned complete = 0, stuck = 0;
     machine->random = seed;
@@ -297,8 +383,10 @@ START_TEST(every_order_ends_as_the_checker_says)
         struct pim_error text = {PIM_OK, ""};
         machine->limits = (struct pim_check_limits){.buffer_bytes = {0, CAPACITY, CAPACITY, CAPACITY},
                                                     .accumulator_bits = 32};
+        machine->limits.kind = kind;
         machine->limits.window = 1 + (uint32_t)draw(&machine->random, 8);
-        machine->limits.posted_receives = 1 + (uint32_t)draw(&machine->random, 3);
+        machine->limits.posted_receives =
+            kind == PIM_CHECK_CORES ? 1 : 1 + (uint32_t)draw(&machine->random, 3);
         machine->limits.in_order = draw(&machine->random, 3) == 0;
         make_programs(machine);
         enum pim_status status = verdict(machine, &text);
@@ -314,6 +402,18 @@ START_TEST(every_order_ends_as_the_checker_says)
     ck_assert_uint_gt(stuck, 20);
     free(machine);
 }
+
+START_TEST(every_order_ends_as_the_checker_says)
+{
+    compare_orders(PIM_CHECK_NODES, 20240818);
+}
+END_TEST
+
+/* The same for cores: local memories instead of buffers. */
+START_TEST(every_order_of_cores_ends_as_the_checker_says)
+{
+    compare_orders(PIM_CHECK_CORES, 20240819);
+}
 END_TEST
 
 Suite *order_suite(void)
@@ -323,6 +423,7 @@ Suite *order_suite(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, every_order_ends_as_the_checker_says);
+    tcase_add_test(tests, every_order_of_cores_ends_as_the_checker_says);
     suite_add_tcase(suite, tests);
     return suite;
 }

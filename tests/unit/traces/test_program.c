@@ -27,13 +27,30 @@
         .opcode = PIM_OP_SEND, .u.network = { __VA_ARGS__ }                                                  \
     }
 
+#define TRANSFER(...)                                                                                        \
+    {                                                                                                        \
+        .opcode = PIM_OP_LOCAL_LOAD, .u.transfer = { __VA_ARGS__ }                                           \
+    }
+#define LOCAL_VECTOR(operation, ...)                                                                         \
+    {                                                                                                        \
+        .opcode = PIM_OP_LOCAL_VECTOR, .detail = (operation), .u.local_vector = { __VA_ARGS__ }              \
+    }
+#define LOCAL_COPY(...)                                                                                      \
+    {                                                                                                        \
+        .opcode = PIM_OP_LOCAL_COPY, .u.local_copy = { __VA_ARGS__ }                                         \
+    }
+#define LOCAL_WRITE(...)                                                                                     \
+    {                                                                                                        \
+        .opcode = PIM_OP_LOCAL_WRITE, .u.local_write = { __VA_ARGS__ }                                       \
+    }
+
 START_TEST(single_instructions_are_refused)
 {
     static const struct {
         struct pim_instruction instruction;
         const char *message;
     } wrong[] = {
-        {{.opcode = PIM_OPCODES}, "opcode is 12"},
+        {{.opcode = PIM_OPCODES}, "opcode is 17"},
         {{.opcode = PIM_OP_JOIN, .detail = 1}, "detail is 1"},
         {{.opcode = PIM_OP_JOIN, .dependency = {1}}, "dependency is 1"},
         {{.opcode = PIM_OP_JOIN, .u.control = {.phase = 1}}, "phase is 1"},
@@ -76,6 +93,36 @@ START_TEST(single_instructions_are_refused)
         {{.opcode = PIM_OP_VECTOR, .u.vector = {.rows = UINT32_MAX, .elements = UINT32_MAX, .bits = 8}},
          "rows * elements"},
         {{.opcode = PIM_OP_VECTOR, .u.vector = {.rows = 1, .elements = 1}}, "bits is 0"},
+        {TRANSFER(.bytes = 0, .count = 1), "bytes is 0"},
+        {TRANSFER(.bytes = 1, .count = 0), "count is 0"},
+        {TRANSFER(.bytes = 2, .count = 2, .stride = 1), "stride is 1: pieces of 2 bytes would overlap"},
+        {TRANSFER(.bytes = 2, .count = 1, .stride = 2), "stride is 2, but is not used"},
+        {TRANSFER(.bytes = 1, .count = 1, .local = UINT32_MAX), "local ends at 4294967296"},
+        {TRANSFER(.bytes = 1 << 16, .count = 1 << 16, .stride = 1 << 16), "local ends at 4294967296"},
+        {TRANSFER(.bytes = 1, .count = 1, .address = UINT64_MAX), "address is"},
+        {TRANSFER(.bytes = 1, .count = 1, .address = PIM_MEMORY_END), "end of the last piece"},
+        {{.opcode = PIM_OP_LOCAL_STORE, .detail = 1, .u.transfer = {.bytes = 1, .count = 1}}, "detail is 1"},
+        {LOCAL_VECTOR(PIM_LOCALS, .elements = 1, .bits = 8), "operation is 11"},
+        {LOCAL_VECTOR(PIM_LOCAL_RELU, .elements = 0, .bits = 8), "elements is 0"},
+        {LOCAL_VECTOR(PIM_LOCAL_RELU, .elements = 1, .bits = 65), "bits is 65"},
+        {LOCAL_VECTOR(PIM_LOCAL_RELU, .elements = 1, .bits = 0), "bits is 0"},
+        {LOCAL_VECTOR(PIM_LOCAL_RELU, .elements = UINT32_MAX, .bits = 64), "bytes is 34359738360"},
+        {LOCAL_VECTOR(PIM_LOCAL_RELU, .elements = 2, .bits = 9, .destination = UINT32_MAX - 3),
+         "destination ends at 4294967296"},
+        {LOCAL_VECTOR(PIM_LOCAL_ADD, .elements = 2, .bits = 9, .second = UINT32_MAX - 3),
+         "second ends at 4294967296"},
+        {LOCAL_VECTOR(PIM_LOCAL_RELU, .elements = 1, .bits = 8, .second = 1), "second is 1, but is not used"},
+        {LOCAL_VECTOR(PIM_LOCAL_DIVIDE, .elements = 1, .bits = 8), "immediate is 0"},
+        {LOCAL_COPY(.bytes = 2, .count = 2, .destination_stride = 1), "destination stride is 1"},
+        {LOCAL_COPY(.bytes = 2, .count = 1, .destination_stride = 1), "destination_stride is 1, but"},
+        {LOCAL_COPY(.bytes = 2, .count = 1, .source_stride = 1), "source_stride is 1, but"},
+        {LOCAL_COPY(.bytes = 1, .count = 2, .destination_stride = 1, .source_stride = UINT32_MAX),
+         "source ends at 4294967296"},
+        {LOCAL_COPY(.bytes = 1, .count = UINT32_MAX, .destination_stride = 2), "destination stride 2 times"},
+        {LOCAL_WRITE(.bytes = 1, .count = 1, .value = 256), "value is 256"},
+        {LOCAL_WRITE(.bytes = 1, .count = 1, .reserved = 1), "reserved word 28"},
+        {LOCAL_WRITE(.bytes = 1, .count = 1, .stride = 1), "stride is 1, but"},
+        {LOCAL_WRITE(.bytes = 3, .count = 2, .stride = 2), "destination stride is 2"},
         {SEND(.peer = 4, .bytes = 1), "peer is 4: the trace has units 0 to 3"},
         {SEND(.peer = 1, .bytes = 1), "unit itself"},
         {SEND(.peer = 2, .bytes = 0), "bytes is 0"},
@@ -343,6 +390,14 @@ START_TEST(counts_multiply_repeats)
     ck_assert_uint_eq(counts.sent_bytes, 300);
     ck_assert_uint_eq(counts.by_opcode[PIM_OP_REPEAT], 1);
     ck_assert_uint_eq(counts.by_opcode[PIM_OP_MATRIX], 4);
+    EXPECT_OK(pim_counts_of_unit(trace, 1, &counts, &error));
+    ck_assert_uint_eq(counts.local_loaded_bytes, 18);
+    ck_assert_uint_eq(counts.local_stored_bytes, 26);
+    ck_assert_uint_eq(counts.local_elements, 9);
+    ck_assert_uint_eq(counts.local_copied_bytes, 8);
+    ck_assert_uint_eq(counts.local_written_bytes, 10);
+    ck_assert_uint_eq(counts.mvm_windows, 9);
+    ck_assert_uint_eq(counts.crossbar_macs, 9 * 4 * 3 * 2);
     EXPECT_OK(pim_counts_of_unit(trace, 2, &counts, &error));
     ck_assert_uint_eq(counts.fetched, 0);
     pim_trace_close(trace);

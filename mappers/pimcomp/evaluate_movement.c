@@ -1,0 +1,128 @@
+/* Direct evaluation of operators that move elements: each output element is found by its coordinates. */
+#include "mappers/pimcomp/evaluate_internal.h"
+#include "mappers/pimcomp/value.h"
+
+#include <string.h>
+
+/* Coordinates of an element of a tensor, row-major; and back. */
+static void split(const struct pim_shape *shape, uint64_t element, uint32_t at[PIM_SHAPE_RANK])
+{
+    for (uint32_t d = shape->rank; d-- > 0;) {
+        at[d] = (uint32_t)(element % shape->dimension[d]);
+        element /= shape->dimension[d];
+    }
+}
+
+static uint64_t join(const struct pim_shape *shape, const uint32_t at[PIM_SHAPE_RANK])
+{
+    uint64_t element = 0;
+    for (uint32_t d = 0; d < shape->rank; d++)
+        element = element * shape->dimension[d] + at[d];
+    return element;
+}
+
+uint64_t pim_evaluation_broadcast(const struct pim_evaluation *e, uint32_t input, uint64_t element)
+{
+    const struct pim_shape *from = pim_evaluation_shape(e, input), *to = &e->layer->output;
+    if (pim_shape_equal(from, to))
+        return element;
+    uint32_t at[PIM_SHAPE_RANK] = {0}, source[PIM_SHAPE_RANK] = {0};
+    split(to, element, at);
+    for (uint32_t d = 0; d < from->rank; d++)
+        source[d] = from->dimension[d] == 1 ? 0 : at[to->rank - from->rank + d];
+    return join(from, source);
+}
+
+/* The element of the input that element `at` of the output copies; false: it is padding. */
+static bool origin(const struct pim_evaluation *e, const uint32_t at[PIM_SHAPE_RANK], uint64_t *from)
+{
+    const struct pim_shape *in = pim_evaluation_shape(e, 0);
+    const union pim_attributes *a = &e->layer->attributes;
+    uint32_t source[PIM_SHAPE_RANK] = {0};
+    memcpy(source, at, sizeof source);
+    if (e->layer->operation == PIM_OPERATOR_TRANSPOSE)
+        for (uint32_t d = 0; d < in->rank; d++)
+            source[a->transpose.order[d]] = at[d];
+    if (e->layer->operation == PIM_OPERATOR_SLICE) {
+        uint32_t axis = a->slice.axis, step = a->slice.step ? a->slice.step : 1;
+        uint32_t position = a->slice.reversed ? a->slice.count - 1 - at[axis] : at[axis];
+        source[axis] = a->slice.begin + position * step;
+    }
+    if (e->layer->operation == PIM_OPERATOR_PAD)
+        for (uint32_t d = 0; d < in->rank; d++) {
+            if (at[d] < a->pad.before[d] || at[d] - a->pad.before[d] >= in->dimension[d])
+                return false;
+            source[d] = at[d] - a->pad.before[d];
+        }
+    *from = join(in, source);
+    return true;
+}
+
+static void evaluate_concat(struct pim_evaluation *e)
+{
+    uint32_t axis = e->layer->attributes.concat.axis;
+    for (uint64_t i = 0; i < e->elements; i++) {
+        uint32_t at[PIM_SHAPE_RANK] = {0}, input = 0;
+        split(&e->layer->output, i, at);
+        while (at[axis] >= pim_evaluation_shape(e, input)->dimension[axis])
+            at[axis] -= pim_evaluation_shape(e, input++)->dimension[axis];
+        e->output[i] = pim_evaluation_input(e, input)[join(pim_evaluation_shape(e, input), at)];
+    }
+}
+
+/* Mean and sum over some dimensions; the sum is cut to 16 bits before it is divided. */
+static enum pim_status evaluate_reduction(struct pim_evaluation *e)
+{
+    const struct pim_shape *in = pim_evaluation_shape(e, 0);
+    enum pim_reduction kind = e->layer->attributes.reduction.kind;
+    if (kind != PIM_REDUCTION_MEAN && kind != PIM_REDUCTION_SUM)
+        return PIM_BAD_INPUT;
+    uint64_t elements = pim_shape_elements(in);
+    struct pim_shape kept = *in;
+    for (uint32_t d = 0; d < in->rank; d++)
+        if (e->layer->attributes.reduction.axes >> d & 1)
+            kept.dimension[d] = 1;
+    for (uint64_t i = 0; i < elements; i++) {
+        uint32_t at[PIM_SHAPE_RANK] = {0};
+        split(in, i, at);
+        for (uint32_t d = 0; d < in->rank; d++)
+            at[d] = kept.dimension[d] == 1 ? 0 : at[d];
+        int16_t *sum = &e->output[join(&kept, at)];
+        *sum = pim_value_cut((int64_t)*sum + pim_evaluation_input(e, 0)[i]);
+    }
+    for (uint64_t i = 0; kind == PIM_REDUCTION_MEAN && i < e->elements; i++)
+        e->output[i] = pim_value_local(PIM_LOCAL_DIVIDE, (int32_t)(elements / e->elements), e->output[i], 0);
+    return PIM_OK;
+}
+
+enum pim_status pim_evaluate_movement(struct pim_evaluation *e, bool *moved)
+{
+    enum pim_operator operation = e->layer->operation;
+    *moved = true;
+    if (operation == PIM_OPERATOR_CONCAT) {
+        evaluate_concat(e);
+        return PIM_OK;
+    }
+    if (operation == PIM_OPERATOR_REDUCTION)
+        return evaluate_reduction(e);
+    bool same = e->layer->inputs > 0 && e->elements == pim_shape_elements(pim_evaluation_shape(e, 0));
+    bool copies = operation == PIM_OPERATOR_RESHAPE ||
+                  (same && (operation == PIM_OPERATOR_EXPAND || operation == PIM_OPERATOR_GATHER));
+    if (copies) {
+        memcpy(e->output, pim_evaluation_input(e, 0), e->elements * sizeof *e->output);
+        return PIM_OK;
+    }
+    if (operation != PIM_OPERATOR_TRANSPOSE && operation != PIM_OPERATOR_SLICE &&
+        operation != PIM_OPERATOR_PAD) {
+        *moved = false;
+        return PIM_OK;
+    }
+    for (uint64_t i = 0; i < e->elements; i++) {
+        uint32_t at[PIM_SHAPE_RANK] = {0};
+        uint64_t from;
+        split(&e->layer->output, i, at);
+        if (origin(e, at, &from))
+            e->output[i] = pim_evaluation_input(e, 0)[from];
+    }
+    return PIM_OK;
+}

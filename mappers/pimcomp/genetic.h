@@ -1,0 +1,54 @@
+/*
+ * The genetic algorithm for replicas and layout (paper, section VI-A; docs/mappers/pimcomp.md, section Search).
+ *
+ * Every individual starts with one replica of each layer. A generation keeps the best fifth and replaces the
+ * others by mutants of it: the better of two random survivors is a parent; a child has one mutation, and
+ * another with probability 1/2, and so on up to eight. Fitness is the estimate of mappers/pimcomp/estimate.h.
+ *
+ * Invariants:
+ *  1. Every individual is legal (chromosome.h).
+ *  2. The best fitness never rises from one generation to the next.
+ *  3. The result depends on the options but `threads` and `quiet`: each child has random numbers of its own,
+ *     from the seed, its generation and its number.
+ */
+#ifndef PIMSIM_MAPPERS_PIMCOMP_GENETIC_H
+#define PIMSIM_MAPPERS_PIMCOMP_GENETIC_H
+
+#include "mappers/pimcomp/estimate.h"
+#include "mappers/pimcomp/layout.h"
+
+struct pim_core_search_options {
+    uint32_t population;         /* at least 5 */
+    uint32_t generations;        /* at most */
+    uint32_t patience;           /* stops when so many in a row gained less than a thousandth; 0: never */
+    uint32_t max_layers_in_core; /* genes of a core, 1 to 64 */
+    uint64_t seed;
+    unsigned threads; /* 0: one */
+    bool quiet;       /* no progress bar */
+};
+
+struct pim_core_search_result {
+    struct pim_core_estimate first; /* of one replica each */
+    struct pim_core_estimate best;
+    uint32_t generations; /* that were run */
+    uint64_t evaluations;
+    bool searched; /* false: replicas with array groups of equal size find no room even once; the layout is
+                      that of pim_core_layout_first */
+};
+
+/* Options by name: "paper" (200 individuals, 1000 generations), "default" (200, at most 2000, patience 400),
+ * "fast" (100, at most 400, patience 100; for sweeps); false: there is no such preset. Seed 1, one thread. */
+bool pim_core_search_preset(const char *name, struct pim_core_search_options *options);
+
+/*
+ * Searches a layout, which then lives in `arena`. PIM_BAD_INPUT: options out of range, or no layout exists
+ * (pim_core_layout_first says why); PIM_NO_MEMORY.
+ */
+enum pim_status pim_core_layout_search(const struct pim_core_architecture *architecture,
+                                       const struct pim_core_network *network,
+                                       const struct pim_core_partition *partition, enum pim_core_mode mode,
+                                       const struct pim_core_search_options *options, struct pim_arena *arena,
+                                       struct pim_core_layout *layout, struct pim_core_search_result *result,
+                                       struct pim_error *error);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * Operators with arithmetic: each becomes a lowered layer, or joins the layer before it.
+ *
+ * An operation on each element joins the layer before when that layer's whole output goes there and nowhere
+ * else. The same holds for scales and shifts behind a matrix: the scale goes into the weights, the shift into
+ * the bias.
+ */
+#include "mappers/pimcomp/lower.h"
+#include "mappers/pimcomp/lowering.h"
+#include "traces/instruction.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST_AFTERS = sizeof((struct pim_core_layer){0}.after) / sizeof(struct pim_core_vector) };
+
+static const struct pim_shape *input_shape(const struct pim_lowering *l, uint32_t input)
+{
+    return &l->graph->layers[l->layer->input[input]].output;
+}
+
+static const struct pim_core_view *input_view(const struct pim_lowering *l, uint32_t input)
+{
+    return &l->view[l->layer->input[input]];
+}
+
+/* The lowered layer whose whole output the view is, when nothing else reads it; NULL: there is none. */
+static struct pim_core_layer *sole_layer(const struct pim_lowering *l, const struct pim_core_view *view)
+{
+    if (!view->sole || view->parts != 1)
+        return NULL;
+    struct pim_core_layer *layer = &l->network->layer[view->part->layer];
+    bool whole = view->part->channels == layer->channels && layer->kind != PIM_CORE_INPUT;
+    return whole ? layer : NULL;
+}
+
+/* The output of layer `layer` at work is the view `view` that something was fused into. */
+static void fused(struct pim_lowering *l, const struct pim_core_view *view, struct pim_core_layer *layer)
+{
+    layer->graph_layer = l->index;
+    l->view[l->index] = *view;
+    l->view[l->index].sole = l->readers[l->index] == 1;
+}
+
+/* An ELEMENT layer of one source, not joined to anything. */
+static struct pim_core_layer *add_element(struct pim_lowering *l, const struct pim_core_view *view,
+                                          struct pim_core_vector operation)
+{
+    struct pim_core_layer *layer = pim_lowering_add(l, PIM_CORE_ELEMENT, view->extent[PIM_AXIS_CHANNEL],
+                                                    view->extent[PIM_AXIS_ROW], view->extent[PIM_AXIS_COLUMN]);
+    layer->sources = 1;
+    layer->source[0] = pim_view_source(view);
+    layer->element = operation;
+    l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, view->order);
+    return layer;
+}
+
+/* A function of each element of input `input`. */
+static void lower_function(struct pim_lowering *l, uint32_t input, struct pim_core_vector operation)
+{
+    const struct pim_core_view *view = input_view(l, input);
+    struct pim_core_layer *layer = sole_layer(l, view);
+    if (layer && layer->afters < MOST_AFTERS) {
+        layer->after[layer->afters++] = operation;
+        fused(l, view, layer);
+    } else {
+        (void)add_element(l, view, operation);
+    }
+}
+
+/* Scale and shift for each channel of input `input`; false: there is no matrix that takes them in. */
+static bool fold_affine(struct pim_lowering *l, uint32_t input, bool shift)
+{
+    const struct pim_core_view *view = input_view(l, input);
+    struct pim_core_layer *layer = sole_layer(l, view);
+    if (!layer || layer->kind != PIM_CORE_MATRIX || layer->afters != 0)
+        return false;
+    layer->bias |= shift;
+    fused(l, view, layer);
+    return true;
+}
+
+static struct pim_core_layer *add_matrix(struct pim_lowering *l, const struct pim_core_source *source,
+                                         const struct pim_sliding *sliding, uint32_t outputs, uint32_t height,
+                                         uint32_t width, bool bias)
+{
+    uint64_t rows = (uint64_t)sliding->kernel[0] * sliding->kernel[1];
+    struct pim_core_layer *layer = pim_lowering_add(l, PIM_CORE_MATRIX, outputs, height, width);
+    layer->matrix_layer = l->index;
+    layer->sources = 1;
+    layer->source[0] = *source;
+    layer->sliding = *sliding;
+    layer->bias = bias;
+    if (rows > UINT32_MAX / source->channels)
+        pim_lowering_fail(l, "its weight matrix has 2^32 rows or more");
+    else
+        layer->rows = (uint32_t)rows * source->channels;
+    return layer;
+}
+
+/* A kernel that covers the whole map of a source, at one position. */
+static struct pim_sliding whole_map(const struct pim_core_source *source)
+{
+    return (struct pim_sliding){
+        .kernel = {source->height, source->width}, .stride = {1, 1}, .dilation = {1, 1}};
+}
+
+static uint64_t view_elements(const struct pim_core_view *view)
+{
+    return (uint64_t)view->extent[0] * view->extent[1] * view->extent[2];
+}
+
+static void lower_convolution(struct pim_lowering *l)
+{
+    const struct pim_shape *shape = input_shape(l, 0), *output = &l->layer->output;
+    const struct pim_core_view *view = input_view(l, 0);
+    const uint32_t *d = shape->dimension;
+    struct pim_core_source source;
+    struct pim_sliding sliding = l->layer->attributes.convolution.sliding;
+    bool flat = d[0] == 1 && d[2] == 1 && d[3] == 1 && d[1] == view_elements(view);
+    if (flat && view->extent[PIM_AXIS_CHANNEL] != d[1] && sliding.kernel[0] == 1 && sliding.kernel[1] == 1 &&
+        l->layer->attributes.convolution.groups == 1) {
+        source = pim_view_source(view); /* a flattened map through a kernel of one pixel: fully connected */
+        sliding = whole_map(&source);
+    } else if (!pim_view_map(l, view, shape, &source)) {
+        return;
+    }
+    (void)add_matrix(l, &source, &sliding, output->dimension[1], output->dimension[2], output->dimension[3],
+                     l->layer->attributes.convolution.bias);
+    l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
+}
+
+static void lower_linear(struct pim_lowering *l)
+{
+    const struct pim_shape *shape = input_shape(l, 0);
+    const struct pim_core_view *view = input_view(l, 0);
+    uint32_t outputs = l->layer->attributes.linear.outputs, last = shape->dimension[shape->rank - 1];
+    bool bias = l->layer->attributes.linear.bias;
+    struct pim_core_source source = pim_view_source(view);
+    if (pim_view_channels_last(view, shape)) {
+        static const struct pim_sliding pixel = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+        uint8_t order[PIM_AXES];
+        unsigned next = 0;
+        for (unsigned i = 0; i < PIM_AXES; i++)
+            if (view->order[i] != PIM_AXIS_CHANNEL)
+                order[next++] = view->order[i];
+        order[next] = PIM_AXIS_CHANNEL;
+        (void)add_matrix(l, &source, &pixel, outputs, source.height, source.width, bias);
+        l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, order);
+    } else if (last == view_elements(view)) {
+        const struct pim_sliding sliding = whole_map(&source);
+        (void)add_matrix(l, &source, &sliding, outputs, 1, 1, bias);
+        l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
+    } else {
+        pim_lowering_fail(l, "its %" PRIu32 " inputs are neither the channels of a pixel nor a whole map", last);
+    }
+}
+
+static void add_pooling(struct pim_lowering *l, const struct pim_core_source *source,
+                        const struct pim_sliding *sliding, uint32_t height, uint32_t width, bool average)
+{
+    struct pim_core_layer *layer = pim_lowering_add(l, PIM_CORE_POOLING, source->channels, height, width);
+    layer->sources = 1;
+    layer->source[0] = *source;
+    layer->sliding = *sliding;
+    layer->average = average;
+}
+
+static void lower_pooling(struct pim_lowering *l)
+{
+    struct pim_core_source source;
+    const struct pim_shape *output = &l->layer->output;
+    if (!pim_view_map(l, input_view(l, 0), input_shape(l, 0), &source))
+        return;
+    bool average = l->layer->attributes.pooling.kind == PIM_POOLING_AVERAGE;
+    const struct pim_sliding sliding = l->layer->attributes.pooling.global
+                                           ? whole_map(&source)
+                                           : l->layer->attributes.pooling.sliding;
+    add_pooling(l, &source, &sliding, output->dimension[2], output->dimension[3], average);
+    l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
+}
+
+/* A mean over the whole map is an average pooling. */
+static void lower_reduction(struct pim_lowering *l)
+{
+    unsigned mask[PIM_SHAPE_RANK], reduced = 0, pixels = 0;
+    const struct pim_core_view *view = input_view(l, 0);
+    const struct pim_shape *shape = input_shape(l, 0);
+    bool whole = pim_view_axes(view, shape, mask);
+    for (uint32_t d = 0; whole && d < shape->rank; d++)
+        if (l->layer->attributes.reduction.axes >> d & 1)
+            reduced |= mask[d];
+    for (unsigned axis = PIM_AXIS_ROW; axis < PIM_AXES; axis++)
+        pixels |= view->extent[axis] != 1 ? 1u << axis : 0;
+    if (!whole || reduced != pixels || l->layer->attributes.reduction.kind != PIM_REDUCTION_MEAN) {
+        pim_lowering_fail(l, "only means over all pixels of a map have a place in cores (an average pooling)");
+        return;
+    }
+    struct pim_core_source source = pim_view_source(view);
+    const struct pim_sliding sliding = whole_map(&source);
+    add_pooling(l, &source, &sliding, 1, 1, true);
+    l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
+}
+
+static void lower_activation(struct pim_lowering *l)
+{
+    enum pim_activation kind = l->layer->attributes.activation;
+    struct pim_core_vector operation = {.operation = PIM_LOCAL_FUNCTION, .immediate = (int32_t)kind};
+    if (kind == PIM_ACTIVATION_RELU)
+        operation = (struct pim_core_vector){.operation = PIM_LOCAL_RELU};
+    else if (kind == PIM_ACTIVATION_CLIP)
+        operation = (struct pim_core_vector){.operation = PIM_LOCAL_CLIP, .immediate = PIM_CORE_CLIP_LIMIT};
+    lower_function(l, 0, operation);
+}
+
+/* Normalisations over the channels of a pixel work on the whole vector: layers of their own. */
+static void lower_over_channels(struct pim_lowering *l, bool last, int32_t number)
+{
+    const struct pim_core_view *view = input_view(l, 0);
+    struct pim_core_source source;
+    if (last && !pim_view_channels_last(view, input_shape(l, 0))) {
+        pim_lowering_fail(l, "its last dimension is not the channels of a pixel");
+        return;
+    }
+    if (!last && !pim_view_map(l, view, input_shape(l, 0), &source))
+        return;
+    (void)add_element(l, view,
+                      (struct pim_core_vector){.operation = PIM_LOCAL_NORMALIZE, .immediate = number});
+}
+
+static void lower_normalization(struct pim_lowering *l)
+{
+    enum pim_normalization kind = l->layer->attributes.normalization.kind;
+    struct pim_core_source source;
+    if (kind != PIM_NORMALIZATION_BATCH) {
+        lower_over_channels(l, kind == PIM_NORMALIZATION_LAYER, (int32_t)kind);
+        return;
+    }
+    if (fold_affine(l, 0, true) || !pim_view_map(l, input_view(l, 0), input_shape(l, 0), &source))
+        return;
+    lower_function(l, 0, (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_CORE_FUNCTION_AFFINE});
+}
+
+/* Two maps, element by element, onto an ELEMENT layer; the first is the view `left`. */
+static bool combine(struct pim_lowering *l, const struct pim_core_view *left, uint32_t input,
+                    struct pim_core_view *result)
+{
+    static const struct {
+        enum pim_elementwise elementwise;
+        uint8_t operation;
+    } table[] = {{PIM_ELEMENTWISE_ADD, PIM_LOCAL_ADD},
+                 {PIM_ELEMENTWISE_SUBTRACT, PIM_LOCAL_SUBTRACT},
+                 {PIM_ELEMENTWISE_MULTIPLY, PIM_LOCAL_MULTIPLY},
+                 {PIM_ELEMENTWISE_MAXIMUM, PIM_LOCAL_MAXIMUM},
+                 {PIM_ELEMENTWISE_MINIMUM, PIM_LOCAL_MINIMUM}};
+    enum pim_elementwise kind = l->layer->attributes.elementwise;
+    struct pim_core_vector operation = {.operation = PIM_LOCAL_BINARY, .immediate = (int32_t)kind};
+    for (unsigned i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (table[i].elementwise == kind)
+            operation = (struct pim_core_vector){.operation = table[i].operation};
+    const struct pim_core_view *right = input_view(l, input);
+    if (!pim_view_same(left, right, false)) {
+        pim_lowering_fail(l, "its inputs are not maps of the same channels and pixels");
+        return false;
+    }
+    struct pim_core_layer *layer = add_element(l, left, operation);
+    layer->sources = 2;
+    layer->source[1] = pim_view_source(right);
+    *result = l->view[l->index];
+    return true;
+}
+
+/* A learned tensor has one value, or one for each channel of the map of input `map`. */
+static bool per_channel(const struct pim_lowering *l, uint32_t map, uint32_t learned)
+{
+    unsigned mask[PIM_SHAPE_RANK];
+    const struct pim_shape *wide = input_shape(l, map), *shape = input_shape(l, learned);
+    if (!pim_view_axes(input_view(l, map), wide, mask) || shape->rank > wide->rank)
+        return false;
+    for (uint32_t d = 0; d < shape->rank; d++)
+        if (shape->dimension[d] != 1 && mask[wide->rank - shape->rank + d] != 1u << PIM_AXIS_CHANNEL)
+            return false;
+    return true;
+}
+
+static void lower_elementwise(struct pim_lowering *l)
+{
+    enum pim_elementwise kind = l->layer->attributes.elementwise;
+    uint32_t maps = 0, first = 0;
+    struct pim_core_view left = {.parts = 0};
+    for (uint32_t i = 0; i < l->layer->inputs; i++) {
+        if (input_view(l, i)->parameter)
+            continue;
+        if (pim_shape_elements(input_shape(l, i)) != pim_shape_elements(&l->layer->output)) {
+            pim_lowering_fail(l, "it stretches a computed input over a larger map (broadcasting): that product "
+                                 "or sum has no place in cores");
+            return;
+        }
+        first = maps == 0 ? i : first;
+        maps++;
+    }
+    if (maps == 1) {
+        bool scale = kind == PIM_ELEMENTWISE_MULTIPLY || kind == PIM_ELEMENTWISE_DIVIDE;
+        bool shift = kind == PIM_ELEMENTWISE_ADD || kind == PIM_ELEMENTWISE_SUBTRACT;
+        if (l->layer->inputs == 2 && first == 0 && (scale || shift) && per_channel(l, 0, 1) &&
+            fold_affine(l, first, shift))
+            return;
+        lower_function(l, first, (struct pim_core_vector){PIM_LOCAL_FUNCTION,
+                                                          PIM_CORE_FUNCTION_ELEMENTWISE + (int32_t)kind});
+        return;
+    }
+    left = *input_view(l, first);
+    for (uint32_t i = first + 1; i < l->layer->inputs; i++) {
+        if (input_view(l, i)->parameter) {
+            pim_lowering_fail(l, "it takes several maps and a learned tensor at once");
+            return;
+        }
+        if (!combine(l, &left, i, &left))
+            return;
+        if (i + 1 < l->layer->inputs) /* a sum of several: nothing in the graph is its intermediate result */
+            l->network->layer[l->network->count - 1].graph_layer = PIM_NONE;
+    }
+}
+
+void pim_lower_arithmetic(struct pim_lowering *l)
+{
+    switch ((unsigned)l->layer->operation) {
+    case PIM_OPERATOR_CONVOLUTION: lower_convolution(l); return;
+    case PIM_OPERATOR_LINEAR: lower_linear(l); return;
+    case PIM_OPERATOR_POOLING: lower_pooling(l); return;
+    case PIM_OPERATOR_REDUCTION: lower_reduction(l); return;
+    case PIM_OPERATOR_ACTIVATION: lower_activation(l); return;
+    case PIM_OPERATOR_SOFTMAX: lower_over_channels(l, true, PIM_CORE_NORMALIZE_SOFTMAX); return;
+    case PIM_OPERATOR_NORMALIZATION: lower_normalization(l); return;
+    case PIM_OPERATOR_ELEMENTWISE: lower_elementwise(l); return;
+    case PIM_OPERATOR_MATRIX_MULTIPLICATION:
+    case PIM_OPERATOR_ATTENTION_SCORES:
+    case PIM_OPERATOR_ATTENTION_CONTEXT:
+        pim_lowering_fail(l, "a product of two activations has no weights that crossbars could hold");
+        return;
+    case PIM_OPERATOR_PAD:
+        pim_lowering_fail(l, "padding that is not part of a convolution or pooling has no place in cores");
+        return;
+    default:
+        pim_lowering_fail(l, "it moves pixels or parts of them: cores move whole channels of whole pixels");
+        return;
+    }
+}

@@ -1,0 +1,82 @@
+/*
+ * What the files of the lowering share: tensors of the graph as views of maps.
+ *
+ * A view says where the elements of a tensor are: in channels of maps of lowered layers. The elements of the
+ * tensor in row-major order are those of the map with its axes in `order`, outermost first; its shape only
+ * groups them. So reshape and flatten change nothing, a transposition permutes the order, and a tensor whose
+ * dimensions cut through an axis shows by not being a product of whole axes.
+ */
+#ifndef PIMSIM_MAPPERS_PIMCOMP_LOWERING_H
+#define PIMSIM_MAPPERS_PIMCOMP_LOWERING_H
+
+#include "mappers/pimcomp/pimcomp.h"
+
+enum pim_core_axis { PIM_AXIS_CHANNEL, PIM_AXIS_ROW, PIM_AXIS_COLUMN, PIM_AXES };
+
+struct pim_core_view {
+    bool parameter;   /* a learned tensor: no map, the rest is 0 */
+    bool sole;        /* nothing else reads this map: what follows may be fused into its layer */
+    uint32_t parts;
+    const struct pim_core_part *part;
+    uint32_t extent[PIM_AXES]; /* channels, height, width */
+    uint8_t order[PIM_AXES];   /* enum pim_core_axis */
+};
+
+/* State of one lowering. Conversions fail by pim_lowering_fail(), which keeps the first failure. */
+struct pim_lowering {
+    const struct pim_graph *graph;
+    struct pim_arena *arena;
+    struct pim_core_network *network;
+    uint32_t capacity;          /* of network->layer */
+    struct pim_core_view *view; /* by layer of the graph */
+    uint32_t *readers;          /* by layer of the graph: inputs of layers that name it */
+    uint32_t index;             /* layer of the graph at work */
+    const struct pim_layer *layer;
+    enum pim_status status;
+    struct pim_error *error;
+};
+
+/* Fails with "layer NAME (OPERATOR): message". */
+void pim_lowering_fail(struct pim_lowering *l, const char *format, ...) PIM_PRINTF(2, 3);
+
+/* --- views (lower_view.c) --- */
+
+/* Which axes each dimension of `shape` consists of, as bits; axes of extent 1 belong to none. False when a
+ * dimension cuts through an axis. */
+bool pim_view_axes(const struct pim_core_view *view, const struct pim_shape *shape,
+                   unsigned mask[PIM_SHAPE_RANK]);
+
+/* The last dimension is exactly the channels of a pixel. */
+bool pim_view_channels_last(const struct pim_core_view *view, const struct pim_shape *shape);
+
+/* The axes of both have the same extents and follow each other in the same order. `channels`: those may
+ * differ. */
+bool pim_view_same(const struct pim_core_view *a, const struct pim_core_view *b, bool channels);
+
+/* The view's elements as an input of a lowered layer. */
+struct pim_core_source pim_view_source(const struct pim_core_view *view);
+
+/* The whole output of lowered layer `layer`, its axes in `order` (NULL: channels, rows, columns). */
+struct pim_core_view pim_view_of_layer(struct pim_lowering *l, uint32_t layer, const uint8_t *order);
+
+/* Brings a tensor [1, channels, height, width] into a source; says why not by failing. */
+bool pim_view_map(struct pim_lowering *l, const struct pim_core_view *view, const struct pim_shape *shape,
+                  struct pim_core_source *source);
+
+/* Views of tensors that only move or cut data; false after a failure. */
+bool pim_view_transpose(const struct pim_core_view *view, const struct pim_layer *layer,
+                        const struct pim_shape *shape, struct pim_core_view *result);
+bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result);
+bool pim_view_slice(struct pim_lowering *l, struct pim_core_view *result);
+
+/* --- layers (lower.c) --- */
+
+/* Appends a layer, named after the layer of the graph at work, which makes its output. */
+struct pim_core_layer *pim_lowering_add(struct pim_lowering *l, enum pim_core_layer_kind kind,
+                                        uint32_t channels, uint32_t height, uint32_t width);
+
+/* --- operators with arithmetic (lower_convert.c): they set the view of the layer at work --- */
+
+void pim_lower_arithmetic(struct pim_lowering *l);
+
+#endif

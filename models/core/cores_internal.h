@@ -1,0 +1,272 @@
+/* The insides of cores, shared by the files of this folder. Rules: cores.h. */
+#ifndef PIMSIM_MODELS_CORE_CORES_INTERNAL_H
+#define PIMSIM_MODELS_CORE_CORES_INTERNAL_H
+
+#include "models/core/cores.h"
+
+#include <stddef.h>
+
+#define PIM_CYCLE_UNKNOWN UINT64_MAX
+
+struct pim_byte_range {
+    uint32_t begin, end; /* empty: begin == end; a local memory ends at 2^32 - 1 at the latest */
+};
+
+/* What an instruction in flight waits for in the calendar of its core. */
+enum pim_core_step {
+    PIM_STEP_WRITE,   /* its result goes to the local memory: MVM, vector, load */
+    PIM_STEP_GLOBAL,  /* a store's data have been read */
+    PIM_STEP_PACKET,  /* the data of a send's next packet have been read */
+    PIM_STEP_ARRIVED, /* bytes of a message have come */
+    PIM_STEP_ASK,     /* quirks.c: a request is at the global memory */
+    PIM_STEP_GRANTED  /* quirks.c: a send is told of its receive */
+};
+
+/* An instruction in flight. What the search for conflicts looks at stands first: a line of the cache. */
+struct pim_core_slot {
+    uint64_t done;               /* cycle of its end, once that is known */
+    uint64_t sequence;           /* in executed order of the core */
+    uint64_t writes, reads;      /* the lines of the local memory that it touches, a bit for each modulo 64 */
+    struct pim_byte_range write; /* local memory */
+    struct pim_byte_range read[2]; /* local memory */
+    uint8_t engine;
+    uint8_t cause;    /* enum pim_wait: of `ready`, or of the one that is not known yet */
+    bool depends;     /* it names others as dependencies */
+    uint64_t checked; /* earlier instructions below this one have been looked at ... */
+    uint64_t ready;   /* ... and let it start from this cycle on */
+    uint64_t started;
+    uint64_t nn_ready; /* quirks.c: cycle in which it may be dispatched */
+    struct pim_core *core;
+    struct pim_core_message *message; /* send, receive: once it has begun, or met its send */
+    struct pim_instruction instruction;
+};
+
+struct pim_core_queue {
+    uint64_t *sequence; /* ring */
+    uint32_t head, tail;
+    uint32_t unknown; /* started, and their end is not known */
+    uint8_t cause;    /* enum pim_wait: why its head waits */
+    /* What is known of the head, so that it is not looked at again before it can have changed: */
+    uint64_t at;                         /* it may start in this cycle; 0: not known */
+    const struct pim_core_slot *blocker; /* not before the end of this one is known; or NULL */
+    uint64_t blocker_sequence;
+};
+
+/* A thing to do at a cycle; the calendar is a binary heap by (cycle, sequence, insertion). */
+struct pim_core_entry {
+    uint64_t cycle, sequence;
+    uint64_t bytes; /* ARRIVED */
+    struct pim_core_slot *slot;
+    uint32_t order;
+    uint32_t step;
+};
+
+struct pim_core_group {
+    uint64_t free;   /* cycle from which it takes an MVM; PIM_CYCLE_UNKNOWN while one computes */
+    uint64_t arrays; /* physical arrays that an MVM keeps busy */
+    uint64_t macs;   /* of an MVM */
+};
+
+/* A message from the start of its send to the end of its receive. */
+struct pim_core_message {
+    struct pim_core_message
+        *next; /* of those at the destination that have not met their receive; free list */
+    uint32_t source, destination, tag;
+    uint32_t phase; /* of the sender; UINT32_MAX: none */
+    uint64_t bytes;
+    uint64_t read;     /* bytes whose local read has been asked for */
+    uint64_t injected; /* bytes that the interconnect has taken */
+    uint64_t arrived;  /* bytes that have come and wait for the receive */
+    uint64_t written;  /* bytes whose local write has been asked for */
+    bool buffered;     /* it has room in the receiver's buffer */
+    struct pim_core_slot *send, *receive;
+};
+
+struct pim_core_packet {
+    struct pim_core_packet *next; /* free list */
+    struct pim_cores *cores;
+    struct pim_core_message *message;
+    uint64_t bytes;
+};
+
+/* A receive that has been reached and has not met its send. */
+struct pim_core_posted {
+    uint32_t source, tag;
+    uint64_t visible; /* cycle from which the sender knows */
+    struct pim_core_slot *slot;
+};
+
+struct pim_core {
+    struct pim_cores *cores;
+    uint32_t id;
+    struct pim_core_chip *chip;
+    struct pim_trace_cursor *cursor;
+    struct pim_core_slot *slots;
+    uint32_t mask; /* of rings */
+    uint64_t fetched, oldest;
+    struct pim_instruction held; /* a control instruction that waits for everything before it */
+    bool holding, at_end, finished, in_phase;
+    bool working; /* its event runs */
+    bool ahead;   /* and is in a cycle that the kernel has not come to */
+    uint32_t phase, joins;
+    uint64_t phase_start;
+    pim_time share_at_start[PIM_SHARES];
+    struct pim_core_queue queue[PIM_ENGINE_CONTROL];
+    uint32_t queued; /* a bit for each engine whose queue is not empty */
+    struct pim_core_entry *calendar;
+    uint32_t calendar_count, calendar_capacity, calendar_order;
+    uint64_t wake;    /* cycle of the event that is scheduled; UNKNOWN: none */
+    uint64_t ready;   /* next cycle in which the head of a queue or a fetch may go on */
+    uint64_t latest;  /* end of instructions whose end is known */
+    uint32_t unknown; /* instructions in flight whose end is not known, those not started included */
+    uint32_t outside; /* requests to the global memory that are not answered */
+    uint64_t port;    /* cycle from which the local memory's port is free */
+    uint64_t vector_free, memory_free;
+    struct pim_core_group *groups;
+    uint32_t group_count;
+    /* messages */
+    bool sending;                   /* a send is under way */
+    uint64_t send_free;             /* else: cycle from which the next one may start */
+    uint32_t waits_for;             /* core that the head of the send queue waits for, or UINT32_MAX */
+    struct pim_core_posted *posted; /* in program order, `window` at most */
+    uint32_t posted_count;
+    struct pim_core_message *unmet; /* messages to this core that have not met their receive, oldest first */
+    uint64_t held_bytes;            /* of the receive buffer */
+    uint32_t senders_waiting;       /* cores whose send waits for room here */
+    /* accounts */
+    uint64_t accounted;         /* cycle */
+    uint64_t busy[PIM_CLASSES]; /* ends of what each class works on, as far as they are known */
+    struct pim_unit_result result;
+    struct pim_phase_result *sums; /* of the phase it is in */
+    /* quirks.c */
+    uint64_t nn_front;             /* cycle in which the instruction decoded last may be dispatched */
+    uint64_t nn_next;              /* sequence of the instruction that is dispatched next */
+    uint64_t nn_last;              /* cycle of the dispatch before */
+    uint64_t nn_transfer;          /* cycle from which the transfer unit is free */
+    struct pim_core_slot *nn_send; /* a send that waits for its receive */
+};
+
+enum pim_request_kind { PIM_REQUEST_READ, PIM_REQUEST_WRITE, PIM_REQUEST_MOVE };
+
+/* A request at a server: to be told of its end through `slot` (memory) or `packet` (messages). */
+struct pim_core_request {
+    uint32_t core;
+    uint32_t kind;
+    uint64_t cycles;  /* that it holds the server */
+    uint64_t latency; /* beyond that */
+    struct pim_core_slot *slot;
+    struct pim_core_packet *packet;
+};
+
+/* First come, first served; requests of one cycle by core number. */
+struct pim_core_server {
+    struct pim_cores *cores;
+    uint64_t free;                    /* cycle */
+    struct pim_core_request *pending; /* of this cycle */
+    uint32_t count, capacity;
+    void (*served)(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
+                   uint64_t end);
+};
+
+struct pim_core_chip {
+    struct pim_core_server memory, interconnect, link;
+};
+
+static inline struct pim_core_slot *pim_core_slot_of(const struct pim_core *core, uint64_t sequence)
+{
+    return &core->slots[sequence & core->mask];
+}
+
+static inline bool pim_byte_ranges_overlap(const struct pim_byte_range *a, const struct pim_byte_range *b)
+{
+    return a->begin < b->end && b->begin < a->end;
+}
+
+/* ceil(bytes / width). Widths are mostly powers of two, and a division is slow. */
+static inline uint64_t pim_beats_of(uint64_t bytes, uint32_t width)
+{
+    if ((width & (width - 1)) == 0)
+        return (bytes + width - 1) >> __builtin_ctz(width);
+    if (bytes <= UINT32_MAX)
+        return (uint32_t)bytes / width + ((uint32_t)bytes % width != 0);
+    return bytes / width + (bytes % width != 0);
+}
+
+static inline uint64_t pim_later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The cycle of the kernel's tick, rounded up to the next edge. */
+static inline uint64_t pim_core_now(const struct pim_cores *cores)
+{
+    pim_time tick = pim_kernel_now(cores->kernel), period = cores->configuration.logic_period;
+    return tick / period + (tick % period != 0);
+}
+
+/* unit.c */
+void pim_core_wake(struct pim_kernel *kernel, void *core);
+void pim_core_wake_at(struct pim_core *core, uint64_t cycle); /* sees to it that it looks again then */
+void pim_core_enter(struct pim_core *core, uint64_t cycle, enum pim_core_step step,
+                    struct pim_core_slot *slot, uint64_t bytes);
+void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle); /* the end of an instruction is known */
+void pim_core_fail(struct pim_core *core, const struct pim_core_slot *slot, const char *format, ...)
+    PIM_PRINTF(3, 4);
+
+/* accounts.c */
+void pim_core_account(struct pim_core *core, uint64_t cycle);
+bool pim_core_begin_phase(struct pim_core *core, uint32_t phase, uint64_t cycle);
+bool pim_core_end_phase(struct pim_core *core, uint32_t phase, uint64_t cycle);
+void pim_core_leave_phase(struct pim_core *core, uint64_t cycle);
+void pim_core_add(struct pim_core *core, struct pim_phase_result *phase, size_t offset, uint64_t amount);
+#define PIM_CORE_ADD(core, member, amount)                                                                   \
+    pim_core_add(core, (core)->sums, offsetof(struct pim_actions, member), amount)
+
+/* engines.c */
+/* Fills engine, ranges and cause of a fetched instruction; false when it cannot be executed (and failed). */
+bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot);
+/* The cycle from which the engine can take the instruction; PIM_CYCLE_UNKNOWN when that is not known. */
+uint64_t pim_core_available(struct pim_core *core, const struct pim_core_slot *slot, uint64_t now);
+void pim_core_start(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);
+void pim_core_take_step(struct pim_core *core, const struct pim_core_entry *entry);
+/* Reserves the local memory's port for a request of this cycle; the cycle of its end. */
+uint64_t pim_core_port(struct pim_core *core, uint64_t cycle, uint64_t bytes, bool write);
+void pim_core_memory_served(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
+                            uint64_t end);
+
+/* servers.c */
+void pim_core_server_ask(struct pim_core_server *server, const struct pim_core_request *request);
+
+/* messages.c */
+uint64_t pim_core_send_available(struct pim_core *core, const struct pim_core_slot *slot, uint64_t now);
+uint64_t pim_core_receive_available(const struct pim_core *core);
+void pim_core_send(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);
+void pim_core_receive(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);
+void pim_core_packet_read(struct pim_core *core, struct pim_core_slot *slot, uint64_t bytes, uint64_t now);
+void pim_core_bytes_arrived(struct pim_core *core, struct pim_core_slot *slot, uint64_t bytes, uint64_t now);
+void pim_core_message_served(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
+                             uint64_t end);
+void pim_core_injected(void *cores, uint64_t packet, uint32_t source);
+void pim_core_delivered(void *cores, const struct pim_noc_delivery *delivery);
+enum pim_status pim_core_pool_create(struct pim_core_pool **pool, struct pim_error *error);
+void pim_core_pool_destroy(struct pim_core_pool *pool);
+
+/* quirks.c: pimsim-nn */
+void pim_core_nn_fetched(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);
+bool pim_core_nn_conflicts(const struct pim_core_slot *slot, const struct pim_core_slot *other);
+uint64_t pim_core_nn_available(const struct pim_core *core, const struct pim_core_slot *slot);
+void pim_core_nn_start(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);
+void pim_core_nn_step(struct pim_core *core, const struct pim_core_entry *entry);
+void pim_core_nn_ended(struct pim_core *core, struct pim_core_slot *slot);
+/* The request of a load or store; the start of vector instructions and MVMs, which pimsim-nn shares. */
+void pim_core_ask_global(struct pim_core *core, struct pim_core_slot *slot, bool write);
+void pim_core_start_plain(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);
+/* The receive of `source` and `tag` that is open at `core`, or NULL; its removal; a new message. */
+struct pim_core_posted *pim_core_find_posted(const struct pim_core *core, uint32_t source, uint32_t tag);
+void pim_core_remove_posted(struct pim_core *core, struct pim_core_posted *posted);
+struct pim_core_message *pim_core_new_message(struct pim_core *core, struct pim_core_slot *send);
+bool pim_core_meet(struct pim_core_message *message, struct pim_core_slot *receive, uint64_t now);
+void pim_core_taken(struct pim_cores *cores, struct pim_core_message *message, uint64_t bytes,
+                    uint64_t cycle);
+
+#endif

@@ -1,0 +1,375 @@
+/* Start and steps of matrix, vector and memory instructions. Rules 3 to 7 of cores.h. */
+#include "models/core/cores_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#define LONGEST (UINT64_C(1) << 60) /* cycles of one MVM with all its windows */
+
+/* --- operands --- */
+
+/* Bytes of the local memory in full width, before they are known to be there. */
+struct span {
+    uint64_t begin, end;
+};
+
+/* `count` pieces of `bytes`, `stride` apart, as their bounding range. */
+static struct span pieces(uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count)
+{
+    if (bytes == 0 || count == 0)
+        return (struct span){.begin = 0, .end = 0};
+    return (struct span){.begin = address, .end = address + (count - 1) * stride + bytes};
+}
+
+static uint64_t vector_bytes(const struct pim_instruction *instruction)
+{
+    return (uint64_t)instruction->u.local_vector.elements * ((instruction->u.local_vector.bits + 7) / 8);
+}
+
+enum { WRITE, FIRST, SECOND, SPANS };
+
+static void find_spans(const struct pim_instruction *instruction, struct span spans[SPANS])
+{
+    uint64_t bytes;
+    switch (instruction->opcode) {
+    case PIM_OP_MVM:
+        spans[FIRST] = pieces(instruction->u.mvm.input_address, instruction->u.mvm.input_bytes, 0, 1);
+        spans[WRITE] = pieces(instruction->u.mvm.output_address, instruction->u.mvm.output_bytes, 0, 1);
+        break;
+    case PIM_OP_LOCAL_VECTOR:
+        bytes = vector_bytes(instruction);
+        spans[FIRST] = pieces(instruction->u.local_vector.source, bytes, 0, 1);
+        if (pim_local_sources(instruction->detail) == 2)
+            spans[SECOND] = pieces(instruction->u.local_vector.second, bytes, 0, 1);
+        spans[WRITE] = pieces(instruction->u.local_vector.destination, bytes, 0, 1);
+        break;
+    case PIM_OP_LOCAL_LOAD:
+    case PIM_OP_LOCAL_STORE:
+        spans[instruction->opcode == PIM_OP_LOCAL_LOAD ? WRITE : FIRST] =
+            pieces(instruction->u.transfer.local, instruction->u.transfer.bytes,
+                   instruction->u.transfer.bytes, instruction->u.transfer.count);
+        break;
+    case PIM_OP_LOCAL_COPY:
+        spans[FIRST] = pieces(instruction->u.local_copy.source, instruction->u.local_copy.bytes,
+                              instruction->u.local_copy.source_stride, instruction->u.local_copy.count);
+        spans[WRITE] = pieces(instruction->u.local_copy.destination, instruction->u.local_copy.bytes,
+                              instruction->u.local_copy.destination_stride, instruction->u.local_copy.count);
+        break;
+    case PIM_OP_LOCAL_WRITE:
+        spans[WRITE] = pieces(instruction->u.local_write.destination, instruction->u.local_write.bytes,
+                              instruction->u.local_write.stride, instruction->u.local_write.count);
+        break;
+    case PIM_OP_SEND:
+    case PIM_OP_RECEIVE:
+        spans[instruction->opcode == PIM_OP_RECEIVE ? WRITE : FIRST] =
+            pieces(instruction->u.network.address, instruction->u.network.bytes, 0, 1);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The lines that a range touches, a bit for each modulo 64. */
+static uint64_t lines_of(const struct pim_byte_range *range)
+{
+    enum { LINE_SHIFT = 6, LINES = 64 };
+    if (range->begin == range->end)
+        return 0;
+    uint32_t first = range->begin >> LINE_SHIFT, last = (range->end - 1) >> LINE_SHIFT;
+    if (last - first >= LINES - 1)
+        return UINT64_MAX;
+    uint64_t run = (UINT64_C(2) << (last - first)) - 1;
+    uint32_t turn = first % LINES;
+    return turn == 0 ? run : run << turn | run >> (LINES - turn);
+}
+
+/* False when the local memory does not hold what the instruction names. */
+static bool take_ranges(struct pim_core *core, struct pim_core_slot *slot)
+{
+    struct span spans[SPANS] = {{0, 0}, {0, 0}, {0, 0}};
+    find_spans(&slot->instruction, spans);
+    uint64_t highest = pim_later(spans[WRITE].end, pim_later(spans[FIRST].end, spans[SECOND].end));
+    if (highest > core->cores->configuration.local_bytes) {
+        pim_core_fail(core, slot, "uses %" PRIu64 " bytes of the local memory, which has %" PRIu64, highest,
+                      core->cores->configuration.local_bytes);
+        return false;
+    }
+    uint64_t *most = &core->result.buffer_high_water[PIM_BUFFER_INPUT];
+    *most = pim_later(*most, highest);
+    struct pim_byte_range *ranges[SPANS] = {&slot->write, &slot->read[0], &slot->read[1]};
+    for (unsigned i = 0; i < SPANS; i++)
+        *ranges[i] = (struct pim_byte_range){(uint32_t)spans[i].begin, (uint32_t)spans[i].end};
+    slot->writes = lines_of(&slot->write);
+    slot->reads = lines_of(&slot->read[0]) | lines_of(&slot->read[1]);
+    return true;
+}
+
+/* Whether the global memory holds what a load or store names. */
+static bool inside_global(const struct pim_core *core, const struct pim_instruction *instruction)
+{
+    uint64_t capacity = core->cores->configuration.global_bytes, address = instruction->u.transfer.address;
+    uint64_t count = instruction->u.transfer.count, bytes = instruction->u.transfer.bytes;
+    if (count == 0 || bytes == 0)
+        return true;
+    uint64_t span = (count - 1) * instruction->u.transfer.stride + bytes; /* 32-bit factors: below 2^64 */
+    return address <= capacity && span <= capacity - address;
+}
+
+bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
+{
+    const struct pim_cores_configuration *configuration = &core->cores->configuration;
+    const struct pim_instruction *instruction = &slot->instruction;
+    slot->engine = (uint8_t)pim_opcode_engine(instruction->opcode);
+    slot->cause = PIM_WAIT_ISSUE;
+    bool network = instruction->opcode == PIM_OP_SEND || instruction->opcode == PIM_OP_RECEIVE;
+    if (network && (instruction->u.network.peer >= core->cores->count || instruction->u.network.bytes == 0 ||
+                    instruction->u.network.bytes > configuration->local_bytes ||
+                    instruction->u.network.address > configuration->local_bytes)) {
+        pim_core_fail(core, slot,
+                      "core %" PRIu32 " does not exist, or %" PRIu64 " bytes at address %" PRIu64
+                      " are not in the local memory, which has %" PRIu64 " bytes",
+                      instruction->u.network.peer, instruction->u.network.bytes,
+                      instruction->u.network.address, configuration->local_bytes);
+        return false;
+    }
+    if (!take_ranges(core, slot))
+        return false;
+    slot->depends = instruction->dependency[0] | instruction->dependency[1] | instruction->dependency[2];
+    switch (instruction->opcode) {
+    case PIM_OP_MVM:
+        if (instruction->u.mvm.windows > LONGEST / core->cores->cost.mvm_cycles) {
+            pim_core_fail(core, slot, "its windows last longer than times can be counted");
+            return false;
+        }
+        if (instruction->u.mvm.group < core->group_count)
+            return true;
+        pim_core_fail(core, slot,
+                      "array group %" PRIu32 " does not exist: the trace gives this core %" PRIu32,
+                      instruction->u.mvm.group, core->group_count);
+        return false;
+    case PIM_OP_LOCAL_VECTOR:
+        if (configuration->vector_operations >> instruction->detail & 1)
+            return true;
+        pim_core_fail(core, slot, "the vector units have no %s (core.vector_functions)",
+                      pim_local_name(instruction->detail));
+        return false;
+    case PIM_OP_LOCAL_LOAD:
+    case PIM_OP_LOCAL_STORE:
+        if (inside_global(core, instruction))
+            return true;
+        pim_core_fail(core, slot, "the global memory ends at %" PRIu64, configuration->global_bytes);
+        return false;
+    case PIM_OP_LOCAL_COPY:
+    case PIM_OP_LOCAL_WRITE:
+    case PIM_OP_SEND:
+    case PIM_OP_RECEIVE:
+        return true;
+    default:
+        pim_core_fail(core, slot, "cores have no engine for it: its hardware is array.kind = \"node\"");
+        return false;
+    }
+}
+
+/* --- local memory --- */
+
+uint64_t pim_core_port(struct pim_core *core, uint64_t cycle, uint64_t bytes, bool write)
+{
+    const struct pim_beats *local = &core->cores->configuration.local;
+    if (bytes == 0)
+        return cycle;
+    uint64_t beats = pim_beats_of(bytes, local->width);
+    uint64_t cycles = write ? local->write_cycles : local->read_cycles;
+    uint64_t begin = pim_later(cycle, core->port);
+    PIM_CORE_ADD(core, local_bits, 8 * bytes);
+    if (!local->pipelined)
+        return core->port = begin + beats * cycles;
+    core->port = begin + beats;
+    return core->port + (cycles > 0 ? cycles - 1 : 0);
+}
+
+/* --- start --- */
+
+uint64_t pim_core_available(struct pim_core *core, const struct pim_core_slot *slot, uint64_t now)
+{
+    if (core->cores->configuration.nn)
+        return pim_core_nn_available(core, slot);
+    switch (slot->engine) {
+    case PIM_ENGINE_MATRIX:
+        return core->groups[slot->instruction.u.mvm.group].free;
+    case PIM_ENGINE_VECTOR:
+        return core->vector_free;
+    case PIM_ENGINE_MEMORY:
+        return core->memory_free;
+    case PIM_ENGINE_SEND:
+        return pim_core_send_available(core, slot, now);
+    default:
+        return pim_core_receive_available(core);
+    }
+}
+
+static void start_matrix(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    const struct pim_instruction *instruction = &slot->instruction;
+    struct pim_core_group *group = &core->groups[instruction->u.mvm.group];
+    uint64_t windows = instruction->u.mvm.windows;
+    group->free = PIM_CYCLE_UNKNOWN;
+    PIM_CORE_ADD(core, crossbar_mvms, windows * group->arrays);
+    PIM_CORE_ADD(core, macs, windows * group->macs);
+    uint64_t bytes = instruction->u.mvm.input_bytes;
+    if (core->cores->configuration.nn)
+        bytes *= 8; /* pimsim-nn reads a byte for each bit */
+    uint64_t read = pim_core_port(core, now, bytes, false);
+    pim_core_enter(core, read + windows * core->cores->cost.mvm_cycles, PIM_STEP_WRITE, slot,
+                   instruction->u.mvm.output_bytes);
+}
+
+static void start_vector(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    const struct pim_cores_configuration *configuration = &core->cores->configuration;
+    const struct pim_instruction *instruction = &slot->instruction;
+    uint64_t bytes = vector_bytes(instruction), elements = instruction->u.local_vector.elements;
+    uint64_t at = now;
+    for (unsigned source = 0; source < pim_local_sources(instruction->detail); source++)
+        at = pim_core_port(core, at, bytes, false);
+    uint64_t beats = pim_beats_of(elements, configuration->vector_elements);
+    at += configuration->vector_pipelined ? beats + configuration->vector_cycles
+                                          : beats * configuration->vector_cycles;
+    core->vector_free = PIM_CYCLE_UNKNOWN;
+    PIM_CORE_ADD(core, vector_operations, elements);
+    pim_core_enter(core, at, PIM_STEP_WRITE, slot, bytes);
+}
+
+void pim_core_ask_global(struct pim_core *core, struct pim_core_slot *slot, bool write)
+{
+    const struct pim_beats *global = &core->cores->configuration.global;
+    const struct pim_instruction *instruction = &slot->instruction;
+    uint64_t bytes = (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count;
+    uint64_t beats =
+        instruction->u.transfer.stride == instruction->u.transfer.bytes || instruction->u.transfer.count == 1
+            ? pim_beats_of(bytes, global->width)
+            : pim_beats_of(instruction->u.transfer.bytes, global->width) * instruction->u.transfer.count;
+    uint64_t cycles = write ? global->write_cycles : global->read_cycles;
+    const struct pim_core_request request = {.core = core->id,
+                                             .kind = write ? PIM_REQUEST_WRITE : PIM_REQUEST_READ,
+                                             .cycles = global->pipelined ? beats : beats * cycles,
+                                             .latency = global->pipelined && cycles > 0 ? cycles - 1 : 0,
+                                             .slot = slot};
+    PIM_CORE_ADD(core, global_bits, 8 * bytes);
+    if (write) {
+        core->result.bytes_stored += bytes;
+        core->sums->bytes_stored += bytes;
+    } else {
+        core->result.bytes_loaded += bytes;
+        core->sums->bytes_loaded += bytes;
+    }
+    core->outside++;
+    pim_core_server_ask(&core->chip->memory, &request);
+}
+
+static void start_memory(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    const struct pim_instruction *instruction = &slot->instruction;
+    uint64_t at;
+    switch (instruction->opcode) {
+    case PIM_OP_LOCAL_LOAD:
+        core->memory_free = now + 1;
+        pim_core_ask_global(core, slot, false);
+        return;
+    case PIM_OP_LOCAL_STORE:
+        at = pim_core_port(core, now, (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count,
+                           false);
+        core->memory_free = pim_later(at, now + 1);
+        pim_core_enter(core, core->memory_free, PIM_STEP_GLOBAL, slot, 0);
+        return;
+    case PIM_OP_LOCAL_COPY: {
+        uint64_t bytes = (uint64_t)instruction->u.local_copy.bytes * instruction->u.local_copy.count;
+        at = pim_core_port(core, now, bytes, false);
+        at = pim_core_port(core, at, bytes, true);
+        break;
+    }
+    default:
+        at = pim_core_port(
+            core, now, (uint64_t)instruction->u.local_write.bytes * instruction->u.local_write.count, true);
+        break;
+    }
+    pim_core_set_end(slot, at);
+    core->memory_free = slot->done;
+}
+
+void pim_core_start(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    if (core->cores->configuration.nn)
+        pim_core_nn_start(core, slot, now);
+    else
+        pim_core_start_plain(core, slot, now);
+}
+
+void pim_core_start_plain(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    switch (slot->engine) {
+    case PIM_ENGINE_MATRIX:
+        start_matrix(core, slot, now);
+        break;
+    case PIM_ENGINE_VECTOR:
+        start_vector(core, slot, now);
+        break;
+    case PIM_ENGINE_MEMORY:
+        start_memory(core, slot, now);
+        break;
+    case PIM_ENGINE_SEND:
+        pim_core_send(core, slot, now);
+        break;
+    default:
+        pim_core_receive(core, slot, now);
+        break;
+    }
+}
+
+/* --- steps --- */
+
+/* The result is there: it goes to the local memory, and with that the instruction ends. */
+static void write_result(struct pim_core *core, struct pim_core_slot *slot, uint64_t bytes, uint64_t now)
+{
+    pim_core_set_end(slot, pim_core_port(core, now, bytes, true));
+    if (slot->engine == PIM_ENGINE_MATRIX)
+        core->groups[slot->instruction.u.mvm.group].free = slot->done;
+    else if (slot->engine == PIM_ENGINE_VECTOR)
+        core->vector_free = slot->done;
+}
+
+void pim_core_take_step(struct pim_core *core, const struct pim_core_entry *entry)
+{
+    switch (entry->step) {
+    case PIM_STEP_WRITE:
+        write_result(core, entry->slot, entry->bytes, entry->cycle);
+        break;
+    case PIM_STEP_GLOBAL:
+        pim_core_ask_global(core, entry->slot, true);
+        break;
+    case PIM_STEP_PACKET:
+        pim_core_packet_read(core, entry->slot, entry->bytes, entry->cycle);
+        break;
+    case PIM_STEP_ARRIVED:
+        pim_core_bytes_arrived(core, entry->slot, entry->bytes, entry->cycle);
+        break;
+    default:
+        pim_core_nn_step(core, entry);
+        break;
+    }
+}
+
+void pim_core_memory_served(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
+                            uint64_t end)
+{
+    (void)held;
+    struct pim_core *core = &cores->cores[request->core];
+    struct pim_core_slot *slot = request->slot;
+    core->outside--;
+    if (request->kind == PIM_REQUEST_READ) {
+        pim_core_enter(core, end, PIM_STEP_WRITE, slot,
+                       (uint64_t)slot->instruction.u.transfer.bytes * slot->instruction.u.transfer.count);
+        return;
+    }
+    pim_core_set_end(slot, end);
+    pim_core_wake_at(core, slot->done);
+}

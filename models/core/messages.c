@@ -1,0 +1,427 @@
+/*
+ * Messages between cores. The i-th send of a (source, destination, tag) meets the i-th receive of the same:
+ * each engine starts its instructions in program order.
+ *
+ *  1. A receive is reached when it starts. Synchronous: one receive of a core is open at a time until it has
+ *     met its send. The sender knows of it after `announcement` cycles: a flit's way through the empty mesh,
+ *     a cycle over a bus or shared memory, the latency of the link between chips.
+ *  2. A send starts when the one before it has left. Synchronous: when it knows that its receive is reached.
+ *     Asynchronous: when that is so (at once), or the receiver's buffer has room for the whole message, or is
+ *     empty.
+ *  3. A send reads packets of at most `packet_bytes` through the port, the next one when the one before is
+ *     read, and hands each over when it is read. The send ends when the interconnect has taken the last one.
+ *  4. Mesh: a packet is ceil(bits / flit_bits) flits of models/noc. Bus: a packet holds the bus of its chip
+ *     for ceil(bytes / width) cycles and is there then. Shared memory: so long to be written, and as long
+ *     again, with a request of its own, to be read.
+ *  5. From chip to chip: a packet holds the sending chip's link for ceil(bytes / width) cycles and is there
+ *     after its latency. The ways inside of both chips are not modelled then.
+ *  6. What has come for a receive that is reached is written through the port of the receiver, packet by
+ *     packet; what has come before waits in the buffer. The receive ends with its last write.
+ */
+#include "models/core/cores_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POOL_CHUNK = 256 };
+
+/* Records that are never moved, in chunks. */
+struct pool_chunk {
+    struct pool_chunk *next;
+    union {
+        struct pim_core_message message;
+        struct pim_core_packet packet;
+    } record[POOL_CHUNK];
+};
+
+struct pim_core_pool {
+    struct pool_chunk *chunks;
+    struct pim_core_message *messages;
+    struct pim_core_packet *packets;
+};
+
+enum pim_status pim_core_pool_create(struct pim_core_pool **pool, struct pim_error *error)
+{
+    *pool = calloc(1, sizeof **pool);
+    return *pool ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for the messages of cores");
+}
+
+void pim_core_pool_destroy(struct pim_core_pool *pool)
+{
+    while (pool && pool->chunks) {
+        struct pool_chunk *chunk = pool->chunks;
+        pool->chunks = chunk->next;
+        free(chunk);
+    }
+    free(pool);
+}
+
+static struct pool_chunk *add_chunk(struct pim_core_pool *pool)
+{
+    struct pool_chunk *chunk = calloc(1, sizeof *chunk);
+    if (!chunk) {
+        fprintf(stderr, "pimsim: out of memory for the messages of cores\n");
+        abort();
+    }
+    chunk->next = pool->chunks;
+    pool->chunks = chunk;
+    return chunk;
+}
+
+static struct pim_core_message *new_message(struct pim_core_pool *pool)
+{
+    if (!pool->messages) {
+        struct pool_chunk *chunk = add_chunk(pool);
+        for (unsigned i = 0; i < POOL_CHUNK; i++) {
+            chunk->record[i].message.next = pool->messages;
+            pool->messages = &chunk->record[i].message;
+        }
+    }
+    struct pim_core_message *message = pool->messages;
+    pool->messages = message->next;
+    return message;
+}
+
+static struct pim_core_packet *new_packet(struct pim_core_pool *pool)
+{
+    if (!pool->packets) {
+        struct pool_chunk *chunk = add_chunk(pool);
+        for (unsigned i = 0; i < POOL_CHUNK; i++) {
+            chunk->record[i].packet.next = pool->packets;
+            pool->packets = &chunk->record[i].packet;
+        }
+    }
+    struct pim_core_packet *packet = pool->packets;
+    pool->packets = packet->next;
+    return packet;
+}
+
+static void give_back_packet(struct pim_core_pool *pool, struct pim_core_packet *packet)
+{
+    packet->next = pool->packets;
+    pool->packets = packet;
+}
+
+static void give_back_message(struct pim_core_pool *pool, struct pim_core_message *message)
+{
+    if (message->injected < message->bytes || message->written < message->bytes)
+        return;
+    message->next = pool->messages;
+    pool->messages = message;
+}
+
+/* --- meeting --- */
+
+struct pim_core_posted *pim_core_find_posted(const struct pim_core *core, uint32_t source, uint32_t tag)
+{
+    for (uint32_t i = 0; i < core->posted_count; i++)
+        if (core->posted[i].source == source && core->posted[i].tag == tag)
+            return &core->posted[i];
+    return NULL;
+}
+
+static uint64_t announcement(const struct pim_core *receiver, const struct pim_core *sender)
+{
+    const struct pim_cores_configuration *configuration = &receiver->cores->configuration;
+    if (!configuration->synchronous)
+        return 0;
+    if (receiver->chip != sender->chip)
+        return configuration->link_cycles;
+    if (configuration->interconnect != PIM_INTERCONNECT_MESH)
+        return 1;
+    uint32_t width = configuration->width;
+    uint32_t x[] = {receiver->id % width, sender->id % width},
+             y[] = {receiver->id / width, sender->id / width};
+    uint64_t routers =
+        1 + (uint64_t)(x[0] > x[1] ? x[0] - x[1] : x[1] - x[0]) + (y[0] > y[1] ? y[0] - y[1] : y[1] - y[0]);
+    pim_time ticks = (configuration->zero_load_fixed + routers * configuration->zero_load_per_router) *
+                     configuration->network_period;
+    return ticks / configuration->logic_period + (ticks % configuration->logic_period != 0);
+}
+
+/* A send and its receive have met: the receiver's engine works from now on. */
+bool pim_core_meet(struct pim_core_message *message, struct pim_core_slot *receive, uint64_t now)
+{
+    struct pim_core *core = receive->core;
+    if (message->bytes != receive->instruction.u.network.bytes) {
+        pim_core_fail(core, receive,
+                      "waits for %" PRIu64 " bytes, tag %" PRIu32 ", and core %" PRIu32 " sends %" PRIu64,
+                      receive->instruction.u.network.bytes, message->tag, message->source, message->bytes);
+        return false;
+    }
+    pim_core_account(core, now);
+    core->queue[PIM_ENGINE_RECEIVE].unknown++;
+    message->receive = receive;
+    receive->message = message;
+    core->result.bytes_received += message->bytes;
+    core->sums->bytes_received += message->bytes;
+    return true;
+}
+
+/* --- send --- */
+
+uint64_t pim_core_send_available(struct pim_core *core, const struct pim_core_slot *slot, uint64_t now)
+{
+    struct pim_cores *cores = core->cores;
+    struct pim_core_slot *waiting = pim_core_slot_of(core, slot->sequence);
+    struct pim_core *peer = &cores->cores[slot->instruction.u.network.peer];
+    if (core->sending)
+        return PIM_CYCLE_UNKNOWN;
+    if (core->send_free > now)
+        return core->send_free;
+    const struct pim_core_posted *posted =
+        pim_core_find_posted(peer, core->id, slot->instruction.u.network.tag);
+    if (posted) {
+        waiting->cause = PIM_WAIT_PEER;
+        return posted->visible;
+    }
+    if (!cores->configuration.synchronous) {
+        uint64_t room = cores->configuration.receive_bytes;
+        uint64_t bytes = slot->instruction.u.network.bytes;
+        if (peer->held_bytes == 0 || (peer->held_bytes < room && bytes <= room - peer->held_bytes))
+            return now;
+        peer->senders_waiting += core->waits_for != peer->id;
+    }
+    core->waits_for = peer->id;
+    waiting->cause = cores->configuration.synchronous ? PIM_WAIT_PEER : PIM_WAIT_BUFFER;
+    return PIM_CYCLE_UNKNOWN;
+}
+
+static void read_packet(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    struct pim_core_message *message = slot->message;
+    uint64_t rest = message->bytes - message->read, most = core->cores->configuration.packet_bytes;
+    uint64_t bytes = rest < most ? rest : most;
+    message->read += bytes;
+    pim_core_enter(core, pim_core_port(core, now, bytes, false), PIM_STEP_PACKET, slot, bytes);
+}
+
+struct pim_core_message *pim_core_new_message(struct pim_core *core, struct pim_core_slot *send)
+{
+    const struct pim_instruction *instruction = &send->instruction;
+    struct pim_core_message *message = new_message(core->cores->pool);
+    *message = (struct pim_core_message){.source = core->id,
+                                         .destination = instruction->u.network.peer,
+                                         .tag = instruction->u.network.tag,
+                                         .phase = core->in_phase ? core->phase : UINT32_MAX,
+                                         .bytes = instruction->u.network.bytes,
+                                         .send = send};
+    send->message = message;
+    core->result.bytes_sent += message->bytes;
+    core->sums->bytes_sent += message->bytes;
+    return message;
+}
+
+void pim_core_remove_posted(struct pim_core *core, struct pim_core_posted *posted)
+{
+    uint32_t place = (uint32_t)(posted - core->posted);
+    core->posted_count--;
+    memmove(posted, posted + 1, (core->posted_count - place) * sizeof *posted);
+}
+
+void pim_core_send(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    struct pim_cores *cores = core->cores;
+    const struct pim_instruction *instruction = &slot->instruction;
+    struct pim_core *peer = &cores->cores[instruction->u.network.peer];
+    struct pim_core_message *message = pim_core_new_message(core, slot);
+    core->sending = true;
+    if (core->waits_for != UINT32_MAX && !cores->configuration.synchronous)
+        peer->senders_waiting--;
+    core->waits_for = UINT32_MAX;
+    struct pim_core_posted *posted = pim_core_find_posted(peer, core->id, message->tag);
+    if (posted) {
+        struct pim_core_slot *receive = posted->slot;
+        pim_core_account(peer, now); /* it has waited up to now */
+        pim_core_remove_posted(peer, posted);
+        if (!pim_core_meet(message, receive, now))
+            return;
+        if (cores->configuration.synchronous)
+            pim_core_wake_at(peer, now); /* its engine is free for the next receive */
+    } else {
+        assert(!cores->configuration.synchronous);
+        message->buffered = true;
+        peer->held_bytes += message->bytes;
+        struct pim_core_message **last = &peer->unmet;
+        while (*last)
+            last = &(*last)->next;
+        *last = message;
+    }
+    read_packet(core, slot, now);
+}
+
+void pim_core_packet_read(struct pim_core *core, struct pim_core_slot *slot, uint64_t bytes, uint64_t now)
+{
+    struct pim_cores *cores = core->cores;
+    const struct pim_cores_configuration *configuration = &cores->configuration;
+    struct pim_core_message *message = slot->message;
+    struct pim_core_packet *packet = new_packet(cores->pool);
+    *packet = (struct pim_core_packet){.cores = cores, .message = message, .bytes = bytes};
+    struct pim_core_request request = {.core = core->id, .kind = PIM_REQUEST_MOVE, .packet = packet};
+    if (cores->cores[message->destination].chip != core->chip) {
+        request.cycles = pim_beats_of(bytes, configuration->link_bytes);
+        request.latency = configuration->link_cycles;
+        PIM_CORE_ADD(core, chip_link_bits, 8 * bytes);
+        pim_core_server_ask(&core->chip->link, &request);
+    } else if (configuration->interconnect != PIM_INTERCONNECT_MESH) {
+        request.cycles = pim_beats_of(bytes, configuration->interconnect_bytes);
+        PIM_CORE_ADD(core, interconnect_bits, 8 * bytes);
+        pim_core_server_ask(&core->chip->interconnect, &request);
+    } else {
+        pim_noc_send(cores->noc, message->source, message->destination,
+                     pim_beats_of(8 * bytes, configuration->flit_bits), (uint64_t)(uintptr_t)packet);
+    }
+    if (message->read < message->bytes)
+        read_packet(core, slot, now);
+}
+
+/* The interconnect has taken `bytes` of a message by `cycle`. */
+void pim_core_taken(struct pim_cores *cores, struct pim_core_message *message, uint64_t bytes, uint64_t cycle)
+{
+    message->injected += bytes;
+    if (message->injected < message->bytes)
+        return;
+    struct pim_core *core = &cores->cores[message->source];
+    struct pim_core_slot *slot = message->send;
+    pim_core_set_end(slot, cycle);
+    core->sending = false;
+    core->send_free = slot->done;
+    pim_core_wake_at(core, slot->done);
+}
+
+/* --- receive --- */
+
+uint64_t pim_core_receive_available(const struct pim_core *core)
+{
+    return core->cores->configuration.synchronous && core->posted_count > 0 ? PIM_CYCLE_UNKNOWN : 0;
+}
+
+void pim_core_receive(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    struct pim_cores *cores = core->cores;
+    uint32_t source = slot->instruction.u.network.peer, tag = slot->instruction.u.network.tag;
+    core->queue[PIM_ENGINE_RECEIVE].unknown--; /* it works from the meeting on */
+    struct pim_core_message **place = &core->unmet;
+    while (*place && ((*place)->source != source || (*place)->tag != tag))
+        place = &(*place)->next;
+    struct pim_core_message *message = *place;
+    if (message) {
+        *place = message->next;
+        if (!pim_core_meet(message, slot, now))
+            return;
+        uint64_t arrived = message->arrived;
+        message->arrived = 0;
+        if (arrived > 0)
+            pim_core_bytes_arrived(core, slot, arrived, now);
+        return;
+    }
+    struct pim_core *peer = &cores->cores[source];
+    struct pim_core_posted *posted = &core->posted[core->posted_count++];
+    *posted = (struct pim_core_posted){
+        .source = source, .tag = tag, .visible = now + announcement(core, peer), .slot = slot};
+    if (peer->waits_for == core->id)
+        pim_core_wake_at(peer, posted->visible);
+}
+
+/* `bytes` of a message are at its destination at `cycle`. */
+static void arrive(struct pim_cores *cores, struct pim_core_packet *packet, uint64_t cycle)
+{
+    struct pim_core_message *message = packet->message;
+    if (message->receive)
+        pim_core_enter(&cores->cores[message->destination], cycle, PIM_STEP_ARRIVED, message->receive,
+                       packet->bytes);
+    else
+        message->arrived += packet->bytes;
+    give_back_packet(cores->pool, packet);
+}
+
+void pim_core_bytes_arrived(struct pim_core *core, struct pim_core_slot *slot, uint64_t bytes, uint64_t now)
+{
+    struct pim_cores *cores = core->cores;
+    struct pim_core_message *message = slot->message;
+    uint64_t end = pim_core_port(core, now, bytes, true);
+    message->written += bytes;
+    if (message->buffered) {
+        core->held_bytes -= bytes;
+        for (uint32_t id = 0; core->senders_waiting > 0 && id < cores->count; id++)
+            if (cores->cores[id].waits_for == core->id)
+                pim_core_wake_at(&cores->cores[id], now);
+    }
+    if (message->written == message->bytes) {
+        pim_core_set_end(slot, end);
+        give_back_message(cores->pool, message);
+    }
+}
+
+/* --- interconnects --- */
+
+/* Shared memory: the packet has been written, and is asked for to be read. */
+static void read_shared(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    struct pim_core_packet *packet = context;
+    struct pim_cores *cores = packet->cores;
+    struct pim_core *core = &cores->cores[packet->message->destination];
+    const struct pim_core_request request = {
+        .core = core->id,
+        .kind = PIM_REQUEST_READ,
+        .cycles = pim_beats_of(packet->bytes, cores->configuration.interconnect_bytes),
+        .packet = packet};
+    PIM_CORE_ADD(core, interconnect_bits, 8 * packet->bytes);
+    pim_core_server_ask(&core->chip->interconnect, &request);
+}
+
+/* There is a packet: the receiver takes it, in the engine phase of this tick. */
+static void come(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    struct pim_core_packet *packet = context;
+    arrive(packet->cores, packet, pim_core_now(packet->cores));
+}
+
+void pim_core_message_served(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
+                             uint64_t end)
+{
+    struct pim_core_packet *packet = request->packet;
+    struct pim_core_message *message = packet->message;
+    bool shared = cores->configuration.interconnect == PIM_INTERCONNECT_SHARED_MEMORY &&
+                  cores->cores[message->source].chip == cores->cores[message->destination].chip;
+    if (end > cores->cycle_last) {
+        pim_core_fail(&cores->cores[message->source], NULL,
+                      "the run goes on for longer than times can be counted");
+        return;
+    }
+    pim_kernel_schedule_at(cores->kernel, end * cores->configuration.logic_period, PIM_PHASE_MEMORY,
+                           shared && request->kind == PIM_REQUEST_MOVE ? read_shared : come, packet);
+    if (request->kind == PIM_REQUEST_MOVE)
+        pim_core_taken(cores, message, packet->bytes, held);
+}
+
+void pim_core_injected(void *context, uint64_t record, uint32_t source)
+{
+    struct pim_cores *cores = context;
+    struct pim_core_packet *packet = (struct pim_core_packet *)(uintptr_t)record;
+    (void)source;
+    pim_core_taken(cores, packet->message, packet->bytes, pim_core_now(cores));
+}
+
+void pim_core_delivered(void *context, const struct pim_noc_delivery *delivery)
+{
+    struct pim_cores *cores = context;
+    const struct pim_cores_configuration *configuration = &cores->configuration;
+    struct pim_core_packet *packet = (struct pim_core_packet *)(uintptr_t)delivery->packet;
+    /* Work and contention of a packet belong to the phase in which its sender made it. */
+    uint32_t id = packet->message->phase;
+    struct pim_phase_result *phase = id < cores->phase_count ? &cores->phases[id] : &cores->outside;
+    pim_core_add(&cores->cores[delivery->source], phase, offsetof(struct pim_actions, noc_bit_hops),
+                 delivery->flits * configuration->flit_bits * (delivery->hops - 1));
+    uint64_t latency = delivery->tail_arrived - delivery->head_injected;
+    uint64_t zero_load = configuration->zero_load_fixed +
+                         delivery->hops * configuration->zero_load_per_router + delivery->flits - 1;
+    if (latency > zero_load)
+        phase->noc_contention += (latency - zero_load) * configuration->network_period;
+    arrive(cores, packet, pim_core_now(cores));
+}

@@ -1,0 +1,47 @@
+/* Servers that cores share: the global memory of a chip, its bus or shared memory, its link. Rule 7 of
+ * cores.h: first come, first served; requests of one cycle by core number. */
+#include "models/core/cores_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Last in its tick: every request of the cycle is there. */
+static void serve(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    struct pim_core_server *server = context;
+    struct pim_cores *cores = server->cores;
+    uint64_t now = pim_core_now(cores);
+    for (uint32_t i = 1; i < server->count; i++) { /* few: insertion sort, stable */
+        struct pim_core_request request = server->pending[i];
+        uint32_t place = i;
+        for (; place > 0 && server->pending[place - 1].core > request.core; place--)
+            server->pending[place] = server->pending[place - 1];
+        server->pending[place] = request;
+    }
+    uint32_t count = server->count;
+    server->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pim_core_request *request = &server->pending[i];
+        server->free = pim_later(server->free, now) + request->cycles;
+        uint64_t end = server->free + request->latency;
+        server->served(cores, request, pim_later(server->free, now + 1), pim_later(end, now + 1));
+    }
+}
+
+void pim_core_server_ask(struct pim_core_server *server, const struct pim_core_request *request)
+{
+    if (server->count == server->capacity) {
+        uint32_t capacity = server->capacity ? 2 * server->capacity : 16;
+        struct pim_core_request *grown = realloc(server->pending, capacity * sizeof *grown);
+        if (!grown) {
+            fprintf(stderr, "pimsim: out of memory for the requests of a chip\n");
+            abort();
+        }
+        server->pending = grown;
+        server->capacity = capacity;
+    }
+    server->pending[server->count++] = *request;
+    if (server->count == 1)
+        pim_kernel_schedule(server->cores->kernel, 0, PIM_PHASE_UNIT, serve, server);
+}

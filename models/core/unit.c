@@ -1,0 +1,441 @@
+/*
+ * The core as a unit: fetch, window, conflicts, start, and its calendar. Rules: cores.h.
+ *
+ * A core that has nothing under way outside of it runs ahead of the kernel: what it does inside is nobody
+ * else's business. It waits for the kernel
+ *  1. before it asks the global memory or an interconnect, or starts a load, send or receive;
+ *  2. while an answer of the global memory or a message is under way or may come: a receive that is reached,
+ *     a send that is looked for;
+ *  3. at the horizon: the cycle at which the run may be stopped.
+ */
+#include "models/core/cores_internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Joins take no time: a program of nothing else would never let the clock move on. */
+enum { JOINS_MOST = 1 << 20 };
+
+void pim_core_fail(struct pim_core *core, const struct pim_core_slot *slot, const char *format, ...)
+{
+    struct pim_error *error = core->cores->error;
+    if (error->status != PIM_OK)
+        return; /* the first error of a run is the one to report */
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (slot)
+        (void)pim_fail(error, PIM_BAD_INPUT, "core %" PRIu32 ", instruction %" PRIu64 " (%s): %s", core->id,
+                       slot->sequence, pim_opcode_name(slot->instruction.opcode), text);
+    else
+        (void)pim_fail(error, PIM_BAD_INPUT, "core %" PRIu32 ": %s", core->id, text);
+    pim_kernel_stop(core->cores->kernel);
+}
+
+/* --- calendar --- */
+
+static bool before(const struct pim_core_entry *a, const struct pim_core_entry *b)
+{
+    if (a->cycle != b->cycle)
+        return a->cycle < b->cycle;
+    if (a->sequence != b->sequence)
+        return a->sequence < b->sequence;
+    return a->order < b->order;
+}
+
+static void put(struct pim_core *core, const struct pim_core_entry *entry)
+{
+    if (core->calendar_count == core->calendar_capacity) {
+        uint32_t capacity = core->calendar_capacity ? 2 * core->calendar_capacity : 16;
+        struct pim_core_entry *grown = realloc(core->calendar, capacity * sizeof *grown);
+        if (!grown) {
+            fprintf(stderr, "pimsim: out of memory for the calendar of a core\n");
+            abort();
+        }
+        core->calendar = grown;
+        core->calendar_capacity = capacity;
+    }
+    uint32_t place = core->calendar_count++;
+    while (place > 0 && before(entry, &core->calendar[(place - 1) / 2])) {
+        core->calendar[place] = core->calendar[(place - 1) / 2];
+        place = (place - 1) / 2;
+    }
+    core->calendar[place] = *entry;
+}
+
+static struct pim_core_entry take(struct pim_core *core)
+{
+    assert(core->calendar_count > 0);
+    struct pim_core_entry first = core->calendar[0];
+    uint32_t count = --core->calendar_count;
+    const struct pim_core_entry last = core->calendar[count];
+    uint32_t place = 0;
+    for (;;) {
+        uint32_t child = 2 * place + 1;
+        if (child >= count)
+            break;
+        if (child + 1 < count && before(&core->calendar[child + 1], &core->calendar[child]))
+            child++;
+        if (!before(&core->calendar[child], &last))
+            break;
+        core->calendar[place] = core->calendar[child];
+        place = child;
+    }
+    core->calendar[place] = last;
+    return first;
+}
+
+void pim_core_enter(struct pim_core *core, uint64_t cycle, enum pim_core_step step,
+                    struct pim_core_slot *slot, uint64_t bytes)
+{
+    const struct pim_core_entry entry = {.cycle = cycle,
+                                         .sequence = slot->sequence,
+                                         .bytes = bytes,
+                                         .slot = slot,
+                                         .order = core->calendar_order++,
+                                         .step = (uint32_t)step};
+    put(core, &entry);
+    if (!core->working) /* else it sees for itself */
+        pim_core_wake_at(core, cycle);
+}
+
+void pim_core_wake_at(struct pim_core *core, uint64_t cycle)
+{
+    if (cycle >= core->wake)
+        return;
+    struct pim_cores *cores = core->cores;
+    if (cycle > cores->cycle_last) {
+        pim_core_fail(core, NULL,
+                      "the run goes on after cycle %" PRIu64
+                      ", beyond which times cannot be counted: shorten the trace, or choose clocks "
+                      "with a larger common divisor",
+                      cores->cycle_last);
+        return;
+    }
+    core->wake = cycle;
+    pim_kernel_schedule_at(cores->kernel, cycle * cores->configuration.logic_period, PIM_PHASE_ENGINE,
+                           pim_core_wake, core);
+}
+
+/* --- conflicts --- */
+
+/* Whether `slot` has to wait for `other`, an earlier one; rule 2. */
+static bool conflicts(const struct pim_core *core, const struct pim_core_slot *slot,
+                      const struct pim_core_slot *other)
+{
+    const struct pim_cores_configuration *configuration = &core->cores->configuration;
+    if (configuration->nn)
+        return pim_core_nn_conflicts(slot, other);
+    if (configuration->in_order && other->engine != slot->engine)
+        return true;
+    /* ranges that touch no line together do not meet */
+    if ((((slot->writes | slot->reads) & other->writes) | (slot->writes & other->reads)) != 0 &&
+        (pim_byte_ranges_overlap(&slot->write, &other->write) ||
+         pim_byte_ranges_overlap(&slot->read[0], &other->write) ||
+         pim_byte_ranges_overlap(&slot->read[1], &other->write) ||
+         pim_byte_ranges_overlap(&slot->write, &other->read[0]) ||
+         pim_byte_ranges_overlap(&slot->write, &other->read[1])))
+        return true;
+    if (!slot->depends)
+        return false;
+    uint64_t distance = slot->sequence - other->sequence;
+    for (unsigned i = 0; i < PIM_DEPENDENCIES; i++)
+        if (slot->instruction.dependency[i] == distance)
+            return true;
+    return false;
+}
+
+/* Why `slot` waits for `other`. */
+static uint8_t cause_of(const struct pim_core *core, const struct pim_core_slot *slot,
+                        const struct pim_core_slot *other)
+{
+    static const uint8_t causes[PIM_ENGINE_CONTROL] = {PIM_WAIT_MATRIX, PIM_WAIT_VECTOR, PIM_WAIT_MEMORY,
+                                                       PIM_WAIT_NETWORK, PIM_WAIT_NETWORK};
+    const struct pim_cores_configuration *configuration = &core->cores->configuration;
+    if (configuration->in_order && !configuration->nn && other->engine != slot->engine)
+        return PIM_WAIT_ISSUE;
+    return causes[other->engine];
+}
+
+/* The cycle from which no earlier instruction stands in the way; PIM_CYCLE_UNKNOWN while that is not known.
+ * Each pair is looked at once: an end that is known does not change. */
+static uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    uint64_t sequence = pim_later(slot->checked, core->oldest);
+    for (; sequence < slot->sequence; sequence++) {
+        const struct pim_core_slot *other = pim_core_slot_of(core, sequence);
+        if (other->done <= now || !conflicts(core, slot, other))
+            continue;
+        if (other->done == PIM_CYCLE_UNKNOWN) {
+            slot->checked = sequence;
+            slot->cause = cause_of(core, slot, other);
+            return PIM_CYCLE_UNKNOWN;
+        }
+        if (other->done > slot->ready) {
+            slot->ready = other->done;
+            slot->cause = cause_of(core, slot, other);
+        }
+    }
+    slot->checked = sequence;
+    return slot->ready;
+}
+
+/* --- start and end --- */
+
+void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle)
+{
+    static const uint8_t classes[PIM_ENGINE_CONTROL] = {PIM_CLASS_PE, PIM_CLASS_ACU, PIM_CLASS_DRAM,
+                                                        PIM_CLASS_NOC, PIM_CLASS_NOC};
+    struct pim_core *core = slot->core;
+    struct pim_cores *cores = core->cores;
+    uint64_t done = pim_later(cycle, slot->started + 1);
+    if (cores->configuration.nn)
+        done = cycle + (slot->instruction.opcode == PIM_OP_LOCAL_STORE ? 2 : 1); /* commit */
+    assert(slot->done == PIM_CYCLE_UNKNOWN && core->queue[slot->engine].unknown > 0 && core->unknown > 0);
+    slot->done = done;
+    core->unknown--;
+    core->queue[slot->engine].unknown--;
+    uint64_t *busy = &core->busy[classes[slot->engine]];
+    *busy = pim_later(*busy, done);
+    core->latest = pim_later(core->latest, done);
+    if (cores->configuration.nn)
+        pim_core_nn_ended(core, slot);
+    if (cores->observer) {
+        pim_time period = cores->configuration.logic_period;
+        cores->observer(cores->observer_context, core->id, &slot->instruction, core->phase,
+                        slot->started * period, done * period);
+    }
+}
+
+/* Whether its start is seen from outside of the core. */
+static bool is_outside(const struct pim_core_slot *slot)
+{
+    return slot->engine == PIM_ENGINE_SEND || slot->engine == PIM_ENGINE_RECEIVE ||
+           slot->instruction.opcode == PIM_OP_LOCAL_LOAD;
+}
+
+/* Starts the head of a queue if it can; else notes when that may change. */
+static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
+{
+    struct pim_core_queue *queue = &core->queue[engine];
+    struct pim_core_slot *slot = pim_core_slot_of(core, queue->sequence[queue->head & core->mask]);
+    uint64_t at = conflicts_end(core, slot, now);
+    if (at == PIM_CYCLE_UNKNOWN) {
+        queue->blocker = pim_core_slot_of(core, slot->checked);
+        queue->blocker_sequence = slot->checked;
+    } else if (at <= now) {
+        if (core->ahead && is_outside(slot)) {
+            core->ready = now;
+            return false;
+        }
+        at = pim_later(at, pim_core_available(core, slot, now));
+    }
+    if (at > now) {
+        if (queue->cause != slot->cause)
+            pim_core_account(core, now); /* up to now it waited for another thing */
+        queue->cause = slot->cause;
+        queue->at = at == PIM_CYCLE_UNKNOWN ? 0 : at;
+        return false;
+    }
+    pim_core_account(core, now);
+    queue->at = 0;
+    if (++queue->head == queue->tail)
+        core->queued &= ~(1u << engine);
+    queue->unknown++;
+    slot->started = now;
+    pim_core_start(core, slot, now);
+    return true;
+}
+
+/* Whether nothing can have changed for the head since it was looked at. */
+static bool still_waits(const struct pim_core_queue *queue, uint64_t now)
+{
+    return queue->at > now || (queue->blocker && queue->blocker->sequence == queue->blocker_sequence &&
+                               queue->blocker->done == PIM_CYCLE_UNKNOWN);
+}
+
+/* Starts what it can of the queues of all engines; true when there was something. */
+static bool start_heads(struct pim_core *core, uint64_t now)
+{
+    const struct pim_error *error = core->cores->error;
+    bool started = false;
+    for (uint32_t left = core->queued; left; left &= left - 1) {
+        unsigned engine = (unsigned)__builtin_ctz(left);
+        struct pim_core_queue *queue = &core->queue[engine];
+        if (!still_waits(queue, now)) {
+            queue->blocker = NULL;
+            while (error->status == PIM_OK && try_head(core, engine, now)) {
+                started = true;
+                if (queue->head == queue->tail)
+                    break;
+            }
+        }
+        if (queue->head != queue->tail && queue->at > now && queue->at < core->ready)
+            core->ready = queue->at;
+    }
+    return started;
+}
+
+/* --- fetch --- */
+
+static void execute_control(struct pim_core *core, uint64_t now)
+{
+    const struct pim_instruction *instruction = &core->held;
+    if (instruction->opcode == PIM_OP_PHASE_BEGIN)
+        (void)pim_core_begin_phase(core, instruction->u.control.phase, now);
+    else if (instruction->opcode == PIM_OP_PHASE_END)
+        (void)pim_core_end_phase(core, instruction->u.control.phase, now);
+    else if (++core->joins > JOINS_MOST)
+        pim_core_fail(core, NULL, "more than %d joins follow each other without work between them",
+                      (int)JOINS_MOST);
+    core->oldest = ++core->fetched;
+    core->result.instructions++;
+}
+
+static void dispatch(struct pim_core *core, const struct pim_instruction *instruction, uint64_t now)
+{
+    uint64_t sequence = core->fetched++;
+    struct pim_core_slot *slot = pim_core_slot_of(core, sequence);
+    slot->instruction = *instruction;
+    slot->sequence = sequence;
+    slot->done = PIM_CYCLE_UNKNOWN;
+    slot->checked = slot->ready = 0;
+    slot->message = NULL;
+    core->unknown++;
+    core->joins = 0;
+    core->result.instructions++;
+    if (!pim_core_prepare(core, slot))
+        return;
+    if (core->cores->configuration.nn)
+        pim_core_nn_fetched(core, slot, now);
+    struct pim_core_queue *queue = &core->queue[slot->engine];
+    if (queue->head == queue->tail) {
+        pim_core_account(core, now);
+        queue->cause = PIM_WAIT_ISSUE;
+    }
+    queue->sequence[queue->tail++ & core->mask] = sequence;
+    core->queued |= 1u << slot->engine;
+}
+
+static void finish(struct pim_core *core, uint64_t now)
+{
+    struct pim_cores *cores = core->cores;
+    if (core->in_phase) {
+        pim_core_fail(core, NULL, "the program ends inside phase %" PRIu32 ": phase_end is missing",
+                      core->phase);
+        return;
+    }
+    core->finished = true;
+    core->result.finished_at = now * cores->configuration.logic_period;
+    cores->finished_at = pim_later(cores->finished_at, now);
+    cores->running--;
+}
+
+/* What waits for everything in flight may go on when the last of it ends. */
+static void wait_for_all(struct pim_core *core)
+{
+    if (core->unknown == 0 && core->latest < core->ready)
+        core->ready = core->latest;
+}
+
+static void fetch(struct pim_core *core, uint64_t now)
+{
+    struct pim_error *error = core->cores->error;
+    while (!core->finished && error->status == PIM_OK) {
+        while (core->oldest < core->fetched && pim_core_slot_of(core, core->oldest)->done <= now)
+            core->oldest++;
+        if (core->holding || core->at_end) {
+            if (core->oldest != core->fetched) {
+                wait_for_all(core);
+                return;
+            }
+            if (core->at_end) {
+                finish(core, now);
+                return;
+            }
+            core->holding = false;
+            execute_control(core, now);
+            continue;
+        }
+        if (core->fetched - core->oldest >= core->cores->configuration.window) {
+            uint64_t done = pim_core_slot_of(core, core->oldest)->done;
+            if (done < core->ready)
+                core->ready = done;
+            return;
+        }
+        const struct pim_instruction *instruction;
+        if (pim_trace_cursor_next(core->cursor, &instruction, error) != PIM_OK) {
+            pim_kernel_stop(core->cores->kernel);
+            return;
+        }
+        if (!instruction) {
+            core->at_end = true;
+        } else if (pim_opcode_engine(instruction->opcode) == PIM_ENGINE_CONTROL) {
+            core->held = *instruction;
+            core->holding = true;
+        } else {
+            dispatch(core, instruction, now);
+        }
+    }
+}
+
+/* Starts and fetches what it can; `ready` is then the next cycle in which there may be more to do. */
+static void advance(struct pim_core *core, uint64_t now)
+{
+    bool started;
+    do {
+        core->ready = PIM_CYCLE_UNKNOWN;
+        fetch(core, now);
+        started = start_heads(core, now);
+        /* A start makes ends known, and may let another engine start (in-order issue). */
+    } while (started);
+}
+
+/* Whether the core may do what it has to do at `next` before the kernel is there. */
+static bool may_run_ahead(const struct pim_core *core, uint64_t next)
+{
+    const struct pim_cores *cores = core->cores;
+    return core->outside == 0 && core->posted_count == 0 && core->queue[PIM_ENGINE_SEND].unknown == 0 &&
+           core->queue[PIM_ENGINE_RECEIVE].unknown == 0 && core->waits_for == UINT32_MAX &&
+           !cores->configuration.nn && next <= cores->horizon && cores->error->status == PIM_OK;
+}
+
+/* Does what is due at `now`; the next cycle in which something is, or PIM_CYCLE_UNKNOWN. */
+static uint64_t work(struct pim_core *core, uint64_t now)
+{
+    while (core->calendar_count > 0 && core->calendar[0].cycle <= now) {
+        if (core->ahead && core->calendar[0].step != PIM_STEP_WRITE)
+            return now;
+        const struct pim_core_entry entry = take(core);
+        pim_core_take_step(core, &entry);
+    }
+    advance(core, now);
+    uint64_t next = core->ready;
+    if (core->calendar_count > 0 && core->calendar[0].cycle < next)
+        next = core->calendar[0].cycle;
+    return next;
+}
+
+void pim_core_wake(struct pim_kernel *kernel, void *context)
+{
+    struct pim_core *core = context;
+    uint64_t now = core->wake;
+    if (now == PIM_CYCLE_UNKNOWN || now * core->cores->configuration.logic_period != pim_kernel_now(kernel))
+        return; /* an earlier event has done it */
+    core->working = true;
+    core->wake = PIM_CYCLE_UNKNOWN;
+    uint64_t next = work(core, now);
+    while (next != PIM_CYCLE_UNKNOWN && (next > now || !core->ahead) && may_run_ahead(core, next)) {
+        core->ahead = next > now || core->ahead;
+        now = next;
+        next = work(core, now);
+    }
+    core->ahead = core->working = false;
+    if (next != PIM_CYCLE_UNKNOWN)
+        pim_core_wake_at(core, next);
+}

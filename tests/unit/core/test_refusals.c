@@ -1,0 +1,92 @@
+/* What a run refuses, and how it says so. */
+#include "tests/unit/core/suites.h"
+#include "tests/unit/core/support.h"
+
+START_TEST(arrays)
+{
+    struct run run = {.width = 2, .height = 1};
+    replay_badly(&run,
+                 ".unit 1\n.array_group arrays=5 rows=4 columns=4\n.array_group arrays=6 rows=4 columns=4\n",
+                 PIM_BAD_INPUT, "core 1 holds 11 arrays, has 8: 3 are missing");
+    run.settings[0] = "crossbar.management_arrays=4";
+    replay_badly(&run,
+                 ".unit 1\n.array_group arrays=5 rows=4 columns=4\n.array_group arrays=1 rows=4 columns=4\n",
+                 PIM_BAD_INPUT, "core 1 holds 12 arrays, has 8: 4 are missing");
+    run.settings[0] = "crossbar.cell_bits=4"; /* four arrays for one of the mapper's */
+    replay_badly(&run, ".unit 0\n.array_group arrays=3 rows=4 columns=4\n", PIM_BAD_INPUT,
+                 "core 0 holds 3 arrays, has 2: 1 are missing");
+    run.settings[0] = NULL;
+    replay_badly(&run,
+                 ".unit 0\n.array_group rows=4 columns=4\n"
+                 "mvm group=1 input_address=0 input_bytes=8 output_address=64 output_bytes=8\n",
+                 PIM_BAD_INPUT, "does not exist");
+}
+END_TEST
+
+START_TEST(memories)
+{
+    struct run run = {
+        .width = 2, .height = 1, .settings = {"core.local_memory_bytes=1024", "global_memory.bytes=4096"}};
+    replay_badly(&run, ".unit 0\nlocal_write destination=1000 bytes=25\n", PIM_BAD_INPUT,
+                 "core 0, instruction 1 (local_write): uses 1025 bytes of the local memory, which has 1024");
+    replay_badly(&run, ".unit 0\nlocal_load address=0 local=1000 bytes=25\n", PIM_BAD_INPUT, "local memory");
+    replay_badly(&run, ".unit 0\nlocal_load address=4000 local=0 bytes=97\n", PIM_BAD_INPUT,
+                 "the global memory ends at 4096");
+    replay_badly(&run,
+                 ".unit 0\nsend peer=1 address=1000 bytes=25\n.unit 1\nreceive peer=0 address=0 bytes=25\n",
+                 PIM_BAD_INPUT, "local memory");
+    replay_badly(&run,
+                 ".unit 0\nsend peer=1 address=0 bytes=16\n.unit 1\nreceive peer=0 address=0 bytes=24\n",
+                 PIM_BAD_INPUT, "waits for 24 bytes");
+}
+END_TEST
+
+START_TEST(kinds)
+{
+    struct run run = {.width = 1, .height = 1};
+    replay_badly(&run, ".unit 0\nload input address=0 bytes=8\n", PIM_BAD_INPUT, "array.kind");
+    run.settings[0] = "array.kind=node";
+    replay_badly(&run, ".unit 0\n.array_group rows=4 columns=4\n", PIM_BAD_INPUT, "array.kind");
+    replay_badly(&run,
+                 ".phase 0 \"a\"\n.unit 0\nphase_begin 0\nlocal_write destination=0 bytes=4\nphase_end 0\n",
+                 PIM_BAD_INPUT, "no engine");
+}
+END_TEST
+
+START_TEST(functions)
+{
+    struct run run = {.width = 1, .height = 1, .settings = {"core.vector_functions=\"add, relu\""}};
+    replay_well(&run, ".unit 0\nlocal_vector relu elements=4 source=0 destination=0\n");
+    clean(&run);
+    replay_badly(&run, ".unit 0\nlocal_vector maximum elements=4 source=0 second=64 destination=0\n",
+                 PIM_BAD_INPUT, "the vector units have no maximum");
+    run.settings[0] = "core.vector_functions=\"add,sum\"";
+    replay_badly(&run, ".unit 0\njoin\n", PIM_BAD_INPUT, "\"sum\" is no operation");
+}
+END_TEST
+
+START_TEST(hardware)
+{
+    struct run run = {.width = 6, .height = 1, .settings = {"chips.width=4"}};
+    replay_badly(&run, ".unit 0\njoin\n", PIM_BAD_INPUT, "chips.width");
+    run.settings[0] = "chips.width=2";
+    run.settings[1] = "noc.topology=torus";
+    replay_badly(&run, ".unit 0\njoin\n", PIM_BAD_INPUT, "several chips");
+    run.settings[0] = "crossbar.cell_bits=1";
+    run.settings[1] = NULL;
+    replay_badly(&run, ".unit 0\njoin\n", PIM_BAD_INPUT, "16 arrays");
+}
+END_TEST
+
+Suite *core_refusals_suite(void)
+{
+    Suite *suite = suite_create("core_refusals");
+    TCase *cases = tcase_create("refusals");
+    tcase_add_test(cases, arrays);
+    tcase_add_test(cases, memories);
+    tcase_add_test(cases, kinds);
+    tcase_add_test(cases, functions);
+    tcase_add_test(cases, hardware);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

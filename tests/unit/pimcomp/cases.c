@@ -1,0 +1,155 @@
+#include "tests/unit/pimcomp/cases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct pim_core_architecture core_architecture(uint32_t width, uint32_t height, uint32_t arrays, uint32_t rows,
+                                               uint32_t columns)
+{
+    return (struct pim_core_architecture){
+        .width = width,
+        .height = height,
+        .cores = width * height,
+        .chip_width = width,
+        .chip_height = height,
+        .connection = PIM_CORE_MESH,
+        .synchronous = true,
+        .window = 16,
+        .element_bytes = 2,
+        .arrays = arrays,
+        .array_rows = rows,
+        .array_columns = columns,
+        .arrays_per_group_step = 1,
+        .mvm_cycles = 2048,
+        .local_memory_bytes = 65536,
+        .local_bytes_per_cycle = 64,
+        .local_read_cycles = 1,
+        .local_write_cycles = 1,
+        .vector_lanes = 32,
+        .vector_cycles = 4,
+        .global_memory_bytes = UINT64_C(1) << 30,
+        .global_bytes_per_cycle = 64,
+        .global_read_cycles = 50,
+        .global_write_cycles = 50,
+        .link_bytes_per_cycle = 32,
+        .hop_cycles = 5,
+        .chip_link_bytes_per_cycle = 8,
+        .chip_link_cycles = 100,
+        .local_pipelined = true,
+        .global_pipelined = true,
+        .vector_pipelined = true,
+    };
+}
+
+void core_case_begin(struct core_case *c)
+{
+    memset(c, 0, sizeof *c);
+    pim_arena_initialize(&c->arena, 0);
+    pim_graph_initialize(&c->graph, &c->arena);
+    c->architecture = core_architecture(4, 4, 8, 32, 32);
+}
+
+void core_case_end(struct core_case *c)
+{
+    pim_network_destroy(c->source);
+    pim_arena_terminate(&c->arena);
+}
+
+void core_case_network(struct core_case *c, const char *name, const char *override)
+{
+    char relative[96], path[512];
+    struct pim_error error;
+    (void)snprintf(relative, sizeof relative, "configs/networks/%s.cfg", name);
+    pimsim_source_path(path, sizeof path, relative);
+    ck_assert_msg(pim_network_read(path, &override, override ? 1 : 0, &c->source, &error) == PIM_OK, "%s",
+                  error.text);
+    ck_assert_msg(pim_core_network_lower(&c->source->graph, name, &c->arena, &c->network, &error) == PIM_OK, "%s",
+                  error.text);
+}
+
+uint32_t core_case_layer(struct core_case *c, const char *name, enum pim_operator operation,
+                         const union pim_attributes *attributes, uint32_t inputs, const uint32_t *input)
+{
+    struct pim_error error;
+    uint32_t index;
+    struct pim_layer_description description = {.name = name,
+                                                .operation = operation,
+                                                .stage = PIM_NONE,
+                                                .block = PIM_NONE,
+                                                .inputs = inputs,
+                                                .input = input};
+    if (attributes)
+        description.attributes = *attributes;
+    ck_assert_msg(pim_graph_add(&c->graph, &description, &index, &error) == PIM_OK, "%s", error.text);
+    return index;
+}
+
+uint32_t core_case_image(struct core_case *c, uint32_t channels, uint32_t height, uint32_t width)
+{
+    const union pim_attributes a = {.shape = {.rank = 4, .dimension = {1, channels, height, width}}};
+    return core_case_layer(c, "image", PIM_OPERATOR_INPUT, &a, 0, NULL);
+}
+
+uint32_t core_case_convolution(struct core_case *c, const char *name, uint32_t input, uint32_t outputs,
+                               uint32_t kernel, uint32_t stride, uint32_t pad)
+{
+    const union pim_attributes a = {.convolution = {.sliding = {.kernel = {kernel, kernel},
+                                                                .stride = {stride, stride},
+                                                                .dilation = {1, 1},
+                                                                .pad_before = {pad, pad},
+                                                                .pad_after = {pad, pad}},
+                                                    .outputs = outputs,
+                                                    .groups = 1,
+                                                    .bias = true}};
+    return core_case_layer(c, name, PIM_OPERATOR_CONVOLUTION, &a, 1, &input);
+}
+
+uint32_t core_case_activation(struct core_case *c, const char *name, uint32_t input, enum pim_activation kind)
+{
+    const union pim_attributes a = {.activation = kind};
+    return core_case_layer(c, name, PIM_OPERATOR_ACTIVATION, &a, 1, &input);
+}
+
+void core_case_lower(struct core_case *c)
+{
+    struct pim_error error;
+    ck_assert_msg(pim_core_network_lower(&c->graph, "case", &c->arena, &c->network, &error) == PIM_OK, "%s",
+                  error.text);
+}
+
+void core_case_map(struct core_case *c, enum pim_core_mode mode, enum pim_unfolding unfolding,
+                   core_case_layouter *lay)
+{
+    struct pim_error error;
+    enum pim_unfolding *forced = PIM_ARENA_ARRAY(&c->arena, enum pim_unfolding, c->network.count);
+    ck_assert_ptr_nonnull(forced);
+    for (uint32_t i = 0; i < c->network.count; i++)
+        forced[i] = unfolding;
+    ck_assert_msg(pim_core_partition_make(&c->network, &c->architecture, mode,
+                                          unfolding == PIM_UNFOLDINGS ? NULL : forced, &c->arena, &c->partition,
+                                          &error) == PIM_OK,
+                  "%s", error.text);
+    c->mapping = (struct pim_core_mapping){&c->architecture, &c->network, &c->partition, &c->layout, mode};
+    if (!lay)
+        return;
+    ck_assert_msg(lay(&c->architecture, &c->network, &c->partition, &c->arena, &c->layout, &error) == PIM_OK, "%s",
+                  error.text);
+    ck_assert_msg(pim_core_layout_check(&c->mapping, &error) == PIM_OK, "%s", error.text);
+}
+
+uint64_t core_case_mvms(const struct core_case *c)
+{
+    uint64_t mvms = 0;
+    for (uint32_t i = 0; i < c->network.count; i++)
+        mvms += (uint64_t)c->network.layer[i].windows * c->partition.layer[i].groups;
+    return mvms;
+}
+
+const struct pim_core_layer *core_case_named(const struct core_case *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->network.count; i++)
+        if (strcmp(c->network.layer[i].name, name) == 0)
+            return &c->network.layer[i];
+    ck_abort_msg("no lowered layer %s", name);
+    return NULL;
+}

@@ -1,0 +1,63 @@
+/* Networks, accelerators and mappings for the tests of the PIMCOMP front-end. */
+#ifndef PIMSIM_TESTS_PIMCOMP_CASES_H
+#define PIMSIM_TESTS_PIMCOMP_CASES_H
+
+#include "mappers/network/descriptor.h"
+#include "mappers/pimcomp/layout.h"
+#include "mappers/pimcomp/lower.h"
+#include "mappers/pimcomp/pimcomp.h"
+#include "tests/unit/test_main.h"
+
+struct core_case {
+    struct pim_arena arena;
+    struct pim_network *source; /* NULL: the graph was made by the test */
+    struct pim_graph graph;     /* for tests that build one */
+    struct pim_core_architecture architecture;
+    struct pim_core_network network;
+    struct pim_core_partition partition;
+    struct pim_core_layout layout;
+    struct pim_core_mapping mapping; /* of the four above */
+};
+
+/* Cores of `arrays` arrays of `rows` x `columns` weights on one mesh; the rest as a small ISAAC. */
+struct pim_core_architecture core_architecture(uint32_t width, uint32_t height, uint32_t arrays, uint32_t rows,
+                                               uint32_t columns);
+
+/* An empty case with 4 x 4 cores of 8 arrays of 32 x 32. */
+void core_case_begin(struct core_case *c);
+void core_case_end(struct core_case *c);
+
+/* Lowers configs/networks/NAME.cfg, with at most one override ("network.image=64", NULL: none). */
+void core_case_network(struct core_case *c, const char *name, const char *override);
+
+/* Adds a layer to c->graph; fails the test when it is refused. */
+uint32_t core_case_layer(struct core_case *c, const char *name, enum pim_operator operation,
+                         const union pim_attributes *attributes, uint32_t inputs, const uint32_t *input);
+uint32_t core_case_image(struct core_case *c, uint32_t channels, uint32_t height, uint32_t width);
+uint32_t core_case_convolution(struct core_case *c, const char *name, uint32_t input, uint32_t outputs,
+                               uint32_t kernel, uint32_t stride, uint32_t pad);
+uint32_t core_case_activation(struct core_case *c, const char *name, uint32_t input, enum pim_activation kind);
+
+/* Lowers c->graph, which must succeed. */
+void core_case_lower(struct core_case *c);
+
+/* Partitions, all layers by `unfolding` (PIM_UNFOLDINGS: greedy), and lays out by `lay` (NULL: not). */
+typedef enum pim_status core_case_layouter(const struct pim_core_architecture *, const struct pim_core_network *,
+                                           const struct pim_core_partition *, struct pim_arena *,
+                                           struct pim_core_layout *, struct pim_error *);
+void core_case_map(struct core_case *c, enum pim_core_mode mode, enum pim_unfolding unfolding,
+                   core_case_layouter *lay);
+
+/* MVMs of one inference. */
+uint64_t core_case_mvms(const struct core_case *c);
+
+/* The lowered layer of that name. */
+const struct pim_core_layer *core_case_named(const struct core_case *c, const char *name);
+
+Suite *architecture_suite(void);
+Suite *lower_suite(void);
+Suite *partition_suite(void);
+Suite *layout_suite(void);
+Suite *search_suite(void);
+
+#endif

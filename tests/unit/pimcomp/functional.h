@@ -1,0 +1,11 @@
+/* The suites that prove numbers: test program test_pimcomp_functional. */
+#ifndef PIMSIM_TESTS_UNIT_PIMCOMP_FUNCTIONAL_H
+#define PIMSIM_TESTS_UNIT_PIMCOMP_FUNCTIONAL_H
+
+#include <check.h>
+
+Suite *evaluate_suite(void);
+Suite *execute_suite(void);
+Suite *functional_suite(void);
+
+#endif

@@ -1,0 +1,459 @@
+/*
+ * The low-latency schedule: for random networks on random layouts the trace completes, computes the right
+ * numbers, has the MVMs of the closed form, stores each output pixel once, and stays within the local
+ * memory.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "mappers/pimcomp/check_values.h"
+#include "mappers/pimcomp/layout.h"
+#include "mappers/pimcomp/schedule.h"
+#include "sim/random.h"
+#include "tests/unit/pimcomp/low_latency.h"
+#include "tests/unit/pimcomp/nets.h"
+#include "traces/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NETWORKS = 120, CORES_MOST = 9 };
+
+/* One network on one accelerator. */
+struct trial {
+    struct net net;
+    struct pim_core_architecture architecture;
+    struct pim_core_network network;
+    struct pim_core_partition partition;
+    struct pim_core_layout layout;
+    struct pim_core_mapping mapping;
+    struct pim_core_schedule_options options;
+    struct pim_core_schedule_report report;
+    struct pim_core_memory_map map;
+    struct pim_trace *trace; /* NULL: refused */
+    struct pim_error error;
+    uint64_t seed; /* 0: not a random trial */
+    char path[96];
+};
+
+static uint32_t draw(struct pim_random *random, uint32_t first, uint32_t last)
+{
+    return (uint32_t)pim_random_between(random, first, last);
+}
+
+static void trial_begin(struct trial *t)
+{
+    memset(t, 0, sizeof *t);
+    net_initialize(&t->net);
+    t->architecture = (struct pim_core_architecture){.width = 3,
+                                                     .height = 2,
+                                                     .cores = 6,
+                                                     .chip_width = 3,
+                                                     .chip_height = 2,
+                                                     .connection = PIM_CORE_MESH,
+                                                     .in_order = true,
+                                                     .synchronous = true,
+                                                     .element_bytes = 2,
+                                                     .arrays = 64,
+                                                     .array_rows = 16,
+                                                     .array_columns = 8,
+                                                     .arrays_per_group_step = 1,
+                                                     .mvm_cycles = 100,
+                                                     .local_memory_bytes = 1 << 16,
+                                                     .local_bytes_per_cycle = 32,
+                                                     .vector_lanes = 8,
+                                                     .global_memory_bytes = 1 << 24,
+                                                     .global_bytes_per_cycle = 32,
+                                                     .link_bytes_per_cycle = 32,
+                                                     .hop_cycles = 2};
+    t->options.report = &t->report;
+}
+
+static void trial_end(struct trial *t)
+{
+    pim_trace_close(t->trace);
+    if (t->path[0])
+        (void)unlink(t->path);
+    net_terminate(&t->net);
+}
+
+static void lower(struct trial *t, const enum pim_unfolding *forced)
+{
+    ck_assert_msg(pim_core_network_lower(&t->net.graph, "net", &t->net.arena, &t->network, &t->error) ==
+                      PIM_OK,
+                  "%s", t->error.text);
+    ck_assert_msg(pim_core_partition_make(&t->network, &t->architecture, PIM_CORE_LOW_LATENCY, forced,
+                                          &t->net.arena, &t->partition, &t->error) == PIM_OK,
+                  "%s", t->error.text);
+    t->mapping = (struct pim_core_mapping){.architecture = &t->architecture,
+                                           .network = &t->network,
+                                           .partition = &t->partition,
+                                           .layout = &t->layout,
+                                           .mode = PIM_CORE_LOW_LATENCY};
+}
+
+/* `replicas` of each layer (as many as fit), every group on a core of its own drawing; false when one
+ * replica of each does not fit. */
+static bool lay_out(struct trial *t, struct pim_random *random, uint32_t replicas)
+{
+    uint32_t room[CORES_MOST];
+    for (uint32_t core = 0; core < t->architecture.cores; core++)
+        room[core] = t->architecture.arrays;
+    t->layout.layer = PIM_ARENA_ARRAY(&t->net.arena, struct pim_core_layout_layer, t->network.count);
+    for (uint32_t r = 0; r < replicas; r++) {
+        for (uint32_t l = 0; l < t->network.count; l++) {
+            const struct pim_core_partition_layer *part = &t->partition.layer[l];
+            struct pim_core_layout_layer *layer = &t->layout.layer[l];
+            if (part->groups == 0)
+                continue;
+            if (r == 0)
+                layer->core = PIM_ARENA_ARRAY(&t->net.arena, uint32_t, (size_t)replicas * part->groups);
+            if (layer->replicas < r || (r > 0 && draw(random, 0, 2) == 0))
+                continue; /* this layer has enough */
+            uint32_t placed = 0, start = draw(random, 0, t->architecture.cores - 1);
+            bool together = draw(random, 0, 1);
+            for (; placed < part->groups; placed++) {
+                uint32_t core = together ? start : draw(random, 0, t->architecture.cores - 1), tries = 0;
+                while (tries < t->architecture.cores && room[core] < part->group[placed].arrays) {
+                    core = (core + 1) % t->architecture.cores;
+                    tries++;
+                }
+                if (tries == t->architecture.cores)
+                    break;
+                room[core] -= part->group[placed].arrays;
+                layer->core[(size_t)r * part->groups + placed] = core;
+            }
+            if (placed == part->groups)
+                layer->replicas++;
+            else if (r == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Emits the trace; t->trace stays NULL when the schedule refuses. */
+static enum pim_status emit(struct trial *t)
+{
+    const struct pim_trace_description description = {.family = "pimcomp",
+                                                      .configuration = "",
+                                                      .width = t->architecture.width,
+                                                      .height = t->architecture.height,
+                                                      .units = t->architecture.cores};
+    const char *place = getenv("TMPDIR");
+    struct pim_trace_writer *writer;
+    (void)snprintf(t->path, sizeof t->path, "%.60s/pimsim-ll-%ld.bin", place ? place : "/tmp",
+                   (long)getpid());
+    ck_assert_int_eq(pim_trace_writer_create(t->path, &description, &writer, &t->error), PIM_OK);
+    enum pim_status status =
+        pim_core_schedule_low_latency(&t->mapping, writer, &t->options, &t->net.arena, &t->map, &t->error);
+    if (status != PIM_OK) {
+        pim_trace_writer_abandon(writer);
+        return status;
+    }
+    ck_assert_msg(pim_trace_writer_finish(writer, &t->error) == PIM_OK, "%s", t->error.text);
+    ck_assert_msg(pim_trace_open(t->path, &t->trace, &t->error) == PIM_OK, "%s", t->error.text);
+    return PIM_OK;
+}
+
+/* Input vectors that the windows of columns [begin, end) of a layer with folds read: pixels, or rows of the
+ * kernel at a column of windows, that lie in the map (in its rows, for the latter). */
+static uint64_t vectors_of(const struct trial *t, uint32_t l, uint32_t begin, uint32_t end)
+{
+    const struct pim_core_layer *layer = &t->network.layer[l];
+    const struct pim_sliding *sliding = &layer->sliding;
+    bool pixels = t->partition.layer[l].unfolding == PIM_UNFOLDING_I_OKK_1;
+    uint32_t height = layer->source[0].height, width = layer->source[0].width;
+    uint32_t across = pixels ? width : layer->width;
+    unsigned char *seen = PIM_ARENA_ARRAY(t->network.arena, unsigned char, height *across);
+    uint64_t count = 0;
+    for (uint32_t w = 0; w < layer->windows; w++) {
+        uint32_t x = w % layer->width;
+        for (uint32_t k = 0; x >= begin && x < end && k < sliding->kernel[0] * sliding->kernel[1]; k++) {
+            int64_t down = (int64_t)(w / layer->width) * sliding->stride[0] - sliding->pad_before[0] +
+                           (int64_t)(k / sliding->kernel[1]) * sliding->dilation[0];
+            int64_t right = (int64_t)x * sliding->stride[1] - sliding->pad_before[1] +
+                            (int64_t)(k % sliding->kernel[1]) * sliding->dilation[1];
+            if (!pixels)
+                right = x;
+            if (down < 0 || down >= height || right < 0 || right >= across)
+                continue;
+            count += !seen[down * across + right];
+            seen[down * across + right] = 1;
+        }
+    }
+    return count;
+}
+
+/* MVMs of one inference: each group works on each window; with folds, on each input vector of its replica. */
+static uint64_t closed_form(const struct trial *t)
+{
+    uint64_t mvms = 0;
+    for (uint32_t l = 0; l < t->network.count; l++) {
+        const struct pim_core_partition_layer *part = &t->partition.layer[l];
+        uint32_t width = t->network.layer[l].width, replicas = t->layout.layer[l].replicas;
+        if (part->groups == 0 || part->group[0].folds == 1) {
+            mvms += (uint64_t)part->groups * t->network.layer[l].windows;
+            continue;
+        }
+        replicas = replicas < width ? replicas : width;
+        for (uint32_t r = 0; r < replicas; r++) /* blocks of columns, as even as they can be */
+            mvms += part->groups * vectors_of(t, l, (r * width + replicas - 1) / replicas,
+                                              ((r + 1) * width + replicas - 1) / replicas);
+    }
+    return mvms;
+}
+
+struct seen {
+    uint64_t mvms, messages;
+    unsigned char *stored; /* of each element of the global memory */
+};
+
+static void look_at_programs(struct trial *t, struct seen *seen)
+{
+    seen->stored = PIM_ARENA_ARRAY(&t->net.arena, unsigned char, t->map.bytes / 2 + 1);
+    for (uint32_t unit = 0; unit < t->architecture.cores; unit++) {
+        struct pim_trace_cursor *cursor;
+        const struct pim_instruction *i;
+        ck_assert_int_eq(pim_trace_cursor_create(t->trace, unit, &cursor, &t->error), PIM_OK);
+        while (pim_trace_cursor_next(cursor, &i, &t->error) == PIM_OK && i) {
+            seen->mvms += i->opcode == PIM_OP_MVM;
+            seen->messages += i->opcode == PIM_OP_SEND;
+            if (i->opcode != PIM_OP_LOCAL_STORE)
+                continue;
+            for (uint32_t piece = 0; piece < i->u.transfer.count; piece++)
+                for (uint32_t byte = 0; byte < i->u.transfer.bytes; byte += 2) {
+                    uint64_t address = i->u.transfer.address + (uint64_t)piece * i->u.transfer.stride + byte;
+                    ck_assert_uint_lt(address, t->map.bytes);
+                    seen->stored[address / 2]++;
+                }
+        }
+        pim_trace_cursor_destroy(cursor);
+    }
+}
+
+/* All that must hold of a trace. */
+static void check_trial(struct trial *t)
+{
+    struct seen seen = {0};
+    look_at_programs(t, &seen);
+    ck_assert_uint_eq(seen.mvms, closed_form(t));
+    ck_assert_uint_eq(seen.mvms, t->report.counts.mvms);
+    ck_assert_uint_eq(seen.messages, t->report.counts.messages);
+    unsigned char *expected = PIM_ARENA_ARRAY(&t->net.arena, unsigned char, t->map.bytes / 2 + 1);
+    for (uint32_t l = 0; l < t->network.count; l++) {
+        const struct pim_core_layer *layer = &t->network.layer[l];
+        if (layer->output)
+            memset(expected + t->map.map[l].address / 2, 1, (size_t)layer->windows * layer->channels);
+    }
+    ck_assert(memcmp(expected, seen.stored, t->map.bytes / 2) == 0); /* each element once */
+    const struct pim_check_limits limits = {.kind = PIM_CHECK_CORES,
+                                            .local_bytes = t->architecture.local_memory_bytes,
+                                            .global_bytes = t->architecture.global_memory_bytes,
+                                            .in_order = t->architecture.in_order,
+                                            .window = t->architecture.in_order ? 0 : 8};
+    struct pim_check_result result;
+    ck_assert_msg(pim_trace_check(t->trace, &limits, &result, &t->error) == PIM_OK, "%s", t->error.text);
+    ck_assert_uint_eq(result.messages, seen.messages);
+    const struct pim_core_check_options check = {.samples = 1, .seed = 5};
+    struct pim_core_check_result values;
+    ck_assert_msg(pim_core_check_values(&t->net.graph, &t->mapping, &t->map, t->trace, &check, &values,
+                                        &t->error) == PIM_OK,
+                  "seed %" PRIu64 ": %s", t->seed, t->error.text);
+    ck_assert_uint_gt(values.elements, 0);
+}
+
+/* --- random networks --- */
+
+static void random_hardware(struct trial *t, struct pim_random *random)
+{
+    t->architecture.width = draw(random, 1, 3);
+    t->architecture.height = draw(random, 1, 3);
+    t->architecture.cores = t->architecture.width * t->architecture.height;
+    t->architecture.array_rows = draw(random, 4, 40);
+    t->architecture.array_columns = draw(random, 2, 16);
+    t->architecture.arrays = draw(random, 100, 1200) / t->architecture.cores + 20;
+    t->architecture.in_order = draw(random, 0, 1);
+    t->architecture.synchronous = draw(random, 0, 1);
+    static const uint32_t thresholds[] = {0, 1, 5, 1000};
+    t->options.transmit_threshold = thresholds[draw(random, 0, 3)];
+}
+
+/* 1 when the network fitted and all held. */
+static uint32_t random_trial(uint64_t seed)
+{
+    struct pim_random random;
+    struct trial t;
+    pim_random_initialize(&random, seed);
+    trial_begin(&t);
+    t.seed = seed;
+    net_random(&t.net, &random);
+    random_hardware(&t, &random);
+    static enum pim_unfolding forced[512];
+    uint32_t all = draw(&random, 0, 2 * PIM_UNFOLDINGS);
+    for (size_t i = 0; i < sizeof forced / sizeof *forced; i++)
+        forced[i] = (enum pim_unfolding)(all < PIM_UNFOLDINGS ? all : draw(&random, 0, PIM_UNFOLDINGS - 1));
+    (void)pim_core_network_lower(&t.net.graph, "net", &t.net.arena, &t.network, &t.error);
+    uint32_t done = 0;
+    if (pim_core_partition_make(&t.network, &t.architecture, PIM_CORE_LOW_LATENCY, forced, &t.net.arena,
+                                &t.partition, &t.error) == PIM_OK) {
+        lower(&t, forced);
+        if (lay_out(&t, &random, draw(&random, 1, 5))) {
+            ck_assert_msg(emit(&t) == PIM_OK, "seed %" PRIu64 ": %s", seed, t.error.text);
+            check_trial(&t);
+            done = 1;
+        }
+    }
+    trial_end(&t);
+    return done;
+}
+
+START_TEST(random_networks)
+{
+    uint32_t done = 0;
+    printf("low latency: seeds 1 to %d\n", NETWORKS);
+    for (uint64_t seed = 1; seed <= NETWORKS; seed++)
+        done += random_trial(seed);
+    ck_assert_uint_gt(done, NETWORKS / 2); /* the others do not fit their accelerators */
+}
+END_TEST
+
+/* --- unfoldings with folds --- */
+
+/* MVMs of a convolution of 3 x 3 on a map of 6 x 6, on `replicas` replicas. */
+static uint64_t mvms_of_fold(enum pim_unfolding unfolding, uint32_t replicas, uint32_t stride)
+{
+    struct trial t;
+    trial_begin(&t);
+    (void)net_convolution(&t.net, net_input(&t.net, 2, 6, 6), 3, 3, stride, 1, 1, true);
+    const enum pim_unfolding forced[] = {unfolding, unfolding};
+    t.architecture.array_rows = 32; /* one group */
+    lower(&t, forced);
+    ck_assert_uint_eq(t.partition.layer[1].groups, 1);
+    static uint32_t core[] = {0, 1, 2, 3, 4, 5};
+    static struct pim_core_layout_layer layout[2];
+    layout[1] = (struct pim_core_layout_layer){.replicas = replicas, .core = core};
+    t.layout.layer = layout;
+    ck_assert_msg(emit(&t) == PIM_OK, "%s", t.error.text);
+    check_trial(&t);
+    uint64_t mvms = t.report.counts.mvms;
+    trial_end(&t);
+    return mvms;
+}
+
+START_TEST(folds_reuse_inputs)
+{
+    ck_assert_uint_eq(mvms_of_fold(PIM_UNFOLDING_I_OKK_1, 1, 1), 36); /* each input pixel once */
+    ck_assert_uint_eq(mvms_of_fold(PIM_UNFOLDING_I_OKK_1, 2, 1), 48); /* blocks of 3 columns read 4 */
+    ck_assert_uint_eq(mvms_of_fold(PIM_UNFOLDING_I_OKK_1, 6, 1), 96); /* 2 + 3 + 3 + 3 + 3 + 2 columns */
+    ck_assert_uint_eq(mvms_of_fold(PIM_UNFOLDING_IK_OK_1, 1, 1), 36); /* input rows x columns of windows */
+    ck_assert_uint_eq(mvms_of_fold(PIM_UNFOLDING_IK_OK_1, 3, 1), 36);
+    ck_assert_uint_eq(mvms_of_fold(PIM_UNFOLDING_IK_OK_1, 1, 2), 18); /* 6 rows, 3 columns */
+    ck_assert_uint_eq(mvms_of_fold(PIM_UNFOLDING_IKK_O_1, 1, 2), 9);
+}
+END_TEST
+
+/* --- local memory --- */
+
+static void small_net(struct net *net)
+{
+    uint32_t stem = net_convolution(net, net_input(net, 3, 12, 12), 16, 3, 1, 1, 1, true);
+    uint32_t first = net_convolution(net, stem, 16, 3, 1, 1, 1, true);
+    uint32_t second =
+        net_convolution(net, net_activation(net, first, PIM_ACTIVATION_RELU), 16, 3, 1, 1, 1, true);
+    uint32_t sum = net_elementwise(net, second, stem, PIM_ELEMENTWISE_ADD);
+    uint32_t pooled = net_pooling(net, sum, PIM_POOLING_MAXIMUM, 2, 2, 0, false);
+    (void)net_linear(net, net_flatten(net, net_global_average(net, pooled)), 10, true);
+}
+
+/* The largest peak of the cores, and 0 when the schedule refused. */
+static uint64_t peak_with(uint64_t local_bytes, bool keep, bool in_order, struct pim_error *error)
+{
+    struct pim_random random;
+    struct trial t;
+    uint64_t peak = 0;
+    pim_random_initialize(&random, 3);
+    trial_begin(&t);
+    small_net(&t.net);
+    t.architecture.local_memory_bytes = local_bytes;
+    t.architecture.in_order = in_order;
+    t.options.keep_pixels = keep;
+    lower(&t, NULL);
+    ck_assert(lay_out(&t, &random, 3));
+    if (emit(&t) == PIM_OK) {
+        for (uint32_t core = 0; core < t.architecture.cores; core++)
+            peak = t.report.local_bytes[core] > peak ? t.report.local_bytes[core] : peak;
+        if (!keep) {
+            ck_assert_uint_le(peak, local_bytes);
+            check_trial(&t);
+        }
+    }
+    *error = t.error;
+    trial_end(&t);
+    return peak;
+}
+
+START_TEST(memory_is_bounded)
+{
+    for (int in_order = 0; in_order < 2; in_order++) {
+        struct pim_error error;
+        uint64_t free_running = peak_with(1 << 20, false, in_order, &error);
+        uint64_t kept = peak_with(1 << 20, true, in_order, &error);
+        ck_assert_uint_gt(kept, free_running); /* reclamation is worth something */
+        /* With less and less memory it goes on, down to the refusal, which says what would be enough: and it
+         * is. */
+        uint64_t least = free_running;
+        while (peak_with(least * 9 / 10, false, in_order, &error) > 0)
+            least = least * 9 / 10;
+        ck_assert_uint_lt(least, free_running * 3 / 4); /* throttled */
+        const char *enough = strstr(error.text, "core.local_memory_bytes of ");
+        ck_assert_msg(error.status == PIM_BAD_INPUT && enough && strstr(error.text, "bytes are missing"),
+                      "%s", error.text);
+        uint64_t bytes = strtoull(enough + strlen("core.local_memory_bytes of "), NULL, 10);
+        ck_assert_uint_ge(bytes, least * 9 / 10);
+        ck_assert_uint_gt(peak_with(bytes, false, in_order, &error), 0);
+        ck_assert_uint_eq(peak_with(100, false, in_order, &error), 0);
+        ck_assert_ptr_nonnull(strstr(error.text, "convolution1: "));
+    }
+}
+END_TEST
+
+/* --- order of messages --- */
+
+START_TEST(no_pixel_goes_twice)
+{
+    /* One convolution of 1 x 1 behind another, two replicas each, on cores of their own: every second pixel
+     * goes to each core of the second layer, once. */
+    struct trial t;
+    trial_begin(&t);
+    uint32_t layer = net_convolution(&t.net, net_input(&t.net, 2, 6, 6), 8, 1, 1, 0, 1, false);
+    (void)net_convolution(&t.net, layer, 8, 3, 1, 1, 1, false);
+    t.architecture.array_rows = 128;
+    lower(&t, NULL);
+    static uint32_t first[] = {0, 1}, second[] = {2, 3};
+    static struct pim_core_layout_layer layout[3];
+    layout[0] = (struct pim_core_layout_layer){.replicas = 0};
+    layout[1] = (struct pim_core_layout_layer){.replicas = 2, .core = first};
+    layout[2] = (struct pim_core_layout_layer){.replicas = 2, .core = second};
+    t.layout.layer = layout;
+    ck_assert_int_eq(emit(&t), PIM_OK);
+    check_trial(&t);
+    ck_assert_uint_eq(t.report.counts.messages,
+                      36 * 2); /* both replicas read every pixel of a 3 x 3 neighbourhood */
+    trial_end(&t);
+}
+END_TEST
+
+Suite *low_latency_suite(void)
+{
+    Suite *suite = suite_create("low_latency");
+    TCase *tests = tcase_create("low_latency");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, random_networks);
+    tcase_add_test(tests, folds_reuse_inputs);
+    tcase_add_test(tests, memory_is_bounded);
+    tcase_add_test(tests, no_pixel_goes_twice);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,185 @@
+/*
+ * The estimate ranks layouts as the simulation does: Spearman's rank correlation over 200 random layouts of
+ * resnet18 on Arch-A, from one replica each to full cores, half of them random walks, half climbs.
+ */
+#include "mappers/pimcomp/chromosome.h"
+#include "mappers/pimcomp/schedule.h"
+#include "models/system/schema.h"
+#include "models/system/system.h"
+#include "tests/unit/pimcomp/cases.h"
+#include "traces/reader.h"
+#include "traces/writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { LAYOUTS = 200, SEED = 42 };
+
+struct ranking {
+    struct core_case c;
+    struct pim_hardware hardware;
+    struct pim_gene_space space;
+    struct pim_gene_workshop workshop;
+    struct pim_chromosome x, y;
+    char path[64];
+};
+
+static void check(enum pim_status status, const struct pim_error *error)
+{
+    ck_assert_msg(status == PIM_OK, "%s", error->text);
+}
+
+static void begin(struct ranking *r, enum pim_core_mode mode)
+{
+    struct pim_configuration *configuration;
+    struct pim_error error;
+    char path[512];
+    core_case_begin(&r->c);
+    check(pim_configuration_create(&pim_hardware_schema, &configuration, &error), &error);
+    pimsim_source_path(path, sizeof path, "configs/hardware/pimcomp-arch-a.cfg");
+    check(pim_configuration_read_file(configuration, path, &error), &error);
+    check(pim_hardware_read(configuration, &r->hardware, &error), &error);
+    check(pim_core_architecture_read(configuration, &r->c.architecture, &error), &error);
+    pim_configuration_destroy(configuration);
+    core_case_network(&r->c, "resnet18", "network.image=32");
+    core_case_map(&r->c, mode, PIM_UNFOLDINGS, NULL);
+    struct pim_arena *arena = &r->c.arena;
+    check(pim_gene_space_make(&r->c.architecture, &r->c.network, &r->c.partition, mode, 32, arena, &r->space, &error),
+          &error);
+    check(pim_gene_workshop_make(&r->space, arena, &r->workshop, &error), &error);
+    check(pim_chromosome_make(&r->space, arena, &r->x, &error), &error);
+    check(pim_chromosome_make(&r->space, arena, &r->y, &error), &error);
+    (void)snprintf(r->path, sizeof r->path, "test_rank_%ld.bin", (long)getpid());
+}
+
+/* A layout after 1 to 4095 mutations of the first one, all of them or only those that gain. */
+static void make_layout(struct ranking *r, struct pim_random *random, bool climb)
+{
+    uint64_t mutations = UINT64_C(1) << pim_random_below(random, 12);
+    mutations += pim_random_below(random, mutations);
+    ck_assert(pim_chromosome_first(&r->space, &r->x));
+    pim_chromosome_weigh(&r->space, &r->workshop, &r->x);
+    for (uint64_t i = 0; i < mutations; i++) {
+        pim_chromosome_copy(&r->space, &r->y, &r->x);
+        (void)pim_chromosome_mutate(&r->space, &r->workshop, &r->y, random);
+        pim_chromosome_weigh(&r->space, &r->workshop, &r->y);
+        if (!climb || r->y.cycles < r->x.cycles || (r->y.cycles == r->x.cycles && r->y.spread < r->x.spread)) {
+            struct pim_chromosome other = r->x;
+            r->x = r->y;
+            r->y = other;
+        }
+    }
+}
+
+/* Cycles of the simulated program of r->x. */
+static uint64_t simulate(struct ranking *r)
+{
+    struct pim_error error;
+    struct pim_arena arena;
+    struct pim_trace_writer *writer;
+    struct pim_trace *trace;
+    struct pim_core_memory_map map;
+    struct pim_system *system;
+    struct pim_run_result result;
+    const struct pim_core_schedule_options options = {.batch = 0};
+    const struct pim_system_options run = {.until_cycle = PIM_UNTIL_END, .quiet = true};
+    const struct pim_core_architecture *a = &r->c.architecture;
+    const struct pim_trace_description description = {
+        .family = "pimcomp", .width = a->width, .height = a->height, .units = a->cores};
+    pim_arena_initialize(&arena, 0);
+    check(pim_chromosome_layout(&r->space, &r->x, &arena, &r->c.layout, &error), &error);
+    check(pim_trace_writer_create(r->path, &description, &writer, &error), &error);
+    check(pim_core_schedule(&r->c.mapping, writer, &options, &arena, &map, &error), &error);
+    check(pim_trace_writer_finish(writer, &error), &error);
+    check(pim_trace_open(r->path, &trace, &error), &error);
+    check(pim_system_create(&r->hardware, trace, &run, &system, &error), &error);
+    check(pim_system_run(system, &error), &error);
+    check(pim_system_collect(system, &result, &error), &error);
+    uint64_t cycles = result.cycles;
+    pim_run_result_terminate(&result);
+    pim_system_destroy(system);
+    pim_trace_close(trace);
+    pim_arena_terminate(&arena);
+    return cycles;
+}
+
+/* Ranks from 0, twice: equal values share the mean of theirs. */
+static int64_t rank_of(const uint64_t *value, unsigned count, unsigned index)
+{
+    int64_t below = 0, equal = 0;
+    for (unsigned i = 0; i < count; i++) {
+        below += value[i] < value[index];
+        equal += value[i] == value[index];
+    }
+    return 2 * below + equal - 1;
+}
+
+/* Pearson's correlation of the ranks. */
+static double correlate(const uint64_t *a, const uint64_t *b, unsigned count)
+{
+    double sums[5] = {0};
+    for (unsigned i = 0; i < count; i++) {
+        double x = (double)(rank_of(a, count, i) - (int64_t)count), y = (double)(rank_of(b, count, i) - (int64_t)count);
+        sums[0] += x;
+        sums[1] += y;
+        sums[2] += x * x;
+        sums[3] += y * y;
+        sums[4] += x * y;
+    }
+    double n = count, xy = n * sums[4] - sums[0] * sums[1];
+    double square = (n * sums[2] - sums[0] * sums[0]) * (n * sums[3] - sums[1] * sums[1]);
+    ck_assert(square > 0);
+    return xy / sqrt(square);
+}
+
+static void rank(enum pim_core_mode mode, const char *name)
+{
+    static uint64_t estimated[LAYOUTS], simulated[LAYOUTS];
+    struct ranking *r = calloc(1, sizeof *r);
+    struct pim_random random;
+    ck_assert_ptr_nonnull(r);
+    pim_random_initialize(&random, SEED);
+    begin(r, mode);
+    for (unsigned i = 0; i < LAYOUTS; i++) {
+        make_layout(r, &random, i % 2);
+        estimated[i] = r->x.cycles;
+        simulated[i] = simulate(r);
+    }
+    double correlation = correlate(estimated, simulated, LAYOUTS);
+    printf("%s: rank correlation %.4f over %d layouts, seed %d\n", name, correlation, LAYOUTS, SEED);
+    ck_assert_msg(correlation >= 0.9, "%s: rank correlation %.4f, seed %d", name, correlation, SEED);
+    (void)remove(r->path);
+    core_case_end(&r->c);
+    free(r);
+}
+
+START_TEST(high_throughput)
+{
+    rank(PIM_CORE_HIGH_THROUGHPUT, "high throughput");
+}
+END_TEST
+
+START_TEST(low_latency)
+{
+    rank(PIM_CORE_LOW_LATENCY, "low latency");
+}
+END_TEST
+
+static Suite *suite_of(const char *name, const TTest *test)
+{
+    Suite *suite = suite_create(name);
+    TCase *t = tcase_create(name);
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, test);
+    suite_add_tcase(suite, t);
+    return suite;
+}
+
+void pimsim_suites(SRunner *runner)
+{
+    srunner_add_suite(runner, suite_of("rank_high_throughput", high_throughput));
+    srunner_add_suite(runner, suite_of("rank_low_latency", low_latency));
+}

@@ -1,0 +1,243 @@
+/* Estimates, chromosomes and the genetic algorithm. */
+#include "mappers/pimcomp/chromosome.h"
+#include "mappers/pimcomp/genetic.h"
+#include "tests/unit/pimcomp/cases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A small network of branches, a linear layer and an accelerator with room for some replicas. */
+static void small_case(struct core_case *c)
+{
+    core_case_begin(c);
+    c->architecture = core_architecture(4, 3, 12, 32, 32);
+    uint32_t x = core_case_image(c, 8, 16, 16);
+    x = core_case_activation(c, "relu1", core_case_convolution(c, "conv1", x, 32, 3, 1, 1), PIM_ACTIVATION_RELU);
+    uint32_t left = core_case_convolution(c, "left", x, 32, 1, 1, 0);
+    uint32_t right = core_case_convolution(c, "right", x, 32, 3, 1, 1);
+    const uint32_t pair[2] = {left, right};
+    const union pim_attributes add = {.elementwise = PIM_ELEMENTWISE_ADD};
+    x = core_case_layer(c, "sum", PIM_OPERATOR_ELEMENTWISE, &add, 2, pair);
+    (void)core_case_convolution(c, "conv2", x, 64, 3, 2, 1);
+    core_case_lower(c);
+}
+
+/* Fig. 7 of the paper: two layers of one array group each, a quarter and a half of a core, two cores. */
+static void figure_7(struct core_case *c, uint32_t kernel)
+{
+    core_case_begin(c);
+    c->architecture = core_architecture(2, 1, 4, 64, 16);
+    uint32_t x = core_case_image(c, 4, 32, 32);
+    x = core_case_convolution(c, "layer1", x, 4, kernel, 1, kernel / 2);
+    (void)core_case_convolution(c, "layer2", x, 32, kernel, 1, kernel / 2);
+    core_case_lower(c);
+}
+
+static struct pim_core_estimate estimate(const struct core_case *c)
+{
+    struct pim_core_estimate result;
+    struct pim_error error;
+    ck_assert_msg(pim_core_estimate_layout(&c->mapping, &result, &error) == PIM_OK, "%s", error.text);
+    return result;
+}
+
+/* Gives layer `layer` the replicas whose groups (one each) lie on `core`. */
+static void set_layer(struct core_case *c, uint32_t layer, uint32_t replicas, const uint32_t *core)
+{
+    c->layout.layer[layer].replicas = replicas;
+    c->layout.layer[layer].core = PIM_ARENA_ARRAY(&c->arena, uint32_t, replicas);
+    memcpy(c->layout.layer[layer].core, core, replicas * sizeof *core);
+}
+
+START_TEST(high_throughput_rewards_clusters)
+{
+    struct core_case c;
+    figure_7(&c, 3);
+    c.architecture.global_bytes_per_cycle = 1; /* the global memory holds the round back */
+    c.architecture.mvm_cycles = 16;
+    core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDING_IKK_O_1, pim_core_layout_first);
+    ck_assert_uint_eq(c.partition.layer[1].arrays, 1);
+    ck_assert_uint_eq(c.partition.layer[2].arrays, 2);
+    set_layer(&c, 1, 4, (uint32_t[]){0, 0, 1, 1});
+    set_layer(&c, 2, 2, (uint32_t[]){0, 1});
+    struct pim_core_estimate mixed = estimate(&c);
+    set_layer(&c, 1, 4, (uint32_t[]){0, 0, 0, 0});
+    set_layer(&c, 2, 2, (uint32_t[]){1, 1});
+    struct pim_core_estimate clustered = estimate(&c);
+    ck_assert_uint_lt(clustered.memory, mixed.memory);
+    ck_assert_uint_lt(clustered.cycles, mixed.cycles);
+    core_case_end(&c);
+}
+END_TEST
+
+/* By hand: 1024 steps of one window where compute is all that counts, half as many with twice the replicas. */
+START_TEST(high_throughput_follows_the_steps)
+{
+    struct core_case c;
+    figure_7(&c, 1);
+    c.architecture.mvm_cycles = 100000;
+    core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDING_IKK_O_1, pim_core_layout_first);
+    struct pim_core_estimate one = estimate(&c);
+    ck_assert_uint_ge(one.cycles, 1024 * 100000);
+    ck_assert_uint_le(one.cycles, 1024 * 101000);
+    set_layer(&c, 1, 2, (uint32_t[]){0, 1});
+    ck_assert_uint_ge(estimate(&c).cycles, 1024 * 100000); /* layer 2 still has 1024 */
+    set_layer(&c, 2, 2, (uint32_t[]){0, 1});
+    struct pim_core_estimate two = estimate(&c);
+    ck_assert_uint_ge(two.cycles, 512 * 100000);
+    ck_assert_uint_le(two.cycles, 512 * 101000);
+    core_case_end(&c);
+}
+END_TEST
+
+/* Layer 2 reads what layer 1 makes: in one core with it, half of the pixels stay. */
+START_TEST(low_latency_follows_rounds_and_replicas)
+{
+    struct core_case c;
+    figure_7(&c, 3);
+    core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDING_IKK_O_1, pim_core_layout_first);
+    struct pim_core_estimate one = estimate(&c);
+    ck_assert_uint_ge(one.cycles, 1024 * c.architecture.mvm_cycles);
+    ck_assert_uint_le(one.cycles, 2 * 1024 * c.architecture.mvm_cycles);
+    set_layer(&c, 1, 2, (uint32_t[]){0, 1});
+    set_layer(&c, 2, 2, (uint32_t[]){0, 1});
+    struct pim_core_estimate two = estimate(&c);
+    ck_assert_uint_lt(two.cycles, one.cycles * 2 / 3);
+    ck_assert_uint_ge(two.cycles, 512 * c.architecture.mvm_cycles);
+    core_case_end(&c);
+}
+END_TEST
+
+/* Random mutations stay legal, the layout of a chromosome is valid, and it weighs what the chromosome weighs. */
+START_TEST(mutations_are_legal)
+{
+    struct core_case c;
+    struct pim_gene_space space;
+    struct pim_gene_workshop workshop;
+    struct pim_chromosome x;
+    struct pim_random random;
+    struct pim_error error;
+    enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
+    small_case(&c);
+    core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
+    ck_assert_int_eq(pim_gene_space_make(&c.architecture, &c.network, &c.partition, mode, 4, &c.arena, &space, &error),
+                     PIM_OK);
+    ck_assert_int_eq(pim_gene_workshop_make(&space, &c.arena, &workshop, &error), PIM_OK);
+    ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &x, &error), PIM_OK);
+    ck_assert(pim_chromosome_first(&space, &x));
+    pim_random_initialize(&random, 77);
+    unsigned changed = 0;
+    for (unsigned n = 0; n < 2400; n++) {
+        changed += pim_chromosome_mutate(&space, &workshop, &x, &random);
+        ck_assert_msg(pim_chromosome_legal(&space, &x), "mutation %u of seed 77", n);
+        if (n % 100 != 0)
+            continue;
+        pim_chromosome_weigh(&space, &workshop, &x);
+        ck_assert_int_eq(pim_chromosome_layout(&space, &x, &c.arena, &c.layout, &error), PIM_OK);
+        ck_assert_msg(pim_core_layout_check(&c.mapping, &error) == PIM_OK, "%s", error.text);
+        ck_assert_uint_eq(estimate(&c).cycles, x.cycles);
+    }
+    ck_assert_uint_gt(changed, 400);
+    core_case_end(&c);
+}
+END_TEST
+
+static struct pim_core_search_result search(struct core_case *c, enum pim_core_mode mode, unsigned threads,
+                                            uint64_t seed)
+{
+    struct pim_core_search_options options;
+    struct pim_core_search_result result;
+    struct pim_error error;
+    ck_assert(pim_core_search_preset("fast", &options));
+    options.generations = 60;
+    options.threads = threads;
+    options.seed = seed;
+    options.quiet = true;
+    ck_assert_msg(pim_core_layout_search(&c->architecture, &c->network, &c->partition, mode, &options, &c->arena,
+                                         &c->layout, &result, &error) == PIM_OK,
+                  "%s", error.text);
+    ck_assert_msg(pim_core_layout_check(&c->mapping, &error) == PIM_OK, "%s", error.text);
+    ck_assert(result.searched);
+    return result;
+}
+
+static bool same_layout(const struct core_case *c, const struct pim_core_layout *a, const struct pim_core_layout *b)
+{
+    for (uint32_t i = 0; i < c->network.count; i++) {
+        size_t groups = (size_t)a->layer[i].replicas * c->partition.layer[i].groups;
+        if (a->layer[i].replicas != b->layer[i].replicas ||
+            (groups && memcmp(a->layer[i].core, b->layer[i].core, groups * sizeof(uint32_t)) != 0))
+            return false;
+    }
+    return true;
+}
+
+START_TEST(search_gains_and_does_not_depend_on_threads)
+{
+    enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
+    struct core_case c;
+    small_case(&c);
+    core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
+    struct pim_core_search_result one = search(&c, mode, 1, 3);
+    struct pim_core_layout first = c.layout;
+    ck_assert_uint_lt(2 * one.best.cycles, one.first.cycles);
+    ck_assert_uint_eq(estimate(&c).cycles, one.best.cycles);
+    for (unsigned threads = 2; threads <= 5; threads += 3) {
+        struct pim_core_search_result more = search(&c, mode, threads, 3);
+        ck_assert_uint_eq(more.best.cycles, one.best.cycles);
+        ck_assert_uint_eq(more.generations, one.generations);
+        ck_assert(same_layout(&c, &first, &c.layout));
+    }
+    (void)search(&c, mode, 1, 4);
+    ck_assert(!same_layout(&c, &first, &c.layout));
+    core_case_end(&c);
+}
+END_TEST
+
+START_TEST(search_is_better_than_balance)
+{
+    enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
+    struct core_case c;
+    small_case(&c);
+    core_case_map(&c, mode, PIM_UNFOLDINGS, pim_core_layout_balance);
+    uint64_t balance = estimate(&c).cycles;
+    ck_assert_uint_lt(search(&c, mode, 1, 1).best.cycles, balance);
+    core_case_end(&c);
+}
+END_TEST
+
+START_TEST(options_are_checked)
+{
+    struct core_case c;
+    struct pim_core_search_options options;
+    struct pim_core_search_result result;
+    struct pim_error error;
+    small_case(&c);
+    core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
+    ck_assert(!pim_core_search_preset("slow", &options));
+    ck_assert(pim_core_search_preset("paper", &options));
+    ck_assert_uint_eq(options.population, 200);
+    ck_assert_uint_eq(options.generations, 1000);
+    options.population = 4;
+    ck_assert_int_eq(pim_core_layout_search(&c.architecture, &c.network, &c.partition, PIM_CORE_LOW_LATENCY, &options,
+                                            &c.arena, &c.layout, &result, &error),
+                     PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "population of 4"));
+    core_case_end(&c);
+}
+END_TEST
+
+Suite *search_suite(void)
+{
+    Suite *suite = suite_create("search");
+    TCase *t = tcase_create("search");
+    tcase_add_test(t, high_throughput_rewards_clusters);
+    tcase_add_test(t, high_throughput_follows_the_steps);
+    tcase_add_test(t, low_latency_follows_rounds_and_replicas);
+    tcase_add_loop_test(t, mutations_are_legal, 0, 2);
+    tcase_add_loop_test(t, search_gains_and_does_not_depend_on_threads, 0, 2);
+    tcase_add_loop_test(t, search_is_better_than_balance, 0, 2);
+    tcase_add_test(t, options_are_checked);
+    suite_add_tcase(suite, t);
+    return suite;
+}

@@ -1,0 +1,36 @@
+/* A mapping of `pimsim map pimcomp`, and how it is printed. */
+#ifndef PIMSIM_TOOLS_COMMAND_MAP_PIMCOMP_H
+#define PIMSIM_TOOLS_COMMAND_MAP_PIMCOMP_H
+
+#include "mappers/pimcomp/check_values.h"
+#include "mappers/pimcomp/genetic.h"
+#include "mappers/pimcomp/pimcomp.h"
+#include "mappers/pimcomp/schedule.h"
+
+#include <stdio.h>
+
+struct map_pimcomp_plan {
+    struct pim_core_architecture architecture;
+    struct pim_core_network network;
+    struct pim_core_partition partition;
+    struct pim_core_layout layout;
+    struct pim_core_mapping mapping;
+    struct pim_core_memory_map map;
+    struct pim_core_schedule_report report;
+    const char *mode, *method, *baseline; /* as asked for */
+    uint64_t
+        macs; /* of the network for one sample; network.macs has those with zeros of grouped convolutions */
+    uint64_t batch; /* samples; 0: one saturated round, or low latency */
+    uint64_t estimate_cycles, estimate_parts[PIM_ESTIMATE_PARTS];
+    double partition_seconds, layout_seconds, schedule_seconds;
+    bool searched; /* by the genetic algorithm */
+    struct pim_core_search_result search;
+    bool checked; /* --check-values */
+    struct pim_core_check_result check;
+};
+
+void map_pimcomp_print(const struct map_pimcomp_plan *plan, FILE *file);
+enum pim_status map_pimcomp_write_json(const struct map_pimcomp_plan *plan, FILE *file,
+                                       struct pim_error *error);
+
+#endif

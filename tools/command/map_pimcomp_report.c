@@ -1,0 +1,238 @@
+/* Plans of the PIMCOMP mapping as a table and as JSON. */
+#include "tools/command/map_pimcomp.h"
+
+#include "mappers/pimcomp/layout.h"
+#include "mappers/pimcomp/lower.h"
+#include "sim/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Different cores that hold groups of a layer. */
+static uint32_t cores_of(const struct map_pimcomp_plan *plan, uint32_t layer)
+{
+    uint32_t cores = 0;
+    uint64_t places = (uint64_t)plan->layout.layer[layer].replicas * plan->partition.layer[layer].groups;
+    bool *seen = calloc(plan->architecture.cores, sizeof *seen);
+    if (!seen)
+        abort();
+    for (uint64_t i = 0; i < places; i++) {
+        bool *core = &seen[plan->layout.layer[layer].core[i]];
+        cores += !*core;
+        *core = true;
+    }
+    free(seen);
+    return cores;
+}
+
+static uint32_t cores_used(const struct map_pimcomp_plan *plan)
+{
+    uint32_t cores = 0;
+    for (uint32_t i = 0; i < plan->architecture.cores; i++)
+        cores += plan->report.local_bytes[i] > 0;
+    return cores;
+}
+
+static uint64_t peak_local(const struct map_pimcomp_plan *plan)
+{
+    uint64_t peak = 0;
+    for (uint32_t i = 0; i < plan->architecture.cores; i++)
+        peak = plan->report.local_bytes[i] > peak ? plan->report.local_bytes[i] : peak;
+    return peak;
+}
+
+static uint64_t arrays_of_all(const struct map_pimcomp_plan *plan)
+{
+    return (uint64_t)plan->architecture.arrays * plan->architecture.cores;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static void print_layers(const struct map_pimcomp_plan *plan, FILE *file)
+{
+    enum { NAME_MOST = 40 };
+    int width = (int)strlen("layer");
+    for (uint32_t i = 0; i < plan->network.count; i++) {
+        int length = (int)strlen(plan->network.layer[i].name);
+        width = length > width ? length : width;
+    }
+    width = width > NAME_MOST ? NAME_MOST : width;
+    fprintf(file,
+            "%-*s  kind     windows  matrix       unfolding  groups  arrays  replicas  cores      MVMs\n",
+            width, "layer");
+    for (uint32_t i = 0; i < plan->network.count; i++) {
+        const struct pim_core_layer *layer = &plan->network.layer[i];
+        const struct pim_core_partition_layer *part = &plan->partition.layer[i];
+        char matrix[32] = "-";
+        fprintf(file, "%-*.*s  %-7s  %7" PRIu32, width, width, layer->name,
+                pim_core_layer_kind_name(layer->kind), layer->windows);
+        if (layer->kind != PIM_CORE_MATRIX) {
+            fputc('\n', file);
+            continue;
+        }
+        (void)snprintf(matrix, sizeof matrix, "%" PRIu32 "x%" PRIu32, layer->rows, layer->channels);
+        fprintf(file, "  %-11s  %-9s  %6" PRIu32 "  %6" PRIu32 "  %8" PRIu32 "  %5" PRIu32 "  %8" PRIu64 "\n",
+                matrix, pim_unfolding_name(part->unfolding), part->groups, part->arrays,
+                plan->layout.layer[i].replicas, cores_of(plan, i), plan->report.layer_mvms[i]);
+    }
+}
+
+void map_pimcomp_print(const struct map_pimcomp_plan *plan, FILE *file)
+{
+    const struct pim_core_architecture *a = &plan->architecture;
+    const struct pim_core_schedule_report *report = &plan->report;
+    const struct pim_core_counts *counts = &report->counts;
+    uint64_t used = pim_core_layout_arrays(&plan->mapping);
+    fprintf(file,
+            "%s on %" PRIu32 " x %" PRIu32 " cores of %" PRIu32 " arrays of %" PRIu32 "x%" PRIu32
+            " weights, mode %s, ",
+            plan->network.name, a->width, a->height, a->arrays, a->array_rows, a->array_columns, plan->mode);
+    if (strcmp(plan->baseline, "none") == 0)
+        fprintf(file, "layout %s\n", plan->method);
+    else
+        fprintf(file, "baseline %s\n", plan->baseline);
+    print_layers(plan, file);
+    fprintf(file,
+            "arrays: %" PRIu64 " of %" PRIu64 " (%.1f %%) in %" PRIu32 " of %" PRIu32
+            " cores; one replica of each layer takes %" PRIu64 "\n",
+            used, arrays_of_all(plan), percent(used, arrays_of_all(plan)), cores_used(plan), a->cores,
+            plan->partition.arrays);
+    fprintf(file,
+            "program: %" PRIu64 " instructions, %" PRIu64 " MVMs, %" PRIu64 " messages of %" PRIu64
+            " bytes; %" PRIu64 " bytes loaded, %" PRIu64 " stored\n",
+            counts->instructions, counts->mvms, counts->messages, counts->sent_bytes, counts->loaded_bytes,
+            counts->stored_bytes);
+    if (plan->mapping.mode == PIM_CORE_HIGH_THROUGHPUT)
+        fprintf(file, "pipeline: %" PRIu32 " groups of layers, %" PRIu32 " rounds%s\n", report->groups,
+                report->rounds, plan->batch == 0 ? " (saturated)" : "");
+    fprintf(file,
+            "memory: at most %" PRIu64 " of %" PRIu64 " bytes of a local memory, %" PRIu64
+            " bytes of the global memory\n",
+            peak_local(plan), a->local_memory_bytes, plan->map.bytes);
+    fprintf(file, "estimate: %" PRIu64 " cycles\n", plan->estimate_cycles);
+    if (plan->searched)
+        fprintf(file,
+                "search: %" PRIu32 " generations, %" PRIu64 " layouts evaluated; estimate from %" PRIu64
+                " to %" PRIu64 " cycles\n",
+                plan->search.generations, plan->search.evaluations, plan->search.first.cycles,
+                plan->search.best.cycles);
+    if (plan->checked)
+        fprintf(file,
+                "values: %" PRIu64 " elements of %" PRIu32
+                " layers are those of the direct evaluation (%" PRIu64 " instructions executed)\n",
+                plan->check.elements, plan->check.layers, plan->check.counts.instructions);
+    fprintf(file, "compiled in %.2f s: partition %.2f, layout %.2f, schedule %.2f\n",
+            plan->partition_seconds + plan->layout_seconds + plan->schedule_seconds, plan->partition_seconds,
+            plan->layout_seconds, plan->schedule_seconds);
+}
+
+/* --- JSON --- */
+
+static void put_layers(struct pim_json *json, const struct map_pimcomp_plan *plan)
+{
+    pim_json_begin_array(json, "layers");
+    for (uint32_t i = 0; i < plan->network.count; i++) {
+        const struct pim_core_layer *layer = &plan->network.layer[i];
+        const struct pim_core_partition_layer *part = &plan->partition.layer[i];
+        pim_json_begin_object(json, NULL);
+        pim_json_put_text(json, "name", layer->name);
+        pim_json_put_text(json, "kind", pim_core_layer_kind_name(layer->kind));
+        pim_json_put_count(json, "windows", layer->windows);
+        pim_json_put_count(json, "channels", layer->channels);
+        if (layer->kind == PIM_CORE_MATRIX) {
+            pim_json_put_count(json, "rows", layer->rows);
+            pim_json_put_text(json, "unfolding", pim_unfolding_name(part->unfolding));
+            pim_json_put_count(json, "groups", part->groups);
+            pim_json_put_count(json, "arrays", part->arrays);
+            pim_json_put_count(json, "replicas", plan->layout.layer[i].replicas);
+            pim_json_put_count(json, "cores", cores_of(plan, i));
+            pim_json_put_count(json, "mvms", plan->report.layer_mvms[i]);
+        }
+        if (plan->report.group)
+            pim_json_put_count(json, "layer_group", plan->report.group[i]);
+        pim_json_end(json);
+    }
+    pim_json_end(json);
+}
+
+static void put_counts(struct pim_json *json, const struct pim_core_counts *counts)
+{
+    pim_json_put_count(json, "instructions", counts->instructions);
+    pim_json_put_count(json, "mvms", counts->mvms);
+    pim_json_put_count(json, "messages", counts->messages);
+    pim_json_put_count(json, "sent_bytes", counts->sent_bytes);
+    pim_json_put_count(json, "loaded_bytes", counts->loaded_bytes);
+    pim_json_put_count(json, "stored_bytes", counts->stored_bytes);
+    pim_json_put_count(json, "copied_bytes", counts->copied_bytes);
+    pim_json_put_count(json, "written_bytes", counts->written_bytes);
+    pim_json_put_count(json, "vector_elements", counts->vector_elements);
+}
+
+static void put_memory(struct pim_json *json, const struct map_pimcomp_plan *plan)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < plan->architecture.cores; i++)
+        sum += plan->report.local_bytes[i];
+    pim_json_put_count(json, "peak_local_bytes", peak_local(plan));
+    pim_json_put_count(json, "all_local_bytes", sum);
+    pim_json_put_count(json, "local_memory_bytes", plan->architecture.local_memory_bytes);
+    pim_json_put_count(json, "global_bytes", plan->map.bytes);
+}
+
+static void put_seconds(struct pim_json *json, const struct map_pimcomp_plan *plan)
+{
+    pim_json_begin_object(json, "compile_seconds");
+    pim_json_put_real(json, "partition", plan->partition_seconds);
+    pim_json_put_real(json, "layout", plan->layout_seconds);
+    pim_json_put_real(json, "schedule", plan->schedule_seconds);
+    pim_json_put_real(json, "total", plan->partition_seconds + plan->layout_seconds + plan->schedule_seconds);
+    pim_json_end(json);
+}
+
+enum pim_status map_pimcomp_write_json(const struct map_pimcomp_plan *plan, FILE *file,
+                                       struct pim_error *error)
+{
+    struct pim_json *json = pim_json_create();
+    if (!json)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    pim_json_put_text(json, "network", plan->network.name);
+    pim_json_put_text(json, "mode", plan->mode);
+    pim_json_put_text(json, "layout", plan->method);
+    pim_json_put_text(json, "baseline", plan->baseline);
+    put_layers(json, plan);
+    pim_json_put_count(json, "cores", plan->architecture.cores);
+    pim_json_put_count(json, "cores_used", cores_used(plan));
+    pim_json_put_count(json, "arrays", arrays_of_all(plan));
+    pim_json_put_count(json, "arrays_used", pim_core_layout_arrays(&plan->mapping));
+    pim_json_put_count(json, "arrays_of_one_replica", plan->partition.arrays);
+    pim_json_put_count(json, "macs", plan->macs);
+    pim_json_put_count(json, "mapped_macs", plan->network.macs);
+    put_counts(json, &plan->report.counts);
+    pim_json_put_count(json, "layer_groups", plan->report.groups);
+    pim_json_put_count(json, "rounds", plan->report.rounds);
+    pim_json_put_count(json, "batch", plan->batch);
+    put_memory(json, plan);
+    pim_json_put_count(json, "estimate_cycles", plan->estimate_cycles);
+    pim_json_begin_object(json, "estimate_parts");
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        pim_json_put_count(json, pim_estimate_part_name(part), plan->estimate_parts[part]);
+    pim_json_end(json);
+    if (plan->searched) {
+        pim_json_put_count(json, "generations", plan->search.generations);
+        pim_json_put_count(json, "evaluations", plan->search.evaluations);
+        pim_json_put_count(json, "first_fitness", plan->search.first.cycles);
+        pim_json_put_count(json, "fitness", plan->search.best.cycles);
+    }
+    if (plan->checked) {
+        pim_json_put_count(json, "checked_layers", plan->check.layers);
+        pim_json_put_count(json, "checked_elements", plan->check.elements);
+    }
+    put_seconds(json, plan);
+    enum pim_status status = pim_json_write(json, file, error);
+    pim_json_destroy(json);
+    return status;
+}
