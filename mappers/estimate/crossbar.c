@@ -44,9 +44,8 @@ static uint64_t steps(const struct pim_estimate_crossbar *crossbar, uint64_t cou
 
 uint64_t pim_estimate_crossbar_cycles(const struct pim_estimate_crossbar *c)
 {
-    uint64_t applications =
-        steps(c, c->input_bits, c->dac_bits) * steps(c, c->rows, c->dac_count); /* T */
-    uint64_t conversions = steps(c, c->columns, c->adc_count);                  /* A */
+    uint64_t applications = steps(c, c->input_bits, c->dac_bits) * steps(c, c->rows, c->dac_count); /* T */
+    uint64_t conversions = steps(c, c->columns, c->adc_count);                                      /* A */
     uint64_t after = (uint64_t)c->shift_add_cycles + c->output_buffer_cycles;
     uint64_t front =
         (uint64_t)c->input_buffer_cycles + c->dac_cycles + c->read_cycles + c->sample_hold_cycles;
@@ -55,6 +54,7 @@ uint64_t pim_estimate_crossbar_cycles(const struct pim_estimate_crossbar *c)
     uint64_t back = c->adc_cycles + after + conversions * pace;
     back = back >= pace ? back - pace : 0;
     uint64_t slower = larger(front, back);
-    uint64_t cycles = c->pipelined ? front + back + applications * slower - slower : applications * (front + back);
+    uint64_t cycles =
+        c->pipelined ? front + back + applications * slower - slower : applications * (front + back);
     return cycles ? cycles : 1;
 }

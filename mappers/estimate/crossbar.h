@@ -28,8 +28,8 @@ void pim_estimate_crossbar_read(const struct pim_configuration *configuration,
 /*
  * Cycles of one MVM between its input in the array's buffer and its last output: input_bits are applied
  * dac_bits at a time to dac_count rows at a time, T steps; in each step adc_count columns are converted at a
- * time, A times. A step has a front F (buffer, DAC, analog read, sample and hold) and a back B (A conversions,
- * each followed by shift-and-add and output buffer while the next one converts):
+ * time, A times. A step has a front F (buffer, DAC, analog read, sample and hold) and a back B (A
+ * conversions, each followed by shift-and-add and output buffer while the next one converts):
  *     F + B + (T - 1) * max(F, B) when pipelined, else T * (F + B).
  */
 uint64_t pim_estimate_crossbar_cycles(const struct pim_estimate_crossbar *crossbar);

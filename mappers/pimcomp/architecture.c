@@ -9,6 +9,7 @@
 #include "mappers/estimate/crossbar.h"
 #include "mappers/pimcomp/pimcomp.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 static uint32_t value(const struct pim_configuration *configuration, const char *key)
@@ -26,10 +27,12 @@ static enum pim_status read_crossbars(const struct pim_configuration *c, struct 
                                       struct pim_error *error)
 {
     uint32_t cell = value(c, "crossbar.cell_bits"), weight = value(c, "crossbar.weight_bits");
+    assert(cell != 0 && weight != 0);
     uint32_t slices = (weight + cell - 1) / cell;
     if (pim_configuration_choice(c, "crossbar.sign") == 1)
         slices *= 2;
     bool own_arrays = pim_configuration_choice(c, "crossbar.weight_slicing") == 1;
+    assert(slices != 0);
     uint64_t arrays = (uint64_t)value(c, "crossbar.count_x") * value(c, "crossbar.count_y");
     a->array_rows = value(c, "crossbar.rows");
     a->array_columns = value(c, "crossbar.columns");
@@ -41,14 +44,16 @@ static enum pim_status read_crossbars(const struct pim_configuration *c, struct 
     a->arrays_per_group_step = value(c, "crossbar.management_arrays");
     if (a->array_columns == 0)
         return pim_configuration_fail(c, error, "crossbar.columns",
-                                      "a weight takes %" PRIu32 " columns: so many at least are needed", slices);
+                                      "a weight takes %" PRIu32 " columns: so many at least are needed",
+                                      slices);
     if (a->arrays == 0)
         return pim_configuration_fail(c, error, "crossbar.count_x",
-                                      "a core needs at least the %" PRIu32 " arrays of a weight's slices", slices);
+                                      "a core needs at least the %" PRIu32 " arrays of a weight's slices",
+                                      slices);
     if (a->arrays_per_group_step > a->arrays)
-        return pim_configuration_fail(c, error, "crossbar.management_arrays",
-                                      "a core has %" PRIu32 " logical arrays: the smallest group does not fit",
-                                      a->arrays);
+        return pim_configuration_fail(
+            c, error, "crossbar.management_arrays",
+            "a core has %" PRIu32 " logical arrays: the smallest group does not fit", a->arrays);
     struct pim_estimate_crossbar crossbar;
     pim_estimate_crossbar_read(c, &crossbar);
     a->mvm_cycles = pim_estimate_crossbar_cycles(&crossbar);
@@ -105,11 +110,12 @@ enum pim_status pim_core_architecture_read(const struct pim_configuration *c, st
         .vector_pipelined = pim_configuration_boolean(c, "core.vector_pipelined"),
     };
     if (a->width % chips_x != 0)
-        return pim_configuration_fail(c, error, "chips.width", "%" PRIu32 " does not divide array.width %" PRIu32,
-                                      chips_x, a->width);
+        return pim_configuration_fail(c, error, "chips.width",
+                                      "%" PRIu32 " does not divide array.width %" PRIu32, chips_x, a->width);
     if (a->height % chips_y != 0)
         return pim_configuration_fail(c, error, "chips.height",
-                                      "%" PRIu32 " does not divide array.height %" PRIu32, chips_y, a->height);
+                                      "%" PRIu32 " does not divide array.height %" PRIu32, chips_y,
+                                      a->height);
     a->cores = a->width * a->height;
     a->chip_width = a->width / chips_x;
     a->chip_height = a->height / chips_y;

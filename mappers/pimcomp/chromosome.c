@@ -21,7 +21,8 @@ static void make_walk(const struct pim_core_architecture *a, uint32_t *walk)
                     walk[next++] = (top + y) * a->width + left + (y % 2 ? a->chip_width - 1 - x : x);
 }
 
-enum pim_status pim_gene_space_make(const struct pim_core_architecture *a, const struct pim_core_network *network,
+enum pim_status pim_gene_space_make(const struct pim_core_architecture *a,
+                                    const struct pim_core_network *network,
                                     const struct pim_core_partition *partition, enum pim_core_mode mode,
                                     uint32_t slots, struct pim_arena *arena, struct pim_gene_space *space,
                                     struct pim_error *error)

@@ -1,8 +1,8 @@
 /*
  * Chromosomes of the genetic algorithm (paper, section VI-A): for each core max_layers_in_core genes, each
  * layer * 10000 + array groups of that layer, or 0. Position p stands for core walk[p]: the cores chip by
- * chip, in each chip row by row, every second row backwards, so that neighbours in a chromosome are neighbours
- * on the accelerator.
+ * chip, in each chip row by row, every second row backwards, so that neighbours in a chromosome are
+ * neighbours on the accelerator.
  *
  * A chromosome says how many array groups of a layer a core holds, not which. They are given out along the
  * positions: a core takes as many whole replicas as it can, and what is left over on several cores is put
@@ -23,9 +23,9 @@
 enum { PIM_GENE_LAYER = 10000, PIM_GENES_MOST = 64 };
 
 struct pim_chromosome {
-    uint32_t *gene;   /* [position * slots + slot] */
-    uint32_t *vacant; /* arrays of each position that are free */
-    uint32_t *groups; /* of each layer, all replicas together */
+    uint32_t *gene;          /* [position * slots + slot] */
+    uint32_t *vacant;        /* arrays of each position that are free */
+    uint32_t *groups;        /* of each layer, all replicas together */
     uint64_t cycles, spread; /* fitness: the smaller the better, in this order */
     uint64_t identity;       /* ties between equals: the order of their making */
 };
@@ -47,10 +47,10 @@ struct pim_gene_space {
 struct pim_gene_workshop {
     struct pim_core_weighing weighing;
     struct pim_core_share *share;
-    uint32_t *first;     /* shares of each position */
-    uint32_t *missing;   /* of each layer: groups that the replica under construction still lacks */
-    uint32_t *home;      /* of each layer: its home's share */
-    uint32_t *place;     /* positions and groups of a change, to undo it */
+    uint32_t *first;   /* shares of each position */
+    uint32_t *missing; /* of each layer: groups that the replica under construction still lacks */
+    uint32_t *home;    /* of each layer: its home's share */
+    uint32_t *place;   /* positions and groups of a change, to undo it */
     uint32_t *amount;
 };
 

@@ -66,10 +66,12 @@ static uint64_t pixel_cycles(const struct pim_core_architecture *a, uint64_t ele
 
 /* Loads: a window of a row reads `stride` columns that the one before it did not; the rows that windows of
  * the row above read already stay in the local memory. */
-static void price_loads(const struct pim_core_layer *layer, uint32_t element_bytes, struct pim_core_cost *cost)
+static void price_loads(const struct pim_core_layer *layer, uint32_t element_bytes,
+                        struct pim_core_cost *cost)
 {
     uint64_t pixel = (uint64_t)layer->source[0].channels * element_bytes;
-    uint64_t down = layer->sliding.kernel[0], right = layer->sliding.kernel[1], across = layer->source[0].width;
+    uint64_t down = layer->sliding.kernel[0], right = layer->sliding.kernel[1],
+             across = layer->source[0].width;
     uint64_t rows = layer->sliding.stride[0] < down ? layer->sliding.stride[0] : down;
     uint64_t columns = layer->sliding.stride[1] < right ? layer->sliding.stride[1] : right;
     cost->new_bytes = divide_up(rows * across * pixel, layer->width);
@@ -117,7 +119,8 @@ static void price_matrix(const struct pim_core_architecture *a, const struct pim
     cost->finish_operations = 1u + (layer->bias ? 1u : 0u) + layer->afters;
     cost->position_groups =
         (uint32_t)divide_up(p->groups, (uint64_t)layer->sliding.kernel[0] * layer->sliding.kernel[1]);
-    uint32_t pixels = (uint32_t)divide_up(p->group[0].rows, layer->source[0].channels); /* of a group's input */
+    uint32_t pixels =
+        (uint32_t)divide_up(p->group[0].rows, layer->source[0].channels); /* of a group's input */
     cost->gathers = pixels < 2 ? 0 : 2;
     price_loads(layer, a->element_bytes, cost);
     price_copies(a, layer, p, cost);
@@ -136,8 +139,8 @@ static void price_vector(const struct pim_core_architecture *a, const struct pim
     }
     uint64_t read = reads(a, layer->channels), write = writes(a, layer->channels);
     cost->finish_beats = operations * (2 * read + write) + singles * (read + write) + read;
-    cost->finish_cycles = operations * vector_cycles(a, layer->channels, 2) +
-                          singles * vector_cycles(a, layer->channels, 1);
+    cost->finish_cycles =
+        operations * vector_cycles(a, layer->channels, 2) + singles * vector_cycles(a, layer->channels, 1);
     for (uint32_t s = 0; s < layer->sources; s++)
         cost->new_bytes += divide_up((uint64_t)layer->source[s].height * layer->source[s].width *
                                          layer->source[s].channels * a->element_bytes,
@@ -204,8 +207,8 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *a,
 {
     enum pim_status status = PIM_OK;
     uint64_t cycles = 0, port = 0, bytes = 0;
-    *costs = (struct pim_core_costs){
-        .architecture = a, .network = network, .partition = partition, .mode = mode};
+    *costs =
+        (struct pim_core_costs){.architecture = a, .network = network, .partition = partition, .mode = mode};
     costs->layer = PIM_ARENA_ARRAY(arena, struct pim_core_cost, network->count);
     costs->chip = PIM_ARENA_ARRAY(arena, uint32_t, a->cores);
     if (!costs->layer || !costs->chip)
@@ -228,7 +231,8 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *a,
         } else if (layer->kind != PIM_CORE_INPUT) {
             price_vector(a, layer, cost);
             cycles += layer->windows * cost->finish_cycles;
-            port += layer->windows * (cost->finish_beats + divide_up(cost->new_bytes * costs->load_cycles, a->local_bytes_per_cycle));
+            port += layer->windows * (cost->finish_beats + divide_up(cost->new_bytes * costs->load_cycles,
+                                                                     a->local_bytes_per_cycle));
             bytes += layer->windows * (cost->new_bytes + cost->pixel_bytes);
         }
         status = find_reach(layer, arena, cost, error);
@@ -246,7 +250,8 @@ struct gathering {
     uint32_t *count; /* by core: shares */
 };
 
-/* Adds the replicas of a layer to the shares of the cores; share number i of core c is share[c * room + i]. */
+/* Adds the replicas of a layer to the shares of the cores; share number i of core c is share[c * room + i].
+ * */
 static void gather_layer(const struct pim_core_mapping *mapping, uint32_t layer, uint32_t room,
                          struct pim_core_share *share, struct gathering *gathering, uint32_t *seen)
 {
@@ -290,13 +295,14 @@ enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,
     struct pim_core_share *share = PIM_ARENA_ARRAY(&arena, struct pim_core_share, (size_t)cores * room);
     uint32_t *first = PIM_ARENA_ARRAY(&arena, uint32_t, (size_t)cores + 1);
     uint32_t *seen = PIM_ARENA_ARRAY(&arena, uint32_t, cores);
-    struct gathering gathering = {PIM_ARENA_ARRAY(&arena, uint32_t, cores), PIM_ARENA_ARRAY(&arena, uint32_t, cores)};
+    struct gathering gathering = {PIM_ARENA_ARRAY(&arena, uint32_t, cores),
+                                  PIM_ARENA_ARRAY(&arena, uint32_t, cores)};
     enum pim_status status = PIM_NO_MEMORY;
     if (!share || !first || !seen || !gathering.at || !gathering.count)
         (void)pim_fail(error, PIM_NO_MEMORY, "no memory to estimate a layout on %" PRIu32 " cores", cores);
     else
-        status = pim_core_costs_prepare(mapping->architecture, mapping->network, mapping->partition, mapping->mode,
-                                        &arena, &costs, error);
+        status = pim_core_costs_prepare(mapping->architecture, mapping->network, mapping->partition,
+                                        mapping->mode, &arena, &costs, error);
     if (status == PIM_OK)
         status = pim_core_weighing_make(&costs, &arena, &weighing, error);
     if (status == PIM_OK) {

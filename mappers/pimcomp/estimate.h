@@ -2,8 +2,8 @@
  * Closed-form cycles of a layout: what the search compares and what phases of a trace carry
  * (docs/mappers/pimcomp.md, section Estimate).
  *
- * A layout is told to the estimate as shares: how many replicas of a layer have their home (first array group)
- * on a core, how many array groups of it are there, and what partial sums go out and come in. Both the
+ * A layout is told to the estimate as shares: how many replicas of a layer have their home (first array
+ * group) on a core, how many array groups of it are there, and what partial sums go out and come in. Both the
  * chromosomes of the search and finished layouts are brought into that form.
  *
  * All results are cycles of the cores' clock and integers: equal on every machine.
@@ -35,24 +35,24 @@ struct pim_core_reach {
 struct pim_core_cost {
     bool matrix;
     uint64_t windows;
-    uint32_t groups;                     /* of a replica */
-    uint64_t mvm_beats;                  /* local port: inputs and outputs of all groups of a replica */
-    uint64_t add_beats, add_cycles;      /* local port, vector engine: one partial sum added */
-    uint64_t finish_beats;               /* local port: bias, activations, the way out of the pixel */
-    uint64_t finish_cycles;              /* vector engine: bias and activations */
-    uint32_t finish_operations;          /* instructions: bias, activations, store or none */
-    uint32_t position_groups;            /* array groups that read one position of the kernel, 1 at least */
-    uint32_t gathers;                    /* LL: copies that bring a group's input together */
-    uint64_t sum_beats, sum_cycles;      /* a partial sum that goes to another core: local port, interconnect */
-    uint64_t pixel_beats, pixel_cycles;  /* an output pixel that goes to another core: the same */
+    uint32_t groups;                /* of a replica */
+    uint64_t mvm_beats;             /* local port: inputs and outputs of all groups of a replica */
+    uint64_t add_beats, add_cycles; /* local port, vector engine: one partial sum added */
+    uint64_t finish_beats;          /* local port: bias, activations, the way out of the pixel */
+    uint64_t finish_cycles;         /* vector engine: bias and activations */
+    uint32_t finish_operations;     /* instructions: bias, activations, store or none */
+    uint32_t position_groups;       /* array groups that read one position of the kernel, 1 at least */
+    uint32_t gathers;               /* LL: copies that bring a group's input together */
+    uint64_t sum_beats, sum_cycles; /* a partial sum that goes to another core: local port, interconnect */
+    uint64_t pixel_beats, pixel_cycles; /* an output pixel that goes to another core: the same */
     uint64_t pixel_bytes;
     /* loads of a job: of a window in a row of them, and of a new row beyond its windows; jobs that are
      * shorter than a row: of the first window, and of each further one */
     uint64_t new_bytes, first_bytes, window_bytes, column_bytes;
-    uint32_t row;                        /* windows */
-    uint64_t copy_beats;                 /* HT, local port: windows that no MVM can read where they lie */
-    uint32_t copies;                     /* HT: instructions for that, for each lane */
-    bool pointwise;                      /* a core reads only the channels of its groups */
+    uint32_t row;        /* windows */
+    uint64_t copy_beats; /* HT, local port: windows that no MVM can read where they lie */
+    uint32_t copies;     /* HT: instructions for that, for each lane */
+    bool pointwise;      /* a core reads only the channels of its groups */
     uint32_t sources;
     const struct pim_core_reach *source;
 };
@@ -72,8 +72,8 @@ struct pim_core_costs {
 };
 
 struct pim_core_estimate {
-    uint64_t cycles;  /* HT: a saturated round. LL: one inference */
-    uint64_t spread;  /* of equal cycles the smaller is better: how evenly the work lies */
+    uint64_t cycles; /* HT: a saturated round. LL: one inference */
+    uint64_t spread; /* of equal cycles the smaller is better: how evenly the work lies */
     uint64_t compute, vector, port, transfer, memory; /* of the slowest core; memory: of the slowest chip */
 };
 
@@ -104,9 +104,9 @@ struct pim_core_weighing {
     struct pim_core_engines *window; /* HT: a window of all lanes */
     /* of each mark: times, in steps or rounds, at which the work changes */
     uint64_t *mark;
-    uint64_t *slowest; /* cycles of a pass or round of the slowest core from here to the next mark */
-    int64_t *change;   /* LL: of the MVMs of a core in a round */
-    int64_t *behind;   /* LL: of the cycles behind them */
+    uint64_t *slowest;    /* cycles of a pass or round of the slowest core from here to the next mark */
+    int64_t *change;      /* LL: of the MVMs of a core in a round */
+    int64_t *behind;      /* LL: of the cycles behind them */
     uint64_t *chip_bytes; /* HT, of each chip */
     struct pim_core_estimate result;
 };

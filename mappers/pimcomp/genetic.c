@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SURVIVORS_PART = 5, MUTATIONS_MOST = 8, THREADS_MOST = 64, POPULATION_MOST = 1 << 20 };
+enum { SURVIVORS_PART = 5, MUTATIONS_MOST = 8, THREADS_MOST = 64, POPULATION_MOST = 1 << 20, STRETCH = 32 };
 
 struct search {
     const struct pim_gene_space *space;
     const struct pim_core_search_options *options;
     struct pim_chromosome **individual; /* best first; the survivors are the first ones */
+    struct pim_chromosome best;
     uint32_t population, survivors;
     uint32_t generation;
     struct pim_gene_workshop *workshop; /* of each thread */
@@ -67,7 +68,8 @@ static void make_child(struct search *search, uint32_t index, struct pim_gene_wo
 {
     struct pim_random random = random_of(search, index);
     struct pim_chromosome *child = search->individual[index];
-    uint64_t a = pim_random_below(&random, search->survivors), b = pim_random_below(&random, search->survivors);
+    uint64_t a = pim_random_below(&random, search->survivors),
+             b = pim_random_below(&random, search->survivors);
     pim_chromosome_copy(search->space, child, search->individual[a < b ? a : b]);
     unsigned changes = 0;
     do
@@ -78,7 +80,17 @@ static void make_child(struct search *search, uint32_t index, struct pim_gene_wo
         pim_chromosome_weigh(search->space, workshop, child);
 }
 
-static int compare_individuals(const void *left, const void *right)
+/* Cycles in steps of one to two thirty-seconds: within a step the spread decides. */
+static uint64_t step_of(uint64_t cycles)
+{
+    unsigned shift = 0;
+    while (cycles >> shift >= 64)
+        shift++;
+    return (uint64_t)shift << 6 | cycles >> shift;
+}
+
+/* By cycles, then spread. */
+static int compare_exactly(const void *left, const void *right)
 {
     const struct pim_chromosome *a = *(struct pim_chromosome *const *)left;
     const struct pim_chromosome *b = *(struct pim_chromosome *const *)right;
@@ -87,6 +99,29 @@ static int compare_individuals(const void *left, const void *right)
     if (a->spread != b->spread)
         return a->spread < b->spread ? -1 : 1;
     return a->identity < b->identity ? -1 : a->identity > b->identity;
+}
+
+static int compare_by_steps(const void *left, const void *right)
+{
+    const struct pim_chromosome *a = *(struct pim_chromosome *const *)left;
+    const struct pim_chromosome *b = *(struct pim_chromosome *const *)right;
+    uint64_t first = step_of(a->cycles), second = step_of(b->cycles);
+    if (first != second)
+        return first < second ? -1 : 1;
+    if (a->spread != b->spread)
+        return a->spread < b->spread ? -1 : 1;
+    return compare_exactly(left, right);
+}
+
+/* Keeps the best of all, by cycles alone, and the later of equals by spread. */
+static void keep_best(struct search *search)
+{
+    for (uint32_t i = 0; i < search->population; i++) {
+        const struct pim_chromosome *other = search->individual[i];
+        if (other->cycles < search->best.cycles ||
+            (other->cycles == search->best.cycles && other->spread < search->best.spread))
+            pim_chromosome_copy(search->space, &search->best, other);
+    }
 }
 
 /* --- threads --- */
@@ -131,7 +166,12 @@ static void make_generation(struct search *search)
         (void)pthread_cond_wait(&search->done, &search->mutex);
     (void)pthread_mutex_unlock(&search->mutex);
     search->generation++;
-    qsort(search->individual, search->population, sizeof(struct pim_chromosome *), compare_individuals);
+    bool rounds = search->space->costs.mode == PIM_CORE_HIGH_THROUGHPUT;
+    bool exact = !rounds || search->generation / STRETCH % 2 != 0;
+    if (exact && search->generation % STRETCH == 0) /* the best of all joins */
+        pim_chromosome_copy(search->space, search->individual[search->population - 1], &search->best);
+    qsort(search->individual, search->population, sizeof(struct pim_chromosome *),
+          exact ? compare_exactly : compare_by_steps);
 }
 
 /* Fewer threads than asked for are as good. */
@@ -165,13 +205,14 @@ static void stop_threads(struct search *search)
 static enum pim_status check_options(const struct pim_core_search_options *o, struct pim_error *error)
 {
     if (o->population < SURVIVORS_PART || o->population > POPULATION_MOST)
-        return pim_fail(error, PIM_BAD_INPUT, "a population of %" PRIu32 ": allowed are %d to %d", o->population,
-                        SURVIVORS_PART, POPULATION_MOST);
+        return pim_fail(error, PIM_BAD_INPUT, "a population of %" PRIu32 ": allowed are %d to %d",
+                        o->population, SURVIVORS_PART, POPULATION_MOST);
     if (o->max_layers_in_core < 1 || o->max_layers_in_core > PIM_GENES_MOST)
         return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " layers in a core: allowed are 1 to %d",
                         o->max_layers_in_core, PIM_GENES_MOST);
     if (o->threads > THREADS_MOST)
-        return pim_fail(error, PIM_BAD_INPUT, "%u threads: at most %d are possible", o->threads, THREADS_MOST);
+        return pim_fail(error, PIM_BAD_INPUT, "%u threads: at most %d are possible", o->threads,
+                        THREADS_MOST);
     return PIM_OK;
 }
 
@@ -183,7 +224,7 @@ static enum pim_status make_room(struct search *search, struct pim_arena *scratc
     struct pim_chromosome *made = PIM_ARENA_ARRAY(scratch, struct pim_chromosome, search->population);
     if (!search->workshop || !search->individual || !made)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a population of %" PRIu32, search->population);
-    enum pim_status status = PIM_OK;
+    enum pim_status status = pim_chromosome_make(search->space, scratch, &search->best, error);
     for (unsigned i = 0; i < threads && status == PIM_OK; i++)
         status = pim_gene_workshop_make(search->space, scratch, &search->workshop[i], error);
     for (uint32_t i = 0; i < search->population && status == PIM_OK; i++) {
@@ -197,14 +238,15 @@ static enum pim_status make_room(struct search *search, struct pim_arena *scratc
 static void run(struct search *search, struct pim_core_search_result *result)
 {
     struct pim_progress progress;
-    uint64_t mark = search->individual[0]->cycles; /* of the last real gain */
+    uint64_t mark = search->best.cycles; /* of the last real gain */
     uint32_t idle = 0;
     pim_progress_start(&progress, "layout", search->options->generations, search->options->quiet);
     while (search->generation < search->options->generations) {
         make_generation(search);
         result->evaluations += search->population - search->survivors;
         pim_progress_update(&progress, search->generation);
-        uint64_t best = search->individual[0]->cycles;
+        keep_best(search);
+        uint64_t best = search->best.cycles;
         idle++;
         if (mark - best > mark / 1000) {
             mark = best;
@@ -223,9 +265,9 @@ static struct pim_core_estimate weigh(struct search *search, struct pim_chromoso
     return search->workshop[0].weighing.result;
 }
 
-static enum pim_status search_layout(struct search *search, struct pim_arena *scratch, struct pim_arena *arena,
-                                     struct pim_core_layout *layout, struct pim_core_search_result *result,
-                                     struct pim_error *error)
+static enum pim_status search_layout(struct search *search, struct pim_arena *scratch,
+                                     struct pim_arena *arena, struct pim_core_layout *layout,
+                                     struct pim_core_search_result *result, struct pim_error *error)
 {
     enum pim_status status = make_room(search, scratch, error);
     if (status != PIM_OK)
@@ -236,13 +278,14 @@ static enum pim_status search_layout(struct search *search, struct pim_arena *sc
     result->first = weigh(search, search->individual[0]);
     for (uint32_t i = 1; i < search->population; i++)
         pim_chromosome_copy(search->space, search->individual[i], search->individual[0]);
+    pim_chromosome_copy(search->space, &search->best, search->individual[0]);
     result->evaluations = 1;
     if ((status = start_threads(search, search->options->threads, error)) != PIM_OK)
         return status;
     run(search, result);
     stop_threads(search);
-    result->best = weigh(search, search->individual[0]);
-    return pim_chromosome_layout(search->space, search->individual[0], arena, layout, error);
+    result->best = weigh(search, &search->best);
+    return pim_chromosome_layout(search->space, &search->best, arena, layout, error);
 }
 
 enum pim_status pim_core_layout_search(const struct pim_core_architecture *architecture,
@@ -264,8 +307,8 @@ enum pim_status pim_core_layout_search(const struct pim_core_architecture *archi
                               .options = options,
                               .population = options->population,
                               .survivors = options->population / SURVIVORS_PART};
-    status = pim_gene_space_make(architecture, network, partition, mode, options->max_layers_in_core, &scratch,
-                                 &space, error);
+    status = pim_gene_space_make(architecture, network, partition, mode, options->max_layers_in_core,
+                                 &scratch, &space, error);
     if (status == PIM_OK && space.matrices != 0)
         status = search_layout(search, &scratch, arena, layout, result, error);
     pim_arena_terminate(&scratch);

@@ -1,9 +1,14 @@
 /*
- * The genetic algorithm for replicas and layout (paper, section VI-A; docs/mappers/pimcomp.md, section Search).
+ * The genetic algorithm for replicas and layout (paper, section VI-A; docs/mappers/pimcomp.md, section
+ * Search).
  *
  * Every individual starts with one replica of each layer. A generation keeps the best fifth and replaces the
  * others by mutants of it: the better of two random survivors is a parent; a child has one mutation, and
- * another with probability 1/2, and so on up to eight. Fitness is the estimate of mappers/pimcomp/estimate.h.
+ * another with probability 1/2, and so on up to eight. Fitness is the estimate of
+ * mappers/pimcomp/estimate.h: its cycles, then its spread. For high throughput, in every other stretch of 32
+ * generations, cycles count in steps of about a thirty-second only, so that the spread decides between
+ * layouts of nearly the same cycles: where several layers hold a round back together, none of them alone
+ * would gain anything. The best layout is kept by its exact cycles, and joins where they count again.
  *
  * Invariants:
  *  1. Every individual is legal (chromosome.h).

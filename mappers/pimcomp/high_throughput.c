@@ -99,11 +99,11 @@ static void pass_jobs(struct pim_round_schedule *schedule, uint32_t round, unsig
     }
 }
 
-/* The pass in which a core begins with layers that are in no chain: over half of the round the cores begin one
- * after the other, so that their loads spread. */
+/* The pass in which a core begins with layers that are in no chain: over half of the round the cores begin
+ * one after the other, so that their loads spread. */
 static uint32_t begin_of(const struct pim_round_schedule *schedule, uint32_t core)
 {
-    return (uint32_t)((uint64_t)core * schedule->passes / 2 / schedule->architecture->cores);
+    return (uint32_t)((uint64_t)core * schedule->passes * 3 / 4 / schedule->architecture->cores);
 }
 
 /* A core works on one layer without matrix in a pass, those first that are in a chain. */

@@ -24,8 +24,8 @@
 
 enum { PIM_ROUND_RESERVED = 4, PIM_ROUND_TILES = 2, PIM_ROUND_LEAST_CHANNELS = 32 };
 
-/* What a core does in a pass of a pooling or element layer (bytes of its buffers): little, so that it does not hold
- * up the MVMs, unless the layer waits for others of its group or they wait for it. */
+/* What a core does in a pass of a pooling or element layer (bytes of its buffers): little, so that it does
+ * not hold up the MVMs, unless the layer waits for others of its group or they wait for it. */
 enum { PIM_ROUND_CHUNK = 4096, PIM_ROUND_CHAIN_CHUNK = 65536 };
 
 /* Channels of a source that lie back to back in global memory; `at` is their first one in the source. */
@@ -126,7 +126,9 @@ struct pim_round_worker {
     bool padded; /* zeros left and right are written */
     bool biased; /* the bias is loaded */
     /* state within a sample */
-    int64_t next_row;
+    int64_t next_row,
+        part_end; /* ring: rows before are loaded; and rows before, in columns [part_from, part_to) */
+    int64_t part_from, part_to;
     uint32_t tile_first[PIM_ROUND_TILES], tiles_loaded;
     uint32_t received;
 };
@@ -199,7 +201,6 @@ struct pim_round_cut {
 };
 
 struct pim_round_core {
-    uint64_t used; /* by workers, and the reserved bytes */
     uint64_t area; /* address of what pooling and element layers share */
     uint64_t area_bytes;
     uint32_t turn; /* state: half of the area that is used next */
@@ -251,10 +252,9 @@ void pim_round_input_reset(struct pim_round_worker *worker);
 /* Gives the buffers of a worker addresses from `base` on and returns their end. */
 uint64_t pim_round_input_place(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
                                uint64_t base);
-/* Brings what lane `lane` needs for `window` into local memory; `oldest` is the window of lane 0 in this
- * step. */
+/* Brings what lane `lane` needs for `window` into local memory. */
 void pim_round_input_load(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
-                          struct pim_round_lane *lane, uint32_t window, uint32_t oldest, uint32_t sample);
+                          struct pim_round_lane *lane, uint32_t window, uint32_t sample);
 /* Address from which a group of the lane reads in this step. */
 uint64_t pim_round_input_address(const struct pim_round_schedule *schedule,
                                  const struct pim_round_worker *worker, const struct pim_round_lane *lane,
@@ -299,8 +299,8 @@ void pim_round_fold_close(struct pim_round_schedule *schedule, uint32_t index, u
 
 /* --- pooling and element layers (high_throughput_shares.c, high_throughput_vector.c) --- */
 
-/* Channels [channel, channel + channels) of output pixels [pixel, pixel + pixels), or, of a pooling, of `rows` rows
- * of `pixels`, the whole width, from there on. */
+/* Channels [channel, channel + channels) of output pixels [pixel, pixel + pixels), or, of a pooling, of
+ * `rows` rows of `pixels`, the whole width, from there on. */
 struct pim_round_piece_of_map {
     uint64_t pixel;
     uint32_t pixels, rows;
@@ -321,8 +321,8 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
 void pim_round_vector_store(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
                             const struct pim_round_piece_of_map *piece, uint64_t local, uint32_t sample);
 
-/* Pooling (high_throughput_pooling.c): bytes for `rows` rows of `pixels`, and the work on them with the buffers
- * from `base` on; the channels of the piece lie in one run of the source. */
+/* Pooling (high_throughput_pooling.c): bytes for `rows` rows of `pixels`, and the work on them with the
+ * buffers from `base` on; the channels of the piece lie in one run of the source. */
 uint64_t pim_round_pooling_bytes(const struct pim_core_layer *layer, uint32_t pixels, uint32_t rows,
                                  uint32_t channels);
 void pim_round_pooling_piece(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,

@@ -6,9 +6,9 @@
  * the padding, so from below 0. When the kernel has a single row (column), they are numbered by the output
  * row (column) that needs them: rows that a stride skips have no number and are never loaded.
  *
- * Ring: row i lies in place i mod rows; a row has `columns` columns from `column` on. Loading goes from the
- * first row that a window needs to as many as the ring holds. Padding left and right is written once, since
- * loads leave it alone; rows above and below the map are written where they come.
+ * Ring: row i lies in place i mod rows; a row has `columns` columns from `column` on. Padding left and
+ * right is written once, since loads leave it alone; rows above and below the map are written where they
+ * come.
  *
  * Tile: the kernel rows that `segment` windows of one output row need, each with the columns of them all.
  *
@@ -16,7 +16,7 @@
  */
 #include "mappers/pimcomp/high_throughput.h"
 
-#include <assert.h>
+enum { STRETCH_BYTES = 2048 }; /* of a row, loaded at a time */
 
 static const struct pim_round_layer *layer_of(const struct pim_round_schedule *schedule,
                                               const struct pim_round_worker *worker)
@@ -132,6 +132,7 @@ uint64_t pim_round_input_place(struct pim_round_schedule *schedule, struct pim_r
 void pim_round_input_reset(struct pim_round_worker *worker)
 {
     worker->next_row = INT64_MIN;
+    worker->part_from = worker->part_to = worker->column;
     for (uint32_t i = 0; i < PIM_ROUND_TILES; i++)
         worker->tile_first[i] = UINT32_MAX;
     worker->tiles_loaded = 0;
@@ -175,28 +176,42 @@ static void load_columns(struct pim_round_schedule *schedule, const struct pim_r
     }
 }
 
-/* Loads number `row` into its place in the ring. */
+/* Loads columns [from, to) of number `row` into its place in the ring. */
 static void load_ring_row(struct pim_round_schedule *schedule, struct pim_round_worker *worker, int64_t row,
-                          uint64_t place, uint32_t sample)
+                          int64_t from, int64_t to, uint32_t sample)
 {
     const struct pim_round_window *w = &layer_of(schedule, worker)->window;
     uint64_t pixel = (uint64_t)worker->channels * PIM_CORE_ELEMENT_BYTES;
-    int64_t begin, end;
+    int64_t place = row % worker->buffers.rows, begin, end;
+    place += place < 0 ? worker->buffers.rows : 0;
+    uint64_t local = worker->input + (uint64_t)place * worker->row_bytes;
     clip_columns(w, worker->column, worker->columns, &begin, &end);
-    uint64_t local = worker->input + place * worker->row_bytes;
-    uint64_t left = (uint64_t)(begin - worker->column) * pixel, inside = (uint64_t)(end - begin) * pixel;
     if (!worker->padded) {
+        uint64_t left = (uint64_t)(begin - worker->column) * pixel, inside = (uint64_t)(end - begin) * pixel;
         worker->padded = true;
         pim_core_emit_write(&schedule->emitter, worker->core, worker->input, 0, left, worker->buffers.rows,
                             worker->row_bytes);
         pim_core_emit_write(&schedule->emitter, worker->core, worker->input + left + inside, 0,
                             worker->row_bytes - left - inside, worker->buffers.rows, worker->row_bytes);
     }
+    begin = larger(begin, from);
+    end = smaller(end, to);
+    if (begin >= end)
+        return;
+    local += (uint64_t)(begin - worker->column) * pixel;
     int64_t y = position_of(w, 0, row);
     if (y < 0 || y >= w->height)
-        pim_core_emit_write(&schedule->emitter, worker->core, local + left, 0, inside, 1, 0);
-    else if (inside)
-        load_columns(schedule, worker, local + left, (uint64_t)y, begin, (uint32_t)(end - begin), sample);
+        pim_core_emit_write(&schedule->emitter, worker->core, local, 0, (uint64_t)(end - begin) * pixel, 1,
+                            0);
+    else
+        load_columns(schedule, worker, local, (uint64_t)y, begin, (uint32_t)(end - begin), sample);
+}
+
+static void load_ring_rows(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
+                           int64_t first, int64_t from, int64_t to, uint32_t sample)
+{
+    for (int64_t row = larger(worker->next_row, first); row < worker->part_end && from < to; row++)
+        load_ring_row(schedule, worker, row, from, to, sample);
 }
 
 /* Loads kernel rows of the output row `y`, columns [first, first + columns), to `local`. */
@@ -283,24 +298,37 @@ static uint64_t use_tile(struct pim_round_schedule *schedule, struct pim_round_w
     return address;
 }
 
-/* Rows of the ring for `window`, as far ahead as the ring holds from those of `oldest` on. */
+/*
+ * What `window` needs in the ring. The rows that an output row needs for the first time come in stretches
+ * as its windows advance, from the first of these windows on; when the next output row needs them too, the
+ * rest of them is loaded. Columns that the last output row of the job does not need are not.
+ */
 static int64_t use_ring(struct pim_round_schedule *schedule, struct pim_round_worker *worker, uint32_t window,
-                        uint32_t oldest, uint32_t sample)
+                        uint32_t sample)
 {
     const struct pim_round_window *w = &layer_of(schedule, worker)->window;
-    uint32_t last_output = (worker->job->end - 1) / w->output_width;
-    int64_t first = first_of(w, 0, worker->kernel_row, window / w->output_width);
-    int64_t keep = first_of(w, 0, worker->kernel_row, oldest / w->output_width);
-    int64_t span = pim_round_span(w, 0, worker->kernel_rows);
-    int64_t end = first_of(w, 0, worker->kernel_row, last_output) + span;
-    end = smaller(end, keep + worker->buffers.rows);
-    assert(end >= first + span);
-    for (int64_t row = larger(worker->next_row, first); row < end; row++) {
-        int64_t place = row % worker->buffers.rows;
-        place += place < 0 ? worker->buffers.rows : 0;
-        load_ring_row(schedule, worker, row, (uint64_t)place, sample);
+    uint32_t output = window / w->output_width, last = worker->job->end - 1;
+    int64_t first = first_of(w, 0, worker->kernel_row, output);
+    int64_t end = first + pim_round_span(w, 0, worker->kernel_rows);
+    int64_t column = first_of(w, 1, 0, window % w->output_width), limit = worker->column + worker->columns;
+    int64_t across = pim_round_span(w, 1, w->kernel[1]);
+    if (output == last / w->output_width)
+        limit = first_of(w, 1, 0, last % w->output_width) + across;
+    if (worker->next_row == INT64_MIN)
+        worker->next_row = worker->part_end = first;
+    if (end > worker->part_end) {
+        load_ring_rows(schedule, worker, first, worker->column, smaller(worker->part_from, limit), sample);
+        load_ring_rows(schedule, worker, first, worker->part_to, limit, sample);
+        worker->next_row = larger(worker->part_end, first);
+        worker->part_end = end;
+        worker->part_from = worker->part_to = column;
     }
-    worker->next_row = larger(worker->next_row, end);
+    if (column + across > worker->part_to) {
+        int64_t stretch = STRETCH_BYTES / ((int64_t)worker->channels * PIM_CORE_ELEMENT_BYTES);
+        int64_t to = smaller(larger(worker->part_to + stretch, column + across), limit);
+        load_ring_rows(schedule, worker, first, worker->part_to, to, sample);
+        worker->part_to = to;
+    }
     return first;
 }
 
@@ -346,7 +374,7 @@ static void gather(struct pim_round_schedule *schedule, const struct pim_round_w
 }
 
 void pim_round_input_load(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
-                          struct pim_round_lane *lane, uint32_t window, uint32_t oldest, uint32_t sample)
+                          struct pim_round_lane *lane, uint32_t window, uint32_t sample)
 {
     const struct pim_round_window *w = &layer_of(schedule, worker)->window;
     const struct pim_round_buffers *buffers = &worker->buffers;
@@ -369,7 +397,7 @@ void pim_round_input_load(struct pim_round_schedule *schedule, struct pim_round_
         break;
     }
     case PIM_ROUND_RING:
-        lane->row = use_ring(schedule, worker, window, buffers->direct ? oldest : window, sample);
+        lane->row = use_ring(schedule, worker, window, sample);
         lane->input = worker->input + (uint64_t)(column - worker->column) * pixel;
         break;
     }

@@ -108,6 +108,19 @@ static enum pim_status find_first_groups(const struct making *making, struct pim
     return PIM_OK;
 }
 
+/* Are the sums of all groups of a worker within the addresses of a local memory, whatever its size? */
+static bool sums_fit(const struct making *making, const struct pim_round_worker *worker)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < worker->lanes; i++) {
+        for (uint32_t j = 0; j < worker->lane[i].groups; j++) {
+            const struct pim_trace_array_group *group = &making->part->group[worker->lane[i].group[j]];
+            bytes += (uint64_t)group->folds * group->columns * PIM_CORE_ELEMENT_BYTES;
+        }
+    }
+    return bytes < UINT32_MAX;
+}
+
 /* Bytes from the start of the worker's partial sums for every group that is not the first of its columns: the
  * n-th ones of all lanes stand side by side, so that one addition can take them together. */
 static void place_partials(const struct making *making, struct pim_round_worker *worker)
@@ -238,6 +251,12 @@ static enum pim_status make_worker(const struct making *making, struct pim_round
         if (status != PIM_OK)
             return status;
     }
+    if (!sums_fit(making, worker))
+        return pim_fail(making->schedule->error, PIM_BAD_INPUT,
+                        "core %" PRIu32
+                        ": the sums of the array groups of %s take more than the 2^32 bytes that a "
+                        "local memory can have",
+                        core, making->layer->name);
     place_partials(making, worker);
     place_sums(making, worker);
     find_reach(making, worker);

@@ -144,7 +144,7 @@ void pim_round_worker_load(struct pim_round_schedule *schedule, struct pim_round
     for (uint32_t i = 0; i < worker->lanes; i++) {
         struct pim_round_lane *lane = &worker->lane[i];
         if (pim_round_is_busy(schedule, job, lane))
-            pim_round_input_load(schedule, worker, lane, oldest + lane->position, oldest, sample);
+            pim_round_input_load(schedule, worker, lane, oldest + lane->position, sample);
     }
 }
 

@@ -4,7 +4,7 @@
  * first, among those the one with the most bytes. Order of what is given up, cheapest first:
  *
  *  1. long store runs, a second store run;
- *  2. rows and tiles loaded ahead;
+ *  2. tiles loaded ahead;
  *  3. places for a second step's windows and partial sums, for several received sums, copies of the bias,
  *     messages that carry several lanes;
  *  4. whole rows: tiles of fewer and fewer windows, which load overlapping input again, and at last single
@@ -21,7 +21,7 @@ enum {
     BATCH_BYTES = 4096,
     BATCH_PIXELS = 32,
     BATCHES_LEAST = 4,
-    FLAT_PIXELS = 32,
+    FLAT_BYTES = 4096,
     RECEIVES = 4,
     BIASES = 8,
     AREA_WANTED = 16384
@@ -68,8 +68,10 @@ static uint64_t ring_pixels(const struct pim_round_window *w, const struct pim_r
     if (from == to)
         columns = job->end - job->begin;
     columns = (columns - 1) * pim_round_step(w, 1) + pim_round_span(w, 1, w->kernel[1]);
-    uint64_t span = pim_round_span(w, 0, worker->kernel_rows);
-    return ((to - from) * smaller(step, span) + span) * columns;
+    uint64_t span = pim_round_span(w, 0, worker->kernel_rows), fresh = smaller(step, span), unused = 0;
+    if (from < to) /* columns of the first and the last rows */
+        unused = job->begin % w->output_width + w->output_width - 1 - (job->end - 1) % w->output_width;
+    return ((to - from) * fresh + span) * columns - fresh * unused * pim_round_step(w, 1);
 }
 
 static uint64_t tile_pixels(const struct pim_round_window *w, const struct pim_round_worker *worker)
@@ -94,7 +96,9 @@ static void choose_input(const struct pim_round_schedule *schedule, struct pim_r
     if (w->flat) {
         buffers->mode = PIM_ROUND_TILES_OF_WINDOWS;
         buffers->direct = true;
-        buffers->segment = (FLAT_PIXELS < windows ? (FLAT_PIXELS + lanes - 1) / lanes : job->steps) * lanes;
+        uint64_t pixels = FLAT_BYTES / ((uint64_t)worker->channels * PIM_CORE_ELEMENT_BYTES);
+        uint32_t steps = (uint32_t)smaller((pixels + lanes - 1) / lanes, job->steps);
+        buffers->segment = (steps ? steps : 1) * lanes;
         return;
     }
     buffers->segment = row;
@@ -109,8 +113,6 @@ static void choose_input(const struct pim_round_schedule *schedule, struct pim_r
     } else {
         buffers->mode = PIM_ROUND_RING;
         buffers->direct = worker->contiguous;
-        if (ahead && pim_round_span(w, 0, worker->kernel_rows) >= pim_round_step(w, 0))
-            buffers->rows += pim_round_step(w, 0);
     }
 }
 
@@ -308,15 +310,10 @@ static bool shrink_input(const struct pim_round_schedule *schedule, struct pim_r
 /* The next smaller choice; false: there is none. */
 static bool shrink(const struct pim_round_schedule *schedule, struct pim_round_worker *worker)
 {
-    const struct pim_round_window *w = window_of(schedule, worker);
     struct pim_round_buffers *buffers = &worker->buffers;
     worker->given++;
     if (is_home(worker) && shrink_home(worker))
         return true;
-    if (buffers->mode == PIM_ROUND_RING && buffers->rows > ring_rows(w, worker, buffers->direct)) {
-        buffers->rows = ring_rows(w, worker, buffers->direct);
-        return true;
-    }
     if (buffers->mode == PIM_ROUND_TILES_OF_WINDOWS && buffers->tiles > 1) {
         buffers->tiles = 1;
         return true;
@@ -383,7 +380,7 @@ static enum pim_status plan_core(const struct plan *plan, uint32_t index)
     uint64_t end = PIM_ROUND_RESERVED;
     for (uint32_t i = schedule->first[index]; i < schedule->first[index + 1]; i++)
         end = place_worker(schedule, schedule->worker[i], end);
-    core->used = core->area = end;
+    core->area = end;
     core->area_bytes = capacity > end ? capacity - end : 0;
     return PIM_OK;
 }

@@ -1,10 +1,11 @@
 /*
  * Pooling on the VFU: some neighbouring output pixels of one row, or several whole rows, of some channels.
  *
- * First the rows of the kernel are combined, whole stretches of a row at a time (maximum or sum): of one output
- * row each input row is loaded and combined with those before; of several all input rows are loaded at once. Then the columns of the kernel: with stride 1 the
- * stretch shifted by a column is combined at once, otherwise its pixels are brought together by a copy first.
- * Positions outside the map take no part; a mean divides by the number of those inside.
+ * First the rows of the kernel are combined, whole stretches of a row at a time (maximum or sum): of one
+ * output row each input row is loaded and combined with those before; of several all input rows are loaded
+ * at once. Then the columns of the kernel: with stride 1 the stretch shifted by a column is combined at
+ * once, otherwise its pixels are brought together by a copy first. Positions outside the map take no part;
+ * a mean divides by the number of those inside.
  */
 #include "mappers/pimcomp/high_throughput.h"
 
@@ -89,8 +90,8 @@ static void combine_rows(struct pooling *p, uint64_t row)
     }
 }
 
-/* The same with input rows from row `top` of the map on at p->loaded; the first one stays where it is until it
- * is combined with a second. */
+/* The same with input rows from row `top` of the map on at p->loaded; the first one stays where it is until
+ * it is combined with a second. */
 static void combine_loaded(struct pooling *p, uint64_t row, uint64_t top, uint64_t combined)
 {
     uint64_t elements = (uint64_t)p->columns * p->piece->channels, y;

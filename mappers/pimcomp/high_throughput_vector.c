@@ -79,8 +79,8 @@ static uint64_t bytes_of(const struct pim_core_layer *layer, uint32_t pixels, ui
                : (uint64_t)layer->sources * pixels * channels * PIM_CORE_ELEMENT_BYTES;
 }
 
-/* The most pixels of one row (`rows`: the most rows of `pixels`), up to `most`, of which `channels` channels fit
- * `room` bytes; at least 1. */
+/* The most pixels of one row (`rows`: the most rows of `pixels`), up to `most`, of which `channels`
+ * channels fit `room` bytes; at least 1. */
 static uint32_t most_that_fit(const struct pim_core_layer *layer, bool rows, uint32_t pixels, uint32_t most,
                               uint32_t channels, uint64_t room)
 {
@@ -139,9 +139,9 @@ uint32_t pim_round_vector_passes(const struct pim_round_schedule *schedule, uint
     return (uint32_t)(bytes / (round->chained ? PIM_ROUND_CHAIN_CHUNK : PIM_ROUND_CHUNK)) + 1;
 }
 
-/* Pixels, rows and channels of the next piece of a share, which has `most` pixels of the block left; returns the
- * channels of a part of it. Of a pooling several whole rows if they fit, otherwise pixels of one row; channels
- * are halved until that much fits, down to a bound. */
+/* Pixels, rows and channels of the next piece of a share, which has `most` pixels of the block left;
+ * returns the channels of a part of it. Of a pooling several whole rows if they fit, otherwise pixels of
+ * one row; channels are halved until that much fits, down to a bound. */
 static uint32_t choose_piece(const struct pim_core_layer *layer, struct pim_round_piece_of_map *piece,
                              uint32_t most, uint64_t room)
 {

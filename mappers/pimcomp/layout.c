@@ -19,7 +19,8 @@ static enum pim_status start(struct packer *p, struct pim_core_layout *layout, s
     p->vacant = PIM_ARENA_ARRAY(p->arena, uint32_t, p->architecture->cores);
     layout->layer = PIM_ARENA_ARRAY(p->arena, struct pim_core_layout_layer, p->network->count);
     if (!p->vacant || !layout->layer)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for a layout of %" PRIu32 " layers on %" PRIu32 " cores",
+        return pim_fail(error, PIM_NO_MEMORY,
+                        "no memory for a layout of %" PRIu32 " layers on %" PRIu32 " cores",
                         p->network->count, p->architecture->cores);
     for (uint32_t core = 0; core < p->architecture->cores; core++)
         p->vacant[core] = p->architecture->arrays;
@@ -68,7 +69,8 @@ static int compare_pieces(const void *left, const void *right)
 }
 
 /* One replica of each layer, the largest groups first: fewer fragments. */
-static enum pim_status place_by_size(struct packer *p, struct pim_core_layout *layout, struct pim_error *error)
+static enum pim_status place_by_size(struct packer *p, struct pim_core_layout *layout,
+                                     struct pim_error *error)
 {
     uint64_t groups = 0, missing = 0;
     size_t next = 0;
@@ -91,8 +93,8 @@ static enum pim_status place_by_size(struct packer *p, struct pim_core_layout *l
     if (missing == 0)
         return PIM_OK;
     return pim_fail(error, PIM_BAD_INPUT,
-                    "network %s does not fit: its array groups leave gaps in the %" PRIu32 " cores of %" PRIu32
-                    " arrays, and %" PRIu64 " arrays of groups find no room",
+                    "network %s does not fit: its array groups leave gaps in the %" PRIu32
+                    " cores of %" PRIu32 " arrays, and %" PRIu64 " arrays of groups find no room",
                     p->network->name, p->architecture->cores, p->architecture->arrays, missing);
 }
 
@@ -109,7 +111,8 @@ static enum pim_status place_first(struct packer *p, struct pim_core_layout *lay
         layout->layer[i].replicas = 1;
         layout->layer[i].core = PIM_ARENA_ARRAY(p->arena, uint32_t, groups);
         if (!layout->layer[i].core)
-            return pim_fail(error, PIM_NO_MEMORY, "no memory for the layout of layer %s", p->network->layer[i].name);
+            return pim_fail(error, PIM_NO_MEMORY, "no memory for the layout of layer %s",
+                            p->network->layer[i].name);
         placed = placed && place_replica(p, i, layout->layer[i].core);
     }
     return placed ? PIM_OK : place_by_size(p, layout, error);
@@ -139,8 +142,8 @@ static uint32_t most_loaded(const struct packer *p, const struct pim_core_layout
 }
 
 /* One more replica; the list of cores moves to a larger place when it is full (capacity: a power of two). */
-static enum pim_status grow(struct packer *p, struct pim_core_layout_layer *layer, uint32_t index, bool *placed,
-                            struct pim_error *error)
+static enum pim_status grow(struct packer *p, struct pim_core_layout_layer *layer, uint32_t index,
+                            bool *placed, struct pim_error *error)
 {
     uint32_t groups = p->partition->layer[index].groups, replicas = layer->replicas;
     if ((replicas & (replicas - 1)) == 0) {
@@ -196,11 +199,13 @@ enum pim_status pim_core_layout_check(const struct pim_core_mapping *mapping, st
         const struct pim_core_partition_layer *p = &mapping->partition->layer[i];
         const struct pim_core_layout_layer *l = &mapping->layout->layer[i];
         if ((p->groups != 0) != (l->replicas != 0))
-            status = pim_fail(error, PIM_INTERNAL, "layer %s has %" PRIu32 " array groups and %" PRIu32 " replicas",
+            status = pim_fail(error, PIM_INTERNAL,
+                              "layer %s has %" PRIu32 " array groups and %" PRIu32 " replicas",
                               mapping->network->layer[i].name, p->groups, l->replicas);
         for (size_t n = 0; n < (size_t)l->replicas * p->groups && status == PIM_OK; n++) {
             if (l->core[n] >= a->cores)
-                status = pim_fail(error, PIM_INTERNAL, "layer %s: an array group is on core %" PRIu32 " of %" PRIu32,
+                status = pim_fail(error, PIM_INTERNAL,
+                                  "layer %s: an array group is on core %" PRIu32 " of %" PRIu32,
                                   mapping->network->layer[i].name, l->core[n], a->cores);
             else
                 used[l->core[n]] += p->group[n % p->groups].arrays;
@@ -208,8 +213,9 @@ enum pim_status pim_core_layout_check(const struct pim_core_mapping *mapping, st
     }
     for (uint32_t core = 0; core < a->cores && status == PIM_OK; core++)
         if (used[core] > a->arrays)
-            status = pim_fail(error, PIM_INTERNAL, "core %" PRIu32 " holds %" PRIu64 " arrays: it has %" PRIu32, core,
-                              used[core], a->arrays);
+            status =
+                pim_fail(error, PIM_INTERNAL, "core %" PRIu32 " holds %" PRIu64 " arrays: it has %" PRIu32,
+                         core, used[core], a->arrays);
     free(used);
     return status;
 }

@@ -13,9 +13,9 @@
  * Cuts the weight matrices of a network into array groups. `forced` (one entry for each layer of the network,
  * those without a matrix are ignored) chooses the unfoldings; NULL: the greedy choice of section V-B, which
  * takes the fewest computation cycles, then the fewest arrays (those saved make replicas), then in high
- * throughput the least load volume, in low latency the least additional memory. PIM_BAD_INPUT: one replica of every layer does not fit
- * the accelerator (the message says how many arrays are missing), or a single column of a layer is too large
- * for a core.
+ * throughput the least load volume, in low latency the least additional memory. PIM_BAD_INPUT: one replica
+ * of every layer does not fit the accelerator (the message says how many arrays are missing), or a single
+ * column of a layer is too large for a core.
  */
 enum pim_status pim_core_partition_make(const struct pim_core_network *network,
                                         const struct pim_core_architecture *architecture,
@@ -28,8 +28,8 @@ const char *pim_unfolding_name(unsigned unfolding);
 
 /*
  * One replica of every layer, groups in the order of layers first fit into cores from core 0 on. When that
- * fails for its fragments, groups are placed in order of falling size. PIM_BAD_INPUT says how many arrays found
- * no room.
+ * fails for its fragments, groups are placed in order of falling size. PIM_BAD_INPUT says how many arrays
+ * found no room.
  */
 enum pim_status pim_core_layout_first(const struct pim_core_architecture *architecture,
                                       const struct pim_core_network *network,
@@ -37,9 +37,9 @@ enum pim_status pim_core_layout_first(const struct pim_core_architecture *archit
                                       struct pim_core_layout *layout, struct pim_error *error);
 
 /*
- * The first layout with more replicas, as the released PIMCOMP's "balance": always one more for the layer with
- * the most windows for each replica, until half of the arrays that one replica of each leaves are used or the
- * layer's next replica finds no room. Fully connected layers (one window) keep one.
+ * The first layout with more replicas, as the released PIMCOMP's "balance": always one more for the layer
+ * with the most windows for each replica, until half of the arrays that one replica of each leaves are used
+ * or the layer's next replica finds no room. Fully connected layers (one window) keep one.
  */
 enum pim_status pim_core_layout_balance(const struct pim_core_architecture *architecture,
                                         const struct pim_core_network *network,

@@ -1,8 +1,8 @@
 /*
- * Bundles: the pixels that go from one core to another at the same time, as one message. With rendezvous the number
- * of messages of a core counts, more than their bytes. A bundle has one block at the receiver; the sender copies its
- * pixels together, unless they are so already or were for another receiver. Without room for either, pixels go one
- * by one.
+ * Bundles: the pixels that go from one core to another at the same time, as one message. With rendezvous
+ * the number of messages of a core counts, more than their bytes. A bundle has one block at the receiver;
+ * the sender copies its pixels together, unless they are so already or were for another receiver. Without
+ * room for either, pixels go one by one.
  */
 #include "mappers/pimcomp/low_latency_internal.h"
 

@@ -8,7 +8,9 @@
  *     low_latency_matrix.c   one window of a layer with a matrix
  *     low_latency_folds.c    the same for unfoldings with folds, which work input by input
  *     low_latency_vector.c   one window of a pooling or an elementwise layer
- *     low_latency_program.c  instructions, staged for cores that issue in order; messages
+ *     low_latency_program.c  stages of a round, instructions, messages with pixels
+ *     low_latency_bundles.c  several pixels in one message
+ *     low_latency_order.c    the order of messages
  *
  * Words. A *slot* of a layer is a (position of the kernel, part of its sources): slot = position * parts
  * + part. The *member* of a replica is a core that holds groups of it; the *home* is the member with

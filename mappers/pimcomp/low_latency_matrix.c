@@ -12,7 +12,9 @@ struct piece {
     bool zero;
 };
 
-enum { PIECES = 256 }; /* gathered at a time */
+/* Pieces gathered at a time; pieces of one instruction start at most so many times their size apart, because
+ * hardware watches the whole range of a list, and what lies between would hold it back. */
+enum { PIECES = 256, APART_MOST = 8 };
 
 struct gather {
     struct pim_ll *ll;
@@ -28,7 +30,8 @@ static uint32_t emit_pieces(struct gather *gather, uint32_t first)
     uint32_t most = gather->count - first, count = 1;
     uint32_t apart = 0, source_apart = 0;
     if (most > 1 && piece[1].zero == piece[0].zero && piece[1].bytes == piece[0].bytes &&
-        (piece[0].zero || piece[1].source >= piece[0].source)) {
+        (piece[0].zero || (piece[1].source >= piece[0].source &&
+                           piece[1].source - piece[0].source <= APART_MOST * (uint64_t)piece[0].bytes))) {
         apart = piece[1].destination - piece[0].destination;
         source_apart = piece[0].zero ? 0 : piece[1].source - piece[0].source;
         while (count < most && piece[count].zero == piece[0].zero && piece[count].bytes == piece[0].bytes &&

@@ -115,11 +115,11 @@ static bool lower_movement(struct pim_lowering *l)
         view->sole &= l->readers[l->index] == 1;
         return true;
     }
-    bool still = layer->operation == PIM_OPERATOR_RESHAPE ||
-                 (same_elements && (layer->operation == PIM_OPERATOR_EXPAND ||
-                                    layer->operation == PIM_OPERATOR_PAD ||
-                                    (layer->operation == PIM_OPERATOR_GATHER && layer->inputs == 1 &&
-                                     shape->dimension[layer->attributes.gather_along.axis] == 1)));
+    bool still =
+        layer->operation == PIM_OPERATOR_RESHAPE ||
+        (same_elements && (layer->operation == PIM_OPERATOR_EXPAND || layer->operation == PIM_OPERATOR_PAD ||
+                           (layer->operation == PIM_OPERATOR_GATHER && layer->inputs == 1 &&
+                            shape->dimension[layer->attributes.gather_along.axis] == 1)));
     if (still) {
         *view = *input;
         view->sole &= l->readers[l->index] == 1;
@@ -181,7 +181,8 @@ static enum pim_status list_consumers(struct pim_core_network *network, struct p
         list = PIM_ARENA_ARRAY(network->arena, uint32_t, total);
     }
     if (!list)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the consumers of %" PRIu32 " layers", network->count);
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for the consumers of %" PRIu32 " layers",
+                        network->count);
     visit_consumers(network, last, list, start);
     for (uint32_t i = 0; i < network->count; i++)
         network->layer[i].consumer = list + start[i];

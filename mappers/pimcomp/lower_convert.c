@@ -46,8 +46,9 @@ static void fused(struct pim_lowering *l, const struct pim_core_view *view, stru
 static struct pim_core_layer *add_element(struct pim_lowering *l, const struct pim_core_view *view,
                                           struct pim_core_vector operation)
 {
-    struct pim_core_layer *layer = pim_lowering_add(l, PIM_CORE_ELEMENT, view->extent[PIM_AXIS_CHANNEL],
-                                                    view->extent[PIM_AXIS_ROW], view->extent[PIM_AXIS_COLUMN]);
+    struct pim_core_layer *layer =
+        pim_lowering_add(l, PIM_CORE_ELEMENT, view->extent[PIM_AXIS_CHANNEL], view->extent[PIM_AXIS_ROW],
+                         view->extent[PIM_AXIS_COLUMN]);
     layer->sources = 1;
     layer->source[0] = pim_view_source(view);
     layer->element = operation;
@@ -152,7 +153,8 @@ static void lower_linear(struct pim_lowering *l)
         (void)add_matrix(l, &source, &sliding, outputs, 1, 1, bias);
         l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
     } else {
-        pim_lowering_fail(l, "its %" PRIu32 " inputs are neither the channels of a pixel nor a whole map", last);
+        pim_lowering_fail(l, "its %" PRIu32 " inputs are neither the channels of a pixel nor a whole map",
+                          last);
     }
 }
 
@@ -173,9 +175,8 @@ static void lower_pooling(struct pim_lowering *l)
     if (!pim_view_map(l, input_view(l, 0), input_shape(l, 0), &source))
         return;
     bool average = l->layer->attributes.pooling.kind == PIM_POOLING_AVERAGE;
-    const struct pim_sliding sliding = l->layer->attributes.pooling.global
-                                           ? whole_map(&source)
-                                           : l->layer->attributes.pooling.sliding;
+    const struct pim_sliding sliding =
+        l->layer->attributes.pooling.global ? whole_map(&source) : l->layer->attributes.pooling.sliding;
     add_pooling(l, &source, &sliding, output->dimension[2], output->dimension[3], average);
     l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
 }
@@ -193,7 +194,8 @@ static void lower_reduction(struct pim_lowering *l)
     for (unsigned axis = PIM_AXIS_ROW; axis < PIM_AXES; axis++)
         pixels |= view->extent[axis] != 1 ? 1u << axis : 0;
     if (!whole || reduced != pixels || l->layer->attributes.reduction.kind != PIM_REDUCTION_MEAN) {
-        pim_lowering_fail(l, "only means over all pixels of a map have a place in cores (an average pooling)");
+        pim_lowering_fail(l,
+                          "only means over all pixels of a map have a place in cores (an average pooling)");
         return;
     }
     struct pim_core_source source = pim_view_source(view);
@@ -292,8 +294,9 @@ static void lower_elementwise(struct pim_lowering *l)
         if (input_view(l, i)->parameter)
             continue;
         if (pim_shape_elements(input_shape(l, i)) != pim_shape_elements(&l->layer->output)) {
-            pim_lowering_fail(l, "it stretches a computed input over a larger map (broadcasting): that product "
-                                 "or sum has no place in cores");
+            pim_lowering_fail(l,
+                              "it stretches a computed input over a larger map (broadcasting): that product "
+                              "or sum has no place in cores");
             return;
         }
         first = maps == 0 ? i : first;
@@ -305,8 +308,9 @@ static void lower_elementwise(struct pim_lowering *l)
         if (l->layer->inputs == 2 && first == 0 && (scale || shift) && per_channel(l, 0, 1) &&
             fold_affine(l, first, shift))
             return;
-        lower_function(l, first, (struct pim_core_vector){PIM_LOCAL_FUNCTION,
-                                                          PIM_CORE_FUNCTION_ELEMENTWISE + (int32_t)kind});
+        lower_function(
+            l, first,
+            (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_CORE_FUNCTION_ELEMENTWISE + (int32_t)kind});
         return;
     }
     left = *input_view(l, first);
@@ -325,14 +329,30 @@ static void lower_elementwise(struct pim_lowering *l)
 void pim_lower_arithmetic(struct pim_lowering *l)
 {
     switch ((unsigned)l->layer->operation) {
-    case PIM_OPERATOR_CONVOLUTION: lower_convolution(l); return;
-    case PIM_OPERATOR_LINEAR: lower_linear(l); return;
-    case PIM_OPERATOR_POOLING: lower_pooling(l); return;
-    case PIM_OPERATOR_REDUCTION: lower_reduction(l); return;
-    case PIM_OPERATOR_ACTIVATION: lower_activation(l); return;
-    case PIM_OPERATOR_SOFTMAX: lower_over_channels(l, true, PIM_CORE_NORMALIZE_SOFTMAX); return;
-    case PIM_OPERATOR_NORMALIZATION: lower_normalization(l); return;
-    case PIM_OPERATOR_ELEMENTWISE: lower_elementwise(l); return;
+    case PIM_OPERATOR_CONVOLUTION:
+        lower_convolution(l);
+        return;
+    case PIM_OPERATOR_LINEAR:
+        lower_linear(l);
+        return;
+    case PIM_OPERATOR_POOLING:
+        lower_pooling(l);
+        return;
+    case PIM_OPERATOR_REDUCTION:
+        lower_reduction(l);
+        return;
+    case PIM_OPERATOR_ACTIVATION:
+        lower_activation(l);
+        return;
+    case PIM_OPERATOR_SOFTMAX:
+        lower_over_channels(l, true, PIM_CORE_NORMALIZE_SOFTMAX);
+        return;
+    case PIM_OPERATOR_NORMALIZATION:
+        lower_normalization(l);
+        return;
+    case PIM_OPERATOR_ELEMENTWISE:
+        lower_elementwise(l);
+        return;
     case PIM_OPERATOR_MATRIX_MULTIPLICATION:
     case PIM_OPERATOR_ATTENTION_SCORES:
     case PIM_OPERATOR_ATTENTION_CONTEXT:

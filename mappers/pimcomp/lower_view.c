@@ -98,10 +98,11 @@ bool pim_view_map(struct pim_lowering *l, const struct pim_core_view *view, cons
     const struct pim_core_view plain = {.extent = {source->channels, source->height, source->width},
                                         .order = {map_order[0], map_order[1], map_order[2]}};
     if (!whole || !pim_view_same(view, &plain, false)) {
-        pim_lowering_fail(l,
-                          "its input %s does not hold whole channels and pixels of the maps before it (a reshape or "
-                          "transposition cut through them)",
-                          pim_shape_text(shape, text, sizeof text));
+        pim_lowering_fail(
+            l,
+            "its input %s does not hold whole channels and pixels of the maps before it (a reshape or "
+            "transposition cut through them)",
+            pim_shape_text(shape, text, sizeof text));
         return false;
     }
     source->height = shape->dimension[2]; /* a sequence of pixels may have become rows and columns */
@@ -170,7 +171,8 @@ bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result)
     }
     struct pim_core_part *part = PIM_ARENA_ARRAY(l->arena, struct pim_core_part, parts);
     if (!part) {
-        l->status = pim_fail(l->error, PIM_NO_MEMORY, "no memory for a concatenation of %" PRIu32 " parts", parts);
+        l->status =
+            pim_fail(l->error, PIM_NO_MEMORY, "no memory for a concatenation of %" PRIu32 " parts", parts);
         return false;
     }
     for (uint32_t i = 0; i < l->layer->inputs; i++) {
@@ -199,12 +201,14 @@ bool pim_view_slice(struct pim_lowering *l, struct pim_core_view *result)
         return true;
     if (!axis_is_channels(view, shape, axis) || layer->attributes.slice.step > 1 ||
         layer->attributes.slice.reversed) {
-        pim_lowering_fail(l, "it takes something else than neighbouring channels of a map: cores move whole pixels");
+        pim_lowering_fail(
+            l, "it takes something else than neighbouring channels of a map: cores move whole pixels");
         return false;
     }
     struct pim_core_part *part = PIM_ARENA_ARRAY(l->arena, struct pim_core_part, view->parts);
     if (!part) {
-        l->status = pim_fail(l->error, PIM_NO_MEMORY, "no memory for a slice of %" PRIu32 " parts", view->parts);
+        l->status =
+            pim_fail(l->error, PIM_NO_MEMORY, "no memory for a slice of %" PRIu32 " parts", view->parts);
         return false;
     }
     uint32_t passed = 0; /* channels of the view before part i */

@@ -14,8 +14,8 @@
 enum pim_core_axis { PIM_AXIS_CHANNEL, PIM_AXIS_ROW, PIM_AXIS_COLUMN, PIM_AXES };
 
 struct pim_core_view {
-    bool parameter;   /* a learned tensor: no map, the rest is 0 */
-    bool sole;        /* nothing else reads this map: what follows may be fused into its layer */
+    bool parameter; /* a learned tensor: no map, the rest is 0 */
+    bool sole;      /* nothing else reads this map: what follows may be fused into its layer */
     uint32_t parts;
     const struct pim_core_part *part;
     uint32_t extent[PIM_AXES]; /* channels, height, width */

@@ -1,11 +1,15 @@
 /*
  * The two mutations of the paper's section VI-A, kept legal.
  *
- *  I.  A random gene gets more array groups or fewer. Only whole replicas do work, so the layer gains or loses
+ *  I.  A random gene gets more array groups or fewer. Only whole replicas do work, so the layer gains or
+ *  loses
  *      replicas: of the groups of one that is added, as many as have room go to the gene's core, the rest to
- *      the nearest cores with room; one that is removed is taken from the gene first. An unassigned gene gets a
- *      random layer. Several replicas at once may be added, up to as many as there are. Where there is no room
- *      other layers lose replicas first. Of two random layers the one with more windows for each replica gains,
+ *      the nearest cores with room; one that is removed is taken from the gene first. An unassigned gene
+ *      gets a
+ *      random layer. Several replicas at once may be added, up to as many as there are. Where there is no
+ *      room
+ *      other layers lose replicas first. Of two random layers the one with more windows for each replica
+ *      gains,
  *      of three the one with the fewest loses.
  *  II. Two random genes exchange a part of their array groups: each part goes to the gene of its layer, or to
  *      a free one, on the other's core.
@@ -29,8 +33,8 @@ static uint32_t nearby(uint32_t from, uint32_t step, uint32_t count)
 }
 
 /* One replica more, from position `from` on; false: no room, nothing changed. */
-static bool add_replica(const struct pim_gene_space *space, struct pim_gene_workshop *w, struct pim_chromosome *c,
-                        uint32_t from, uint32_t layer)
+static bool add_replica(const struct pim_gene_space *space, struct pim_gene_workshop *w,
+                        struct pim_chromosome *c, uint32_t from, uint32_t layer)
 {
     uint32_t cores = space->architecture->cores, left = space->partition->layer[layer].groups, places = 0;
     for (uint32_t step = 0; step < 2 * cores && left; step++) {
@@ -89,7 +93,8 @@ static void remove_replica(const struct pim_gene_space *space, struct pim_chromo
     assert(left == 0);
 }
 
-static uint32_t replicas_of(const struct pim_gene_space *space, const struct pim_chromosome *c, uint32_t layer)
+static uint32_t replicas_of(const struct pim_gene_space *space, const struct pim_chromosome *c,
+                            uint32_t layer)
 {
     return c->groups[layer] / space->partition->layer[layer].groups;
 }
@@ -110,8 +115,9 @@ static uint32_t choose_layer(const struct pim_gene_space *space, const struct pi
 }
 
 /* One replica more, if need be in the place of others. */
-static bool add_or_replace(const struct pim_gene_space *space, struct pim_gene_workshop *w, struct pim_chromosome *c,
-                           struct pim_random *random, uint32_t position, uint32_t layer)
+static bool add_or_replace(const struct pim_gene_space *space, struct pim_gene_workshop *w,
+                           struct pim_chromosome *c, struct pim_random *random, uint32_t position,
+                           uint32_t layer)
 {
     enum { VICTIMS = 8 };
     for (unsigned victims = 0; !add_replica(space, w, c, position, layer); victims++) {
@@ -125,8 +131,8 @@ static bool add_or_replace(const struct pim_gene_space *space, struct pim_gene_w
 }
 
 /* Mutation I. */
-static bool change_count(const struct pim_gene_space *space, struct pim_gene_workshop *w, struct pim_chromosome *c,
-                         struct pim_random *random)
+static bool change_count(const struct pim_gene_space *space, struct pim_gene_workshop *w,
+                         struct pim_chromosome *c, struct pim_random *random)
 {
     uint32_t position = below(random, space->architecture->cores), slot = below(random, space->slots);
     uint32_t gene = c->gene[(size_t)position * space->slots + slot];
@@ -147,8 +153,8 @@ static bool change_count(const struct pim_gene_space *space, struct pim_gene_wor
 }
 
 /* A random gene that is assigned, from a random place on; false: none near. */
-static bool find_gene(const struct pim_gene_space *space, const struct pim_chromosome *c, struct pim_random *random,
-                      uint32_t *position, uint32_t *slot)
+static bool find_gene(const struct pim_gene_space *space, const struct pim_chromosome *c,
+                      struct pim_random *random, uint32_t *position, uint32_t *slot)
 {
     for (unsigned attempt = 0; attempt < 4; attempt++) {
         uint32_t used = 0;
@@ -171,7 +177,8 @@ static bool find_gene(const struct pim_gene_space *space, const struct pim_chrom
 /* Mutation II. */
 static bool exchange(const struct pim_gene_space *space, struct pim_chromosome *c, struct pim_random *random)
 {
-    uint32_t from, from_slot, to = below(random, space->architecture->cores), to_slot = below(random, space->slots);
+    uint32_t from, from_slot, to = below(random, space->architecture->cores),
+                              to_slot = below(random, space->slots);
     if (!find_gene(space, c, random, &from, &from_slot) || from == to)
         return false;
     uint32_t first = c->gene[(size_t)from * space->slots + from_slot];
@@ -194,7 +201,8 @@ static bool exchange(const struct pim_gene_space *space, struct pim_chromosome *
         return true;
     /* No room: what moved goes back to where it was. */
     for (uint32_t s = 0; s < space->slots; s++) {
-        uint32_t there = c->gene[(size_t)to * space->slots + s], here = c->gene[(size_t)from * space->slots + s];
+        uint32_t there = c->gene[(size_t)to * space->slots + s],
+                 here = c->gene[(size_t)from * space->slots + s];
         if (gone && there && there / PIM_GENE_LAYER == a) {
             pim_chromosome_take(space, c, to, s, gone);
             gone = 0;

@@ -56,12 +56,21 @@ static struct shape shape_of(const struct pim_core_layer *layer, const struct pi
     uint32_t across = layer->sliding.kernel[1], down = layer->sliding.kernel[0];
     struct shape s = {.matrices = 1, .folds = 1};
     switch (unfolding) {
-    case PIM_UNFOLDING_I_O_KK: s.matrices = across * down; break;
-    case PIM_UNFOLDING_I_OKK_1: s.folds = across * down; break;
-    case PIM_UNFOLDING_IK_O_K: s.matrices = down; break;
-    case PIM_UNFOLDING_IK_OK_1: s.folds = down; break;
+    case PIM_UNFOLDING_I_O_KK:
+        s.matrices = across * down;
+        break;
+    case PIM_UNFOLDING_I_OKK_1:
+        s.folds = across * down;
+        break;
+    case PIM_UNFOLDING_IK_O_K:
+        s.matrices = down;
+        break;
+    case PIM_UNFOLDING_IK_OK_1:
+        s.folds = down;
+        break;
     case PIM_UNFOLDING_IKK_O_1:
-    case PIM_UNFOLDINGS: break;
+    case PIM_UNFOLDINGS:
+        break;
     }
     s.rows = layer->rows / (s.matrices * s.folds);
     s.blocks = (uint32_t)divide_up(s.rows, a->array_rows);
@@ -80,7 +89,8 @@ static struct shape shape_of(const struct pim_core_layer *layer, const struct pi
     uint32_t last = layer->channels - (s.parts - 1) * s.part_columns;
     uint64_t blocks = (uint64_t)s.matrices * s.blocks;
     s.groups = blocks * s.parts;
-    s.arrays = blocks * ((s.parts - 1) * group_arrays(a, s.part_columns, s.folds) + group_arrays(a, last, s.folds));
+    s.arrays =
+        blocks * ((s.parts - 1) * group_arrays(a, s.part_columns, s.folds) + group_arrays(a, last, s.folds));
     return s;
 }
 
@@ -94,23 +104,29 @@ struct price {
     uint64_t load, memory;
 };
 
-static struct price price_of(const struct pim_core_layer *layer, const struct shape *s, enum pim_unfolding unfolding)
+static struct price price_of(const struct pim_core_layer *layer, const struct shape *s,
+                             enum pim_unfolding unfolding)
 {
     const struct pim_core_source *source = &layer->source[0];
     uint64_t channels = source->channels, outputs = layer->channels;
     uint64_t down = layer->sliding.kernel[0], across = layer->sliding.kernel[1];
     uint64_t in_rows = (uint64_t)source->height + layer->sliding.pad_before[0] + layer->sliding.pad_after[0];
-    uint64_t in_columns = (uint64_t)source->width + layer->sliding.pad_before[1] + layer->sliding.pad_after[1];
+    uint64_t in_columns =
+        (uint64_t)source->width + layer->sliding.pad_before[1] + layer->sliding.pad_after[1];
     uint64_t windows = layer->windows, lines = in_rows * layer->width;
     uint64_t cycles = windows, load = lines * across * channels, memory = down * across * channels;
     switch (unfolding) {
-    case PIM_UNFOLDING_I_O_KK: memory += down * across * outputs; break;
+    case PIM_UNFOLDING_I_O_KK:
+        memory += down * across * outputs;
+        break;
     case PIM_UNFOLDING_I_OKK_1:
         cycles = in_rows * in_columns;
         load = cycles * channels;
         memory = channels + down * across * outputs;
         break;
-    case PIM_UNFOLDING_IK_O_K: memory += down * outputs; break;
+    case PIM_UNFOLDING_IK_O_K:
+        memory += down * outputs;
+        break;
     case PIM_UNFOLDING_IK_OK_1:
         cycles = lines;
         memory = across * channels + down * outputs;
@@ -154,8 +170,9 @@ static enum pim_unfolding choose(const struct pim_core_layer *layer, const struc
     return best;
 }
 
-static void fill_groups(const struct pim_core_layer *layer, uint32_t index, const struct pim_core_architecture *a,
-                        const struct shape *s, struct pim_trace_array_group *group)
+static void fill_groups(const struct pim_core_layer *layer, uint32_t index,
+                        const struct pim_core_architecture *a, const struct shape *s,
+                        struct pim_trace_array_group *group)
 {
     for (uint32_t m = 0; m < s->matrices; m++)
         for (uint32_t b = 0; b < s->blocks; b++)
@@ -184,28 +201,32 @@ static enum pim_status partition_layer(const struct pim_core_layer *layer, uint3
 {
     struct shape s = shape_of(layer, a, unfolding);
     if (s.parts == 0)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "layer %s: with unfolding %s an output channel takes %" PRIu32 " columns of weights, more "
-                        "than the %" PRIu64 " of a core",
-                        layer->name, pim_unfolding_name(unfolding), s.folds, (uint64_t)a->arrays * a->array_columns);
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "layer %s: with unfolding %s an output channel takes %" PRIu32 " columns of weights, more "
+            "than the %" PRIu64 " of a core",
+            layer->name, pim_unfolding_name(unfolding), s.folds, (uint64_t)a->arrays * a->array_columns);
     if (s.groups > PIM_TRACE_ARRAY_GROUPS)
-        return pim_fail(error, PIM_BAD_INPUT, "layer %s needs %" PRIu64 " array groups: at most %d are possible",
-                        layer->name, s.groups, PIM_TRACE_ARRAY_GROUPS);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "layer %s needs %" PRIu64 " array groups: at most %d are possible", layer->name,
+                        s.groups, PIM_TRACE_ARRAY_GROUPS);
     struct pim_trace_array_group *group = PIM_ARENA_ARRAY(arena, struct pim_trace_array_group, s.groups);
     if (!group)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu64 " array groups", s.groups);
     fill_groups(layer, index, a, &s, group);
-    *result = (struct pim_core_partition_layer){.unfolding = unfolding,
-                                                .groups = (uint32_t)s.groups,
-                                                .group = group,
-                                                .arrays = s.arrays > UINT32_MAX ? UINT32_MAX : (uint32_t)s.arrays};
+    *result =
+        (struct pim_core_partition_layer){.unfolding = unfolding,
+                                          .groups = (uint32_t)s.groups,
+                                          .group = group,
+                                          .arrays = s.arrays > UINT32_MAX ? UINT32_MAX : (uint32_t)s.arrays};
     return PIM_OK;
 }
 
 enum pim_status pim_core_partition_make(const struct pim_core_network *network,
-                                        const struct pim_core_architecture *architecture, enum pim_core_mode mode,
-                                        const enum pim_unfolding *forced, struct pim_arena *arena,
-                                        struct pim_core_partition *partition, struct pim_error *error)
+                                        const struct pim_core_architecture *architecture,
+                                        enum pim_core_mode mode, const enum pim_unfolding *forced,
+                                        struct pim_arena *arena, struct pim_core_partition *partition,
+                                        struct pim_error *error)
 {
     *partition = (struct pim_core_partition){
         .layer = PIM_ARENA_ARRAY(arena, struct pim_core_partition_layer, network->count)};
@@ -225,10 +246,10 @@ enum pim_status pim_core_partition_make(const struct pim_core_network *network,
     uint64_t have = (uint64_t)architecture->cores * architecture->arrays;
     if (partition->arrays > have)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "network %s does not fit: one replica of each layer takes %" PRIu64 " arrays of %" PRIu32
-                        " x %" PRIu32 " weights, the %" PRIu32 " cores have %" PRIu64 ": %" PRIu64
-                        " arrays are missing",
-                        network->name, partition->arrays, architecture->array_rows, architecture->array_columns,
-                        architecture->cores, have, partition->arrays - have);
+                        "network %s does not fit: one replica of each layer takes %" PRIu64
+                        " arrays of %" PRIu32 " x %" PRIu32 " weights, the %" PRIu32 " cores have %" PRIu64
+                        ": %" PRIu64 " arrays are missing",
+                        network->name, partition->arrays, architecture->array_rows,
+                        architecture->array_columns, architecture->cores, have, partition->arrays - have);
     return PIM_OK;
 }

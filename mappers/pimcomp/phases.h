@@ -7,10 +7,10 @@
 #include "traces/writer.h"
 
 /*
- * Estimates every phase of a schedule and writes it to the trace of `writer` (NULL: to none). High throughput:
- * phase r is round r, in which the layer groups g work with 0 <= r - g < batch (batch 0: all of them); groups
- * that do not work are left out of the layout. Low latency: the one phase is the inference. *cycles and `parts`
- * receive the sums over all phases. PIM_NO_MEMORY.
+ * Estimates every phase of a schedule and writes it to the trace of `writer` (NULL: to none). High
+ * throughput: phase r is round r, in which the layer groups g work with 0 <= r - g < batch (batch 0: all of
+ * them); groups that do not work are left out of the layout. Low latency: the one phase is the inference.
+ * *cycles and `parts` receive the sums over all phases. PIM_NO_MEMORY.
  */
 enum pim_status pim_core_estimate_phases(const struct pim_core_mapping *mapping,
                                          const struct pim_core_schedule_report *report, uint32_t batch,

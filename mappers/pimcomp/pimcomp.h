@@ -2,7 +2,7 @@
  * The PIMCOMP front-end: a network onto cores with crossbar arrays, for high throughput or low latency
  * (docs/mappers/pimcomp.md; paper: PIMCOMP, sections III to VII).
  *
- *     graph --lower--> layers --partition--> array groups --layout--> replicas on cores --schedule--> programs
+ *     graph --lower--> layers --partition--> array groups --layout--> replicas --schedule--> programs
  *
  * Each stage takes plain data from the one before and adds its own; all of it lives in one arena.
  *

@@ -1,15 +1,16 @@
 /*
  * One evaluation of a layout: estimate.h.
  *
- * High throughput. All layers work side by side on samples of their own; a step of a job is one window for each
- * of its lanes, and a pass takes every job a step further. Jobs with more steps go on when others are done, so
- * a round is a row of stretches in which passes are alike. The matrix engine works core.window MVMs at a time
- * at most, because no more instructions are in flight. A core waits for the partial sums of others in every
- * pass: cores that exchange sums go in step, and a pass of theirs takes as long as that of the slowest.
+ * High throughput. All layers work side by side on samples of their own; a step of a job is one window for
+ * each of its lanes, and a pass takes every job a step further. Jobs with more steps go on when others are
+ * done, so a round is a row of stretches in which passes are alike. The matrix engine works core.window MVMs
+ * at a time at most, because no more instructions are in flight. A core waits for the partial sums of others
+ * in every pass: cores that exchange sums go in step, and a pass of theirs takes as long as that of the
+ * slowest.
  *
  * Low latency. A layer starts when its producers have made what its first window reads, and runs a window in
- * each replica in every round. Rounds of all cores go in step, by the pixels that they exchange. A round takes
- * as long as that of the core with the most work in layers that run at that time.
+ * each replica in every round. Rounds of all cores go in step, by the pixels that they exchange. A round
+ * takes as long as that of the core with the most work in layers that run at that time.
  */
 #include "mappers/pimcomp/estimate.h"
 
@@ -50,8 +51,8 @@ enum pim_status pim_core_weighing_make(const struct pim_core_costs *costs, struc
         .last = PIM_ARENA_ARRAY(arena, uint64_t, layers),
         .away = PIM_ARENA_ARRAY(arena, uint64_t, layers),
     };
-    if (w->mark && w->slowest && w->change && w->behind && w->place && w->work && w->order && w->window && w->replicas && w->homes && w->members && w->lanes && w->chip_bytes && w->first && w->last &&
-        w->away)
+    if (w->mark && w->slowest && w->change && w->behind && w->place && w->work && w->order && w->window &&
+        w->replicas && w->homes && w->members && w->lanes && w->chip_bytes && w->first && w->last && w->away)
         return PIM_OK;
     return pim_fail(error, PIM_NO_MEMORY, "no memory to weigh layouts of %zu layers", layers);
 }
@@ -82,7 +83,8 @@ static struct pim_core_engines window_of(const struct pim_core_cost *cost, const
     uint64_t adds = share->groups - share->lanes;
     return (struct pim_core_engines){
         .mvms = share->groups,
-        .others = adds + 2 * (uint64_t)share->sums_in + share->sums_out + share->homes * cost->finish_operations,
+        .others =
+            adds + 2 * (uint64_t)share->sums_in + share->sums_out + share->homes * cost->finish_operations,
         .port = divide_up(share->groups * cost->mvm_beats, cost->groups) + adds * cost->add_beats +
                 share->sums_in * (cost->add_beats + cost->sum_beats) + share->sums_out * cost->sum_beats +
                 share->homes * cost->finish_beats,
@@ -102,7 +104,8 @@ static uint64_t pass_cycles(const struct pim_core_architecture *a, const struct 
         return a->mvm_cycles + e->port + e->vector + transfer;
     uint64_t matrix = e->mvms <= a->window ? a->mvm_cycles : divide_up(e->mvms * a->mvm_cycles, a->window);
     /* What does not fit into the window beside the next MVMs keeps them back. */
-    uint64_t behind = e->others > a->window ? (e->vector + transfer) * (e->others - a->window) / e->others : 0;
+    uint64_t behind =
+        e->others > a->window ? (e->vector + transfer) * (e->others - a->window) / e->others : 0;
     return larger(matrix + behind, larger(e->port, larger(e->vector, transfer)));
 }
 
@@ -117,7 +120,8 @@ static uint64_t job_bytes(const struct pim_core_cost *cost, uint64_t windows)
 }
 
 /* Bytes that a share loads in a round: the windows of its homes once, and those of each guest. */
-static uint64_t load_bytes(const struct pim_core_cost *cost, const struct pim_core_share *share, uint64_t steps)
+static uint64_t load_bytes(const struct pim_core_cost *cost, const struct pim_core_share *share,
+                           uint64_t steps)
 {
     uint64_t guests = share->lanes - share->homes;
     uint64_t bytes = share->homes ? job_bytes(cost, share->homes * steps) : 0;
@@ -136,7 +140,8 @@ static uint32_t mark_steps(const struct pim_core_costs *costs, struct pim_core_w
     w->mark[0] = 0;
     for (uint32_t i = 0; i < costs->network->count; i++) {
         w->work[i] = 0;
-        if (!costs->layer[i].matrix || w->replicas[i] == 0) /* a part of a network: a round that is not full */
+        if (!costs->layer[i].matrix ||
+            w->replicas[i] == 0) /* a part of a network: a round that is not full */
             continue;
         uint64_t steps = divide_up(costs->layer[i].windows, w->replicas[i]);
         uint32_t at = marks;
@@ -227,8 +232,8 @@ static void weigh_round(const struct pim_core_costs *costs, struct pim_core_weig
 /* --- low latency --- */
 
 /* Cores that a pixel goes to for a reader, whose windows replicas take in turn. */
-static uint64_t destinations(const struct pim_core_weighing *w, const struct pim_core_cost *reader, uint32_t index,
-                             const struct pim_core_reach *reach)
+static uint64_t destinations(const struct pim_core_weighing *w, const struct pim_core_cost *reader,
+                             uint32_t index, const struct pim_core_reach *reach)
 {
     if (!reach->sent)
         return 0;
@@ -295,8 +300,8 @@ static void run_pipeline(const struct pim_core_costs *costs, struct pim_core_wei
     }
 }
 
-/* The first and last rounds of all matrix layers in order: mark[0] < mark[1] < ..; returns how many. place[2 i]
- * and place[2 i + 1] are those of layer i: it runs from mark[place[2 i]] to mark[place[2 i + 1]]. */
+/* The first and last rounds of all matrix layers in order: mark[0] < mark[1] < ..; returns how many. place[2
+ * i] and place[2 i + 1] are those of layer i: it runs from mark[place[2 i]] to mark[place[2 i + 1]]. */
 static uint32_t mark_rounds(const struct pim_core_costs *costs, struct pim_core_weighing *w)
 {
     uint32_t marks = 0;
@@ -350,7 +355,8 @@ static struct pim_core_engines round_of(const struct pim_core_costs *costs, cons
 
 enum { FRACTION = 256 }; /* of an MVM */
 
-/* Enters the shares of a core where they begin and end: in w->change MVMs, in w->behind cycles behind them. */
+/* Enters the shares of a core where they begin and end: in w->change MVMs, in w->behind cycles behind them.
+ * */
 static void enter_rounds(const struct pim_core_costs *costs, struct pim_core_weighing *w, uint32_t marks,
                          const struct pim_core_share *share, uint32_t shares)
 {
@@ -363,7 +369,8 @@ static void enter_rounds(const struct pim_core_costs *costs, struct pim_core_wei
         /* A layer that waits for its inputs now and then has less to do in a round. */
         uint64_t rounds = w->last[layer] + 1 - w->first[layer], work = w->work[layer];
         int64_t mvms = (int64_t)divide_up(window.mvms * FRACTION * work, rounds);
-        int64_t behind = (int64_t)divide_up((window.vector + larger(window.send, window.receive)) * work, rounds);
+        int64_t behind =
+            (int64_t)divide_up((window.vector + larger(window.send, window.receive)) * work, rounds);
         w->change[begin] += mvms;
         w->change[end] -= mvms;
         w->behind[begin] += behind;
@@ -397,13 +404,15 @@ static void weigh_pipeline(const struct pim_core_costs *costs, struct pim_core_w
             mvms += w->change[m];
             behind += w->behind[m];
             uint64_t together = a->in_order ? abreast : larger((uint64_t)mvms, abreast);
-            uint64_t parts = together * a->mvm_cycles + (uint64_t)behind * abreast; /* of a cycle: 1 / abreast */
+            uint64_t parts =
+                together * a->mvm_cycles + (uint64_t)behind * abreast; /* of a cycle: 1 / abreast */
             if (mvms > 0 && parts > w->slowest[m])
                 w->slowest[m] = parts;
         }
     }
     for (uint32_t m = 0; m + 1 < marks; m++)
-        w->result.cycles += (w->mark[m + 1] - w->mark[m]) * larger(costs->round_cycles, divide_up(w->slowest[m], abreast));
+        w->result.cycles +=
+            (w->mark[m + 1] - w->mark[m]) * larger(costs->round_cycles, divide_up(w->slowest[m], abreast));
 }
 
 void pim_core_weigh(const struct pim_core_costs *costs, struct pim_core_weighing *w,

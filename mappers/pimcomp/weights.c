@@ -1,9 +1,10 @@
 /*
  * Weights and biases of the functional check.
  *
- * A number depends on its place alone: on the layer, row and column, not on replica, unfolding or array. So an
- * array group that holds the wrong block of a matrix, or is fed the wrong elements, gives a wrong sum. Weights
- * are small, so that sums of a few thousand products seldom wrap and a maximum is not a matter of chance.
+ * A number depends on its place alone: on the layer, row and column, not on replica, unfolding or array. So
+ * an array group that holds the wrong block of a matrix, or is fed the wrong elements, gives a wrong sum.
+ * Weights are small, so that sums of a few thousand products seldom wrap and a maximum is not a matter of
+ * chance.
  */
 #include "mappers/pimcomp/pimcomp.h"
 

@@ -55,13 +55,9 @@ void pim_core_account(struct pim_core *core, uint64_t cycle)
     phase->share[PIM_SHARE_WAITING] += (cycle - shared) * period;
 }
 
-void pim_core_add(struct pim_core *core, struct pim_phase_result *phase, size_t offset, uint64_t amount)
+void pim_core_uncountable(struct pim_core *core)
 {
-    uint64_t *sums[] = {(uint64_t *)(void *)((char *)&core->result.actions + offset),
-                        (uint64_t *)(void *)((char *)&phase->actions + offset)};
-    for (unsigned i = 0; i < sizeof sums / sizeof sums[0]; i++)
-        if (__builtin_add_overflow(*sums[i], amount, sums[i]))
-            pim_core_fail(core, NULL, "its work cannot be counted in 64 bits");
+    pim_core_fail(core, NULL, "its work cannot be counted in 64 bits");
 }
 
 bool pim_core_begin_phase(struct pim_core *core, uint32_t phase, uint64_t cycle)

@@ -218,7 +218,17 @@ void pim_core_account(struct pim_core *core, uint64_t cycle);
 bool pim_core_begin_phase(struct pim_core *core, uint32_t phase, uint64_t cycle);
 bool pim_core_end_phase(struct pim_core *core, uint32_t phase, uint64_t cycle);
 void pim_core_leave_phase(struct pim_core *core, uint64_t cycle);
-void pim_core_add(struct pim_core *core, struct pim_phase_result *phase, size_t offset, uint64_t amount);
+void pim_core_uncountable(struct pim_core *core); /* fails the run */
+
+/* Adds to a count of struct pim_actions, of the core and of a phase. */
+static inline void pim_core_add(struct pim_core *core, struct pim_phase_result *phase, size_t offset,
+                                uint64_t amount)
+{
+    uint64_t *mine = (uint64_t *)(void *)((char *)&core->result.actions + offset);
+    uint64_t *sum = (uint64_t *)(void *)((char *)&phase->actions + offset);
+    if (__builtin_add_overflow(*mine, amount, mine) || __builtin_add_overflow(*sum, amount, sum))
+        pim_core_uncountable(core);
+}
 #define PIM_CORE_ADD(core, member, amount)                                                                   \
     pim_core_add(core, (core)->sums, offsetof(struct pim_actions, member), amount)
 

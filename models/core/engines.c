@@ -137,7 +137,8 @@ bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
     slot->depends = instruction->dependency[0] | instruction->dependency[1] | instruction->dependency[2];
     switch (instruction->opcode) {
     case PIM_OP_MVM:
-        if (instruction->u.mvm.windows > LONGEST / core->cores->cost.mvm_cycles) {
+        if (instruction->u.mvm.windows > 1 &&
+            instruction->u.mvm.windows > LONGEST / core->cores->cost.mvm_cycles) {
             pim_core_fail(core, slot, "its windows last longer than times can be counted");
             return false;
         }

@@ -10,11 +10,15 @@ network that an accelerator cannot hold is listed with its refusal.
 High throughput: one saturated round is simulated, in which every group of layers works on a sample of its
 own; a batch of 128 takes 128 + groups - 1 rounds (the experiment "batch" simulates them all). SongC has no
 pipeline: its samples follow each other.
+
+Searches of Figs. 10 to 13 are of the preset asked for, those of ablations and sensitivities of the fast one,
+which both sides of a comparison share.
 """
 
 import argparse
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -56,6 +60,7 @@ class Case(NamedTuple):
     mode: str
     more: tuple = ()       # further options of `map pimcomp`
     sets: tuple = None     # of the network, in place of SETS
+    preset: str = None     # budget of the search, in place of the study's
 
     @property
     def label(self):
@@ -72,6 +77,11 @@ def baseline(network, architecture, mode, name):
                 () if name == "pimcomp" else ("--baseline", name))
 
 
+def shorter(case):
+    """The case with a short search, if it has one."""
+    return case if "--baseline" in case.more else case._replace(preset="fast")
+
+
 class Study:
     """What is common to all experiments: the search's budget, programs run before, refusals, faults."""
 
@@ -85,15 +95,15 @@ class Study:
         self.refusals[name] = (done.stderr.strip().splitlines() or ["no message"])[-1]
         return None
 
-    def plan(self, case, *more, preset=None, threads=1):
+    def plan(self, case, *more, threads=1):
         """The plan as `map pimcomp --format json` has it; None when it is refused."""
         sets = SETS.get(case.network, []) if case.sets is None else case.sets
         text = self.run(case.name, "map", "pimcomp", "-q",
                         "--network", f"configs/networks/{case.network}.cfg",
                         *[word for value in sets for word in ("--set", value)],
                         "--hardware", f"configs/hardware/pimcomp-arch-{case.architecture}.cfg",
-                        "--mode", case.mode, "--preset", preset or self.preset, "--threads", str(threads),
-                        "--format", "json", *case.more, *more)
+                        "--mode", case.mode, "--preset", case.preset or self.preset,
+                        "--threads", str(threads), "--format", "json", *case.more, *more)
         return json.loads(text) if text else None
 
     def simulate(self, case):
@@ -128,6 +138,21 @@ def bound(plan, result):
     """Cycles that no schedule of this layout can beat: an array group works one MVM at a time."""
     return max(-(-layer["mvms"] // (layer["groups"] * layer["replicas"])) * result["cores"]["mvm_cycles"]
                for layer in plan["layers"] if layer["kind"] == "matrix")
+
+
+def limit(plan, result):
+    """Cycles of a round that no layout can beat: the fewest windows of a replica with which all replicas fit
+    into the arrays, were cores, memory and transfers no limit."""
+    layers = [(layer["mvms"] // layer["groups"], layer["arrays"]) for layer in plan["layers"]
+              if layer["kind"] == "matrix"]
+    low, high = 1, max(windows for windows, _ in layers)
+    while low < high:
+        middle = (low + high) // 2
+        if sum(-(-windows // middle) * arrays for windows, arrays in layers) <= plan["arrays"]:
+            high = middle
+        else:
+            low = middle + 1
+    return low * result["cores"]["mvm_cycles"]
 
 
 def check_run(plan, result):
@@ -200,6 +225,15 @@ def busy(done, engine):
     return 100.0 * sum(u["busy_cycles"][engine] for u in units) / (len(units) * cycles)
 
 
+def port(done):
+    """Share of the run that the bytes of the global memories need of their ports, mean of chips, per cent."""
+    text = done[1]["inputs"]["configuration"]
+    chips = [int(v) for v in re.search(r"chips = \{\s*width = (\d+);\s*height = (\d+);", text).groups()]
+    width = int(re.search(r"global_memory = \{[^}]*bytes_per_cycle = (\d+);", text).group(1))
+    moved = done[1]["cores"]["global_memory_bits"] / 8
+    return 100.0 * moved / (width * chips[0] * chips[1] * done[1]["cycles"])
+
+
 def high_throughput(study, report, pairs):
     """Figs. 10 and 11."""
     kinds = ["pimcomp", "polyhedral", "songc"]
@@ -212,21 +246,24 @@ def high_throughput(study, report, pairs):
         label = cases[a, n, "pimcomp"].label
         rows.append([label, *[ratio(1e9, sample[0]) for sample in (ours, poly, songc)],
                      ratio(songc[0], ours[0]), ratio(poly[0], ours[0]), ratio(songc[0], poly[0]),
-                     used(done["pimcomp"]), used(done["polyhedral"])])
+                     used(done["pimcomp"]), used(done["polyhedral"]),
+                     ratio(done["songc"][1]["cycles"], limit(*done["pimcomp"]))
+                     if done["songc"] and done["pimcomp"] else None])
         dynamic = [e[1] - e[2] if e[1] else None for e in (ours, poly, songc)]
         energy.append([label, *[e[1] / 1e6 if e[1] else None for e in (ours, poly, songc)],
                        *[d / 1e6 if d else None for d in dynamic], ratio(songc[1], ours[1]),
                        ratio(poly[1], ours[1])])
     table = with_means(rows, 4, [PAPER["ht_over"]["songc"], PAPER["ht_over"]["polyhedral"],
-                                 PAPER["ht_polyhedral_over_songc"], None, None])
+                                 PAPER["ht_polyhedral_over_songc"], None, None, None])
     means = table[len(rows)]
     more = "-"
     if means[7] and means[8]:
         more = f"{means[7] - means[8]:.1f} points and {100 * means[7] / means[8] - 100:.1f} %"
-    report.table("throughput", f"Fig. 10: samples per second, high throughput, a batch of {BATCH}, and arrays used",
+    report.table("throughput", "Fig. 10: samples per second, high throughput, and arrays used",
                  ["accelerator, network", "ours", "Polyhedral", "SongC", "ours / SongC", "ours / Polyhedral",
-                  "Polyhedral / SongC", "arrays %", "Polyhedral %"], table,
-                 [f"Arrays used: {more} above Polyhedral; paper: {PAPER['utilization_over_polyhedral']} %, "
+                  "Polyhedral / SongC", "arrays %", "Polyhedral %", "limit / SongC"], table,
+                 ["limit: replicas that fill all arrays, nothing but MVMs takes time.",
+                  f"Arrays used: {more} above Polyhedral; paper: {PAPER['utilization_over_polyhedral']} %, "
                   "of which kind it does not say.", AVERAGES, *study.notes(cases.values())])
     labels = [r[0] for r in rows]
     report.bars("Fig. 10: throughput over SongC", labels,
@@ -291,7 +328,7 @@ def low_latency(study, report, pairs):
 def saving(study, report, pairs, name, title, mode, ways, measure):
     """Figs. 14 to 17: ways (name, options, whether it is run), and how much less the first takes. `measure`
     reads it from the plan and the result, which is None of a way that is not run."""
-    cases = {(a, n, w): Case(n, a, mode, more) for a, n in pairs for w, (_, more, _) in enumerate(ways)}
+    cases = {(a, n, w): shorter(Case(n, a, mode, way[1])) for a, n in pairs for w, way in enumerate(ways)}
     study.all(c for (_, _, w), c in cases.items() if ways[w][2])
     rows = []
     for a, n in pairs:
@@ -307,7 +344,8 @@ def saving(study, report, pairs, name, title, mode, ways, measure):
     report.table(name, title,
                  ["accelerator, network", *[w[0] for w in ways], *[f"less than {w[0]}, %" for w in ways[1:]]],
                  rows + [["average", *[None] * len(ways), *means]],
-                 ["The paper prints a picture alone.", *study.notes(cases.values())])
+                 ["The paper prints a picture alone.",
+                  *study.notes(cases.values())])
     report.bars(title, [r[0] for r in rows],
                 [(w[0], [ratio(r[1 + i], r[start - 1]) for r in rows]) for i, w in enumerate(ways)],
                 f"of {ways[-1][0]}")
@@ -374,7 +412,7 @@ def sizes(study, report):
     for network, image, channels in (("vgg8", 28, 1), ("vgg8", 32, 3), ("resnet18", 28, 1),
                                      ("resnet18", 32, 3), ("resnet18", 224, 3)):
         sets = (f"network.image={image}", f"network.input_channels={channels}", "network.classes=10")
-        own = {kind: baseline(network, "a", *kind)._replace(sets=sets) for kind in KINDS}
+        own = {kind: shorter(baseline(network, "a", *kind)._replace(sets=sets)) for kind in KINDS}
         cases += own.values()
         rows.append([f"{network}, {image} x {image} x {channels}", *ratios(study, own)])
     report.table("sizes", "Size of the image, Arch-A: ratios of Figs. 10 and 12", ["network, image", *RATIOS],
@@ -386,10 +424,11 @@ def choices(study, report, networks):
     rows, cases = [], []
     for name, more in (("as configured", ()), ("core.window=16", ("core.window=16",)),
                        ("asynchronous", ("core.communication=asynchronous",)),
-                       ("in order", ("core.issue=in_order",))):
+                       ("in order", ("core.issue=in_order",)),
+                       ("global memory 4x", ("global_memory.bytes_per_cycle=256",))):
         more = tuple(word for value in more for word in ("--set", value))
         own = [{kind: baseline(n, "a", *kind) for kind in KINDS} for n in networks]
-        own = [{kind: c._replace(more=c.more + more) for kind, c in one.items()} for one in own]
+        own = [{kind: shorter(c._replace(more=c.more + more)) for kind, c in one.items()} for one in own]
         cases += [c for one in own for c in one.values()]
         found = [ratios(study, one) for one in own]
         speed = [ratio(1e9, per_sample(study.done[one["ht", "pimcomp"]])[0]) for one in own]
@@ -400,10 +439,10 @@ def choices(study, report, networks):
 
 def compile_times(study, report, networks, preset):
     """Table VI."""
-    rows, cases = [], [Case(n, "a", mode) for n in networks for mode in ("ht", "ll")]
+    rows, cases = [], [Case(n, "a", mode, preset=preset) for n in networks for mode in ("ht", "ll")]
     for case in cases:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        plan = study.plan(case, preset=preset, threads=2)
+        plan = study.plan(case, threads=2)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         paper = PAPER["compile"][case.network, case.mode]
         own = plan["compile_seconds"] if plan else {}
@@ -431,16 +470,16 @@ def breakdown(study, report, pairs):
         plan, result = done
         name, energy = f"{case.label} {mode} {kind}", result["energy_pj"]
         rows.append([name, result["cycles"], 100 * bound(plan, result) / result["cycles"],
-                     *[busy(done, engine) for engine in ("pe", "acu", "dram", "noc")],
+                     port(done), *[busy(done, engine) for engine in ("pe", "acu", "dram", "noc")],
                      100 * (plan["estimate_cycles"] / result["cycles"] - 1), plan["layer_groups"],
                      plan["instructions"], result["simulator"]["cpu_seconds"]])
         energies.append([name, energy["total"] / 1e6,
                          *[100 * (energy[p] or 0) / energy["total"] for p in parts]])
     report.table("breakdown", "Where the time goes: engines at work, mean of all cores",
-                 ["program", "cycles", "bound %", "crossbars %", "vector %", "load/store %", "network %",
-                  "estimate %", "groups", "instructions", "CPU s"], rows,
-                 ["bound: what the MVMs of the busiest array group take, of the cycles; estimate: its "
-                  "deviation from the cycles; CPU: of the simulator."])
+                 ["program", "cycles", "bound %", "port %", "crossbars %", "vector %", "load/store %",
+                  "network %", "estimate %", "groups", "instructions", "CPU s"], rows,
+                 ["bound: what the MVMs of the busiest array group take, of the cycles; port: what the bytes "
+                  "of the global memory take; estimate: its deviation from the cycles."])
     report.table("energy", "Where the energy goes, per cent", ["program", "uJ", *parts], energies,
                  ["Of one saturated round, or of one sample."])
 
@@ -479,12 +518,14 @@ def main():
                                      description="Section VIII of the PIMCOMP paper.")
     parser.add_argument("--quick", action="store_true",
                         help="Arch-A, vgg8 and resnet18, the search's fast preset")
+    parser.add_argument("--preset", choices=["default", "fast", "paper"], default="default",
+                        help="budget of the searches of Figs. 10 to 13")
     parser.add_argument("-o", metavar="FOLDER", default="build/reproduction/pimcomp")
     options = parser.parse_args()
     report = Report("PIMCOMP, section VIII: ours beside the paper's", options.o)
     networks = NETWORKS[:2] if options.quick else NETWORKS
     pairs = [(a, n) for a in (ARCHITECTURES[:1] if options.quick else ARCHITECTURES) for n in networks]
-    study = Study("fast" if options.quick else "default")
+    study = Study("fast" if options.quick else options.preset)
     high_throughput(study, report, pairs)
     low_latency(study, report, pairs)
     leakage(study, report, pairs)
@@ -499,8 +540,8 @@ def main():
     report.table("checks", "What was checked of every run", ["programs", "number"],
                  [["checked and simulated", runs], ["refused", len(study.refusals)],
                   ["faults", len(study.faults)]],
-                 ["Each passed `trace check`; cycles are not below the bound, energies add up, MVMs are those "
-                  "of the plan, no engine is busy for longer than the run.", *study.faults,
+                 ["Each passed `trace check`; cycles are not below the bound, energies add up, MVMs are "
+                  "those of the plan, no engine is busy for longer than the run.", *study.faults,
                   *[f"refused: {name}: {why}" for name, why in sorted(study.refusals.items())]])
     report.write()
     return 1 if study.faults else 0

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAMS = 60, TURNS = 8, GROUPS = 3, MEMORY = 512 };
+enum { PROGRAMS = 60, TURNS = 5, GROUPS = 3, MEMORY = 512 };
 
 static const uint64_t seed = UINT64_C(0x636f7265);
 
@@ -150,11 +150,37 @@ static void run_reference(struct run *run, const struct reference *reference)
     ck_assert_msg(run->status == PIM_OK, "%s", run->error.text);
 }
 
+/* The time that a class of engines works, up to cycle `end`, is that in which one of its instructions does.
+ */
+static void check_busy(const struct run *run, const struct reference *reference, uint64_t end)
+{
+    static const enum pim_engine engines[] = {PIM_ENGINE_MATRIX, PIM_ENGINE_VECTOR, PIM_ENGINE_MEMORY};
+    for (uint32_t core = 0; core < reference->cores; core++)
+        for (unsigned class = 0; class < 3; class ++) {
+            uint64_t busy = 0, reached = 0; /* starts of an engine ascend */
+            for (uint32_t i = 0; i < reference->length[core]; i++) {
+                const struct pim_instruction *instruction = &reference->program[core][i];
+                uint64_t from = reference->start[core][i], to = reference->end[core][i];
+                if (instruction->opcode == PIM_OP_JOIN ||
+                    pim_opcode_engine(instruction->opcode) != engines[class])
+                    continue;
+                from = from > reached ? from : reached;
+                to = to < end ? to : end;
+                if (from >= to)
+                    continue;
+                busy += to - from;
+                reached = to;
+            }
+            ck_assert_uint_eq(run->result.units[core].busy[class], busy);
+        }
+}
+
 START_TEST(against_the_reference)
 {
     struct pim_random random;
     pim_random_initialize(&random, seed + (uint64_t)_i);
-    printf("program %d of %d, seed 0x%llx\n", _i, (int)PROGRAMS, (unsigned long long)seed + (unsigned long long)_i);
+    printf("program %d of %d, seed 0x%llx\n", _i, (int)PROGRAMS,
+           (unsigned long long)seed + (unsigned long long)_i);
     for (unsigned turn = 0; turn < TURNS; turn++) {
         static struct reference reference;
         static struct run run;
@@ -175,6 +201,14 @@ START_TEST(against_the_reference)
                     (unsigned long long)reference.start[core][i], (unsigned long long)reference.end[core][i]);
             }
         check_invariants(&run);
+        check_busy(&run, &reference, run.result.cycles);
+        uint64_t end = run.result.cycles;
+        clean(&run);
+        /* stopped somewhere */
+        run.until = 1 + pim_random_below(&random, end);
+        run_reference(&run, &reference);
+        check_invariants(&run);
+        check_busy(&run, &reference, run.until < end ? run.until : end);
         clean(&run);
     }
 }

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-struct pim_core_architecture core_architecture(uint32_t width, uint32_t height, uint32_t arrays, uint32_t rows,
-                                               uint32_t columns)
+struct pim_core_architecture core_architecture(uint32_t width, uint32_t height, uint32_t arrays,
+                                               uint32_t rows, uint32_t columns)
 {
     return (struct pim_core_architecture){
         .width = width,
@@ -63,8 +63,8 @@ void core_case_network(struct core_case *c, const char *name, const char *overri
     pimsim_source_path(path, sizeof path, relative);
     ck_assert_msg(pim_network_read(path, &override, override ? 1 : 0, &c->source, &error) == PIM_OK, "%s",
                   error.text);
-    ck_assert_msg(pim_core_network_lower(&c->source->graph, name, &c->arena, &c->network, &error) == PIM_OK, "%s",
-                  error.text);
+    ck_assert_msg(pim_core_network_lower(&c->source->graph, name, &c->arena, &c->network, &error) == PIM_OK,
+                  "%s", error.text);
 }
 
 uint32_t core_case_layer(struct core_case *c, const char *name, enum pim_operator operation,
@@ -126,14 +126,14 @@ void core_case_map(struct core_case *c, enum pim_core_mode mode, enum pim_unfold
     for (uint32_t i = 0; i < c->network.count; i++)
         forced[i] = unfolding;
     ck_assert_msg(pim_core_partition_make(&c->network, &c->architecture, mode,
-                                          unfolding == PIM_UNFOLDINGS ? NULL : forced, &c->arena, &c->partition,
-                                          &error) == PIM_OK,
+                                          unfolding == PIM_UNFOLDINGS ? NULL : forced, &c->arena,
+                                          &c->partition, &error) == PIM_OK,
                   "%s", error.text);
     c->mapping = (struct pim_core_mapping){&c->architecture, &c->network, &c->partition, &c->layout, mode};
     if (!lay)
         return;
-    ck_assert_msg(lay(&c->architecture, &c->network, &c->partition, &c->arena, &c->layout, &error) == PIM_OK, "%s",
-                  error.text);
+    ck_assert_msg(lay(&c->architecture, &c->network, &c->partition, &c->arena, &c->layout, &error) == PIM_OK,
+                  "%s", error.text);
     ck_assert_msg(pim_core_layout_check(&c->mapping, &error) == PIM_OK, "%s", error.text);
 }
 

@@ -20,8 +20,8 @@ struct core_case {
 };
 
 /* Cores of `arrays` arrays of `rows` x `columns` weights on one mesh; the rest as a small ISAAC. */
-struct pim_core_architecture core_architecture(uint32_t width, uint32_t height, uint32_t arrays, uint32_t rows,
-                                               uint32_t columns);
+struct pim_core_architecture core_architecture(uint32_t width, uint32_t height, uint32_t arrays,
+                                               uint32_t rows, uint32_t columns);
 
 /* An empty case with 4 x 4 cores of 8 arrays of 32 x 32. */
 void core_case_begin(struct core_case *c);
@@ -36,15 +36,16 @@ uint32_t core_case_layer(struct core_case *c, const char *name, enum pim_operato
 uint32_t core_case_image(struct core_case *c, uint32_t channels, uint32_t height, uint32_t width);
 uint32_t core_case_convolution(struct core_case *c, const char *name, uint32_t input, uint32_t outputs,
                                uint32_t kernel, uint32_t stride, uint32_t pad);
-uint32_t core_case_activation(struct core_case *c, const char *name, uint32_t input, enum pim_activation kind);
+uint32_t core_case_activation(struct core_case *c, const char *name, uint32_t input,
+                              enum pim_activation kind);
 
 /* Lowers c->graph, which must succeed. */
 void core_case_lower(struct core_case *c);
 
 /* Partitions, all layers by `unfolding` (PIM_UNFOLDINGS: greedy), and lays out by `lay` (NULL: not). */
-typedef enum pim_status core_case_layouter(const struct pim_core_architecture *, const struct pim_core_network *,
-                                           const struct pim_core_partition *, struct pim_arena *,
-                                           struct pim_core_layout *, struct pim_error *);
+typedef enum pim_status core_case_layouter(const struct pim_core_architecture *,
+                                           const struct pim_core_network *, const struct pim_core_partition *,
+                                           struct pim_arena *, struct pim_core_layout *, struct pim_error *);
 void core_case_map(struct core_case *c, enum pim_core_mode mode, enum pim_unfolding unfolding,
                    core_case_layouter *lay);
 

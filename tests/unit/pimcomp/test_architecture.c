@@ -63,12 +63,23 @@ START_TEST(crossbars_are_those_of_the_model)
     static const struct {
         const char *key;
         uint32_t least, most;
-    } keys[] = {{"count_x", 8, 20},         {"count_y", 4, 20},          {"rows", 16, 300},
-                {"columns", 64, 300},       {"cell_bits", 1, 5},         {"weight_bits", 4, 16},
-                {"input_bits", 1, 20},      {"dac_bits", 1, 4},          {"dac_count", 1, 300},
-                {"dac_cycles", 0, 3},       {"read_ns", 1, 120},         {"sample_hold_cycles", 0, 3},
-                {"adc_count", 1, 40},       {"adc_cycles", 0, 20},       {"shift_add_cycles", 0, 3},
-                {"input_buffer_cycles", 0, 3}, {"output_buffer_cycles", 0, 3}};
+    } keys[] = {{"count_x", 8, 20},
+                {"count_y", 4, 20},
+                {"rows", 16, 300},
+                {"columns", 64, 300},
+                {"cell_bits", 1, 5},
+                {"weight_bits", 4, 16},
+                {"input_bits", 1, 20},
+                {"dac_bits", 1, 4},
+                {"dac_count", 1, 300},
+                {"dac_cycles", 0, 3},
+                {"read_ns", 1, 120},
+                {"sample_hold_cycles", 0, 3},
+                {"adc_count", 1, 40},
+                {"adc_cycles", 0, 20},
+                {"shift_add_cycles", 0, 3},
+                {"input_buffer_cycles", 0, 3},
+                {"output_buffer_cycles", 0, 3}};
     struct pim_configuration *configuration = read_configuration("pimcomp-arch-a");
     struct pim_random random;
     struct pim_error error;
@@ -100,7 +111,8 @@ START_TEST(crossbars_are_those_of_the_model)
 }
 END_TEST
 
-/* By hand: 16 input bits one at a time, 128 columns of one ADC; reference: 1305 cycles of pimsim-nn's default. */
+/* By hand: 16 input bits one at a time, 128 columns of one ADC; reference: 1305 cycles of pimsim-nn's
+ * default. */
 START_TEST(cycles_of_the_released_simulator)
 {
     struct pim_estimate_crossbar crossbar = {.rows = 128,

@@ -182,6 +182,8 @@ static bool map_network(struct mapped *m, const struct net *net, const struct se
 
 enum outcome { RIGHT, TOO_LARGE, WRONG };
 
+static const uint32_t windows[] = {4, 12, PIM_CORE_EXECUTION_WINDOW}; /* by seed */
+
 /* Schedules, executes and compares; the trace lies at `path` meanwhile. */
 static enum pim_status prove(struct mapped *m, const struct net *net, const struct setup *s, const char *path)
 {
@@ -199,7 +201,9 @@ static enum pim_status prove(struct mapped *m, const struct net *net, const stru
                                                       .reuse = s->reuse,
                                                       .transmit_threshold = s->threshold};
     const struct pim_core_check_options check = {
-        .samples = s->mode == PIM_CORE_HIGH_THROUGHPUT ? s->batch : 1, .seed = s->seed};
+        .samples = s->mode == PIM_CORE_HIGH_THROUGHPUT ? s->batch : 1,
+        .seed = s->seed,
+        .window = s->in_order ? 1 : windows[s->seed % (sizeof windows / sizeof windows[0])]};
     if (pim_trace_writer_create(path, &description, &writer, &m->error) != PIM_OK)
         return m->error.status;
     if (pim_core_schedule(&m->mapping, writer, &options, &m->arena, &map, &m->error) != PIM_OK) {
@@ -412,7 +416,7 @@ START_TEST(unfoldings)
 }
 END_TEST
 
-/* The layout of Polyhedral: a core holds groups of one replica of one layer, while there are cores for that. */
+/* The layout of Polyhedral: a core holds groups of one replica, while there are cores for that. */
 START_TEST(whole_cores)
 {
     for (uint32_t cores = 4; cores <= 12; cores += 4) {

@@ -12,7 +12,7 @@ START_TEST(convolution_takes_activation)
     x = core_case_convolution(&c, "conv", x, 8, 3, 2, 1);
     x = core_case_activation(&c, "relu", x, PIM_ACTIVATION_RELU);
     x = core_case_activation(&c, "tanh", x, PIM_ACTIVATION_TANH);
-    x = core_case_activation(&c, "clip", x, PIM_ACTIVATION_CLIP);
+    (void)core_case_activation(&c, "clip", x, PIM_ACTIVATION_CLIP);
     core_case_lower(&c);
     ck_assert_uint_eq(c.network.count, 3);
     const struct pim_core_layer *conv = &c.network.layer[1];
@@ -65,7 +65,8 @@ START_TEST(concatenation_and_slices_become_parts)
     struct core_case c;
     core_case_begin(&c);
     uint32_t x = core_case_image(&c, 3, 8, 8);
-    uint32_t pair[2] = {core_case_convolution(&c, "a", x, 5, 1, 1, 0), core_case_convolution(&c, "b", x, 7, 3, 1, 1)};
+    uint32_t pair[2] = {core_case_convolution(&c, "a", x, 5, 1, 1, 0),
+                        core_case_convolution(&c, "b", x, 7, 3, 1, 1)};
     const union pim_attributes concat = {.concat = {.axis = 1}};
     const union pim_attributes slice = {.slice = {.axis = 1, .begin = 3, .count = 6}};
     x = core_case_layer(&c, "concat", PIM_OPERATOR_CONCAT, &concat, 2, pair);
@@ -118,9 +119,9 @@ START_TEST(batch_normalisation_folds)
     struct core_case c;
     core_case_begin(&c);
     const union pim_attributes norm = {.normalization = {.kind = PIM_NORMALIZATION_BATCH, .affine = true}};
-    union pim_attributes plain = {.convolution = {.sliding = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}},
-                                                  .outputs = 4,
-                                                  .groups = 2}};
+    union pim_attributes plain = {
+        .convolution = {
+            .sliding = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}}, .outputs = 4, .groups = 2}};
     uint32_t x = core_case_image(&c, 4, 3, 3);
     x = core_case_layer(&c, "grouped", PIM_OPERATOR_CONVOLUTION, &plain, 1, &x);
     x = core_case_layer(&c, "norm", PIM_OPERATOR_NORMALIZATION, &norm, 1, &x);
@@ -142,7 +143,8 @@ END_TEST
 static void expect_refusal(struct core_case *c, const char *name, const char *reason)
 {
     struct pim_error error;
-    ck_assert_int_eq(pim_core_network_lower(&c->graph, "case", &c->arena, &c->network, &error), PIM_BAD_INPUT);
+    ck_assert_int_eq(pim_core_network_lower(&c->graph, "case", &c->arena, &c->network, &error),
+                     PIM_BAD_INPUT);
     ck_assert_msg(strstr(error.text, name) && strstr(error.text, reason), "%s", error.text);
     core_case_end(c);
 }
@@ -191,8 +193,8 @@ END_TEST
  * MACs of the graph (none of them has groups here). */
 START_TEST(all_descriptors_lower)
 {
-    static const char *const names[] = {"vgg8",      "vgg16",      "resnet18", "resnet34",  "resnet50",
-                                        "resnet152", "googlenet", "squeezenet", "alexnet", "darknet53"};
+    static const char *const names[] = {"vgg8",      "vgg16",     "resnet18",   "resnet34", "resnet50",
+                                        "resnet152", "googlenet", "squeezenet", "alexnet",  "darknet53"};
     struct core_case c;
     core_case_begin(&c);
     core_case_network(&c, names[_i], NULL);

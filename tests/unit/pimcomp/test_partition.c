@@ -110,7 +110,8 @@ START_TEST(greedy_choice)
         (void)core_case_convolution(&c, "conv", core_case_image(&c, i == 2 ? 3 : 16, 8, 8), 32, 3, 1, 1);
         core_case_lower(&c);
         core_case_map(&c, i == 1 ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDINGS, NULL);
-        ck_assert_int_eq(c.partition.layer[1].unfolding, i == 0 ? PIM_UNFOLDING_IK_O_K : PIM_UNFOLDING_IKK_O_1);
+        ck_assert_int_eq(c.partition.layer[1].unfolding,
+                         i == 0 ? PIM_UNFOLDING_IK_O_K : PIM_UNFOLDING_IKK_O_1);
         core_case_end(&c);
     }
 }
@@ -124,19 +125,22 @@ START_TEST(too_large_says_how_many_arrays_are_missing)
     c.architecture = core_architecture(2, 2, 2, 16, 32);
     (void)core_case_convolution(&c, "conv", core_case_image(&c, 16, 8, 8), 40, 3, 1, 1);
     core_case_lower(&c);
-    ck_assert_int_eq(pim_core_partition_make(&c.network, &c.architecture, PIM_CORE_LOW_LATENCY, NULL, &c.arena,
-                                             &c.partition, &error),
+    ck_assert_int_eq(pim_core_partition_make(&c.network, &c.architecture, PIM_CORE_LOW_LATENCY, NULL,
+                                             &c.arena, &c.partition, &error),
                      PIM_BAD_INPUT);
-    ck_assert_msg(strstr(error.text, "18 arrays") && strstr(error.text, "10 arrays are missing"), "%s", error.text);
+    ck_assert_msg(strstr(error.text, "18 arrays") && strstr(error.text, "10 arrays are missing"), "%s",
+                  error.text);
     core_case_end(&c);
 }
 END_TEST
 
 /*
  * Networks of tests/data/pimcomp/closed_form_mvm.csv, and the MVMs that our graph has more:
- *  - alexnet: ours pads conv1 as torchvision's, so that the maps are 55, 27 and 13 pixels wide, theirs 54, 26 and
+ *  - alexnet: ours pads conv1 as torchvision's, so that the maps are 55, 27 and 13 pixels wide, theirs 54,
+ *  26 and
  *    12: 3 row blocks of conv1, 19 of conv2, 18 + 27 + 27 of conv3 to conv5;
- *  - resnet50: ours has the stride of a stage in its 3x3 convolution, theirs in the 1x1 before it, which so runs
+ *  - resnet50: ours has the stride of a stage in its 3x3 convolution, theirs in the 1x1 before it, which so
+ *  runs
  *    over a quarter of the pixels: 2, 4 and 8 row blocks in the stages of 28, 14 and 7 pixels.
  */
 static const struct {
@@ -166,8 +170,8 @@ static struct totals read_totals(const char *name)
     ck_assert_ptr_nonnull(file);
     while (fgets(line, sizeof line, file))
         if (strncmp(line, name, length) == 0 && line[length] == ',') {
-            ck_assert_int_eq(sscanf(line + length, ",128,%" SCNu64 ",%" SCNu64 ",%" SCNu64 ",%" SCNu64, &t.weights,
-                                    &t.groups, &t.arrays, &t.mvms),
+            ck_assert_int_eq(sscanf(line + length, ",128,%" SCNu64 ",%" SCNu64 ",%" SCNu64 ",%" SCNu64,
+                                    &t.weights, &t.groups, &t.arrays, &t.mvms),
                              4);
             (void)fclose(file);
             return t;

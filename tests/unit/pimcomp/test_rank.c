@@ -47,7 +47,8 @@ static void begin(struct ranking *r, enum pim_core_mode mode)
     core_case_network(&r->c, "resnet18", "network.image=32");
     core_case_map(&r->c, mode, PIM_UNFOLDINGS, NULL);
     struct pim_arena *arena = &r->c.arena;
-    check(pim_gene_space_make(&r->c.architecture, &r->c.network, &r->c.partition, mode, 32, arena, &r->space, &error),
+    check(pim_gene_space_make(&r->c.architecture, &r->c.network, &r->c.partition, mode, 32, arena, &r->space,
+                              &error),
           &error);
     check(pim_gene_workshop_make(&r->space, arena, &r->workshop, &error), &error);
     check(pim_chromosome_make(&r->space, arena, &r->x, &error), &error);
@@ -66,7 +67,8 @@ static void make_layout(struct ranking *r, struct pim_random *random, bool climb
         pim_chromosome_copy(&r->space, &r->y, &r->x);
         (void)pim_chromosome_mutate(&r->space, &r->workshop, &r->y, random);
         pim_chromosome_weigh(&r->space, &r->workshop, &r->y);
-        if (!climb || r->y.cycles < r->x.cycles || (r->y.cycles == r->x.cycles && r->y.spread < r->x.spread)) {
+        if (!climb || r->y.cycles < r->x.cycles ||
+            (r->y.cycles == r->x.cycles && r->y.spread < r->x.spread)) {
             struct pim_chromosome other = r->x;
             r->x = r->y;
             r->y = other;
@@ -122,7 +124,8 @@ static double correlate(const uint64_t *a, const uint64_t *b, unsigned count)
 {
     double sums[5] = {0};
     for (unsigned i = 0; i < count; i++) {
-        double x = (double)(rank_of(a, count, i) - (int64_t)count), y = (double)(rank_of(b, count, i) - (int64_t)count);
+        double x = (double)(rank_of(a, count, i) - (int64_t)count),
+               y = (double)(rank_of(b, count, i) - (int64_t)count);
         sums[0] += x;
         sums[1] += y;
         sums[2] += x * x;

@@ -12,7 +12,8 @@ static void small_case(struct core_case *c)
     core_case_begin(c);
     c->architecture = core_architecture(4, 3, 12, 32, 32);
     uint32_t x = core_case_image(c, 8, 16, 16);
-    x = core_case_activation(c, "relu1", core_case_convolution(c, "conv1", x, 32, 3, 1, 1), PIM_ACTIVATION_RELU);
+    x = core_case_activation(c, "relu1", core_case_convolution(c, "conv1", x, 32, 3, 1, 1),
+                             PIM_ACTIVATION_RELU);
     uint32_t left = core_case_convolution(c, "left", x, 32, 1, 1, 0);
     uint32_t right = core_case_convolution(c, "right", x, 32, 3, 1, 1);
     const uint32_t pair[2] = {left, right};
@@ -70,7 +71,8 @@ START_TEST(high_throughput_rewards_clusters)
 }
 END_TEST
 
-/* By hand: 1024 steps of one window where compute is all that counts, half as many with twice the replicas. */
+/* By hand: 1024 steps of one window where compute is all that counts, half as many with twice the replicas.
+ * */
 START_TEST(high_throughput_follows_the_steps)
 {
     struct core_case c;
@@ -108,7 +110,8 @@ START_TEST(low_latency_follows_rounds_and_replicas)
 }
 END_TEST
 
-/* Random mutations stay legal, the layout of a chromosome is valid, and it weighs what the chromosome weighs. */
+/* Random mutations stay legal, the layout of a chromosome is valid, and it weighs what the chromosome
+ * weighs. */
 START_TEST(mutations_are_legal)
 {
     struct core_case c;
@@ -120,8 +123,9 @@ START_TEST(mutations_are_legal)
     enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
     small_case(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
-    ck_assert_int_eq(pim_gene_space_make(&c.architecture, &c.network, &c.partition, mode, 4, &c.arena, &space, &error),
-                     PIM_OK);
+    ck_assert_int_eq(
+        pim_gene_space_make(&c.architecture, &c.network, &c.partition, mode, 4, &c.arena, &space, &error),
+        PIM_OK);
     ck_assert_int_eq(pim_gene_workshop_make(&space, &c.arena, &workshop, &error), PIM_OK);
     ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &x, &error), PIM_OK);
     ck_assert(pim_chromosome_first(&space, &x));
@@ -153,15 +157,16 @@ static struct pim_core_search_result search(struct core_case *c, enum pim_core_m
     options.threads = threads;
     options.seed = seed;
     options.quiet = true;
-    ck_assert_msg(pim_core_layout_search(&c->architecture, &c->network, &c->partition, mode, &options, &c->arena,
-                                         &c->layout, &result, &error) == PIM_OK,
+    ck_assert_msg(pim_core_layout_search(&c->architecture, &c->network, &c->partition, mode, &options,
+                                         &c->arena, &c->layout, &result, &error) == PIM_OK,
                   "%s", error.text);
     ck_assert_msg(pim_core_layout_check(&c->mapping, &error) == PIM_OK, "%s", error.text);
     ck_assert(result.searched);
     return result;
 }
 
-static bool same_layout(const struct core_case *c, const struct pim_core_layout *a, const struct pim_core_layout *b)
+static bool same_layout(const struct core_case *c, const struct pim_core_layout *a,
+                        const struct pim_core_layout *b)
 {
     for (uint32_t i = 0; i < c->network.count; i++) {
         size_t groups = (size_t)a->layer[i].replicas * c->partition.layer[i].groups;
@@ -219,8 +224,8 @@ START_TEST(options_are_checked)
     ck_assert_uint_eq(options.population, 200);
     ck_assert_uint_eq(options.generations, 1000);
     options.population = 4;
-    ck_assert_int_eq(pim_core_layout_search(&c.architecture, &c.network, &c.partition, PIM_CORE_LOW_LATENCY, &options,
-                                            &c.arena, &c.layout, &result, &error),
+    ck_assert_int_eq(pim_core_layout_search(&c.architecture, &c.network, &c.partition, PIM_CORE_LOW_LATENCY,
+                                            &options, &c.arena, &c.layout, &result, &error),
                      PIM_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "population of 4"));
     core_case_end(&c);
