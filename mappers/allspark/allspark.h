@@ -217,11 +217,11 @@ enum pim_status pim_allspark_estimate_parts(const struct pim_allspark_plan *plan
 enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan *plan, uint64_t *cycles,
                                                   struct pim_error *error);
 
-/* Multiply-accumulates that the programs execute, padding of windows included; and bytes of one copy of
-   all weights. */
+/* Multiply-accumulates that the programs execute for all images of the batch, padding of windows included;
+   and bytes of one copy of all weights. */
 uint64_t pim_allspark_macs(const struct pim_allspark_plan *plan);
-/* Those of the network that are in no program: the depthwise convolutions of Twins (positional encoding
-   generator) and CSWin (locally enhanced positional encoding). */
+/* Those of the network, for one image, that are in no program: the depthwise convolutions of Twins
+   (positional encoding generator) and CSWin (locally enhanced positional encoding). */
 uint64_t pim_allspark_omitted_macs(const struct pim_network *network);
 uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan);
 

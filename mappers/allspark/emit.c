@@ -2,7 +2,6 @@
 #include "mappers/allspark/emitter.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,11 +176,6 @@ enum pim_status pim_allspark_emit(const struct pim_allspark_plan *plan, struct p
                                   struct pim_error *error)
 {
     uint64_t cycles;
-    if (plan->batch > 1)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "traces are written for one image: a batch of %" PRIu32
-                        " can be planned and estimated",
-                        plan->batch);
     return emit(plan, writer, &cycles, NULL, error);
 }
 

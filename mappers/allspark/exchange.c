@@ -41,39 +41,54 @@ static struct pim_seat seat_of(const struct pim_allspark_plan *plan,
                              .arriving = staging + space->features_stride};
 }
 
-/* Adds the seats of all branches in their order; first_seat[b] is the first of branch b. */
+uint32_t *pim_exchange_first_seats(const struct pim_allspark_plan *plan,
+                                   const struct pim_allspark_stage *stage)
+{
+    return calloc((size_t)plan->batch * stage->partition[0].branches + 1, sizeof(uint32_t));
+}
+
+/* The seats of one branch, which has `slot`, in the workspaces of an image. */
+static void fill_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
+                       const struct pim_workspace *space, uint32_t slot, struct pim_seat *seat)
+{
+    uint32_t index;
+    const struct pim_allspark_partition *part = partition_of_slot(stage, slot, &index);
+    for (uint32_t row = 0; row < part->u; row++)
+        for (uint32_t column = 0; column < part->v; column++)
+            *seat++ = seat_of(plan, part, &space[index], slot - part->first_branch, row, column);
+}
+
+/* Adds the seats of all branches in their order, image by image; first_seat[image * branches + b] is the
+   first of branch b. */
 bool pim_exchange_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
                         struct pim_exchange *exchange, uint32_t *first_seat)
 {
-    uint32_t branches = stage->partition[0].branches, index;
+    uint32_t branches = stage->partition[0].branches, all = plan->batch * branches, index;
     first_seat[0] = exchange->seats;
-    for (uint32_t b = 0; b < branches; b++) {
-        const struct pim_allspark_partition *part = partition_of_slot(stage, slot_of(stage, b), &index);
+    for (uint32_t b = 0; b < all; b++) {
+        const struct pim_allspark_partition *part =
+            partition_of_slot(stage, slot_of(stage, b % branches), &index);
         first_seat[b + 1] = first_seat[b] + part->u * part->v;
     }
-    exchange->seats = first_seat[branches];
+    exchange->seats = first_seat[all];
     struct pim_seat *grown = realloc(exchange->seat, ((size_t)exchange->seats + 1) * sizeof *grown);
     struct pim_workspace *space = calloc(stage->partitions, sizeof *space);
     exchange->seat = grown ? grown : exchange->seat;
-    for (uint32_t i = 0; space && i < stage->partitions; i++)
-        pim_workspace_layout(stage, i, 0, plan->workspace_base, &space[i]);
-    for (uint32_t b = 0; grown && space && b < branches; b++) {
-        uint32_t slot = slot_of(stage, b);
-        const struct pim_allspark_partition *part = partition_of_slot(stage, slot, &index);
-        struct pim_seat *seat = &exchange->seat[first_seat[b]];
-        for (uint32_t row = 0; row < part->u; row++)
-            for (uint32_t column = 0; column < part->v; column++)
-                *seat++ = seat_of(plan, part, &space[index], slot - part->first_branch, row, column);
+    for (uint32_t b = 0; grown && space && b < all; b++) {
+        for (uint32_t i = 0; b % branches == 0 && i < stage->partitions; i++)
+            pim_workspace_layout(stage, i, b / branches, plan->workspace_base, &space[i]);
+        fill_seats(plan, stage, space, slot_of(stage, b % branches), &exchange->seat[first_seat[b]]);
     }
     free(space);
     return grown && space;
 }
 
-/* Between two kinds of blocks: staging as large as what each keeps, behind both. */
+/* Between two kinds of blocks: staging as large as what each keeps of all images, behind both. */
 static void stage_behind(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *source,
                          const struct pim_allspark_stage *to, struct pim_exchange *exchange)
 {
-    uint64_t here = pim_stage_kept(source), there = pim_stage_kept(to), both = here > there ? here : there;
+    uint64_t here = plan->batch * pim_stage_kept(source), there = plan->batch * pim_stage_kept(to),
+             both = here > there ? here : there;
     uint64_t copies = pim_stage_padded(plan, to->partner) ? PIM_PADDED_COPIES : 1;
     for (uint32_t i = 0; i < exchange->seats; i++) {
         struct pim_seat *seat = &exchange->seat[i];
@@ -136,15 +151,17 @@ bool pim_exchange_token(struct pim_exchange *exchange, uint32_t to, uint32_t tok
 }
 
 static bool list_moves(const struct pim_allspark_stage *source, const struct pim_allspark_stage *to,
-                       const uint32_t *from, struct pim_exchange *exchange, const uint32_t *first_source,
-                       const uint32_t *first_seat)
+                       uint32_t images, const uint32_t *from, struct pim_exchange *exchange,
+                       const uint32_t *first_source, const uint32_t *first_seat)
 {
-    uint32_t theirs = source->partition[0].tokens, tokens = to->partition[0].tokens;
-    for (uint32_t b = 0; b < to->partition[0].branches; b++)
+    uint32_t theirs = source->partition[0].tokens, tokens = to->partition[0].tokens,
+             branches = to->partition[0].branches;
+    for (uint32_t b = 0; b < images * branches; b++)
         for (uint32_t i = first_seat[b]; i < first_seat[b + 1]; i++) {
             const struct pim_seat *seat = &exchange->seat[i];
             for (uint32_t t = seat->first_token; t < seat->first_token + seat->tokens; t++) {
-                uint32_t token = from[b * tokens + t], other = token / theirs;
+                uint32_t token = from[b % branches * tokens + t];
+                uint32_t other = b / branches * source->partition[0].branches + token / theirs;
                 if (!pim_exchange_token(exchange, i, t, first_source[other],
                                         first_source[other + 1] - first_source[other], token % theirs))
                     return false;
@@ -262,8 +279,8 @@ enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
                                   struct pim_exchange *exchange, struct pim_error *error)
 {
     *exchange = (struct pim_exchange){.units = plan->hardware.width * plan->hardware.height};
-    uint32_t *first_source = calloc((size_t)source->partition[0].branches + 1, sizeof *first_source);
-    uint32_t *first_seat = calloc((size_t)to->partition[0].branches + 1, sizeof *first_seat);
+    uint32_t *first_source = pim_exchange_first_seats(plan, source),
+             *first_seat = pim_exchange_first_seats(plan, to);
     bool made = first_source && first_seat && pim_exchange_seats(plan, source, exchange, first_source);
     exchange->senders = exchange->seats;
     if (made && source != to) {
@@ -271,7 +288,8 @@ enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
         stage_behind(plan, source, to, exchange);
     }
     made = made &&
-           list_moves(source, to, from, exchange, first_source, source == to ? first_source : first_seat) &&
+           list_moves(source, to, plan->batch, from, exchange, first_source,
+                      source == to ? first_source : first_seat) &&
            pim_exchange_end(exchange);
     free(first_source);
     free(first_seat);

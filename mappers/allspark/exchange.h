@@ -9,7 +9,8 @@
  * Invariants:
  *  1. Messages have an order. It is the order of their instructions on both ends, so the first message that
  *     is not done is the next one of its sender and of its receiver: the exchange cannot lock.
- *  2. Features are overwritten only after all that leaves a node is packed. Within a stage, what leaves and
+ *  2. A branch in another image of a batch has seats of its own: what all images exchange goes at once.
+ *  3. Features are overwritten only after all that leaves a node is packed. Within a stage, what leaves and
  *     what arrives is staged where the inputs of the merging were, which are dead by then; from one kind of
  *     blocks to the other, behind what both keep.
  */
@@ -58,9 +59,9 @@ struct pim_exchange {
 
 /*
  * The exchange that gives token t of branch b of `to` what was in token from[b * N + t] % M of branch
- * from[b * N + t] / M of `source`, where branches have N and M tokens; the two stages are kinds of blocks
- * of the same stage of the network, or the same. `from` takes every token at most once, or
- * PIM_PADDED_COPIES times between two kinds that differ in tokens. PIM_NO_MEMORY. Free with
+ * from[b * N + t] / M of `source`, in each image of the batch, where branches have N and M tokens; the two
+ * stages are kinds of blocks of the same stage of the network, or the same. `from` takes every token at most
+ * once, or PIM_PADDED_COPIES times between two kinds that differ in tokens. PIM_NO_MEMORY. Free with
  * pim_exchange_terminate.
  */
 enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
@@ -71,11 +72,14 @@ void pim_exchange_terminate(struct pim_exchange *exchange);
 
 /*
  * The parts of pim_exchange_make, for exchanges that give other things than features (focal.c, stripes.c).
- * Seats of all branches of a stage, behind those that are there: first_seat[b] is the first of branch b, of
- * branches + 1; leaving and arriving are to be set. A move, in the order in which neighbours may join. A
+ * Seats of all branches of a stage in all images, behind those that are there: first_seat[image * branches +
+ * b] is the first of branch b, and pim_exchange_first_seats makes room for the list (to be freed, NULL when
+ * memory is out); leaving and arriving are to be set. A move, in the order in which neighbours may join. A
  * token: what seat `to` gets in its token `token`, from token `source` of the seats first .. first + count -
  * 1 of one branch. The end: messages and their order. False when memory is out.
  */
+uint32_t *pim_exchange_first_seats(const struct pim_allspark_plan *plan,
+                                   const struct pim_allspark_stage *stage);
 bool pim_exchange_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
                         struct pim_exchange *exchange, uint32_t *first_seat);
 bool pim_exchange_add_move(struct pim_exchange *exchange, const struct pim_exchange_move *move);

@@ -191,6 +191,7 @@ struct side {
     uint64_t own[2];
     uint64_t wanted[2];
     uint64_t arrived, zeros;
+    uint64_t image_stride; /* of what is wanted, from an image to the next */
     uint32_t first_key, keys;
 };
 
@@ -211,18 +212,19 @@ static uint32_t wrapped(int64_t index, uint32_t extent)
     return (uint32_t)(rest < 0 ? rest + (int64_t)extent : rest);
 }
 
-/* Tokens of a branch are numbered branch * (N + 1) + token, the pooled one has token N. Lists the keys of
-   branch b that are not its own tokens. */
+/* Tokens of a branch are numbered branch * (N + 1) + token, the pooled one has token N; branches go on from
+   image to image. Lists the keys of branch b that are not its own tokens. */
 static void list_others(const struct region *region, uint32_t b)
 {
     const struct pim_allspark_focal *f = &region->shape->focal;
     const uint32_t n = region->shape->tokens, all = region->shape->key_tokens - n;
-    const int64_t row = b / f->columns, column = b % f->columns, w = f->window, e = f->expand;
+    const uint32_t inside = b % region->shape->branches, image = b - inside;
+    const int64_t row = inside / f->columns, column = inside % f->columns, w = f->window, e = f->expand;
     const int64_t reach = (e + w - 1) / w, before = f->side / 2, after = f->side - 1 - before;
     uint32_t count = 0;
     for (int64_t i = -reach; i <= reach; i++)
         for (int64_t j = -reach; j <= reach; j++) {
-            uint32_t other = wrapped(row + i, f->rows) * f->columns + wrapped(column + j, f->columns);
+            uint32_t other = image + wrapped(row + i, f->rows) * f->columns + wrapped(column + j, f->columns);
             int64_t top = i * w < -e ? -e - i * w : 0, bottom = i * w + w > w + e ? w + e - i * w : w;
             int64_t left = j * w < -e ? -e - j * w : 0, right = j * w + w > w + e ? w + e - j * w : w;
             for (int64_t y = top; y < bottom && (i != 0 || j != 0); y++)
@@ -232,7 +234,7 @@ static void list_others(const struct region *region, uint32_t b)
     for (int64_t y = row - before; y <= row + after; y++)
         for (int64_t x = column - before; x <= column + after; x++)
             if (y >= 0 && y < f->rows && x >= 0 && x < f->columns)
-                region->others[count++] = ((uint32_t)y * f->columns + (uint32_t)x) * (n + 1) + n;
+                region->others[count++] = (image + (uint32_t)y * f->columns + (uint32_t)x) * (n + 1) + n;
     while (count < all)
         region->others[count++] = zero_key;
 }
@@ -305,13 +307,16 @@ static bool add_seat(const struct region *region, struct pim_neighbour_layer *la
             for (uint32_t key = side->first_key; key < end; key++)
                 if (!add_key(region, &layer->exchange, index, key, column, which))
                     return false;
+    if (index >= region->first_seat[region->shape->branches])
+        return true; /* as in the first image */
     while (zeros < side->keys && region->keys[end - 1 - zeros] == zero_key)
         zeros++;
     uint64_t past = (uint64_t)(side->keys - zeros) * seat->channels;
     layer->fills[seat->unit] = (struct pim_focal_fill){.from = side->zeros,
                                                        .keys = side->wanted[0] + past,
                                                        .values = side->wanted[1] + past,
-                                                       .bytes = (uint64_t)zeros * seat->channels};
+                                                       .bytes = (uint64_t)zeros * seat->channels,
+                                                       .image_stride = side->image_stride};
     return true;
 }
 
@@ -325,9 +330,8 @@ static void estimate_layer(const struct pim_emitter *emitter, struct pim_neighbo
         most = layer->fills[unit].bytes > most ? layer->fills[unit].bytes : most;
     if (most > 0)
         layer->estimate[PIM_ESTIMATE_MEMORY] +=
-            2 * (pim_estimate_stream(hardware, most, false) + pim_estimate_stream(hardware, most, true));
-    for (unsigned i = 0; i < PIM_ESTIMATE_PARTS; i++)
-        layer->estimate[i] *= emitter->plan->batch;
+            2 * (uint64_t)emitter->plan->batch *
+            (pim_estimate_stream(hardware, most, false) + pim_estimate_stream(hardware, most, true));
 }
 
 static bool make_layer(const struct region *region, struct pim_neighbour_layer *layer, uint32_t index)
@@ -339,7 +343,7 @@ static bool make_layer(const struct region *region, struct pim_neighbour_layer *
     if (!layer->fills || !pim_exchange_seats(plan, region->stage, exchange, region->first_seat))
         return false;
     exchange->senders = exchange->seats;
-    for (uint32_t b = 0; b < region->shape->branches; b++) {
+    for (uint32_t b = 0; b < plan->batch * region->shape->branches; b++) {
         uint32_t first = region->first_seat[b];
         if (region->side[first].layer != index)
             continue;
@@ -369,12 +373,13 @@ static void fill_side(const struct region *region, uint32_t branch)
 {
     const struct pim_allspark_stage *stage = region->stage;
     struct pim_workspace space;
-    uint32_t layer, index = partition_of(stage, branch, &layer);
+    uint32_t layer, index = partition_of(stage, branch % region->shape->branches, &layer);
     const struct pim_allspark_partition *part = &stage->partition[index], *owner = part;
     for (uint32_t i = 0; i < stage->partitions && part->reuses; i++)
         if (stage->partition[i].reused)
             owner = &stage->partition[i];
-    pim_workspace_layout(stage, index, 0, region->emitter->plan->workspace_base, &space);
+    pim_workspace_layout(stage, index, branch / region->shape->branches,
+                         region->emitter->plan->workspace_base, &space);
     uint64_t own = space.own + layer * space.own_stride;
     for (uint32_t i = 0; i < part->u * part->v; i++) {
         uint64_t q = pim_stage_channels(part, i % part->v);
@@ -385,6 +390,7 @@ static void fill_side(const struct region *region, uint32_t branch)
                           .own = {own + space.own_keys, own + space.own_values},
                           .wanted = {space.keys + first * q, space.values + first * q},
                           .arrived = space.arrived,
+                          .image_stride = part->activity_bytes,
                           .zeros = pim_zero_address(owner),
                           .first_key = first,
                           .keys = pim_stage_keys(part, i / part->v)};
@@ -396,20 +402,22 @@ static void fill_side(const struct region *region, uint32_t branch)
 static bool make_region(struct region *region)
 {
     const struct pim_allspark_stage *stage = region->stage;
+    const struct pim_allspark_plan *plan = region->emitter->plan;
     uint32_t branches = region->shape->branches, nodes = 1, layer;
     for (uint32_t i = 0; i < stage->partitions; i++) {
         const struct pim_allspark_partition *part = &stage->partition[i];
         region->columns = part->v > region->columns ? part->v : region->columns;
         nodes = part->u * part->v > nodes ? part->u * part->v : nodes;
     }
-    region->first_seat = calloc((size_t)branches + 1, sizeof *region->first_seat);
-    region->side = calloc((size_t)branches * nodes + 1, sizeof *region->side);
+    region->first_seat = pim_exchange_first_seats(plan, stage);
+    region->side = calloc((size_t)plan->batch * branches * nodes + 1, sizeof *region->side);
     region->keys = calloc((size_t)region->shape->key_tokens + 1, sizeof *region->keys);
     region->others = calloc((size_t)region->shape->key_tokens + 1, sizeof *region->others);
     if (!region->first_seat || !region->side || !region->keys || !region->others)
         return false;
-    for (uint32_t b = 0; b < branches; b++) {
-        const struct pim_allspark_partition *part = &stage->partition[partition_of(stage, b, &layer)];
+    for (uint32_t b = 0; b < plan->batch * branches; b++) {
+        const struct pim_allspark_partition *part =
+            &stage->partition[partition_of(stage, b % branches, &layer)];
         region->first_seat[b + 1] = region->first_seat[b] + part->u * part->v;
         fill_side(region, b);
     }
@@ -464,8 +472,10 @@ static void neighbours_body(struct pim_emitter *emitter, unsigned step, uint32_t
     pim_exchange_emit(emitter, emitter->exchange, tag);
     if (fill->bytes == 0)
         return;
-    copy_zeros(emitter, fill->from, fill->keys, fill->bytes);
-    copy_zeros(emitter, fill->from, fill->values, fill->bytes);
+    for (uint32_t image = 0; image < emitter->plan->batch; image++) {
+        copy_zeros(emitter, fill->from, fill->keys + image * fill->image_stride, fill->bytes);
+        copy_zeros(emitter, fill->from, fill->values + image * fill->image_stride, fill->bytes);
+    }
 }
 
 void pim_emit_neighbours(struct pim_emitter *emitter, const struct pim_neighbours *neighbours, uint32_t block)

@@ -12,9 +12,11 @@
 void pim_emit_pool(struct pim_emitter *emitter, uint32_t block, uint32_t tag);
 void pim_estimate_pool(struct pim_emitter *emitter, uint32_t block, struct pim_trace_phase *phase);
 
-/* Keys and values beyond the border on a unit: `bytes` zeros to be copied to both; 0: it has none. */
+/* Keys and values beyond the border on a unit: `bytes` zeros to be copied to both, in each image; 0: it has
+   none. */
 struct pim_focal_fill {
     uint64_t from, keys, values, bytes;
+    uint64_t image_stride; /* from those of an image to those of the next */
 };
 
 /* What brings keys and values to the branches of a temporal layer. */

@@ -321,8 +321,8 @@ uint64_t pim_stage_kept(const struct pim_allspark_stage *stage)
    the features of both, which lie upon each other. */
 static uint64_t hand_over_bytes(const struct pim_allspark_plan *plan, uint32_t index)
 {
-    uint64_t own = pim_stage_kept(&plan->stage[index]),
-             other = pim_stage_kept(&plan->stage[plan->stage[index].partner]);
+    uint64_t own = plan->batch * pim_stage_kept(&plan->stage[index]),
+             other = plan->batch * pim_stage_kept(&plan->stage[plan->stage[index].partner]);
     if (plan->stage[index].partner == index)
         return 0;
     if (plan->stage[index].partition[0].work != PIM_ALLSPARK_BLOCK)

@@ -211,7 +211,7 @@ uint64_t pim_allspark_macs(const struct pim_allspark_plan *plan)
         macs += (uint64_t)part->branches * (part->tokens - part->class_tokens) * part->merge_inputs *
                 part->channels;
     }
-    return macs;
+    return plan->batch * macs;
 }
 
 uint64_t pim_allspark_omitted_macs(const struct pim_network *network)

@@ -112,8 +112,8 @@ uint64_t pim_stripes_workspace(const struct pim_allspark_plan *plan, uint32_t in
 static void stage_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *source,
                         const struct pim_allspark_stage *to, uint32_t copies, struct pim_exchange *exchange)
 {
-    uint64_t base = plan->workspace_base, here = pim_stage_kept(source), there = pim_stage_kept(to);
-    uint64_t staging = base + plan->batch * (here + there);
+    uint64_t base = plan->workspace_base, here = plan->batch * pim_stage_kept(source),
+             there = plan->batch * pim_stage_kept(to), staging = base + here + there;
     for (uint32_t i = 0; i < exchange->seats; i++) {
         struct pim_seat *seat = &exchange->seat[i];
         if (i < exchange->senders)
@@ -124,13 +124,15 @@ static void stage_seats(const struct pim_allspark_plan *plan, const struct pim_a
 }
 
 /* The horizontal stripes have the second half of the channels. */
-static void seat_channels(const struct pim_allspark_stage *stage, const uint32_t *first_seat,
-                          struct pim_exchange *exchange)
+static void seat_channels(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
+                          const uint32_t *first_seat, struct pim_exchange *exchange)
 {
     const struct pim_allspark_partition *part = &stage->partition[0];
-    for (uint32_t i = first_seat[part->branches / 2];
-         part->work == PIM_ALLSPARK_STRIPES && i < first_seat[part->branches]; i++)
-        exchange->seat[i].first_channel += part->channels;
+    uint32_t branches = part->work == PIM_ALLSPARK_STRIPES ? plan->batch * part->branches : 0;
+    for (uint32_t b = 0; b < branches; b++)
+        for (uint32_t i = first_seat[b]; b % part->branches >= part->branches / 2 && i < first_seat[b + 1];
+             i++)
+            exchange->seat[i].first_channel += part->channels;
 }
 
 struct seating {
@@ -138,6 +140,7 @@ struct seating {
     uint32_t *source, *to; /* first seats of the branches */
 };
 
+/* `branch`: of all images. */
 static bool give(const struct seating *seating, uint32_t to, uint32_t token, uint32_t branch, uint32_t source)
 {
     uint32_t first = seating->source[branch];
@@ -145,18 +148,21 @@ static bool give(const struct seating *seating, uint32_t to, uint32_t token, uin
                               source);
 }
 
-/* One matrix of all tokens from one stage to the other, whose seats hold its address as `features`. */
-static bool list_matrix(const struct stripes *s, const struct seating *seating, uint32_t branches, bool back)
+/* One matrix of all tokens of an image from one stage to the other, whose seats hold its address as
+   `features`. */
+static bool list_matrix(const struct stripes *s, const struct seating *seating, uint32_t image, bool back)
 {
-    for (uint32_t b = 0; b < branches; b++)
-        for (uint32_t i = seating->to[b]; i < seating->to[b + 1]; i++) {
+    uint32_t stripes = 2 * s->count, first = image * (back ? stripes : s->side); /* of the source */
+    const uint32_t *to = seating->to + (size_t)image * (back ? s->side : stripes);
+    for (uint32_t b = 0; b < (back ? s->side : stripes); b++)
+        for (uint32_t i = to[b]; i < to[b + 1]; i++) {
             const struct pim_seat *seat = &seating->exchange->seat[i];
             for (uint32_t t = seat->first_token; t < seat->first_token + seat->tokens; t++) {
                 uint32_t there = back ? 0 : map_of(s, b, t), token;
-                bool given = back || give(seating, i, t, there / s->side, there % s->side);
+                bool given = back || give(seating, i, t, first + there / s->side, there % s->side);
                 for (unsigned half = 0; back && half < 2; half++) {
                     uint32_t branch = stripe_of(s, half == 0, b, t, &token);
-                    given = given && give(seating, i, t, branch, token);
+                    given = given && give(seating, i, t, first + branch, token);
                 }
                 if (!given)
                     return false;
@@ -175,14 +181,15 @@ static bool make(const struct pim_allspark_plan *plan, const struct pim_allspark
     exchange->senders = exchange->seats;
     if (!pim_exchange_seats(plan, to, exchange, seating->to))
         return false;
-    seat_channels(source, seating->source, exchange);
-    seat_channels(to, seating->to, exchange);
+    seat_channels(plan, source, seating->source, exchange);
+    seat_channels(plan, to, seating->to, exchange);
     stage_seats(plan, source, to, back ? 1 : copies_of(&s), exchange);
     for (uint32_t matrix = 0; matrix < (back ? 1 : PIM_PARKED); matrix++) {
         for (uint32_t i = 0; i < exchange->seats; i++)
             exchange->seat[i].features = exchange->seat[i].parked + matrix * exchange->seat[i].parked_bytes;
-        if (!list_matrix(&s, seating, to->partition[0].branches, back))
-            return false;
+        for (uint32_t image = 0; image < plan->batch; image++)
+            if (!list_matrix(&s, seating, image, back))
+                return false;
     }
     return pim_exchange_end(exchange);
 }
@@ -198,10 +205,9 @@ void pim_stripes_interaction(struct pim_emitter *emitter, struct pim_interaction
         struct pim_exchange *exchange = &interaction->exchange[back];
         uint64_t *parts = interaction->estimate[back];
         *exchange = (struct pim_exchange){.units = hardware->width * hardware->height};
-        struct seating seating = {
-            .exchange = exchange,
-            .source = calloc((size_t)source->partition[0].branches + 1, sizeof *seating.source),
-            .to = calloc((size_t)to->partition[0].branches + 1, sizeof *seating.to)};
+        struct seating seating = {.exchange = exchange,
+                                  .source = pim_exchange_first_seats(emitter->plan, source),
+                                  .to = pim_exchange_first_seats(emitter->plan, to)};
         if (make(emitter->plan, source, to, back, &seating))
             pim_exchange_estimate(hardware, exchange, &parts[PIM_ESTIMATE_MEMORY],
                                   &parts[PIM_ESTIMATE_TRANSFER]);

@@ -84,13 +84,15 @@ static enum pim_status print_plan(const struct request *request, const struct pi
 static enum pim_status write_trace(const struct request *request, const struct pim_allspark_plan *plan,
                                    const char *configuration, struct pim_error *error)
 {
-    char network[256], mapping[256];
+    char network[256], mapping[256], batch[32] = "";
     const struct pim_network *source = plan->network;
     (void)snprintf(network, sizeof network, "%s %" PRIu32 "x%" PRIu32, source->name,
                    source->transformer->image, source->transformer->image);
-    (void)snprintf(mapping, sizeof mapping, "partition %s", label_of(request));
+    if (plan->batch > 1)
+        (void)snprintf(batch, sizeof batch, ", batch of %" PRIu32, plan->batch);
+    (void)snprintf(mapping, sizeof mapping, "partition %s%s", label_of(request), batch);
     uint64_t executed = pim_allspark_macs(plan);
-    uint64_t mapped = source->graph.macs - pim_allspark_omitted_macs(source);
+    uint64_t mapped = plan->batch * (source->graph.macs - pim_allspark_omitted_macs(source));
     struct pim_trace_description description = {.family = "allspark",
                                                 .network = network,
                                                 .mapping = mapping,
@@ -150,7 +152,7 @@ static enum pim_status map_network(struct request *request, const struct pim_all
 
 static int map_allspark(int argument_count, char **arguments)
 {
-    struct request request = {.partition = "auto", .batch = 1, .seconds = 600};
+    struct request request = {.partition = "auto", .seconds = 600};
     const struct option_rule rules[] = {
         OPTIONS_COMMON(request.common),
         {.name = "network",
@@ -183,7 +185,7 @@ static int map_allspark(int argument_count, char **arguments)
         RULE_UNSIGNED("chunks", request.chunks, "NUMBER", 0, PIM_CHUNKS,
                       "Pieces in which the weights of a phase go round; 0 (default): the best"),
         RULE_UNSIGNED("batch", request.batch, "IMAGES", 1, PIM_BATCH,
-                      "Images that are worked together (plan and estimate alone)"),
+                      "Images that are worked together, phase by phase, with weights shared once for all"),
         RULE_TEXT("plan", request.plan, "FILE", "Takes the plan of this file, as --format json writes it"),
         RULE_CHOICE("scheduler", request.scheduler, "METHOD", "exact|ilp",
                     "How the best plan is found: by pimsim, or by an integer programming solver"),

@@ -79,8 +79,11 @@ static void print_placement(const struct pim_allspark_plan *plan, FILE *file)
 void map_plan_print(const struct map_result *result, FILE *file)
 {
     const struct pim_allspark_plan *plan = result->plan;
-    fprintf(file, "%s on %" PRIu32 " x %" PRIu32 " nodes\n", plan->network->name, plan->hardware.width,
+    fprintf(file, "%s on %" PRIu32 " x %" PRIu32 " nodes", plan->network->name, plan->hardware.width,
             plan->hardware.height);
+    if (plan->batch > 1)
+        fprintf(file, ", %" PRIu32 " images worked together", plan->batch);
+    fputs("\n", file);
     fputs("stage  blocks  branches  layers  partition  ring  chunks  sub-arrays  of these  reuse       "
           "weights/node\n",
           file);
@@ -154,6 +157,7 @@ enum pim_status map_plan_write_json(const struct map_result *result, FILE *file,
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
     pim_json_put_text(json, "network", plan->network->name);
     pim_json_put_text(json, "partition", result->partition);
+    pim_json_put_count(json, "batch", plan->batch);
     pim_json_begin_array(json, "stages");
     for (uint32_t i = 0; i < plan->stages; i++) {
         const struct pim_allspark_stage *stage = &plan->stage[i];

@@ -23,7 +23,8 @@ struct map_plan_file {
 
 /*
  * Reads a plan as `map allspark --format json` writes it; u and v of each temporal layer are enough, keys
- * that it does not write are refused. PIM_BAD_INPUT, PIM_IO. To be closed in any case.
+ * that it does not write are refused. Its batch is taken where options->batch is 0. PIM_BAD_INPUT, PIM_IO. To
+ * be closed in any case.
  */
 enum pim_status map_plan_read(struct map_plan_file *file, const char *path,
                               struct pim_allspark_options *options, struct pim_error *error);

@@ -55,6 +55,7 @@ enum { LABEL = 200 }; /* bytes of the label, at most */
 
 static const char *const root_keys[] = {"network",
                                         "partition",
+                                        "batch",
                                         "stages",
                                         "memory_per_node",
                                         "estimate_cycles",
@@ -167,14 +168,19 @@ static enum pim_status read_root(const struct map_plan_file *file, struct pim_al
 {
     json_t *stages = json_object_get(file->root, "stages"), *value;
     size_t stage;
+    uint32_t batch;
     if (json_object_get(file->root, "partition") && strlen(map_plan_label(file)) > LABEL)
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"partition\": at most %d bytes are expected", file->path,
                         LABEL);
     if (!json_is_array(stages) || json_array_size(stages) == 0 || json_array_size(stages) > PIM_STAGES)
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"stages\": a list of 1 to %d stages is expected",
                         file->path, PIM_STAGES);
+    if (!get_number(file->root, "batch", false, &batch) || batch > PIM_BATCH)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: \"batch\": an integer from 1 to %d is expected",
+                        file->path, PIM_BATCH);
     if (check_keys(file->path, "", file->root, root_keys, error) != PIM_OK)
         return error->status;
+    options->batch = options->batch ? options->batch : batch;
     json_array_foreach(stages, stage, value)
     {
         if (read_stage(file->path, value, stage, options, error) != PIM_OK)
@@ -282,6 +288,9 @@ enum pim_status map_plan_check(struct map_plan_file *file, const struct pim_alls
     if (network && (!json_is_string(network) || strcmp(json_string_value(network), file->network) != 0))
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"network\" is not %s, which is to be mapped", file->path,
                         file->network);
+    if (!agrees(file->root, "batch", plan->batch))
+        return pim_fail(error, PIM_BAD_INPUT, "%s: \"batch\" is not %" PRIu32 ", which --batch asks for",
+                        file->path, plan->batch);
     /* One stage stands for all: it has the layers of none of them in particular. */
     for (uint32_t i = 0; i < plan->stages && json_array_size(stages) == plan->stages; i++)
         if (check_stage(file, json_array_get(stages, i), i, &plan->stage[i], error) != PIM_OK)

@@ -23,15 +23,16 @@ static inline uint64_t mixed5(uint64_t a, uint64_t b, uint64_t c, uint64_t d, ui
     return mixed(mixed(mixed(mixed(mixed(a) + b) + c) + d) + e);
 }
 
-/* Weight [k][n] of a product; input k of token `token`; channel of the class token. */
+/* Weight [k][n] of a product; input k of token `token` of an image; channel of the class token. */
 static inline uint64_t weight_value(uint32_t stage, uint32_t block, uint32_t weight, uint32_t k, uint32_t n)
 {
     return mixed5(1 + stage, block, weight, k, n);
 }
 
-static inline uint64_t input_value(uint32_t stage, uint32_t branch, uint32_t token, uint32_t k)
+static inline uint64_t input_value(uint32_t stage, uint32_t image, uint32_t branch, uint32_t token,
+                                   uint32_t k)
 {
-    return mixed5(101 + stage, branch, token, k, 0);
+    return mixed5(101 + stage, branch, token, k, image);
 }
 
 static inline uint64_t class_value(uint32_t channel)

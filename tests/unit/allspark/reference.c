@@ -126,12 +126,13 @@ static void shift(const struct pim_allspark_partition *s, const struct reference
     free(whole);
 }
 
-static uint64_t *embed(const struct pim_allspark_partition *s, uint32_t index, uint32_t branch)
+static uint64_t *embed(const struct pim_allspark_partition *s, uint32_t index, uint32_t image,
+                       uint32_t branch)
 {
     uint64_t *x = matrix(s->tokens, s->channels), *inputs = matrix(s->tokens, s->merge_inputs);
     for (uint32_t t = s->class_tokens; t < s->tokens; t++)
         for (uint32_t k = 0; k < s->merge_inputs; k++)
-            inputs[(size_t)t * s->merge_inputs + k] = input_value(index, branch, t, k);
+            inputs[(size_t)t * s->merge_inputs + k] = input_value(index, image, branch, t, k);
     const struct block block = {s, index, 0};
     multiply(&block, PIM_ALLSPARK_MERGE, inputs, x, s->tokens, s->merge_inputs, s->channels);
     for (uint32_t c = 0; c < s->channels && s->class_tokens; c++)
@@ -141,13 +142,13 @@ static uint64_t *embed(const struct pim_allspark_partition *s, uint32_t index, u
 }
 
 uint64_t **reference_stage(const struct pim_allspark_partition *s, uint32_t index,
-                           const struct reference_map *map)
+                           const struct reference_map *map, uint32_t image)
 {
     uint64_t **x = calloc(s->branches, sizeof *x);
     if (!x)
         abort();
     for (uint32_t branch = 0; branch < s->branches; branch++)
-        x[branch] = embed(s, index, branch);
+        x[branch] = embed(s, index, image, branch);
     for (struct block block = {s, index, 0}; block.block < s->blocks; block.block++) {
         bool shifted = map->window > 0 && s->branches > 1 && block.block % 2 == 1;
         if (shifted)
@@ -243,13 +244,13 @@ static void attend_region(const struct block *block, const struct focal *f, uint
 }
 
 uint64_t **reference_focal(const struct pim_allspark_partition *s, uint32_t index,
-                           const struct reference_map *map, uint32_t expand)
+                           const struct reference_map *map, uint32_t expand, uint32_t image)
 {
     uint64_t **x = calloc(s->branches, sizeof *x);
     if (!x)
         abort();
     for (uint32_t branch = 0; branch < s->branches; branch++)
-        x[branch] = embed(s, index, branch);
+        x[branch] = embed(s, index, image, branch);
     for (struct block block = {s, index, 0}; block.block < s->blocks; block.block++) {
         uint32_t n = s->tokens, c = s->channels, count = s->branches;
         struct focal f = {.part = s, .map = map, .expand = expand};
@@ -314,7 +315,7 @@ static void carry(const struct reference_map *map, const uint32_t *places, uint3
 }
 
 uint64_t **reference_twins(const struct reference_kind *windows, const struct reference_kind *global,
-                           const struct reference_map *map)
+                           const struct reference_map *map, uint32_t image)
 {
     const struct pim_allspark_partition *local = windows->part, *whole = global->part;
     uint64_t **x = calloc(local->branches, sizeof *x), **y = calloc(1, sizeof *y);
@@ -324,7 +325,7 @@ uint64_t **reference_twins(const struct reference_kind *windows, const struct re
     y[0] = matrix(whole->tokens, whole->channels);
     find_places(map, places);
     for (uint32_t branch = 0; branch < local->branches; branch++)
-        x[branch] = embed(local, windows->index, branch);
+        x[branch] = embed(local, windows->index, image, branch);
     for (uint32_t i = 0; i < local->blocks + whole->blocks; i++) {
         const struct block block = {i % 2 ? whole : local, i % 2 ? global->index : windows->index, i / 2};
         if (i > 0)
@@ -381,7 +382,8 @@ static void attend_stripes(const struct pim_allspark_partition *rows, uint32_t s
     }
 }
 
-uint64_t **reference_cswin(const struct pim_allspark_partition *rows, uint32_t index, uint32_t stripe)
+uint64_t **reference_cswin(const struct pim_allspark_partition *rows, uint32_t index, uint32_t stripe,
+                           uint32_t image)
 {
     uint32_t side = rows->tokens, c = rows->channels, all = side * side;
     struct pim_allspark_partition row = *rows;
@@ -389,7 +391,7 @@ uint64_t **reference_cswin(const struct pim_allspark_partition *rows, uint32_t i
     if (!x)
         abort();
     for (uint32_t y = 0; y < side; y++)
-        x[y] = embed(&row, index, y);
+        x[y] = embed(&row, index, image, y);
     for (struct block block = {&row, index, 0}; block.block < rows->blocks; block.block++) {
         uint64_t *matrices[4], *normal = matrix(all, c);
         for (uint32_t y = 0; y < side; y++)

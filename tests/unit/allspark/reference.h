@@ -15,17 +15,17 @@ struct reference_map {
     uint32_t height, width, side;
 };
 
-/* The residual streams of all branches after all blocks of a stage: tokens x channels; all of them, and the
-   list, to be freed. */
+/* The residual streams of all branches of an image after all blocks of a stage: tokens x channels; all of
+   them, and the list, to be freed. */
 uint64_t **reference_stage(const struct pim_allspark_partition *stage, uint32_t index,
-                           const struct reference_map *map);
+                           const struct reference_map *map, uint32_t image);
 
 /*
  * The same for Focal: windows of the map attend to the tokens up to `expand` around them, cyclically, and to
  * side x side pooled windows, zeros beyond the border.
  */
 uint64_t **reference_focal(const struct pim_allspark_partition *stage, uint32_t index,
-                           const struct reference_map *map, uint32_t expand);
+                           const struct reference_map *map, uint32_t expand, uint32_t image);
 
 /* The blocks of one kind in a stage of Twins; `index` is their stage of the plan. */
 struct reference_kind {
@@ -36,11 +36,12 @@ struct reference_kind {
 /* The same for a stage whose blocks attend in windows and globally in turn: the branches of the last
    block. */
 uint64_t **reference_twins(const struct reference_kind *windows, const struct reference_kind *global,
-                           const struct reference_map *map);
+                           const struct reference_map *map, uint32_t image);
 
 /* The same for a stage of CSWin whose blocks attend in stripes: `index` is the stage of the plan with the
    projections, whose branches are the rows of the map; of these. */
-uint64_t **reference_cswin(const struct pim_allspark_partition *rows, uint32_t index, uint32_t stripe);
+uint64_t **reference_cswin(const struct pim_allspark_partition *rows, uint32_t index, uint32_t stripe,
+                           uint32_t image);
 
 /* The classes from the one token that is classified. */
 void reference_head(const struct pim_allspark_partition *stage, uint32_t index, const uint64_t *token,

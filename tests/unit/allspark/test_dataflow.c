@@ -17,8 +17,8 @@ struct stage_run {
     const struct pim_allspark_plan *plan;
     const struct pim_allspark_stage *whole;
     const struct pim_allspark_partition *stage; /* its shape: that of every partition */
-    uint32_t index;
-    uint64_t **expected; /* of each branch */
+    uint32_t index, image;
+    uint64_t **expected; /* of each branch of the image */
     uint64_t *token;     /* sums over all tokens, or the class token */
 };
 
@@ -207,7 +207,7 @@ static void place_head(void *context, const struct standing *standing)
 static struct pim_workspace space_of(const struct stage_run *run, uint32_t partition)
 {
     struct pim_workspace space;
-    pim_workspace_layout(run->whole, partition, 0, run->plan->workspace_base, &space);
+    pim_workspace_layout(run->whole, partition, run->image, run->plan->workspace_base, &space);
     return space;
 }
 
@@ -227,7 +227,8 @@ static void place_inputs(void *context, const struct standing *at)
             continue;
         for (uint32_t token = first; token < first + rows; token++)
             for (uint32_t k = from; k < to && token >= stage->class_tokens; k++)
-                machine_place(run->machine, at->unit, address++, input_value(run->index, branch, token, k));
+                machine_place(run->machine, at->unit, address++,
+                              input_value(run->index, run->image, branch, token, k));
         for (uint32_t c = spread(stage, stage->channels, at->column);
              first < stage->class_tokens && c < spread(stage, stage->channels, at->column + 1); c++)
             machine_place(run->machine, at->unit,
@@ -252,9 +253,9 @@ static void compare_features(void *context, const struct standing *at)
                  c < spread(stage, stage->channels, at->column + 1); c++)
                 ck_assert_msg(machine_read(run->machine, at->unit, address++) ==
                                   run->expected[branch][(size_t)token * stage->channels + c],
-                              "stage %" PRIu32 ", branch %" PRIu32 ", token %" PRIu32 ", channel %" PRIu32
-                              " on unit %" PRIu32 " is wrong",
-                              run->index + 1, branch, token, c, at->unit);
+                              "image %" PRIu32 ", stage %" PRIu32 ", branch %" PRIu32 ", token %" PRIu32
+                              ", channel %" PRIu32 " on unit %" PRIu32 " is wrong",
+                              run->image + 1, run->index + 1, branch, token, c, at->unit);
     }
 }
 
@@ -268,7 +269,7 @@ static void compute_reference(struct stage_run *run)
                                       view->height,          view->width,           view->reduction};
     uint32_t other = run->whole->partner;
     if (stage->work == PIM_ALLSPARK_PROJECTIONS) {
-        run->expected = reference_cswin(stage, run->index, view->window);
+        run->expected = reference_cswin(stage, run->index, view->window, run->image);
     } else if (transformer->family == PIM_FAMILY_FOCAL) {
         struct reference_map focal = map;
         uint32_t region = 0;
@@ -276,14 +277,14 @@ static void compute_reference(struct stage_run *run)
             region++;
         for (focal.side = 1; focal.side * focal.side < attention->granularity_keys[1];)
             focal.side++;
-        run->expected = reference_focal(stage, run->index, &focal, (region - view->window) / 2);
+        run->expected = reference_focal(stage, run->index, &focal, (region - view->window) / 2, run->image);
     } else if (other == run->index) {
-        run->expected = reference_stage(stage, run->index, &map);
+        run->expected = reference_stage(stage, run->index, &map, run->image);
     } else {
         const struct reference_kind own = {stage, run->index},
                                     partner = {&run->plan->stage[other].partition[0], other};
         bool global = run->whole->first_block == 1;
-        run->expected = reference_twins(global ? &partner : &own, global ? &own : &partner, &map);
+        run->expected = reference_twins(global ? &partner : &own, global ? &own : &partner, &map, run->image);
     }
     run->token = calloc(stage->channels, sizeof *run->token);
     ck_assert(run->expected && run->token);
@@ -313,6 +314,18 @@ static void compare_logits(void *context, const struct standing *at)
 
 /* --- a whole run --- */
 
+/* One image against the network. */
+static void compare_image(struct stage_run *run, uint32_t index,
+                          void (*compare)(void *context, const struct standing *standing))
+{
+    compute_reference(run);
+    each_standing(run->plan, index, compare, run);
+    for (uint32_t branch = 0; branch < run->stage->branches; branch++)
+        free(run->expected[branch]);
+    free(run->expected);
+    free(run->token);
+}
+
 static void run_stage(struct machine *machine, const struct scenario *scenario, uint32_t index)
 {
     const struct pim_allspark_plan *plan = &scenario->plan;
@@ -324,7 +337,8 @@ static void run_stage(struct machine *machine, const struct scenario *scenario, 
     if (stage->partner >= index)
         machine_forget(machine, plan->workspace_base);
     each_standing(plan, index, place_weights, &run);
-    each_standing(plan, index, place_inputs, &run);
+    for (run.image = 0; run.image < plan->batch; run.image++)
+        each_standing(plan, index, place_inputs, &run);
     if (stage->partner > index)
         return; /* the two kinds of blocks run together */
     bool last = index + 1 == plan->stages;
@@ -335,17 +349,13 @@ static void run_stage(struct machine *machine, const struct scenario *scenario, 
     }
     if (last)
         each_standing(plan, index, place_head, &run);
-    compute_reference(&run);
     machine_run(machine, stage->of);
-    each_standing(plan, run.index, compare_features, &run);
-    if (last) {
+    for (run.image = 0; run.image < plan->batch; run.image++)
+        compare_image(&run, run.index, compare_features);
+    if (last)
         machine_run(machine, UINT32_MAX);
-        each_standing(plan, index, compare_logits, &run);
-    }
-    for (uint32_t branch = 0; branch < run.stage->branches; branch++)
-        free(run.expected[branch]);
-    free(run.expected);
-    free(run.token);
+    for (run.image = 0; last && run.image < plan->batch; run.image++)
+        compare_image(&run, index, compare_logits);
 }
 
 static void prove(struct scenario *scenario)
@@ -510,23 +520,43 @@ START_TEST(mixed_partitions_compute_the_network)
          {{.u = 4, .v = 3, .layers = 2}, {.u = 2, .v = 2}}},
     };
     struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT};
-    const struct pim_estimate_hardware hardware = small_hardware(cases[_i].width, cases[_i].height);
-    options.ring = cases[_i].ring;
-    options.chunks = cases[_i].chunks;
+    const struct pim_estimate_hardware hardware = small_hardware(cases[_i % 9].width, cases[_i % 9].height);
+    options.ring = cases[_i % 9].ring;
+    options.chunks = cases[_i % 9].chunks;
+    options.batch = _i < 9 ? 1 : 2;
     for (uint32_t i = 0; i < 3; i++) {
-        options.list[0][i] = cases[_i].first[i];
-        options.list[1][i] = cases[_i].second[i];
-        options.lists[0] += cases[_i].first[i].u > 0;
-        options.lists[1] += cases[_i].second[i].u > 0;
+        options.list[0][i] = cases[_i % 9].first[i];
+        options.list[1][i] = cases[_i % 9].second[i];
+        options.lists[0] += cases[_i % 9].first[i].u > 0;
+        options.lists[1] += cases[_i % 9].second[i].u > 0;
     }
     options.explicit_count = options.lists[1] > 0 ? 2 : 1;
     struct scenario scenario;
     struct pim_error error = {0};
-    bool made = scenario_make(&scenario, small_network(cases[_i].network), &hardware, &options, &error);
+    bool made = scenario_make(&scenario, small_network(cases[_i % 9].network), &hardware, &options, &error);
     ck_assert_msg(made, "%s", error.text);
     ck_assert_uint_gt(scenario.plan.stage[0].partitions + scenario.plan.stage[1].partitions, 2);
     prove(&scenario);
     scenario_end(&scenario);
+}
+END_TEST
+
+/* Images that are worked together: shared weights, rings and pieces, exchanges between branches and kinds of
+   blocks, several partitions in a stage. */
+START_TEST(batches_compute_the_network)
+{
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    uint32_t proven = 0;
+    for (uint32_t u = 1; u <= 4; u++) {
+        struct pim_allspark_options options = partition(u, 1 + u % 3, u == 2 ? 4 : 0);
+        options.batch = 2 + u % 3;
+        options.chunks = u == 1 ? 2 : 1;
+        proven += attempt((enum small_network)_i, &hardware, &options);
+    }
+    struct pim_allspark_options options = fixed(PIM_ALLSPARK_AUTOMATIC, 0);
+    options.batch = 2;
+    proven += attempt((enum small_network)_i, &hardware, &options);
+    ck_assert_uint_ge(proven, 2);
 }
 END_TEST
 
@@ -548,11 +578,12 @@ START_TEST(layers_of_stripes_compute_the_network)
                    {{.u = 2, .v = 2, .layers = 3}, {.u = 1, .v = 1, .layers = 1}, {.u = 1, .v = 2}},
                    {{.u = 1, .v = 1}}}},
                  {5, 3, {{{.u = 3, .v = 3}}, {{.u = 5, .v = 2}}, {{.u = 2, .v = 3}}}}};
-    const struct pim_estimate_hardware hardware = small_hardware(cases[_i].width, cases[_i].height);
-    struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 3, .chunks = 1};
+    const struct pim_estimate_hardware hardware = small_hardware(cases[_i % 3].width, cases[_i % 3].height);
+    struct pim_allspark_options options = {
+        .scheme = PIM_ALLSPARK_EXPLICIT, .explicit_count = 3, .chunks = 1, .batch = _i < 3 ? 1 : 3};
     for (uint32_t s = 0; s < 3; s++)
-        for (uint32_t i = 0; i < 3 && cases[_i].list[s][i].u > 0; i++)
-            options.list[s][options.lists[s]++] = cases[_i].list[s][i];
+        for (uint32_t i = 0; i < 3 && cases[_i % 3].list[s][i].u > 0; i++)
+            options.list[s][options.lists[s]++] = cases[_i % 3].list[s][i];
     ck_assert(attempt(SMALL_CSWIN, &hardware, &options));
 }
 END_TEST
@@ -612,9 +643,10 @@ Suite *dataflow_suite(void)
     tcase_add_test(tests, a_class_token_alone);
     tcase_add_test(tests, stages_differ);
     tcase_add_loop_test(tests, far_regions_compute_the_network, 0, 5);
-    tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, 9);
-    tcase_add_loop_test(tests, layers_of_stripes_compute_the_network, 0, 3);
+    tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, 2 * 9); /* 9: batches */
+    tcase_add_loop_test(tests, layers_of_stripes_compute_the_network, 0, 2 * 3);
     tcase_add_loop_test(tests, chunks_compute_the_network, 0, SMALL_NETWORKS);
+    tcase_add_loop_test(tests, batches_compute_the_network, 0, SMALL_NETWORKS);
     suite_add_tcase(suite, tests);
     return suite;
 }

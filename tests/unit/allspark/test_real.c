@@ -25,6 +25,7 @@ START_TEST(networks_complete)
                                       {"swin-t", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
                                       {"swin-t", NULL, {.scheme = PIM_ALLSPARK_HEAD}},
                                       {"pvt-tiny", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+                                      {"swin-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC, .batch = 2}},
                                       {"focal-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}}};
     complete(&cases[_i]);
 }
@@ -65,7 +66,7 @@ Suite *real_suite(void)
     Suite *suite = suite_create("real");
     TCase *tests = tcase_create("real");
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, networks_complete, 0, 5);
+    tcase_add_loop_test(tests, networks_complete, 0, 6);
     suite_add_tcase(suite, tests);
     return suite;
 }
