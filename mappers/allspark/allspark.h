@@ -64,6 +64,8 @@ struct pim_allspark_options {
     /* Pieces in which the weights of a phase go round; 0: like the ring. */
     uint32_t chunks;
     uint32_t batch; /* images that are worked together, N^bt; 0: 1 */
+    /* Twins: branches of the global attention of a stage of the plan; 0: the best. Others: as they are. */
+    uint32_t branches[PIM_STAGES];
     /* How the best plan is found: the exact method, or an integer programme that an installed solver works
        (schedule/schedule.h); NULL: the first solver that is there. */
     bool ilp;
@@ -128,6 +130,9 @@ struct pim_allspark_partition {
        convolution of PVT makes one; 1: none. Tokens are in the order of these patches then, and what the map
        has beyond them comes last. */
     uint32_t key_tokens, reduction;
+    /* Keys that a branch makes of its own tokens: key_tokens, but where the global attention of Twins is cut
+       into branches, whose keys and values all of them need (global.c). Not of Focal. */
+    uint32_t made_keys;
     /* Swin: windows of odd blocks are shifted by so many tokens, and features go between branches before and
        after these blocks; 0: they do not */
     uint32_t shift;

@@ -132,16 +132,56 @@ static enum pim_status too_large(struct choice *choice, struct pim_error *error)
 
 /* --- the whole --- */
 
-static enum pim_status solve(struct choice *choice, struct pim_error *error)
+static enum pim_status schedule(struct choice *choice, struct pim_schedule_solution *solution,
+                                struct pim_error *error)
 {
     const struct pim_allspark_options *options = choice->options;
-    struct pim_schedule_solution solution = {0};
-    enum pim_status status =
-        options->ilp
-            ? pim_schedule_ilp(&choice->problem, PIM_SCHEDULE_COUNTS, options->solver,
-                               options->solver_seconds ? options->solver_seconds : SOLVER_SECONDS, &solution,
-                               error)
-            : pim_schedule_exact(&choice->problem, options->progress, options->context, &solution, error);
+    *solution = (struct pim_schedule_solution){0};
+    return options->ilp
+               ? pim_schedule_ilp(&choice->problem, PIM_SCHEDULE_COUNTS, options->solver,
+                                  options->solver_seconds ? options->solver_seconds : SOLVER_SECONDS,
+                                  solution, error)
+               : pim_schedule_exact(&choice->problem, options->progress, options->context, solution, error);
+}
+
+/* Bytes that the plan needs and a node does not have. */
+static uint64_t missing_bytes(const struct pim_allspark_plan *plan)
+{
+    uint64_t needed = plan->weight_bytes + plan->workspace_bytes, there = plan->hardware.memory_bytes;
+    return needed > there ? needed - there : 0;
+}
+
+/*
+ * What features take on their way from one kind of blocks to the other (Twins) is no constraint of the
+ * problem. A plan for which it is too much is made again with so much less memory; the first bound remains
+ * true. Where nothing fits then, the plan stays as it was, and its maker says so.
+ */
+static enum pim_status solve_again(struct choice *choice, struct pim_error *error)
+{
+    enum { ATTEMPTS = 16 };
+    struct pim_allspark_plan *plan = choice->plan;
+    for (int attempt = 0; attempt < ATTEMPTS && missing_bytes(plan) > 0; attempt++) {
+        struct pim_schedule_solution solution;
+        if (missing_bytes(plan) >= choice->problem.memory)
+            return PIM_OK;
+        choice->problem.memory -= missing_bytes(plan);
+        enum pim_status status = schedule(choice, &solution, error);
+        bool found = status == PIM_OK && solution.found;
+        if (found) {
+            status = take(choice, &solution, error);
+            plan->cycles = solution.cycles;
+        }
+        pim_schedule_solution_terminate(&solution);
+        if (!found || status != PIM_OK)
+            return status;
+    }
+    return PIM_OK;
+}
+
+static enum pim_status solve(struct choice *choice, struct pim_error *error)
+{
+    struct pim_schedule_solution solution;
+    enum pim_status status = schedule(choice, &solution, error);
     if (status == PIM_OK)
         status = solution.found ? take(choice, &solution, error) : too_large(choice, error);
     if (status == PIM_OK) {
@@ -149,7 +189,7 @@ static enum pim_status solve(struct choice *choice, struct pim_error *error)
         choice->plan->bound = solution.bound;
     }
     pim_schedule_solution_terminate(&solution);
-    return status;
+    return status == PIM_OK ? solve_again(choice, error) : status;
 }
 
 enum pim_status pim_plan_choose(struct pim_allspark_plan *plan, const struct pim_allspark_options *options,

@@ -20,9 +20,10 @@ static const struct pim_allspark_partition *partition_of_slot(const struct pim_a
     return &stage->partition[*index];
 }
 
+/* `rank`: of the first layer of the partition. */
 static struct pim_seat seat_of(const struct pim_allspark_plan *plan,
                                const struct pim_allspark_partition *part, const struct pim_workspace *space,
-                               uint32_t slot, uint32_t row, uint32_t column)
+                               uint32_t slot, uint32_t row, uint32_t column, uint64_t rank)
 {
     uint32_t capacity = part->layout.count * part->slots, layer = slot / capacity, place = slot % capacity;
     const struct pim_allspark_tile *tile = &part->layout.tiles[place / part->slots];
@@ -35,6 +36,7 @@ static struct pim_seat seat_of(const struct pim_allspark_plan *plan,
                              .first_channel = pim_stage_channels_before(part, column),
                              .channels = pim_stage_channels(part, column),
                              .features = space->features + layer * space->features_stride,
+                             .rank = rank + layer * space->features_stride,
                              .parked = space->parked + layer * PIM_PARKED * space->parked_bytes,
                              .parked_bytes = space->parked_bytes,
                              .leaving = staging,
@@ -49,13 +51,15 @@ uint32_t *pim_exchange_first_seats(const struct pim_allspark_plan *plan,
 
 /* The seats of one branch, which has `slot`, in the workspaces of an image. */
 static void fill_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
-                       const struct pim_workspace *space, uint32_t slot, struct pim_seat *seat)
+                       const struct pim_workspace *space, uint32_t slot, uint32_t image,
+                       struct pim_seat *seat)
 {
     uint32_t index;
     const struct pim_allspark_partition *part = partition_of_slot(stage, slot, &index);
+    uint64_t rank = image * pim_stage_features(stage) + pim_stage_features_before(stage, index);
     for (uint32_t row = 0; row < part->u; row++)
         for (uint32_t column = 0; column < part->v; column++)
-            *seat++ = seat_of(plan, part, &space[index], slot - part->first_branch, row, column);
+            *seat++ = seat_of(plan, part, &space[index], slot - part->first_branch, row, column, rank);
 }
 
 /* Adds the seats of all branches in their order, image by image; first_seat[image * branches + b] is the
@@ -77,23 +81,24 @@ bool pim_exchange_seats(const struct pim_allspark_plan *plan, const struct pim_a
     for (uint32_t b = 0; grown && space && b < all; b++) {
         for (uint32_t i = 0; b % branches == 0 && i < stage->partitions; i++)
             pim_workspace_layout(stage, i, b / branches, plan->workspace_base, &space[i]);
-        fill_seats(plan, stage, space, slot_of(stage, b % branches), &exchange->seat[first_seat[b]]);
+        fill_seats(plan, stage, space, slot_of(stage, b % branches), b / branches,
+                   &exchange->seat[first_seat[b]]);
     }
     free(space);
     return grown && space;
 }
 
-/* Between two kinds of blocks: staging as large as what each keeps of all images, behind both. */
+/* Between two kinds of blocks: staging as large as the features of each, behind what both keep. */
 static void stage_behind(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *source,
                          const struct pim_allspark_stage *to, struct pim_exchange *exchange)
 {
-    uint64_t here = plan->batch * pim_stage_kept(source), there = plan->batch * pim_stage_kept(to),
-             both = here > there ? here : there;
+    uint64_t here = pim_stage_kept(source), there = pim_stage_kept(to);
+    uint64_t both = plan->batch * (here > there ? here : there);
     uint64_t copies = pim_stage_padded(plan, to->partner) ? PIM_PADDED_COPIES : 1;
     for (uint32_t i = 0; i < exchange->seats; i++) {
         struct pim_seat *seat = &exchange->seat[i];
-        seat->leaving = plan->workspace_base + both + copies * (seat->features - plan->workspace_base);
-        seat->arriving = seat->leaving + copies * here;
+        seat->leaving = plan->workspace_base + both + copies * seat->rank;
+        seat->arriving = seat->leaving + copies * plan->batch * pim_stage_features(source);
     }
 }
 

@@ -24,6 +24,7 @@ struct pim_seat {
     uint32_t unit;
     uint32_t first_token, tokens, first_channel, channels;
     uint64_t features;             /* tokens x channels */
+    uint64_t rank;                 /* bytes of all features of the stage before these */
     uint64_t leaving, arriving;    /* staging of as many bytes each */
     uint64_t parked, parked_bytes; /* as in the workspace, of the layer */
 };

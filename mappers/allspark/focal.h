@@ -1,8 +1,8 @@
-/* Focal: the pooled token of a window, and keys and values that go to other windows. */
+/* Focal: the pooled token of a window, and which keys of other windows it needs. */
 #ifndef PIMSIM_MAPPERS_ALLSPARK_FOCAL_H
 #define PIMSIM_MAPPERS_ALLSPARK_FOCAL_H
 
-#include "mappers/allspark/exchange.h"
+#include "mappers/allspark/emitter.h"
 
 /*
  * The product of the pooling on a node, a 1 x p row of weights times its normalised tokens; then the last row
@@ -12,34 +12,11 @@
 void pim_emit_pool(struct pim_emitter *emitter, uint32_t block, uint32_t tag);
 void pim_estimate_pool(struct pim_emitter *emitter, uint32_t block, struct pim_trace_phase *phase);
 
-/* Keys and values beyond the border on a unit: `bytes` zeros to be copied to both, in each image; 0: it has
-   none. */
-struct pim_focal_fill {
-    uint64_t from, keys, values, bytes;
-    uint64_t image_stride; /* from those of an image to those of the next */
-};
+/* One beyond the border. */
+#define PIM_ZERO_KEY UINT32_MAX
 
-/* What brings keys and values to the branches of a temporal layer. */
-struct pim_neighbour_layer {
-    struct pim_exchange exchange;
-    struct pim_focal_fill *fills; /* of each unit */
-    uint64_t estimate[PIM_ESTIMATE_PARTS];
-};
-
-struct pim_neighbours {
-    uint32_t layers; /* 0: the stage has no such exchanges */
-    struct pim_neighbour_layer *layer;
-};
-
-/* The exchanges of emitter->stage; none for other families, or while nothing is placed. A failure is in
-   emitter->status. Free with pim_neighbours_terminate. */
-void pim_neighbours_make(struct pim_emitter *emitter, struct pim_neighbours *neighbours);
-void pim_neighbours_terminate(struct pim_neighbours *neighbours);
-
-/* The phase stageS/blockB/layerL/neighbours of emitter->layer of emitter->part. */
-void pim_emit_neighbours(struct pim_emitter *emitter, const struct pim_neighbours *neighbours,
-                         uint32_t block);
-/* Adds what all of them take, in all blocks, to the estimate. */
-void pim_estimate_neighbours(struct pim_emitter *emitter, const struct pim_neighbours *neighbours);
+/* The keys of branch b that are not its own tokens, key_tokens - tokens of them. Tokens of a branch are
+   numbered branch * (N + 1) + token, the pooled one has token N; branches go on from image to image. */
+void pim_focal_others(const struct pim_allspark_partition *part, uint32_t b, uint32_t *others);
 
 #endif

@@ -4,7 +4,7 @@
  * it where they are, and one exchange before and one after the block do.
  */
 #include "mappers/allspark/interaction.h"
-#include "mappers/allspark/focal.h"
+#include "mappers/allspark/neighbours.h"
 
 #include <inttypes.h>
 #include <stdio.h>

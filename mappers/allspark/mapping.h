@@ -39,6 +39,12 @@ static inline uint32_t pim_stage_keys(const struct pim_allspark_partition *part,
     return (uint32_t)pim_share(part->key_tokens, part->u, row);
 }
 
+/* Those that a node makes of the tokens of its branch. */
+static inline uint32_t pim_stage_made(const struct pim_allspark_partition *part, uint32_t row)
+{
+    return (uint32_t)pim_share(part->made_keys, part->u, row);
+}
+
 /*
  * Focal: the last row, which has fewest tokens, has the pooled token of its branch behind its own ones. Keys
  * and values are worked from these rows.
@@ -46,6 +52,13 @@ static inline uint32_t pim_stage_keys(const struct pim_allspark_partition *part,
 static inline bool pim_stage_focuses(const struct pim_allspark_partition *part)
 {
     return part->focal.side > 0;
+}
+
+/* Whether a branch needs keys and values of others, which all layers make before the first attends
+   (neighbours.c). */
+static inline bool pim_stage_collects(const struct pim_allspark_partition *part)
+{
+    return pim_stage_focuses(part) || part->made_keys < part->key_tokens;
 }
 
 static inline uint32_t pim_stage_rows(const struct pim_allspark_partition *part, uint32_t row)
@@ -103,8 +116,10 @@ struct pim_chunk pim_chunk(const struct pim_allspark_partition *part, uint32_t b
 uint64_t pim_zero_address(const struct pim_allspark_partition *part);
 uint64_t pim_focal_zeros(const struct pim_allspark_partition *part);
 
-/* Focal: at most so many bytes leave a node of a branch, when all branches get their keys and values. */
+/* At most so many bytes leave a node of a branch, when all branches get their keys and values: of Focal, and
+   of all that collect. */
 uint64_t pim_focal_leaving(const struct pim_allspark_partition *part);
+uint64_t pim_neighbours_leaving(const struct pim_allspark_partition *part);
 
 /* Address of a product's weight shares on every node of the ring: that of its first chunk. */
 uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t block,
@@ -133,8 +148,8 @@ struct pim_workspace {
        merge_inputs */
     uint64_t inputs;
     uint64_t inputs_stride;
-    /* Focal: for each layer query, p x q, and keys and values of this node's own tokens, rows x q each (also
-       those of the pooled token, in the last row) */
+    /* Of branches that collect: for each layer query, p x q, and keys and values that this node makes, rows x
+       q each (in Focal also those of the pooled token, in the last row) */
     uint64_t own, own_stride;
     uint64_t own_keys, own_values; /* from `own` of the layer */
     /* pieces of p x 4 bytes: mean and variance of the tokens over the channels of a column */
@@ -148,7 +163,8 @@ struct pim_workspace {
     uint64_t scores;       /* p x M for each head of this node */
     /* pieces of the tokens that make this node's keys x q(c), and of the keys' tokens that they make */
     uint64_t reduction_inputs, reduced;
-    /* Focal: sums of the pooling, q of each row; keys and values that come from other nodes */
+    /* Focal: sums of the pooling, q of each row. Of branches that collect: keys and values that come from
+       other nodes */
     uint64_t pool_parts, arrived;
     uint64_t hidden; /* pieces of p x hidden(c) */
     uint64_t merged; /* pieces of p x merge_inputs(c); this node's own piece stays in `inputs` */
@@ -247,8 +263,22 @@ static inline bool pim_stage_padded(const struct pim_allspark_plan *plan, uint32
     return (uint64_t)a->branches * a->tokens != (uint64_t)b->branches * b->tokens;
 }
 
-/* Bytes of a stage's workspace that outlive a temporal layer. */
+/* Bytes of a stage's workspace that outlive a temporal layer, for an image; and what of them are features of
+   the partitions before `partition`, or of all. */
 uint64_t pim_stage_kept(const struct pim_allspark_stage *stage);
+uint64_t pim_stage_features_before(const struct pim_allspark_stage *stage, uint32_t partition);
+static inline uint64_t pim_stage_features(const struct pim_allspark_stage *stage)
+{
+    return pim_stage_features_before(stage, stage->partitions);
+}
+
+/* Cuts the global attention of Twins into branches (global.c), as many as the options say or as make each
+   stage alone quickest. PIM_BAD_INPUT: so many are not possible. PIM_NO_MEMORY. */
+enum pim_status pim_plan_divide(struct pim_allspark_plan *plan, const struct pim_allspark_options *options,
+                                struct pim_error *error);
+
+/* Whether a stage of the plan has the global blocks of Twins. */
+bool pim_stage_is_global(const struct pim_allspark_plan *plan, uint32_t index);
 
 /* Splits the last stage of the plan, a stage of the network whose blocks attend in stripes, and the copy of
    it before into the two stages of stripes.c. */

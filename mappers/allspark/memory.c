@@ -160,16 +160,17 @@ static uint64_t inputs_bytes(const struct pim_allspark_partition *part)
     uint32_t width = part->embeds ? part->merge_inputs : pim_stage_widest(part, part->merge_inputs);
     uint64_t inputs = align((uint64_t)pim_stage_tokens(part, 0) * width);
     /* Once the patches are merged, tokens that leave the branch or come to it are staged there. */
-    if (pim_stage_focuses(part))
-        return latest(inputs, align(pim_focal_leaving(part)));
+    if (pim_stage_collects(part))
+        return latest(inputs, align(pim_neighbours_leaving(part)));
     return part->shift > 0 ? latest(inputs, 2 * features_bytes(part)) : inputs;
 }
 
-/* Focal: query, keys and values of a layer, which others need before the layer goes on. */
+/* Query, keys and values of a layer, which others need before the layer goes on. */
 static uint64_t own_bytes(const struct pim_allspark_partition *part)
 {
     uint64_t q = pim_stage_channels(part, 0);
-    return pim_stage_focuses(part) ? features_bytes(part) + 2 * align(pim_stage_most_rows(part) * q) : 0;
+    uint32_t keys = pim_stage_focuses(part) ? pim_stage_most_rows(part) : pim_stage_made(part, 0);
+    return pim_stage_collects(part) ? features_bytes(part) + 2 * align(keys * q) : 0;
 }
 
 /* Sums of the channels of a column over the tokens of a partition, and as many as any column of the first
@@ -188,7 +189,7 @@ static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool
 {
     uint64_t p = pim_stage_tokens(part, 0), q = pim_stage_channels(part, 0);
     uint64_t heads = pim_share(part->heads, part->v, 0), keys = part->key_tokens;
-    uint64_t reduced = part->reduction > 1 ? pim_stage_keys(part, 0) * (uint64_t)part->channels : 0;
+    uint64_t reduced = part->reduction > 1 ? pim_stage_made(part, 0) * (uint64_t)part->channels : 0;
     workspace->statistics = take(&cursor, part->v > 1 ? p * PIM_STATISTICS_BYTES * part->v : 0);
     uint64_t merging = cursor, attention = cursor, pooling = cursor;
     if (alone)
@@ -199,7 +200,7 @@ static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool
     workspace->gathered =
         take(&attention, stripes ? 0 : (uint64_t)pim_stage_most_rows(part) * part->channels);
     uint64_t forward = attention;
-    bool queries = part->work == PIM_ALLSPARK_BLOCK && !pim_stage_focuses(part);
+    bool queries = part->work == PIM_ALLSPARK_BLOCK && !pim_stage_collects(part);
     workspace->query = take(&attention, queries ? p * q : 0);
     workspace->keys = take(&attention, attends ? keys * q : 0);
     workspace->values = take(&attention, attends ? keys * q : 0);
@@ -207,7 +208,7 @@ static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool
     workspace->reduction_inputs = take(&attention, reduced * part->reduction);
     workspace->reduced = take(&attention, reduced);
     workspace->pool_parts = take(&attention, pim_stage_focuses(part) && part->u > 1 ? part->u * q : 0);
-    workspace->arrived = take(&attention, pim_stage_focuses(part) ? 2 * pim_stage_keys(part, 0) * q : 0);
+    workspace->arrived = take(&attention, pim_stage_collects(part) ? 2 * pim_stage_keys(part, 0) * q : 0);
     workspace->hidden = take(&forward, p * part->hidden);
     /* the one token that is classified, in `gathered` */
     (void)take(&pooling, part->classes > 0 ? part->channels : 0);
@@ -222,7 +223,7 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
                           uint64_t base, struct pim_workspace *workspace)
 {
     const struct pim_allspark_partition *part = &stage->partition[index];
-    bool alone = stage->layers == 1 && !pim_stage_focuses(part);
+    bool alone = stage->layers == 1 && !pim_stage_collects(part);
     uint64_t lasting = 0, cursor;
     for (uint32_t i = 0; i < stage->partitions; i++)
         lasting +=
@@ -267,7 +268,7 @@ uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part)
 void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
 {
     part->weight_bytes = part->reuses ? 0 : align(pim_focal_zeros(part));
-    alone = alone && !pim_stage_focuses(part); /* what leaves is staged there while attention is live */
+    alone = alone && !pim_stage_collects(part); /* what leaves is staged there while attention is live */
     for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && !part->reuses; weight++)
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
             part->weight_bytes += kept(part, (enum pim_allspark_weight)weight) *
@@ -317,8 +318,16 @@ uint64_t pim_stage_kept(const struct pim_allspark_stage *stage)
     return bytes;
 }
 
+uint64_t pim_stage_features_before(const struct pim_allspark_stage *stage, uint32_t partition)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < partition; i++)
+        bytes += stage->partition[i].layers * features_bytes(&stage->partition[i]);
+    return bytes;
+}
+
 /* What a stage and its partner need while features go from one to the other: those of both, staged, behind
-   the features of both, which lie upon each other. */
+   what both keep, which lies upon each other. */
 static uint64_t hand_over_bytes(const struct pim_allspark_plan *plan, uint32_t index)
 {
     uint64_t own = plan->batch * pim_stage_kept(&plan->stage[index]),
@@ -329,7 +338,9 @@ static uint64_t hand_over_bytes(const struct pim_allspark_plan *plan, uint32_t i
         return pim_stripes_workspace(plan, index);
     /* Windows that are not whole take some tokens again, at most four times each. */
     uint64_t copies = pim_stage_padded(plan, index) ? PIM_PADDED_COPIES : 1;
-    return latest(own, other) + copies * (own + other);
+    return latest(own, other) + copies * plan->batch *
+                                    (pim_stage_features(&plan->stage[index]) +
+                                     pim_stage_features(&plan->stage[plan->stage[index].partner]));
 }
 
 void pim_plan_memory(struct pim_allspark_plan *plan)

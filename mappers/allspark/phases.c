@@ -9,6 +9,8 @@
 #include "mappers/allspark/emitter.h"
 #include "mappers/allspark/focal.h"
 #include "mappers/allspark/interaction.h"
+#include "mappers/allspark/neighbours.h"
+#include "mappers/allspark/normalisation.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -69,7 +71,7 @@ static uint64_t inputs(const struct pim_emitter *emitter)
     return emitter->workspace.inputs + emitter->layer * emitter->workspace.inputs_stride;
 }
 
-/* Query, keys and values of this node's own tokens: Focal keeps them for each layer. */
+/* Query, keys and values that this node makes, kept for each layer where branches collect. */
 static uint64_t own(const struct pim_emitter *emitter)
 {
     return emitter->workspace.own + emitter->layer * emitter->workspace.own_stride;
@@ -77,7 +79,7 @@ static uint64_t own(const struct pim_emitter *emitter)
 
 static uint64_t query(const struct pim_emitter *emitter)
 {
-    return pim_stage_focuses(emitter->part) ? own(emitter) : emitter->workspace.query;
+    return pim_stage_collects(emitter->part) ? own(emitter) : emitter->workspace.query;
 }
 
 /* Rows that the patch embedding makes: the class token has no patch; it is the first token of the first
@@ -162,14 +164,14 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
                                   .operation = PIM_VECTOR_COPY};
     if (part->reuses)
         reuse_weights(emitter, step, block, &product);
-    uint64_t first_key = pim_share_begin(part->key_tokens, part->u, emitter->place.row);
+    uint64_t first_key = pim_share_begin(part->made_keys, part->u, emitter->place.row);
     if (step == STEP_REDUCTION || step == STEP_KEY || step == STEP_VALUE) {
-        product.m = pim_stage_keys(part, emitter->place.row);
-        product.tile_rows = pim_stage_keys(part, 0);
+        product.m = pim_stage_made(part, emitter->place.row);
+        product.tile_rows = pim_stage_made(part, 0);
         product.input = part->reduction > 1 ? space->reduced : space->gathered;
     }
-    bool focuses = pim_stage_focuses(part);
-    if (focuses && (step == STEP_KEY || step == STEP_VALUE)) {
+    bool collects = pim_stage_collects(part);
+    if (pim_stage_focuses(part) && (step == STEP_KEY || step == STEP_VALUE)) {
         product.m = pim_stage_rows(part, emitter->place.row);
         product.tile_rows = pim_stage_most_rows(part);
     }
@@ -194,10 +196,10 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
         product.output = pim_own_piece(emitter, space->reduced, product.m, part->channels);
         break;
     case STEP_KEY:
-        product.output = focuses ? own(emitter) + space->own_keys : space->keys + first_key * q;
+        product.output = collects ? own(emitter) + space->own_keys : space->keys + first_key * q;
         break;
     case STEP_VALUE:
-        product.output = focuses ? own(emitter) + space->own_values : space->values + first_key * q;
+        product.output = collects ? own(emitter) + space->own_values : space->values + first_key * q;
         break;
     case STEP_EXPAND:
         product.output = pim_own_piece(emitter, space->hidden, product.m, part->hidden);
@@ -289,52 +291,18 @@ static void emit_products(struct pim_emitter *emitter, enum step step, uint32_t 
 
 /* --- normalisation --- */
 
-/* What a layer normalisation reads and writes on a node: rows x q, and its own piece of a gathered input. */
-struct normalisation {
-    uint64_t rows, source, output;
-};
-
-static struct normalisation normalisation_of(const struct pim_emitter *emitter, enum step step)
+static struct pim_normalisation normalisation_of(const struct pim_emitter *emitter, enum step step)
 {
     const struct pim_allspark_partition *part = emitter->part;
     uint32_t row = emitter->place.row;
-    uint64_t rows = step == STEP_REDUCTION_NORM ? pim_stage_keys(part, row) : pim_stage_tokens(part, row);
+    uint64_t rows = step == STEP_REDUCTION_NORM ? pim_stage_made(part, row) : pim_stage_tokens(part, row);
     if (step == STEP_REDUCTION_NORM) { /* in place */
         uint64_t piece = pim_own_piece(emitter, emitter->workspace.reduced, rows, part->channels);
-        return (struct normalisation){rows, piece, piece};
+        return (struct pim_normalisation){rows, piece, piece};
     }
     uint64_t pitch = step == STEP_NORM1 ? pim_stage_rows(part, row) : rows;
-    return (struct normalisation){rows, features(emitter),
-                                  pim_own_piece(emitter, emitter->workspace.gathered, pitch, part->channels)};
-}
-
-static void emit_normalisation(struct pim_emitter *emitter, enum step step, uint32_t tag)
-{
-    const struct pim_allspark_partition *part = emitter->part;
-    const struct pim_workspace *space = &emitter->workspace;
-    const struct normalisation norm = normalisation_of(emitter, step);
-    uint64_t p = norm.rows, q = pim_stage_channels(part, emitter->place.column);
-    struct pim_row_pieces statistics = {.base = space->statistics, .rows = p, .total = 0};
-    if (p == 0)
-        return; /* fewer keys than rows */
-    uint64_t loaded =
-        pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, norm.source, p * q, 0, 1, PIM_NOTHING);
-    uint64_t statistics_loaded = PIM_NOTHING;
-    if (part->v > 1) { /* mean and variance of a part of the channels, exchanged within the row */
-        uint64_t mean = pim_emit_vector(emitter, PIM_VECTOR_AVERAGE, p, q, 0, loaded, PIM_NOTHING);
-        (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE,
-                              pim_row_address(emitter, &statistics, emitter->place.column),
-                              pim_row_bytes(emitter, &statistics, emitter->place.column), 0, 1, mean);
-        pim_emit_join(emitter);
-        pim_gather_row(emitter, &statistics, tag);
-        statistics_loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, space->statistics,
-                                            p * PIM_STATISTICS_BYTES * part->v, 0, 1, PIM_NOTHING);
-        /* The ACU has no room for the features while the statistics go round: they come again. */
-        loaded =
-            pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, norm.source, p * q, 0, 1, PIM_NOTHING);
-    }
-    uint64_t normal = pim_emit_vector(emitter, PIM_VECTOR_LAYERNORM, p, q, 0, loaded, statistics_loaded);
-    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, norm.output, p * q, 0, 1, normal);
+    return (struct pim_normalisation){
+        rows, features(emitter), pim_own_piece(emitter, emitter->workspace.gathered, pitch, part->channels)};
 }
 
 /* --- one phase --- */
@@ -344,7 +312,7 @@ static bool row_input(const struct pim_emitter *emitter, enum step step, struct 
 {
     const struct pim_allspark_partition *part = emitter->part;
     const struct pim_workspace *space = &emitter->workspace;
-    uint64_t keys = pim_stage_keys(part, emitter->place.row), channels = part->channels;
+    uint64_t keys = pim_stage_made(part, emitter->place.row), channels = part->channels;
     *pieces = (struct pim_row_pieces){.rows = pim_stage_tokens(part, emitter->place.row)};
     if (step == STEP_QUERY || step == STEP_PROJECTION || step == STEP_EXPAND) {
         *pieces = (struct pim_row_pieces){.base = space->gathered, .rows = pieces->rows, .total = channels};
@@ -403,7 +371,7 @@ static void emit_image(struct pim_emitter *emitter, enum step step, uint32_t blo
     if (chunk == 0)
         gather(emitter, step, tag);
     if (is_normalisation(step))
-        emit_normalisation(emitter, step, tag);
+        pim_emit_normalisation(emitter, normalisation_of(emitter, step), tag);
     else if (step == STEP_POOL)
         pim_emit_pool(emitter, block, tag);
     else
@@ -443,26 +411,6 @@ static void emit_step(struct pim_emitter *emitter, enum step step, uint32_t bloc
     }
 }
 
-static void estimate_normalisation(const struct pim_emitter *emitter, enum step step,
-                                   struct pim_trace_phase *phase)
-{
-    const struct pim_allspark_partition *part = emitter->part;
-    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    uint64_t p = normalisation_of(emitter, step).rows, q = pim_stage_channels(part, 0);
-    uint64_t vector = pim_estimate_vector(hardware, p, q, 2);
-    uint64_t memory = 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) +
-                      pim_estimate_stream(hardware, p * q, true);
-    if (part->v > 1) {
-        vector += pim_estimate_vector(hardware, p, q, 1);
-        memory += 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) +
-                  pim_estimate_stream(hardware, p * PIM_STATISTICS_BYTES * (part->v + 1), false);
-        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
-            pim_estimate_ring(hardware, p * PIM_STATISTICS_BYTES, part->v);
-    }
-    phase->estimate_parts[PIM_ESTIMATE_VECTOR] += vector;
-    phase->estimate_parts[PIM_ESTIMATE_MEMORY] += memory;
-}
-
 static void estimate_product(struct pim_emitter *emitter, const struct pim_product *product,
                              struct pim_trace_phase *phase)
 {
@@ -498,7 +446,7 @@ static void estimate_image(struct pim_emitter *emitter, enum step step, uint32_t
         if (part->work == PIM_ALLSPARK_STRIPES)
             pim_stripes_estimate_unpark(emitter, phase);
     } else if (is_normalisation(step)) {
-        estimate_normalisation(emitter, step, phase);
+        pim_estimate_normalisation(emitter, normalisation_of(emitter, step).rows, phase);
     } else if (step == STEP_POOL) {
         pim_estimate_pool(emitter, block, phase);
     } else {
@@ -631,17 +579,17 @@ static void emit_partition(struct pim_emitter *emitter, uint32_t index, uint32_t
     }
 }
 
-/* All layers of a block; in Focal, all have keys and values before the first goes on. */
+/* All layers of a block; where branches collect, all have keys and values before the first goes on. */
 static void emit_block(struct pim_emitter *emitter, uint32_t block, const struct pim_neighbours *neighbours)
 {
-    bool focuses = pim_stage_focuses(&emitter->stage->partition[0]);
+    bool collects = pim_stage_collects(&emitter->stage->partition[0]);
     for (uint32_t i = 0; i < emitter->stage->partitions; i++)
-        emit_partition(emitter, i, block, neighbours, 0, focuses ? STEP_SCORES : STEPS);
-    for (uint32_t i = 0; i < emitter->stage->partitions && focuses; i++)
+        emit_partition(emitter, i, block, neighbours, 0, collects ? STEP_SCORES : STEPS);
+    for (uint32_t i = 0; i < emitter->stage->partitions && collects; i++)
         emit_partition(emitter, i, block, neighbours, STEP_SCORES, STEPS);
 }
 
-/* The programs of a stage and its partner, block by block. */
+/* The programs of a stage and its partner, block by block. `neighbours`: of both. */
 static void emit_blocks(struct pim_emitter *emitter, const struct pim_interaction *interaction,
                         const struct pim_neighbours *neighbours)
 {
@@ -653,7 +601,7 @@ static void emit_blocks(struct pim_emitter *emitter, const struct pim_interactio
         if (shifts ? block % 2 == 1 : block > 0)
             pim_emit_interaction(emitter, interaction, block, !shifts && !other);
         emitter->stage = other ? second : first;
-        emit_block(emitter, block / first->block_step, neighbours);
+        emit_block(emitter, block / first->block_step, &neighbours[other]);
         emitter->stage = first;
         if (shifts && block % 2 == 1)
             pim_emit_interaction(emitter, interaction, block, true);
@@ -673,27 +621,33 @@ void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
 {
     const struct pim_allspark_stage *stage = &emitter->plan->stage[index];
     struct pim_interaction interaction;
-    struct pim_neighbours neighbours;
+    struct pim_neighbours neighbours[2] = {0}; /* of the stage, and of its partner */
     emitter->stage = stage;
     emitter->index = index;
     if (emitter->writer && stage->partner < index)
         return; /* written with its partner */
     pim_interaction_make(emitter, &interaction);
-    pim_neighbours_make(emitter, &neighbours);
+    pim_neighbours_make(emitter, &neighbours[0]);
+    if (emitter->writer && stage->partner != index) {
+        emitter->stage = &emitter->plan->stage[stage->partner];
+        pim_neighbours_make(emitter, &neighbours[1]);
+        emitter->stage = stage;
+    }
     if (emitter->writer && stage->partition[0].work != PIM_ALLSPARK_BLOCK)
         pim_stripes_emit(emitter, &interaction);
     else if (emitter->writer)
-        emit_blocks(emitter, &interaction, &neighbours);
+        emit_blocks(emitter, &interaction, neighbours);
     else
         pim_estimate_interaction(emitter, &interaction);
     if (!emitter->writer)
-        pim_estimate_neighbours(emitter, &neighbours);
+        pim_estimate_neighbours(emitter, &neighbours[0]);
     for (uint32_t i = 0; !emitter->writer && i < stage->partitions && emitter->status == PIM_OK; i++) {
         const struct pim_emitter before = *emitter;
         pim_emit_begin_partition(emitter, i);
         (void)pim_estimate_layer(emitter);
         multiply_estimate(emitter, &before, emitter->part->layers);
     }
-    pim_neighbours_terminate(&neighbours);
+    pim_neighbours_terminate(&neighbours[0]);
+    pim_neighbours_terminate(&neighbours[1]);
     pim_interaction_terminate(&interaction);
 }

@@ -54,6 +54,7 @@ static enum pim_status read_blocks(const struct pim_network *network, uint32_t i
         .branches = attention->branches,
         .tokens = attention->query_tokens,
         .key_tokens = attention->key_tokens,
+        .made_keys = attention->key_tokens,
         .reduction = block->reduction * block->reduction,
         .shift = shifts ? transformer->block[source->first_block + 1].shift : 0,
         .focal = focal_of(transformer, index, attention),
@@ -119,7 +120,7 @@ static enum pim_status make(const struct pim_network *network, const struct pim_
                         "%" PRIu32 " partitions for %" PRIu32
                         " stages: give one for all, or one for each stage",
                         options->explicit_count, plan->stages);
-    if (pim_plan_choose(plan, options, error) != PIM_OK)
+    if (pim_plan_divide(plan, options, error) != PIM_OK || pim_plan_choose(plan, options, error) != PIM_OK)
         return error->status;
     if (plan->weight_bytes + plan->workspace_bytes > plan->hardware.memory_bytes)
         return pim_fail(
@@ -181,7 +182,7 @@ static uint64_t block_macs(const struct pim_allspark_partition *part)
     uint64_t each_key =
         2 * channels * channels + (part->reduction > 1 ? part->reduction * channels * channels : 0);
     /* Focal: keys and values are worked where the tokens are, and for the pooled token */
-    uint64_t worked = pim_stage_focuses(part) ? tokens + 1 : keys;
+    uint64_t worked = pim_stage_focuses(part) ? tokens + 1 : part->made_keys;
     uint64_t pooling = pim_stage_focuses(part) ? tokens * channels : 0;
     uint64_t attention = 2 * tokens * keys * channels;
     if (part->work == PIM_ALLSPARK_STRIPES)

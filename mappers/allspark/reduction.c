@@ -12,8 +12,8 @@ struct overlap {
 static struct overlap overlap(const struct pim_allspark_partition *part, uint32_t has, uint32_t needs)
 {
     uint64_t begin = pim_share_begin(part->tokens, part->u, has), end = begin + pim_stage_tokens(part, has);
-    uint64_t from = part->reduction * pim_share_begin(part->key_tokens, part->u, needs);
-    uint64_t to = from + (uint64_t)part->reduction * pim_stage_keys(part, needs);
+    uint64_t from = part->reduction * pim_share_begin(part->made_keys, part->u, needs);
+    uint64_t to = from + (uint64_t)part->reduction * pim_stage_made(part, needs);
     uint64_t first = begin > from ? begin : from, last = end < to ? end : to;
     return (struct overlap){first, first < last ? last - first : 0};
 }
@@ -28,9 +28,9 @@ static void emit_overlap(struct pim_emitter *emitter, enum pim_opcode opcode, ui
     struct overlap common = send ? overlap(part, row, other) : overlap(part, other, row);
     uint64_t mine = pim_own_piece(emitter, space->gathered, pim_stage_tokens(part, row), part->channels) +
                     (common.first - pim_share_begin(part->tokens, part->u, row)) * q;
-    uint64_t reduced = pim_own_piece(emitter, space->reduction_inputs, pim_stage_keys(part, row),
+    uint64_t reduced = pim_own_piece(emitter, space->reduction_inputs, pim_stage_made(part, row),
                                      (uint64_t)part->reduction * part->channels) +
-                       (common.first - part->reduction * pim_share_begin(part->key_tokens, part->u, row)) * q;
+                       (common.first - part->reduction * pim_share_begin(part->made_keys, part->u, row)) * q;
     if (common.tokens == 0)
         return;
     if (other == row) { /* its own: a copy */

@@ -34,7 +34,7 @@ void pim_stripes_split(struct pim_allspark_plan *plan)
            attention[0].query_tokens == attention[1].query_tokens);
     projections->work = PIM_ALLSPARK_PROJECTIONS;
     projections->branches = view->height;
-    projections->tokens = projections->key_tokens = view->width;
+    projections->tokens = projections->key_tokens = projections->made_keys = view->width;
     projections->heads = attention[0].heads + attention[1].heads;
     stripes->work = PIM_ALLSPARK_STRIPES;
     stripes->branches = 2 * attention[0].branches;

@@ -155,6 +155,8 @@ static enum pim_status read_stage(const char *path, json_t *value, size_t stage,
                         stage);
     if (check_keys(path, place, value, stage_keys, error) != PIM_OK)
         return error->status;
+    if (!get_number(value, "branches", false, &options->branches[stage]))
+        options->branches[stage] = 0; /* held against the plan later */
     json_array_foreach(layers, layer, item)
     {
         if (read_layer(path, item, stage, layer, options, error) != PIM_OK)

@@ -113,13 +113,15 @@ def utilization(plan, result):
     """Equation (16) per stage of the plan and in all, per cent; times are simulated."""
     time = {}
     for phase in result["phases"]:
-        match = re.match(r"stage(\d+)/block(\d+)/layer(\d+)/", phase["name"])
+        match = re.match(r"stage(\d+)/block(\d+)/layer(\d+)/(.*)", phase["name"])
         if match:
-            stage, block, layer = (int(number) for number in match.groups())
+            stage, block, layer = (int(number) for number in match.groups()[:3])
             # A stage of a network with two kinds of blocks is two of the plan.
             rows = [s for s, row in enumerate(plan["stages"]) if row["stage"] == stage
                     and block >= row["first_block"] and (block - row["first_block"]) % row["block_step"] == 0]
-            time[rows[0], layer] = time.get((rows[0], layer), 0) + phase["cycles"]
+            # Stripes of CSWin, behind their projections, have the attention of the same blocks.
+            row = rows[-1] if match[4] in ("scores", "context") else rows[0]
+            time[row, layer] = time.get((row, layer), 0) + phase["cycles"]
     nodes, stages, busy_all, all_time = len(result["units"]), [], 0.0, 0.0
     for s, stage in enumerate(plan["stages"]):
         busy = total = 0.0

@@ -24,14 +24,10 @@ enum pim_status pim_allspark_placement(const struct pim_allspark_plan *plan, uin
                                        uint32_t *slot_of, struct pim_placement_report *report,
                                        struct pim_error *error)
 {
-    if (plan->stage[stage].partition[0].branches == 1) { /* the global blocks of Twins have one, too */
-        *report = (struct pim_placement_report){.branches = 1};
-        if (slot_of)
-            slot_of[0] = 0;
-        return PIM_OK;
-    }
-    if (plan->stage[stage].partition[0].work == PIM_ALLSPARK_PROJECTIONS) { /* rows of the map, in order */
-        uint32_t branches = plan->stage[stage].partition[0].branches;
+    uint32_t branches = plan->stage[stage].partition[0].branches;
+    /* In order: the rows of the map, and the global attention of Twins, where all give to all. */
+    if (branches == 1 || plan->stage[stage].partition[0].work == PIM_ALLSPARK_PROJECTIONS ||
+        pim_stage_is_global(plan, stage)) {
         *report = (struct pim_placement_report){.branches = branches};
         for (uint32_t b = 0; slot_of && b < branches; b++)
             slot_of[b] = b;

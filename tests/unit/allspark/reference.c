@@ -314,10 +314,32 @@ static void carry(const struct reference_map *map, const uint32_t *places, uint3
             }
 }
 
+static struct pim_allspark_partition whole_of(const struct pim_allspark_partition *part)
+{
+    struct pim_allspark_partition whole = *part;
+    whole.tokens *= part->branches;
+    whole.branches = 1;
+    return whole;
+}
+
+/* The branches of a map, one after another. */
+static uint64_t **cut(const struct pim_allspark_partition *part, uint64_t **map)
+{
+    size_t each = (size_t)part->tokens * part->channels;
+    uint64_t **branches = matrices(part->branches, part->tokens, part->channels);
+    for (uint32_t b = 0; b < part->branches; b++)
+        memcpy(branches[b], map[0] + b * each, each * sizeof *map[0]);
+    free(map[0]);
+    free(map);
+    return branches;
+}
+
 uint64_t **reference_twins(const struct reference_kind *windows, const struct reference_kind *global,
                            const struct reference_map *map, uint32_t image)
 {
-    const struct pim_allspark_partition *local = windows->part, *whole = global->part;
+    /* The map as one branch, however it is cut. */
+    const struct pim_allspark_partition *local = windows->part, whole_map = whole_of(global->part),
+                                        *whole = &whole_map;
     uint64_t **x = calloc(local->branches, sizeof *x), **y = calloc(1, sizeof *y);
     uint32_t *places = calloc(whole->tokens, sizeof *places);
     if (!x || !y || !places)
@@ -341,7 +363,7 @@ uint64_t **reference_twins(const struct reference_kind *windows, const struct re
         free(dead[branch]);
     free(dead);
     free(places);
-    return ends ? x : y;
+    return ends ? x : cut(global->part, y);
 }
 
 /* --- CSWin --- */

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 const char *const small_network_names[SMALL_DESCRIPTORS] = {
-    "swin",      "padded swin",  "vit",          "plain vit", "odd swin",  "narrow swin",
-    "pvt",       "few keys pvt", "shifted swin", "twins",     "odd twins", "cswin",
-    "odd cswin", "focal",        "near focal",   "far focal"};
+    "swin",  "padded swin",  "vit",          "plain vit",  "odd swin",  "narrow swin",
+    "pvt",   "few keys pvt", "shifted swin", "twins",      "odd twins", "cut twins",
+    "cswin", "odd cswin",    "focal",        "near focal", "far focal"};
 
 /* What differs between the descriptors; all have patches of 4 x 4 pixels. */
 static const char *const descriptors[SMALL_DESCRIPTORS] = {
@@ -42,6 +42,8 @@ static const char *const descriptors[SMALL_DESCRIPTORS] = {
     "[2, 4]; window = 4; reduction = [3, 1]; classes = 4;",
     "name = \"odd-twins\"; family = \"twins\"; image = 52; blocks = [3, 1]; channels = [4, 8]; heads = [2, "
     "4]; window = 3; reduction = [4, 2]; classes = 3;",
+    "name = \"cut-twins\"; family = \"twins\"; image = 48; blocks = [2, 2]; channels = [6, 12]; heads = [2, "
+    "4]; window = 4; reduction = [2, 1]; classes = 3;",
     "name = \"small-cswin\"; family = \"cswin\"; image = 32; blocks = [2, 1]; channels = [8, 12]; heads = "
     "[4, 3]; stripe = [2, 4]; classes = 4;",
     "name = \"odd-cswin\"; family = \"cswin\"; image = 40; blocks = [1, 2, 1]; channels = [6, 12, 8]; heads "

@@ -24,6 +24,7 @@ enum small_network {
     SMALL_SHIFTED,    /* 3 x 3 windows of 25 tokens, shifted by 2 */
     SMALL_TWINS,      /* 4 windows of 16 tokens, keys of 3 x 3 of them; then one window and no reduction */
     SMALL_ODD_TWINS,  /* windows, global, windows, and more windows than the map fills; then one block */
+    SMALL_CUT_TWINS,  /* 9 windows and 36 keys of 2 x 2 tokens; then 4 windows, padded, and no reduction */
     SMALL_CSWIN,      /* stripes of 8 x 2 with 2 of 4 heads; then one global block */
     SMALL_ODD_CSWIN,  /* 3 stripes of 4 on 10 lines, 3 of 6 heads; 2 of 3 on 5; then one block */
     SMALL_FOCAL,      /* 4 x 4 windows of 9 tokens, of which 7 are padded; then 2 x 2 */

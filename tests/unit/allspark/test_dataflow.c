@@ -59,7 +59,7 @@ static uint64_t weight_rows(const struct stage_run *run, const struct pim_allspa
     bool keys =
         weight == PIM_ALLSPARK_REDUCTION || weight == PIM_ALLSPARK_KEY || weight == PIM_ALLSPARK_VALUE;
     bool focal = run->plan->network->transformer->family == PIM_FAMILY_FOCAL;
-    uint64_t rows = share_of(keys && !focal ? part->key_tokens : part->tokens, part->u, row);
+    uint64_t rows = share_of(keys && !focal ? part->made_keys : part->tokens, part->u, row);
     rows += keys && focal && row + 1 == part->u; /* the pooled token */
     return run->plan->batch * (rows - (weight == PIM_ALLSPARK_MERGE && row == 0 ? part->class_tokens : 0));
 }
@@ -560,6 +560,32 @@ START_TEST(batches_compute_the_network)
 }
 END_TEST
 
+/* Global attention in branches: one of 36 and 36 of one key, in one layer or in several, with a batch. */
+START_TEST(branches_of_global_attention_compute_the_network)
+{
+    static const struct {
+        uint32_t width, height, first, second, batch;
+        struct pim_allspark_layers list[2][2];
+    } cases[] = {{4, 4, 1, 1, 1, {{{.u = 3, .v = 2}}, {{.u = 4, .v = 3}}}},
+                 {4, 4, 2, 4, 1, {{{.u = 4, .v = 2}}, {{.u = 2, .v = 2}}}},
+                 {5, 3, 3, 3, 2, {{{.u = 5, .v = 1}}, {{.u = 3, .v = 2, .layers = 1}, {.u = 1, .v = 3}}}},
+                 {2, 2, 9, 6, 1, {{{.u = 2, .v = 1, .layers = 2}, {.u = 1, .v = 1}}, {{.u = 2, .v = 2}}}},
+                 {2, 2, 4, 9, 3, {{{.u = 1, .v = 2}}, {{.u = 1, .v = 1, .layers = 2}, {.u = 2, .v = 1}}}},
+                 {4, 4, 36, 36, 1, {{{.u = 4, .v = 2, .layers = 17}, {.u = 1, .v = 2}}, {{.u = 1, .v = 4}}}}};
+    const struct pim_estimate_hardware hardware = small_hardware(cases[_i].width, cases[_i].height);
+    struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT,
+                                           .explicit_count = 4,
+                                           .chunks = 1,
+                                           .batch = cases[_i].batch,
+                                           .branches = {0, cases[_i].first, 0, cases[_i].second}};
+    for (uint32_t s = 0; s < 4; s++)
+        for (uint32_t i = 0; i < 2 && (s % 2 == 0 ? i == 0 : cases[_i].list[s / 2][i].u > 0); i++)
+            options.list[s][options.lists[s]++] =
+                s % 2 == 0 ? (struct pim_allspark_layers){.u = 2, .v = 2} : cases[_i].list[s / 2][i];
+    ck_assert(attempt(SMALL_CUT_TWINS, &hardware, &options));
+}
+END_TEST
+
 /* Rows and stripes in several temporal layers with partitions of their own: what goes between them is kept
    for all of them. */
 START_TEST(layers_of_stripes_compute_the_network)
@@ -642,6 +668,7 @@ Suite *dataflow_suite(void)
     tcase_add_loop_test(tests, large_buffers_compute_the_network, 0, SMALL_NETWORKS);
     tcase_add_test(tests, a_class_token_alone);
     tcase_add_test(tests, stages_differ);
+    tcase_add_loop_test(tests, branches_of_global_attention_compute_the_network, 0, 6);
     tcase_add_loop_test(tests, far_regions_compute_the_network, 0, 5);
     tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, 2 * 9); /* 9: batches */
     tcase_add_loop_test(tests, layers_of_stripes_compute_the_network, 0, 2 * 3);

@@ -149,9 +149,9 @@ static uint64_t tokens_away(const struct pim_allspark_partition *s, uint32_t row
 {
     uint64_t away = 0, first = share_start(s->tokens, s->u, row);
     for (uint64_t t = first; t < first + share_of(s->tokens, s->u, row); t++) {
-        uint64_t key = t / s->reduction, from = share_start(s->key_tokens, s->u, row);
-        bool mine = key >= from && key < from + share_of(s->key_tokens, s->u, row);
-        away += key < s->key_tokens && !mine;
+        uint64_t key = t / s->reduction, from = share_start(s->made_keys, s->u, row);
+        bool mine = key >= from && key < from + share_of(s->made_keys, s->u, row);
+        away += key < s->made_keys && !mine;
     }
     return away;
 }
@@ -164,7 +164,7 @@ static bool is_focal(const struct expectation *e)
 static uint64_t expected_transfer(const struct expectation *e, const struct standing *at)
 {
     const struct pim_allspark_partition *s = e->stage;
-    uint64_t p = share_of(s->tokens, s->u, at->row), keys = share_of(s->key_tokens, s->u, at->row);
+    uint64_t p = share_of(s->tokens, s->u, at->row), keys = share_of(s->made_keys, s->u, at->row);
     uint64_t q = spread(s, s->channels, at->column + 1) - spread(s, s->channels, at->column);
     if (strcmp(e->step, "window_pool") == 0)
         return at->row + 1 < s->u ? q : 0;
@@ -202,7 +202,7 @@ static uint64_t product_rows(const struct expectation *e, const struct standing 
     bool merges = strcmp(e->step, "merge") == 0 && at->row == 0;
     if (keys && is_focal(e))
         return share_of(s->tokens, s->u, at->row) + (at->row + 1 == s->u);
-    return share_of(keys ? s->key_tokens : s->tokens, s->u, at->row) - (merges ? s->class_tokens : 0);
+    return share_of(keys ? s->made_keys : s->tokens, s->u, at->row) - (merges ? s->class_tokens : 0);
 }
 
 static void check_node(void *context, const struct standing *at)
@@ -281,10 +281,28 @@ static void check_shift(const struct ledger *ledger, uint32_t phase, uint32_t in
     pim_dependency_graph_terminate(&graph);
 }
 
+/* What a temporal layer of the global attention of Twins gets from elsewhere: no more than keys and values
+   of all other branches, for each of its branches; and all of it, where branches share no nodes.
+   What a row makes is in its own share, so that nothing moves between the rows of a branch. */
+static void check_global(const struct expectation *e)
+{
+    const struct pim_allspark_plan *plan = &e->ledger->scenario->plan;
+    const struct pim_allspark_partition *s = e->stage;
+    uint64_t sent = 0, before = (uint64_t)e->layer * s->layout.count * s->slots;
+    uint64_t capacity = (uint64_t)s->layout.count * s->slots, left = s->layer_branches - before;
+    uint64_t needed = 2 * (left < capacity ? left : capacity) * s->channels;
+    ck_assert_uint_eq(s->made_keys * s->branches, s->key_tokens);
+    for (uint32_t unit = 0; unit < plan->hardware.width * plan->hardware.height; unit++)
+        sent += e->ledger->volumes[(uint64_t)unit * e->ledger->phases + e->phase].sent;
+    ck_assert_uint_le(sent, needed * (s->key_tokens - s->made_keys));
+    if (plan->stage[e->index].layers == 1)
+        ck_assert_uint_eq(sent, needed * (s->key_tokens - s->made_keys));
+}
+
 /* What a temporal layer of Focal gets from elsewhere: no more than what the graph says its branches need of
    others, and key and value of their own tokens that other rows have in their share; and all of it, where
    branches share no nodes. */
-static void check_neighbours(const struct expectation *e)
+static void check_focal(const struct expectation *e)
 {
     const struct pim_allspark_plan *plan = &e->ledger->scenario->plan;
     const struct pim_allspark_partition *s = e->stage;
@@ -359,7 +377,7 @@ static void check_volumes(const struct scenario *scenario)
         e.stage = partition_of(&scenario->plan.stage[e.index], &e.layer);
         stepped++;
         if (strcmp(e.step, "neighbours") == 0)
-            check_neighbours(&e);
+            (is_focal(&e) ? check_focal : check_global)(&e);
         else
             each_standing(&scenario->plan, e.index, check_node, &e);
     }
