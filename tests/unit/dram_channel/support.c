@@ -102,8 +102,13 @@ void random_settings(struct settings *settings, struct pim_random *random)
     SET("dram.page_timeout=%u", (unsigned)pim_random_between(random, 1, 300));
     SET("dram.row_hit_cap=%u", (unsigned)pim_random_below(random, 3) * 4);
     SET("dram.read_queue=%u", queues[pim_random_below(random, 6)]);
-    SET("dram.write_queue=%u", queues[pim_random_below(random, 6)]);
+    unsigned writes = queues[pim_random_below(random, 6)];
+    SET("dram.write_queue=%u", writes);
     SET("dram.refresh_postpone=%u", pim_random_below(random, 2) ? 0 : (unsigned)pim_random_below(random, 9));
+    /* Marks of the write queue, in half of the cases: from 1 and 0 to as many as there are. */
+    unsigned high = pim_random_below(random, 2) ? 0 : (unsigned)pim_random_between(random, 1, writes);
+    SET("dram.write_high=%u", high);
+    SET("dram.write_low=%d", high ? (int)pim_random_below(random, high + 1) - 1 : -1);
 #undef SET
     for (size_t i = 0; i < n; i++)
         settings->list[i] = settings->text[i];

@@ -33,8 +33,8 @@ void outcome_free(struct outcome *outcome);
 
 /* Random settings of the controller for a preset, as texts that stay valid until the next call. */
 struct settings {
-    char text[8][48];
-    const char *list[9];
+    char text[10][48];
+    const char *list[11];
 };
 void random_settings(struct settings *settings, struct pim_random *random);
 

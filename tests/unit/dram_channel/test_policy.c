@@ -68,6 +68,14 @@ static const struct {
       {1, 'R', 0, 0, 0, 9, 0, 1, 92},
       {2, 'W', 0, 1, 0, 5, 0, 2, 43},
       {3, 'W', 0, 2, 0, 5, 0, 3, 47}}},
+    /* So it does in a longer queue whose low mark is set to 0. */
+    {"a low mark of 0",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.write_high=2", "dram.write_low=0"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37},
+      {1, 'R', 0, 0, 0, 9, 0, 1, 92},
+      {2, 'W', 0, 1, 0, 5, 0, 2, 43},
+      {3, 'W', 0, 2, 0, 5, 0, 3, 47}}},
     /* A write that waits (row 9) answers a read and absorbs a write; one that is active (row 5, ACT 1) does
      * not: RD 42 = WR 17 + 25. Then PRE 51 (both 17 + 34 and 42 + 9), ACT 67, WR 83. */
     {"forwarding ends with the ACT",
