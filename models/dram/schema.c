@@ -59,8 +59,9 @@ static const struct pim_key keys[] = {
     INTEGER("dram.write_queue", "32", 1, 4096, "requests", "Writes that wait for their row in a channel."),
     INTEGER("dram.write_high", "0", 0, 4096, "requests",
             "Writes are served from so many waiting ones on; 0: more than 4/5 of the queue."),
-    INTEGER("dram.write_low", "-1", -1, 4096, "requests",
-            "And reads again when no more than so many wait, below write_high; -1: less than 1/5 of the queue."),
+    INTEGER(
+        "dram.write_low", "-1", -1, 4096, "requests",
+        "And reads again when no more than so many wait; below write_high. -1: less than 1/5 of the queue."),
 
     BOOLEAN("dram.refresh", "true", "false: no refresh at all (for studies only)."),
     CHOICE("dram.refresh_mode", "all_bank", "all_bank|per_bank",
@@ -141,7 +142,9 @@ static void take_policy(const struct pim_configuration *values, struct pim_dram_
         .read_queue = number(values, "dram.read_queue"),
         .write_queue = writes,
         .write_high = high,
-        .write_low = low >= 0 ? (uint32_t)low : fifth < high ? fifth : high - 1,
+        .write_low = low >= 0       ? (uint32_t)low
+                     : fifth < high ? fifth
+                                    : high - 1,
         .refresh = pim_configuration_boolean(values, "dram.refresh"),
         .per_bank_refresh = pim_configuration_choice(values, "dram.refresh_mode") == 1,
         .postpone = number(values, "dram.refresh_postpone"),

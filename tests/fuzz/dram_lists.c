@@ -1,6 +1,6 @@
 /*
- * Any bytes as a file of `pimsim dram`: a log for --check-commands when they begin with "cycle,command", else a
- * list for --requests. What is refused must have a message. A list that is taken is served, all of it, with
+ * Any bytes as a file of `pimsim dram`: a log for --check-commands when they begin with "cycle,command", else
+ * a list for --requests. What is refused must have a message. A list that is taken is served, all of it, with
  * commands in which the checker finds nothing; a log that is taken has as many commands as lines.
  */
 #include "tools/command/dram_run.h"
