@@ -5,11 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts `count` items of `size` bytes, a multiple of 8 together, from the block. */
+/* Room for `count` items of `size` bytes, in whole lines of the cache. */
+static size_t room(size_t count, size_t size)
+{
+    return (count * size + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+}
+
+/* Cuts it from the block. */
 static void *cut(char **block, size_t count, size_t size)
 {
     void *items = *block;
-    *block += (count * size + 7) / 8 * 8;
+    *block += room(count, size);
     return items;
 }
 
@@ -22,13 +28,14 @@ struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *ru
     size_t maintenance = 1;
     while (maintenance <= banks + rules->ranks)
         maintenance *= 2;
-    const size_t bytes = banks * sizeof(struct bank) + groups * sizeof(struct node) +
-                         rules->ranks * sizeof(struct rank) + entries * sizeof(struct entry) +
-                         entries * (sizeof(struct link) + sizeof(int16_t)) +
-                         maintenance * sizeof(struct maintenance) + 7 * 8;
-    struct pim_dram_channel *channel = calloc(1, sizeof *channel + bytes);
+    const size_t bytes = sizeof(struct pim_dram_channel) + room(banks, sizeof(struct bank)) +
+                         room(groups, sizeof(struct node)) + room(rules->ranks, sizeof(struct rank)) +
+                         room(entries, sizeof(struct entry)) + room(entries, sizeof(struct link)) +
+                         room(entries, sizeof(int16_t)) + room(maintenance, sizeof(struct maintenance));
+    struct pim_dram_channel *channel = aligned_alloc(LINE_BYTES, bytes);
     if (!channel)
         return NULL;
+    memset(channel, 0, bytes);
     char *block = (char *)(channel + 1);
     channel->rules = rules;
     channel->sink = *sink;
@@ -61,6 +68,19 @@ struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *ru
 void pim_dram_channel_destroy(struct pim_dram_channel *channel)
 {
     free(channel);
+}
+
+void pim_dram_channel_prefetch(const struct pim_dram_channel *channel, uint32_t bank)
+{
+    /* Addresses alone: what lies in the channel is not there yet. Banks come first behind it; where there is
+       a single one its group and its rank follow. */
+    enum { LINES = 7 };
+    const char *head = (const char *)channel;
+    const char *state = (const char *)(channel + 1) + (size_t)bank * sizeof(struct bank);
+    for (int line = 0; line < LINES; line++) {
+        PIM_PREFETCH(head + line * LINE_BYTES);
+        PIM_PREFETCH(state + line * LINE_BYTES);
+    }
 }
 
 static void raise_floors(struct pim_dram_channel *channel, uint64_t cycle)

@@ -149,4 +149,7 @@ uint64_t pim_dram_channel_next(struct pim_dram_channel *channel);
 void pim_dram_channel_counters(const struct pim_dram_channel *channel, uint64_t cycle,
                                struct pim_dram_counters *counters);
 
+/* Brings the state that a request for `bank` will need towards the cache. Nothing but speed depends on it. */
+void pim_dram_channel_prefetch(const struct pim_dram_channel *channel, uint32_t bank);
+
 #endif

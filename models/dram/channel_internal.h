@@ -18,7 +18,10 @@ enum {
     NO_ENTRY = -1,
     EFFECTS_MAX = 48,  /* of one command */
     FILTER_SIZE = 256, /* counting filter over the addresses of waiting writes */
-    AGE_BITS = 40
+    AGE_BITS = 40,
+    /* Of a cache. What a command needs of a bank, its group and its rank begins on a line of its own: with
+       many private banks the time goes by the lines that miss. */
+    LINE_BYTES = 64
 };
 #define NEVER UINT64_MAX
 #define NO_ROW UINT32_MAX
@@ -61,7 +64,7 @@ struct waiting {
 };
 
 struct bank {
-    uint64_t ready[CLASSES];
+    _Alignas(LINE_BYTES) uint64_t ready[CLASSES];
     struct waiting waiting[2]; /* reads, writes */
     uint32_t row;              /* NO_ROW: closed */
     uint32_t accesses;         /* of the open row */
@@ -75,11 +78,11 @@ struct bank {
 };
 
 struct node {
-    uint64_t ready[CLASSES];
+    _Alignas(LINE_BYTES) uint64_t ready[CLASSES];
 };
 
 struct rank {
-    uint64_t ready[CLASSES];
+    _Alignas(LINE_BYTES) uint64_t ready[CLASSES];
     uint64_t activates[4]; /* the last four, a ring */
     uint32_t activate;     /* next place in the ring */
     uint32_t open;         /* open banks */
@@ -126,7 +129,16 @@ struct choice {
 };
 
 struct pim_dram_channel {
-    const struct pim_dram_rules *rules;
+    _Alignas(LINE_BYTES) const struct pim_dram_rules *rules;
+    /* Behind the channel in the same block of memory, in the sizes that the organisation needs: many private
+     * banks must fit the cache. */
+    struct bank *banks;
+    struct node *groups;
+    struct rank *ranks;
+    struct entry *entries;
+    struct link *links; /* one for each entry */
+    int16_t *free_entries;
+    struct maintenance *maintenance;
     struct pim_dram_sink sink;
     /* The plan: on one bus `column` holds the next command of any kind, and `row` nothing. */
     struct choice column, row;
@@ -148,15 +160,6 @@ struct pim_dram_channel {
     uint32_t index;
     uint32_t maintenance_mask; /* size of the queue - 1, a power of two above ranks + banks */
     struct pim_dram_counters counters;
-    /* Behind the channel in the same block of memory, in the sizes that the organisation needs: many private
-     * banks must fit the cache. */
-    struct bank *banks;
-    struct node *groups;
-    struct rank *ranks;
-    struct entry *entries;
-    struct link *links; /* one for each entry */
-    int16_t *free_entries;
-    struct maintenance *maintenance;
     uint16_t filter[FILTER_SIZE];
 };
 

@@ -143,11 +143,23 @@ static uint64_t serve_pieces(struct pim_dram_memory *memory, const struct pim_dr
     return end - first;
 }
 
+/* Looks some requests ahead: of so many channels the state of the next one is not in the cache. */
+static void prefetch(const struct pim_dram_memory *memory, const struct pim_dram_request *requests,
+                     size_t count)
+{
+    enum { CHANNELS_LEAST = 512, AHEAD = 12 };
+    if (memory->channels < CHANNELS_LEAST || count <= AHEAD)
+        return;
+    const struct pim_dram_location next = pim_dram_locate(&memory->mapping, requests[AHEAD].address);
+    pim_dram_channel_prefetch(memory->port[next.channel].channel, next.bank);
+}
+
 uint64_t pim_dram_memory_serve(struct pim_dram_memory *memory, const struct pim_dram_request *requests,
                                size_t count, uint64_t *arrived)
 {
     uint64_t accesses = 0;
     for (size_t i = 0; i < count;) {
+        prefetch(memory, &requests[i], count - i);
         if (stands_alone(memory, &requests[i], count - i)) {
             arrived[i] =
                 pim_dram_memory_request(memory, requests[i].cycle, requests[i].address, requests[i].write, i);
