@@ -64,7 +64,8 @@ struct pim_allspark_options {
     /* Pieces in which the weights of a phase go round; 0: like the ring. */
     uint32_t chunks;
     uint32_t batch; /* images that are worked together, N^bt; 0: 1 */
-    /* Twins: branches of the global attention of a stage of the plan; 0: the best. Others: as they are. */
+    /* Twins: branches of the global attention of a stage of the plan; 0: the best with AUTOMATIC, else one.
+       Other stages have those of the network. */
     uint32_t branches[PIM_STAGES];
     /* How the best plan is found: the exact method, or an integer programme that an installed solver works
        (schedule/schedule.h); NULL: the first solver that is there. */

@@ -268,29 +268,21 @@ static uint32_t line(const struct pim_allspark_plan *plan, uint32_t work)
 }
 
 /* The list of a stage: the user's, or the single partition of a baseline. */
-static uint32_t list_of(const struct pim_allspark_plan *plan, const struct pim_allspark_options *options,
-                        uint32_t index, const struct pim_allspark_partition *shape,
-                        struct pim_allspark_layers *list)
+static uint32_t list_of(const struct collection *collection, struct pim_allspark_layers *list)
 {
-    uint32_t given = options->explicit_count == 1 ? 0 : index;
+    const struct pim_allspark_options *options = collection->options;
+    const struct pim_allspark_partition *shape = shape_of(collection);
+    uint32_t given = options->explicit_count == 1 ? 0 : collection->index;
     list[0] = (struct pim_allspark_layers){.u = 1, .v = 1};
     if (options->scheme == PIM_ALLSPARK_PATCH)
-        list[0].u = line(plan, shape->tokens);
+        list[0].u = line(collection->plan, shape->tokens);
     if (options->scheme == PIM_ALLSPARK_HEAD)
-        list[0].v = line(plan, shape->heads);
+        list[0].v = line(collection->plan, shape->heads);
     if (options->scheme != PIM_ALLSPARK_EXPLICIT)
         return 1;
     for (uint32_t i = 0; i < options->lists[given]; i++)
         list[i] = options->list[given][i];
     return options->lists[given];
-}
-
-struct pim_allspark_layers pim_candidates_first(const struct pim_allspark_plan *plan,
-                                                const struct pim_allspark_options *options, uint32_t index,
-                                                const struct pim_allspark_partition *shape)
-{
-    struct pim_allspark_layers list[PIM_PARTITIONS];
-    return list_of(plan, options, index, shape, list) > 0 ? list[0] : (struct pim_allspark_layers){0};
 }
 
 static enum pim_status check_layers(const struct collection *collection,
@@ -413,9 +405,7 @@ static enum pim_status add_given(struct collection *collection, const struct pim
 static enum pim_status add_explicit(struct collection *collection)
 {
     struct pim_allspark_layers list[PIM_PARTITIONS];
-    uint32_t count =
-        list_of(collection->plan, collection->options, collection->index, shape_of(collection), list);
-    uint32_t most = 1;
+    uint32_t count = list_of(collection, list), most = 1;
     uint32_t given = collection->options->chunks;
     if (count == 0)
         return pim_fail(collection->error, PIM_BAD_INPUT, "stage %" PRIu32 ": no partition is given",

@@ -30,9 +30,4 @@ enum pim_status pim_candidates_collect(const struct pim_allspark_plan *plan,
                                        struct pim_error *error);
 void pim_candidates_terminate(struct pim_candidates *candidates);
 
-/* The first partition that the options ask for in a stage whose branches are those of `shape`. */
-struct pim_allspark_layers pim_candidates_first(const struct pim_allspark_plan *plan,
-                                                const struct pim_allspark_options *options, uint32_t index,
-                                                const struct pim_allspark_partition *shape);
-
 #endif

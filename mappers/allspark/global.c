@@ -11,7 +11,7 @@
  *
  * G divides M, so that branches are alike, and maps with tokens beyond whole patches of a key are not cut.
  * Which G: that with which the blocks of the stage alone are quickest, by the closed forms with rings of one
- * branch.
+ * branch. Fixed schemes and given partitions have the single branch of the network, unless the plan says G.
  */
 #include "mappers/allspark/candidates.h"
 
@@ -130,25 +130,8 @@ static void try_all(struct search *search)
                 }
 }
 
-/* All G with the first partition that is asked for. */
-static void try_given(struct search *search, const struct pim_allspark_options *options, uint32_t index)
-{
-    const struct pim_estimate_hardware *hardware = &search->plan->hardware;
-    uint32_t nodes = hardware->width * hardware->height;
-    struct pim_allspark_partition part;
-    for (uint32_t branches = 1; branches <= nodes && branches <= search->whole->key_tokens; branches++) {
-        struct pim_allspark_partition shape = *search->whole;
-        if (!divides(search->whole, branches))
-            continue;
-        cut(&shape, branches);
-        struct pim_allspark_layers first = pim_candidates_first(search->plan, options, index, &shape);
-        if (first.u > 0 && first.v > 0 && make_part(search, branches, first.u, first.v, &part))
-            try_part(search, &part);
-    }
-}
-
-static enum pim_status choose(struct pim_allspark_plan *plan, const struct pim_allspark_options *options,
-                              uint32_t index, uint32_t *branches, struct pim_error *error)
+static enum pim_status choose(struct pim_allspark_plan *plan, uint32_t index, uint32_t *branches,
+                              struct pim_error *error)
 {
     struct pim_error ignored = {0}; /* a product without a tile: that partition is none */
     struct search search = {.plan = plan,
@@ -160,10 +143,7 @@ static enum pim_status choose(struct pim_allspark_plan *plan, const struct pim_a
                                         .tilings = calloc(1, sizeof(struct pim_tilings))}};
     if (!search.emitter.tilings)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
-    if (options->scheme == PIM_ALLSPARK_AUTOMATIC)
-        try_all(&search);
-    else
-        try_given(&search, options, index);
+    try_all(&search);
     free(search.emitter.tilings);
     *branches = search.branches > 0 ? search.branches : 1;
     return PIM_OK;
@@ -177,7 +157,9 @@ enum pim_status pim_plan_divide(struct pim_allspark_plan *plan, const struct pim
         uint32_t branches = options->branches[i];
         if (!pim_stage_is_global(plan, i))
             continue;
-        if (branches == 0 && choose(plan, options, i, &branches, error) != PIM_OK)
+        if (branches == 0 && options->scheme != PIM_ALLSPARK_AUTOMATIC)
+            branches = 1;
+        if (branches == 0 && choose(plan, i, &branches, error) != PIM_OK)
             return error->status;
         if (!divides(whole, branches))
             return pim_fail(error, PIM_BAD_INPUT,
