@@ -272,8 +272,9 @@ static inline uint64_t pim_stage_features(const struct pim_allspark_stage *stage
     return pim_stage_features_before(stage, stage->partitions);
 }
 
-/* Cuts the global attention of Twins into branches (global.c), as many as the options say or, where partitions
-   are chosen, as make each stage alone quickest. PIM_BAD_INPUT: so many are not possible. PIM_NO_MEMORY. */
+/* Cuts the global attention of Twins into branches (global.c), as many as the options say or, where
+   partitions are chosen, as make each stage alone quickest. PIM_BAD_INPUT: so many are not possible.
+   PIM_NO_MEMORY. */
 enum pim_status pim_plan_divide(struct pim_allspark_plan *plan, const struct pim_allspark_options *options,
                                 struct pim_error *error);
 
