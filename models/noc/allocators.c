@@ -23,10 +23,10 @@ static unsigned islip_pair(const struct noc_heads *heads, const uint8_t *rows, s
 {
     uint32_t second = 0;
     const struct noc_output *outputs = &heads->outputs[heads->port << heads->shift];
-    for (uint32_t columns = heads->free; columns; columns &= columns - 1) {
-        unsigned column = pim_lowest_bit(columns), pointer = outputs[column].grant;
-        second |= (uint32_t)(pointer > rows[0] && pointer <= rows[1]) << column;
-    }
+    unsigned behind = rows[0] + 1U, distance = (unsigned)rows[1] - rows[0];
+    for (unsigned column = 0; column < 1U << heads->shift; column++) /* all, for there is no branch in it */
+        second |= (uint32_t)(outputs[column].grant - behind < distance) << column;
+    second &= heads->free;
     unsigned matched = 0;
     const uint32_t offers[2] = {heads->free & ~second, second};
     for (unsigned i = 0; i < 2; i++) {

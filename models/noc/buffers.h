@@ -9,24 +9,23 @@
 
 #include <assert.h>
 
-/* 0 when the packet is at home in this dimension, 1 when it has to go up, 2
- * down. */
-static PIM_ALWAYS_INLINE unsigned side(unsigned destination, unsigned here)
-{
-    return (unsigned)(destination > here) + 2 * (unsigned)(destination < here);
-}
-
+/* First along x, then along y, then to the terminal; without branches. */
 static PIM_ALWAYS_INLINE unsigned route(const struct noc_router *router, unsigned x, unsigned y)
 {
-    static const uint8_t outputs[12] = {PIM_NOC_EJECT, PIM_NOC_SOUTH, PIM_NOC_NORTH, 0,
-                                        PIM_NOC_EAST,  PIM_NOC_EAST,  PIM_NOC_EAST,  0,
-                                        PIM_NOC_WEST,  PIM_NOC_WEST,  PIM_NOC_WEST,  0};
-    return outputs[4 * side(x, router->x) + side(y, router->y)];
+    unsigned here_x = router->x, here_y = router->y;
+    unsigned along_x = PIM_NOC_EAST + (unsigned)(x < here_x),
+             along_y = PIM_NOC_SOUTH + (unsigned)(y < here_y);
+    unsigned home_x = 0U - (unsigned)(x == here_x), home_y = (unsigned)(y == here_y);
+    along_y += home_y << 1; /* PIM_NOC_SOUTH becomes PIM_NOC_EJECT */
+    return along_x + ((along_y - along_x) & home_x);
 }
+_Static_assert(PIM_NOC_WEST == PIM_NOC_EAST + 1 && PIM_NOC_NORTH == PIM_NOC_SOUTH + 1 &&
+                   PIM_NOC_EJECT == PIM_NOC_SOUTH + 2,
+               "the order that route() counts on");
 
 /* The packet in `input->front` has come to the front of its row; `behind` the
- * tail that leaves in this cycle its route is computed from the next one on. */
-static PIM_ALWAYS_INLINE void begin_packet(const struct noc_site *site, struct noc_kind kind, unsigned row,
+ * tail that leaves in this cycle its route is computed from the next one on. Returns its output. */
+static PIM_ALWAYS_INLINE unsigned begin_packet(const struct noc_site *site, struct noc_kind kind, unsigned row,
                                            bool behind)
 {
     struct noc_input *input = input_of(site, kind, row);
@@ -34,10 +33,14 @@ static PIM_ALWAYS_INLINE void begin_packet(const struct noc_site *site, struct n
     unsigned output = route(site->router, input->x, input->y);
     input->output = (uint8_t)row_of(site, kind, output, 0);
     sets->to[output] |= bit_of(row);
-    *(kind.plain && behind ? &sets->queued : &sets->routing) |= bit_of(row);
+    if (in_advance(kind))
+        *(behind ? &sets->routing : &sets->bidding) |= bit_of(row);
+    else
+        *(kind.plain && behind ? &sets->queued : &sets->routing) |= bit_of(row);
     if (!kind.plain)
         site->mesh->ready[ready_of(site, row)] =
             site->cycle + behind + site->noc->configuration.routing_delay;
+    return output;
 }
 
 static PIM_ALWAYS_INLINE void set_left(const struct noc_site *site, unsigned row, struct noc_input *input,
@@ -99,16 +102,16 @@ static PIM_ALWAYS_INLINE void write_change(const struct noc_site *site, struct n
 {
     struct noc_router *router = site->router;
     unsigned flit = site->slot->flits[port], row = row_of(site, kind, port, flit >> 8);
-    if (!(flit & NOC_FLIT)) {
+    if (!kind.brief && !(flit & NOC_FLIT)) {
         router->carries.flit_repeats |= (uint8_t)((unsigned)(flit == NOC_REPEATS) << port);
         return;
     }
     buffer_flit(site, kind, row);
-    if (!(flit & NOC_LONE)) {
+    if (!kind.brief && !(flit & NOC_LONE)) {
         router->carries.flit_streams |= (uint8_t)(1U << port);
         router->flit_vc[port] = (uint8_t)(flit >> 8);
     }
-    outcome->noisy |= (flit & (NOC_HEAD | NOC_LONE)) != 0;
+    outcome->noisy |= kind.brief || (flit & (NOC_HEAD | NOC_LONE)) != 0;
     if (!(flit & NOC_HEAD))
         return;
     struct noc_input *input = input_of(site, kind, row);
@@ -124,7 +127,8 @@ static PIM_ALWAYS_INLINE void write_change(const struct noc_site *site, struct n
     input->next = (uint8_t)(flit & (NOC_FLIT | NOC_HEAD | NOC_SHORT));
     input->x = site->slot->x[port];
     input->y = site->slot->y[port];
-    begin_packet(site, kind, row, false);
+    bool behind = in_advance(kind) && outcome->ended.words[kind.words == 1 ? 0 : row / 64] & bit_of(row);
+    outcome->asked |= (unsigned)!behind << begin_packet(site, kind, row, behind);
 }
 
 static PIM_ALWAYS_INLINE void write_buffers(const struct noc_site *site, struct noc_outcome *outcome,
@@ -132,7 +136,7 @@ static PIM_ALWAYS_INLINE void write_buffers(const struct noc_site *site, struct 
 {
     struct noc_activity *carries = &site->router->carries;
     unsigned changed = site->slot->flit_ports;
-    if (!quiet) {
+    if (!kind.brief && !quiet) {
         unsigned streams = carries->flit_streams & ~changed;
         carries->flit_streams = (uint8_t)streams;
         carries->flit_repeats &= (uint8_t)~changed;
@@ -141,9 +145,11 @@ static PIM_ALWAYS_INLINE void write_buffers(const struct noc_site *site, struct 
             buffer_flit(site, kind, row_of(site, kind, port, site->router->flit_vc[port]));
         }
     }
+    if (in_advance(kind))
+        changed &= ~(unsigned)site->slot->head_ports;
     for (; changed; changed &= changed - 1)
         write_change(site, outcome, kind, pim_lowest_bit(changed));
-    if (PIM_UNLIKELY(carries->flit_repeats))
+    if (!kind.brief && PIM_UNLIKELY(carries->flit_repeats))
         write_patterns(*site, kind, carries->flit_repeats);
 }
 
@@ -204,11 +210,12 @@ static PIM_ALWAYS_INLINE void take_credits(const struct noc_site *site, struct n
         unsigned port = pim_lowest_bit(streams);
         add_credits(site, outcome, kind, port, router->credit_in[port]);
     }
-    carries->credit_repeats = (uint8_t)((carries->credit_repeats & ~changed) | site->slot->credit_repeats);
+    carries->credit_repeats &= (uint8_t)~changed;
     for (; changed; changed &= changed - 1) {
         unsigned port = pim_lowest_bit(changed);
         uint32_t set = site->slot->credits[port];
         add_credits(site, outcome, kind, port, set);
+        carries->credit_repeats |= (uint8_t)(pim_noc_credit_repeats(site->slot, port) << port);
         if (!(once >> port & 1) && set) {
             router->credit_in[port] = set;
             still |= 1U << port;

@@ -41,12 +41,6 @@ bool pim_noc_credits_follow(struct noc_site site, unsigned port, uint32_t set)
         return true;
     site.router->carries.credit_out_repeats &= (uint8_t) ~(1U << port);
     pattern->writable = site.cycle + credit_latency(&site, port) + 1;
-    if (port == NOC_EJECTED) /* the change replaces the announcement, if that is
-                              where it goes */
-        site.mesh->ejected.slots[site.node].credit_repeats &= (uint8_t) ~(1U << NOC_TERMINAL);
-    else if (port < NOC_TERMINAL)
-        site.mesh->credits.slots[site.router->neighbour[port]].credit_repeats &=
-            (uint8_t) ~(1U << (port ^ 1));
     return false;
 }
 
@@ -105,8 +99,7 @@ static void declare_credits(const struct noc_site *site, unsigned port, const ui
     uint32_t reader = port == NOC_EJECTED ? site->node : router->neighbour[port];
     unsigned reader_port = port == NOC_EJECTED ? NOC_TERMINAL : port ^ 1;
     struct noc_outbox outbox = {pim_noc_slots(mesh, time), pim_noc_spoke_at(&mesh->router_wheel, time)};
-    pim_noc_post_credits(&outbox, reader, reader_port, 0, false);
-    outbox.slots[reader].credit_repeats |= (uint8_t)(1U << reader_port);
+    pim_noc_post_credits(&outbox, reader, reader_port, 0, true);
 }
 
 void pim_noc_declare_patterns(const struct noc_site *site, const struct noc_rhythm *rhythm, unsigned period)

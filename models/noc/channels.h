@@ -18,6 +18,7 @@ static PIM_ALWAYS_INLINE void pim_noc_post_flit(const struct noc_outbox *outbox,
     struct noc_slot *slot = &outbox->slots[reader];
     slot->flits[port] = (uint16_t)value;
     slot->flit_ports |= (uint8_t)(1U << port);
+    slot->head_ports |= (uint8_t)((value & NOC_HEAD) / NOC_HEAD << port);
     pim_noc_wake_in(&outbox->spoke, reader);
 }
 
@@ -27,7 +28,7 @@ static PIM_ALWAYS_INLINE void pim_noc_post_credits(const struct noc_outbox *outb
     struct noc_slot *slot = &outbox->slots[reader];
     slot->credits[port] = set;
     slot->credit_ports |= (uint8_t)(1U << port);
-    slot->credit_once |= (uint8_t)(once ? 1U << port : 0U);
+    slot->credit_once = (uint8_t)((slot->credit_once & ~(1U << port)) | (unsigned)once << port);
     pim_noc_wake_in(&outbox->spoke, reader);
 }
 
@@ -42,12 +43,12 @@ static PIM_ALWAYS_INLINE void pim_noc_post_terminal(struct noc_mesh *mesh, uint3
 /* A flit of the packet in `input` leaves by an output to a neighbour. It is no
  * change when it goes with the stream. */
 static PIM_ALWAYS_INLINE void write_flit(const struct noc_site *site, struct noc_outcome *outcome,
-                                         unsigned output, uint32_t flit, const struct noc_input *input)
+                                         struct noc_kind kind, unsigned output, uint32_t flit, const struct noc_input *input)
 {
     struct noc_router *router = site->router;
     unsigned bit = 1U << output;
     outcome->flit_ports |= bit;
-    if (PIM_LIKELY(flit & NOC_LONE && !(router->carries.flit_out_repeats & bit))) {
+    if (kind.brief || PIM_LIKELY(flit & NOC_LONE && !(router->carries.flit_out_repeats & bit))) {
         ;
     } else if (PIM_UNLIKELY(router->carries.flit_out_repeats & bit)) {
         if (pim_noc_flit_follows(*site, output, flit))
@@ -57,7 +58,7 @@ static PIM_ALWAYS_INLINE void write_flit(const struct noc_site *site, struct noc
         outcome->flit_streams |= bit;
         return;
     }
-    if (!(flit & NOC_LONE)) {
+    if (!kind.brief && !(flit & NOC_LONE)) {
         outcome->flit_streams |= bit;
         router->flit_out_vc[output] = (uint8_t)(flit >> 8);
     }
@@ -152,9 +153,9 @@ static PIM_ALWAYS_INLINE void return_credit(const struct noc_site *site, struct 
     struct noc_router *router = site->router;
     unsigned bit = 1U << port, repeats = router->carries.credit_out_repeats & bit;
     uint32_t set = UINT32_C(1) << vc;
-    if (kind.early &&
-        PIM_LIKELY(tail &&
-                   !((router->carries.credit_out_repeats | router->carries.credit_out_streams) & bit))) {
+    if (kind.early && (kind.brief || PIM_LIKELY(tail && !((router->carries.credit_out_repeats |
+                                                           router->carries.credit_out_streams) &
+                                                          bit)))) {
         if (PIM_UNLIKELY(!add_early(site, kind, port, vc, 0)))
             write_credits(site, outcome, port, set, tail);
         return;

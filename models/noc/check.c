@@ -53,7 +53,7 @@ static uint64_t credits_under_way(const struct noc_mesh *mesh, uint32_t node, un
         const struct noc_slot *slot = &pim_noc_slots(mesh, time)[node];
         bool changed = slot->credit_ports >> port & 1;
         if (changed)
-            view = (struct view){slot->credits[port], slot->credit_repeats >> port & 1};
+            view = (struct view){slot->credits[port], pim_noc_credit_repeats(slot, port)};
         uint32_t set = view.value;
         if (view.repeats)
             set = pim_noc_pattern_entry(&mesh->credit_patterns[(size_t)node * NOC_PORTS + port],

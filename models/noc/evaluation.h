@@ -16,10 +16,17 @@ struct noc_kind {
     bool plain;     /* routing_delay = vc_allocation_delay = input_speedup = 1, no
                      speculation, no held switches,     the switch allocator is islip
                      with one iteration */
-    unsigned words; /* of a set of rows */
+    uint8_t words; /* of a set of rows */
     bool early;     /* credits may be added in advance (channels.h), and a tail frees
                  its virtual channel at once */
+    bool brief;     /* only short packets have been sent: no channel carries anything by itself */
 };
+
+/* Whether virtual channels are allocated a cycle in advance (heads.h). */
+static PIM_ALWAYS_INLINE bool in_advance(struct noc_kind kind)
+{
+    return kind.plain && kind.early;
+}
 
 /* Which router, in which cycle; constant. */
 struct noc_site {
@@ -31,9 +38,15 @@ struct noc_site {
     uint32_t node;
 };
 
+/* One of the sets of rows, on its own. */
+struct noc_rows {
+    uint64_t words[NOC_WORDS_LIMIT];
+};
+
 /* What happened in the cycle so far. */
 struct noc_outcome {
     uint64_t grants;         /* as in struct noc_router */
+    unsigned asked;          /* outputs that heads ask for, when in advance */
     unsigned flit_ports;     /* outputs that send a flit */
     unsigned credit_ports;   /* inputs that return credits */
     unsigned flit_streams;   /* those that carry the same by themselves in the next
@@ -41,6 +54,7 @@ struct noc_outcome {
     unsigned credit_streams; /* the same for credits */
     bool noisy;              /* a packet began or ended somewhere, or got a virtual channel:
                  not calm */
+    struct noc_rows ended; /* rows that a tail has left */
     bool wrote_change;
     bool read_change;
 };
@@ -81,6 +95,12 @@ static PIM_ALWAYS_INLINE unsigned row_of(const struct noc_site *site, struct noc
     return (port << shift_of(site, kind)) + vc;
 }
 
+/* No channel of the router carries anything by itself. */
+static PIM_ALWAYS_INLINE bool is_quiet(const struct noc_router *router, struct noc_kind kind)
+{
+    return kind.brief || pim_noc_carried(&router->carries) == 0;
+}
+
 /* The word of all sets that has the row. */
 static PIM_ALWAYS_INLINE struct noc_sets *sets_of(const struct noc_site *site, struct noc_kind kind,
                                                   unsigned row)
@@ -99,11 +119,6 @@ static PIM_ALWAYS_INLINE uint32_t port_part(const struct noc_site *site, uint64_
 {
     return (uint32_t)(word >> first % 64) & site->mesh->all;
 }
-
-/* One of the sets of rows, on its own. */
-struct noc_rows {
-    uint64_t words[NOC_WORDS_LIMIT];
-};
 
 static PIM_ALWAYS_INLINE bool any_row(struct noc_kind kind, const struct noc_rows *rows)
 {
@@ -126,6 +141,15 @@ static PIM_ALWAYS_INLINE unsigned first_row_from(struct noc_kind kind, const str
         set = rows->words[word];
     }
     return word * 64 + pim_lowest_bit(set);
+}
+
+/* The rows whose heads ask for a virtual channel. */
+static PIM_ALWAYS_INLINE struct noc_rows bidding_rows(const struct noc_site *site, struct noc_kind kind)
+{
+    struct noc_rows rows = {{0}};
+    for (unsigned word = 0; word < kind.words; word++)
+        rows.words[word] = site->router->sets[word].bidding;
+    return rows;
 }
 
 /* The outputs by which the packets at the front of `rows` leave. */

@@ -20,7 +20,7 @@ static PIM_ALWAYS_INLINE bool empty_but_for(const struct noc_site *site, struct 
 {
     const struct noc_router *router = site->router;
     const struct noc_mesh *mesh = site->mesh;
-    uint64_t busy = router->grants | pim_noc_carried(&router->carries) | site->slot->credit_ports;
+    uint64_t busy = router->grants | !is_quiet(router, kind) | site->slot->credit_ports;
     for (unsigned word = 0; word < kind.words; word++)
         busy |= router->sets[word].filled | router->sets[word].active;
     return busy == 0 && (pim_noc_slots(mesh, site->cycle + 1)[site->node].flit_ports |

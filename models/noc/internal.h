@@ -90,6 +90,10 @@ uint64_t pim_noc_mesh_link_blocked(const struct pim_noc *noc, uint32_t node, enu
                                    uint64_t end);
 void pim_noc_mesh_deliver_at(struct noc_mesh *mesh, uint64_t time, uint32_t packet);
 
+/* router.c: which functions evaluate the routers; with or without the instructions for bit manipulation
+ * (sim/bits.h). The results are the same. */
+void pim_noc_choose_run(struct noc_mesh *mesh, bool bit_manipulation);
+
 /* router.c: one cycle of all routers that are in the agenda. `repeat`: of one that slept through it;
  * nothing is sent. */
 void pim_noc_run_routers(struct pim_noc *noc, uint64_t cycle);

@@ -6,6 +6,7 @@
  * influence; units are visited by ascending node.
  */
 #include "models/noc/internal.h"
+#include "models/noc/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -57,7 +58,10 @@ static void set_shape(struct noc_mesh *mesh, const struct pim_noc_configuration 
                   !configuration->hold_switch_for_packet &&
                   configuration->switch_allocator == PIM_NOC_ISLIP &&
                   configuration->allocator_iterations == 1;
+    mesh->brief = true;
+    mesh->large = mesh->nodes * mesh->router_size > NOC_NEAR_BYTES;
     mesh->early_credits = !configuration->wait_for_tail_credit && !configuration->step_every_cycle;
+    pim_noc_choose_run(mesh, pim_has_bit_manipulation());
 }
 
 static void initialize_router(const struct pim_noc *noc, uint32_t node)
@@ -99,13 +103,9 @@ static void initialize_terminal(const struct pim_noc *noc, uint32_t node)
         mesh->terminal_credits[(size_t)node * mesh->vcs + vc] = (uint16_t)noc->configuration.buffer_flits;
 }
 
-/* `count` items of `size` bytes, all 0, at the beginning of a cache line. */
 static void *allocate(size_t count, size_t size, bool *failed)
 {
-    size_t bytes = (count * size + NOC_LINE - 1) / NOC_LINE * NOC_LINE;
-    void *items = aligned_alloc(NOC_LINE, bytes);
-    if (items)
-        memset(items, 0, bytes);
+    void *items = pim_noc_allocate(count, size);
     *failed |= !items;
     return items;
 }
@@ -187,6 +187,7 @@ void pim_noc_mesh_send(struct pim_noc *noc, uint64_t cycle, uint32_t index)
     struct noc_terminal *terminal = &mesh->terminals[packet->source];
     assert(cycle >= mesh->origin);
     packet->next = NOC_NO_PACKET;
+    mesh->brief &= packet->flits <= NOC_SHORT_FLITS;
     if (terminal->queue_front == NOC_NO_PACKET)
         terminal->queue_front = index;
     else

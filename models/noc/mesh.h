@@ -35,7 +35,9 @@ enum {
     NOC_ROWS_LIMIT = NOC_PORTS * PIM_NOC_VC_LIMIT,    /* rows of inputs, or of outputs */
     NOC_WORDS_LIMIT = (NOC_ROWS_LIMIT + 63) / 64,     /* words of a set of rows */
     NOC_SINGLE_SHIFT = 3,                             /* the least `shift`: a set of rows is one word */
-    NOC_LINE = 64                                     /* bytes of a cache line */
+    NOC_LINE = 64,                                    /* bytes of a cache line */
+    NOC_HUGE_PAGE = 1 << 21,                          /* bytes of a huge page */
+    NOC_NEAR_BYTES = 1 << 20                          /* bytes of routers that a processor's second cache has room for */
 };
 #define NOC_NO_PACKET UINT32_MAX
 
@@ -73,10 +75,17 @@ struct noc_slot {
     uint16_t flits[NOC_PORTS];                      /* by input port, as above */
     uint8_t x[NOC_PORTS], y[NOC_PORTS];             /* by input port, of heads: the destination */
     uint8_t flit_ports;                             /* input ports with a change */
+    uint8_t head_ports;                             /* those whose change is a head */
     uint8_t credit_ports;                           /* output ports with a change */
-    uint8_t credit_once;                            /* those whose credits are for this cycle only */
-    uint8_t credit_repeats;                         /* those that repeat a pattern from this cycle on */
+    uint8_t credit_once;                            /* those whose credits are for this cycle only; without
+                                                       credits, that repeat a pattern from this cycle on */
 };
+
+/* The changes of credits that announce a pattern. */
+static inline unsigned pim_noc_credit_repeats(const struct noc_slot *slot, unsigned port)
+{
+    return (slot->credit_once >> port & 1) & (unsigned)(slot->credits[port] == 0);
+}
 
 /* Where the changes written in the present cycle go: slots by node, and the
  * readers' agenda. */
@@ -99,9 +108,9 @@ struct noc_sets {
     uint64_t queued;        /* it came to the front behind the tail that left in this cycle */
     uint64_t routing;       /* the route is being computed */
     uint64_t bidding;       /* the head asks for a virtual channel downstream */
+    uint64_t active;        /* it has one */
     uint64_t allocated;     /* it has one, and may use it later (allocation longer
                          than a cycle) */
-    uint64_t active;        /* it has one */
     uint64_t credited;      /* it has one, with a credit */
     uint64_t to[NOC_PORTS]; /* by output port: the packet at the front leaves by it */
     /* rows of outputs */
@@ -169,10 +178,10 @@ struct noc_router {
     uint32_t neighbour[4];
     _Alignas(NOC_LINE) struct noc_sets sets[NOC_WORDS_LIMIT];
     _Alignas(NOC_LINE) uint64_t link_flits[NOC_PORTS];
-    struct noc_switch arbiter;
     uint8_t x, y;
     uint8_t period;                   /* while it sleeps: after how many cycles everything repeats */
     uint8_t blocked;                  /* by output: links that were blocked in the last evaluation */
+    struct noc_switch arbiter;        /* (its first NOC_PLAIN_SWITCH bytes are in the same line) */
     uint64_t link_blocked[NOC_PORTS]; /* cycles */
     uint64_t entered;                 /* the cycle for which the plan is in the agenda */
     uint64_t ahead_until;             /* express.h: the flit that was counted last at
@@ -251,6 +260,10 @@ struct noc_mesh {
     bool plain;                       /* the configuration needs none of the rarer rules (evaluation.h)
                */
     bool early_credits;               /* channels.h */
+    bool brief;                       /* only short packets have been sent */
+    bool large;                       /* the routers do not fit into the caches that are near */
+    void (*run)(struct pim_noc *noc, uint64_t cycle);       /* router.c: evaluates the routers of a cycle */
+    void (*run_brief)(struct pim_noc *noc, uint64_t cycle); /* the same, while `brief` */
     struct noc_timing timing;
     char *routers;      /* [node] struct noc_router with its rows: pim_noc_router() */
     size_t router_size; /* bytes of each */

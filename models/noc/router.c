@@ -4,119 +4,22 @@
  *
  * 1. All decisions of a cycle use the state before any update of that cycle:
  * the switch is decided before a head takes a virtual channel, and flits leave
- * after both.
+ * after both. (When virtual channels are allocated in advance: heads.h.)
  */
 #include "models/noc/buffers.h"
 #include "models/noc/channels.h"
 #include "models/noc/express.h"
+#include "models/noc/heads.h"
+#include "models/noc/prefetch.h"
 #include "models/noc/switch.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Routing and VC allocation that have taken their time. */
-static PIM_ALWAYS_INLINE void advance_stages(const struct noc_site *site, struct noc_outcome *outcome,
-                                             struct noc_kind kind)
-{
-    for (unsigned word = 0; word < kind.words; word++) {
-        struct noc_sets *sets = &site->router->sets[word];
-        uint64_t under_way = sets->routing | sets->queued | sets->allocated;
-        outcome->noisy |= under_way != 0;
-        if (kind.plain) { /* before the arrivals of this cycle: what was being
-                         routed bids */
-            sets->bidding |= sets->routing;
-            sets->routing = sets->queued;
-            sets->queued = 0;
-            continue;
-        }
-        for (; under_way; under_way &= under_way - 1) {
-            unsigned row = word * 64 + pim_lowest_bit(under_way);
-            if (site->mesh->ready[ready_of(site, row)] > site->cycle)
-                continue;
-            *(sets->routing & bit_of(row) ? &sets->bidding : &sets->active) |= bit_of(row);
-            sets->routing &= ~bit_of(row);
-            sets->allocated &= ~bit_of(row);
-        }
-    }
-}
-
-/* A head gets a virtual channel downstream. */
-static PIM_ALWAYS_INLINE void take_virtual_channel(const struct noc_site *site, struct noc_kind kind,
-                                                   struct noc_match match)
-{
-    struct noc_sets *sets = sets_of(site, kind, match.row), *outputs = sets_of(site, kind, match.output);
-    uint64_t bit = bit_of(match.row), output_bit = bit_of(match.output);
-    input_of(site, kind, match.row)->output = match.output;
-    site->router->outputs[match.output].owner = match.row;
-    outputs->free &= ~output_bit;
-    sets->bidding &= ~bit;
-    sets->credited |= (outputs->nonfull >> match.output % 64 & 1) << match.row % 64;
-    if (kind.plain || site->noc->configuration.vc_allocation_delay == 1) {
-        sets->active |= bit;
-        return;
-    }
-    sets->allocated |= bit;
-    site->mesh->ready[ready_of(site, match.row)] = site->cycle + site->noc->configuration.vc_allocation_delay;
-}
-
-/* Several heads ask for virtual channels of one output port. */
-static PIM_NOINLINE void match_heads(struct noc_site site, struct noc_kind kind, struct noc_heads heads,
-                                     struct noc_rows rows)
-{
-    uint8_t asking[NOC_ROWS_LIMIT] = {0};
-    unsigned count = 0;
-    for (unsigned word = 0; word < kind.words; word++)
-        for (uint64_t set = rows.words[word]; set; set &= set - 1)
-            asking[count++] = (uint8_t)(word * 64 + pim_lowest_bit(set));
-    struct noc_match matches[PIM_NOC_VC_LIMIT];
-    count = pim_noc_match_heads(&site.noc->configuration, heads, asking, count, matches);
-    for (unsigned i = 0; i < count; i++)
-        take_virtual_channel(&site, kind, matches[i]);
-}
-
-static PIM_ALWAYS_INLINE bool only_one(struct noc_kind kind, const struct noc_rows *rows)
-{
-    uint64_t several = 0, any = 0;
-    for (unsigned word = 0; word < kind.words; word++) {
-        several |= (rows->words[word] & (rows->words[word] - 1)) | (rows->words[word] ? any : 0);
-        any |= rows->words[word];
-    }
-    return several == 0;
-}
-
-/* VC allocation. Each output port is on its own, since a head asks for one port
- * only. */
-static PIM_ALWAYS_INLINE void allocate_virtual_channels(const struct noc_site *site,
-                                                        struct noc_outcome *outcome, struct noc_kind kind)
-{
-    struct noc_rows bidding;
-    for (unsigned word = 0; word < kind.words; word++)
-        bidding.words[word] = site->router->sets[word].bidding;
-    while (any_row(kind, &bidding)) {
-        struct noc_rows rows;
-        unsigned output =
-            port_of(site, kind, input_of(site, kind, first_row_from(kind, &bidding, 0))->output);
-        rows_to(site, kind, &bidding, output, &rows);
-        for (unsigned word = 0; word < kind.words; word++)
-            bidding.words[word] &= ~rows.words[word];
-        unsigned first = row_of(site, kind, output, 0);
-        uint32_t free = port_part(site, sets_of(site, kind, first)->free, first);
-        if (PIM_UNLIKELY(!free))
-            continue;
-        outcome->noisy = true;
-        struct noc_heads heads = {input_of(site, kind, 0), site->router->outputs,
-                                  site->mesh->next_row,    output,
-                                  shift_of(site, kind),    free};
-        if (PIM_LIKELY(only_one(kind, &rows)))
-            take_virtual_channel(site, kind, pim_noc_match_head(&heads, first_row_from(kind, &rows, 0)));
-        else
-            match_heads(*site, kind, heads, rows);
-    }
-}
-
 /* The tail has left its row: the virtual channel downstream may be free, and
  * the next packet begins. */
-static PIM_ALWAYS_INLINE void end_packet(const struct noc_site *site, struct noc_kind kind, unsigned row)
+static PIM_ALWAYS_INLINE void end_packet(const struct noc_site *site, struct noc_outcome *outcome,
+                                         struct noc_kind kind, unsigned row)
 {
     struct noc_input *input = input_of(site, kind, row);
     struct noc_sets *sets = sets_of(site, kind, row), *outputs = sets_of(site, kind, input->output);
@@ -127,6 +30,7 @@ static PIM_ALWAYS_INLINE void end_packet(const struct noc_site *site, struct noc
         outputs->tail_sent |= bit_of(input->output);
     else
         outputs->free |= bit_of(input->output);
+    outcome->ended.words[kind.words == 1 ? 0 : row / 64] |= bit_of(row);
     if (!input->more) {
         input->front = NOC_NO_PACKET;
         return;
@@ -163,11 +67,11 @@ static PIM_ALWAYS_INLINE void send_flit(const struct noc_site *site, struct noc_
     struct noc_sets *sets = sets_of(site, kind, row), *outputs = sets_of(site, kind, to);
     uint32_t index = input->front;
     bool tail = --input->left == 0;
-    if (tail && !(input->next & NOC_SHORT))
+    if (!kind.brief && tail && !(input->next & NOC_SHORT))
         tail = is_last(site, row);
-    unsigned flit = input->next | (unsigned)tail * NOC_TAIL, lone = flit & NOC_LONE;
+    unsigned flit = input->next | (unsigned)tail * NOC_TAIL, lone = kind.brief ? NOC_SHORT : flit & NOC_LONE;
     outcome->grants = outcome->grants << 8 | (row + 1);
-    outcome->noisy |= (flit & (NOC_HEAD | NOC_LONE)) != 0;
+    outcome->noisy |= kind.brief || (flit & (NOC_HEAD | NOC_LONE)) != 0;
     router->link_flits[output]++;
     input->next &= (uint8_t)~NOC_HEAD;
     sets->filled &= ~((uint64_t)(--input->count == 0) << row % 64);
@@ -183,7 +87,7 @@ static PIM_ALWAYS_INLINE void send_flit(const struct noc_site *site, struct noc_
             pim_noc_mesh_deliver_at(site->mesh, consumed, index);
         return_credit(site, outcome, kind, NOC_EJECTED, vc_of(site, kind, to), lone);
     } else {
-        write_flit(site, outcome, output, vc_of(site, kind, to) << 8 | flit, input);
+        write_flit(site, outcome, kind, output, vc_of(site, kind, to) << 8 | flit, input);
     }
     if (kind.plain) {
         return_credit(site, outcome, kind, port, vc_of(site, kind, row), lone);
@@ -193,7 +97,7 @@ static PIM_ALWAYS_INLINE void send_flit(const struct noc_site *site, struct noc_
         hold_switch(site, kind, row, tail);
     }
     if (tail)
-        end_packet(site, kind, row);
+        end_packet(site, outcome, kind, row);
 }
 
 /* A head won the switch while it asked for a virtual channel: the win counts
@@ -224,23 +128,41 @@ static PIM_NOINLINE void count_blocked(struct noc_router *router, unsigned words
     router->blocked = (uint8_t)blocked;
 }
 
+/* VC allocation beside that of the switch. `asking` are the rows with a flit for the switch; then those that
+ * ask for anything. `waiting`: the heads that got no virtual channel of this cycle in advance. */
+static PIM_ALWAYS_INLINE void allocate(const struct noc_site *site, struct noc_outcome *outcome,
+                                       struct noc_kind kind, const struct noc_rows *waiting,
+                                       struct noc_rows *asking)
+{
+    if (!in_advance(kind))
+        serve_heads(site, outcome, kind);
+    for (unsigned word = 0; word < kind.words; word++) {
+        struct noc_sets *sets = &site->router->sets[word];
+        asking->words[word] |= in_advance(kind) ? waiting->words[word] : sets->bidding;
+        if (in_advance(kind)) {
+            sets->active |= sets->allocated;
+            sets->allocated = 0;
+        }
+    }
+}
+
 /* Switch and VC allocation, then the flits that leave. */
 static PIM_ALWAYS_INLINE void allocate_and_send(const struct noc_site *site, struct noc_outcome *outcome,
-                                                struct noc_kind kind)
+                                                struct noc_kind kind, const struct noc_rows *waiting)
 {
     struct winners winners;
-    struct returned returned = {0};
+    struct returned returned;
+    if (!kind.plain)
+        returned = (struct returned){0};
     unsigned speculative = 0;
-    struct noc_rows asking; /* for the switch; then all that asked for something in vain */
+    struct noc_rows asking;
     for (unsigned word = 0; word < kind.words; word++)
         asking.words[word] = site->router->sets[word].active & site->router->sets[word].filled;
     if (kind.plain)
         allocate_plain(site, kind, &winners);
     else
         speculative = allocate_switch(site, kind, &winners);
-    allocate_virtual_channels(site, outcome, kind);
-    for (unsigned word = 0; word < kind.words; word++)
-        asking.words[word] |= site->router->sets[word].bidding;
+    allocate(site, outcome, kind, waiting, &asking);
     for (unsigned outputs = winners.outputs; outputs; outputs &= outputs - 1) {
         unsigned output = pim_lowest_bit(outputs);
         unsigned row = kind.plain ? plain_winner(site, kind, &winners, output) : winners.rows[output];
@@ -253,6 +175,8 @@ static PIM_ALWAYS_INLINE void allocate_and_send(const struct noc_site *site, str
     site->router->blocked = 0;
     if (PIM_UNLIKELY(any_row(kind, &asking)))
         count_blocked(site->router, kind.words, asking);
+    if (kind.plain)
+        return;
     for (unsigned ports = returned.tails | returned.others; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
         write_credits(site, outcome, port, returned.credits[port], !(returned.others >> port & 1));
@@ -263,7 +187,8 @@ static PIM_ALWAYS_INLINE void allocate_and_send(const struct noc_site *site, str
 static PIM_ALWAYS_INLINE void run_cycle(const struct noc_site *site, struct noc_outcome *outcome,
                                         struct noc_kind kind)
 {
-    bool quiet = pim_noc_carried(&site->router->carries) == 0; /* no channel carries anything by itself */
+    bool quiet = is_quiet(site->router, kind);
+    struct noc_rows waiting = bidding_rows(site, kind);
     if (kind.plain)
         advance_stages(site, outcome, kind);
     write_buffers(site, outcome, kind, quiet);
@@ -271,8 +196,10 @@ static PIM_ALWAYS_INLINE void run_cycle(const struct noc_site *site, struct noc_
         take_credits(site, outcome, kind);
     if (!kind.plain)
         advance_stages(site, outcome, kind);
-    allocate_and_send(site, outcome, kind);
-    if (!quiet || outcome->flit_streams | outcome->credit_streams)
+    allocate_and_send(site, outcome, kind, &waiting);
+    if (in_advance(kind))
+        serve_heads_in_advance(site, outcome, kind);
+    if (!kind.brief && (!quiet || outcome->flit_streams | outcome->credit_streams))
         write_silence(site, outcome);
     site->router->grants = outcome->grants;
 }
@@ -297,7 +224,9 @@ static PIM_NOINLINE void run_again(struct noc_site site, struct noc_outcome *out
 void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 {
     static const struct noc_slot nothing;
-    struct noc_kind kind = {noc->mesh->plain, noc->mesh->words, noc->mesh->early_credits};
+    const struct noc_mesh *mesh = noc->mesh;
+    struct noc_kind kind = {
+        .plain = mesh->plain, .words = (uint8_t)mesh->words, .early = mesh->early_credits};
     struct noc_site site = site_of(noc, kind, node, cycle);
     struct noc_outcome outcome = {0};
     site.slot = &nothing;
@@ -308,7 +237,7 @@ void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 /* Nothing will happen in the next cycles unless a channel changes. */
 static PIM_ALWAYS_INLINE bool dormant(const struct noc_router *router, struct noc_kind kind)
 {
-    uint64_t filled = pim_noc_carried(&router->carries);
+    uint64_t filled = !is_quiet(router, kind);
     for (unsigned word = 0; word < kind.words; word++)
         filled |= router->sets[word].filled;
     return filled == 0;
@@ -329,7 +258,7 @@ static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_k
     unsigned arriving = slot->flit_ports;
     if (kind.plain && kind.early && router->planned == UINT64_MAX && (arriving & (arriving - 1)) == 0 &&
         arriving && express(site, kind)) {
-        slot->flit_ports = 0;
+        slot->flit_ports = slot->head_ports = 0;
         return false;
     }
     if (PIM_UNLIKELY(router->since < cycle))
@@ -338,14 +267,15 @@ static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_k
     router->period = 1;
     struct noc_switch arbiter;
     size_t bytes = kind.plain ? (size_t)NOC_PLAIN_SWITCH : sizeof arbiter;
-    memcpy(&arbiter, &router->arbiter, bytes);
+    if (!kind.brief)
+        memcpy(&arbiter, &router->arbiter, bytes);
     uint64_t filled[NOC_WORDS_LIMIT], nonfull[NOC_WORDS_LIMIT], differences = 0;
     for (unsigned word = 0; word < kind.words; word++) {
         filled[word] = router->sets[word].filled;
         nonfull[word] = router->sets[word].nonfull;
     }
     run_cycle(site, &outcome, kind);
-    slot->flit_ports = slot->credit_ports = slot->credit_once = slot->credit_repeats = 0;
+    slot->flit_ports = slot->head_ports = slot->credit_ports = slot->credit_once = 0;
 
     if (PIM_LIKELY(outcome.noisy)) {
         router->calm_since = router->clean_since = cycle + 1;
@@ -358,23 +288,9 @@ static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_k
     for (unsigned word = 0; word < kind.words; word++)
         differences |=
             (filled[word] ^ router->sets[word].filled) | (nonfull[word] ^ router->sets[word].nonfull);
-    bool same = differences == 0 && memcmp(&arbiter, &router->arbiter, bytes) == 0;
+    bool same = differences == 0 && (kind.brief || memcmp(&arbiter, &router->arbiter, bytes) == 0);
     pim_noc_plan_calm(*site, outcome, same);
     return false;
-}
-
-/* Asks for the memory of the router that is evaluated next: large meshes are
- * larger than the caches. */
-static PIM_ALWAYS_INLINE void prefetch(const struct noc_mesh *mesh, struct noc_kind kind, uint32_t node)
-{
-    const struct noc_router *router = router_of(mesh, kind, node);
-    PIM_PREFETCH(&mesh->now[node]);
-    PIM_PREFETCH(router);
-    PIM_PREFETCH(&router->link_flits);
-    PIM_PREFETCH(&router->sets);
-    PIM_PREFETCH((const char *)&router->sets + NOC_LINE);
-    PIM_PREFETCH(router->outputs);
-    PIM_PREFETCH((const char *)router->outputs + NOC_LINE);
 }
 
 /* Evaluates the routers in the agenda for `cycle`. */
@@ -386,9 +302,10 @@ static PIM_ALWAYS_INLINE void run_routers(struct pim_noc *noc, uint64_t cycle, s
         uint64_t again = 0;
         for (; visit.units; visit.units &= visit.units - 1) {
             unsigned unit = pim_lowest_bit(visit.units);
-            uint64_t later = visit.units & (visit.units - 1);
-            if (later)
-                prefetch(mesh, kind, visit.word * 64 + pim_lowest_bit(later));
+            if (PIM_UNLIKELY(mesh->large))
+                prefetch_far(mesh, kind, &visit);
+            else
+                prefetch_near(mesh, kind, &visit);
             struct noc_site site = site_of(noc, kind, visit.word * 64 + unit, cycle);
             again |= (uint64_t)evaluate(&site, kind) << unit;
         }
@@ -397,13 +314,58 @@ static PIM_ALWAYS_INLINE void run_routers(struct pim_noc *noc, uint64_t cycle, s
     }
 }
 
+/* The kinds. The usual ones are there a second time, for processors with instructions for bit manipulation. */
+static const struct noc_kind brief = {.plain = true, .words = 1, .early = true, .brief = true};
+static const struct noc_kind usual = {.plain = true, .words = 1, .early = true};
+
+static void run_brief(struct pim_noc *noc, uint64_t cycle)
+{
+    run_routers(noc, cycle, brief);
+}
+
+static void run_usual(struct pim_noc *noc, uint64_t cycle)
+{
+    run_routers(noc, cycle, usual);
+}
+
+static PIM_BIT_MANIPULATION void run_brief_by_bits(struct pim_noc *noc, uint64_t cycle)
+{
+    run_routers(noc, cycle, brief);
+}
+
+static PIM_BIT_MANIPULATION void run_usual_by_bits(struct pim_noc *noc, uint64_t cycle)
+{
+    run_routers(noc, cycle, usual);
+}
+
+static void run_wide(struct pim_noc *noc, uint64_t cycle)
+{
+    run_routers(noc, cycle,
+                (struct noc_kind){.plain = true, .words = (uint8_t)noc->mesh->words, .early = true});
+}
+
+static void run_any(struct pim_noc *noc, uint64_t cycle)
+{
+    const struct noc_mesh *mesh = noc->mesh;
+    run_routers(
+        noc, cycle,
+        (struct noc_kind){.plain = mesh->plain, .words = (uint8_t)mesh->words, .early = mesh->early_credits});
+}
+
+void pim_noc_choose_run(struct noc_mesh *mesh, bool bit_manipulation)
+{
+    bool is_usual = mesh->plain && mesh->words == 1 && mesh->early_credits;
+    if (is_usual && bit_manipulation) {
+        mesh->run_brief = run_brief_by_bits;
+        mesh->run = run_usual_by_bits;
+    } else {
+        mesh->run = is_usual ? run_usual : mesh->plain && mesh->early_credits ? run_wide : run_any;
+        mesh->run_brief = is_usual ? run_brief : mesh->run;
+    }
+}
+
 void pim_noc_run_routers(struct pim_noc *noc, uint64_t cycle)
 {
     const struct noc_mesh *mesh = noc->mesh;
-    if (PIM_LIKELY(mesh->plain && mesh->words == 1 && mesh->early_credits))
-        run_routers(noc, cycle, (struct noc_kind){true, 1, true});
-    else if (mesh->plain && mesh->early_credits)
-        run_routers(noc, cycle, (struct noc_kind){true, mesh->words, true});
-    else
-        run_routers(noc, cycle, (struct noc_kind){mesh->plain, mesh->words, mesh->early_credits});
+    (mesh->brief ? mesh->run_brief : mesh->run)(noc, cycle);
 }

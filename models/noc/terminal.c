@@ -166,6 +166,7 @@ static void post(const struct noc_outbox *outbox, uint32_t node, uint32_t flit)
     struct noc_slot *slot = &outbox->slots[node];
     slot->flits[NOC_TERMINAL] = (uint16_t)flit;
     slot->flit_ports |= 1U << NOC_TERMINAL;
+    slot->head_ports |= (uint8_t)((flit & NOC_HEAD) / NOC_HEAD << NOC_TERMINAL);
     pim_noc_wake_in(&outbox->spoke, node);
 }
 
