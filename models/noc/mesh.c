@@ -61,7 +61,7 @@ static void set_shape(struct noc_mesh *mesh, const struct pim_noc_configuration 
     mesh->brief = true;
     mesh->large = mesh->nodes * mesh->router_size > NOC_NEAR_BYTES;
     mesh->early_credits = !configuration->wait_for_tail_credit && !configuration->step_every_cycle;
-    pim_noc_choose_run(mesh, pim_has_bit_manipulation());
+    pim_noc_choose_run(mesh, pim_has_bit_manipulation() && !configuration->portable);
 }
 
 static void initialize_router(const struct pim_noc *noc, uint32_t node)

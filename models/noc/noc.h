@@ -7,7 +7,7 @@
  * Units: cycles are network cycles; cycle c begins at tick c * period. Flits are counted, never stored. Node
  * = x + width * y; with concentration c, nodes n c to n c + c - 1 share router n.
  *
- * 1. Cycles do not depend on `step_every_cycle`, nor on when somebody asks for statistics.
+ * 1. Cycles do not depend on `step_every_cycle` or `portable`, nor on when somebody asks for statistics.
  * 2. Every packet that is sent is injected once and delivered once; flits of a packet arrive in order.
  *    Packets of one (source, destination) pair need not arrive in the order in which they were sent:
  *    they take different virtual channels.
@@ -95,6 +95,7 @@ struct pim_noc_configuration {
     uint32_t flit_bits;            /* 1 to 65536; for users, the network itself counts flits */
     enum pim_noc_fidelity fidelity;
     bool step_every_cycle; /* never sleep while flits move: slow, the same cycles; for comparison */
+    bool portable;         /* no instructions that only newer processors have: the same cycles; for comparison */
 
     /* All that follows, and other allocators than the first two: docs/models/noc-general.md. */
     enum pim_noc_topology_kind topology;

@@ -67,6 +67,7 @@ START_TEST(random_worms)
     pim_random_initialize(&random, 20170627 + (uint64_t)_i);
     struct pim_noc_configuration configuration = random_mesh(&random);
     struct list list = random_list(&random, &configuration);
+    configuration.portable = _i % 2;
     char what[64];
     (void)snprintf(what, sizeof what, "seed %d", 20170627 + _i);
     expect_equal_runs(configuration, &list, what);
@@ -93,7 +94,30 @@ START_TEST(short_packets)
     struct list list = random_short_packets(&random, &configuration);
     char what[64];
     (void)snprintf(what, sizeof what, "short packets, seed %d", 4711 + _i);
+    configuration.portable = _i % 4 >= 2;
     expect_equal_runs(configuration, &list, what);
+    list_free(&list);
+}
+END_TEST
+
+/* More routers than a processor's near caches hold: memory is asked for in advance. */
+START_TEST(large_mesh)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 1234 + (uint64_t)_i);
+    struct pim_noc_configuration configuration;
+    pim_noc_configuration_initialize(&configuration);
+    configuration.width = pick(&random, 30, 45);
+    configuration.height = pick(&random, 30, 45);
+    configuration.virtual_channels = _i == 0 ? 8 : pick(&random, 1, 20);
+    configuration.portable = _i % 2;
+    struct list list = {0};
+    uint32_t nodes = configuration.width * configuration.height;
+    for (uint64_t cycle = 0; cycle < 60; cycle++)
+        for (uint32_t i = 0; i < 60; i++)
+            list_add(&list, cycle, pick(&random, 0, nodes - 1), pick(&random, 0, nodes - 1),
+                     pick(&random, 1, _i == 0 ? 1 : 12));
+    expect_equal_runs(configuration, &list, "large mesh");
     list_free(&list);
 }
 END_TEST
@@ -219,6 +243,7 @@ Suite *run_length_suite(void)
     tcase_add_loop_test(tests, random_worms, 0, CASES);
     tcase_add_loop_test(tests, rings_of_neighbours, 0, RINGS);
     tcase_add_loop_test(tests, short_packets, 0, SHORT);
+    tcase_add_loop_test(tests, large_mesh, 0, 4);
     tcase_add_loop_test(tests, links_agree_meanwhile, 0, LINKS);
     tcase_add_test(tests, cost_does_not_depend_on_length);
     tcase_set_timeout(tests, 120);
