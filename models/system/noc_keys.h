@@ -48,6 +48,11 @@
                         "flit_bits / link_bits_per_cycle cycles, at least one. 0: one flit per cycle."),     \
         PIM_KEY_OF_REAL("noc.terminal_bits_per_cycle", "0", 0, 1048576, "bits/cycle",                        \
                         "The same for the links between terminals and routers."),                            \
+        PIM_KEY_OF_REAL("noc.link_gigabits_per_second", "0", 0, 1000000, "Gb/s",                             \
+                        "Bandwidth of the links between routers, to a thousandth, instead of "               \
+                        "noc.link_bits_per_cycle: divided by clock.network_khz, exactly. 0: not given."),    \
+        PIM_KEY_OF_REAL("noc.terminal_gigabits_per_second", "0", 0, 1000000, "Gb/s",                         \
+                        "The same for the links between terminals and routers."),                            \
         PIM_KEY_OF_CHOICE("noc.topology", "mesh", "mesh|torus", "How routers are linked."),                  \
         PIM_KEY_OF_INTEGER("noc.concentration", "1", 1, 16, "nodes",                                         \
                            "Nodes of a router, neighbours in a row of nodes."),                              \

@@ -2,12 +2,15 @@
 
 #include "models/system/noc_keys.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 static const struct pim_key keys[] = {
     PIM_KEY_OF_INTEGER("noc.width", "8", 1, 256, "routers", "Routers in a row of the mesh."),
     PIM_KEY_OF_INTEGER("noc.height", "8", 1, 256, "routers", "Rows of the mesh."),
+    PIM_KEY_OF_INTEGER("clock.network_khz", "400000", 1, 100000000, "kHz",
+                       "Clock of the network, for bandwidths in Gb/s; all else is in its cycles."),
     PIM_NOC_KEYS,
 };
 
@@ -20,25 +23,53 @@ static uint32_t integer(const struct pim_configuration *configuration, const cha
                                                path); /* the schema bounds every key to 32 bits */
 }
 
-/* Bits per cycle as a quotient: the key counts thousandths. */
-static enum pim_status read_bits(const struct pim_configuration *configuration, const char *path,
-                                 struct pim_noc_bits *bits, struct pim_error *error)
+static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/*
+ * The width of links in bits per cycle as a quotient, from one of two keys that count thousandths: bits per
+ * cycle, or gigabits per second. A thousandth of the latter is a megabit per second; n of them are 1000 n / f bits
+ * per cycle of a clock of f kHz.
+ */
+static enum pim_status read_bits(const struct pim_configuration *configuration, const char *per_cycle,
+                                 const char *per_second, struct pim_noc_bits *bits, struct pim_error *error)
+{
+    bool timed = pim_configuration_real(configuration, per_second) > 0;
+    if (timed && pim_configuration_real(configuration, per_cycle) > 0)
+        return pim_configuration_fail(configuration, error, per_second,
+                                      "%s is given too: leave one of the two at 0", per_cycle);
+    const char *path = timed ? per_second : per_cycle;
     double thousandths = pim_configuration_real(configuration, path) * 1000.0, whole = nearbyint(thousandths);
     if (fabs(thousandths - whole) > 1e-6 * (whole + 1))
         return pim_configuration_fail(configuration, error, path, "has more than three decimals");
     uint64_t numerator = (uint64_t)whole, denominator = 1000;
-    for (uint64_t divisor = 2; divisor <= 5; divisor += 3) /* 1000 = 2^3 x 5^3 */
-        while (denominator % divisor == 0 && numerator % divisor == 0 && numerator > 0) {
-            numerator /= divisor;
-            denominator /= divisor;
-        }
-    if (numerator > PIM_NOC_LINK_BITS_LIMIT)
+    if (numerator == 0) {
+        *bits = (struct pim_noc_bits){0, 1};
+        return PIM_OK;
+    }
+    if (timed) {
+        numerator *= 1000;
+        denominator = (uint64_t)pim_configuration_integer(configuration, "clock.network_khz");
+    }
+    uint64_t divisor = greatest_divisor(numerator, denominator);
+    assert(divisor > 0);
+    numerator /= divisor;
+    denominator /= divisor;
+    if (numerator > PIM_NOC_LINK_BITS_LIMIT || denominator > PIM_NOC_LINK_BITS_LIMIT)
         return pim_configuration_fail(configuration, error, path,
-                                      "%llu/%llu has a numerator above %u: use fewer decimals",
+                                      "is %llu/%llu bits per cycle: both numbers must be %u at most; %s",
                                       (unsigned long long)numerator, (unsigned long long)denominator,
-                                      (unsigned)PIM_NOC_LINK_BITS_LIMIT);
-    *bits = (struct pim_noc_bits){(uint32_t)numerator, numerator ? (uint32_t)denominator : 1};
+                                      (unsigned)PIM_NOC_LINK_BITS_LIMIT,
+                                      timed ? "choose a bandwidth in a simpler ratio to clock.network_khz"
+                                            : "use fewer decimals");
+    *bits = (struct pim_noc_bits){(uint32_t)numerator, (uint32_t)denominator};
     return PIM_OK;
 }
 
@@ -80,8 +111,10 @@ static enum pim_status read_general(const struct pim_configuration *configuratio
     noc->seed = (uint64_t)pim_configuration_integer(configuration, "noc.routing_seed");
     noc->urgent_classes = pim_configuration_boolean(configuration, "noc.urgent_classes");
     noc->general = pim_configuration_boolean(configuration, "noc.general");
-    if (read_bits(configuration, "noc.link_bits_per_cycle", &noc->link_bits, error) != PIM_OK ||
-        read_bits(configuration, "noc.terminal_bits_per_cycle", &noc->terminal_bits, error) != PIM_OK ||
+    if (read_bits(configuration, "noc.link_bits_per_cycle", "noc.link_gigabits_per_second", &noc->link_bits,
+                  error) != PIM_OK ||
+        read_bits(configuration, "noc.terminal_bits_per_cycle", "noc.terminal_gigabits_per_second",
+                  &noc->terminal_bits, error) != PIM_OK ||
         read_path(configuration, "noc.links", noc->link_list, error) != PIM_OK ||
         read_path(configuration, "noc.express_links", noc->express_list, error) != PIM_OK ||
         read_path(configuration, "noc.route_table", noc->route_table, error) != PIM_OK ||

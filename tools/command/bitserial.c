@@ -164,10 +164,14 @@ static enum pim_status run_task(const struct bitserial_options *options, struct 
 {
     const char *const paths[OUTPUTS] = {options->commands, options->program, options->results,
                                         options->stats ? options->stats : "-"};
+    const struct option_output named[OUTPUTS] = {{"commands", paths[OUTPUT_COMMANDS]},
+                                                 {"program", paths[OUTPUT_PROGRAM]},
+                                                 {"results", paths[OUTPUT_RESULTS]},
+                                                 {"stats", paths[OUTPUT_STATS]}};
     struct pim_output *outputs[OUTPUTS] = {NULL};
     struct dram_log log = {NULL, 0, 0, false};
     struct bitserial_outcome outcome = {0};
-    enum pim_status status = PIM_OK;
+    enum pim_status status = options_check_outputs(named, OUTPUTS, error);
     for (unsigned i = 0; status == PIM_OK && i < OUTPUTS; i++)
         if (paths[i])
             status = pim_output_open(&outputs[i], paths[i], error);

@@ -39,8 +39,10 @@ static enum pim_status run_list(const struct dram_options *options,
 {
     const char *const paths[OUTPUTS] = {options->log, options->commands,
                                         options->stats ? options->stats : "-"};
+    const struct option_output named[OUTPUTS] = {
+        {"log", paths[OUTPUT_LOG]}, {"commands", paths[OUTPUT_COMMANDS]}, {"stats", paths[OUTPUT_STATS]}};
     struct pim_output *outputs[OUTPUTS] = {NULL};
-    enum pim_status status = PIM_OK;
+    enum pim_status status = options_check_outputs(named, OUTPUTS, error);
     for (unsigned i = 0; status == PIM_OK && i < OUTPUTS; i++)
         if (paths[i])
             status = pim_output_open(&outputs[i], paths[i], error);

@@ -229,7 +229,11 @@ static enum pim_status prepare(struct run *run, struct request *request, struct 
 
 static enum pim_status execute(struct run *run, struct request *request, struct pim_error *error)
 {
-    enum pim_status status = prepare(run, request, error);
+    const struct option_output outputs[] = {
+        {"make-table", request->make_table}, {"log", request->log}, {"stats", request->stats}};
+    enum pim_status status = options_check_outputs(outputs, sizeof outputs / sizeof outputs[0], error);
+    if (status == PIM_OK)
+        status = prepare(run, request, error);
     if (status == PIM_OK)
         status = pim_conflict_run(run->graph, run->placement, &request->options, &run->result, error);
     if (status == PIM_OK && request->make_table) {

@@ -26,6 +26,7 @@ struct request {
     uint64_t seed, warm_up, sample, samples;
     unsigned pattern, rate_unit, format;
     bool check, reproducible;
+    const char *synthetic; /* an option of synthetic traffic that is given, or NULL */
 };
 
 /* --- packet lists --- */
@@ -288,6 +289,17 @@ static enum pim_status run(const struct request *request, struct pim_error *erro
     return measure(request, &noc, hash, error);
 }
 
+/* Marks the options that say something of synthetic traffic. */
+static void mark_synthetic(struct option_rule *rules, size_t count, const char **given)
+{
+    static const char *const names[] = {"rate",    "rate-unit", "sizes",  "on-off",  "hotspots",  "sweep-rate",
+                                        "seed",    "warm-up",   "sample", "samples", "precision", "latency-limit"};
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < sizeof names / sizeof names[0]; j++)
+            if (strcmp(rules[i].name, names[j]) == 0)
+                rules[i].given = given;
+}
+
 /* Options that contradict each other, or would do nothing. */
 static enum pim_status check_request(const struct request *request, struct pim_error *error)
 {
@@ -299,14 +311,15 @@ static enum pim_status check_request(const struct request *request, struct pim_e
                         "one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed");
     if (request->pattern != PIM_PATTERNS && !rate && !request->sweep)
         return pim_fail(error, PIM_USAGE, "--traffic needs --rate R or --sweep-rate FROM:TO:STEP");
-    if (request->packets ? request->sweep || rate : request->sweep && rate)
-        return pim_fail(error, PIM_USAGE, "--rate and --sweep-rate go with synthetic traffic, one of them");
+    if (request->packets && request->synthetic)
+        return pim_fail(error, PIM_USAGE, "--%s goes with synthetic traffic, not with --packets",
+                        request->synthetic);
+    if (request->sweep && rate)
+        return pim_fail(error, PIM_USAGE, "--rate and --sweep-rate: only one of them");
     if (request->log && !request->packets)
         return pim_fail(error, PIM_USAGE, "--log goes with --packets");
-    if (request->packets && (request->sizes || request->on_off || request->hotspots))
-        return pim_fail(error, PIM_USAGE,
-                        "--sizes, --on-off and --hotspots go with synthetic traffic, not with --packets");
-    return PIM_OK;
+    const struct option_output outputs[] = {{"log", request->log}, {"stats", request->stats}};
+    return options_check_outputs(outputs, sizeof outputs / sizeof outputs[0], error);
 }
 
 int noc_traffic(int argument_count, char **arguments)
@@ -320,7 +333,7 @@ int noc_traffic(int argument_count, char **arguments)
                               .sample = 2000,
                               .samples = 50,
                               .pattern = PIM_PATTERNS};
-    const struct option_rule rules[] = {
+    struct option_rule rules[] = {
         OPTION_SET(request.common),
         {.name = "config",
          .kind = OPTION_LIST,
@@ -372,6 +385,7 @@ int noc_traffic(int argument_count, char **arguments)
         RULE_FLAG("reproducible", request.reproducible,
                   "Leaves out what differs from run to run: host seconds and memory"),
     };
+    mark_synthetic(rules, sizeof rules / sizeof rules[0], &request.synthetic);
     const struct option_usage usage = {
         "",    "Simulates the network alone: a packet list, synthetic traffic, or a curve over rates.",
         rules, sizeof rules / sizeof rules[0],

@@ -155,6 +155,8 @@ static error_t handle(int key, char *text, struct argp_state *state)
             continue;
         if (take_option(rule, text, &error) != PIM_OK)
             argp_error(state, "%s", error.text);
+        if (rule->given)
+            *rule->given = rule->name;
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
@@ -216,6 +218,24 @@ void options_parse(const struct option_usage *usage, int argument_count, char **
         fprintf(stderr, "%s: %s\n", arguments[0], strerror(failed));
         exit(failed == ENOMEM ? 1 : 2);
     }
+}
+
+enum pim_status options_check_outputs(const struct option_output *outputs, size_t count,
+                                      struct pim_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++) {
+            const char *first = outputs[i].path, *second = outputs[j].path;
+            if (!first || !second || strcmp(first, second) != 0 || strcmp(first, "/dev/null") == 0)
+                continue;
+            if (strcmp(first, "-") == 0)
+                return pim_fail(error, PIM_USAGE,
+                                "--%s and --%s would both go to standard output: name a file for one of them",
+                                outputs[i].name, outputs[j].name);
+            return pim_fail(error, PIM_USAGE, "--%s and --%s would both be written to %.300s",
+                            outputs[i].name, outputs[j].name, first);
+        }
+    return PIM_OK;
 }
 
 enum pim_status options_configuration(const struct pim_schema *schema, const struct text_list *files,

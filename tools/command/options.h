@@ -58,6 +58,7 @@ struct option_rule {
     const char *choices;
     uint64_t minimum, maximum;
     double real_minimum, real_maximum;
+    const char **given; /* gets the option's name when it is given; NULL: nobody asks */
 };
 
 struct option_usage {
@@ -135,6 +136,14 @@ void common_terminate(struct common_options *common);
 enum pim_status options_configuration(const struct pim_schema *schema, const struct text_list *files,
                                       const struct text_list *sets, bool complete,
                                       struct pim_configuration **configuration, struct pim_error *error);
+
+/* What a command writes, by its option; `path` NULL: not written. */
+struct option_output {
+    const char *name, *path;
+};
+/* PIM_USAGE when two outputs go to standard output ("-") or to one file. */
+enum pim_status options_check_outputs(const struct option_output *outputs, size_t count,
+                                      struct pim_error *error);
 
 /* A whole number in [minimum, maximum], decimal or 0x; PIM_USAGE: "<name>: found x, allowed is ...". Signs
  * and blanks are refused. */

@@ -33,6 +33,22 @@ pimsim_command_test(checked "config check configs/hardware/allspark-16x16.cfg" 0
   "^configs/hardware/allspark-16x16.cfg: good hardware configuration, hash [0-9a-f]+\n$" "")
 pimsim_command_test(schema_json "config schema --format json" 0 "^{\n  \"schemas\": \\[\n.*\"path\": \"noc\\.flit_bits\"" "")
 
+# Options that would do nothing, and outputs that would mix.
+pimsim_command_test(noc_list_seed "noc --packets no.csv --seed 3" 2 "^$"
+  "^pimsim noc: --seed goes with synthetic traffic, not with --packets\n")
+pimsim_command_test(noc_list_sweep "noc --sweep-rate 0.1:0.2:0.1 --packets no.csv" 2 "^$"
+  "^pimsim noc: --sweep-rate goes with synthetic traffic, not with --packets\n")
+pimsim_command_test(noc_list_abbreviated "noc --packets no.csv --warm 5" 2 "^$"
+  "^pimsim noc: --warm-up goes with synthetic traffic, not with --packets\n")
+pimsim_command_test(noc_two_outputs "noc --packets no.csv --log -" 2 "^$"
+  "^pimsim noc: --log and --stats would both go to standard output: name a file for one of them\n")
+pimsim_command_test(noc_one_file "noc --packets no.csv --log no/a.csv --stats no/a.csv" 2 "^$"
+  "^pimsim noc: --log and --stats would both be written to no/a.csv\n")
+pimsim_command_test(noc_tasks_two_outputs "noc --tasks no.json --log -" 2 "^$"
+  "^pimsim noc: --log and --stats would both go to standard output: name a file for one of them\n")
+pimsim_command_test(dram_two_outputs "dram --pattern sequential --log - --commands -" 2 "^$"
+  "^pimsim dram: --log and --commands would both go to standard output: name a file for one of them\n")
+
 add_test(NAME command.reference COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:pimsim>
   -DPAGE=${PROJECT_SOURCE_DIR}/docs/reference/configuration.md -P ${CMAKE_CURRENT_LIST_DIR}/reference.cmake)
 set_tests_properties(command.reference PROPERTIES LABELS quick TIMEOUT 60)

@@ -5,3 +5,9 @@ pimsim_test(test_system
   SUITES contract)
 add_dependencies(test_system pimsim)
 set_property(TEST test_system.contract APPEND PROPERTY ENVIRONMENT "PIMSIM_PROGRAM=$<TARGET_FILE:pimsim>")
+
+# The keys of the network as quotients.
+pimsim_test(test_noc_keys
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_noc_keys.c
+  LINK pimsim_system
+  SUITES noc_keys)
