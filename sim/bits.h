@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Functions that are worth a second copy with the bit-manipulation instructions of newer x86-64 processors carry
- * PIM_BIT_MANIPULATION there; it is chosen by pim_has_bit_manipulation(). Elsewhere both copies are the same. */
+/* The second copy of a function, with the bit-manipulation instructions of newer x86-64 processors, carries
+ * PIM_BIT_MANIPULATION; pim_has_bit_manipulation() says whether it may run. Elsewhere it never does. */
 #if defined(__GNUC__) && defined(__x86_64__)
 #define PIM_BIT_MANIPULATION __attribute__((target("bmi,bmi2")))
 static inline bool pim_has_bit_manipulation(void)

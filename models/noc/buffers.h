@@ -25,8 +25,8 @@ _Static_assert(PIM_NOC_WEST == PIM_NOC_EAST + 1 && PIM_NOC_NORTH == PIM_NOC_SOUT
 
 /* The packet in `input->front` has come to the front of its row; `behind` the
  * tail that leaves in this cycle its route is computed from the next one on. Returns its output. */
-static PIM_ALWAYS_INLINE unsigned begin_packet(const struct noc_site *site, struct noc_kind kind, unsigned row,
-                                           bool behind)
+static PIM_ALWAYS_INLINE unsigned begin_packet(const struct noc_site *site, struct noc_kind kind,
+                                               unsigned row, bool behind)
 {
     struct noc_input *input = input_of(site, kind, row);
     struct noc_sets *sets = sets_of(site, kind, row);

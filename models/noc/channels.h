@@ -43,7 +43,8 @@ static PIM_ALWAYS_INLINE void pim_noc_post_terminal(struct noc_mesh *mesh, uint3
 /* A flit of the packet in `input` leaves by an output to a neighbour. It is no
  * change when it goes with the stream. */
 static PIM_ALWAYS_INLINE void write_flit(const struct noc_site *site, struct noc_outcome *outcome,
-                                         struct noc_kind kind, unsigned output, uint32_t flit, const struct noc_input *input)
+                                         struct noc_kind kind, unsigned output, uint32_t flit,
+                                         const struct noc_input *input)
 {
     struct noc_router *router = site->router;
     unsigned bit = 1U << output;
@@ -153,9 +154,10 @@ static PIM_ALWAYS_INLINE void return_credit(const struct noc_site *site, struct 
     struct noc_router *router = site->router;
     unsigned bit = 1U << port, repeats = router->carries.credit_out_repeats & bit;
     uint32_t set = UINT32_C(1) << vc;
-    if (kind.early && (kind.brief || PIM_LIKELY(tail && !((router->carries.credit_out_repeats |
-                                                           router->carries.credit_out_streams) &
-                                                          bit)))) {
+    if (kind.early &&
+        (kind.brief ||
+         PIM_LIKELY(tail &&
+                    !((router->carries.credit_out_repeats | router->carries.credit_out_streams) & bit)))) {
         if (PIM_UNLIKELY(!add_early(site, kind, port, vc, 0)))
             write_credits(site, outcome, port, set, tail);
         return;

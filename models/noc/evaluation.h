@@ -13,13 +13,13 @@
 #include "models/noc/internal.h"
 
 struct noc_kind {
-    bool plain;     /* routing_delay = vc_allocation_delay = input_speedup = 1, no
+    bool plain;    /* routing_delay = vc_allocation_delay = input_speedup = 1, no
                      speculation, no held switches,     the switch allocator is islip
                      with one iteration */
     uint8_t words; /* of a set of rows */
-    bool early;     /* credits may be added in advance (channels.h), and a tail frees
+    bool early;    /* credits may be added in advance (channels.h), and a tail frees
                  its virtual channel at once */
-    bool brief;     /* only short packets have been sent: no channel carries anything by itself */
+    bool brief;    /* only short packets have been sent: no channel carries anything by itself */
 };
 
 /* Whether virtual channels are allocated a cycle in advance (heads.h). */
@@ -54,7 +54,7 @@ struct noc_outcome {
     unsigned credit_streams; /* the same for credits */
     bool noisy;              /* a packet began or ended somewhere, or got a virtual channel:
                  not calm */
-    struct noc_rows ended; /* rows that a tail has left */
+    struct noc_rows ended;   /* rows that a tail has left */
     bool wrote_change;
     bool read_change;
 };

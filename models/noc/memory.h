@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-/* `count` items of `size` bytes, all 0, at the beginning of a cache line, or of a huge page when they fill one; the
- * system is then asked to map them by huge pages, since every cycle walks through all of them. The caller frees them;
- * NULL when there is no memory, or the size is no size_t. */
+/* `count` items of `size` bytes, all 0, at the beginning of a cache line, or of a huge page when they fill
+ * one; the system is then asked to map them by huge pages, since every cycle walks through all of them. The
+ * caller frees them; NULL when there is no memory, or the size is no size_t. */
 void *pim_noc_allocate(size_t count, size_t size);
 
 #endif

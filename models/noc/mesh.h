@@ -37,7 +37,7 @@ enum {
     NOC_SINGLE_SHIFT = 3,                             /* the least `shift`: a set of rows is one word */
     NOC_LINE = 64,                                    /* bytes of a cache line */
     NOC_HUGE_PAGE = 1 << 21,                          /* bytes of a huge page */
-    NOC_NEAR_BYTES = 1 << 20                          /* bytes of routers that a processor's second cache has room for */
+    NOC_NEAR_BYTES = 1 << 20 /* bytes of routers that a processor's second cache has room for */
 };
 #define NOC_NO_PACKET UINT32_MAX
 

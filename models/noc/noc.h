@@ -95,7 +95,7 @@ struct pim_noc_configuration {
     uint32_t flit_bits;            /* 1 to 65536; for users, the network itself counts flits */
     enum pim_noc_fidelity fidelity;
     bool step_every_cycle; /* never sleep while flits move: slow, the same cycles; for comparison */
-    bool portable;         /* no instructions that only newer processors have: the same cycles; for comparison */
+    bool portable; /* no instructions that only newer processors have: the same cycles; for comparison */
 
     /* All that follows, and other allocators than the first two: docs/models/noc-general.md. */
     enum pim_noc_topology_kind topology;

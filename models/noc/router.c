@@ -303,9 +303,7 @@ static PIM_ALWAYS_INLINE void run_routers(struct pim_noc *noc, uint64_t cycle, s
         for (; visit.units; visit.units &= visit.units - 1) {
             unsigned unit = pim_lowest_bit(visit.units);
             if (PIM_UNLIKELY(mesh->large))
-                prefetch_far(mesh, kind, &visit);
-            else
-                prefetch_near(mesh, kind, &visit);
+                prefetch_next(mesh, kind, &visit);
             struct noc_site site = site_of(noc, kind, visit.word * 64 + unit, cycle);
             again |= (uint64_t)evaluate(&site, kind) << unit;
         }
@@ -314,7 +312,8 @@ static PIM_ALWAYS_INLINE void run_routers(struct pim_noc *noc, uint64_t cycle, s
     }
 }
 
-/* The kinds. The usual ones are there a second time, for processors with instructions for bit manipulation. */
+/* The kinds. The usual ones are there twice: the second time for processors with instructions for sets of
+ * bits. */
 static const struct noc_kind brief = {.plain = true, .words = 1, .early = true, .brief = true};
 static const struct noc_kind usual = {.plain = true, .words = 1, .early = true};
 

@@ -35,8 +35,8 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 
 /*
  * The width of links in bits per cycle as a quotient, from one of two keys that count thousandths: bits per
- * cycle, or gigabits per second. A thousandth of the latter is a megabit per second; n of them are 1000 n / f bits
- * per cycle of a clock of f kHz.
+ * cycle, or gigabits per second. A thousandth of the latter is a megabit per second; n of them are 1000 n / f
+ * bits per cycle of a clock of f kHz.
  */
 static enum pim_status read_bits(const struct pim_configuration *configuration, const char *per_cycle,
                                  const char *per_second, struct pim_noc_bits *bits, struct pim_error *error)
@@ -63,12 +63,10 @@ static enum pim_status read_bits(const struct pim_configuration *configuration, 
     numerator /= divisor;
     denominator /= divisor;
     if (numerator > PIM_NOC_LINK_BITS_LIMIT || denominator > PIM_NOC_LINK_BITS_LIMIT)
-        return pim_configuration_fail(configuration, error, path,
-                                      "is %llu/%llu bits per cycle: both numbers must be %u at most; %s",
-                                      (unsigned long long)numerator, (unsigned long long)denominator,
-                                      (unsigned)PIM_NOC_LINK_BITS_LIMIT,
-                                      timed ? "choose a bandwidth in a simpler ratio to clock.network_khz"
-                                            : "use fewer decimals");
+        return pim_configuration_fail(
+            configuration, error, path, "is %llu/%llu bits per cycle: both numbers must be %u at most; %s",
+            (unsigned long long)numerator, (unsigned long long)denominator, (unsigned)PIM_NOC_LINK_BITS_LIMIT,
+            timed ? "choose a bandwidth in a simpler ratio to clock.network_khz" : "use fewer decimals");
     *bits = (struct pim_noc_bits){(uint32_t)numerator, (uint32_t)denominator};
     return PIM_OK;
 }

@@ -292,8 +292,9 @@ static enum pim_status run(const struct request *request, struct pim_error *erro
 /* Marks the options that say something of synthetic traffic. */
 static void mark_synthetic(struct option_rule *rules, size_t count, const char **given)
 {
-    static const char *const names[] = {"rate",    "rate-unit", "sizes",  "on-off",  "hotspots",  "sweep-rate",
-                                        "seed",    "warm-up",   "sample", "samples", "precision", "latency-limit"};
+    static const char *const names[] = {"rate",     "rate-unit",  "sizes",     "on-off",
+                                        "hotspots", "sweep-rate", "seed",      "warm-up",
+                                        "sample",   "samples",    "precision", "latency-limit"};
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < sizeof names / sizeof names[0]; j++)
             if (strcmp(rules[i].name, names[j]) == 0)

@@ -1,6 +1,6 @@
 /*
- * The width of links by its two keys, bits per cycle and gigabits per second: the quotient that each means, and
- * what is refused.
+ * The width of links by its two keys, bits per cycle and gigabits per second: the quotient that each means,
+ * and what is refused.
  */
 #include "models/system/noc_schema.h"
 #include "models/system/schema.h"
@@ -61,11 +61,13 @@ static const struct {
     const char *sets[SETS];
     const char *says;
 } refusals[] = {
-    {{"noc.link_gigabits_per_second=12.8", "noc.link_bits_per_cycle=32"}, "noc.link_bits_per_cycle is given too"},
+    {{"noc.link_gigabits_per_second=12.8", "noc.link_bits_per_cycle=32"},
+     "noc.link_bits_per_cycle is given too"},
     {{"noc.terminal_gigabits_per_second=1", "noc.terminal_bits_per_cycle=1"},
      "noc.terminal_bits_per_cycle is given too"},
     {{"noc.link_gigabits_per_second=0.0005"}, "more than three decimals"},
-    {{"noc.link_gigabits_per_second=12.801", "clock.network_khz=933333"}, "simpler ratio to clock.network_khz"},
+    {{"noc.link_gigabits_per_second=12.801", "clock.network_khz=933333"},
+     "simpler ratio to clock.network_khz"},
     {{"noc.link_gigabits_per_second=1000000", "clock.network_khz=1"}, "simpler ratio to clock.network_khz"},
     {{"noc.link_bits_per_cycle=1048575.001"}, "use fewer decimals"},
 };
