@@ -124,6 +124,18 @@ void pim_core_wake_at(struct pim_core *core, uint64_t cycle)
 
 /* --- conflicts --- */
 
+/* Whether the bytes that two instructions touch stand in each other's way. Ranges that touch no line of the
+ * local memory together do not meet: that settles most pairs. */
+static inline bool bytes_meet(const struct pim_core_slot *slot, const struct pim_core_slot *other)
+{
+    return (((slot->writes | slot->reads) & other->writes) | (slot->writes & other->reads)) != 0 &&
+           (pim_byte_ranges_overlap(&slot->write, &other->write) ||
+            pim_byte_ranges_overlap(&slot->read[0], &other->write) ||
+            pim_byte_ranges_overlap(&slot->read[1], &other->write) ||
+            pim_byte_ranges_overlap(&slot->write, &other->read[0]) ||
+            pim_byte_ranges_overlap(&slot->write, &other->read[1]));
+}
+
 /* Whether `slot` has to wait for `other`, an earlier one; rule 2. */
 static bool conflicts(const struct pim_core *core, const struct pim_core_slot *slot,
                       const struct pim_core_slot *other)
@@ -133,13 +145,7 @@ static bool conflicts(const struct pim_core *core, const struct pim_core_slot *s
         return pim_core_nn_conflicts(slot, other);
     if (configuration->in_order && other->engine != slot->engine)
         return true;
-    /* ranges that touch no line together do not meet */
-    if ((((slot->writes | slot->reads) & other->writes) | (slot->writes & other->reads)) != 0 &&
-        (pim_byte_ranges_overlap(&slot->write, &other->write) ||
-         pim_byte_ranges_overlap(&slot->read[0], &other->write) ||
-         pim_byte_ranges_overlap(&slot->read[1], &other->write) ||
-         pim_byte_ranges_overlap(&slot->write, &other->read[0]) ||
-         pim_byte_ranges_overlap(&slot->write, &other->read[1])))
+    if (bytes_meet(slot, other))
         return true;
     if (!slot->depends)
         return false;
@@ -166,10 +172,16 @@ static uint8_t cause_of(const struct pim_core *core, const struct pim_core_slot 
  * Each pair is looked at once: an end that is known does not change. */
 static uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
 {
+    const struct pim_cores_configuration *configuration = &core->cores->configuration;
+    const bool bytes_alone = !configuration->nn && !configuration->in_order && !slot->depends;
+    const struct pim_core_slot *slots = core->slots;
+    const uint64_t mask = core->mask, stop = slot->sequence;
     uint64_t sequence = pim_later(slot->checked, core->oldest);
-    for (; sequence < slot->sequence; sequence++) {
-        const struct pim_core_slot *other = pim_core_slot_of(core, sequence);
-        if (other->done <= now || !conflicts(core, slot, other))
+    for (; sequence < stop; sequence++) {
+        const struct pim_core_slot *other = &slots[sequence & mask];
+        if (other->done <= now)
+            continue;
+        if (bytes_alone ? !bytes_meet(slot, other) : !conflicts(core, slot, other))
             continue;
         if (other->done == PIM_CYCLE_UNKNOWN) {
             slot->checked = sequence;
