@@ -193,14 +193,27 @@ static enum pim_status check_chunk(const struct cursor *cursor, struct pim_progr
     return PIM_OK;
 }
 
+/* Blocks lie within their chunk, and steps within blocks. */
+static bool holds_repeat(const struct cursor *cursor)
+{
+    for (uint32_t i = 0; i < cursor->count; i++)
+        if (cursor->chunk[i].opcode == PIM_OP_REPEAT)
+            return true;
+    return false;
+}
+
 static void mark_specials(struct cursor *cursor)
 {
     uint32_t special = cursor->count;
+    if (!cursor->expanded || !holds_repeat(cursor)) {
+        for (uint32_t i = 0; i < cursor->count; i++)
+            cursor->special[i] = (uint16_t)special;
+        return;
+    }
     for (uint32_t i = cursor->count; i-- > 0;) {
         const struct pim_instruction *instruction = &cursor->chunk[i];
         bool memory = instruction->opcode == PIM_OP_LOAD || instruction->opcode == PIM_OP_STORE;
-        if (cursor->expanded &&
-            (instruction->opcode == PIM_OP_REPEAT || (memory && instruction->u.memory.step != 0)))
+        if (instruction->opcode == PIM_OP_REPEAT || (memory && instruction->u.memory.step != 0))
             special = i;
         cursor->special[i] = (uint16_t)special;
     }

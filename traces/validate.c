@@ -13,21 +13,32 @@
 
 enum { LARGEST_BITS = 64, LARGEST_SERIAL_BITS = 1024 };
 
-static enum pim_status check_range(uint64_t value, uint64_t least, uint64_t most, const char *name,
-                                   struct pim_error *error)
+/* The messages stand apart from the checks: every instruction of a trace passes through these, so that they
+ * are expanded where they are called, and what their constants settle costs nothing. */
+static PIM_NOINLINE enum pim_status refuse_range(uint64_t value, uint64_t least, uint64_t most, const char *name,
+                                             struct pim_error *error)
 {
-    if (PIM_LIKELY(value >= least && value <= most))
-        return PIM_OK;
     return pim_fail(error, PIM_BAD_INPUT, "%s is %" PRIu64 ": allowed are %" PRIu64 " to %" PRIu64, name,
                     value, least, most);
 }
 
-static enum pim_status check_unused(uint64_t value, const char *name, struct pim_error *error)
+static PIM_NOINLINE enum pim_status refuse_unused(uint64_t value, const char *name, struct pim_error *error)
 {
-    if (PIM_LIKELY(value == 0))
-        return PIM_OK;
     return pim_fail(error, PIM_BAD_INPUT, "%s is %" PRIu64 ", but is not used here and must be 0", name,
                     value);
+}
+
+static PIM_ALWAYS_INLINE enum pim_status check_range(uint64_t value, uint64_t least, uint64_t most,
+                                                     const char *name, struct pim_error *error)
+{
+    return PIM_LIKELY(value >= least && value <= most) ? PIM_OK
+                                                       : refuse_range(value, least, most, name, error);
+}
+
+static PIM_ALWAYS_INLINE enum pim_status check_unused(uint64_t value, const char *name,
+                                                      struct pim_error *error)
+{
+    return PIM_LIKELY(value == 0) ? PIM_OK : refuse_unused(value, name, error);
 }
 
 #define TRY(call)                                                                                            \
@@ -110,9 +121,10 @@ static enum pim_status check_vector(const struct pim_instruction *instruction, s
     return check_range(instruction->u.vector.bits, 1, LARGEST_BITS, "bits", error);
 }
 
-/* Pieces in the local memory: the last one ends below 2^32. */
-static enum pim_status check_pieces(uint64_t address, uint64_t bytes, uint64_t count, uint64_t stride,
-                                    bool apart, const char *what, struct pim_error *error)
+/* What is wrong with pieces in the local memory. */
+static PIM_NOINLINE enum pim_status refuse_pieces(uint64_t address, uint64_t bytes, uint64_t count,
+                                              uint64_t stride, bool apart, const char *what,
+                                              struct pim_error *error)
 {
     TRY(check_range(bytes, 1, UINT32_MAX, "bytes", error));
     TRY(check_range(count, 1, UINT32_MAX, "count", error));
@@ -123,11 +135,21 @@ static enum pim_status check_pieces(uint64_t address, uint64_t bytes, uint64_t c
     if (count > 1 && stride > UINT32_MAX / (count - 1))
         return pim_fail(error, PIM_BAD_INPUT, "%s stride %" PRIu64 " times %" PRIu64 " pieces is beyond 2^32",
                         what, stride, count);
-    uint64_t end = address + (count > 1 ? stride * (count - 1) : 0) + bytes;
-    if (end > UINT32_MAX)
-        return pim_fail(error, PIM_BAD_INPUT, "%s ends at %" PRIu64 ": a local memory ends below 2^32", what,
-                        end);
-    return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT, "%s ends at %" PRIu64 ": a local memory ends below 2^32", what,
+                    address + stride * (count - 1) + bytes);
+}
+
+/* Pieces in the local memory: the last one ends below 2^32. All but `bytes` are below 2^32, and that is far
+ * below 2^63: no sum is beyond 64 bits. The stride of one piece does not matter. */
+static PIM_ALWAYS_INLINE enum pim_status check_pieces(uint64_t address, uint64_t bytes, uint64_t count,
+                                                      uint64_t stride, bool apart, const char *what,
+                                                      struct pim_error *error)
+{
+    stride = count > 1 ? stride : 0;
+    if (PIM_LIKELY(bytes > 0 && count > 0 && (!apart || count == 1 || stride >= bytes) &&
+                   stride * (count - 1) + address + bytes <= UINT32_MAX))
+        return PIM_OK;
+    return refuse_pieces(address, bytes, count, stride, apart, what, error);
 }
 
 static enum pim_status check_transfer(const struct pim_instruction *instruction, struct pim_error *error)
@@ -221,11 +243,21 @@ static enum pim_status check_control(const struct pim_instruction *instruction, 
     return PIM_OK;
 }
 
-enum pim_status pim_instruction_check(const struct pim_instruction *instruction, uint32_t unit,
-                                      uint32_t units, struct pim_error *error)
+/* The bits of all dependencies: 0 when there are none, which is so of most instructions. */
+static inline unsigned dependencies_of(const struct pim_instruction *instruction)
 {
-    for (int i = 0; i < PIM_DEPENDENCIES; i++)
-        TRY(check_range(instruction->dependency[i], 0, PIM_DEPENDENCY_REACH, "dependency", error));
+    _Static_assert(PIM_DEPENDENCIES == 3 && (PIM_DEPENDENCY_REACH & (PIM_DEPENDENCY_REACH + 1)) == 0,
+                   "the bits of all are beyond the reach when those of one are");
+    return (unsigned)instruction->dependency[0] | instruction->dependency[1] | instruction->dependency[2];
+}
+
+static PIM_ALWAYS_INLINE enum pim_status check_instruction(const struct pim_instruction *instruction,
+                                                           uint32_t unit, uint32_t units,
+                                                           struct pim_error *error)
+{
+    if (PIM_UNLIKELY(dependencies_of(instruction) > PIM_DEPENDENCY_REACH))
+        for (int i = 0; i < PIM_DEPENDENCIES; i++)
+            TRY(check_range(instruction->dependency[i], 0, PIM_DEPENDENCY_REACH, "dependency", error));
     switch (instruction->opcode) {
     case PIM_OP_PHASE_BEGIN:
     case PIM_OP_PHASE_END:
@@ -259,6 +291,12 @@ enum pim_status pim_instruction_check(const struct pim_instruction *instruction,
         return pim_fail(error, PIM_BAD_INPUT, "opcode is %u: known are 0 to %d",
                         (unsigned)instruction->opcode, PIM_OPCODES - 1);
     }
+}
+
+enum pim_status pim_instruction_check(const struct pim_instruction *instruction, uint32_t unit,
+                                      uint32_t units, struct pim_error *error)
+{
+    return check_instruction(instruction, unit, units, error);
 }
 
 struct pim_program_state pim_program_start(uint32_t unit, uint32_t units, uint32_t phases)
@@ -375,9 +413,10 @@ static enum pim_status open_block(struct pim_program_state *state, const struct 
 enum pim_status pim_program_add(struct pim_program_state *state, const struct pim_instruction *instruction,
                                 struct pim_error *error)
 {
-    TRY(pim_instruction_check(instruction, state->unit, state->units, error));
+    TRY(check_instruction(instruction, state->unit, state->units, error));
     TRY(check_phase(state, instruction, error));
-    TRY(check_dependencies(state, instruction, error));
+    if (dependencies_of(instruction) != 0)
+        TRY(check_dependencies(state, instruction, error));
     if (instruction->opcode == PIM_OP_REPEAT)
         return open_block(state, instruction, error);
     if (instruction->opcode == PIM_OP_LOAD || instruction->opcode == PIM_OP_STORE)
