@@ -11,48 +11,60 @@ static void add_wait(struct pim_core *core, unsigned engine, unsigned cause, pim
     core->sums->wait[cause] += time;
 }
 
+/* One class from the last account to `cycle`; `shared`: what is shared out so far, and the same with this
+ * class. Expanded for each class, which settles most of it. */
+static PIM_ALWAYS_INLINE uint64_t account_class(struct pim_core *core, unsigned class, unsigned first,
+                                                uint64_t from, uint64_t cycle, uint64_t shared)
+{
+    const pim_time period = core->cores->configuration.logic_period;
+    struct pim_unit_result *result = &core->result;
+    bool open = core->queue[first].unknown > 0 ||
+                (class == PIM_CLASS_NOC && core->queue[PIM_ENGINE_RECEIVE].unknown > 0);
+    uint64_t end = open || core->busy[class] > cycle ? cycle : pim_later(core->busy[class], from);
+    if (end > from)
+        result->busy[class] += (end - from) * period;
+    if (end > shared) {
+        result->share[class] += (end - shared) * period;
+        core->sums->share[class] += (end - shared) * period;
+        shared = end;
+    }
+    if (end == cycle)
+        return shared;
+    pim_time rest = (cycle - end) * period;
+    bool waits = core->queued >> first & 1;
+    if (waits)
+        add_wait(core, first, core->queue[first].cause, rest);
+    if (class == PIM_CLASS_NOC && (core->posted_count > 0 || (core->queued >> PIM_ENGINE_RECEIVE & 1))) {
+        add_wait(core, PIM_ENGINE_RECEIVE,
+                 core->posted_count > 0 ? PIM_WAIT_PEER : core->queue[PIM_ENGINE_RECEIVE].cause, rest);
+        waits = true;
+    }
+    if (waits)
+        result->stall[class] += rest;
+    else
+        result->idle[class] += rest;
+    return shared;
+}
+
 /* Between two calls an engine that works may end, and none may begin: what each class does is a stretch of
  * work up to an end that is known, or up to now. */
 void pim_core_account(struct pim_core *core, uint64_t cycle)
 {
-    static const uint8_t engines[PIM_CLASSES] = {PIM_ENGINE_MATRIX, PIM_ENGINE_VECTOR, PIM_ENGINE_MEMORY,
-                                                 PIM_ENGINE_SEND};
     uint64_t from = core->accounted, shared = from;
     if (cycle <= from)
         return;
     core->accounted = cycle;
-    pim_time period = core->cores->configuration.logic_period;
-    struct pim_unit_result *result = &core->result;
-    struct pim_phase_result *phase = core->sums;
-    for (unsigned class = 0; class < PIM_CLASSES; class ++) {
-        unsigned first = engines[class];
-        bool open = core->queue[first].unknown > 0 ||
-                    (class == PIM_CLASS_NOC && core->queue[PIM_ENGINE_RECEIVE].unknown > 0);
-        uint64_t end = open || core->busy[class] > cycle ? cycle : pim_later(core->busy[class], from);
-        result->busy[class] += (end - from) * period;
-        if (end > shared) {
-            result->share[class] += (end - shared) * period;
-            phase->share[class] += (end - shared) * period;
-            shared = end;
-        }
-        if (end == cycle)
-            continue;
-        pim_time rest = (cycle - end) * period;
-        bool waits = core->queued >> first & 1;
-        if (waits)
-            add_wait(core, first, core->queue[first].cause, rest);
-        if (class == PIM_CLASS_NOC && (core->posted_count > 0 || (core->queued >> PIM_ENGINE_RECEIVE & 1))) {
-            add_wait(core, PIM_ENGINE_RECEIVE,
-                     core->posted_count > 0 ? PIM_WAIT_PEER : core->queue[PIM_ENGINE_RECEIVE].cause, rest);
-            waits = true;
-        }
-        if (waits)
-            result->stall[class] += rest;
-        else
-            result->idle[class] += rest;
+    _Static_assert(PIM_CLASSES == 4 && PIM_CLASS_PE == 0 && PIM_CLASS_ACU == 1 && PIM_CLASS_DRAM == 2,
+                   "a cycle is shared out to the classes in their order");
+    shared = account_class(core, PIM_CLASS_PE, PIM_ENGINE_MATRIX, from, cycle, shared);
+    shared = account_class(core, PIM_CLASS_ACU, PIM_ENGINE_VECTOR, from, cycle, shared);
+    shared = account_class(core, PIM_CLASS_DRAM, PIM_ENGINE_MEMORY, from, cycle, shared);
+    shared = account_class(core, PIM_CLASS_NOC, PIM_ENGINE_SEND, from, cycle, shared);
+    if (shared < cycle) {
+        pim_time waiting = (cycle - shared) * core->cores->configuration.logic_period;
+        core->result.share[PIM_SHARE_WAITING] += waiting;
+        core->sums->share[PIM_SHARE_WAITING] += waiting;
     }
-    result->share[PIM_SHARE_WAITING] += (cycle - shared) * period;
-    phase->share[PIM_SHARE_WAITING] += (cycle - shared) * period;
 }
 
 void pim_core_uncountable(struct pim_core *core)

@@ -46,12 +46,15 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
     uint32_t chip_y = id / configuration->width / configuration->chip_height;
     core->chip = &cores->chips[chip_x + chip_y * cores->chips_across];
     core->mask = ring - 1;
+    while (configuration->local_bytes > UINT64_C(64) << core->line_shift)
+        core->line_shift++;
     core->wake = core->ready = PIM_CYCLE_UNKNOWN;
     core->waits_for = UINT32_MAX;
     core->sums = &cores->outside;
     core->slots = calloc(ring, sizeof *core->slots);
+    core->lines = calloc(ring, sizeof *core->lines);
     core->posted = calloc(ring, sizeof *core->posted);
-    bool complete = core->slots && core->posted;
+    bool complete = core->slots && core->lines && core->posted;
     for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
         core->queue[engine].sequence = calloc(ring, sizeof(uint64_t));
         complete = complete && core->queue[engine].sequence;
@@ -202,6 +205,7 @@ void pim_cores_terminate(struct pim_cores *cores)
         for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
             free(core->queue[engine].sequence);
         free(core->slots);
+        free(core->lines);
         free(core->posted);
         free(core->groups);
         free(core->calendar);

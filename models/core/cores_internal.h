@@ -22,11 +22,17 @@ enum pim_core_step {
     PIM_STEP_GRANTED  /* quirks.c: a send is told of its receive */
 };
 
-/* An instruction in flight. What the search for conflicts looks at stands first: a line of the cache. */
+/* The 64ths of the local memory that an instruction in flight touches, a bit for each. They stand apart from
+ * the slots, close together: the search for conflicts looks at them alone for most pairs. */
+struct pim_core_lines {
+    uint64_t writes, reads;
+};
+
+/* An instruction in flight. What the search for conflicts looks at stands first: a line of the cache. Its size
+ * is a power of two. */
 struct pim_core_slot {
     uint64_t done;               /* cycle of its end, once that is known */
     uint64_t sequence;           /* in executed order of the core */
-    uint64_t writes, reads;      /* the lines of the local memory that it touches, a bit for each modulo 64 */
     struct pim_byte_range write; /* local memory */
     struct pim_byte_range read[2]; /* local memory */
     uint8_t engine;
@@ -102,7 +108,9 @@ struct pim_core {
     struct pim_core_chip *chip;
     struct pim_trace_cursor *cursor;
     struct pim_core_slot *slots;
-    uint32_t mask; /* of rings */
+    struct pim_core_lines *lines; /* of the instruction in each slot */
+    unsigned line_shift;          /* a line has 2^line_shift bytes */
+    uint32_t mask;                /* of rings */
     uint64_t fetched, oldest;
     struct pim_instruction held; /* a control instruction that waits for everything before it */
     bool holding, at_end, finished, in_phase;

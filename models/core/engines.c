@@ -28,8 +28,9 @@ static uint64_t vector_bytes(const struct pim_instruction *instruction)
 
 enum { WRITE, FIRST, SECOND, SPANS };
 
-static void find_spans(const struct pim_instruction *instruction, struct span spans[SPANS])
+static inline void find_spans(const struct pim_instruction *instruction, struct span spans[SPANS])
 {
+    struct span here;
     uint64_t bytes;
     switch (instruction->opcode) {
     case PIM_OP_MVM:
@@ -45,9 +46,12 @@ static void find_spans(const struct pim_instruction *instruction, struct span sp
         break;
     case PIM_OP_LOCAL_LOAD:
     case PIM_OP_LOCAL_STORE:
-        spans[instruction->opcode == PIM_OP_LOCAL_LOAD ? WRITE : FIRST] =
-            pieces(instruction->u.transfer.local, instruction->u.transfer.bytes,
-                   instruction->u.transfer.bytes, instruction->u.transfer.count);
+        here = pieces(instruction->u.transfer.local, instruction->u.transfer.bytes,
+                      instruction->u.transfer.bytes, instruction->u.transfer.count);
+        if (instruction->opcode == PIM_OP_LOCAL_LOAD)
+            spans[WRITE] = here;
+        else
+            spans[FIRST] = here;
         break;
     case PIM_OP_LOCAL_COPY:
         spans[FIRST] = pieces(instruction->u.local_copy.source, instruction->u.local_copy.bytes,
@@ -61,30 +65,35 @@ static void find_spans(const struct pim_instruction *instruction, struct span sp
         break;
     case PIM_OP_SEND:
     case PIM_OP_RECEIVE:
-        spans[instruction->opcode == PIM_OP_RECEIVE ? WRITE : FIRST] =
-            pieces(instruction->u.network.address, instruction->u.network.bytes, 0, 1);
+        here = pieces(instruction->u.network.address, instruction->u.network.bytes, 0, 1);
+        if (instruction->opcode == PIM_OP_RECEIVE)
+            spans[WRITE] = here;
+        else
+            spans[FIRST] = here;
         break;
     default:
         break;
     }
 }
 
-/* The lines that a range touches, a bit for each modulo 64. */
-static uint64_t lines_of(const struct pim_byte_range *range)
+/* The lines that a range in the local memory touches. */
+static inline uint64_t lines_of(const struct pim_core *core, struct span span)
 {
-    enum { LINE_SHIFT = 6, LINES = 64 };
-    if (range->begin == range->end)
+    if (span.begin == span.end)
         return 0;
-    uint32_t first = range->begin >> LINE_SHIFT, last = (range->end - 1) >> LINE_SHIFT;
-    if (last - first >= LINES - 1)
-        return UINT64_MAX;
-    uint64_t run = (UINT64_C(2) << (last - first)) - 1;
-    uint32_t turn = first % LINES;
-    return turn == 0 ? run : run << turn | run >> (LINES - turn);
+    unsigned first = (unsigned)(span.begin >> core->line_shift);
+    unsigned last = (unsigned)((span.end - 1) >> core->line_shift);
+    assert(first <= last && last < 64);
+    return (UINT64_C(2) << last) - (UINT64_C(1) << first);
+}
+
+static inline struct pim_byte_range range_of(struct span span)
+{
+    return (struct pim_byte_range){(uint32_t)span.begin, (uint32_t)span.end};
 }
 
 /* False when the local memory does not hold what the instruction names. */
-static bool take_ranges(struct pim_core *core, struct pim_core_slot *slot)
+static inline bool take_ranges(struct pim_core *core, struct pim_core_slot *slot)
 {
     struct span spans[SPANS] = {{0, 0}, {0, 0}, {0, 0}};
     find_spans(&slot->instruction, spans);
@@ -96,11 +105,12 @@ static bool take_ranges(struct pim_core *core, struct pim_core_slot *slot)
     }
     uint64_t *most = &core->result.buffer_high_water[PIM_BUFFER_INPUT];
     *most = pim_later(*most, highest);
-    struct pim_byte_range *ranges[SPANS] = {&slot->write, &slot->read[0], &slot->read[1]};
-    for (unsigned i = 0; i < SPANS; i++)
-        *ranges[i] = (struct pim_byte_range){(uint32_t)spans[i].begin, (uint32_t)spans[i].end};
-    slot->writes = lines_of(&slot->write);
-    slot->reads = lines_of(&slot->read[0]) | lines_of(&slot->read[1]);
+    slot->write = range_of(spans[WRITE]);
+    slot->read[0] = range_of(spans[FIRST]);
+    slot->read[1] = range_of(spans[SECOND]);
+    core->lines[slot->sequence & core->mask] = (struct pim_core_lines){
+        .writes = lines_of(core, spans[WRITE]),
+        .reads = lines_of(core, spans[FIRST]) | lines_of(core, spans[SECOND])};
     return true;
 }
 

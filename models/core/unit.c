@@ -124,16 +124,14 @@ void pim_core_wake_at(struct pim_core *core, uint64_t cycle)
 
 /* --- conflicts --- */
 
-/* Whether the bytes that two instructions touch stand in each other's way. Ranges that touch no line of the
- * local memory together do not meet: that settles most pairs. */
+/* Whether the bytes that two instructions touch stand in each other's way. */
 static inline bool bytes_meet(const struct pim_core_slot *slot, const struct pim_core_slot *other)
 {
-    return (((slot->writes | slot->reads) & other->writes) | (slot->writes & other->reads)) != 0 &&
-           (pim_byte_ranges_overlap(&slot->write, &other->write) ||
-            pim_byte_ranges_overlap(&slot->read[0], &other->write) ||
-            pim_byte_ranges_overlap(&slot->read[1], &other->write) ||
-            pim_byte_ranges_overlap(&slot->write, &other->read[0]) ||
-            pim_byte_ranges_overlap(&slot->write, &other->read[1]));
+    return pim_byte_ranges_overlap(&slot->read[0], &other->write) ||
+           pim_byte_ranges_overlap(&slot->write, &other->write) ||
+           pim_byte_ranges_overlap(&slot->read[1], &other->write) ||
+           pim_byte_ranges_overlap(&slot->write, &other->read[0]) ||
+           pim_byte_ranges_overlap(&slot->write, &other->read[1]);
 }
 
 /* Whether `slot` has to wait for `other`, an earlier one; rule 2. */
@@ -174,11 +172,16 @@ static uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot,
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
     const bool bytes_alone = !configuration->nn && !configuration->in_order && !slot->depends;
-    const struct pim_core_slot *slots = core->slots;
+    const struct pim_core_lines *lines = core->lines;
     const uint64_t mask = core->mask, stop = slot->sequence;
+    const uint64_t writes = lines[stop & mask].writes, touches = lines[stop & mask].reads | writes;
+    const uint64_t any = bytes_alone ? 0 : UINT64_MAX;
     uint64_t sequence = pim_later(slot->checked, core->oldest);
     for (; sequence < stop; sequence++) {
-        const struct pim_core_slot *other = &slots[sequence & mask];
+        const struct pim_core_lines *theirs = &lines[sequence & mask];
+        if (((touches & theirs->writes) | (writes & theirs->reads) | any) == 0)
+            continue;
+        const struct pim_core_slot *other = pim_core_slot_of(core, sequence);
         if (other->done <= now)
             continue;
         if (bytes_alone ? !bytes_meet(slot, other) : !conflicts(core, slot, other))
