@@ -52,7 +52,7 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
     core->waits_for = UINT32_MAX;
     core->sums = &cores->outside;
     core->slots = calloc(ring, sizeof *core->slots);
-    core->lines = calloc(ring, sizeof *core->lines);
+    core->lines = calloc((size_t)2 * ring, sizeof *core->lines);
     core->posted = calloc(ring, sizeof *core->posted);
     bool complete = core->slots && core->lines && core->posted;
     for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {

@@ -108,7 +108,7 @@ struct pim_core {
     struct pim_core_chip *chip;
     struct pim_trace_cursor *cursor;
     struct pim_core_slot *slots;
-    struct pim_core_lines *lines; /* of the instruction in each slot */
+    struct pim_core_lines *lines; /* of the instruction in each slot; twice, so that no window wraps */
     unsigned line_shift;          /* a line has 2^line_shift bytes */
     uint32_t mask;                /* of rings */
     uint64_t fetched, oldest;

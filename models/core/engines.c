@@ -108,9 +108,10 @@ static inline bool take_ranges(struct pim_core *core, struct pim_core_slot *slot
     slot->write = range_of(spans[WRITE]);
     slot->read[0] = range_of(spans[FIRST]);
     slot->read[1] = range_of(spans[SECOND]);
-    core->lines[slot->sequence & core->mask] = (struct pim_core_lines){
-        .writes = lines_of(core, spans[WRITE]),
-        .reads = lines_of(core, spans[FIRST]) | lines_of(core, spans[SECOND])};
+    struct pim_core_lines *lines = &core->lines[slot->sequence & core->mask];
+    lines[0].writes = lines[core->mask + 1].writes = lines_of(core, spans[WRITE]);
+    lines[0].reads = lines[core->mask + 1].reads =
+        lines_of(core, spans[FIRST]) | lines_of(core, spans[SECOND]);
     return true;
 }
 
@@ -183,6 +184,13 @@ bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
 
 /* --- local memory --- */
 
+/* Apart, and called last: what is usual has no registers to save. */
+static PIM_NOINLINE uint64_t uncountable_until(struct pim_core *core, uint64_t end)
+{
+    pim_core_uncountable(core);
+    return end;
+}
+
 uint64_t pim_core_port(struct pim_core *core, uint64_t cycle, uint64_t bytes, bool write)
 {
     const struct pim_beats *local = &core->cores->configuration.local;
@@ -191,11 +199,16 @@ uint64_t pim_core_port(struct pim_core *core, uint64_t cycle, uint64_t bytes, bo
     uint64_t beats = pim_beats_of(bytes, local->width);
     uint64_t cycles = write ? local->write_cycles : local->read_cycles;
     uint64_t begin = pim_later(cycle, core->port);
-    PIM_CORE_ADD(core, local_bits, 8 * bytes);
-    if (!local->pipelined)
-        return core->port = begin + beats * cycles;
-    core->port = begin + beats;
-    return core->port + (cycles > 0 ? cycles - 1 : 0);
+    uint64_t end = begin + beats * cycles;
+    core->port = end;
+    if (local->pipelined) {
+        core->port = begin + beats;
+        end = core->port + (cycles > 0 ? cycles - 1 : 0);
+    }
+    uint64_t *mine = &core->result.actions.local_bits, *sum = &core->sums->actions.local_bits;
+    if (__builtin_add_overflow(*mine, 8 * bytes, mine) || __builtin_add_overflow(*sum, 8 * bytes, sum))
+        return uncountable_until(core, end);
+    return end;
 }
 
 /* --- start --- */

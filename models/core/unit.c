@@ -172,15 +172,18 @@ static uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot,
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
     const bool bytes_alone = !configuration->nn && !configuration->in_order && !slot->depends;
-    const struct pim_core_lines *lines = core->lines;
-    const uint64_t mask = core->mask, stop = slot->sequence;
-    const uint64_t writes = lines[stop & mask].writes, touches = lines[stop & mask].reads | writes;
-    const uint64_t any = bytes_alone ? 0 : UINT64_MAX;
+    const uint64_t stop = slot->sequence;
     uint64_t sequence = pim_later(slot->checked, core->oldest);
-    for (; sequence < stop; sequence++) {
-        const struct pim_core_lines *theirs = &lines[sequence & mask];
-        if (((touches & theirs->writes) | (writes & theirs->reads) | any) == 0)
-            continue;
+    const struct pim_core_lines *theirs = &core->lines[sequence & core->mask];
+    const struct pim_core_lines *mine = theirs + (stop - sequence);
+    const uint64_t writes = mine->writes, touches = mine->reads | writes;
+    for (;; theirs++) {
+        if (bytes_alone)
+            while (theirs != mine && ((touches & theirs->writes) | (writes & theirs->reads)) == 0)
+                theirs++;
+        if (theirs == mine)
+            break;
+        sequence = stop - (uint64_t)(mine - theirs);
         const struct pim_core_slot *other = pim_core_slot_of(core, sequence);
         if (other->done <= now)
             continue;
@@ -196,7 +199,7 @@ static uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot,
             slot->cause = cause_of(core, slot, other);
         }
     }
-    slot->checked = sequence;
+    slot->checked = stop;
     return slot->ready;
 }
 
@@ -402,13 +405,16 @@ static void fetch(struct pim_core *core, uint64_t now)
 /* Starts and fetches what it can; `ready` is then the next cycle in which there may be more to do. */
 static void advance(struct pim_core *core, uint64_t now)
 {
+    const bool nn = core->cores->configuration.nn;
+    uint32_t unknown;
     bool started;
     do {
         core->ready = PIM_CYCLE_UNKNOWN;
         fetch(core, now);
+        unknown = core->unknown;
         started = start_heads(core, now);
-        /* A start makes ends known, and may let another engine start (in-order issue). */
-    } while (started);
+        /* Another engine waits for no more than the ends that a start has made known. */
+    } while (started && (core->unknown != unknown || nn));
 }
 
 /* Whether the core may do what it has to do at `next` before the kernel is there. */
