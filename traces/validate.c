@@ -15,8 +15,8 @@ enum { LARGEST_BITS = 64, LARGEST_SERIAL_BITS = 1024 };
 
 /* The messages stand apart from the checks: every instruction of a trace passes through these, so that they
  * are expanded where they are called, and what their constants settle costs nothing. */
-static PIM_NOINLINE enum pim_status refuse_range(uint64_t value, uint64_t least, uint64_t most, const char *name,
-                                             struct pim_error *error)
+static PIM_NOINLINE enum pim_status refuse_range(uint64_t value, uint64_t least, uint64_t most,
+                                                 const char *name, struct pim_error *error)
 {
     return pim_fail(error, PIM_BAD_INPUT, "%s is %" PRIu64 ": allowed are %" PRIu64 " to %" PRIu64, name,
                     value, least, most);
@@ -123,8 +123,8 @@ static enum pim_status check_vector(const struct pim_instruction *instruction, s
 
 /* What is wrong with pieces in the local memory. */
 static PIM_NOINLINE enum pim_status refuse_pieces(uint64_t address, uint64_t bytes, uint64_t count,
-                                              uint64_t stride, bool apart, const char *what,
-                                              struct pim_error *error)
+                                                  uint64_t stride, bool apart, const char *what,
+                                                  struct pim_error *error)
 {
     TRY(check_range(bytes, 1, UINT32_MAX, "bytes", error));
     TRY(check_range(count, 1, UINT32_MAX, "count", error));

@@ -28,12 +28,12 @@ struct pim_core_lines {
     uint64_t writes, reads;
 };
 
-/* An instruction in flight. What the search for conflicts looks at stands first: a line of the cache. Its size
- * is a power of two. */
+/* An instruction in flight. What the search for conflicts looks at stands first: a line of the cache. On
+ * 64-bit machines its size is a power of two. */
 struct pim_core_slot {
-    uint64_t done;               /* cycle of its end, once that is known */
-    uint64_t sequence;           /* in executed order of the core */
-    struct pim_byte_range write; /* local memory */
+    uint64_t done;                 /* cycle of its end, once that is known */
+    uint64_t sequence;             /* in executed order of the core */
+    struct pim_byte_range write;   /* local memory */
     struct pim_byte_range read[2]; /* local memory */
     uint8_t engine;
     uint8_t cause;    /* enum pim_wait: of `ready`, or of the one that is not known yet */
