@@ -153,14 +153,26 @@ static enum pim_status refuse(struct pim_ll *ll, struct pim_ll_settings closest)
     closest.capacity = UINT32_MAX;
     ll->most_local = 0;
     bool through = attempt(ll, closest, NULL);
+    if (!through && ll->status == PIM_OK) { /* the limit on how far layers run ahead was what held them */
+        closest.lead = PIM_LL_NO_LIMIT;
+        ll->most_local = 0;
+        through = attempt(ll, closest, NULL);
+    }
     if (ll->status != PIM_OK)
         return ll->status;
-    ll->status = pim_fail(ll->error, PIM_BAD_INPUT,
-                          "%s: its next window needs %" PRIu32 " bytes in the local memory of core %" PRIu32
-                          ", where %" PRIu32 " of %" PRIu32 " are free, at most %" PRIu32
-                          " in one piece: %" PRIu32 " bytes are missing",
-                          ll->layer[layer].core_layer->name, bytes, core, room, capacity, largest,
-                          bytes > largest ? bytes - largest : 0);
+    const char *name = ll->layer[layer].core_layer->name;
+    if (bytes > largest)
+        ll->status = pim_fail(ll->error, PIM_BAD_INPUT,
+                              "%s: its next window needs %" PRIu32
+                              " bytes in the local memory of core %" PRIu32 ", where %" PRIu32 " of %" PRIu32
+                              " are free, at most %" PRIu32 " in one piece: %" PRIu32 " bytes are missing",
+                              name, bytes, core, room, capacity, largest, bytes - largest);
+    else
+        ll->status = pim_fail(ll->error, PIM_BAD_INPUT,
+                              "%s: local memories of %" PRIu32
+                              " bytes are too small: layers that may run ahead find no room on core %" PRIu32
+                              ", and those that may not wait for their pixels",
+                              name, capacity, core);
     if (through) {
         struct pim_error reason = *ll->error;
         return pim_fail(ll->error, PIM_BAD_INPUT,
@@ -177,11 +189,8 @@ static enum pim_status find_settings(struct pim_ll *ll, uint32_t capacity, struc
         uint32_t lead, buffers;
         bool scratch, bundles;
     } tries[] = {
-        {PIM_LL_NO_LIMIT, 2, true, true},
-        {8, 2, true, true},
-        {8, 1, true, false},
-        {2, 1, false, false},
-        {0, 1, false, false},
+        {PIM_LL_NO_LIMIT, 2, true, true},   {8, 2, true, true},   {8, 1, true, false}, {2, 1, false, false},
+        {PIM_LL_NO_LIMIT, 1, false, false}, {0, 1, false, false},
     };
     for (size_t i = 0; i < sizeof tries / sizeof *tries && ll->status == PIM_OK; i++) {
         *settings = (struct pim_ll_settings){.lead = tries[i].lead,

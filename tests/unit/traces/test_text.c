@@ -50,74 +50,70 @@ START_TEST(text_round_trips)
 END_TEST
 
 /* Every field with a value of its own, so that none can be forgotten or exchanged. */
+static const struct pim_instruction every_field[] = {
+    {.opcode = PIM_OP_LOAD,
+     .detail = PIM_BUFFER_OUTPUT,
+     .dependency = {0, 0, 1},
+     .u.memory = {.address = 0x123456789abcdef, .bytes = 11, .stride = 4000000000u, .count = 3}},
+    {.opcode = PIM_OP_STORE,
+     .detail = PIM_BUFFER_WEIGHT,
+     .dependency = {2, 0, 1},
+     .u.memory = {.bytes = UINT32_MAX, .count = 1}},
+    {.opcode = PIM_OP_MATRIX,
+     .detail = 5,
+     .u.matrix = {.m = 1, .n = 2, .k = 3, .input_bits = 4, .weight_bits = 5, .output_bits = 6}},
+    {.opcode = PIM_OP_MATRIX,
+     .detail = 10,
+     .u.matrix = {.m = 65535, .n = 65536, .k = 65535, .input_bits = 8, .weight_bits = 8, .output_bits = 8}},
+    {.opcode = PIM_OP_MVM,
+     .u.mvm = {.group = 1,
+               .windows = 2,
+               .input_address = 3,
+               .input_bytes = 4,
+               .output_address = 5,
+               .output_bytes = 6}},
+    {.opcode = PIM_OP_BIT_SERIAL,
+     .detail = PIM_BIT_SERIAL_REDUCE,
+     .u.bit_serial = {.bits = 1, .rows = 2, .first_bank = 3, .banks = 4, .count = 5}},
+    {.opcode = PIM_OP_VECTOR,
+     .detail = PIM_VECTOR_COPY,
+     .dependency = {1, 2, 3},
+     .u.vector =
+         {.rows = 1, .elements = 2, .release = 3, .source_address = 4, .destination_address = 5, .bits = 6}},
+    {.opcode = PIM_OP_SEND,
+     .u.network = {.peer = 1, .tag = UINT32_MAX, .address = 1, .bytes = (uint64_t)1 << 61}},
+    {.opcode = PIM_OP_RECEIVE, .u.network = {.peer = 2, .tag = 4, .address = 0, .bytes = 1}},
+    {.opcode = PIM_OP_LOCAL_LOAD,
+     .u.transfer = {.address = 0x123456789abcdef, .local = 1, .bytes = 2, .count = 3, .stride = 4}},
+    {.opcode = PIM_OP_LOCAL_STORE,
+     .dependency = {4},
+     .u.transfer = {.address = (uint64_t)1 << 61, .local = UINT32_MAX - 1, .bytes = 1, .count = 1}},
+    {.opcode = PIM_OP_LOCAL_VECTOR,
+     .detail = PIM_LOCAL_BINARY,
+     .u.local_vector =
+         {.elements = 1, .destination = 2, .source = 3, .second = 4, .bits = 5, .immediate = INT32_MIN}},
+    {.opcode = PIM_OP_LOCAL_VECTOR,
+     .detail = PIM_LOCAL_DIVIDE,
+     .u.local_vector = {.elements = 6, .destination = 7, .source = 8, .bits = 16, .immediate = 9}},
+    {.opcode = PIM_OP_LOCAL_COPY,
+     .u.local_copy = {.destination = 1,
+                      .source = 2,
+                      .bytes = 3,
+                      .count = 4,
+                      .destination_stride = 5,
+                      .source_stride = 1}},
+    {.opcode = PIM_OP_LOCAL_WRITE,
+     .u.local_write = {.destination = 1, .bytes = 2, .count = 3, .stride = 4, .value = 5}},
+    {.opcode = PIM_OP_JOIN},
+    {.opcode = PIM_OP_REPEAT, .u.control = {.count = UINT32_MAX, .length = 3}},
+    {.opcode = PIM_OP_LOAD,
+     .u.memory = {.address = (uint64_t)1 << 61, .bytes = 1, .count = 1, .step = INT32_MIN / 4}},
+    {.opcode = PIM_OP_REPEAT, .u.control = {.count = 1, .length = 1}},
+    {.opcode = PIM_OP_STORE, .u.memory = {.bytes = 1, .count = 1, .step = INT32_MAX}},
+};
+
 START_TEST(every_field_round_trips)
 {
-    static const struct pim_instruction all[] = {
-        {.opcode = PIM_OP_LOAD,
-         .detail = PIM_BUFFER_OUTPUT,
-         .dependency = {0, 0, 1},
-         .u.memory = {.address = 0x123456789abcdef, .bytes = 11, .stride = 4000000000u, .count = 3}},
-        {.opcode = PIM_OP_STORE,
-         .detail = PIM_BUFFER_WEIGHT,
-         .dependency = {2, 0, 1},
-         .u.memory = {.bytes = UINT32_MAX, .count = 1}},
-        {.opcode = PIM_OP_MATRIX,
-         .detail = 5,
-         .u.matrix = {.m = 1, .n = 2, .k = 3, .input_bits = 4, .weight_bits = 5, .output_bits = 6}},
-        {.opcode = PIM_OP_MATRIX,
-         .detail = 10,
-         .u.matrix =
-             {.m = 65535, .n = 65536, .k = 65535, .input_bits = 8, .weight_bits = 8, .output_bits = 8}},
-        {.opcode = PIM_OP_MVM,
-         .u.mvm = {.group = 1,
-                   .windows = 2,
-                   .input_address = 3,
-                   .input_bytes = 4,
-                   .output_address = 5,
-                   .output_bytes = 6}},
-        {.opcode = PIM_OP_BIT_SERIAL,
-         .detail = PIM_BIT_SERIAL_REDUCE,
-         .u.bit_serial = {.bits = 1, .rows = 2, .first_bank = 3, .banks = 4, .count = 5}},
-        {.opcode = PIM_OP_VECTOR,
-         .detail = PIM_VECTOR_COPY,
-         .dependency = {1, 2, 3},
-         .u.vector = {.rows = 1,
-                      .elements = 2,
-                      .release = 3,
-                      .source_address = 4,
-                      .destination_address = 5,
-                      .bits = 6}},
-        {.opcode = PIM_OP_SEND,
-         .u.network = {.peer = 1, .tag = UINT32_MAX, .address = 1, .bytes = (uint64_t)1 << 61}},
-        {.opcode = PIM_OP_RECEIVE, .u.network = {.peer = 2, .tag = 4, .address = 0, .bytes = 1}},
-        {.opcode = PIM_OP_LOCAL_LOAD,
-         .u.transfer = {.address = 0x123456789abcdef, .local = 1, .bytes = 2, .count = 3, .stride = 4}},
-        {.opcode = PIM_OP_LOCAL_STORE,
-         .dependency = {4},
-         .u.transfer = {.address = (uint64_t)1 << 61, .local = UINT32_MAX - 1, .bytes = 1, .count = 1}},
-        {.opcode = PIM_OP_LOCAL_VECTOR,
-         .detail = PIM_LOCAL_BINARY,
-         .u.local_vector =
-             {.elements = 1, .destination = 2, .source = 3, .second = 4, .bits = 5, .immediate = INT32_MIN}},
-        {.opcode = PIM_OP_LOCAL_VECTOR,
-         .detail = PIM_LOCAL_DIVIDE,
-         .u.local_vector = {.elements = 6, .destination = 7, .source = 8, .bits = 16, .immediate = 9}},
-        {.opcode = PIM_OP_LOCAL_COPY,
-         .u.local_copy = {.destination = 1,
-                          .source = 2,
-                          .bytes = 3,
-                          .count = 4,
-                          .destination_stride = 5,
-                          .source_stride = 1}},
-        {.opcode = PIM_OP_LOCAL_WRITE,
-         .u.local_write = {.destination = 1, .bytes = 2, .count = 3, .stride = 4, .value = 5}},
-        {.opcode = PIM_OP_JOIN},
-        {.opcode = PIM_OP_REPEAT, .u.control = {.count = UINT32_MAX, .length = 3}},
-        {.opcode = PIM_OP_LOAD,
-         .u.memory = {.address = (uint64_t)1 << 61, .bytes = 1, .count = 1, .step = INT32_MIN / 4}},
-        {.opcode = PIM_OP_REPEAT, .u.control = {.count = 1, .length = 1}},
-        {.opcode = PIM_OP_STORE, .u.memory = {.bytes = 1, .count = 1, .step = INT32_MAX}},
-    };
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace_description description = description_of(3);
     struct pim_trace_writer *writer;
@@ -136,8 +132,8 @@ START_TEST(every_field_round_trips)
         writer, &(struct pim_trace_phase){.name = "p \"q\" \\", .estimate_parts = {1, 0, UINT64_MAX, 4, 5}});
     EXPECT_OK(
         pim_trace_writer_append(writer, 0, &(struct pim_instruction){.opcode = PIM_OP_PHASE_BEGIN}, &error));
-    for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
-        EXPECT_OK(pim_trace_writer_append(writer, 0, &all[i], &error));
+    for (unsigned i = 0; i < sizeof every_field / sizeof every_field[0]; i++)
+        EXPECT_OK(pim_trace_writer_append(writer, 0, &every_field[i], &error));
     EXPECT_OK(
         pim_trace_writer_append(writer, 0, &(struct pim_instruction){.opcode = PIM_OP_PHASE_END}, &error));
     EXPECT_OK(pim_trace_writer_finish(writer, &error));
