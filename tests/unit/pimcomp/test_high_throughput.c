@@ -9,7 +9,7 @@
 #include "mappers/pimcomp/schedule.h"
 #include "sim/random.h"
 #include "tests/unit/pimcomp/high_throughput.h"
-#include "tests/unit/pimcomp/nets.h"
+#include "tests/unit/pimcomp/trial.h"
 #include "traces/check.h"
 
 #include <inttypes.h>
@@ -18,145 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NETWORKS = 150, CORES_MOST = 9 };
-
-/* One network on one accelerator. */
-struct trial {
-    struct net net;
-    struct pim_core_architecture architecture;
-    struct pim_core_network network;
-    struct pim_core_partition partition;
-    struct pim_core_layout layout;
-    struct pim_core_mapping mapping;
-    struct pim_core_schedule_options options;
-    struct pim_core_schedule_report report;
-    struct pim_core_memory_map map;
-    struct pim_trace *trace; /* NULL: refused */
-    struct pim_error error;
-    uint64_t seed;
-    char path[96];
-};
-
-static uint32_t draw(struct pim_random *random, uint32_t first, uint32_t last)
-{
-    return (uint32_t)pim_random_between(random, first, last);
-}
-
-static void trial_begin(struct trial *t)
-{
-    memset(t, 0, sizeof *t);
-    net_initialize(&t->net);
-    t->architecture = (struct pim_core_architecture){.width = 3,
-                                                     .height = 2,
-                                                     .cores = 6,
-                                                     .chip_width = 3,
-                                                     .chip_height = 2,
-                                                     .connection = PIM_CORE_MESH,
-                                                     .in_order = true,
-                                                     .synchronous = true,
-                                                     .element_bytes = 2,
-                                                     .arrays = 64,
-                                                     .array_rows = 16,
-                                                     .array_columns = 8,
-                                                     .arrays_per_group_step = 1,
-                                                     .mvm_cycles = 100,
-                                                     .local_memory_bytes = 1 << 16,
-                                                     .local_bytes_per_cycle = 32,
-                                                     .vector_lanes = 8,
-                                                     .global_memory_bytes = 1 << 24,
-                                                     .global_bytes_per_cycle = 32,
-                                                     .link_bytes_per_cycle = 32,
-                                                     .hop_cycles = 2};
-    t->options.report = &t->report;
-    t->options.batch = 1;
-}
-
-static void trial_end(struct trial *t)
-{
-    pim_trace_close(t->trace);
-    if (t->path[0])
-        (void)unlink(t->path);
-    net_terminate(&t->net);
-}
-
-static void lower(struct trial *t, const enum pim_unfolding *forced)
-{
-    ck_assert_msg(pim_core_network_lower(&t->net.graph, "net", &t->net.arena, &t->network, &t->error) ==
-                      PIM_OK,
-                  "%s", t->error.text);
-    ck_assert_msg(pim_core_partition_make(&t->network, &t->architecture, PIM_CORE_HIGH_THROUGHPUT, forced,
-                                          &t->net.arena, &t->partition, &t->error) == PIM_OK,
-                  "%s", t->error.text);
-    t->mapping = (struct pim_core_mapping){.architecture = &t->architecture,
-                                           .network = &t->network,
-                                           .partition = &t->partition,
-                                           .layout = &t->layout,
-                                           .mode = PIM_CORE_HIGH_THROUGHPUT};
-}
-
-/* At most `replicas` of each layer, every group on a core of its own drawing or all together; false when one
- * replica of each does not fit. */
-static bool lay_out(struct trial *t, struct pim_random *random, uint32_t replicas)
-{
-    uint32_t room[CORES_MOST];
-    for (uint32_t core = 0; core < t->architecture.cores; core++)
-        room[core] = t->architecture.arrays;
-    t->layout.layer = PIM_ARENA_ARRAY(&t->net.arena, struct pim_core_layout_layer, t->network.count);
-    for (uint32_t r = 0; r < replicas; r++) {
-        for (uint32_t l = 0; l < t->network.count; l++) {
-            const struct pim_core_partition_layer *part = &t->partition.layer[l];
-            struct pim_core_layout_layer *layer = &t->layout.layer[l];
-            if (part->groups == 0)
-                continue;
-            if (r == 0)
-                layer->core = PIM_ARENA_ARRAY(&t->net.arena, uint32_t, (size_t)replicas * part->groups);
-            if (layer->replicas < r || (r > 0 && draw(random, 0, 2) == 0))
-                continue; /* this layer has enough */
-            uint32_t placed = 0, start = draw(random, 0, t->architecture.cores - 1);
-            bool together = draw(random, 0, 1);
-            for (; placed < part->groups; placed++) {
-                uint32_t core = together ? start : draw(random, 0, t->architecture.cores - 1), tries = 0;
-                while (tries < t->architecture.cores && room[core] < part->group[placed].arrays) {
-                    core = (core + 1) % t->architecture.cores;
-                    tries++;
-                }
-                if (tries == t->architecture.cores)
-                    break;
-                room[core] -= part->group[placed].arrays;
-                layer->core[(size_t)r * part->groups + placed] = core;
-            }
-            if (placed == part->groups)
-                layer->replicas++;
-            else if (r == 0)
-                return false;
-        }
-    }
-    return true;
-}
-
-/* Emits the trace; t->trace stays NULL when the schedule refuses. */
-static enum pim_status emit(struct trial *t)
-{
-    const struct pim_trace_description description = {.family = "pimcomp",
-                                                      .configuration = "",
-                                                      .width = t->architecture.width,
-                                                      .height = t->architecture.height,
-                                                      .units = t->architecture.cores};
-    const char *place = getenv("TMPDIR");
-    struct pim_trace_writer *writer;
-    (void)snprintf(t->path, sizeof t->path, "%.60s/pimsim-ht-%ld.bin", place ? place : "/tmp",
-                   (long)getpid());
-    ck_assert_int_eq(pim_trace_writer_create(t->path, &description, &writer, &t->error), PIM_OK);
-    enum pim_status status = pim_core_schedule_high_throughput(&t->mapping, writer, &t->options,
-                                                               &t->net.arena, &t->map, &t->error);
-    if (status != PIM_OK) {
-        pim_trace_writer_abandon(writer);
-        return status;
-    }
-    ck_assert_msg(pim_trace_writer_finish(writer, &t->error) == PIM_OK, "%s", t->error.text);
-    ck_assert_msg(pim_trace_open(t->path, &t->trace, &t->error) == PIM_OK, "%s", t->error.text);
-    return PIM_OK;
-}
+enum { NETWORKS = 150 };
 
 static uint32_t samples(const struct trial *t)
 {
@@ -295,45 +157,48 @@ static void check_trial(struct trial *t)
 static void random_hardware(struct trial *t, struct pim_random *random)
 {
     static const uint64_t local[] = {3000, 8000, 1 << 16, 1 << 20};
-    t->architecture.width = draw(random, 1, 3);
-    t->architecture.height = draw(random, 1, 3);
+    t->architecture.width = trial_draw(random, 1, 3);
+    t->architecture.height = trial_draw(random, 1, 3);
     t->architecture.cores = t->architecture.width * t->architecture.height;
-    t->architecture.array_rows = draw(random, 4, 40);
-    t->architecture.array_columns = draw(random, 2, 16);
-    t->architecture.arrays = draw(random, 100, 1200) / t->architecture.cores + 20;
-    t->architecture.in_order = draw(random, 0, 1);
-    t->architecture.synchronous = draw(random, 0, 1);
-    t->architecture.local_memory_bytes = local[draw(random, 0, 3)];
-    t->options.batch = draw(random, 0, 4);
-    t->options.no_grouping = draw(random, 0, 3) == 0;
-    t->options.reuse = (enum pim_core_reuse)draw(random, 0, 2);
+    t->architecture.array_rows = trial_draw(random, 4, 40);
+    t->architecture.array_columns = trial_draw(random, 2, 16);
+    t->architecture.arrays = trial_draw(random, 100, 1200) / t->architecture.cores + 20;
+    t->architecture.in_order = trial_draw(random, 0, 1);
+    t->architecture.synchronous = trial_draw(random, 0, 1);
+    t->architecture.local_memory_bytes = local[trial_draw(random, 0, 3)];
+    t->options.batch = trial_draw(random, 0, 4);
+    t->options.no_grouping = trial_draw(random, 0, 3) == 0;
+    t->options.reuse = (enum pim_core_reuse)trial_draw(random, 0, 2);
 }
 
 /* A few convolutions with kernels, strides, dilations and padding of all kinds, and a pooling. */
 static void random_odd_net(struct net *net, struct pim_random *random)
 {
-    uint32_t layer = net_input(net, draw(random, 1, 5), draw(random, 4, 11), draw(random, 4, 11));
-    uint32_t count = draw(random, 1, 3);
+    uint32_t layer =
+        net_input(net, trial_draw(random, 1, 5), trial_draw(random, 4, 11), trial_draw(random, 4, 11));
+    uint32_t count = trial_draw(random, 1, 3);
     for (uint32_t i = 0; i < count; i++) {
         struct pim_sliding s = {.kernel = {1, 1}};
         for (uint32_t axis = 0; axis < 2; axis++) {
             uint32_t size = net->graph.layers[layer].output.dimension[2 + axis];
-            s.kernel[axis] = draw(random, 1, 4);
-            s.stride[axis] = draw(random, 1, 3);
-            s.dilation[axis] = draw(random, 1, 2);
+            s.kernel[axis] = trial_draw(random, 1, 4);
+            s.stride[axis] = trial_draw(random, 1, 3);
+            s.dilation[axis] = trial_draw(random, 1, 2);
             uint32_t span = (s.kernel[axis] - 1) * s.dilation[axis] + 1;
-            s.pad_before[axis] = draw(random, 0, span - 1);
-            s.pad_after[axis] = draw(random, 0, span - 1);
+            s.pad_before[axis] = trial_draw(random, 0, span - 1);
+            s.pad_after[axis] = trial_draw(random, 0, span - 1);
             while (size + s.pad_before[axis] + s.pad_after[axis] < span)
                 s.pad_after[axis]++;
         }
-        layer = net_sliding_convolution(net, layer, draw(random, 1, 12), &s, 1, draw(random, 0, 1));
+        layer =
+            net_sliding_convolution(net, layer, trial_draw(random, 1, 12), &s, 1, trial_draw(random, 0, 1));
     }
     const uint32_t *extent = net->graph.layers[layer].output.dimension + 2;
-    uint32_t kernel = draw(random, 1, 3);
+    uint32_t kernel = trial_draw(random, 1, 3);
     if (extent[0] >= kernel && extent[1] >= kernel)
-        (void)net_pooling(net, layer, draw(random, 0, 1) ? PIM_POOLING_AVERAGE : PIM_POOLING_MAXIMUM, kernel,
-                          draw(random, 1, 3), draw(random, 0, kernel / 2), draw(random, 0, 1));
+        (void)net_pooling(net, layer, trial_draw(random, 0, 1) ? PIM_POOLING_AVERAGE : PIM_POOLING_MAXIMUM,
+                          kernel, trial_draw(random, 1, 3), trial_draw(random, 0, kernel / 2),
+                          trial_draw(random, 0, 1));
 }
 
 /* 1 when the network fitted and all held. */
@@ -342,7 +207,7 @@ static uint32_t random_trial(uint64_t seed)
     struct pim_random random;
     struct trial t;
     pim_random_initialize(&random, seed);
-    trial_begin(&t);
+    trial_begin(&t, PIM_CORE_HIGH_THROUGHPUT);
     t.seed = seed;
     if (seed % 3)
         net_random(&t.net, &random);
@@ -351,14 +216,14 @@ static uint32_t random_trial(uint64_t seed)
     random_hardware(&t, &random);
     enum pim_unfolding forced[512];
     for (size_t i = 0; i < sizeof forced / sizeof *forced; i++)
-        forced[i] = (enum pim_unfolding)draw(&random, 0, PIM_UNFOLDINGS - 1);
+        forced[i] = (enum pim_unfolding)trial_draw(&random, 0, PIM_UNFOLDINGS - 1);
     uint32_t done = 0;
     (void)pim_core_network_lower(&t.net.graph, "net", &t.net.arena, &t.network, &t.error);
     if (pim_core_partition_make(&t.network, &t.architecture, PIM_CORE_HIGH_THROUGHPUT, forced, &t.net.arena,
                                 &t.partition, &t.error) == PIM_OK) {
-        lower(&t, forced);
-        if (lay_out(&t, &random, draw(&random, 1, 5))) {
-            if (emit(&t) == PIM_OK) {
+        trial_lower(&t, forced);
+        if (trial_lay_out(&t, &random, trial_draw(&random, 1, 5))) {
+            if (trial_emit(&t) == PIM_OK) {
                 check_trial(&t);
                 done = 1;
             } else {
@@ -402,15 +267,15 @@ static uint64_t loads_with(uint64_t local_bytes, bool in_order, uint64_t *peak, 
     struct trial t;
     uint64_t loaded = 0;
     pim_random_initialize(&random, 3);
-    trial_begin(&t);
+    trial_begin(&t, PIM_CORE_HIGH_THROUGHPUT);
     small_net(&t.net);
     t.architecture.local_memory_bytes = local_bytes;
     t.architecture.in_order = in_order;
     t.options.batch = 2;
-    lower(&t, NULL);
-    ck_assert(lay_out(&t, &random, 3));
+    trial_lower(&t, NULL);
+    ck_assert(trial_lay_out(&t, &random, 3));
     *peak = 0;
-    if (emit(&t) == PIM_OK) {
+    if (trial_emit(&t) == PIM_OK) {
         check_trial(&t);
         for (uint32_t core = 0; core < t.architecture.cores; core++)
             *peak = t.report.local_bytes[core] > *peak ? t.report.local_bytes[core] : *peak;
@@ -452,13 +317,13 @@ static struct pim_core_schedule_report report_of(void (*build)(struct net *), ui
     struct pim_random random;
     struct trial t;
     pim_random_initialize(&random, 7);
-    trial_begin(&t);
+    trial_begin(&t, PIM_CORE_HIGH_THROUGHPUT);
     build(&t.net);
     t.options.batch = batch;
     t.options.no_grouping = no_grouping;
-    lower(&t, NULL);
-    ck_assert(lay_out(&t, &random, 2));
-    ck_assert_msg(emit(&t) == PIM_OK, "%s", t.error.text);
+    trial_lower(&t, NULL);
+    ck_assert(trial_lay_out(&t, &random, 2));
+    ck_assert_msg(trial_emit(&t) == PIM_OK, "%s", t.error.text);
     check_trial(&t);
     *layers = 0;
     for (uint32_t l = 0; l < t.network.count; l++)
@@ -521,16 +386,16 @@ END_TEST
 static uint64_t loaded_by(enum pim_unfolding unfolding, enum pim_core_reuse reuse)
 {
     struct trial t;
-    trial_begin(&t);
+    trial_begin(&t, PIM_CORE_HIGH_THROUGHPUT);
     (void)net_convolution(&t.net, net_input(&t.net, 4, 10, 9), 6, 3, 1, 0, 1, false);
     t.architecture.width = t.architecture.height = t.architecture.cores = 1;
     t.options.reuse = reuse;
     const enum pim_unfolding forced[] = {unfolding, unfolding};
-    lower(&t, forced);
+    trial_lower(&t, forced);
     struct pim_random random;
     pim_random_initialize(&random, 1);
-    ck_assert(lay_out(&t, &random, 1));
-    ck_assert_msg(emit(&t) == PIM_OK, "%s", t.error.text);
+    ck_assert(trial_lay_out(&t, &random, 1));
+    ck_assert_msg(trial_emit(&t) == PIM_OK, "%s", t.error.text);
     check_trial(&t);
     uint64_t loaded = t.report.counts.loaded_bytes;
     trial_end(&t);

@@ -9,7 +9,7 @@
 #include "mappers/pimcomp/schedule.h"
 #include "sim/random.h"
 #include "tests/unit/pimcomp/low_latency.h"
-#include "tests/unit/pimcomp/nets.h"
+#include "tests/unit/pimcomp/trial.h"
 #include "traces/check.h"
 
 #include <inttypes.h>
@@ -18,144 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NETWORKS = 120, CORES_MOST = 9 };
-
-/* One network on one accelerator. */
-struct trial {
-    struct net net;
-    struct pim_core_architecture architecture;
-    struct pim_core_network network;
-    struct pim_core_partition partition;
-    struct pim_core_layout layout;
-    struct pim_core_mapping mapping;
-    struct pim_core_schedule_options options;
-    struct pim_core_schedule_report report;
-    struct pim_core_memory_map map;
-    struct pim_trace *trace; /* NULL: refused */
-    struct pim_error error;
-    uint64_t seed; /* 0: not a random trial */
-    char path[96];
-};
-
-static uint32_t draw(struct pim_random *random, uint32_t first, uint32_t last)
-{
-    return (uint32_t)pim_random_between(random, first, last);
-}
-
-static void trial_begin(struct trial *t)
-{
-    memset(t, 0, sizeof *t);
-    net_initialize(&t->net);
-    t->architecture = (struct pim_core_architecture){.width = 3,
-                                                     .height = 2,
-                                                     .cores = 6,
-                                                     .chip_width = 3,
-                                                     .chip_height = 2,
-                                                     .connection = PIM_CORE_MESH,
-                                                     .in_order = true,
-                                                     .synchronous = true,
-                                                     .element_bytes = 2,
-                                                     .arrays = 64,
-                                                     .array_rows = 16,
-                                                     .array_columns = 8,
-                                                     .arrays_per_group_step = 1,
-                                                     .mvm_cycles = 100,
-                                                     .local_memory_bytes = 1 << 16,
-                                                     .local_bytes_per_cycle = 32,
-                                                     .vector_lanes = 8,
-                                                     .global_memory_bytes = 1 << 24,
-                                                     .global_bytes_per_cycle = 32,
-                                                     .link_bytes_per_cycle = 32,
-                                                     .hop_cycles = 2};
-    t->options.report = &t->report;
-}
-
-static void trial_end(struct trial *t)
-{
-    pim_trace_close(t->trace);
-    if (t->path[0])
-        (void)unlink(t->path);
-    net_terminate(&t->net);
-}
-
-static void lower(struct trial *t, const enum pim_unfolding *forced)
-{
-    ck_assert_msg(pim_core_network_lower(&t->net.graph, "net", &t->net.arena, &t->network, &t->error) ==
-                      PIM_OK,
-                  "%s", t->error.text);
-    ck_assert_msg(pim_core_partition_make(&t->network, &t->architecture, PIM_CORE_LOW_LATENCY, forced,
-                                          &t->net.arena, &t->partition, &t->error) == PIM_OK,
-                  "%s", t->error.text);
-    t->mapping = (struct pim_core_mapping){.architecture = &t->architecture,
-                                           .network = &t->network,
-                                           .partition = &t->partition,
-                                           .layout = &t->layout,
-                                           .mode = PIM_CORE_LOW_LATENCY};
-}
-
-/* `replicas` of each layer (as many as fit), every group on a core of its own drawing; false when one
- * replica of each does not fit. */
-static bool lay_out(struct trial *t, struct pim_random *random, uint32_t replicas)
-{
-    uint32_t room[CORES_MOST];
-    for (uint32_t core = 0; core < t->architecture.cores; core++)
-        room[core] = t->architecture.arrays;
-    t->layout.layer = PIM_ARENA_ARRAY(&t->net.arena, struct pim_core_layout_layer, t->network.count);
-    for (uint32_t r = 0; r < replicas; r++) {
-        for (uint32_t l = 0; l < t->network.count; l++) {
-            const struct pim_core_partition_layer *part = &t->partition.layer[l];
-            struct pim_core_layout_layer *layer = &t->layout.layer[l];
-            if (part->groups == 0)
-                continue;
-            if (r == 0)
-                layer->core = PIM_ARENA_ARRAY(&t->net.arena, uint32_t, (size_t)replicas * part->groups);
-            if (layer->replicas < r || (r > 0 && draw(random, 0, 2) == 0))
-                continue; /* this layer has enough */
-            uint32_t placed = 0, start = draw(random, 0, t->architecture.cores - 1);
-            bool together = draw(random, 0, 1);
-            for (; placed < part->groups; placed++) {
-                uint32_t core = together ? start : draw(random, 0, t->architecture.cores - 1), tries = 0;
-                while (tries < t->architecture.cores && room[core] < part->group[placed].arrays) {
-                    core = (core + 1) % t->architecture.cores;
-                    tries++;
-                }
-                if (tries == t->architecture.cores)
-                    break;
-                room[core] -= part->group[placed].arrays;
-                layer->core[(size_t)r * part->groups + placed] = core;
-            }
-            if (placed == part->groups)
-                layer->replicas++;
-            else if (r == 0)
-                return false;
-        }
-    }
-    return true;
-}
-
-/* Emits the trace; t->trace stays NULL when the schedule refuses. */
-static enum pim_status emit(struct trial *t)
-{
-    const struct pim_trace_description description = {.family = "pimcomp",
-                                                      .configuration = "",
-                                                      .width = t->architecture.width,
-                                                      .height = t->architecture.height,
-                                                      .units = t->architecture.cores};
-    const char *place = getenv("TMPDIR");
-    struct pim_trace_writer *writer;
-    (void)snprintf(t->path, sizeof t->path, "%.60s/pimsim-ll-%ld.bin", place ? place : "/tmp",
-                   (long)getpid());
-    ck_assert_int_eq(pim_trace_writer_create(t->path, &description, &writer, &t->error), PIM_OK);
-    enum pim_status status =
-        pim_core_schedule_low_latency(&t->mapping, writer, &t->options, &t->net.arena, &t->map, &t->error);
-    if (status != PIM_OK) {
-        pim_trace_writer_abandon(writer);
-        return status;
-    }
-    ck_assert_msg(pim_trace_writer_finish(writer, &t->error) == PIM_OK, "%s", t->error.text);
-    ck_assert_msg(pim_trace_open(t->path, &t->trace, &t->error) == PIM_OK, "%s", t->error.text);
-    return PIM_OK;
-}
+enum { NETWORKS = 120 };
 
 /* Input vectors that the windows of columns [begin, end) of a layer with folds read: pixels, or rows of the
  * kernel at a column of windows, that lie in the map (in its rows, for the latter). */
@@ -268,16 +131,16 @@ static void check_trial(struct trial *t)
 
 static void random_hardware(struct trial *t, struct pim_random *random)
 {
-    t->architecture.width = draw(random, 1, 3);
-    t->architecture.height = draw(random, 1, 3);
+    t->architecture.width = trial_draw(random, 1, 3);
+    t->architecture.height = trial_draw(random, 1, 3);
     t->architecture.cores = t->architecture.width * t->architecture.height;
-    t->architecture.array_rows = draw(random, 4, 40);
-    t->architecture.array_columns = draw(random, 2, 16);
-    t->architecture.arrays = draw(random, 100, 1200) / t->architecture.cores + 20;
-    t->architecture.in_order = draw(random, 0, 1);
-    t->architecture.synchronous = draw(random, 0, 1);
+    t->architecture.array_rows = trial_draw(random, 4, 40);
+    t->architecture.array_columns = trial_draw(random, 2, 16);
+    t->architecture.arrays = trial_draw(random, 100, 1200) / t->architecture.cores + 20;
+    t->architecture.in_order = trial_draw(random, 0, 1);
+    t->architecture.synchronous = trial_draw(random, 0, 1);
     static const uint32_t thresholds[] = {0, 1, 5, 1000};
-    t->options.transmit_threshold = thresholds[draw(random, 0, 3)];
+    t->options.transmit_threshold = thresholds[trial_draw(random, 0, 3)];
 }
 
 /* 1 when the network fitted and all held. */
@@ -286,21 +149,22 @@ static uint32_t random_trial(uint64_t seed)
     struct pim_random random;
     struct trial t;
     pim_random_initialize(&random, seed);
-    trial_begin(&t);
+    trial_begin(&t, PIM_CORE_LOW_LATENCY);
     t.seed = seed;
     net_random(&t.net, &random);
     random_hardware(&t, &random);
     static enum pim_unfolding forced[512];
-    uint32_t all = draw(&random, 0, 2 * PIM_UNFOLDINGS);
+    uint32_t all = trial_draw(&random, 0, 2 * PIM_UNFOLDINGS);
     for (size_t i = 0; i < sizeof forced / sizeof *forced; i++)
-        forced[i] = (enum pim_unfolding)(all < PIM_UNFOLDINGS ? all : draw(&random, 0, PIM_UNFOLDINGS - 1));
+        forced[i] =
+            (enum pim_unfolding)(all < PIM_UNFOLDINGS ? all : trial_draw(&random, 0, PIM_UNFOLDINGS - 1));
     (void)pim_core_network_lower(&t.net.graph, "net", &t.net.arena, &t.network, &t.error);
     uint32_t done = 0;
     if (pim_core_partition_make(&t.network, &t.architecture, PIM_CORE_LOW_LATENCY, forced, &t.net.arena,
                                 &t.partition, &t.error) == PIM_OK) {
-        lower(&t, forced);
-        if (lay_out(&t, &random, draw(&random, 1, 5))) {
-            ck_assert_msg(emit(&t) == PIM_OK, "seed %" PRIu64 ": %s", seed, t.error.text);
+        trial_lower(&t, forced);
+        if (trial_lay_out(&t, &random, trial_draw(&random, 1, 5))) {
+            ck_assert_msg(trial_emit(&t) == PIM_OK, "seed %" PRIu64 ": %s", seed, t.error.text);
             check_trial(&t);
             done = 1;
         }
@@ -325,17 +189,17 @@ END_TEST
 static uint64_t mvms_of_fold(enum pim_unfolding unfolding, uint32_t replicas, uint32_t stride)
 {
     struct trial t;
-    trial_begin(&t);
+    trial_begin(&t, PIM_CORE_LOW_LATENCY);
     (void)net_convolution(&t.net, net_input(&t.net, 2, 6, 6), 3, 3, stride, 1, 1, true);
     const enum pim_unfolding forced[] = {unfolding, unfolding};
     t.architecture.array_rows = 32; /* one group */
-    lower(&t, forced);
+    trial_lower(&t, forced);
     ck_assert_uint_eq(t.partition.layer[1].groups, 1);
     static uint32_t core[] = {0, 1, 2, 3, 4, 5};
     static struct pim_core_layout_layer layout[2];
     layout[1] = (struct pim_core_layout_layer){.replicas = replicas, .core = core};
     t.layout.layer = layout;
-    ck_assert_msg(emit(&t) == PIM_OK, "%s", t.error.text);
+    ck_assert_msg(trial_emit(&t) == PIM_OK, "%s", t.error.text);
     check_trial(&t);
     uint64_t mvms = t.report.counts.mvms;
     trial_end(&t);
@@ -374,14 +238,14 @@ static uint64_t peak_with(uint64_t local_bytes, bool keep, bool in_order, struct
     struct trial t;
     uint64_t peak = 0;
     pim_random_initialize(&random, 3);
-    trial_begin(&t);
+    trial_begin(&t, PIM_CORE_LOW_LATENCY);
     small_net(&t.net);
     t.architecture.local_memory_bytes = local_bytes;
     t.architecture.in_order = in_order;
     t.options.keep_pixels = keep;
-    lower(&t, NULL);
-    ck_assert(lay_out(&t, &random, 3));
-    if (emit(&t) == PIM_OK) {
+    trial_lower(&t, NULL);
+    ck_assert(trial_lay_out(&t, &random, 3));
+    if (trial_emit(&t) == PIM_OK) {
         for (uint32_t core = 0; core < t.architecture.cores; core++)
             peak = t.report.local_bytes[core] > peak ? t.report.local_bytes[core] : peak;
         if (!keep) {
@@ -426,18 +290,18 @@ START_TEST(no_pixel_goes_twice)
     /* One convolution of 1 x 1 behind another, two replicas each, on cores of their own: every second pixel
      * goes to each core of the second layer, once. */
     struct trial t;
-    trial_begin(&t);
+    trial_begin(&t, PIM_CORE_LOW_LATENCY);
     uint32_t layer = net_convolution(&t.net, net_input(&t.net, 2, 6, 6), 8, 1, 1, 0, 1, false);
     (void)net_convolution(&t.net, layer, 8, 3, 1, 1, 1, false);
     t.architecture.array_rows = 128;
-    lower(&t, NULL);
+    trial_lower(&t, NULL);
     static uint32_t first[] = {0, 1}, second[] = {2, 3};
     static struct pim_core_layout_layer layout[3];
     layout[0] = (struct pim_core_layout_layer){.replicas = 0};
     layout[1] = (struct pim_core_layout_layer){.replicas = 2, .core = first};
     layout[2] = (struct pim_core_layout_layer){.replicas = 2, .core = second};
     t.layout.layer = layout;
-    ck_assert_int_eq(emit(&t), PIM_OK);
+    ck_assert_int_eq(trial_emit(&t), PIM_OK);
     check_trial(&t);
     ck_assert_uint_eq(t.report.counts.messages,
                       36 * 2); /* both replicas read every pixel of a 3 x 3 neighbourhood */

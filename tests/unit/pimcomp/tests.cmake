@@ -18,6 +18,7 @@ pimsim_test(test_pimcomp_functional
 # The low-latency schedule.
 pimsim_test(test_pimcomp_low_latency
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/low_latency.c ${CMAKE_CURRENT_LIST_DIR}/nets.c
+          ${CMAKE_CURRENT_LIST_DIR}/trial.c
           ${CMAKE_CURRENT_LIST_DIR}/test_local_heap.c ${CMAKE_CURRENT_LIST_DIR}/test_low_latency.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
   SUITES local_heap low_latency)
@@ -25,6 +26,7 @@ pimsim_test(test_pimcomp_low_latency
 # The high-throughput schedule.
 pimsim_test(test_pimcomp_high_throughput
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/high_throughput.c ${CMAKE_CURRENT_LIST_DIR}/nets.c
+          ${CMAKE_CURRENT_LIST_DIR}/trial.c
           ${CMAKE_CURRENT_LIST_DIR}/test_high_throughput.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
   SUITES high_throughput)
