@@ -466,21 +466,24 @@ static enum pim_status take_repeat(struct assembler *self, struct pim_instructio
     return PIM_OK;
 }
 
-/* The word behind the mnemonic that `detail` is written as. */
+/* The word behind the mnemonic that `detail` is written as. That of a message may be left out: an operand
+   follows then. */
 static enum pim_status take_detail(struct assembler *self, enum pim_detail_kind kind,
                                    struct pim_instruction *instruction, struct pim_error *error)
 {
     const char *names[NAMES_MOST];
     unsigned count = 0;
-    if (self->lexer.token.kind != PIM_TOKEN_WORD)
+    if (self->lexer.token.kind != PIM_TOKEN_WORD && kind != PIM_DETAIL_MESSAGE)
         return unexpected(self, kind == PIM_DETAIL_BUFFER ? "a buffer" : "an operation", error);
     for (const char *name; count < NAMES_MOST && (name = pim_detail_name(kind, count)) != NULL; count++) {
         names[count] = name;
-        if (strcmp(name, self->lexer.token.word) == 0) {
+        if (self->lexer.token.kind == PIM_TOKEN_WORD && strcmp(name, self->lexer.token.word) == 0) {
             instruction->detail = (uint8_t)count;
             return next(self, error);
         }
     }
+    if (kind == PIM_DETAIL_MESSAGE)
+        return PIM_OK;
     return unknown(self, kind == PIM_DETAIL_BUFFER ? "buffer" : "operation", names, count, error);
 }
 
@@ -528,6 +531,9 @@ static enum pim_status take_operand(struct assembler *self, struct pim_instructi
     names[count++] = "after";
     if (strcmp("after", token->word) == 0)
         bit = 16;
+    bool message = pim_opcode_detail(instruction->opcode) == PIM_DETAIL_MESSAGE;
+    for (unsigned i = 0; message && pim_message_name(i); i++) /* behind the mnemonic it would be right */
+        names[count++] = pim_message_name(i);
     if (bit == UINT32_MAX)
         return unknown(self, "operand", names, count, error);
     if (*seen & 1U << bit)

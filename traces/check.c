@@ -382,12 +382,14 @@ static enum pim_status run_send(struct pim_check *check, uint32_t unit, bool *mo
         return PIM_OK;
     uint64_t their_fetch = other->open[i];
     const struct pim_check_slot *theirs = pim_check_slot(other, their_fetch);
-    if (theirs->instruction.u.network.bytes != own->instruction.u.network.bytes) {
+    bool sizes = theirs->instruction.u.network.bytes == own->instruction.u.network.bytes;
+    if (!sizes || theirs->instruction.detail != own->instruction.detail) {
         char here[256], there[256];
         return pim_fail(
-            error, PIM_BAD_INPUT, "%s meets %s: they must have the same size",
+            error, PIM_BAD_INPUT, "%s meets %s: they must have the same %s",
             pim_check_place(unit, own->stored, fetch, &own->instruction, here, sizeof here),
-            pim_check_place(peer, theirs->stored, their_fetch, &theirs->instruction, there, sizeof there));
+            pim_check_place(peer, theirs->stored, their_fetch, &theirs->instruction, there, sizeof there),
+            sizes ? "kind" : "size");
     }
     memmove(other->open + i, other->open + i + 1, (other->open_count - i - 1) * sizeof other->open[0]);
     other->open_count--;

@@ -1,5 +1,6 @@
 #include "traces/counts.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 uint64_t pim_add_saturating(uint64_t a, uint64_t b)
@@ -74,6 +75,17 @@ static void add_local(struct pim_trace_counts *counts, const struct pim_instruct
     }
 }
 
+static void add_message(struct pim_trace_counts *counts, const struct pim_instruction *instruction,
+                        uint64_t times)
+{
+    unsigned kind = instruction->detail;
+    bool sends = instruction->opcode == PIM_OP_SEND;
+    add(sends ? &counts->sent_bytes : &counts->received_bytes, instruction->u.network.bytes, times);
+    add(sends ? &counts->sent_by_kind[kind] : &counts->received_by_kind[kind], instruction->u.network.bytes,
+        times);
+    add(&counts->sends_by_kind[kind], sends ? 1 : 0, times);
+}
+
 void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instruction *instruction,
                     uint64_t times)
 {
@@ -95,10 +107,8 @@ void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instructio
     else if (opcode == PIM_OP_VECTOR)
         add(&counts->vector_elements, (uint64_t)instruction->u.vector.rows * instruction->u.vector.elements,
             times);
-    else if (opcode == PIM_OP_SEND)
-        add(&counts->sent_bytes, instruction->u.network.bytes, times);
-    else if (opcode == PIM_OP_RECEIVE)
-        add(&counts->received_bytes, instruction->u.network.bytes, times);
+    else if (opcode == PIM_OP_SEND || opcode == PIM_OP_RECEIVE)
+        add_message(counts, instruction, times);
     else if (opcode >= PIM_OP_LOCAL_LOAD)
         add_local(counts, instruction, times);
 }
@@ -120,6 +130,11 @@ void pim_counts_merge(struct pim_trace_counts *counts, const struct pim_trace_co
     }
     add(&counts->sent_bytes, other->sent_bytes, 1);
     add(&counts->received_bytes, other->received_bytes, 1);
+    for (int i = 0; i < PIM_MESSAGES; i++) {
+        add(&counts->sends_by_kind[i], other->sends_by_kind[i], 1);
+        add(&counts->sent_by_kind[i], other->sent_by_kind[i], 1);
+        add(&counts->received_by_kind[i], other->received_by_kind[i], 1);
+    }
     add(&counts->local_loaded_bytes, other->local_loaded_bytes, 1);
     add(&counts->local_stored_bytes, other->local_stored_bytes, 1);
     add(&counts->local_elements, other->local_elements, 1);

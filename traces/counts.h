@@ -24,9 +24,11 @@ struct pim_trace_counts {
     uint64_t loaded_bytes[PIM_BUFFERS]; /* by LOAD, for each buffer */
     uint64_t stored_bytes[PIM_BUFFERS]; /* by STORE, for each buffer */
     uint64_t sent_bytes, received_bytes;
-    uint64_t local_loaded_bytes, local_stored_bytes;  /* by LOCAL_LOAD and LOCAL_STORE */
-    uint64_t local_elements;                          /* sum of elements of LOCAL_VECTOR */
-    uint64_t local_copied_bytes, local_written_bytes; /* by LOCAL_COPY and LOCAL_WRITE */
+    uint64_t sends_by_kind[PIM_MESSAGES];                                /* messages of each kind, sent */
+    uint64_t sent_by_kind[PIM_MESSAGES], received_by_kind[PIM_MESSAGES]; /* bytes, in the sums above */
+    uint64_t local_loaded_bytes, local_stored_bytes;                     /* by LOCAL_LOAD and LOCAL_STORE */
+    uint64_t local_elements;                                             /* sum of elements of LOCAL_VECTOR */
+    uint64_t local_copied_bytes, local_written_bytes;                    /* by LOCAL_COPY and LOCAL_WRITE */
 };
 
 /* a + b and a * b, UINT64_MAX when that is too much. */

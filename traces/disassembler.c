@@ -115,7 +115,8 @@ void pim_instruction_print(const struct pim_instruction *instruction, FILE *file
         return;
     }
     enum pim_detail_kind kind = pim_opcode_detail(opcode);
-    if (kind != PIM_DETAIL_NONE && kind != PIM_DETAIL_FLAGS)
+    bool left_out = kind == PIM_DETAIL_MESSAGE && instruction->detail == PIM_MESSAGE_PLAIN;
+    if (kind != PIM_DETAIL_NONE && kind != PIM_DETAIL_FLAGS && !left_out)
         (void)fprintf(file, " %s", pim_detail_name(kind, instruction->detail));
     print_fields(instruction, file);
     if (kind == PIM_DETAIL_FLAGS)

@@ -144,6 +144,7 @@ enum pim_detail_kind pim_opcode_detail(unsigned opcode)
         [PIM_OP_LOAD] = PIM_DETAIL_BUFFER,   [PIM_OP_STORE] = PIM_DETAIL_BUFFER,
         [PIM_OP_VECTOR] = PIM_DETAIL_VECTOR, [PIM_OP_BIT_SERIAL] = PIM_DETAIL_BIT_SERIAL,
         [PIM_OP_MATRIX] = PIM_DETAIL_FLAGS,  [PIM_OP_LOCAL_VECTOR] = PIM_DETAIL_LOCAL,
+        [PIM_OP_SEND] = PIM_DETAIL_MESSAGE,  [PIM_OP_RECEIVE] = PIM_DETAIL_MESSAGE,
     };
     return kinds[opcode];
 }
@@ -168,6 +169,8 @@ const char *pim_detail_name(enum pim_detail_kind kind, unsigned value)
         return pim_bit_serial_name(value);
     case PIM_DETAIL_LOCAL:
         return pim_local_name(value);
+    case PIM_DETAIL_MESSAGE:
+        return pim_message_name(value);
     case PIM_DETAIL_FLAGS:
         return pim_matrix_flag_name(value);
     case PIM_DETAIL_NONE:

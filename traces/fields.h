@@ -17,7 +17,8 @@ enum pim_detail_kind {
     PIM_DETAIL_VECTOR,
     PIM_DETAIL_BIT_SERIAL,
     PIM_DETAIL_FLAGS,
-    PIM_DETAIL_LOCAL /* operation of LOCAL_VECTOR */
+    PIM_DETAIL_LOCAL,  /* operation of LOCAL_VECTOR */
+    PIM_DETAIL_MESSAGE /* of SEND and RECEIVE: the word may be left out */
 };
 
 struct pim_field {

@@ -52,6 +52,16 @@ const char *pim_local_name(unsigned operation)
     return operation < PIM_LOCALS ? names[operation] : NULL;
 }
 
+const char *pim_message_name(unsigned kind)
+{
+    static const char *const names[] = {
+#define X(name, text) text,
+        PIM_MESSAGE_MAP(X)
+#undef X
+    };
+    return kind < PIM_MESSAGES ? names[kind] : NULL;
+}
+
 unsigned pim_local_sources(unsigned operation)
 {
     static const unsigned char vectors_read[] = {

@@ -146,6 +146,21 @@ enum pim_bit_serial {
         PIM_BIT_SERIALS
 };
 
+/* `detail` of SEND and RECEIVE: what the message is for, the same on both ends. It changes nothing but the
+ * name under which the message is counted. X(name, text) */
+#define PIM_MESSAGE_MAP(X)                                                                                   \
+    X(PIM_MESSAGE_PLAIN, "plain")       /* nothing of the others; the text form leaves it out */             \
+    X(PIM_MESSAGE_GATHER, "gather")     /* from a node of a group to the one that collects for all */        \
+    X(PIM_MESSAGE_TRANSFER, "transfer") /* between two nodes that collect */                                 \
+    X(PIM_MESSAGE_SCATTER, "scatter")   /* from there to the nodes of the group */
+
+enum pim_message {
+#define X(name, text) name,
+    PIM_MESSAGE_MAP(X)
+#undef X
+        PIM_MESSAGES
+};
+
 /*
  * `detail` of MATRIX: bits.
  *
@@ -254,6 +269,7 @@ const char *pim_buffer_name(unsigned buffer);
 const char *pim_vector_name(unsigned operation);
 const char *pim_bit_serial_name(unsigned operation);
 const char *pim_local_name(unsigned operation);
+const char *pim_message_name(unsigned kind);
 
 /* Vectors that a LOCAL_VECTOR reads, 1 or 2; `operation` must be valid. */
 unsigned pim_local_sources(unsigned operation);

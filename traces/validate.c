@@ -215,7 +215,7 @@ static enum pim_status check_local_write(const struct pim_instruction *instructi
 static enum pim_status check_network(const struct pim_instruction *instruction, uint32_t unit, uint32_t units,
                                      struct pim_error *error)
 {
-    TRY(check_unused(instruction->detail, "detail", error));
+    TRY(check_range(instruction->detail, 0, PIM_MESSAGES - 1, "kind of message", error));
     if (instruction->u.network.peer >= units)
         return pim_fail(error, PIM_BAD_INPUT, "peer is %" PRIu32 ": the trace has units 0 to %" PRIu32,
                         instruction->u.network.peer, units - 1);

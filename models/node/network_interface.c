@@ -193,6 +193,15 @@ void pim_interface_send(struct pim_node *node, struct pim_slot *slot)
     pump(node);
 }
 
+/* The whole of a message has left. */
+static void count_sent(struct pim_node_array *array, const struct pim_slot *slot)
+{
+    struct pim_message_sum *sum = &array->sent[slot->instruction.detail];
+    sum->messages++;
+    sum->bytes += slot->instruction.u.network.bytes;
+    sum->time += pim_kernel_now(array->kernel) - slot->started;
+}
+
 void pim_interface_injected(void *context, uint64_t value, uint32_t source)
 {
     struct pim_packet *packet = packet_of(value);
@@ -203,10 +212,12 @@ void pim_interface_injected(void *context, uint64_t value, uint32_t source)
     struct pim_slot *slot = packet->send;
     node->interface.packets_held--;
     pump(node);
-    if (packet->last)
+    if (packet->last) {
+        count_sent(array, slot);
         pim_engine_ended(slot, PIM_ENGINE_SEND);
-    else if (!node->interface.sending)
+    } else if (!node->interface.sending) {
         pim_unit_advance(node);
+    }
 }
 
 /* --- receiving --- */

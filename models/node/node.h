@@ -59,6 +59,12 @@ struct pim_node_configuration {
 struct pim_node;
 struct pim_packet;
 
+/* Messages of one kind (enum pim_message) whose last byte has left their node. */
+struct pim_message_sum {
+    uint64_t messages, bytes;
+    pim_time time; /* from the start of each send to its end, ticks */
+};
+
 /* What all nodes share. */
 struct pim_node_array {
     struct pim_kernel *kernel;
@@ -70,7 +76,8 @@ struct pim_node_array {
     uint32_t running; /* units that have not finished their program */
     struct pim_phase_result *phases;
     uint32_t phase_count;
-    struct pim_packet **packet_chunks; /* records of packets, never moved */
+    struct pim_message_sum sent[PIM_MESSAGES]; /* of all nodes */
+    struct pim_packet **packet_chunks;         /* records of packets, never moved */
     uint32_t packet_chunk_count;
     struct pim_packet *free_packets;
     uint32_t

@@ -42,6 +42,8 @@ static void observe(void *context, uint32_t unit, const struct pim_instruction *
         name = pim_trace_phase(recorder->system->trace, phase)->name;
     else if (instruction->opcode == PIM_OP_VECTOR)
         name = pim_vector_name(instruction->detail);
+    else if (pim_opcode_engine(instruction->opcode) == PIM_ENGINE_SEND && instruction->detail)
+        name = pim_message_name(instruction->detail);
     else
         name = pim_opcode_name(instruction->opcode);
     pim_timeline_slice(recorder->timeline, tracks[row], nanoseconds(recorder, start),

@@ -56,6 +56,22 @@ static void add_totals(struct pim_statistics *statistics, const struct pim_syste
     count(statistics, "simulator.events", "events", "events of the kernel", result->events);
 }
 
+/* Messages of nodes by what they are for. */
+static void add_messages(struct pim_statistics *statistics, const struct pim_system *system)
+{
+    char name[64];
+    for (unsigned kind = 0; kind < PIM_MESSAGES && !system->hardware.has_cores; kind++) {
+        const struct pim_message_sum *sum = &system->array.sent[kind];
+        (void)snprintf(name, sizeof name, "messages.%s.count", pim_message_name(kind));
+        count(statistics, name, "messages", "messages of this kind that have left", sum->messages);
+        (void)snprintf(name, sizeof name, "messages.%s.bytes", pim_message_name(kind));
+        count(statistics, name, "bytes", "payload of these", sum->bytes);
+        (void)snprintf(name, sizeof name, "messages.%s.cycles", pim_message_name(kind));
+        count(statistics, name, "logic cycles", "from the start to the end of their sends, added up",
+              pim_system_cycles(system, sum->time));
+    }
+}
+
 static void add_units(struct pim_statistics *statistics, const struct pim_system *system,
                       const struct pim_run_result *result)
 {
@@ -91,6 +107,7 @@ void pim_report_csv(const struct pim_system *system, const struct pim_run_result
     (void)inputs;
     struct pim_statistics *statistics = pim_statistics_create();
     add_totals(statistics, system, result);
+    add_messages(statistics, system);
     add_phases(statistics, system);
     add_units(statistics, system, result);
     pim_statistics_write_csv(statistics, file);

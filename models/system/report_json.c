@@ -221,6 +221,21 @@ static void put_work(struct pim_json *json, const struct pim_system *system,
     pim_json_end(json);
 }
 
+/* Messages of nodes by what they are for. */
+static void put_messages(struct pim_json *json, const struct pim_system *system)
+{
+    pim_json_begin_object(json, "messages");
+    for (unsigned kind = 0; kind < PIM_MESSAGES; kind++) {
+        const struct pim_message_sum *sum = &system->array.sent[kind];
+        pim_json_begin_object(json, pim_message_name(kind));
+        pim_json_put_count(json, "count", sum->messages);
+        pim_json_put_count(json, "bytes", sum->bytes);
+        pim_json_put_count(json, "cycles", pim_system_cycles(system, sum->time));
+        pim_json_end(json);
+    }
+    pim_json_end(json);
+}
+
 static void put_simulator(struct pim_json *json, const struct pim_run_result *result,
                           const struct pim_report_inputs *inputs)
 {
@@ -280,6 +295,8 @@ enum pim_status pim_report_json(const struct pim_system *system, const struct pi
     put_memory(json, result);
     put_network(json, system, result);
     put_work(json, system, result);
+    if (!system->hardware.has_cores)
+        put_messages(json, system);
     if (system->hardware.has_cores)
         put_cores(json, system, result);
     put_simulator(json, result, inputs);

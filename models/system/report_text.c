@@ -209,6 +209,19 @@ static void print_network(const struct pim_system *system, const struct pim_run_
     free(links);
 }
 
+/* Messages of nodes by what they are for, where a trace says it. */
+static void print_messages(const struct pim_system *system, FILE *file)
+{
+    for (unsigned kind = PIM_MESSAGE_PLAIN + 1; kind < PIM_MESSAGES && !system->hardware.has_cores; kind++) {
+        const struct pim_message_sum *sum = &system->array.sent[kind];
+        if (sum->messages > 0)
+            fprintf(file,
+                    "  %-9s %" PRIu64 " messages, %" PRIu64 " bytes, %" PRIu64
+                    " cycles from the start to the end of their sends\n",
+                    pim_message_name(kind), sum->messages, sum->bytes, pim_system_cycles(system, sum->time));
+    }
+}
+
 static void print_dram(const struct pim_run_result *result, FILE *file)
 {
     const struct pim_bank_counters *dram = &result->dram;
@@ -263,6 +276,7 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
     else
         print_dram(result, file);
     print_network(system, result, file);
+    print_messages(system, file);
     print_energy(system, result, file);
     if (system->timeline_left_out > 0)
         fprintf(file,

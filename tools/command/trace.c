@@ -282,6 +282,15 @@ static enum pim_status compare_counts(const struct pim_trace *trace, const struc
     return PIM_OK;
 }
 
+/* Messages by what they are for, where a trace says it. */
+static void print_messages(const struct pim_trace_counts *counts)
+{
+    for (unsigned kind = PIM_MESSAGE_PLAIN + 1; kind < PIM_MESSAGES; kind++)
+        if (counts->sends_by_kind[kind] > 0)
+            printf("  %-12s %" PRIu64 ", %" PRIu64 " bytes\n", pim_message_name(kind),
+                   counts->sends_by_kind[kind], counts->sent_by_kind[kind]);
+}
+
 /* What programs of cores do with their local memories; nothing for others. */
 static void print_local(const struct pim_trace_counts *counts)
 {
@@ -304,6 +313,7 @@ static void print_check(const struct pim_check_result *result, bool known)
     printf("MACs           %" PRIu64 "\n", cores ? result->counts.crossbar_macs : result->counts.macs);
     printf("messages       %" PRIu64 ", %" PRIu64 " bytes sent, %" PRIu64 " received\n", result->messages,
            result->counts.sent_bytes, result->counts.received_bytes);
+    print_messages(&result->counts);
     if (cores) {
         print_local(&result->counts);
         printf("local memory   %" PRIu64 " bytes used, by unit %" PRIu32 "; global memory %" PRIu64 "\n",
@@ -378,6 +388,15 @@ static void put_counts(struct pim_json *json, const struct pim_trace_counts *cou
     pim_json_end(json);
     pim_json_put_count(json, "sent_bytes", counts->sent_bytes);
     pim_json_put_count(json, "received_bytes", counts->received_bytes);
+    pim_json_begin_object(json, "messages");
+    for (unsigned kind = 0; kind < PIM_MESSAGES; kind++) {
+        pim_json_begin_object(json, pim_message_name(kind));
+        pim_json_put_count(json, "count", counts->sends_by_kind[kind]);
+        pim_json_put_count(json, "sent_bytes", counts->sent_by_kind[kind]);
+        pim_json_put_count(json, "received_bytes", counts->received_by_kind[kind]);
+        pim_json_end(json);
+    }
+    pim_json_end(json);
     pim_json_put_count(json, "local_loaded_bytes", counts->local_loaded_bytes);
     pim_json_put_count(json, "local_stored_bytes", counts->local_stored_bytes);
     pim_json_put_count(json, "local_elements", counts->local_elements);
@@ -437,6 +456,7 @@ static void stat_text(const struct pim_trace *trace, const struct pim_trace_coun
     print_local(total);
     printf("messages       %" PRIu64 " bytes sent, %" PRIu64 " received\n", total->sent_bytes,
            total->received_bytes);
+    print_messages(total);
     if (!units)
         return;
     printf("\n%6s %12s %12s %16s %14s %14s %14s %14s\n", "unit", "stored", "executed", "MACs", "loaded",

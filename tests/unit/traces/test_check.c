@@ -165,6 +165,19 @@ START_TEST(messages_that_do_not_match)
            PIM_BAD_INPUT);
     EXPECT_TEXT("unit 0 instruction 1 (send peer=1 tag=4 bytes=10) meets unit 1 instruction 1");
     EXPECT_TEXT("same size");
+    EXPECT(check_with(HEAD ".unit 0\nphase_begin 0\nsend gather peer=1 tag=4 bytes=10\nphase_end 0\n"
+                           ".unit 1\nphase_begin 0\nreceive scatter peer=0 tag=4 bytes=10\nphase_end 0\n",
+                      &limits, &result, &error),
+           PIM_BAD_INPUT);
+    EXPECT_TEXT("(send gather peer=1 tag=4 bytes=10) meets unit 1 instruction 1 (receive scatter peer=0");
+    EXPECT_TEXT("same kind");
+    EXPECT_OK(check_with(HEAD ".unit 0\nphase_begin 0\nsend transfer peer=1 bytes=10\nsend plain peer=1 "
+                              "bytes=3\nphase_end 0\n.unit 1\nphase_begin 0\nreceive transfer peer=0 "
+                              "bytes=10\nreceive peer=0 bytes=3\nphase_end 0\n",
+                         &limits, &result, &error));
+    ck_assert_uint_eq(result.counts.sends_by_kind[PIM_MESSAGE_TRANSFER], 1);
+    ck_assert_uint_eq(result.counts.received_by_kind[PIM_MESSAGE_TRANSFER], 10);
+    ck_assert_uint_eq(result.counts.sent_by_kind[PIM_MESSAGE_PLAIN], 3);
     EXPECT(check_with(HEAD ".unit 0\nphase_begin 0\nsend peer=1 tag=4 bytes=10\nphase_end 0\n", &limits,
                       &result, &error),
            PIM_DEADLOCK);

@@ -112,6 +112,7 @@ static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, u
         break;
     case PIM_OP_SEND:
     case PIM_OP_RECEIVE:
+        instruction.detail = (uint8_t)(random >> 8) % PIM_MESSAGES;
         instruction.u.network.peer = (unit + 1 + (uint32_t)(draw(state) % (units - 1))) % units;
         instruction.u.network.tag = (uint32_t)draw(state);
         instruction.u.network.address = draw(state) >> 3;
