@@ -36,6 +36,10 @@ enum pim_allspark_scheme {
 /* Whether a partition takes its weights from a whole copy in the stage. */
 enum pim_allspark_reuse { PIM_REUSE_WHERE_POSSIBLE, PIM_REUSE_NOTHING, PIM_REUSE_WHOLE };
 
+/* How branches give features, keys and values to each other: from node to node, or as section VII-B2 has it,
+   over the top-left nodes of their sub-arrays (relay.h). A plan is one of the last two. */
+enum pim_allspark_exchange { PIM_ALLSPARK_NOT_STATED, PIM_ALLSPARK_DIRECT, PIM_ALLSPARK_GATHER };
+
 /* Some temporal layers of a stage with one partition, as the user gives them. */
 struct pim_allspark_layers {
     uint32_t u, v;
@@ -63,7 +67,8 @@ struct pim_allspark_options {
     uint32_t ring;
     /* Pieces in which the weights of a phase go round; 0: like the ring. */
     uint32_t chunks;
-    uint32_t batch; /* images that are worked together, N^bt; 0: 1 */
+    uint32_t batch;                      /* images that are worked together, N^bt; 0: 1 */
+    enum pim_allspark_exchange exchange; /* not stated: direct */
     /* Twins: branches of the global attention of a stage of the plan; 0: the best with AUTOMATIC, else one.
        Other stages have those of the network. */
     uint32_t branches[PIM_STAGES];
@@ -185,7 +190,8 @@ struct pim_allspark_plan {
     const struct pim_network *network;
     uint32_t stages;
     struct pim_allspark_stage stage[PIM_STAGES];
-    uint32_t batch;                 /* images that are worked together */
+    uint32_t batch; /* images that are worked together */
+    enum pim_allspark_exchange exchange;
     uint64_t head_base, head_bytes; /* classifier weights on the nodes that hold them */
     uint64_t weight_bytes;          /* of a node, all stages and the classifier */
     uint64_t workspace_base, workspace_bytes;

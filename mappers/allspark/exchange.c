@@ -1,5 +1,6 @@
 /* Which bytes go from which node to which, and in what order. */
 #include "mappers/allspark/exchange.h"
+#include "mappers/allspark/relay.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,8 @@ bool pim_exchange_seats(const struct pim_allspark_plan *plan, const struct pim_a
             pim_workspace_layout(stage, i, b / branches, plan->workspace_base, &space[i]);
         fill_seats(plan, stage, space, slot_of(stage, b % branches), b / branches,
                    &exchange->seat[first_seat[b]]);
+        for (uint32_t i = first_seat[b]; i < first_seat[b + 1]; i++)
+            exchange->seat[i].root = first_seat[b];
     }
     free(space);
     return grown && space;
@@ -304,6 +307,23 @@ enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
     return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
 }
 
+enum pim_status pim_exchange_relay(const struct pim_allspark_plan *plan, struct pim_exchange *exchange,
+                                   uint64_t room, struct pim_error *error)
+{
+    return plan->exchange == PIM_ALLSPARK_GATHER ? pim_relay_make(plan, exchange, room, error) : PIM_OK;
+}
+
+uint32_t pim_exchange_tags(const struct pim_exchange *exchange)
+{
+    return exchange->relay ? exchange->relay->message_count : exchange->message_count;
+}
+
+bool pim_exchange_has_unit(const struct pim_exchange *exchange, uint32_t unit)
+{
+    return exchange->relay ? pim_relay_has_unit(exchange->relay, unit)
+                           : exchange->first_of_unit[unit] < exchange->first_of_unit[unit + 1];
+}
+
 void pim_exchange_terminate(struct pim_exchange *exchange)
 {
     free(exchange->seat);
@@ -311,6 +331,7 @@ void pim_exchange_terminate(struct pim_exchange *exchange)
     free(exchange->messages);
     free(exchange->first_of_unit);
     free(exchange->of_unit);
+    pim_relay_destroy(exchange->relay);
     *exchange = (struct pim_exchange){0};
 }
 

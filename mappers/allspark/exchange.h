@@ -3,8 +3,8 @@
  *
  * Between two blocks the features of a stage go from one grouping into branches to another (shifted windows
  * and back). Every node packs what leaves its branch into messages, one for each node that gets some of it,
- * the messages go over the network, and every node unpacks what came. Nodes send to each other directly: a
- * branch has no node that collects for all.
+ * the messages go over the network, and every node unpacks what came. Nodes send to each other directly, or,
+ * where the plan says so, over the top-left nodes of their branches (relay.h).
  *
  * Invariants:
  *  1. Messages have an order. It is the order of their instructions on both ends, so the first message that
@@ -22,6 +22,7 @@
 /* A node of a branch: the tokens and channels it has, and where. */
 struct pim_seat {
     uint32_t unit;
+    uint32_t root; /* the seat of the top-left node of the branch */
     uint32_t first_token, tokens, first_channel, channels;
     uint64_t features;             /* tokens x channels */
     uint64_t rank;                 /* bytes of all features of the stage before these */
@@ -56,6 +57,7 @@ struct pim_exchange {
     struct pim_exchange_message *messages;
     /* messages of unit n, in order: of_unit[first_of_unit[n]] to of_unit[first_of_unit[n + 1] - 1] */
     uint32_t *first_of_unit, *of_unit;
+    struct pim_relay *relay; /* stands in for the messages; NULL: they are direct */
 };
 
 /*
@@ -88,8 +90,23 @@ bool pim_exchange_token(struct pim_exchange *exchange, uint32_t to, uint32_t tok
                         uint32_t count, uint32_t source);
 bool pim_exchange_end(struct pim_exchange *exchange);
 
+/*
+ * Makes a finished exchange go over the top-left nodes when the plan says so; does nothing to others. From
+ * `room` on nothing in the memory of the nodes is alive, but for the staging of the exchange itself.
+ * PIM_BAD_INPUT: not even a part of what is exchanged has room. PIM_NO_MEMORY.
+ */
+enum pim_status pim_exchange_relay(const struct pim_allspark_plan *plan, struct pim_exchange *exchange,
+                                   uint64_t room, struct pim_error *error);
+
+/* Tags that the messages have; whether a unit has anything to do. */
+uint32_t pim_exchange_tags(const struct pim_exchange *exchange);
+bool pim_exchange_has_unit(const struct pim_exchange *exchange, uint32_t unit);
+
 /* The instructions of a unit; message i has tag `tag` + i. */
 void pim_exchange_emit(struct pim_emitter *emitter, const struct pim_exchange *exchange, uint32_t tag);
+
+/* The flight of a first flit between two units, in cycles: announcement there, data back. */
+uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint32_t from, uint32_t to);
 
 /* The estimate: the unit that has most to do. */
 void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, const struct pim_exchange *exchange,

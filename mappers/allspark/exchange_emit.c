@@ -1,5 +1,6 @@
 /* The programs of an exchange, and what it takes. */
 #include "mappers/allspark/exchange.h"
+#include "mappers/allspark/relay.h"
 
 #include <stdlib.h>
 
@@ -81,6 +82,10 @@ void pim_exchange_emit(struct pim_emitter *emitter, const struct pim_exchange *e
 {
     enum { GATHER, TRANSFER, SCATTER, PARTS };
     const uint32_t unit = emitter->place.unit, *first = exchange->first_of_unit;
+    if (exchange->relay) {
+        pim_relay_emit(emitter, exchange->relay, tag);
+        return;
+    }
     for (int part = 0; part < PARTS; part++) {
         for (uint32_t i = first[unit]; i < first[unit + 1]; i++) {
             uint32_t index = exchange->of_unit[i];
@@ -139,8 +144,7 @@ static uint32_t apart(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/* The flight of the first flit over the hops between two units: announcement there, data back. */
-static uint64_t flight_cycles(const struct pim_estimate_hardware *hardware, uint32_t from, uint32_t to)
+uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint32_t from, uint32_t to)
 {
     uint32_t hops = apart(from % hardware->width, to % hardware->width) +
                     apart(from / hardware->width, to / hardware->width);
@@ -180,7 +184,7 @@ static struct work work_of(const struct pim_estimate_hardware *hardware, const s
         uint64_t flits = (message->bytes + hardware->flit_bytes - 1) / hardware->flit_bytes;
         *(from == unit ? &work.flits_out : &work.flits_in) += flits;
         work.port += pim_estimate_stream(hardware, message->bytes, to == unit);
-        work.flight = larger(work.flight, flight_cycles(hardware, from, to));
+        work.flight = larger(work.flight, pim_exchange_flight(hardware, from, to));
     }
     return work;
 }
@@ -188,8 +192,9 @@ static struct work work_of(const struct pim_estimate_hardware *hardware, const s
 void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, const struct pim_exchange *exchange,
                            uint64_t *memory, uint64_t *transfer)
 {
-    *memory = *transfer = 0;
-    for (uint32_t unit = 0; unit < exchange->units; unit++) {
+    *memory = exchange->relay ? exchange->relay->memory_cycles : 0;
+    *transfer = exchange->relay ? exchange->relay->transfer_cycles : 0;
+    for (uint32_t unit = 0; unit < exchange->units && !exchange->relay; unit++) {
         const struct work work = work_of(hardware, exchange, unit);
         uint64_t flits = larger(work.flits_out, work.flits_in);
         uint64_t network = (flits * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;

@@ -5,6 +5,7 @@
  */
 #include "mappers/allspark/interaction.h"
 #include "mappers/allspark/neighbours.h"
+#include "mappers/allspark/relay.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +24,15 @@ static uint32_t *origin(const struct pim_emitter *emitter, bool back)
                                    stage->partition[0].shift, back);
     bool windows = stage->first_block == 0; /* even blocks have them */
     return pim_windows_to_map(view->height, view->width, view->window, view->reduction, back == windows);
+}
+
+/* Between two blocks nothing is alive behind what this stage or its partner keeps. */
+static uint64_t room_of(const struct pim_emitter *emitter)
+{
+    const struct pim_allspark_plan *plan = emitter->plan;
+    uint64_t own = pim_stage_kept(emitter->stage),
+             other = pim_stage_kept(&plan->stage[emitter->stage->partner]);
+    return plan->workspace_base + plan->batch * (own > other ? own : other);
 }
 
 void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *interaction)
@@ -44,6 +54,8 @@ void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *i
                                                    back ? stage : partner, from, exchange, emitter->error)
                                : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange");
         free(from);
+        if (emitter->status == PIM_OK)
+            emitter->status = pim_exchange_relay(emitter->plan, exchange, room_of(emitter), emitter->error);
         if (emitter->status != PIM_OK)
             break;
         uint64_t *parts = interaction->estimate[back];
@@ -86,10 +98,10 @@ void pim_emit_interaction(struct pim_emitter *emitter, const struct pim_interact
     if (!emitter->writer)
         return;
     uint32_t id = pim_trace_writer_phase(emitter->writer, &phase), tag = emitter->tag;
-    emitter->tag += exchange->message_count;
+    emitter->tag += pim_exchange_tags(exchange);
     emitter->exchange = exchange;
     for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
-        if (exchange->first_of_unit[unit] < exchange->first_of_unit[unit + 1])
+        if (pim_exchange_has_unit(exchange, unit))
             pim_emit_node(emitter, (struct pim_place){.unit = unit}, id, exchange_body, 0, block, tag);
 }
 
@@ -133,5 +145,35 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
         pim_neighbours_terminate(&neighbours);
     }
     *cycles = emitter.estimate_cycles;
+    return emitter.status;
+}
+
+/* Where the staging of top-left nodes ends. */
+static void reach(const struct pim_exchange *exchange, uint64_t *end)
+{
+    if (exchange->relay && exchange->relay->end > *end)
+        *end = exchange->relay->end;
+}
+
+enum pim_status pim_plan_exchange(struct pim_allspark_plan *plan, struct pim_error *error)
+{
+    struct pim_emitter emitter = {.plan = plan, .error = error, .status = PIM_OK};
+    uint64_t end = plan->workspace_base + plan->workspace_bytes;
+    for (emitter.index = 0;
+         emitter.index < plan->stages && emitter.status == PIM_OK && plan->exchange == PIM_ALLSPARK_GATHER;
+         emitter.index++) {
+        struct pim_interaction interaction;
+        struct pim_neighbours neighbours;
+        emitter.stage = &plan->stage[emitter.index];
+        pim_interaction_make(&emitter, &interaction);
+        pim_neighbours_make(&emitter, &neighbours);
+        for (unsigned back = 0; back < 2; back++)
+            reach(&interaction.exchange[back], &end);
+        for (uint32_t i = 0; i < neighbours.layers; i++)
+            reach(&neighbours.layer[i].exchange, &end);
+        pim_interaction_terminate(&interaction);
+        pim_neighbours_terminate(&neighbours);
+    }
+    plan->workspace_bytes = end - plan->workspace_base;
     return emitter.status;
 }

@@ -295,6 +295,10 @@ uint64_t pim_stripes_workspace(const struct pim_allspark_plan *plan, uint32_t in
    PIM_NO_MEMORY. */
 enum pim_status pim_plan_place(struct pim_allspark_plan *plan, struct pim_error *error);
 
+/* Where branches exchange over top-left nodes: counts the staging of these in the workspace (interaction.c).
+   Branches have their places. PIM_BAD_INPUT: it has no room. PIM_NO_MEMORY. */
+enum pim_status pim_plan_exchange(struct pim_allspark_plan *plan, struct pim_error *error);
+
 /* Numbers the layers of a stage whose partitions have u, v, ring, layout.count, slots and layers: gives each
    partition its first layer and its branches. */
 void pim_stage_number(struct pim_allspark_stage *stage);

@@ -165,6 +165,19 @@ static void estimate_layer(const struct pim_emitter *emitter, struct pim_neighbo
             (pim_estimate_stream(hardware, most, false) + pim_estimate_stream(hardware, most, true));
 }
 
+/* While keys and values come to a layer, the weights of the ring are dead, and all that lies behind. */
+static uint64_t room_of(const struct region *region, uint32_t layer)
+{
+    const struct pim_allspark_stage *stage = region->stage;
+    struct pim_workspace space;
+    uint32_t index = 0;
+    while (layer >= stage->partition[index].first_layer + stage->partition[index].layers)
+        index++;
+    pim_workspace_layout(stage, index, 0, region->emitter->plan->workspace_base, &space);
+    return space.weights;
+}
+
+/* False when memory is out; another failure is in the status of the emitter. */
 static bool make_layer(const struct region *region, struct pim_neighbour_layer *layer, uint32_t index)
 {
     const struct pim_allspark_plan *plan = region->emitter->plan;
@@ -185,6 +198,8 @@ static bool make_layer(const struct region *region, struct pim_neighbour_layer *
     }
     if (!pim_exchange_end(exchange))
         return false;
+    region->emitter->status =
+        pim_exchange_relay(plan, exchange, room_of(region, index), region->emitter->error);
     estimate_layer(region->emitter, layer);
     return true;
 }
@@ -268,7 +283,7 @@ void pim_neighbours_make(struct pim_emitter *emitter, struct pim_neighbours *nei
     neighbours->layer = calloc((size_t)stage->layers + 1, sizeof *neighbours->layer);
     neighbours->layers = neighbours->layer ? stage->layers : 0;
     bool made = neighbours->layer && make_region(&region);
-    for (uint32_t i = 0; made && i < stage->layers; i++)
+    for (uint32_t i = 0; made && i < stage->layers && emitter->status == PIM_OK; i++)
         made = make_layer(&region, &neighbours->layer[i], i);
     if (!made)
         emitter->status =
@@ -329,11 +344,11 @@ void pim_emit_neighbours(struct pim_emitter *emitter, const struct pim_neighbour
     if (!emitter->writer)
         return;
     uint32_t id = pim_trace_writer_phase(emitter->writer, &phase), tag = emitter->tag;
-    emitter->tag += exchange->message_count;
+    emitter->tag += pim_exchange_tags(exchange);
     emitter->exchange = exchange;
     emitter->fills = layer->fills;
     for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
-        if (exchange->first_of_unit[unit] < exchange->first_of_unit[unit + 1])
+        if (pim_exchange_has_unit(exchange, unit))
             pim_emit_node(emitter, (struct pim_place){.unit = unit}, id, neighbours_body, 0, block, tag);
 }
 

@@ -103,13 +103,14 @@ static enum pim_status lay_out(struct pim_allspark_plan *plan, struct pim_error 
                 return pim_fail(error, PIM_NO_MEMORY, "out of memory for the layout of stage %" PRIu32,
                                 i + 1);
         }
-    return pim_plan_place(plan, error);
+    return pim_plan_place(plan, error) == PIM_OK ? pim_plan_exchange(plan, error) : error->status;
 }
 
 static enum pim_status make(const struct pim_network *network, const struct pim_allspark_options *options,
                             struct pim_allspark_plan *plan, struct pim_error *error)
 {
     plan->batch = options->batch ? options->batch : 1;
+    plan->exchange = options->exchange == PIM_ALLSPARK_GATHER ? PIM_ALLSPARK_GATHER : PIM_ALLSPARK_DIRECT;
     for (uint32_t i = 0; i < network->transformer->stages; i++)
         if (read_stage(network, i, plan, error) != PIM_OK)
             return error->status;

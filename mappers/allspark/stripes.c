@@ -208,12 +208,15 @@ void pim_stripes_interaction(struct pim_emitter *emitter, struct pim_interaction
         struct seating seating = {.exchange = exchange,
                                   .source = pim_exchange_first_seats(emitter->plan, source),
                                   .to = pim_exchange_first_seats(emitter->plan, to)};
-        if (make(emitter->plan, source, to, back, &seating))
+        uint64_t room = emitter->plan->workspace_base +
+                        emitter->plan->batch * (pim_stage_kept(source) + pim_stage_kept(to));
+        emitter->status =
+            make(emitter->plan, source, to, back, &seating)
+                ? pim_exchange_relay(emitter->plan, exchange, room, emitter->error)
+                : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
+        if (emitter->status == PIM_OK)
             pim_exchange_estimate(hardware, exchange, &parts[PIM_ESTIMATE_MEMORY],
                                   &parts[PIM_ESTIMATE_TRANSFER]);
-        else
-            emitter->status =
-                pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
         free(seating.source);
         free(seating.to);
     }

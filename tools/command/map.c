@@ -19,7 +19,7 @@ struct request {
     struct map_plan_file file; /* of --plan */
     const char *network, *output, *partition, *plan, *solver;
     uint64_t ring, chunks, batch, seconds;
-    unsigned scheduler, format;
+    unsigned scheduler, exchange, format;
     bool ilp;
 };
 
@@ -85,12 +85,13 @@ static enum pim_status write_trace(const struct request *request, const struct p
                                    const char *configuration, struct pim_error *error)
 {
     char network[256], mapping[256], batch[32] = "";
+    const char *exchange = plan->exchange == PIM_ALLSPARK_GATHER ? ", gather, transfer, scatter" : "";
     const struct pim_network *source = plan->network;
     (void)snprintf(network, sizeof network, "%s %" PRIu32 "x%" PRIu32, source->name,
                    source->transformer->image, source->transformer->image);
     if (plan->batch > 1)
         (void)snprintf(batch, sizeof batch, ", batch of %" PRIu32, plan->batch);
-    (void)snprintf(mapping, sizeof mapping, "partition %s%s", label_of(request), batch);
+    (void)snprintf(mapping, sizeof mapping, "partition %s%s%s", label_of(request), batch, exchange);
     uint64_t executed = pim_allspark_macs(plan);
     uint64_t mapped = plan->batch * (source->graph.macs - pim_allspark_omitted_macs(source));
     struct pim_trace_description description = {.family = "allspark",
@@ -186,6 +187,9 @@ static int map_allspark(int argument_count, char **arguments)
                       "Pieces in which the weights of a phase go round; 0 (default): the best"),
         RULE_UNSIGNED("batch", request.batch, "IMAGES", 1, PIM_BATCH,
                       "Images that are worked together, phase by phase, with weights shared once for all"),
+        RULE_CHOICE("exchange", request.exchange, "FORM", "auto|direct|gather",
+                    "How branches give to each other: from node to node, or as in the paper over the "
+                    "top-left nodes of their sub-arrays; auto: as the file of --plan says, else direct"),
         RULE_TEXT("plan", request.plan, "FILE", "Takes the plan of this file, as --format json writes it"),
         RULE_CHOICE("scheduler", request.scheduler, "METHOD", "exact|ilp",
                     "How the best plan is found: by pimsim, or by an integer programming solver"),
@@ -203,6 +207,7 @@ static int map_allspark(int argument_count, char **arguments)
     struct pim_allspark_options options = {.ring = (uint32_t)request.ring,
                                            .chunks = (uint32_t)request.chunks,
                                            .batch = (uint32_t)request.batch,
+                                           .exchange = (enum pim_allspark_exchange)request.exchange,
                                            .ilp = request.ilp,
                                            .solver = request.solver,
                                            .solver_seconds = (uint32_t)request.seconds};

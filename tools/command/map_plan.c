@@ -73,7 +73,8 @@ static void print_placement(const struct pim_allspark_plan *plan, FILE *file)
                     report.random);
     }
     if (pim_allspark_estimate_interaction(plan, &between, &error) == PIM_OK && between > 0)
-        fprintf(file, "exchange between branches: %" PRIu64 " cycles of the estimate\n", between);
+        fprintf(file, "exchange between branches%s: %" PRIu64 " cycles of the estimate\n",
+                plan->exchange == PIM_ALLSPARK_GATHER ? " over top-left nodes" : "", between);
 }
 
 void map_plan_print(const struct map_result *result, FILE *file)
@@ -158,6 +159,7 @@ enum pim_status map_plan_write_json(const struct map_result *result, FILE *file,
     pim_json_put_text(json, "network", plan->network->name);
     pim_json_put_text(json, "partition", result->partition);
     pim_json_put_count(json, "batch", plan->batch);
+    pim_json_put_text(json, "exchange", map_plan_exchange(plan->exchange));
     pim_json_begin_array(json, "stages");
     for (uint32_t i = 0; i < plan->stages; i++) {
         const struct pim_allspark_stage *stage = &plan->stage[i];

@@ -23,8 +23,8 @@ struct map_plan_file {
 
 /*
  * Reads a plan as `map allspark --format json` writes it; u and v of each temporal layer are enough, keys
- * that it does not write are refused. Its batch is taken where options->batch is 0. PIM_BAD_INPUT, PIM_IO. To
- * be closed in any case.
+ * that it does not write are refused. Its batch and exchange are taken where the options state none.
+ * PIM_BAD_INPUT, PIM_IO. To be closed in any case.
  */
 enum pim_status map_plan_read(struct map_plan_file *file, const char *path,
                               struct pim_allspark_options *options, struct pim_error *error);
@@ -39,6 +39,9 @@ const char *map_plan_label(const struct map_plan_file *file);
 /* Holds what the file says of network, stages, branches and reuse against the plan. PIM_BAD_INPUT. */
 enum pim_status map_plan_check(struct map_plan_file *file, const struct pim_allspark_plan *plan,
                                struct pim_error *error);
+
+/* "direct" or "gather": the plan's "exchange". */
+const char *map_plan_exchange(enum pim_allspark_exchange exchange);
 
 /* A temporal layer of a stage, from 0. */
 struct map_plan_layer {

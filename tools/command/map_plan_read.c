@@ -53,20 +53,10 @@ enum pim_status map_plan_parse(const char *text, struct pim_allspark_options *op
 
 enum { LABEL = 200 }; /* bytes of the label, at most */
 
-static const char *const root_keys[] = {"network",
-                                        "partition",
-                                        "batch",
-                                        "stages",
-                                        "memory_per_node",
-                                        "estimate_cycles",
-                                        "estimate_parts",
-                                        "ideal_cycles",
-                                        "scheduled_cycles",
-                                        "bound_cycles",
-                                        "optimal",
-                                        "scheduler",
-                                        "solve_seconds",
-                                        NULL};
+static const char *const root_keys[] = {
+    "network",         "partition",       "batch",          "exchange",      "stages",
+    "memory_per_node", "estimate_cycles", "estimate_parts", "ideal_cycles",  "scheduled_cycles",
+    "bound_cycles",    "optimal",         "scheduler",      "solve_seconds", NULL};
 static const char *const stage_keys[] = {"stage",      "blocks",    "first_block",
                                          "block_step", "branches",  "temporal_layers",
                                          "weights",    "workspace", NULL};
@@ -165,12 +155,32 @@ static enum pim_status read_stage(const char *path, json_t *value, size_t stage,
     return PIM_OK;
 }
 
+const char *map_plan_exchange(enum pim_allspark_exchange exchange)
+{
+    return exchange == PIM_ALLSPARK_GATHER ? "gather" : "direct";
+}
+
+/* What the file says of the exchange; not stated when it says nothing. False: neither of the two. */
+static bool get_exchange(const json_t *root, enum pim_allspark_exchange *exchange)
+{
+    const json_t *value = json_object_get(root, "exchange");
+    const char *text = json_string_value(value);
+    *exchange = PIM_ALLSPARK_NOT_STATED;
+    if (!value)
+        return true;
+    for (enum pim_allspark_exchange form = PIM_ALLSPARK_DIRECT; text && form <= PIM_ALLSPARK_GATHER; form++)
+        if (strcmp(text, map_plan_exchange(form)) == 0)
+            *exchange = form;
+    return *exchange != PIM_ALLSPARK_NOT_STATED;
+}
+
 static enum pim_status read_root(const struct map_plan_file *file, struct pim_allspark_options *options,
                                  struct pim_error *error)
 {
     json_t *stages = json_object_get(file->root, "stages"), *value;
     size_t stage;
     uint32_t batch;
+    enum pim_allspark_exchange exchange;
     if (json_object_get(file->root, "partition") && strlen(map_plan_label(file)) > LABEL)
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"partition\": at most %d bytes are expected", file->path,
                         LABEL);
@@ -180,8 +190,12 @@ static enum pim_status read_root(const struct map_plan_file *file, struct pim_al
     if (!get_number(file->root, "batch", false, &batch) || batch > PIM_BATCH)
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"batch\": an integer from 1 to %d is expected",
                         file->path, PIM_BATCH);
+    if (!get_exchange(file->root, &exchange))
+        return pim_fail(error, PIM_BAD_INPUT, "%s: \"exchange\": \"direct\" or \"gather\" is expected",
+                        file->path);
     if (check_keys(file->path, "", file->root, root_keys, error) != PIM_OK)
         return error->status;
+    options->exchange = options->exchange ? options->exchange : exchange;
     options->batch = options->batch ? options->batch : batch;
     json_array_foreach(stages, stage, value)
     {
@@ -293,6 +307,10 @@ enum pim_status map_plan_check(struct map_plan_file *file, const struct pim_alls
     if (!agrees(file->root, "batch", plan->batch))
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"batch\" is not %" PRIu32 ", which --batch asks for",
                         file->path, plan->batch);
+    enum pim_allspark_exchange exchange;
+    if (get_exchange(file->root, &exchange) && exchange && exchange != plan->exchange)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: \"exchange\" is not \"%s\", which --exchange asks for",
+                        file->path, map_plan_exchange(plan->exchange));
     /* One stage stands for all: it has the layers of none of them in particular. */
     for (uint32_t i = 0; i < plan->stages && json_array_size(stages) == plan->stages; i++)
         if (check_stage(file, json_array_get(stages, i), i, &plan->stage[i], error) != PIM_OK)

@@ -151,27 +151,46 @@ bool machine_ordered(const struct unit *unit, uint64_t earlier, uint64_t later)
     return false;
 }
 
-static void note_access(struct machine *machine, uint32_t number, uint64_t begin, uint64_t end, bool write)
+static uint64_t end_of(const struct access *access)
+{
+    return access->begin + (access->count - 1) * access->stride + access->bytes;
+}
+
+static bool meet(const struct access *a, const struct access *b)
+{
+    if (a->begin >= end_of(b) || b->begin >= end_of(a))
+        return false;
+    for (uint64_t i = 0; i < a->count; i++)
+        for (uint64_t j = 0; j < b->count; j++)
+            if (a->begin + i * a->stride < b->begin + j * b->stride + b->bytes &&
+                b->begin + j * b->stride < a->begin + i * a->stride + a->bytes)
+                return true;
+    return false;
+}
+
+/* The pieces and whether they are written; the rest is that of the instruction. */
+static void note_access(struct machine *machine, uint32_t number, struct access access)
 {
     struct unit *unit = &machine->units[number];
-    enum pim_engine engine = pim_opcode_engine(unit->program[unit->at].opcode);
-    if (end > machine->memory_bytes)
+    access.engine = pim_opcode_engine(unit->program[unit->at].opcode);
+    access.sequence = unit->at;
+    if (end_of(&access) > machine->memory_bytes)
         machine_broken(machine, number, "bytes up to %" PRIu64 " are beyond the memory of the plan, %" PRIu64,
-                       end, machine->memory_bytes);
+                       end_of(&access), machine->memory_bytes);
     for (uint32_t i = 0; i < unit->access_count; i++) {
         const struct access *other = &unit->accesses[i];
-        bool meet = other->begin < end && begin < other->end && (other->write || write);
-        if (meet && (other->engine != engine || engine == PIM_ENGINE_RECEIVE) &&
+        if ((other->write || access.write) &&
+            (other->engine != access.engine || access.engine == PIM_ENGINE_RECEIVE) && meet(other, &access) &&
             !machine_ordered(unit, other->sequence, unit->at))
             machine_broken(machine, number,
                            "bytes %" PRIu64 " to %" PRIu64 " are also accessed by instruction %" PRIu64
                            " in no certain order",
-                           begin, end, other->sequence);
+                           access.begin, end_of(&access), other->sequence);
     }
     if (unit->access_count == unit->access_capacity)
         unit->accesses = machine_grown(unit->accesses, unit->access_capacity = 2 * unit->access_capacity + 16,
                                        sizeof *unit->accesses);
-    unit->accesses[unit->access_count++] = (struct access){begin, end, unit->at, engine, write};
+    unit->accesses[unit->access_count++] = access;
 }
 
 /* --- memory --- */
@@ -188,8 +207,12 @@ static struct result load(struct machine *machine, uint32_t number)
     uint64_t bytes = instruction->u.memory.bytes, count = instruction->u.memory.count,
              stride = instruction->u.memory.stride;
     struct result result = {.values = machine_values(bytes * count), .count = bytes * count};
-    note_access(machine, number, instruction->u.memory.address,
-                instruction->u.memory.address + (count - 1) * stride + bytes, false);
+    note_access(machine, number,
+                (struct access){.begin = instruction->u.memory.address,
+                                .bytes = bytes,
+                                .stride = stride,
+                                .count = count,
+                                .write = false});
     for (uint64_t i = 0; i < result.count; i++)
         result.values[i] =
             machine_read(machine, number, instruction->u.memory.address + i / bytes * stride + i % bytes);
@@ -222,8 +245,12 @@ static void store(struct machine *machine, uint32_t number)
     if (!data.values || data.count != bytes * count)
         machine_broken(machine, number, "stores %" PRIu64 " bytes of a result of %" PRIu64, bytes * count,
                        data.count);
-    note_access(machine, number, instruction->u.memory.address,
-                instruction->u.memory.address + (count - 1) * stride + bytes, true);
+    note_access(machine, number,
+                (struct access){.begin = instruction->u.memory.address,
+                                .bytes = bytes,
+                                .stride = stride,
+                                .count = count,
+                                .write = true});
     for (uint64_t i = 0; i < data.count; i++) {
         uint64_t address = instruction->u.memory.address + i / bytes * stride + i % bytes;
         unit->memory[address] = data.values[i];
@@ -240,8 +267,11 @@ static void post(struct machine *machine, uint32_t number)
     if (unit->posted_count == unit->posted_capacity)
         unit->posted = machine_grown(unit->posted, unit->posted_capacity = 2 * unit->posted_capacity + 16,
                                      sizeof *unit->posted);
-    note_access(machine, number, instruction->u.network.address,
-                instruction->u.network.address + instruction->u.network.bytes, true);
+    note_access(machine, number,
+                (struct access){.begin = instruction->u.network.address,
+                                .bytes = instruction->u.network.bytes,
+                                .count = 1,
+                                .write = true});
     unit->posted[unit->posted_count++] = (struct posted){.peer = instruction->u.network.peer,
                                                          .tag = instruction->u.network.tag,
                                                          .address = instruction->u.network.address,
@@ -263,8 +293,8 @@ static bool send(struct machine *machine, uint32_t number)
         if (receive->bytes != bytes)
             machine_broken(machine, number, "sends %" PRIu64 " bytes, the receive has %" PRIu64, bytes,
                            receive->bytes);
-        note_access(machine, number, instruction->u.network.address, instruction->u.network.address + bytes,
-                    false);
+        note_access(machine, number,
+                    (struct access){.begin = instruction->u.network.address, .bytes = bytes, .count = 1});
         for (uint64_t j = 0; j < bytes; j++) {
             peer->memory[receive->address + j] =
                 machine_read(machine, number, instruction->u.network.address + j);

@@ -11,9 +11,9 @@ struct result {
     bool shared; /* an output tile: freed with the instruction that opened it */
 };
 
-/* An access to memory since the last join. */
+/* An access to memory since the last join: `count` pieces of `bytes`, `stride` apart. */
 struct access {
-    uint64_t begin, end, sequence;
+    uint64_t begin, bytes, stride, count, sequence;
     enum pim_engine engine;
     bool write;
 };

@@ -69,6 +69,9 @@ void scenario_end(struct scenario *scenario);
 /* `pimsim trace check` for the hardware of the plan. */
 void scenario_check(const struct scenario *scenario);
 
+/* Executes the trace on numbers: every stage must end with what the network computes (test_dataflow.c). */
+void scenario_prove(struct scenario *scenario);
+
 /* The share of part `index` of `total` things over `parts`, larger shares first, and where it begins:
    written down a second time. */
 uint64_t share_of(uint64_t total, uint64_t parts, uint64_t index);
@@ -99,6 +102,7 @@ Suite *dataflow_suite(void);
 Suite *volumes_suite(void);
 Suite *real_suite(void);
 Suite *exchange_suite(void);
+Suite *relay_suite(void);
 Suite *optimum_suite(void);
 Suite *others_suite(void); /* long */
 Suite *optimum_long_suite(void);

@@ -10,4 +10,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, volumes_suite());
     srunner_add_suite(runner, real_suite());
     srunner_add_suite(runner, exchange_suite());
+    srunner_add_suite(runner, relay_suite());
 }

@@ -358,7 +358,7 @@ static void run_stage(struct machine *machine, const struct scenario *scenario, 
         compare_image(&run, index, compare_logits);
 }
 
-static void prove(struct scenario *scenario)
+void scenario_prove(struct scenario *scenario)
 {
     struct machine *machine = machine_create(scenario);
     scenario_check(scenario);
@@ -379,7 +379,7 @@ static bool attempt(enum small_network which, const struct pim_estimate_hardware
                       error.text);
         return false;
     }
-    prove(&scenario);
+    scenario_prove(&scenario);
     scenario_end(&scenario);
     return true;
 }
@@ -536,7 +536,7 @@ START_TEST(mixed_partitions_compute_the_network)
     bool made = scenario_make(&scenario, small_network(cases[_i % 9].network), &hardware, &options, &error);
     ck_assert_msg(made, "%s", error.text);
     ck_assert_uint_gt(scenario.plan.stage[0].partitions + scenario.plan.stage[1].partitions, 2);
-    prove(&scenario);
+    scenario_prove(&scenario);
     scenario_end(&scenario);
 }
 END_TEST

@@ -1,0 +1,151 @@
+/* The programs of a relay, and what it takes. */
+#include "mappers/allspark/relay.h"
+
+#include <stdlib.h>
+
+/* --- copies --- */
+
+/* Copies of a step that one load and one store can take: as many bytes each, evenly apart on both sides. */
+struct group {
+    uint32_t count;
+    uint64_t from_stride, to_stride;
+};
+
+static struct group group_of(const struct pim_relay_copy *copy, uint32_t left)
+{
+    struct group group = {.count = 1};
+    for (; group.count < left; group.count++) {
+        const struct pim_relay_copy *before = &copy[group.count - 1], *next = before + 1;
+        if (next->step != before->step || next->bytes != before->bytes ||
+            next->from < before->from + before->bytes || next->to < before->to + before->bytes)
+            break;
+        uint64_t from = next->from - before->from, to = next->to - before->to;
+        if (group.count > 1 && (from != group.from_stride || to != group.to_stride))
+            break;
+        group.from_stride = from;
+        group.to_stride = to;
+    }
+    return group;
+}
+
+/* Those of a step, from `copy` on; returns the first behind them. A store follows one load later. */
+static uint32_t emit_copies(struct pim_emitter *emitter, const struct pim_relay *relay, uint32_t copy,
+                            uint32_t end, uint32_t step)
+{
+    while (copy < end && relay->copies[copy].step == step) {
+        const struct pim_relay_copy *first = &relay->copies[copy];
+        const struct group group = group_of(first, end - copy);
+        uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, first->from, first->bytes,
+                                          group.from_stride, group.count, PIM_NOTHING);
+        pim_emit_flush(emitter);
+        emitter->store =
+            (struct pim_pending_store){first->to, first->bytes, group.to_stride, group.count, loaded};
+        copy += group.count;
+    }
+    pim_emit_flush(emitter);
+    return copy;
+}
+
+static void emit_message(struct pim_emitter *emitter, const struct pim_relay_message *message, uint32_t tag)
+{
+    bool sends = message->from_unit == emitter->place.unit;
+    struct pim_instruction instruction = {.opcode = sends ? PIM_OP_SEND : PIM_OP_RECEIVE,
+                                          .detail = (uint8_t)message->kind};
+    instruction.u.network.peer = sends ? message->to_unit : message->from_unit;
+    instruction.u.network.tag = tag;
+    instruction.u.network.address = sends ? message->from : message->to;
+    instruction.u.network.bytes = message->bytes;
+    (void)pim_emit(emitter, instruction, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+}
+
+void pim_relay_emit(struct pim_emitter *emitter, const struct pim_relay *relay, uint32_t tag)
+{
+    const uint32_t unit = emitter->place.unit;
+    uint32_t copy = relay->first_copy[unit], end = relay->first_copy[unit + 1],
+             next = relay->first_of_unit[unit], last = relay->first_of_unit[unit + 1];
+    while (copy < end || next < last) {
+        uint32_t step = copy < end ? relay->copies[copy].step : UINT32_MAX;
+        if (next < last && relay->messages[relay->of_unit[next]].step < step)
+            step = relay->messages[relay->of_unit[next]].step;
+        copy = emit_copies(emitter, relay, copy, end, step);
+        for (; next < last && relay->messages[relay->of_unit[next]].step == step; next++)
+            emit_message(emitter, &relay->messages[relay->of_unit[next]], tag + relay->of_unit[next]);
+        if (copy < end || next < last)
+            pim_emit_join(emitter);
+    }
+}
+
+bool pim_relay_has_unit(const struct pim_relay *relay, uint32_t unit)
+{
+    return relay->first_copy[unit] < relay->first_copy[unit + 1] ||
+           relay->first_of_unit[unit] < relay->first_of_unit[unit + 1];
+}
+
+/* --- estimate --- */
+
+/* What a unit does in a step. */
+struct load {
+    uint64_t copies, all;
+};
+
+/* The copies, from *next on. The first access goes to a closed row; afterwards loads and stores take turns at
+   the port. */
+static uint64_t copy_cycles(const struct pim_estimate_hardware *hardware, const struct pim_relay *relay,
+                            uint32_t *next, uint32_t end, uint32_t step)
+{
+    uint64_t cycles = 0;
+    while (*next < end && relay->copies[*next].step == step) {
+        const struct pim_relay_copy *first = &relay->copies[*next];
+        const struct group group = group_of(first, end - *next);
+        if (cycles == 0)
+            cycles = 2 * pim_estimate_access(hardware);
+        cycles += pim_estimate_pieces(hardware, first->bytes, group.from_stride, group.count, 1, false) +
+                  pim_estimate_pieces(hardware, first->bytes, group.to_stride, group.count, 1, true) +
+                  hardware->turn_cycles;
+        *next += group.count;
+    }
+    return cycles;
+}
+
+/* The step of a unit: copies while messages come and go, which share the memory port with them; one flight is
+   waited for. */
+static struct load load_of(const struct pim_estimate_hardware *hardware, const struct pim_relay *relay,
+                           uint32_t unit, uint32_t *copy, uint32_t *next, uint32_t step)
+{
+    struct load load = {.copies = copy_cycles(hardware, relay, copy, relay->first_copy[unit + 1], step)};
+    uint64_t flight = 0, port = load.copies, out = 0, in = 0;
+    for (; *next < relay->first_of_unit[unit + 1]; ++*next) {
+        const struct pim_relay_message *message = &relay->messages[relay->of_unit[*next]];
+        if (message->step != step)
+            break;
+        bool sends = message->from_unit == unit;
+        uint64_t here = pim_exchange_flight(hardware, message->from_unit, message->to_unit);
+        *(sends ? &out : &in) += (message->bytes + hardware->flit_bytes - 1) / hardware->flit_bytes;
+        port += pim_estimate_stream(hardware, message->bytes, !sends);
+        flight = here > flight ? here : flight;
+    }
+    uint64_t flits = out > in ? out : in;
+    uint64_t network = (flits * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;
+    load.all = flight + (port > network ? port : network);
+    return load;
+}
+
+bool pim_relay_price(const struct pim_estimate_hardware *hardware, struct pim_relay *relay, uint32_t units)
+{
+    struct load *most = calloc((size_t)relay->steps + 1, sizeof *most);
+    for (uint32_t unit = 0; most && unit < units; unit++) {
+        uint32_t copy = relay->first_copy[unit], next = relay->first_of_unit[unit];
+        for (uint32_t step = 0; step < relay->steps; step++) {
+            const struct load load = load_of(hardware, relay, unit, &copy, &next, step);
+            most[step] = load.all > most[step].all ? load : most[step];
+        }
+    }
+    bool priced = most != NULL;
+    relay->memory_cycles = relay->transfer_cycles = 0;
+    for (uint32_t step = 0; most && step < relay->steps; step++) {
+        relay->memory_cycles += most[step].copies;
+        relay->transfer_cycles += most[step].all - most[step].copies;
+    }
+    free(most);
+    return priced;
+}
