@@ -103,6 +103,7 @@ enum pim_allspark_weight {
     PIM_ALLSPARK_PROJECTION,
     PIM_ALLSPARK_EXPAND,
     PIM_ALLSPARK_CONTRACT,
+    PIM_ALLSPARK_POSITION, /* depthwise convolution, Twins and CSWin: 9 for each channel, not shared */
     PIM_ALLSPARK_WEIGHTS
 };
 
@@ -120,6 +121,22 @@ enum pim_allspark_work {
  */
 struct pim_allspark_focal {
     uint32_t rows, columns, window, expand, side;
+};
+
+/*
+ * The depthwise 3 x 3 convolution of a position encoding: over the features of the whole map, once, behind
+ * the first block of a stage (Twins), or over the values of each branch, in every block (CSWin).
+ */
+enum pim_allspark_convolution {
+    PIM_ALLSPARK_NO_CONVOLUTION,
+    PIM_ALLSPARK_OVER_MAP,
+    PIM_ALLSPARK_OVER_VALUES
+};
+
+struct pim_allspark_position {
+    enum pim_allspark_convolution convolution;
+    uint32_t height, width; /* of the map */
+    uint32_t window;        /* side of the windows of Twins; width of a stripe of CSWin, 0: the whole map */
 };
 
 /*
@@ -143,6 +160,7 @@ struct pim_allspark_partition {
        after these blocks; 0: they do not */
     uint32_t shift;
     struct pim_allspark_focal focal;
+    struct pim_allspark_position position;
     /* the first stage: its merging makes tokens of patches of the image, which every column has whole */
     bool embeds;
     uint32_t classes;                  /* of the classifier behind the last stage; 0 in the other stages */
@@ -232,9 +250,6 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
 /* Multiply-accumulates that the programs execute for all images of the batch, padding of windows included;
    and bytes of one copy of all weights. */
 uint64_t pim_allspark_macs(const struct pim_allspark_plan *plan);
-/* Those of the network, for one image, that are in no program: the depthwise convolutions of Twins
-   (positional encoding generator) and CSWin (locally enhanced positional encoding). */
-uint64_t pim_allspark_omitted_macs(const struct pim_network *network);
 uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan);
 
 /* Bytes of the weights of all blocks that a node keeps for a partition with weights of its own, without those

@@ -4,6 +4,7 @@
  * it where they are, and one exchange before and one after the block do.
  */
 #include "mappers/allspark/interaction.h"
+#include "mappers/allspark/border.h"
 #include "mappers/allspark/neighbours.h"
 #include "mappers/allspark/relay.h"
 
@@ -136,6 +137,7 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
     for (emitter.index = 0; emitter.index < plan->stages && emitter.status == PIM_OK; emitter.index++) {
         struct pim_interaction interaction;
         struct pim_neighbours neighbours;
+        struct pim_border border;
         emitter.stage = &plan->stage[emitter.index];
         pim_interaction_make(&emitter, &interaction);
         pim_estimate_interaction(&emitter, &interaction);
@@ -143,6 +145,9 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
         pim_neighbours_make(&emitter, &neighbours);
         pim_estimate_neighbours(&emitter, &neighbours);
         pim_neighbours_terminate(&neighbours);
+        pim_border_make(&emitter, &border);
+        pim_estimate_border(&emitter, &border);
+        pim_border_terminate(&border);
     }
     *cycles = emitter.estimate_cycles;
     return emitter.status;

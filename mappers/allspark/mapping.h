@@ -86,6 +86,9 @@ struct pim_weight_shape pim_weight_shape(const struct pim_allspark_partition *pa
 static inline bool pim_weight_exists(const struct pim_allspark_partition *part,
                                      enum pim_allspark_weight weight, uint32_t block)
 {
+    if (weight == PIM_ALLSPARK_POSITION)
+        return part->position.convolution == PIM_ALLSPARK_OVER_VALUES ||
+               (part->position.convolution == PIM_ALLSPARK_OVER_MAP && block == 0);
     if (part->work == PIM_ALLSPARK_STRIPES)
         return false;
     if (weight == PIM_ALLSPARK_REDUCTION)
@@ -111,9 +114,10 @@ uint32_t pim_chunk_count(const struct pim_allspark_partition *part, enum pim_all
 struct pim_chunk pim_chunk(const struct pim_allspark_partition *part, uint32_t block,
                            enum pim_allspark_weight weight, uint32_t column, uint32_t index);
 
-/* Focal: address of a row's weights of the pooling, and of `pim_focal_zeros` bytes of zeros, the keys and
-   values beyond the border (focal.c says how many). Both are on every node of the partition. */
+/* Address of `pim_zero_bytes` bytes of zeros on every node of the partition: keys and values beyond the
+   border of Focal (focal.c says how many), neighbours beyond the border of a convolution (position.c). */
 uint64_t pim_zero_address(const struct pim_allspark_partition *part);
+uint64_t pim_zero_bytes(const struct pim_allspark_partition *part);
 uint64_t pim_focal_zeros(const struct pim_allspark_partition *part);
 
 /* At most so many bytes leave a node of a branch, when all branches get their keys and values: of Focal, and
@@ -287,6 +291,10 @@ void pim_stripes_split(struct pim_allspark_plan *plan);
 
 /* How often a token is in stripes of one direction, at most: some are in two that reach beyond the map. */
 uint32_t pim_stripes_copies(const struct pim_allspark_plan *plan, uint32_t index);
+
+/* The workspace of a stage whose features the convolution over the map takes: what the stage keeps, and
+   behind it what tokens need on their way to their neighbours (border.c); 0: it has none. */
+uint64_t pim_border_workspace(const struct pim_allspark_plan *plan, uint32_t index);
 
 /* What stage `index` and its partner need of the workspace together, when they are those two. */
 uint64_t pim_stripes_workspace(const struct pim_allspark_plan *plan, uint32_t index);

@@ -2,7 +2,7 @@
  * The memory of a node: weights of all stages (they are there before the first input), the classifier's, and
  * one workspace that all stages use in turn. Every part begins on a column of 64 bytes.
  */
-#include "mappers/allspark/mapping.h"
+#include "mappers/allspark/position.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -36,6 +36,7 @@ struct pim_weight_shape pim_weight_shape(const struct pim_allspark_partition *pa
     case PIM_ALLSPARK_KEY:
     case PIM_ALLSPARK_VALUE:
     case PIM_ALLSPARK_PROJECTION:
+    case PIM_ALLSPARK_POSITION: /* in no order of tiles: position.c */
     case PIM_ALLSPARK_WEIGHTS:
         break;
     }
@@ -83,6 +84,8 @@ static uint64_t kept(const struct pim_allspark_partition *part, enum pim_allspar
 {
     if (weight == PIM_ALLSPARK_POOL)
         return align(pim_stage_tokens(part, 0)); /* those of its row: not shared */
+    if (weight == PIM_ALLSPARK_POSITION)
+        return align(pim_position_weights(part) * pim_stage_channels(part, 0));
     uint32_t last = pim_chunk_count(part, weight, 0) - 1;
     return align(last * largest_share(part, weight, 0) + largest_share(part, weight, last));
 }
@@ -92,12 +95,25 @@ uint64_t pim_zero_address(const struct pim_allspark_partition *part)
     return part->weight_base + (part->merge_inputs > 0 ? kept(part, PIM_ALLSPARK_MERGE) : 0);
 }
 
+uint64_t pim_zero_bytes(const struct pim_allspark_partition *part)
+{
+    return pim_stage_focuses(part) ? pim_focal_zeros(part) : pim_position_zeros(part);
+}
+
+/* Whether a product is one of a block, not of the whole stage. */
+static bool in_every_block(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
+{
+    return weight != PIM_ALLSPARK_MERGE &&
+           (weight != PIM_ALLSPARK_POSITION || part->position.convolution != PIM_ALLSPARK_OVER_MAP);
+}
+
 uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t block,
                             enum pim_allspark_weight weight)
 {
     uint64_t in_block = 0, before = 0;
     for (unsigned other = PIM_ALLSPARK_QUERY; other < PIM_ALLSPARK_WEIGHTS; other++) {
-        if (!pim_weight_exists(part, (enum pim_allspark_weight)other, block))
+        if (!pim_weight_exists(part, (enum pim_allspark_weight)other, block) ||
+            !in_every_block(part, (enum pim_allspark_weight)other))
             continue;
         if (other < (unsigned)weight)
             before += kept(part, (enum pim_allspark_weight)other);
@@ -105,7 +121,12 @@ uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t 
     }
     if (weight == PIM_ALLSPARK_MERGE)
         return part->weight_base;
-    return pim_zero_address(part) + align(pim_focal_zeros(part)) + block * in_block + before;
+    uint64_t stage = pim_zero_address(part) + align(pim_zero_bytes(part));
+    if (weight == PIM_ALLSPARK_POSITION && !in_every_block(part, weight))
+        return stage;
+    if (part->position.convolution == PIM_ALLSPARK_OVER_MAP)
+        stage += kept(part, PIM_ALLSPARK_POSITION);
+    return stage + block * in_block + before;
 }
 
 struct pim_chunk pim_chunk(const struct pim_allspark_partition *part, uint32_t block,
@@ -129,7 +150,7 @@ static uint64_t largest_weights(const struct pim_allspark_partition *part)
 {
     uint64_t largest = 0;
     for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses; weight++) {
-        if (weight == PIM_ALLSPARK_POOL)
+        if (weight == PIM_ALLSPARK_POOL || weight == PIM_ALLSPARK_POSITION)
             continue; /* each node has its own */
         uint64_t total = chunk_of(part, (enum pim_allspark_weight)weight, 0, 0).bytes;
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
@@ -261,18 +282,19 @@ uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part)
     uint64_t bytes = 0;
     for (unsigned weight = PIM_ALLSPARK_QUERY; weight < PIM_ALLSPARK_WEIGHTS; weight++)
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
-            bytes += part->blocks * kept(part, (enum pim_allspark_weight)weight);
+            bytes += (in_every_block(part, (enum pim_allspark_weight)weight) ? part->blocks : 1) *
+                     kept(part, (enum pim_allspark_weight)weight);
     return bytes;
 }
 
 void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
 {
-    part->weight_bytes = part->reuses ? 0 : align(pim_focal_zeros(part));
+    part->weight_bytes = part->reuses ? 0 : align(pim_zero_bytes(part));
     alone = alone && !pim_stage_collects(part); /* what leaves is staged there while attention is live */
     for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && !part->reuses; weight++)
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
             part->weight_bytes += kept(part, (enum pim_allspark_weight)weight) *
-                                  (weight == PIM_ALLSPARK_MERGE ? 1 : part->blocks);
+                                  (in_every_block(part, (enum pim_allspark_weight)weight) ? part->blocks : 1);
     struct pim_workspace workspace = {.inputs_stride = inputs_bytes(part)};
     part->layer_bytes = features_bytes(part) + own_bytes(part) + (alone ? 0 : inputs_bytes(part)) +
                         PIM_PARKED * parked_bytes(part);
@@ -364,7 +386,8 @@ void pim_plan_memory(struct pim_allspark_plan *plan)
         plan->workspace_bytes = latest(plan->workspace_bytes, stage->workspace_bytes);
     }
     for (uint32_t s = 0; s < plan->stages; s++)
-        plan->workspace_bytes = latest(plan->workspace_bytes, hand_over_bytes(plan, s));
+        plan->workspace_bytes =
+            latest(plan->workspace_bytes, latest(hand_over_bytes(plan, s), pim_border_workspace(plan, s)));
     for (uint32_t s = 0; s < plan->stages; s++)
         if (plan->stage[s].partition[0].work == PIM_ALLSPARK_STRIPES)
             plan->stage[s].workspace_offset =

@@ -5,12 +5,14 @@
  * keys and values within the column), and computes; the three follow each other without overlap, as the
  * paper's objective (12) adds them up.
  */
+#include "mappers/allspark/border.h"
 #include "mappers/allspark/circulation.h"
 #include "mappers/allspark/emitter.h"
 #include "mappers/allspark/focal.h"
 #include "mappers/allspark/interaction.h"
 #include "mappers/allspark/neighbours.h"
 #include "mappers/allspark/normalisation.h"
+#include "mappers/allspark/position.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -28,10 +30,12 @@
     X(STEP_VALUE, "value", PIM_ALLSPARK_VALUE)                                                               \
     X(STEP_SCORES, "scores", PIM_ALLSPARK_WEIGHTS)                                                           \
     X(STEP_CONTEXT, "context", PIM_ALLSPARK_WEIGHTS)                                                         \
+    X(STEP_LOCAL_POSITION, "local_position", PIM_ALLSPARK_WEIGHTS)                                           \
     X(STEP_PROJECTION, "projection", PIM_ALLSPARK_PROJECTION)                                                \
     X(STEP_NORM2, "norm2", PIM_ALLSPARK_WEIGHTS)                                                             \
     X(STEP_EXPAND, "ffn_expand", PIM_ALLSPARK_EXPAND)                                                        \
-    X(STEP_CONTRACT, "ffn_contract", PIM_ALLSPARK_CONTRACT)
+    X(STEP_CONTRACT, "ffn_contract", PIM_ALLSPARK_CONTRACT)                                                  \
+    X(STEP_POSITION, "position", PIM_ALLSPARK_WEIGHTS)
 
 enum step {
 #define X(name, text, weight) name,
@@ -218,6 +222,8 @@ static struct pim_product weighted(const struct pim_emitter *emitter, enum step 
     case STEP_REDUCTION_NORM:
     case STEP_SCORES:
     case STEP_CONTEXT:
+    case STEP_LOCAL_POSITION:
+    case STEP_POSITION:
     case STEPS:
         break;
     }
@@ -342,6 +348,11 @@ static bool is_normalisation(enum step step)
     return step == STEP_NORM1 || step == STEP_NORM2 || step == STEP_REDUCTION_NORM;
 }
 
+static bool is_convolution(enum step step)
+{
+    return step == STEP_POSITION || step == STEP_LOCAL_POSITION;
+}
+
 /* Chunks of a step's weights; 1 for a step without. */
 static uint32_t chunks_of(const struct pim_allspark_partition *part, enum step step, uint32_t column)
 {
@@ -356,7 +367,7 @@ static void gather(struct pim_emitter *emitter, enum step step, uint32_t tag)
         pim_exchange_tokens(emitter, tag + emitter->part->v);
     if (row_input(emitter, step, &pieces))
         pim_gather_row(emitter, &pieces, tag);
-    if (emitter->part->work == PIM_ALLSPARK_STRIPES)
+    if (emitter->part->work == PIM_ALLSPARK_STRIPES && (step == STEP_SCORES || step == STEP_CONTEXT))
         pim_stripes_unpark(emitter, step == STEP_CONTEXT);
     if (step == STEP_SCORES)
         pim_gather_column(emitter, emitter->workspace.keys, tag);
@@ -374,6 +385,8 @@ static void emit_image(struct pim_emitter *emitter, enum step step, uint32_t blo
         pim_emit_normalisation(emitter, normalisation_of(emitter, step), tag);
     else if (step == STEP_POOL)
         pim_emit_pool(emitter, block, tag);
+    else if (is_convolution(step))
+        pim_emit_position(emitter, block);
     else
         emit_products(emitter, step, block, chunk);
 }
@@ -449,6 +462,8 @@ static void estimate_image(struct pim_emitter *emitter, enum step step, uint32_t
         pim_estimate_normalisation(emitter, normalisation_of(emitter, step).rows, phase);
     } else if (step == STEP_POOL) {
         pim_estimate_pool(emitter, block, phase);
+    } else if (is_convolution(step)) {
+        pim_estimate_position(emitter, phase);
     } else {
         for (uint32_t i = 0; i < chunks_of(part, step, 0); i++) {
             struct pim_product product = weighted(emitter, step, block, i);
@@ -514,13 +529,16 @@ static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum step st
 
 static bool step_exists(const struct pim_allspark_partition *part, enum step step, uint32_t block)
 {
-    bool attends = step == STEP_SCORES || step == STEP_CONTEXT;
+    bool attends = step == STEP_SCORES || step == STEP_CONTEXT || step == STEP_LOCAL_POSITION;
+    bool over_map = part->position.convolution == PIM_ALLSPARK_OVER_MAP;
     if (part->work != PIM_ALLSPARK_BLOCK && attends != (part->work == PIM_ALLSPARK_STRIPES))
         return false;
     if (step == STEP_REDUCTION_NORM)
         return pim_weight_exists(part, PIM_ALLSPARK_REDUCTION, block);
     if (step == STEP_POOL)
         return pim_weight_exists(part, PIM_ALLSPARK_POOL, block);
+    if (is_convolution(step))
+        return over_map == (step == STEP_POSITION) && pim_weight_exists(part, PIM_ALLSPARK_POSITION, block);
     return weight_of(step) == PIM_ALLSPARK_WEIGHTS || pim_weight_exists(part, weight_of(step), block);
 }
 
@@ -566,6 +584,18 @@ uint64_t pim_estimate_layer_sharing(const struct pim_emitter *emitter)
     return cycles;
 }
 
+/* What branches of a stage get of others within a block. */
+struct between {
+    struct pim_neighbours neighbours;
+    struct pim_border border;
+};
+
+static void make_between(struct pim_emitter *emitter, struct between *between)
+{
+    pim_neighbours_make(emitter, &between->neighbours);
+    pim_border_make(emitter, &between->border);
+}
+
 /* The layers of one partition in one block. */
 static void emit_partition(struct pim_emitter *emitter, uint32_t index, uint32_t block,
                            const struct pim_neighbours *neighbours, unsigned first, unsigned end)
@@ -579,19 +609,24 @@ static void emit_partition(struct pim_emitter *emitter, uint32_t index, uint32_t
     }
 }
 
-/* All layers of a block; where branches collect, all have keys and values before the first goes on. */
-static void emit_block(struct pim_emitter *emitter, uint32_t block, const struct pim_neighbours *neighbours)
+/* All layers of a block; where branches collect, all have keys and values before the first goes on, and where
+   a convolution goes over the map, all features. */
+static void emit_block(struct pim_emitter *emitter, uint32_t block, const struct between *between)
 {
     bool collects = pim_stage_collects(&emitter->stage->partition[0]);
+    bool convolves = step_exists(&emitter->stage->partition[0], STEP_POSITION, block);
+    unsigned pause = collects ? STEP_SCORES : convolves ? STEP_POSITION : STEPS;
     for (uint32_t i = 0; i < emitter->stage->partitions; i++)
-        emit_partition(emitter, i, block, neighbours, 0, collects ? STEP_SCORES : STEPS);
-    for (uint32_t i = 0; i < emitter->stage->partitions && collects; i++)
-        emit_partition(emitter, i, block, neighbours, STEP_SCORES, STEPS);
+        emit_partition(emitter, i, block, &between->neighbours, 0, pause);
+    if (convolves)
+        pim_emit_border(emitter, &between->border);
+    for (uint32_t i = 0; i < emitter->stage->partitions && pause < STEPS; i++)
+        emit_partition(emitter, i, block, &between->neighbours, pause, STEPS);
 }
 
-/* The programs of a stage and its partner, block by block. `neighbours`: of both. */
+/* The programs of a stage and its partner, block by block. `between`: of both. */
 static void emit_blocks(struct pim_emitter *emitter, const struct pim_interaction *interaction,
-                        const struct pim_neighbours *neighbours)
+                        const struct between *between)
 {
     const struct pim_allspark_stage *first = emitter->stage, *second = &emitter->plan->stage[first->partner];
     uint32_t blocks = first->partition[0].blocks + (second == first ? 0 : second->partition[0].blocks);
@@ -601,7 +636,7 @@ static void emit_blocks(struct pim_emitter *emitter, const struct pim_interactio
         if (shifts ? block % 2 == 1 : block > 0)
             pim_emit_interaction(emitter, interaction, block, !shifts && !other);
         emitter->stage = other ? second : first;
-        emit_block(emitter, block / first->block_step, &neighbours[other]);
+        emit_block(emitter, block / first->block_step, &between[other]);
         emitter->stage = first;
         if (shifts && block % 2 == 1)
             pim_emit_interaction(emitter, interaction, block, true);
@@ -621,33 +656,37 @@ void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
 {
     const struct pim_allspark_stage *stage = &emitter->plan->stage[index];
     struct pim_interaction interaction;
-    struct pim_neighbours neighbours[2] = {0}; /* of the stage, and of its partner */
+    struct between between[2] = {0}; /* of the stage, and of its partner */
     emitter->stage = stage;
     emitter->index = index;
     if (emitter->writer && stage->partner < index)
         return; /* written with its partner */
     pim_interaction_make(emitter, &interaction);
-    pim_neighbours_make(emitter, &neighbours[0]);
+    make_between(emitter, &between[0]);
     if (emitter->writer && stage->partner != index) {
         emitter->stage = &emitter->plan->stage[stage->partner];
-        pim_neighbours_make(emitter, &neighbours[1]);
+        make_between(emitter, &between[1]);
         emitter->stage = stage;
     }
     if (emitter->writer && stage->partition[0].work != PIM_ALLSPARK_BLOCK)
         pim_stripes_emit(emitter, &interaction);
     else if (emitter->writer)
-        emit_blocks(emitter, &interaction, neighbours);
+        emit_blocks(emitter, &interaction, between);
     else
         pim_estimate_interaction(emitter, &interaction);
-    if (!emitter->writer)
-        pim_estimate_neighbours(emitter, &neighbours[0]);
+    if (!emitter->writer) {
+        pim_estimate_neighbours(emitter, &between[0].neighbours);
+        pim_estimate_border(emitter, &between[0].border);
+    }
     for (uint32_t i = 0; !emitter->writer && i < stage->partitions && emitter->status == PIM_OK; i++) {
         const struct pim_emitter before = *emitter;
         pim_emit_begin_partition(emitter, i);
         (void)pim_estimate_layer(emitter);
         multiply_estimate(emitter, &before, emitter->part->layers);
     }
-    pim_neighbours_terminate(&neighbours[0]);
-    pim_neighbours_terminate(&neighbours[1]);
+    for (unsigned i = 0; i < 2; i++) {
+        pim_neighbours_terminate(&between[i].neighbours);
+        pim_border_terminate(&between[i].border);
+    }
     pim_interaction_terminate(&interaction);
 }

@@ -1,6 +1,6 @@
 /* The plan: which scheme, ring, layout and temporal layers each stage gets, and whether the nodes can hold
    it. */
-#include "mappers/allspark/mapping.h"
+#include "mappers/allspark/position.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,6 +27,19 @@ static struct pim_allspark_focal focal_of(const struct pim_transformer *transfor
                                        .window = window,
                                        .expand = (root(attention->granularity_keys[0]) - window) / 2,
                                        .side = root(attention->granularity_keys[1])};
+}
+
+static struct pim_allspark_position position_of(const struct pim_transformer *transformer, uint32_t stage,
+                                                uint32_t first)
+{
+    const struct pim_transformer_stage *source = &transformer->stage[stage];
+    struct pim_allspark_position position = {
+        .height = source->height, .width = source->width, .window = source->window};
+    if (transformer->family == PIM_FAMILY_TWINS && first == 0)
+        position.convolution = PIM_ALLSPARK_OVER_MAP;
+    if (transformer->family == PIM_FAMILY_CSWIN)
+        position.convolution = PIM_ALLSPARK_OVER_VALUES;
+    return position;
 }
 
 /* Adds the stage of the plan with the blocks first, first + step ... of a stage of the network. */
@@ -58,6 +71,7 @@ static enum pim_status read_blocks(const struct pim_network *network, uint32_t i
         .reduction = block->reduction * block->reduction,
         .shift = shifts ? transformer->block[source->first_block + 1].shift : 0,
         .focal = focal_of(transformer, index, attention),
+        .position = position_of(transformer, index, first),
         .heads = attention->heads,
         .head_channels = attention->head_channels,
         .channels = block->channels,
@@ -167,12 +181,26 @@ void pim_allspark_plan_terminate(struct pim_allspark_plan *plan)
    reduction. */
 static uint64_t block_weights(const struct pim_allspark_partition *part)
 {
+    uint64_t channels = part->channels, position = 0;
+    if (pim_weight_exists(part, PIM_ALLSPARK_POSITION, 1)) /* in every block */
+        position = pim_position_weights(part) * channels;
     if (part->work == PIM_ALLSPARK_STRIPES)
-        return 0;
-    uint64_t channels = part->channels;
+        return position;
     uint64_t reduction = part->reduction > 1 ? part->reduction * channels * channels : 0;
     uint64_t pooling = pim_stage_focuses(part) ? part->tokens : 0;
-    return 4 * channels * channels + 2 * channels * part->hidden + reduction + pooling;
+    return 4 * channels * channels + 2 * channels * part->hidden + reduction + pooling + position;
+}
+
+/* Weights and multiply-accumulates of the convolution over the map, which a stage has once. */
+static uint64_t map_weights(const struct pim_allspark_partition *part)
+{
+    return part->position.convolution == PIM_ALLSPARK_OVER_MAP ? (uint64_t)PIM_POSITION_TAPS * part->channels
+                                                               : 0;
+}
+
+static uint64_t map_macs(const struct pim_allspark_partition *part)
+{
+    return (uint64_t)part->position.height * part->position.width * map_weights(part);
 }
 
 /* Multiply-accumulates of one block of a branch. */
@@ -186,6 +214,8 @@ static uint64_t block_macs(const struct pim_allspark_partition *part)
     uint64_t worked = pim_stage_focuses(part) ? tokens + 1 : part->made_keys;
     uint64_t pooling = pim_stage_focuses(part) ? tokens * channels : 0;
     uint64_t attention = 2 * tokens * keys * channels;
+    if (pim_weight_exists(part, PIM_ALLSPARK_POSITION, 1))
+        attention += PIM_POSITION_TAPS * tokens * channels;
     if (part->work == PIM_ALLSPARK_STRIPES)
         return attention;
     return tokens * each_token + worked * each_key + (part->work == PIM_ALLSPARK_BLOCK ? attention : 0) +
@@ -198,7 +228,8 @@ uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan)
         (uint64_t)plan->network->transformer->classes * plan->stage[plan->stages - 1].partition[0].channels;
     for (uint32_t i = 0; i < plan->stages; i++) {
         const struct pim_allspark_partition *stage = &plan->stage[i].partition[0];
-        bytes += stage->blocks * block_weights(stage) + (uint64_t)stage->merge_inputs * stage->channels;
+        bytes += stage->blocks * block_weights(stage) + (uint64_t)stage->merge_inputs * stage->channels +
+                 map_weights(stage);
     }
     return bytes;
 }
@@ -209,21 +240,9 @@ uint64_t pim_allspark_macs(const struct pim_allspark_plan *plan)
         (uint64_t)plan->network->transformer->classes * plan->stage[plan->stages - 1].partition[0].channels;
     for (uint32_t i = 0; i < plan->stages; i++) {
         const struct pim_allspark_partition *part = &plan->stage[i].partition[0];
-        macs += (uint64_t)part->blocks * part->branches * block_macs(part);
+        macs += (uint64_t)part->blocks * part->branches * block_macs(part) + map_macs(part);
         macs += (uint64_t)part->branches * (part->tokens - part->class_tokens) * part->merge_inputs *
                 part->channels;
     }
     return plan->batch * macs;
-}
-
-uint64_t pim_allspark_omitted_macs(const struct pim_network *network)
-{
-    uint64_t macs = 0;
-    for (uint32_t i = 0; i < network->graph.count; i++) {
-        const struct pim_layer *layer = &network->graph.layers[i];
-        if (layer->operation == PIM_OPERATOR_CONVOLUTION &&
-            (layer->role == PIM_ROLE_POSITION || layer->role == PIM_ROLE_LOCAL_POSITION))
-            macs += layer->macs;
-    }
-    return macs;
 }

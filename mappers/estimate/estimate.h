@@ -109,4 +109,29 @@ struct pim_matrix_shape {
 bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
                          struct pim_tiling *tiling, struct pim_matrix_estimate *estimate);
 
+/*
+ * A depthwise convolution with `taps` weights a channel. A tile has `tokens` outputs of each of `channels`
+ * channels: the weights of the channels lie in the input buffer, the tokens' neighbours (taps x tokens x
+ * channels) in the weight buffer, and each channel is one product of 1 x taps x tokens.
+ */
+struct pim_depthwise_shape {
+    uint32_t channels, taps;
+    uint32_t sequences, tokens; /* of so many tokens each; a tile does not reach across them */
+    uint32_t pitch;             /* bytes from a token to the next of a sequence */
+    uint32_t bursts;            /* in which the neighbours of a sequence are loaded, of all taps */
+};
+
+struct pim_depthwise_tiling {
+    uint32_t tokens, channels;
+};
+
+/*
+ * The largest tile that leaves half of each buffer to the next one: as many tokens as there are with the
+ * channels of a column of the memory port, then as many channels; and the estimate of all tiles, each of
+ * which is added to what lies where it goes. False when no tile fits the buffers.
+ */
+bool pim_estimate_depthwise(const struct pim_estimate_hardware *hardware,
+                            const struct pim_depthwise_shape *shape, struct pim_depthwise_tiling *tiling,
+                            struct pim_matrix_estimate *estimate);
+
 #endif

@@ -93,7 +93,7 @@ static enum pim_status write_trace(const struct request *request, const struct p
         (void)snprintf(batch, sizeof batch, ", batch of %" PRIu32, plan->batch);
     (void)snprintf(mapping, sizeof mapping, "partition %s%s%s", label_of(request), batch, exchange);
     uint64_t executed = pim_allspark_macs(plan);
-    uint64_t mapped = plan->batch * (source->graph.macs - pim_allspark_omitted_macs(source));
+    uint64_t mapped = plan->batch * source->graph.macs;
     struct pim_trace_description description = {.family = "allspark",
                                                 .network = network,
                                                 .mapping = mapping,

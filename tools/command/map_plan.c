@@ -31,11 +31,11 @@ static struct memory_cases memory_cases(const struct pim_allspark_plan *plan)
     return cases;
 }
 
-/* Perfect utilisation: the network's MACs (of those that are mapped, without padded tokens) over the PEs of
-   all nodes, one MAC a cycle each, and nothing besides. */
+/* Perfect utilisation: the network's MACs (without padded tokens) over the PEs of all nodes, one MAC a cycle
+   each, and nothing besides. */
 static uint64_t ideal_cycles(const struct pim_allspark_plan *plan)
 {
-    uint64_t macs = plan->batch * (plan->network->graph.macs - pim_allspark_omitted_macs(plan->network));
+    uint64_t macs = plan->batch * plan->network->graph.macs;
     uint64_t elements = (uint64_t)plan->hardware.width * plan->hardware.height * plan->hardware.pe_rows *
                         plan->hardware.pe_columns;
     return macs / elements + (macs % elements != 0);

@@ -222,6 +222,7 @@ static struct result load(struct machine *machine, uint32_t number)
             queue->tiles =
                 machine_grown(queue->tiles, queue->capacity = 2 * queue->capacity + 16, sizeof *queue->tiles);
         queue->tiles[queue->count++] = result;
+        unit->weights_tile = unit->at;
     }
     if (instruction->detail == PIM_BUFFER_WEIGHT) {
         uint64_t needed = unit->weights_count + result.count;

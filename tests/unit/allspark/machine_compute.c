@@ -45,10 +45,59 @@ static const uint64_t *input_tile(struct machine *machine, uint32_t number, uint
     return values;
 }
 
+/*
+ * A product of a depthwise convolution: that of one channel of a tile, whose channels follow each other. The
+ * input tile has nine weights for each channel; the weight buffer has nine taps, of each the tokens, of each
+ * the channels. The products of a tile open its output together, and give back as they go.
+ */
+static struct result convolve(struct machine *machine, uint32_t number)
+{
+    enum { TAPS = 9 };
+    struct unit *unit = &machine->units[number];
+    const struct pim_instruction *instruction = &unit->program[unit->at];
+    uint64_t tokens = instruction->u.matrix.n, stream = unit->weights_count - unit->weights_head;
+    bool first = !unit->output_open;
+    if (instruction->u.matrix.m != 1 || instruction->u.matrix.k != TAPS ||
+        instruction->detail !=
+            (PIM_MATRIX_OPEN_OUTPUT | PIM_MATRIX_RELEASE_INPUT | PIM_MATRIX_RELEASE_WEIGHT))
+        machine_broken(machine, number, "is no product of a convolution");
+    if (unit->inputs.head + 1 != unit->inputs.count)
+        machine_broken(machine, number, "has %u tiles of weights", unit->inputs.count - unit->inputs.head);
+    const struct result *weights = &unit->inputs.tiles[unit->inputs.head];
+    uint64_t channels = weights->count / TAPS;
+    if (stream != TAPS * tokens * channels || weights->count % TAPS != 0)
+        machine_broken(machine, number, "has %" PRIu64 " neighbours for %" PRIu64 " channels", stream,
+                       channels);
+    for (unsigned i = 0; i < 2; i++) { /* waits for the weights, and for the last neighbours */
+        uint64_t wanted = i == 0 ? unit->weights_tile : unit->weights_last;
+        if (!machine_ordered(unit, wanted, unit->at))
+            machine_broken(machine, number, "does not wait for its operands");
+    }
+    if (first) {
+        unit->output = (struct result){.values = calloc(tokens * channels, sizeof(uint64_t)),
+                                       .count = tokens * channels};
+        unit->output_open = true;
+        unit->channel = 0;
+    }
+    for (uint64_t t = 0; t < tokens; t++)
+        for (uint64_t tap = 0; tap < TAPS; tap++)
+            unit->output.values[t * channels + unit->channel] +=
+                weights->values[unit->channel * TAPS + tap] *
+                unit->weights[unit->weights_head + (tap * tokens + t) * channels + unit->channel];
+    if (++unit->channel == channels) {
+        unit->inputs.head++;
+        unit->weights_head = unit->weights_count = 0;
+    }
+    unit->output_last = unit->at;
+    return (struct result){.values = unit->output.values, .count = unit->output.count, .shared = !first};
+}
+
 struct result machine_multiply(struct machine *machine, uint32_t number)
 {
     struct unit *unit = &machine->units[number];
     const struct pim_instruction *instruction = &unit->program[unit->at];
+    if (phase_is(machine, unit, "/position") || phase_is(machine, unit, "/local_position"))
+        return convolve(machine, number);
     uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
     const uint64_t *input = input_tile(machine, number, m * k);
     if (unit->weights_count - unit->weights_head < k * n ||

@@ -42,7 +42,9 @@ struct unit {
     uint64_t *weights; /* byte stream */
     /* last: sequence of the newest load */
     uint64_t weights_head, weights_count, weights_capacity, weights_last;
-    uint32_t tile; /* which input tile the next MATRIX reads */
+    uint64_t weights_tile; /* of the newest load of an input tile */
+    uint64_t channel;      /* of a convolution, the next one of its tile */
+    uint32_t tile;         /* which input tile the next MATRIX reads */
     struct result output;
     uint64_t output_last; /* sequence of the MATRIX that accumulated last */
     bool output_open;

@@ -65,6 +65,22 @@ static void attend(const uint64_t *q, const uint64_t *k, const uint64_t *v, uint
     free(row);
 }
 
+/* z += the depthwise 3 x 3 convolution of v, a map of height x width, in channels `first` to `end` - 1; zeros
+   beyond it. */
+static void convolve(const struct block *block, const uint64_t *v, uint64_t *z, uint32_t height,
+                     uint32_t width, uint32_t channels, uint32_t first, uint32_t end)
+{
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++)
+            for (uint32_t tap = 0; tap < 9; tap++) {
+                uint32_t row = y + tap / 3 - 1, column = x + tap % 3 - 1; /* before the map: wraps */
+                for (uint32_t c = first; c < end && row < height && column < width; c++)
+                    z[((size_t)y * width + x) * channels + c] +=
+                        weight_value(block->index, block->block, WEIGHT_POSITION, tap, c) *
+                        v[((size_t)row * width + column) * channels + c];
+            }
+}
+
 static void attention(const struct block *block, uint64_t *x)
 {
     const struct pim_allspark_partition *s = block->stage;
@@ -83,6 +99,8 @@ static void attention(const struct block *block, uint64_t *x)
     multiply(block, PIM_ALLSPARK_VALUE, source, v, keys, c, c);
     for (uint32_t head = 0; head < s->heads; head++)
         attend(q, k, v, z, s, head * s->head_channels);
+    if (s->position.convolution == PIM_ALLSPARK_OVER_VALUES)
+        convolve(block, v, z, s->position.height, s->position.width, c, 0, c);
     multiply(block, PIM_ALLSPARK_PROJECTION, z, x, n, c, c);
     free(y);
     free(q);
@@ -141,6 +159,29 @@ static uint64_t *embed(const struct pim_allspark_partition *s, uint32_t index, u
     return x;
 }
 
+/* Behind the first block: x += convolution of x, where windows are on the map. */
+static void encode_position(const struct block *block, const struct reference_map *map, uint64_t **x)
+{
+    uint32_t c = block->stage->channels, w = map->window, all = map->height * map->width;
+    uint64_t *whole = matrix(all, c), *sum = matrix(all, c);
+    for (unsigned back = 0; back < 2; back++) {
+        for (uint32_t i = 0; i < all; i++) {
+            uint32_t y = i / map->width, column = i % map->width;
+            uint64_t *token = x[y / w * map->columns + column / w] + (size_t)(y % w * w + column % w) * c;
+            for (uint32_t j = 0; j < c; j++) {
+                if (back)
+                    token[j] += sum[(size_t)i * c + j];
+                else
+                    whole[(size_t)i * c + j] = token[j];
+            }
+        }
+        if (!back)
+            convolve(block, whole, sum, map->height, map->width, c, 0, c);
+    }
+    free(whole);
+    free(sum);
+}
+
 uint64_t **reference_stage(const struct pim_allspark_partition *s, uint32_t index,
                            const struct reference_map *map, uint32_t image)
 {
@@ -157,6 +198,8 @@ uint64_t **reference_stage(const struct pim_allspark_partition *s, uint32_t inde
             attention(&block, x[branch]);
             feed_forward(&block, x[branch]);
         }
+        if (block.block == 0 && s->position.convolution == PIM_ALLSPARK_OVER_MAP)
+            encode_position(&block, map, x);
         if (shifted) /* the map is a whole number of windows */
             shift(s, map, x, map->rows * map->columns * map->window - map->window / 2);
     }
@@ -356,6 +399,8 @@ uint64_t **reference_twins(const struct reference_kind *windows, const struct re
             attention(&block, i % 2 ? y[branch] : x[branch]);
             feed_forward(&block, i % 2 ? y[branch] : x[branch]);
         }
+        if (i == 0)
+            encode_position(&block, map, x);
     }
     bool ends = local->blocks > whole->blocks; /* in windows */
     uint64_t **dead = ends ? y : x;
@@ -368,12 +413,30 @@ uint64_t **reference_twins(const struct reference_kind *windows, const struct re
 
 /* --- CSWin --- */
 
+/* The values of a stripe, line by line of the map across or along which it goes: z += their convolution. The
+   lines of a vertical stripe are columns of the map, so that its taps are turned. */
+static void convolve_stripe(const struct block *block, bool vertical, uint32_t stripe, const uint64_t *v,
+                            uint64_t *z)
+{
+    uint32_t side = block->stage->tokens, c = block->stage->channels, half = c / 2;
+    for (uint32_t t = 0; t < stripe * side; t++)
+        for (uint32_t tap = 0; tap < 9; tap++) {
+            uint32_t across = vertical ? tap % 3 : tap / 3, along = vertical ? tap / 3 : tap % 3;
+            uint32_t line = t / side + across - 1, place = t % side + along - 1; /* in front: wraps */
+            for (uint32_t i = vertical ? 0 : half; i < (vertical ? half : c) && line < stripe && place < side;
+                 i++)
+                z[(size_t)t * c + i] += weight_value(block->index, block->block, WEIGHT_POSITION, tap, i) *
+                                        v[((size_t)line * side + place) * c + i];
+        }
+}
+
 /* The first half of the channels in stripes of `stripe` columns of the map, or the second in stripes of rows:
    what reaches beyond the map, half of it in front, goes on at its other end. q, k, v, z: the map, row by
    row. */
-static void attend_stripes(const struct pim_allspark_partition *rows, uint32_t stripe, bool vertical,
+static void attend_stripes(const struct block *block, uint32_t stripe, bool vertical,
                            uint64_t *const matrices[4])
 {
+    const struct pim_allspark_partition *rows = block->stage;
     uint32_t side = rows->tokens, channels = rows->channels, lines = (side + stripe - 1) / stripe * stripe;
     uint32_t front = (lines - side) / 2, tokens = stripe * side;
     const struct pim_allspark_partition shape = {
@@ -392,6 +455,7 @@ static void attend_stripes(const struct pim_allspark_partition *rows, uint32_t s
         for (uint32_t head = vertical ? 0 : rows->heads / 2;
              head < (vertical ? rows->heads / 2 : rows->heads); head++)
             attend(parts[0], parts[1], parts[2], parts[3], &shape, head * rows->head_channels);
+        convolve_stripe(block, vertical, stripe, parts[2], parts[3]);
         for (uint32_t t = 0; t < tokens; t++) {
             uint32_t line = first + t / side - front, along = t % side; /* in front: wraps, beyond the map */
             if (line < side)
@@ -426,10 +490,10 @@ uint64_t **reference_cswin(const struct pim_allspark_partition *rows, uint32_t i
             if (i < 3)
                 multiply(&block, weights[i], normal, matrices[i], all, c, c);
         }
-        attend_stripes(rows, stripe, true, matrices);
+        attend_stripes(&block, stripe, true, matrices);
         uint64_t *vertical = matrices[3];
         matrices[3] = matrix(all, c);
-        attend_stripes(rows, stripe, false, matrices);
+        attend_stripes(&block, stripe, false, matrices);
         for (size_t i = 0; i < (size_t)all * c; i++)
             if (i % c < c / 2)
                 matrices[3][i] = vertical[i];

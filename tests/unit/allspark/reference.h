@@ -15,6 +15,10 @@ struct reference_map {
     uint32_t height, width, side;
 };
 
+/* The number of the weights of a position encoding's convolution in weight_value(): tap, channel. Those of
+   CSWin are numbered with the stage of the plan whose index is given, also for stripes. */
+enum { WEIGHT_POSITION = PIM_ALLSPARK_POSITION };
+
 /* The residual streams of all branches of an image after all blocks of a stage: tokens x channels; all of
    them, and the list, to be freed. */
 uint64_t **reference_stage(const struct pim_allspark_partition *stage, uint32_t index,

@@ -4,203 +4,13 @@
  * without nodes (reference.h).
  */
 #include "tests/unit/allspark/algebra.h"
-#include "tests/unit/allspark/machine.h"
+#include "tests/unit/allspark/placing.h"
 #include "tests/unit/allspark/reference.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct stage_run {
-    struct machine *machine;
-    const struct pim_allspark_plan *plan;
-    const struct pim_allspark_stage *whole;
-    const struct pim_allspark_partition *stage; /* its shape: that of every partition */
-    uint32_t index, image;
-    uint64_t **expected; /* of each branch of the image */
-    uint64_t *token;     /* sums over all tokens, or the class token */
-};
-
-/* First channel of a column, of `total` that are spread like the channels of the stage; `column` may be v. */
-static uint32_t spread(const struct pim_allspark_partition *stage, uint64_t total, uint32_t column)
-{
-    uint64_t channels = share_start(stage->heads, stage->v, column) * stage->head_channels;
-    return (uint32_t)(total * channels / stage->channels);
-}
-
-/* --- weights --- */
-
-static const struct {
-    enum pim_allspark_weight weight;
-    const char *phase;
-} weighted[] = {{PIM_ALLSPARK_MERGE, "merge"},         {PIM_ALLSPARK_QUERY, "query"},
-                {PIM_ALLSPARK_REDUCTION, "reduction"}, {PIM_ALLSPARK_KEY, "key"},
-                {PIM_ALLSPARK_VALUE, "value"},         {PIM_ALLSPARK_PROJECTION, "projection"},
-                {PIM_ALLSPARK_EXPAND, "ffn_expand"},   {PIM_ALLSPARK_CONTRACT, "ffn_contract"}};
-
-/* The columns of a weight matrix that a column of nodes works, and its rows. */
-static void weight_extent(const struct pim_allspark_partition *stage, enum pim_allspark_weight weight,
-                          uint32_t column, uint32_t *k, uint32_t *n0, uint32_t *n)
-{
-    uint32_t total = weight == PIM_ALLSPARK_EXPAND ? stage->hidden : stage->channels;
-    *k = weight == PIM_ALLSPARK_MERGE       ? stage->merge_inputs
-         : weight == PIM_ALLSPARK_CONTRACT  ? stage->hidden
-         : weight == PIM_ALLSPARK_REDUCTION ? stage->reduction * stage->channels
-                                            : stage->channels;
-    *n0 = spread(stage, total, column);
-    *n = spread(stage, total, column + 1) - *n0;
-}
-
-/* Rows that a node multiplies with a weight, in all images. */
-static uint64_t weight_rows(const struct stage_run *run, const struct pim_allspark_partition *part,
-                            enum pim_allspark_weight weight, uint32_t row)
-{
-    bool keys =
-        weight == PIM_ALLSPARK_REDUCTION || weight == PIM_ALLSPARK_KEY || weight == PIM_ALLSPARK_VALUE;
-    bool focal = run->plan->network->transformer->family == PIM_FAMILY_FOCAL;
-    uint64_t rows = share_of(keys && !focal ? part->made_keys : part->tokens, part->u, row);
-    rows += keys && focal && row + 1 == part->u; /* the pooled token */
-    return run->plan->batch * (rows - (weight == PIM_ALLSPARK_MERGE && row == 0 ? part->class_tokens : 0));
-}
-
-/* The order of the weights is that of the first node of the ring that multiplies; all must agree, or the
-   numbers come out wrong. */
-static bool find_order(struct stage_run *run, const struct standing *first, enum pim_allspark_weight weight,
-                       struct weight_order *wanted, uint64_t *order)
-{
-    for (uint32_t ring = 0; ring < first->part->ring; ring++) {
-        const struct pim_allspark_tile *tile =
-            &first->part->layout.tiles[first->part->reused ? 0 : first->group];
-        uint32_t x = tile->turned ? tile->x + ring : tile->x + first->column,
-                 y = tile->turned ? tile->y + first->column : tile->y + ring;
-        wanted->rows = weight_rows(run, first->part, weight, ring % first->part->u);
-        if (wanted->rows > 0 &&
-            machine_weight_order(run->machine, y * run->plan->hardware.width + x, wanted, order))
-            return true;
-    }
-    return false;
-}
-
-/* Columns of a chunk: eights, as many as make `chunks` of column 0's. */
-static uint32_t chunk_columns(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
-{
-    uint32_t k, n0, n;
-    weight_extent(part, weight, 0, &k, &n0, &n);
-    return part->chunks > 1 ? ((n + part->chunks - 1) / part->chunks + 7) / 8 * 8 : UINT32_MAX;
-}
-
-/* The input of the reduction that row k of its weights multiplies: token * channels + channel, where pieces
-   of the columns follow each other, in each the tokens of a key, in each of those the channels of the
-   column. */
-static uint32_t reduction_input(const struct pim_allspark_partition *part, uint32_t k)
-{
-    uint32_t column = 0;
-    while (k >= part->reduction * spread(part, part->channels, column + 1))
-        column++;
-    uint32_t first = spread(part, part->channels, column),
-             width = spread(part, part->channels, column + 1) - first;
-    uint32_t inside = k - part->reduction * first;
-    return inside / width * part->channels + first + inside % width;
-}
-
-/* This node's share of the elements order[0..total), at `address`. */
-static void place_share(struct stage_run *run, const struct standing *at, uint32_t block,
-                        enum pim_allspark_weight weight, const uint64_t *order, uint64_t total,
-                        uint64_t address)
-{
-    uint64_t begin = share_start(total, at->part->ring, at->ring),
-             bytes = share_of(total, at->part->ring, at->ring);
-    uint32_t k, n0, n;
-    weight_extent(at->part, weight, at->column, &k, &n0, &n);
-    ck_assert_uint_ge(address, at->part->weight_base);
-    ck_assert_uint_le(address + bytes, at->part->weight_base + at->part->weight_bytes);
-    for (uint64_t i = 0; i < bytes; i++) {
-        uint64_t element = order[begin + i];
-        uint32_t input = (uint32_t)(element >> 32);
-        if (weight == PIM_ALLSPARK_REDUCTION)
-            input = reduction_input(run->stage, input);
-        machine_place(run->machine, at->unit, address + i,
-                      weight_value(run->index, block, weight, input, n0 + (uint32_t)element));
-    }
-}
-
-static void place_weight(struct stage_run *run, const struct standing *at, uint32_t block, size_t which)
-{
-    uint32_t k, n0, n, widest;
-    char name[64];
-    enum pim_allspark_weight weight = weighted[which].weight;
-    weight_extent(at->part, weight, 0, &k, &n0, &widest);
-    weight_extent(at->part, weight, at->column, &k, &n0, &n);
-    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer%" PRIu32 "/%s",
-                   run->whole->of + 1, run->whole->first_block + block * run->whole->block_step,
-                   at->part->first_layer, weighted[which].phase);
-    uint64_t *order = calloc((size_t)k * n + 1, sizeof *order);
-    ck_assert_ptr_nonnull(order);
-    struct weight_order wanted = {.name = name, .k = k, .n = n, .width = chunk_columns(at->part, weight)};
-    ck_assert_msg(find_order(run, at, weight, &wanted, order), "nobody multiplies in %s", name);
-    uint64_t address = pim_weight_address(at->part, block, weight);
-    for (uint32_t first = 0; first < n; first += wanted.width < n ? wanted.width : n) {
-        uint32_t columns = n - first < wanted.width ? n - first : wanted.width;
-        uint32_t room = widest - first < wanted.width ? widest - first : wanted.width;
-        place_share(run, at, block, weight, order + (uint64_t)k * first, (uint64_t)k * columns, address);
-        address += share_of((uint64_t)k * room, at->part->ring, 0);
-    }
-    free(order);
-}
-
-/* Focal: the weights of the pooling for the tokens of this row, in every block; and zeros. */
-static void place_pooling(struct stage_run *run, const struct standing *at)
-{
-    const struct pim_allspark_partition *part = at->part;
-    uint32_t first = (uint32_t)share_start(part->tokens, part->u, at->row);
-    for (uint32_t block = 0; block < run->stage->blocks; block++)
-        for (uint32_t i = 0; i < share_of(part->tokens, part->u, at->row); i++)
-            machine_place(run->machine, at->unit, pim_weight_address(part, block, PIM_ALLSPARK_POOL) + i,
-                          weight_value(run->index, block, PIM_ALLSPARK_POOL, first + i, 0));
-    for (uint64_t i = 0; i < pim_focal_zeros(part); i++)
-        machine_place(run->machine, at->unit, pim_zero_address(part) + i, 0);
-}
-
-static void place_weights(void *context, const struct standing *standing)
-{
-    struct stage_run *run = context;
-    if (standing->part->reuses || standing->part->work == PIM_ALLSPARK_STRIPES)
-        return;
-    if (run->plan->network->transformer->family == PIM_FAMILY_FOCAL)
-        place_pooling(run, standing);
-    for (uint32_t block = 0; block < run->stage->blocks; block++)
-        for (size_t which = 0; which < sizeof weighted / sizeof weighted[0]; which++)
-            if (weighted[which].weight == PIM_ALLSPARK_REDUCTION
-                    ? run->stage->reduction > 1
-                    : weighted[which].weight != PIM_ALLSPARK_MERGE ||
-                          (block == 0 && run->stage->merge_inputs > 0))
-                place_weight(run, standing, block, which);
-}
-
-static uint32_t classes_of(const struct stage_run *run, uint32_t column)
-{
-    return (uint32_t)share_of(run->plan->network->transformer->classes, run->stage->v, column);
-}
-
-static void place_head(void *context, const struct standing *standing)
-{
-    struct stage_run *run = context;
-    uint32_t n = classes_of(run, standing->column), k = run->stage->channels;
-    uint32_t n0 =
-        (uint32_t)share_start(run->plan->network->transformer->classes, run->stage->v, standing->column);
-    if (standing->index != 0 || standing->group != 0 || standing->ring != 0 || n == 0)
-        return;
-    uint64_t *order = calloc((size_t)k * n, sizeof *order);
-    ck_assert_ptr_nonnull(order);
-    const struct weight_order wanted = {.name = "head", .k = k, .n = n, .width = n, .rows = run->plan->batch};
-    ck_assert(machine_weight_order(run->machine, standing->unit, &wanted, order));
-    for (uint64_t i = 0; i < (uint64_t)k * n; i++)
-        machine_place(
-            run->machine, standing->unit, run->plan->head_base + i,
-            weight_value(run->index, 0, WEIGHT_HEAD, (uint32_t)(order[i] >> 32), n0 + (uint32_t)order[i]));
-    free(order);
-}
 
 /* --- inputs and outputs of a stage --- */
 
@@ -218,8 +28,9 @@ static void place_inputs(void *context, const struct standing *at)
     const struct pim_workspace space = space_of(run, at->index);
     uint32_t first = (uint32_t)share_start(stage->tokens, stage->u, at->row),
              rows = (uint32_t)share_of(stage->tokens, stage->u, at->row);
-    uint32_t from = stage->embeds ? 0 : spread(stage, stage->merge_inputs, at->column);
-    uint32_t to = stage->embeds ? stage->merge_inputs : spread(stage, stage->merge_inputs, at->column + 1);
+    uint32_t from = stage->embeds ? 0 : spread_before(stage, stage->merge_inputs, at->column);
+    uint32_t to =
+        stage->embeds ? stage->merge_inputs : spread_before(stage, stage->merge_inputs, at->column + 1);
     for (uint32_t layer = 0; layer < stage->layers; layer++) {
         uint32_t branch = branch_of(at, layer);
         uint64_t address = space.inputs + layer * space.inputs_stride;
@@ -229,11 +40,11 @@ static void place_inputs(void *context, const struct standing *at)
             for (uint32_t k = from; k < to && token >= stage->class_tokens; k++)
                 machine_place(run->machine, at->unit, address++,
                               input_value(run->index, run->image, branch, token, k));
-        for (uint32_t c = spread(stage, stage->channels, at->column);
-             first < stage->class_tokens && c < spread(stage, stage->channels, at->column + 1); c++)
+        for (uint32_t c = spread_before(stage, stage->channels, at->column);
+             first < stage->class_tokens && c < spread_before(stage, stage->channels, at->column + 1); c++)
             machine_place(run->machine, at->unit,
                           space.features + layer * space.features_stride + c -
-                              spread(stage, stage->channels, at->column),
+                              spread_before(stage, stage->channels, at->column),
                           class_value(c));
     }
 }
@@ -249,8 +60,8 @@ static void compare_features(void *context, const struct standing *at)
         uint32_t branch = branch_of(at, layer);
         uint64_t address = space.features + layer * space.features_stride;
         for (uint32_t token = first; token < first + rows && branch != UINT32_MAX; token++)
-            for (uint32_t c = spread(stage, stage->channels, at->column);
-                 c < spread(stage, stage->channels, at->column + 1); c++)
+            for (uint32_t c = spread_before(stage, stage->channels, at->column);
+                 c < spread_before(stage, stage->channels, at->column + 1); c++)
                 ck_assert_msg(machine_read(run->machine, at->unit, address++) ==
                                   run->expected[branch][(size_t)token * stage->channels + c],
                               "image %" PRIu32 ", stage %" PRIu32 ", branch %" PRIu32 ", token %" PRIu32

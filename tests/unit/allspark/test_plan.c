@@ -329,19 +329,14 @@ START_TEST(macs_are_those_of_the_network)
     struct pim_error error = {0};
     ck_assert_msg(pim_allspark_plan(network, &hardware, &options, &plan, &error) == PIM_OK, "%s", error.text);
     ck_assert((stated_padding(&plan) > 0) == counted[_i].padded);
-    ck_assert_uint_eq(pim_allspark_macs(&plan) + pim_allspark_omitted_macs(network),
-                      network->graph.macs + stated_padding(&plan));
-    bool omits =
-        network->transformer->family == PIM_FAMILY_TWINS || network->transformer->family == PIM_FAMILY_CSWIN;
-    ck_assert((pim_allspark_omitted_macs(network) > 0) == omits);
+    ck_assert_uint_eq(pim_allspark_macs(&plan), network->graph.macs + stated_padding(&plan));
     uint64_t weights = 0;
     for (uint32_t i = 0; i < network->graph.count; i++) {
         const struct pim_layer *layer = &network->graph.layers[i];
         if (layer->operation == PIM_OPERATOR_LINEAR && layer->parameters > 0) /* not shared ones */
             weights +=
                 layer->parameters - (layer->attributes.linear.bias ? layer->attributes.linear.outputs : 0);
-        if (layer->operation == PIM_OPERATOR_CONVOLUTION && layer->role != PIM_ROLE_POSITION &&
-            layer->role != PIM_ROLE_LOCAL_POSITION)
+        if (layer->operation == PIM_OPERATOR_CONVOLUTION)
             weights += layer->parameters -
                        (layer->attributes.convolution.bias ? layer->attributes.convolution.outputs : 0);
     }

@@ -205,6 +205,19 @@ static uint64_t product_rows(const struct expectation *e, const struct standing 
     return share_of(keys ? s->made_keys : s->tokens, s->u, at->row) - (merges ? s->class_tokens : 0);
 }
 
+/* Of the window that a node works, those of its row. */
+static uint64_t tokens_on_map(const struct expectation *e, const struct standing *at)
+{
+    const struct pim_allspark_partition *s = e->stage;
+    uint32_t branch = branch_of(at, e->layer), w = s->position.window;
+    uint32_t columns = (s->position.width + w - 1) / w;
+    uint64_t first = share_start(s->tokens, s->u, at->row), count = 0;
+    for (uint64_t t = first; t < first + share_of(s->tokens, s->u, at->row); t++)
+        count += branch / columns * w + t / w < s->position.height &&
+                 branch % columns * w + t % w < s->position.width;
+    return count;
+}
+
 static void check_node(void *context, const struct standing *at)
 {
     const struct expectation *e = context;
@@ -231,6 +244,10 @@ static void check_node(void *context, const struct standing *at)
         macs = heads * p * s->key_tokens * d;
     } else if (strcmp(e->step, "window_pool") == 0) {
         macs = heads * p * d;
+    } else if (strcmp(e->step, "local_position") == 0) {
+        macs = 9 * heads * p * d;
+    } else if (strcmp(e->step, "position") == 0) {
+        macs = active ? 9 * heads * tokens_on_map(e, at) * d : 0;
     }
     ck_assert_msg(volume->sent == sent,
                   "%s, %s, unit %" PRIu32 ": %" PRIu64 " bytes sent instead of %" PRIu64,
@@ -333,7 +350,8 @@ static void check_focal(const struct expectation *e)
 static uint32_t plan_stage(const struct pim_allspark_plan *plan, uint32_t of, const char *step,
                            uint32_t *block)
 {
-    bool attends = strcmp(step, "scores") == 0 || strcmp(step, "context") == 0;
+    bool attends =
+        strcmp(step, "scores") == 0 || strcmp(step, "context") == 0 || strcmp(step, "local_position") == 0;
     for (uint32_t i = 0; i < plan->stages; i++) {
         const struct pim_allspark_stage *stage = &plan->stage[i];
         if (stage->of != of || *block % stage->block_step != stage->first_block)

@@ -1,7 +1,7 @@
 pimsim_test(test_allspark
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/suites.c ${CMAKE_CURRENT_LIST_DIR}/scenario.c
           ${CMAKE_CURRENT_LIST_DIR}/machine.c ${CMAKE_CURRENT_LIST_DIR}/machine_compute.c
-          ${CMAKE_CURRENT_LIST_DIR}/reference.c
+          ${CMAKE_CURRENT_LIST_DIR}/reference.c ${CMAKE_CURRENT_LIST_DIR}/placing.c
           ${CMAKE_CURRENT_LIST_DIR}/test_layout.c ${CMAKE_CURRENT_LIST_DIR}/test_plan.c
           ${CMAKE_CURRENT_LIST_DIR}/test_optimum.c
           ${CMAKE_CURRENT_LIST_DIR}/test_dataflow.c ${CMAKE_CURRENT_LIST_DIR}/test_volumes.c

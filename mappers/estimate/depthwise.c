@@ -1,0 +1,67 @@
+/*
+ * A depthwise convolution on the PE array. Every output is a dot product of `taps` in one channel, so a
+ * product has no more than one channel; the tokens' neighbours stand where a matrix product has its weights,
+ * for the columns of the array are then tokens, of which there are many.
+ */
+#include "mappers/estimate/estimate.h"
+
+static uint64_t minimum(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t maximum(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t ceil_divide(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* The largest tile in one `parts`-th of each buffer; false when there is none. */
+static bool choose(const struct pim_estimate_hardware *hardware, const struct pim_depthwise_shape *shape,
+                   uint32_t parts, struct pim_depthwise_tiling *tiling)
+{
+    uint64_t weights = hardware->input_bytes / parts / shape->taps,
+             neighbours = hardware->weight_bytes / parts / shape->taps,
+             outputs = hardware->output_bytes / parts / hardware->accumulator_bytes;
+    uint64_t room = minimum(neighbours, outputs), port = hardware->port_bytes;
+    uint64_t most = minimum(minimum(weights, room), shape->channels), channels = minimum(most, port);
+    if (channels == 0)
+        return false;
+    uint64_t tokens = minimum(room / channels, shape->tokens);
+    channels = minimum(room / tokens, most);
+    if (channels > port && channels < shape->channels)
+        channels -= channels % port; /* whole columns */
+    tiling->channels = (uint32_t)channels;
+    tiling->tokens = (uint32_t)ceil_divide(shape->tokens, ceil_divide(shape->tokens, tokens));
+    return true;
+}
+
+bool pim_estimate_depthwise(const struct pim_estimate_hardware *hardware,
+                            const struct pim_depthwise_shape *shape, struct pim_depthwise_tiling *tiling,
+                            struct pim_matrix_estimate *estimate)
+{
+    *estimate = (struct pim_matrix_estimate){0};
+    if (!choose(hardware, shape, 2, tiling) && !choose(hardware, shape, 1, tiling))
+        return false;
+    uint64_t t = tiling->tokens, c = tiling->channels;
+    uint64_t pieces = ceil_divide(shape->tokens, t), groups = ceil_divide(shape->channels, c);
+    uint64_t tiles = shape->sequences * pieces * groups;
+    uint64_t bursts = maximum(shape->taps, ceil_divide(shape->bursts, pieces));
+    uint64_t load = pim_estimate_pieces(hardware, c * shape->taps, 0, 1, 1, false) +
+                    pim_estimate_pieces(hardware, c, shape->pitch, shape->taps * t, bursts, false);
+    uint64_t store = pim_estimate_pieces(hardware, c, shape->pitch, t, 1, false) +
+                     pim_estimate_pieces(hardware, c, shape->pitch, t, 1, true) + hardware->turn_cycles;
+    uint64_t vector = 2 * pim_estimate_vector(hardware, t, c, 1);
+    estimate->compute = (uint64_t)shape->sequences * pieces * shape->channels *
+                        pim_estimate_matrix(hardware, 1, t, shape->taps);
+    estimate->memory = tiles * (load + store);
+    estimate->vector = tiles * vector;
+    uint64_t inner =
+        maximum(maximum(estimate->compute, estimate->memory - load - store), estimate->vector - vector);
+    estimate->total = 2 * pim_estimate_access(hardware) + load + inner + vector + store;
+    return true;
+}
