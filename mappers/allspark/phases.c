@@ -13,36 +13,10 @@
 #include "mappers/allspark/neighbours.h"
 #include "mappers/allspark/normalisation.h"
 #include "mappers/allspark/position.h"
+#include "mappers/allspark/steps.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
-
-/* X(name, text, weight of the phase or PIM_ALLSPARK_WEIGHTS) */
-#define STEP_MAP(X)                                                                                          \
-    X(STEP_MERGE, "merge", PIM_ALLSPARK_MERGE)                                                               \
-    X(STEP_NORM1, "norm1", PIM_ALLSPARK_WEIGHTS)                                                             \
-    X(STEP_POOL, "window_pool", PIM_ALLSPARK_WEIGHTS)                                                        \
-    X(STEP_QUERY, "query", PIM_ALLSPARK_QUERY)                                                               \
-    X(STEP_REDUCTION, "reduction", PIM_ALLSPARK_REDUCTION)                                                   \
-    X(STEP_REDUCTION_NORM, "reduction_norm", PIM_ALLSPARK_WEIGHTS)                                           \
-    X(STEP_KEY, "key", PIM_ALLSPARK_KEY)                                                                     \
-    X(STEP_VALUE, "value", PIM_ALLSPARK_VALUE)                                                               \
-    X(STEP_SCORES, "scores", PIM_ALLSPARK_WEIGHTS)                                                           \
-    X(STEP_CONTEXT, "context", PIM_ALLSPARK_WEIGHTS)                                                         \
-    X(STEP_LOCAL_POSITION, "local_position", PIM_ALLSPARK_WEIGHTS)                                           \
-    X(STEP_PROJECTION, "projection", PIM_ALLSPARK_PROJECTION)                                                \
-    X(STEP_NORM2, "norm2", PIM_ALLSPARK_WEIGHTS)                                                             \
-    X(STEP_EXPAND, "ffn_expand", PIM_ALLSPARK_EXPAND)                                                        \
-    X(STEP_CONTRACT, "ffn_contract", PIM_ALLSPARK_CONTRACT)                                                  \
-    X(STEP_POSITION, "position", PIM_ALLSPARK_WEIGHTS)
-
-enum step {
-#define X(name, text, weight) name,
-    STEP_MAP(X)
-#undef X
-        STEPS
-};
 
 static const char *const step_names[STEPS] = {
 #define X(name, text, weight) text,
@@ -50,240 +24,14 @@ static const char *const step_names[STEPS] = {
 #undef X
 };
 
-static const enum pim_allspark_weight step_weights[STEPS] = {
-#define X(name, text, weight) weight,
-    STEP_MAP(X)
-#undef X
-};
-
-static enum pim_allspark_weight weight_of(enum step step)
-{
-    assert((unsigned)step < STEPS);
-    return step_weights[step];
-}
-
-/* --- products of a step --- */
-
-/* What this node keeps from one temporal layer to the next. */
-static uint64_t features(const struct pim_emitter *emitter)
-{
-    return emitter->workspace.features + emitter->layer * emitter->workspace.features_stride;
-}
-
-static uint64_t inputs(const struct pim_emitter *emitter)
-{
-    return emitter->workspace.inputs + emitter->layer * emitter->workspace.inputs_stride;
-}
-
-/* Query, keys and values that this node makes, kept for each layer where branches collect. */
-static uint64_t own(const struct pim_emitter *emitter)
-{
-    return emitter->workspace.own + emitter->layer * emitter->workspace.own_stride;
-}
-
-static uint64_t query(const struct pim_emitter *emitter)
-{
-    return pim_stage_collects(emitter->part) ? own(emitter) : emitter->workspace.query;
-}
-
-/* Rows that the patch embedding makes: the class token has no patch; it is the first token of the first
-   row. */
-static uint32_t embedded_rows(const struct pim_emitter *emitter)
-{
-    return pim_stage_tokens(emitter->part, emitter->place.row) -
-           (emitter->place.row == 0 ? emitter->part->class_tokens : 0);
-}
-
-/* Columns of a product's weights before those of column `column`. */
-static uint32_t outputs_before(const struct pim_allspark_partition *part, enum pim_allspark_weight weight,
-                               uint32_t column)
-{
-    return weight == PIM_ALLSPARK_EXPAND ? pim_stage_spread_before(part, part->hidden, column)
-                                         : pim_stage_channels_before(part, column);
-}
-
-static struct pim_product weighted(const struct pim_emitter *emitter, enum step step, uint32_t block,
-                                   uint32_t index);
-
-/* The right-hand operand of a partition that reuses the whole copy: blocks of columns as wide as the tiles of
-   the partition that has the copy. */
-static void reuse_weights(const struct pim_emitter *emitter, enum step step, uint32_t block,
-                          struct pim_product *product)
-{
-    struct pim_emitter owner = {
-        .plan = emitter->plan, .error = emitter->error, .part = emitter->whole, .tilings = emitter->tilings};
-    struct pim_product whole = weighted(&owner, step, block, 0);
-    struct pim_tiling tiling = {.n = whole.n};
-    struct pim_matrix_estimate estimate;
-    /* The copy's own products have tiles, or there would be no copy: a failure came up with them. */
-    (void)pim_product_tiling(&owner, &whole, &tiling, &estimate);
-    product->operand = PIM_OPERAND_BLOCKS;
-    product->right = whole.right;
-    product->right_block = tiling.n;
-    product->right_first = outputs_before(emitter->part, weight_of(step), emitter->place.column);
-    product->right_total = whole.n;
-}
-
-/* Where attention has a stage of its own: it gets query, keys and values from where they are parked, and
-   leaves the context there. */
-static void park(const struct pim_emitter *emitter, enum step step, struct pim_product *product)
-{
-    if (emitter->part->work != PIM_ALLSPARK_PROJECTIONS)
-        return;
-    if (step == STEP_QUERY || step == STEP_KEY || step == STEP_VALUE)
-        product->output = pim_parked(emitter, step == STEP_QUERY ? 0u : step == STEP_KEY ? 1u : 2u);
-    if (step != STEP_PROJECTION)
-        return;
-    if (emitter->part->v == 1)
-        product->input = pim_parked(emitter, 0);
-    product->own_segment = emitter->place.column;
-    product->own = pim_parked(emitter, 0);
-}
-
-/* The product of a step with weights: that of a chunk of them. */
-static struct pim_product weighted(const struct pim_emitter *emitter, enum step step, uint32_t block,
-                                   uint32_t index)
-{
-    const struct pim_allspark_partition *part = emitter->part;
-    const struct pim_workspace *space = &emitter->workspace;
-    uint64_t q = pim_stage_channels(part, emitter->place.column);
-    struct pim_weight_shape shape = pim_weight_shape(part, weight_of(step), emitter->place.column);
-    struct pim_chunk chunk = pim_chunk(part, block, weight_of(step), emitter->place.column, index);
-    struct pim_product product = {.m = pim_stage_tokens(part, emitter->place.row),
-                                  .count = 1,
-                                  .tile_rows = pim_stage_tokens(part, 0),
-                                  .n = chunk.columns,
-                                  .k = shape.k,
-                                  .input = space->gathered,
-                                  .segments = part->v,
-                                  .own_segment = part->v,
-                                  .segment_width = pim_stage_spread,
-                                  .segment_total = shape.k,
-                                  .input_stride = shape.k,
-                                  .operand = PIM_OPERAND_WEIGHTS,
-                                  .right = chunk.home,
-                                  .grain = part->reused ? part->head_channels : 0,
-                                  .output = features(emitter),
-                                  .output_stride = shape.n,
-                                  .operation = PIM_VECTOR_COPY};
-    if (part->reuses)
-        reuse_weights(emitter, step, block, &product);
-    uint64_t first_key = pim_share_begin(part->made_keys, part->u, emitter->place.row);
-    if (step == STEP_REDUCTION || step == STEP_KEY || step == STEP_VALUE) {
-        product.m = pim_stage_made(part, emitter->place.row);
-        product.tile_rows = pim_stage_made(part, 0);
-        product.input = part->reduction > 1 ? space->reduced : space->gathered;
-    }
-    bool collects = pim_stage_collects(part);
-    if (pim_stage_focuses(part) && (step == STEP_KEY || step == STEP_VALUE)) {
-        product.m = pim_stage_rows(part, emitter->place.row);
-        product.tile_rows = pim_stage_most_rows(part);
-    }
-    switch (step) {
-    case STEP_MERGE:
-        product.m = embedded_rows(emitter);
-        product.input = space->merged;
-        product.own_segment = emitter->place.column;
-        product.own = inputs(emitter);
-        if (part->embeds || part->v == 1) { /* every node has whole patches of the image */
-            product.segments = 1;
-            product.input = inputs(emitter);
-        }
-        product.output += q * (pim_stage_tokens(part, emitter->place.row) - product.m);
-        break;
-    case STEP_QUERY:
-        product.piece_rows = pim_stage_rows(part, emitter->place.row);
-        product.output = query(emitter);
-        break;
-    case STEP_REDUCTION:
-        product.input = space->reduction_inputs;
-        product.output = pim_own_piece(emitter, space->reduced, product.m, part->channels);
-        break;
-    case STEP_KEY:
-        product.output = collects ? own(emitter) + space->own_keys : space->keys + first_key * q;
-        break;
-    case STEP_VALUE:
-        product.output = collects ? own(emitter) + space->own_values : space->values + first_key * q;
-        break;
-    case STEP_EXPAND:
-        product.output = pim_own_piece(emitter, space->hidden, product.m, part->hidden);
-        product.operation = PIM_VECTOR_GELU;
-        break;
-    case STEP_CONTRACT:
-        product.input = space->hidden;
-        product.add_residual = true;
-        break;
-    case STEP_PROJECTION:
-        product.add_residual = true;
-        break;
-    case STEP_NORM1:
-    case STEP_NORM2:
-    case STEP_POOL:
-    case STEP_REDUCTION_NORM:
-    case STEP_SCORES:
-    case STEP_CONTEXT:
-    case STEP_LOCAL_POSITION:
-    case STEP_POSITION:
-    case STEPS:
-        break;
-    }
-    park(emitter, step, &product);
-    product.output += chunk.first;
-    product.residual = product.output;
-    return product;
-}
-
-/* Scores or context of head `head` of this node: products of two activations. */
-static struct pim_product attention(const struct pim_emitter *emitter, enum step step, uint32_t head)
-{
-    const struct pim_allspark_partition *part = emitter->part;
-    const struct pim_workspace *space = &emitter->workspace;
-    uint64_t q = pim_stage_channels(part, emitter->place.column), d = part->head_channels,
-             keys = part->key_tokens;
-    uint64_t p = pim_stage_tokens(part, emitter->place.row);
-    uint64_t scores = space->scores + head * p * keys;
-    bool stripes = part->work == PIM_ALLSPARK_STRIPES;
-    uint32_t heads = (uint32_t)pim_share(part->heads, part->v, emitter->place.column);
-    if (step == STEP_SCORES)
-        return (struct pim_product){.count = heads,
-                                    .m = (uint32_t)p,
-                                    .n = (uint32_t)keys,
-                                    .k = (uint32_t)d,
-                                    .input = (stripes ? pim_parked(emitter, 0) : query(emitter)) + head * d,
-                                    .segments = 1,
-                                    .input_stride = q,
-                                    .operand = PIM_OPERAND_COLUMNS,
-                                    .right = space->keys + head * d,
-                                    .right_stride = q,
-                                    .output = scores,
-                                    .output_stride = keys,
-                                    .operation = PIM_VECTOR_SOFTMAX};
-    return (struct pim_product){
-        .count = heads,
-        .m = (uint32_t)p,
-        .n = (uint32_t)d,
-        .k = (uint32_t)keys,
-        .input = scores,
-        .segments = 1,
-        .input_stride = keys,
-        .operand = PIM_OPERAND_ROWS,
-        .right = space->values + head * d,
-        .right_stride = q,
-        .output =
-            (stripes ? pim_parked(emitter, 0) : pim_own_piece(emitter, space->gathered, p, part->channels)) +
-            head * d,
-        .output_stride = q,
-        .operation = PIM_VECTOR_COPY};
-}
-
-static void emit_products(struct pim_emitter *emitter, enum step step, uint32_t block, uint32_t chunk)
+static void emit_products(struct pim_emitter *emitter, enum pim_step step, uint32_t block, uint32_t chunk)
 {
     bool heads = step == STEP_SCORES || step == STEP_CONTEXT;
     uint32_t count =
         heads ? (uint32_t)pim_share(emitter->part->heads, emitter->part->v, emitter->place.column) : 1;
     for (uint32_t head = 0; head < count && emitter->status == PIM_OK; head++) {
         struct pim_product product =
-            heads ? attention(emitter, step, head) : weighted(emitter, step, block, chunk);
+            heads ? pim_step_attention(emitter, step, head) : pim_step_product(emitter, step, block, chunk);
         struct pim_tiling tiling;
         struct pim_matrix_estimate estimate;
         if (product.m == 0)
@@ -297,7 +45,7 @@ static void emit_products(struct pim_emitter *emitter, enum step step, uint32_t 
 
 /* --- normalisation --- */
 
-static struct pim_normalisation normalisation_of(const struct pim_emitter *emitter, enum step step)
+static struct pim_normalisation normalisation_of(const struct pim_emitter *emitter, enum pim_step step)
 {
     const struct pim_allspark_partition *part = emitter->part;
     uint32_t row = emitter->place.row;
@@ -308,13 +56,14 @@ static struct pim_normalisation normalisation_of(const struct pim_emitter *emitt
     }
     uint64_t pitch = step == STEP_NORM1 ? pim_stage_rows(part, row) : rows;
     return (struct pim_normalisation){
-        rows, features(emitter), pim_own_piece(emitter, emitter->workspace.gathered, pitch, part->channels)};
+        rows, pim_kept_features(emitter),
+        pim_own_piece(emitter, emitter->workspace.gathered, pitch, part->channels)};
 }
 
 /* --- one phase --- */
 
 /* Which matrix circulates within the row before the products of a step; false when none does. */
-static bool row_input(const struct pim_emitter *emitter, enum step step, struct pim_row_pieces *pieces)
+static bool row_input(const struct pim_emitter *emitter, enum pim_step step, struct pim_row_pieces *pieces)
 {
     const struct pim_allspark_partition *part = emitter->part;
     const struct pim_workspace *space = &emitter->workspace;
@@ -328,9 +77,9 @@ static bool row_input(const struct pim_emitter *emitter, enum step step, struct 
         *pieces = (struct pim_row_pieces){.base = space->hidden, .rows = pieces->rows, .total = part->hidden};
     else if (step == STEP_MERGE && !part->embeds)
         *pieces = (struct pim_row_pieces){.base = space->merged,
-                                          .rows = embedded_rows(emitter),
+                                          .rows = pim_embedded_rows(emitter),
                                           .total = part->merge_inputs,
-                                          .own = inputs(emitter)};
+                                          .own = pim_kept_inputs(emitter)};
     else if (step == STEP_REDUCTION) /* the tokens of a key lie side by side: one row */
         *pieces = (struct pim_row_pieces){
             .base = space->reduction_inputs, .rows = keys, .total = part->reduction * channels};
@@ -343,24 +92,26 @@ static bool row_input(const struct pim_emitter *emitter, enum step step, struct 
     return true;
 }
 
-static bool is_normalisation(enum step step)
+static bool is_normalisation(enum pim_step step)
 {
     return step == STEP_NORM1 || step == STEP_NORM2 || step == STEP_REDUCTION_NORM;
 }
 
-static bool is_convolution(enum step step)
+static bool is_convolution(enum pim_step step)
 {
     return step == STEP_POSITION || step == STEP_LOCAL_POSITION;
 }
 
 /* Chunks of a step's weights; 1 for a step without. */
-static uint32_t chunks_of(const struct pim_allspark_partition *part, enum step step, uint32_t column)
+static uint32_t chunks_of(const struct pim_allspark_partition *part, enum pim_step step, uint32_t column)
 {
-    return weight_of(step) != PIM_ALLSPARK_WEIGHTS ? pim_chunk_count(part, weight_of(step), column) : 1;
+    return pim_step_weight(step) != PIM_ALLSPARK_WEIGHTS
+               ? pim_chunk_count(part, pim_step_weight(step), column)
+               : 1;
 }
 
 /* What goes round before the products of a step: between rows, within the row, or within the column. */
-static void gather(struct pim_emitter *emitter, enum step step, uint32_t tag)
+static void gather(struct pim_emitter *emitter, enum pim_step step, uint32_t tag)
 {
     struct pim_row_pieces pieces;
     if (step == STEP_REDUCTION)
@@ -376,7 +127,7 @@ static void gather(struct pim_emitter *emitter, enum step step, uint32_t tag)
 }
 
 /* One image: its data, with one chunk of the weights. */
-static void emit_image(struct pim_emitter *emitter, enum step step, uint32_t block, uint32_t chunk,
+static void emit_image(struct pim_emitter *emitter, enum pim_step step, uint32_t block, uint32_t chunk,
                        uint32_t tag)
 {
     if (chunk == 0)
@@ -397,22 +148,22 @@ static uint32_t image_tags(const struct pim_allspark_partition *part)
     return part->u + part->v + 1;
 }
 
-static uint32_t weight_tags(const struct pim_allspark_partition *part, enum step step)
+static uint32_t weight_tags(const struct pim_allspark_partition *part, enum pim_step step)
 {
     return chunks_of(part, step, 0) * part->ring;
 }
 
-static void emit_step(struct pim_emitter *emitter, enum step step, uint32_t block, uint32_t tag)
+static void emit_step(struct pim_emitter *emitter, enum pim_step step, uint32_t block, uint32_t tag)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    bool shares = weight_of(step) != PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses;
+    bool shares = pim_step_weight(step) != PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses;
     uint32_t column = emitter->place.column, chunks = chunks_of(part, step, column);
     uint32_t images = tag + weight_tags(part, step);
     for (uint32_t i = 0; i < chunks; i++) {
         if (i > 0)
             pim_emit_join(emitter); /* the weights before are no longer needed */
         if (shares) {
-            struct pim_chunk chunk = pim_chunk(part, block, weight_of(step), column, i);
+            struct pim_chunk chunk = pim_chunk(part, block, pim_step_weight(step), column, i);
             pim_share_weights(emitter, &chunk, tag + i * part->ring);
         }
         if (!emitter->place.active)
@@ -440,7 +191,7 @@ static void estimate_product(struct pim_emitter *emitter, const struct pim_produ
 }
 
 /* What a step does for one image. */
-static void estimate_image(struct pim_emitter *emitter, enum step step, uint32_t block,
+static void estimate_image(struct pim_emitter *emitter, enum pim_step step, uint32_t block,
                            struct pim_trace_phase *phase)
 {
     const struct pim_allspark_partition *part = emitter->part;
@@ -454,7 +205,7 @@ static void estimate_image(struct pim_emitter *emitter, enum step step, uint32_t
     if (step == STEP_SCORES || step == STEP_CONTEXT) {
         phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
             pim_estimate_ring(hardware, pim_column_bytes(emitter, NULL, 0), part->u);
-        struct pim_product product = attention(emitter, step, 0);
+        struct pim_product product = pim_step_attention(emitter, step, 0);
         estimate_product(emitter, &product, phase);
         if (part->work == PIM_ALLSPARK_STRIPES)
             pim_stripes_estimate_unpark(emitter, phase);
@@ -466,7 +217,7 @@ static void estimate_image(struct pim_emitter *emitter, enum step step, uint32_t
         pim_estimate_position(emitter, phase);
     } else {
         for (uint32_t i = 0; i < chunks_of(part, step, 0); i++) {
-            struct pim_product product = weighted(emitter, step, block, i);
+            struct pim_product product = pim_step_product(emitter, step, block, i);
             estimate_product(emitter, &product, phase);
         }
     }
@@ -474,22 +225,22 @@ static void estimate_image(struct pim_emitter *emitter, enum step step, uint32_t
 
 /* The rounds of a step's weights. */
 static uint64_t estimate_sharing(const struct pim_emitter *emitter, const struct pim_allspark_partition *part,
-                                 enum step step)
+                                 enum pim_step step)
 {
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    if (weight_of(step) == PIM_ALLSPARK_WEIGHTS || part->reuses || part->ring < 2)
+    if (pim_step_weight(step) == PIM_ALLSPARK_WEIGHTS || part->reuses || part->ring < 2)
         return 0;
     /* All chunks but the last are as wide as the first. */
     uint32_t last = chunks_of(part, step, 0) - 1;
-    uint64_t first = pim_chunk(part, 0, weight_of(step), 0, 0).bytes,
-             rest = pim_chunk(part, 0, weight_of(step), 0, last).bytes;
+    uint64_t first = pim_chunk(part, 0, pim_step_weight(step), 0, 0).bytes,
+             rest = pim_chunk(part, 0, pim_step_weight(step), 0, last).bytes;
     return last * pim_estimate_ring(hardware, pim_share(first, part->ring, 0), part->ring) +
            pim_estimate_ring(hardware, pim_share(rest, part->ring, 0), part->ring);
 }
 
 /* The busiest node of a branch: row 0, column 0; another row with a class token to embed, or a pooled
    one. */
-static void estimate_step(struct pim_emitter *emitter, enum step step, uint32_t block,
+static void estimate_step(struct pim_emitter *emitter, enum pim_step step, uint32_t block,
                           struct pim_trace_phase *phase)
 {
     const struct pim_allspark_partition *part = emitter->part;
@@ -506,10 +257,10 @@ static void estimate_step(struct pim_emitter *emitter, enum step step, uint32_t 
 
 static void step_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
 {
-    emit_step(emitter, (enum step)step, block, tag);
+    emit_step(emitter, (enum pim_step)step, block, tag);
 }
 
-static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum step step)
+static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum pim_step step)
 {
     const struct pim_allspark_partition *part = emitter->part;
     char name[96];
@@ -527,7 +278,7 @@ static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum step st
     pim_for_each_node(emitter, emitter->layer, id, step_body, step, block, tag);
 }
 
-static bool step_exists(const struct pim_allspark_partition *part, enum step step, uint32_t block)
+static bool step_exists(const struct pim_allspark_partition *part, enum pim_step step, uint32_t block)
 {
     bool attends = step == STEP_SCORES || step == STEP_CONTEXT || step == STEP_LOCAL_POSITION;
     bool over_map = part->position.convolution == PIM_ALLSPARK_OVER_MAP;
@@ -539,15 +290,16 @@ static bool step_exists(const struct pim_allspark_partition *part, enum step ste
         return pim_weight_exists(part, PIM_ALLSPARK_POOL, block);
     if (is_convolution(step))
         return over_map == (step == STEP_POSITION) && pim_weight_exists(part, PIM_ALLSPARK_POSITION, block);
-    return weight_of(step) == PIM_ALLSPARK_WEIGHTS || pim_weight_exists(part, weight_of(step), block);
+    return pim_step_weight(step) == PIM_ALLSPARK_WEIGHTS ||
+           pim_weight_exists(part, pim_step_weight(step), block);
 }
 
 /* The steps from `first` to the one before `end`. */
 static void emit_layer(struct pim_emitter *emitter, uint32_t block, unsigned first, unsigned end)
 {
     for (unsigned step = first; step < end && emitter->status == PIM_OK; step++)
-        if (step_exists(emitter->part, (enum step)step, block))
-            emit_phase(emitter, block, (enum step)step);
+        if (step_exists(emitter->part, (enum pim_step)step, block))
+            emit_phase(emitter, block, (enum pim_step)step);
 }
 
 /* What was added to the estimate since `before` counts `times` times. */
@@ -578,9 +330,9 @@ uint64_t pim_estimate_layer_sharing(const struct pim_emitter *emitter)
     const struct pim_allspark_partition *part = emitter->part;
     uint64_t cycles = 0;
     for (unsigned step = 0; step < STEPS; step++)
-        if (step_exists(part, (enum step)step, 0))
-            cycles +=
-                (step == STEP_MERGE ? 1 : part->blocks) * estimate_sharing(emitter, part, (enum step)step);
+        if (step_exists(part, (enum pim_step)step, 0))
+            cycles += (step == STEP_MERGE ? 1 : part->blocks) *
+                      estimate_sharing(emitter, part, (enum pim_step)step);
     return cycles;
 }
 

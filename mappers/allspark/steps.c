@@ -1,0 +1,205 @@
+/* What a node multiplies in each step of a block: operands, where they lie, and where results go. */
+#include "mappers/allspark/steps.h"
+#include "mappers/allspark/circulation.h"
+
+#include <assert.h>
+
+static const enum pim_allspark_weight step_weights[STEPS] = {
+#define X(name, text, weight) weight,
+    STEP_MAP(X)
+#undef X
+};
+
+enum pim_allspark_weight pim_step_weight(enum pim_step step)
+{
+    assert((unsigned)step < STEPS);
+    return step_weights[step];
+}
+
+/* Query, keys and values that this node makes, kept for each layer where branches collect. */
+static uint64_t own(const struct pim_emitter *emitter)
+{
+    return emitter->workspace.own + emitter->layer * emitter->workspace.own_stride;
+}
+
+static uint64_t query(const struct pim_emitter *emitter)
+{
+    return pim_stage_collects(emitter->part) ? own(emitter) : emitter->workspace.query;
+}
+
+/* Columns of a product's weights before those of column `column`. */
+static uint32_t outputs_before(const struct pim_allspark_partition *part, enum pim_allspark_weight weight,
+                               uint32_t column)
+{
+    return weight == PIM_ALLSPARK_EXPAND ? pim_stage_spread_before(part, part->hidden, column)
+                                         : pim_stage_channels_before(part, column);
+}
+
+/* The right-hand operand of a partition that reuses the whole copy: blocks of columns as wide as the tiles of
+   the partition that has the copy. */
+static void reuse_weights(const struct pim_emitter *emitter, enum pim_step step, uint32_t block,
+                          struct pim_product *product)
+{
+    struct pim_emitter owner = {
+        .plan = emitter->plan, .error = emitter->error, .part = emitter->whole, .tilings = emitter->tilings};
+    struct pim_product whole = pim_step_product(&owner, step, block, 0);
+    struct pim_tiling tiling = {.n = whole.n};
+    struct pim_matrix_estimate estimate;
+    /* The copy's own products have tiles, or there would be no copy: a failure came up with them. */
+    (void)pim_product_tiling(&owner, &whole, &tiling, &estimate);
+    product->operand = PIM_OPERAND_BLOCKS;
+    product->right = whole.right;
+    product->right_block = tiling.n;
+    product->right_first = outputs_before(emitter->part, pim_step_weight(step), emitter->place.column);
+    product->right_total = whole.n;
+}
+
+/* Where attention has a stage of its own: it gets query, keys and values from where they are parked, and
+   leaves the context there. */
+static void park(const struct pim_emitter *emitter, enum pim_step step, struct pim_product *product)
+{
+    if (emitter->part->work != PIM_ALLSPARK_PROJECTIONS)
+        return;
+    if (step == STEP_QUERY || step == STEP_KEY || step == STEP_VALUE)
+        product->output = pim_parked(emitter, step == STEP_QUERY ? 0u : step == STEP_KEY ? 1u : 2u);
+    if (step != STEP_PROJECTION)
+        return;
+    if (emitter->part->v == 1)
+        product->input = pim_parked(emitter, 0);
+    product->own_segment = emitter->place.column;
+    product->own = pim_parked(emitter, 0);
+}
+
+struct pim_product pim_step_product(const struct pim_emitter *emitter, enum pim_step step, uint32_t block,
+                                    uint32_t index)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_workspace *space = &emitter->workspace;
+    uint64_t q = pim_stage_channels(part, emitter->place.column);
+    struct pim_weight_shape shape = pim_weight_shape(part, pim_step_weight(step), emitter->place.column);
+    struct pim_chunk chunk = pim_chunk(part, block, pim_step_weight(step), emitter->place.column, index);
+    struct pim_product product = {.m = pim_stage_tokens(part, emitter->place.row),
+                                  .count = 1,
+                                  .tile_rows = pim_stage_tokens(part, 0),
+                                  .n = chunk.columns,
+                                  .k = shape.k,
+                                  .input = space->gathered,
+                                  .segments = part->v,
+                                  .own_segment = part->v,
+                                  .segment_width = pim_stage_spread,
+                                  .segment_total = shape.k,
+                                  .input_stride = shape.k,
+                                  .operand = PIM_OPERAND_WEIGHTS,
+                                  .right = chunk.home,
+                                  .grain = part->reused ? part->head_channels : 0,
+                                  .output = pim_kept_features(emitter),
+                                  .output_stride = shape.n,
+                                  .operation = PIM_VECTOR_COPY};
+    if (part->reuses)
+        reuse_weights(emitter, step, block, &product);
+    uint64_t first_key = pim_share_begin(part->made_keys, part->u, emitter->place.row);
+    if (step == STEP_REDUCTION || step == STEP_KEY || step == STEP_VALUE) {
+        product.m = pim_stage_made(part, emitter->place.row);
+        product.tile_rows = pim_stage_made(part, 0);
+        product.input = part->reduction > 1 ? space->reduced : space->gathered;
+    }
+    bool collects = pim_stage_collects(part);
+    if (pim_stage_focuses(part) && (step == STEP_KEY || step == STEP_VALUE)) {
+        product.m = pim_stage_rows(part, emitter->place.row);
+        product.tile_rows = pim_stage_most_rows(part);
+    }
+    switch (step) {
+    case STEP_MERGE:
+        product.m = pim_embedded_rows(emitter);
+        product.input = space->merged;
+        product.own_segment = emitter->place.column;
+        product.own = pim_kept_inputs(emitter);
+        if (part->embeds || part->v == 1) { /* every node has whole patches of the image */
+            product.segments = 1;
+            product.input = pim_kept_inputs(emitter);
+        }
+        product.output += q * (pim_stage_tokens(part, emitter->place.row) - product.m);
+        break;
+    case STEP_QUERY:
+        product.piece_rows = pim_stage_rows(part, emitter->place.row);
+        product.output = query(emitter);
+        break;
+    case STEP_REDUCTION:
+        product.input = space->reduction_inputs;
+        product.output = pim_own_piece(emitter, space->reduced, product.m, part->channels);
+        break;
+    case STEP_KEY:
+        product.output = collects ? own(emitter) + space->own_keys : space->keys + first_key * q;
+        break;
+    case STEP_VALUE:
+        product.output = collects ? own(emitter) + space->own_values : space->values + first_key * q;
+        break;
+    case STEP_EXPAND:
+        product.output = pim_own_piece(emitter, space->hidden, product.m, part->hidden);
+        product.operation = PIM_VECTOR_GELU;
+        break;
+    case STEP_CONTRACT:
+        product.input = space->hidden;
+        product.add_residual = true;
+        break;
+    case STEP_PROJECTION:
+        product.add_residual = true;
+        break;
+    case STEP_NORM1:
+    case STEP_NORM2:
+    case STEP_POOL:
+    case STEP_REDUCTION_NORM:
+    case STEP_SCORES:
+    case STEP_CONTEXT:
+    case STEP_LOCAL_POSITION:
+    case STEP_POSITION:
+    case STEPS:
+        break;
+    }
+    park(emitter, step, &product);
+    product.output += chunk.first;
+    product.residual = product.output;
+    return product;
+}
+
+struct pim_product pim_step_attention(const struct pim_emitter *emitter, enum pim_step step, uint32_t head)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_workspace *space = &emitter->workspace;
+    uint64_t q = pim_stage_channels(part, emitter->place.column), d = part->head_channels,
+             keys = part->key_tokens;
+    uint64_t p = pim_stage_tokens(part, emitter->place.row);
+    uint64_t scores = space->scores + head * p * keys;
+    bool stripes = part->work == PIM_ALLSPARK_STRIPES;
+    uint32_t heads = (uint32_t)pim_share(part->heads, part->v, emitter->place.column);
+    if (step == STEP_SCORES)
+        return (struct pim_product){.count = heads,
+                                    .m = (uint32_t)p,
+                                    .n = (uint32_t)keys,
+                                    .k = (uint32_t)d,
+                                    .input = (stripes ? pim_parked(emitter, 0) : query(emitter)) + head * d,
+                                    .segments = 1,
+                                    .input_stride = q,
+                                    .operand = PIM_OPERAND_COLUMNS,
+                                    .right = space->keys + head * d,
+                                    .right_stride = q,
+                                    .output = scores,
+                                    .output_stride = keys,
+                                    .operation = PIM_VECTOR_SOFTMAX};
+    return (struct pim_product){
+        .count = heads,
+        .m = (uint32_t)p,
+        .n = (uint32_t)d,
+        .k = (uint32_t)keys,
+        .input = scores,
+        .segments = 1,
+        .input_stride = keys,
+        .operand = PIM_OPERAND_ROWS,
+        .right = space->values + head * d,
+        .right_stride = q,
+        .output =
+            (stripes ? pim_parked(emitter, 0) : pim_own_piece(emitter, space->gathered, p, part->channels)) +
+            head * d,
+        .output_stride = q,
+        .operation = PIM_VECTOR_COPY};
+}
