@@ -6,7 +6,8 @@
  * several outputs (a split) is written as several layers that each read a slice. A learned tensor that is not
  * the weight of an operator (class token, position embedding) is a layer of its own, PIM_OPERATOR_PARAMETER.
  *
- * Layouts. Feature maps of convolutions and poolings are [batch, channels, height, width]; token maps are
+ * Layouts. Feature maps of convolutions and poolings are [batch, channels, height, width], volumes of three
+ * dimensions [batch, channels, depth, height, width]; token maps are
  * [batch, height, width, channels]; token sequences are [batch or branches, tokens, channels]. Operators on
  * tokens work on the last dimension. PIM_OPERATOR_TRANSPOSE changes between layouts and costs no MACs.
  *
@@ -46,11 +47,14 @@ enum { PIM_SHAPE_RANK = 8, PIM_LAYER_INPUTS = 256 };
 #define PIM_OPERATOR_MAP(X)                                                                                  \
     X(PIM_OPERATOR_INPUT, "input")             /* the image or feature map that enters the network */        \
     X(PIM_OPERATOR_PARAMETER, "parameter")     /* a learned tensor that other layers read */                 \
-    X(PIM_OPERATOR_CONVOLUTION, "convolution") /* two-dimensional; grouped and depthwise included */         \
-    X(PIM_OPERATOR_LINEAR, "linear")           /* matrix product of the last dimension with a weight */      \
+    X(PIM_OPERATOR_CONSTANT, "constant")       /* one that is not learned: masks, tables of places */        \
+    X(PIM_OPERATOR_CONVOLUTION, "convolution") /* of a map or a volume; grouped and depthwise included */    \
+    X(PIM_OPERATOR_TRANSPOSED_CONVOLUTION, "transposed_convolution") /* spreads each position */             \
+    X(PIM_OPERATOR_LINEAR, "linear") /* matrix product of the last dimension with a weight */                \
     X(PIM_OPERATOR_MATRIX_MULTIPLICATION, "matrix_multiplication") /* of two activations */                  \
     X(PIM_OPERATOR_ATTENTION_SCORES, "attention_scores")           /* per head: query * key^T (+ bias) */    \
     X(PIM_OPERATOR_ATTENTION_CONTEXT, "attention_context")         /* per head: probabilities * value */     \
+    X(PIM_OPERATOR_RECURRENT, "recurrent") /* all steps of a recurrent layer, one direction or both */       \
     X(PIM_OPERATOR_NORMALIZATION, "normalization")                                                           \
     X(PIM_OPERATOR_ACTIVATION, "activation")                                                                 \
     X(PIM_OPERATOR_SOFTMAX, "softmax") /* over the last dimension */                                         \
@@ -62,6 +66,9 @@ enum { PIM_SHAPE_RANK = 8, PIM_LAYER_INPUTS = 256 };
     X(PIM_OPERATOR_GATHER, "gather") /* positions of one dimension, in the order of an index tensor */       \
     X(PIM_OPERATOR_EXPAND, "expand") /* copies along dimensions: broadcasting, tiling, resizing */           \
     X(PIM_OPERATOR_PAD, "pad")                                                                               \
+    X(PIM_OPERATOR_SAMPLE, "sample")   /* elements picked or interpolated at computed places */              \
+    X(PIM_OPERATOR_SCATTER, "scatter") /* elements written to computed places */                             \
+    X(PIM_OPERATOR_SORT, "sort")       /* order or the largest of a dimension, and their places */           \
     X(PIM_OPERATOR_RESHAPE, "reshape")                                                                       \
     X(PIM_OPERATOR_TRANSPOSE, "transpose")                                                                   \
     X(PIM_OPERATOR_SHIFT, "shift")                       /* cyclic roll of a token map */                    \
@@ -165,7 +172,10 @@ enum pim_normalization {
 };
 
 enum pim_reduction { PIM_REDUCTION_MEAN, PIM_REDUCTION_SUM, PIM_REDUCTION_EXTREMUM, PIM_REDUCTION_OTHER };
-enum pim_pooling { PIM_POOLING_MAXIMUM, PIM_POOLING_AVERAGE, PIM_POOLINGS };
+enum pim_pooling { PIM_POOLING_MAXIMUM, PIM_POOLING_AVERAGE, PIM_POOLING_NORM, PIM_POOLINGS };
+
+/* Recurrent layers; each has that many gates of hidden x (inputs + hidden) products a step (RECURRENT). */
+enum pim_recurrent { PIM_RECURRENT_PLAIN, PIM_RECURRENT_GRU, PIM_RECURRENT_LSTM, PIM_RECURRENTS };
 
 /* A dense tensor's dimensions, outermost first. rank 0 is a scalar of one element. */
 struct pim_shape {
@@ -173,23 +183,31 @@ struct pim_shape {
     uint32_t dimension[PIM_SHAPE_RANK];
 };
 
-/* Sliding window of convolution and pooling: index 0 is vertical, 1 horizontal. A stride or dilation of 1 is
- * none. */
+/* Sliding window of convolution and pooling: index 0 is vertical, 1 horizontal, and 2 along the depth of a
+ * volume (for a map all its entries are 0). A stride or dilation of 1 is none. */
 struct pim_sliding {
-    uint32_t kernel[2], stride[2], dilation[2];
-    uint32_t pad_before[2], pad_after[2];
+    uint32_t kernel[3], stride[3], dilation[3];
+    uint32_t pad_before[3], pad_after[3];
     bool ceil_mode; /* the last, partial position counts (pooling) */
 };
 
 /* Attributes of a layer; which member is valid follows from the operator. */
 union pim_attributes {
-    struct pim_shape shape; /* INPUT, PARAMETER, RESHAPE, EXPAND: the output's */
-    struct {                /* CONVOLUTION */
+    struct pim_shape
+        shape; /* INPUT, PARAMETER, CONSTANT, RESHAPE, EXPAND, SAMPLE, SCATTER, SORT: the output's */
+    struct {   /* CONVOLUTION, TRANSPOSED_CONVOLUTION */
         struct pim_sliding sliding;
         uint32_t outputs; /* output channels */
         uint32_t groups;
         bool bias;
+        uint32_t output_padding[3]; /* TRANSPOSED_CONVOLUTION: further positions behind the map */
     } convolution;
+    struct { /* RECURRENT: [steps, batch, inputs] -> [steps, directions, batch, hidden] */
+        enum pim_recurrent kind;
+        uint32_t hidden, directions;
+        bool bias;      /* two for each gate and unit, as the format and the frameworks have them */
+        bool peepholes; /* LSTM: three further weights for each unit */
+    } recurrent;
     struct { /* LINEAR */
         uint32_t outputs;
         bool bias;
@@ -206,7 +224,8 @@ union pim_attributes {
     } attention;
     struct { /* NORMALIZATION */
         enum pim_normalization kind;
-        bool affine; /* scale and shift per channel are parameters */
+        bool affine;    /* scale and shift per channel are parameters */
+        bool unshifted; /* of them only the scale: root-mean-square normalisation */
     } normalization;
     enum pim_activation activation; /* ACTIVATION */
     struct {                        /* POOLING */

@@ -1,23 +1,15 @@
 /*
  * Shape inference: one function for each operator derives the output's shape, the MACs and the parameters.
+ * Those of sliding windows and recurrent layers are in shape_sliding.c.
  *
  * Every size is checked: dimensions against PIM_DIMENSION_LIMIT, elements against PIM_ELEMENT_LIMIT, products
  * against 64 bits.
  */
-#include "mappers/network/graph.h"
+#include "mappers/network/inference.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-/* What an inference function works on. */
-struct context {
-    const union pim_attributes *attributes;
-    const struct pim_shape *const *inputs;
-    uint32_t count;
-    struct pim_inference *result;
-    struct pim_error *error;
-};
 
 static bool multiply(uint64_t a, uint64_t b, uint64_t *product)
 {
@@ -59,8 +51,7 @@ const char *pim_shape_text(const struct pim_shape *shape, char *text, size_t siz
     return text;
 }
 
-/* Takes `shape` over as the output after checking the limits of invariant 3. */
-static enum pim_status take_output(const struct context *c, const struct pim_shape *shape)
+enum pim_status pim_infer_take_output(const struct pim_inference_context *c, const struct pim_shape *shape)
 {
     if (shape->rank > PIM_SHAPE_RANK)
         return pim_fail(c->error, PIM_BAD_INPUT,
@@ -83,7 +74,7 @@ static enum pim_status take_output(const struct context *c, const struct pim_sha
     return PIM_OK;
 }
 
-static enum pim_status set_macs(const struct context *c, uint64_t a, uint64_t b, uint64_t d)
+enum pim_status pim_infer_set_macs(const struct pim_inference_context *c, uint64_t a, uint64_t b, uint64_t d)
 {
     if (!multiply(a, b, &c->result->macs) || !multiply(c->result->macs, d, &c->result->macs) ||
         c->result->macs > PIM_COUNT_LIMIT)
@@ -91,7 +82,18 @@ static enum pim_status set_macs(const struct context *c, uint64_t a, uint64_t b,
     return PIM_OK;
 }
 
-static enum pim_status expect_rank(const struct context *c, uint32_t input, uint32_t rank, const char *layout)
+enum pim_status pim_infer_set_parameters(const struct pim_inference_context *c, uint64_t a, uint64_t b,
+                                         uint64_t d)
+{
+    if (!multiply(a, b, &c->result->parameters) ||
+        !multiply(c->result->parameters, d, &c->result->parameters) ||
+        c->result->parameters > PIM_COUNT_LIMIT)
+        return pim_fail(c->error, PIM_BAD_INPUT, "it has more than %" PRIu64 " parameters", PIM_COUNT_LIMIT);
+    return PIM_OK;
+}
+
+enum pim_status pim_infer_expect_rank(const struct pim_inference_context *c, uint32_t input, uint32_t rank,
+                                      const char *layout)
 {
     if (c->inputs[input]->rank == rank)
         return PIM_OK;
@@ -100,7 +102,7 @@ static enum pim_status expect_rank(const struct context *c, uint32_t input, uint
                     pim_shape_text(c->inputs[input], text, sizeof text), layout);
 }
 
-static enum pim_status expect_axis(const struct context *c, uint32_t axis)
+static enum pim_status expect_axis(const struct pim_inference_context *c, uint32_t axis)
 {
     if (axis < c->inputs[0]->rank)
         return PIM_OK;
@@ -109,22 +111,22 @@ static enum pim_status expect_axis(const struct context *c, uint32_t axis)
                     c->inputs[0]->rank);
 }
 
-static enum pim_status infer_source(const struct context *c)
+static enum pim_status infer_source(const struct pim_inference_context *c)
 {
-    return take_output(c, &c->attributes->shape);
+    return pim_infer_take_output(c, &c->attributes->shape);
 }
 
-static enum pim_status infer_parameter(const struct context *c)
+static enum pim_status infer_parameter(const struct pim_inference_context *c)
 {
-    enum pim_status status = take_output(c, &c->attributes->shape);
+    enum pim_status status = pim_infer_take_output(c, &c->attributes->shape);
     if (status == PIM_OK)
         c->result->parameters = pim_shape_elements(&c->attributes->shape);
     return status;
 }
 
-static enum pim_status infer_reshape(const struct context *c)
+static enum pim_status infer_reshape(const struct pim_inference_context *c)
 {
-    enum pim_status status = take_output(c, &c->attributes->shape);
+    enum pim_status status = pim_infer_take_output(c, &c->attributes->shape);
     if (status != PIM_OK)
         return status;
     if (pim_shape_elements(&c->attributes->shape) == pim_shape_elements(c->inputs[0]))
@@ -135,70 +137,7 @@ static enum pim_status infer_reshape(const struct context *c)
                     pim_shape_text(&c->attributes->shape, to, sizeof to));
 }
 
-/* Positions of a sliding window along axis 0 (vertical) or 1. */
-static enum pim_status slide(const struct context *c, const struct pim_sliding *s, int axis, uint32_t extent,
-                             uint32_t *positions)
-{
-    if (s->kernel[axis] == 0 || s->stride[axis] == 0 || s->dilation[axis] == 0)
-        return pim_fail(c->error, PIM_BAD_INPUT, "kernel, stride and dilation must be at least 1");
-    uint64_t reach = (uint64_t)s->dilation[axis] * (s->kernel[axis] - 1) + 1;
-    uint64_t padded = (uint64_t)extent + s->pad_before[axis] + s->pad_after[axis];
-    if (reach > padded)
-        return pim_fail(c->error, PIM_BAD_INPUT,
-                        "the kernel reaches over %" PRIu64 " positions, but the padded map has %" PRIu64,
-                        reach, padded);
-    uint64_t steps = padded - reach;
-    uint64_t count = steps / s->stride[axis] + 1;
-    if (s->ceil_mode && steps % s->stride[axis] != 0) {
-        /* A last, partial position that would start in the padding behind the map does not count. */
-        if (count * s->stride[axis] < (uint64_t)extent + s->pad_before[axis])
-            count++;
-    }
-    if (count > PIM_DIMENSION_LIMIT)
-        return pim_fail(c->error, PIM_BAD_INPUT,
-                        "the map has %" PRIu64 " positions: allowed are at most %" PRIu32, count,
-                        PIM_DIMENSION_LIMIT);
-    *positions = (uint32_t)count;
-    return PIM_OK;
-}
-
-static enum pim_status slide_map(const struct context *c, const struct pim_sliding *s, uint32_t channels)
-{
-    const struct pim_shape *input = c->inputs[0];
-    struct pim_shape output = {.rank = 4, .dimension = {input->dimension[0], channels}};
-    enum pim_status status = slide(c, s, 0, input->dimension[2], &output.dimension[2]);
-    if (status == PIM_OK)
-        status = slide(c, s, 1, input->dimension[3], &output.dimension[3]);
-    return status == PIM_OK ? take_output(c, &output) : status;
-}
-
-static enum pim_status infer_convolution(const struct context *c)
-{
-    const struct pim_sliding *s = &c->attributes->convolution.sliding;
-    uint32_t outputs = c->attributes->convolution.outputs, groups = c->attributes->convolution.groups;
-    enum pim_status status = expect_rank(c, 0, 4, "[batch, channels, height, width]");
-    if (status != PIM_OK)
-        return status;
-    uint32_t channels = c->inputs[0]->dimension[1];
-    if (groups == 0 || channels % groups != 0 || outputs % groups != 0)
-        return pim_fail(c->error, PIM_BAD_INPUT,
-                        "%" PRIu32 " groups do not divide %" PRIu32 " input and %" PRIu32 " output channels",
-                        groups, channels, outputs);
-    status = slide_map(c, s, outputs);
-    if (status != PIM_OK)
-        return status;
-    uint64_t kernel = (uint64_t)s->kernel[0] * s->kernel[1];
-    status = set_macs(c, pim_shape_elements(&c->result->output), channels / groups, kernel);
-    uint64_t weights = 0;
-    if (status == PIM_OK &&
-        (!multiply((uint64_t)outputs * (channels / groups), kernel, &weights) || weights > PIM_COUNT_LIMIT))
-        status =
-            pim_fail(c->error, PIM_BAD_INPUT, "it has more than %" PRIu64 " parameters", PIM_COUNT_LIMIT);
-    c->result->parameters = weights + (c->attributes->convolution.bias ? outputs : 0);
-    return status;
-}
-
-static enum pim_status infer_linear(const struct context *c)
+static enum pim_status infer_linear(const struct pim_inference_context *c)
 {
     struct pim_shape output = *c->inputs[0];
     uint32_t outputs = c->attributes->linear.outputs;
@@ -207,16 +146,16 @@ static enum pim_status infer_linear(const struct context *c)
                         "the input is a scalar: a dimension to multiply along is needed");
     uint64_t channels = output.dimension[output.rank - 1];
     output.dimension[output.rank - 1] = outputs;
-    enum pim_status status = take_output(c, &output);
+    enum pim_status status = pim_infer_take_output(c, &output);
     if (status != PIM_OK)
         return status;
     if (!c->attributes->linear.shared)
         c->result->parameters = channels * outputs + (c->attributes->linear.bias ? outputs : 0);
-    return set_macs(c, pim_shape_elements(c->inputs[0]), outputs, 1);
+    return pim_infer_set_macs(c, pim_shape_elements(c->inputs[0]), outputs, 1);
 }
 
 /* Widens `shape` by NumPy's rule: dimensions are aligned at the end, and 1 meets any size. */
-static enum pim_status broadcast(const struct context *c, struct pim_shape *shape,
+static enum pim_status broadcast(const struct pim_inference_context *c, struct pim_shape *shape,
                                  const struct pim_shape *other, uint32_t keep)
 {
     struct pim_shape wide = {.rank = shape->rank > other->rank ? shape->rank : other->rank};
@@ -235,7 +174,7 @@ static enum pim_status broadcast(const struct context *c, struct pim_shape *shap
     return PIM_OK;
 }
 
-static enum pim_status infer_matrix(const struct context *c)
+static enum pim_status infer_matrix(const struct pim_inference_context *c)
 {
     const struct pim_shape *a = c->inputs[0], *b = c->inputs[1];
     if (a->rank < 2 || b->rank < 2)
@@ -255,17 +194,17 @@ static enum pim_status infer_matrix(const struct context *c)
         return status;
     output.dimension[output.rank - 2] = a->dimension[a->rank - 2];
     output.dimension[output.rank - 1] = n;
-    status = take_output(c, &output);
-    return status == PIM_OK ? set_macs(c, pim_shape_elements(&output), k, 1) : status;
+    status = pim_infer_take_output(c, &output);
+    return status == PIM_OK ? pim_infer_set_macs(c, pim_shape_elements(&output), k, 1) : status;
 }
 
-static enum pim_status infer_scores(const struct context *c)
+static enum pim_status infer_scores(const struct pim_inference_context *c)
 {
     const struct pim_shape *query = c->inputs[0], *key = c->inputs[1];
     uint32_t heads = c->attributes->attention.heads;
-    enum pim_status status = expect_rank(c, 0, 3, "[branches, tokens, channels]");
+    enum pim_status status = pim_infer_expect_rank(c, 0, 3, "[branches, tokens, channels]");
     if (status == PIM_OK)
-        status = expect_rank(c, 1, 3, "[branches, tokens, channels]");
+        status = pim_infer_expect_rank(c, 1, 3, "[branches, tokens, channels]");
     if (status != PIM_OK)
         return status;
     if (query->dimension[0] != key->dimension[0] || query->dimension[2] != key->dimension[2])
@@ -275,17 +214,17 @@ static enum pim_status infer_scores(const struct context *c)
                         heads, query->dimension[2]);
     struct pim_shape output = {
         .rank = 4, .dimension = {query->dimension[0], heads, query->dimension[1], key->dimension[1]}};
-    status = take_output(c, &output);
+    status = pim_infer_take_output(c, &output);
     c->result->parameters = c->attributes->attention.bias_parameters;
-    return status == PIM_OK ? set_macs(c, pim_shape_elements(query), key->dimension[1], 1) : status;
+    return status == PIM_OK ? pim_infer_set_macs(c, pim_shape_elements(query), key->dimension[1], 1) : status;
 }
 
-static enum pim_status infer_context(const struct context *c)
+static enum pim_status infer_context(const struct pim_inference_context *c)
 {
     const struct pim_shape *scores = c->inputs[0], *value = c->inputs[1];
-    enum pim_status status = expect_rank(c, 0, 4, "[branches, heads, queries, keys]");
+    enum pim_status status = pim_infer_expect_rank(c, 0, 4, "[branches, heads, queries, keys]");
     if (status == PIM_OK)
-        status = expect_rank(c, 1, 3, "[branches, tokens, channels]");
+        status = pim_infer_expect_rank(c, 1, 3, "[branches, tokens, channels]");
     if (status != PIM_OK)
         return status;
     if (scores->dimension[0] != value->dimension[0] || scores->dimension[3] != value->dimension[1])
@@ -298,40 +237,30 @@ static enum pim_status infer_context(const struct context *c)
                         c->attributes->attention.heads, scores->dimension[1], value->dimension[2]);
     struct pim_shape output = {.rank = 3,
                                .dimension = {value->dimension[0], scores->dimension[2], value->dimension[2]}};
-    status = take_output(c, &output);
-    return status == PIM_OK ? set_macs(c, pim_shape_elements(&output), value->dimension[1], 1) : status;
+    status = pim_infer_take_output(c, &output);
+    return status == PIM_OK ? pim_infer_set_macs(c, pim_shape_elements(&output), value->dimension[1], 1)
+                            : status;
 }
 
-static enum pim_status infer_normalization(const struct context *c)
+static enum pim_status infer_normalization(const struct pim_inference_context *c)
 {
     const struct pim_shape *input = c->inputs[0];
     bool batch = c->attributes->normalization.kind != PIM_NORMALIZATION_LAYER;
     if (input->rank < (batch ? 2u : 1u))
         return pim_fail(c->error, PIM_BAD_INPUT, "the input has too few dimensions to have channels");
     uint64_t channels = input->dimension[batch ? 1 : input->rank - 1];
-    c->result->parameters = c->attributes->normalization.affine ? 2 * channels : 0;
-    return take_output(c, input);
+    c->result->parameters = !c->attributes->normalization.affine     ? 0
+                            : c->attributes->normalization.unshifted ? channels
+                                                                     : 2 * channels;
+    return pim_infer_take_output(c, input);
 }
 
-static enum pim_status infer_same(const struct context *c)
+static enum pim_status infer_same(const struct pim_inference_context *c)
 {
-    return take_output(c, c->inputs[0]);
+    return pim_infer_take_output(c, c->inputs[0]);
 }
 
-static enum pim_status infer_pooling(const struct context *c)
-{
-    enum pim_status status = expect_rank(c, 0, 4, "[batch, channels, height, width]");
-    if (status != PIM_OK)
-        return status;
-    const struct pim_shape *input = c->inputs[0];
-    if (c->attributes->pooling.global) {
-        struct pim_shape output = {.rank = 4, .dimension = {input->dimension[0], input->dimension[1], 1, 1}};
-        return take_output(c, &output);
-    }
-    return slide_map(c, &c->attributes->pooling.sliding, input->dimension[1]);
-}
-
-static enum pim_status infer_reduction(const struct context *c)
+static enum pim_status infer_reduction(const struct pim_inference_context *c)
 {
     const struct pim_shape *input = c->inputs[0];
     uint32_t axes = c->attributes->reduction.axes;
@@ -344,10 +273,10 @@ static enum pim_status infer_reduction(const struct context *c)
         if (!reduced || c->attributes->reduction.keep)
             output.dimension[output.rank++] = reduced ? 1 : input->dimension[i];
     }
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
-static enum pim_status infer_elementwise(const struct context *c)
+static enum pim_status infer_elementwise(const struct pim_inference_context *c)
 {
     struct pim_shape output = *c->inputs[0];
     for (uint32_t i = 1; i < c->count; i++) {
@@ -355,10 +284,10 @@ static enum pim_status infer_elementwise(const struct context *c)
         if (status != PIM_OK)
             return status;
     }
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
-static enum pim_status infer_concat(const struct context *c)
+static enum pim_status infer_concat(const struct pim_inference_context *c)
 {
     struct pim_shape output = *c->inputs[0];
     uint32_t axis = c->attributes->concat.axis;
@@ -382,10 +311,10 @@ static enum pim_status infer_concat(const struct context *c)
         }
     }
     output.dimension[axis] = sum > PIM_DIMENSION_LIMIT ? UINT32_MAX : (uint32_t)sum;
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
-static enum pim_status infer_slice(const struct context *c)
+static enum pim_status infer_slice(const struct pim_inference_context *c)
 {
     struct pim_shape output = *c->inputs[0];
     uint32_t axis = c->attributes->slice.axis;
@@ -400,10 +329,10 @@ static enum pim_status infer_slice(const struct context *c)
                         "the slice ends at %" PRIu64 ", but axis %" PRIu32 " has %" PRIu32 " positions", end,
                         axis, output.dimension[axis]);
     output.dimension[axis] = c->attributes->slice.count;
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
-static enum pim_status infer_gather(const struct context *c)
+static enum pim_status infer_gather(const struct pim_inference_context *c)
 {
     const struct pim_shape *input = c->inputs[0], *indices = &c->attributes->gather_along.indices;
     uint32_t axis = c->attributes->gather_along.axis;
@@ -423,18 +352,18 @@ static enum pim_status infer_gather(const struct context *c)
         else
             output.dimension[i] = input->dimension[i + 1 - indices->rank];
     }
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
 /* Any larger size of any dimension: what is copied where (broadcast, tiles, interpolation) is not told. */
-static enum pim_status infer_expand(const struct context *c)
+static enum pim_status infer_expand(const struct pim_inference_context *c)
 {
     if (c->attributes->shape.rank < c->inputs[0]->rank)
         return pim_fail(c->error, PIM_BAD_INPUT, "an expansion cannot take dimensions away");
-    return take_output(c, &c->attributes->shape);
+    return pim_infer_take_output(c, &c->attributes->shape);
 }
 
-static enum pim_status infer_pad(const struct context *c)
+static enum pim_status infer_pad(const struct pim_inference_context *c)
 {
     struct pim_shape output = *c->inputs[0];
     for (uint32_t i = 0; i < output.rank; i++) {
@@ -442,10 +371,10 @@ static enum pim_status infer_pad(const struct context *c)
             (uint64_t)output.dimension[i] + c->attributes->pad.before[i] + c->attributes->pad.after[i];
         output.dimension[i] = size > PIM_DIMENSION_LIMIT ? UINT32_MAX : (uint32_t)size;
     }
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
-static enum pim_status infer_transpose(const struct context *c)
+static enum pim_status infer_transpose(const struct pim_inference_context *c)
 {
     const struct pim_shape *input = c->inputs[0];
     struct pim_shape output = {.rank = input->rank};
@@ -459,16 +388,17 @@ static enum pim_status infer_transpose(const struct context *c)
         seen |= UINT32_C(1) << from;
         output.dimension[i] = input->dimension[from];
     }
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
-static enum pim_status infer_shift(const struct context *c)
+static enum pim_status infer_shift(const struct pim_inference_context *c)
 {
-    enum pim_status status = expect_rank(c, 0, 4, "[batch, height, width, channels]");
-    return status == PIM_OK ? take_output(c, c->inputs[0]) : status;
+    enum pim_status status = pim_infer_expect_rank(c, 0, 4, "[batch, height, width, channels]");
+    return status == PIM_OK ? pim_infer_take_output(c, c->inputs[0]) : status;
 }
 
-static enum pim_status windows_divide(const struct context *c, uint32_t map_height, uint32_t map_width)
+static enum pim_status windows_divide(const struct pim_inference_context *c, uint32_t map_height,
+                                      uint32_t map_width)
 {
     uint32_t height = c->attributes->window.height, width = c->attributes->window.width;
     if (height > 0 && width > 0 && map_height % height == 0 && map_width % width == 0)
@@ -479,10 +409,10 @@ static enum pim_status windows_divide(const struct context *c, uint32_t map_heig
                     height, width, map_height, map_width);
 }
 
-static enum pim_status infer_window_partition(const struct context *c)
+static enum pim_status infer_window_partition(const struct pim_inference_context *c)
 {
     const struct pim_shape *map = c->inputs[0];
-    enum pim_status status = expect_rank(c, 0, 4, "[batch, height, width, channels]");
+    enum pim_status status = pim_infer_expect_rank(c, 0, 4, "[batch, height, width, channels]");
     if (status == PIM_OK)
         status = windows_divide(c, map->dimension[1], map->dimension[2]);
     if (status != PIM_OK)
@@ -492,14 +422,14 @@ static enum pim_status infer_window_partition(const struct context *c)
     struct pim_shape output = {.rank = 3, .dimension = {0, 0, map->dimension[3]}};
     output.dimension[0] = branches > PIM_DIMENSION_LIMIT ? UINT32_MAX : (uint32_t)branches;
     output.dimension[1] = tokens > PIM_DIMENSION_LIMIT ? UINT32_MAX : (uint32_t)tokens;
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
-static enum pim_status infer_window_reverse(const struct context *c)
+static enum pim_status infer_window_reverse(const struct pim_inference_context *c)
 {
     const struct pim_shape *windows = c->inputs[0];
     uint32_t height = c->attributes->window.map_height, width = c->attributes->window.map_width;
-    enum pim_status status = expect_rank(c, 0, 3, "[branches, tokens, channels]");
+    enum pim_status status = pim_infer_expect_rank(c, 0, 3, "[branches, tokens, channels]");
     if (status == PIM_OK)
         status = windows_divide(c, height, width);
     if (status != PIM_OK)
@@ -515,14 +445,14 @@ static enum pim_status infer_window_reverse(const struct context *c)
                         windows->dimension[0], windows->dimension[1], height, width);
     struct pim_shape output = {
         .rank = 4, .dimension = {(uint32_t)(tokens / positions), height, width, windows->dimension[2]}};
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
-static enum pim_status infer_window_gather(const struct context *c)
+static enum pim_status infer_window_gather(const struct pim_inference_context *c)
 {
     const struct pim_shape *map = c->inputs[0];
     uint32_t stride = c->attributes->gather.stride, side = c->attributes->gather.side;
-    enum pim_status status = expect_rank(c, 0, 4, "[batch, height, width, channels]");
+    enum pim_status status = pim_infer_expect_rank(c, 0, 4, "[batch, height, width, channels]");
     if (status != PIM_OK)
         return status;
     if (stride == 0 || map->dimension[1] % stride != 0 || map->dimension[2] % stride != 0)
@@ -534,14 +464,14 @@ static enum pim_status infer_window_gather(const struct context *c)
     struct pim_shape output = {.rank = 3, .dimension = {0, 0, map->dimension[3]}};
     output.dimension[0] = branches > PIM_DIMENSION_LIMIT ? UINT32_MAX : (uint32_t)branches;
     output.dimension[1] = tokens > PIM_DIMENSION_LIMIT ? UINT32_MAX : (uint32_t)tokens;
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
-static enum pim_status infer_patch_merging(const struct context *c)
+static enum pim_status infer_patch_merging(const struct pim_inference_context *c)
 {
     const struct pim_shape *map = c->inputs[0];
     uint64_t factor = c->attributes->merging.factor;
-    enum pim_status status = expect_rank(c, 0, 4, "[batch, height, width, channels]");
+    enum pim_status status = pim_infer_expect_rank(c, 0, 4, "[batch, height, width, channels]");
     if (status != PIM_OK)
         return status;
     if (factor == 0)
@@ -551,17 +481,23 @@ static enum pim_status infer_patch_merging(const struct context *c)
     output.dimension[2] = (uint32_t)((map->dimension[2] + factor - 1) / factor);
     uint64_t channels = factor > 65535 ? PIM_ELEMENT_LIMIT : factor * factor * map->dimension[3];
     output.dimension[3] = channels > PIM_DIMENSION_LIMIT ? UINT32_MAX : (uint32_t)channels;
-    return take_output(c, &output);
+    return pim_infer_take_output(c, &output);
 }
 
 /* The operators' functions and how many inputs they take. */
 static const struct {
-    enum pim_status (*infer)(const struct context *c);
+    enum pim_status (*infer)(const struct pim_inference_context *c);
     uint32_t least, most;
 } operators[PIM_OPERATORS] = {
     [PIM_OPERATOR_INPUT] = {infer_source, 0, 0},
     [PIM_OPERATOR_PARAMETER] = {infer_parameter, 0, 0},
-    [PIM_OPERATOR_CONVOLUTION] = {infer_convolution, 1, 1},
+    [PIM_OPERATOR_CONSTANT] = {infer_source, 0, 0},
+    [PIM_OPERATOR_CONVOLUTION] = {pim_infer_convolution, 1, 1},
+    [PIM_OPERATOR_TRANSPOSED_CONVOLUTION] = {pim_infer_transposed_convolution, 1, 1},
+    [PIM_OPERATOR_RECURRENT] = {pim_infer_recurrent, 1, PIM_LAYER_INPUTS},
+    [PIM_OPERATOR_SAMPLE] = {infer_source, 1, PIM_LAYER_INPUTS},
+    [PIM_OPERATOR_SCATTER] = {infer_source, 1, PIM_LAYER_INPUTS},
+    [PIM_OPERATOR_SORT] = {infer_source, 1, PIM_LAYER_INPUTS},
     [PIM_OPERATOR_LINEAR] = {infer_linear, 1, 1},
     [PIM_OPERATOR_MATRIX_MULTIPLICATION] = {infer_matrix, 2, 2},
     [PIM_OPERATOR_ATTENTION_SCORES] = {infer_scores, 2, 2},
@@ -569,7 +505,7 @@ static const struct {
     [PIM_OPERATOR_NORMALIZATION] = {infer_normalization, 1, 1},
     [PIM_OPERATOR_ACTIVATION] = {infer_same, 1, 1},
     [PIM_OPERATOR_SOFTMAX] = {infer_same, 1, 1},
-    [PIM_OPERATOR_POOLING] = {infer_pooling, 1, 1},
+    [PIM_OPERATOR_POOLING] = {pim_infer_pooling, 1, 1},
     [PIM_OPERATOR_REDUCTION] = {infer_reduction, 1, 1},
     [PIM_OPERATOR_ELEMENTWISE] = {infer_elementwise, 1, PIM_LAYER_INPUTS},
     [PIM_OPERATOR_CONCAT] = {infer_concat, 1, PIM_LAYER_INPUTS},
@@ -590,7 +526,7 @@ enum pim_status pim_operator_infer(enum pim_operator operation, const union pim_
                                    const struct pim_shape *const *inputs, uint32_t count,
                                    struct pim_inference *result, struct pim_error *error)
 {
-    struct context c = {attributes, inputs, count, result, error};
+    struct pim_inference_context c = {attributes, inputs, count, result, error};
     memset(result, 0, sizeof *result);
     if ((unsigned)operation >= PIM_OPERATORS)
         return pim_fail(error, PIM_BAD_INPUT, "operator %u does not exist", (unsigned)operation);

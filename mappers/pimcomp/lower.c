@@ -132,7 +132,8 @@ static void lower_layer(struct pim_lowering *l)
     bool parameters = l->layer->inputs > 0;
     for (uint32_t i = 0; i < l->layer->inputs; i++)
         parameters &= l->view[l->layer->input[i]].parameter;
-    if (parameters || l->layer->operation == PIM_OPERATOR_PARAMETER)
+    if (parameters || l->layer->operation == PIM_OPERATOR_PARAMETER ||
+        l->layer->operation == PIM_OPERATOR_CONSTANT)
         l->view[l->index] = (struct pim_core_view){.parameter = true};
     else if (l->layer->operation == PIM_OPERATOR_INPUT)
         lower_input(l);

@@ -175,6 +175,10 @@ static void lower_pooling(struct pim_lowering *l)
     if (!pim_view_map(l, input_view(l, 0), input_shape(l, 0), &source))
         return;
     bool average = l->layer->attributes.pooling.kind == PIM_POOLING_AVERAGE;
+    if (l->layer->attributes.pooling.kind == PIM_POOLING_NORM) {
+        pim_lowering_fail(l, "cores pool by the maximum or the mean, not by a norm");
+        return;
+    }
     const struct pim_sliding sliding =
         l->layer->attributes.pooling.global ? whole_map(&source) : l->layer->attributes.pooling.sliding;
     add_pooling(l, &source, &sliding, output->dimension[2], output->dimension[3], average);
@@ -357,6 +361,22 @@ void pim_lower_arithmetic(struct pim_lowering *l)
     case PIM_OPERATOR_ATTENTION_SCORES:
     case PIM_OPERATOR_ATTENTION_CONTEXT:
         pim_lowering_fail(l, "a product of two activations has no weights that crossbars could hold");
+        return;
+    case PIM_OPERATOR_TRANSPOSED_CONVOLUTION:
+        pim_lowering_fail(l,
+                          "a transposed convolution spreads each pixel over several: cores compute a pixel "
+                          "from a window");
+        return;
+    case PIM_OPERATOR_RECURRENT:
+        pim_lowering_fail(l,
+                          "each step of a recurrent layer waits for the one before: cores run a layer once "
+                          "for a sample");
+        return;
+    case PIM_OPERATOR_SAMPLE:
+    case PIM_OPERATOR_SCATTER:
+    case PIM_OPERATOR_SORT:
+        pim_lowering_fail(l, "which elements it takes depends on the data: cores copy from places that are "
+                             "known beforehand");
         return;
     case PIM_OPERATOR_PAD:
         pim_lowering_fail(l, "padding that is not part of a convolution or pooling has no place in cores");

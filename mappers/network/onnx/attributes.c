@@ -67,6 +67,31 @@ bool pim_onnx_text_is(const struct pim_onnx_importer *i, const char *name, const
     return a && a->s.len == strlen(text) && memcmp(a->s.data, text, a->s.len) == 0;
 }
 
+bool pim_onnx_text(const struct pim_onnx_importer *i, const char *name, char *text, size_t size)
+{
+    const struct Onnx__AttributeProto *a = attribute(i, name);
+    if (!a || a->s.len >= size || memchr(a->s.data, 0, a->s.len))
+        return false;
+    if (a->s.len)
+        memcpy(text, a->s.data, a->s.len);
+    text[a->s.len] = '\0';
+    return true;
+}
+
+uint32_t pim_onnx_reals(struct pim_onnx_importer *i, const char *name, size_t input, double *list,
+                        uint32_t capacity)
+{
+    const struct Onnx__AttributeProto *a = name ? attribute(i, name) : NULL;
+    const struct pim_onnx_value *value = a || input == SIZE_MAX ? NULL : pim_onnx_optional_input(i, input);
+    bool known = value && value->kind == PIM_ONNX_CONSTANT && (value->reals || value->integers);
+    uint64_t count = a ? a->n_floats : known ? pim_onnx_elements(&value->shape) : 0;
+    if (count > capacity)
+        return 0;
+    for (uint32_t n = 0; n < count; n++)
+        list[n] = a ? (double)a->floats[n] : value->integers ? (double)value->integers[n] : value->reals[n];
+    return (uint32_t)count;
+}
+
 const struct Onnx__TensorProto *pim_onnx_tensor(const struct pim_onnx_importer *i, const char *name)
 {
     const struct Onnx__AttributeProto *a = attribute(i, name);

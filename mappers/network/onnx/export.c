@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { OPSET = 17, IR_VERSION = 8, TYPE_FLOAT = 1, TYPE_INT64 = 7 };
-enum { ATTRIBUTE_INT = 2, ATTRIBUTE_INTS = 7 };
+enum { ATTRIBUTE_INT = 2, ATTRIBUTE_STRING = 3, ATTRIBUTE_INTS = 7 };
 
 static void *require(struct pim_onnx_exporter *e, size_t size)
 {
@@ -76,6 +76,13 @@ static Onnx__AttributeProto *put_attribute(struct pim_onnx_exporter *e, const ch
 void pim_onnx_put_integer(struct pim_onnx_exporter *e, const char *name, int64_t value)
 {
     put_attribute(e, name, ATTRIBUTE_INT)->i = value;
+}
+
+void pim_onnx_put_text(struct pim_onnx_exporter *e, const char *name, const char *value)
+{
+    Onnx__AttributeProto *attribute = put_attribute(e, name, ATTRIBUTE_STRING);
+    attribute->s.data = (uint8_t *)text(e, value);
+    attribute->s.len = strlen(value);
 }
 
 static int64_t *copy_integers(struct pim_onnx_exporter *e, const int64_t *values, size_t count)
@@ -225,6 +232,11 @@ enum pim_status pim_onnx_write(const struct pim_network *network, FILE *file, st
 {
     struct pim_onnx_exporter e = {.graph = &network->graph, .error = error};
     pim_arena_initialize(&e.arena, 0);
+    uint32_t computed = 0;
+    for (uint32_t l = 0; l < network->graph.count; l++)
+        computed += network->graph.layers[l].operation != PIM_OPERATOR_INPUT;
+    if (computed == 0)
+        e.status = pim_fail(error, PIM_BAD_INPUT, "the network has inputs alone: there is nothing to write");
     for (uint32_t l = 0; l < network->graph.count && e.status == PIM_OK; l++) {
         e.layer = &network->graph.layers[l];
         e.steps = 0;

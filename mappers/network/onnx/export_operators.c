@@ -59,7 +59,7 @@ static const char *put_slice(struct pim_onnx_exporter *e, bool last, const char 
     return pim_onnx_put(e, "Slice", last, 5, inputs);
 }
 
-static void refuse(struct pim_onnx_exporter *e, const char *what)
+void pim_onnx_refuse_layer(struct pim_onnx_exporter *e, const char *what)
 {
     e->status = pim_fail(e->error, PIM_BAD_INPUT, "layer %s (%s): ONNX has no operator for %s",
                          e->layer->name, pim_operator_name(e->layer->operation), what);
@@ -70,40 +70,43 @@ static void put_parameter(struct pim_onnx_exporter *e)
     (void)pim_onnx_put_weights(e, e->layer->name, &e->layer->output);
 }
 
-static void put_sliding(struct pim_onnx_exporter *e, const struct pim_sliding *s)
+/* Zeros that are no weights: whole numbers, expanded, as floats. */
+static void put_constant(struct pim_onnx_exporter *e)
 {
-    const int64_t kernel[2] = {s->kernel[0], s->kernel[1]}, stride[2] = {s->stride[0], s->stride[1]};
-    const int64_t pads[4] = {s->pad_before[0], s->pad_before[1], s->pad_after[0], s->pad_after[1]};
-    pim_onnx_put_integers(e, "kernel_shape", kernel, 2);
-    pim_onnx_put_integers(e, "strides", stride, 2);
-    pim_onnx_put_integers(e, "pads", pads, 4);
+    static const struct pim_shape scalar = {.rank = 0};
+    const struct pim_shape *shape = &e->layer->output;
+    const int64_t zero = 0;
+    int64_t list[PIM_SHAPE_RANK];
+    for (uint32_t d = 0; d < shape->rank; d++)
+        list[d] = shape->dimension[d];
+    const char *zeros = put2(e, "Expand", false, pim_onnx_put_list(e, &zero, 1, &scalar),
+                             pim_onnx_put_list(e, list, shape->rank, NULL));
+    (void)put1(e, "Cast", true, zeros);
+    pim_onnx_put_integer(e, "to", 1);
 }
 
-static void put_dilation(struct pim_onnx_exporter *e, const struct pim_sliding *s)
+/* Elements at computed places: which ones is left open, like the weights. All inputs as one list, and from it
+ * as many elements as the result has. */
+static void put_places(struct pim_onnx_exporter *e)
 {
-    const int64_t dilation[2] = {s->dilation[0], s->dilation[1]};
-    if (dilation[0] != 1 || dilation[1] != 1)
-        pim_onnx_put_integers(e, "dilations", dilation, 2);
-}
-
-static void put_convolution(struct pim_onnx_exporter *e)
-{
-    const union pim_attributes *a = &e->layer->attributes;
-    const struct pim_sliding *s = &a->convolution.sliding;
-    const struct pim_shape weights = {.rank = 4,
-                                      .dimension = {a->convolution.outputs,
-                                                    input_shape(e, 0)->dimension[1] / a->convolution.groups,
-                                                    s->kernel[0], s->kernel[1]}};
-    const struct pim_shape bias = {.rank = 1, .dimension = {a->convolution.outputs}};
-    const char *inputs[3] = {input_name(e, 0),
-                             pim_onnx_put_weights(e, pim_onnx_inner_name(e, e->layer, "weight"), &weights),
-                             NULL};
-    if (a->convolution.bias)
-        inputs[2] = pim_onnx_put_weights(e, pim_onnx_inner_name(e, e->layer, "bias"), &bias);
-    (void)pim_onnx_put(e, "Conv", true, a->convolution.bias ? 3 : 2, inputs);
-    put_sliding(e, s);
-    put_dilation(e, s);
-    pim_onnx_put_integer(e, "group", a->convolution.groups);
+    static const int64_t all[1] = {-1};
+    const struct pim_shape *shape = &e->layer->output;
+    const char *inputs[PIM_LAYER_INPUTS] = {""};
+    int64_t list[PIM_SHAPE_RANK];
+    for (uint32_t n = 0; n < e->layer->inputs; n++)
+        inputs[n] = put_reshape(e, false, input_name(e, n), all, 1);
+    const char *from = inputs[0];
+    if (e->layer->inputs > 1) {
+        from = pim_onnx_put(e, "Concat", false, e->layer->inputs, inputs);
+        pim_onnx_put_integer(e, "axis", 0);
+    }
+    for (uint32_t d = 0; d < shape->rank; d++)
+        list[d] = shape->dimension[d];
+    const char *index = put1(e, "ConstantOfShape", false, pim_onnx_put_list(e, list, shape->rank, NULL));
+    index = put1(e, "Cast", false, index);
+    pim_onnx_put_integer(e, "to", 7);
+    (void)put2(e, "Gather", true, from, index);
+    pim_onnx_put_integer(e, "axis", 0);
 }
 
 static void put_linear(struct pim_onnx_exporter *e)
@@ -169,7 +172,7 @@ static void put_scores(struct pim_onnx_exporter *e)
     /* Relative position bias: an entry of the table for each head, query and key. Which one is left open, as
      * the weights are; what counts is the table's size. */
     if (table > PIM_DIMENSION_LIMIT) {
-        refuse(e, "a bias table of that size");
+        pim_onnx_refuse_layer(e, "a bias table of that size");
         return;
     }
     const struct pim_shape entries = {.rank = 1, .dimension = {(uint32_t)table}};
@@ -191,6 +194,31 @@ static void put_context(struct pim_onnx_exporter *e)
     (void)put_shape(e, true, put_transpose(e, false, product, order, 4), &e->layer->output);
 }
 
+/* Without scale and shift: over the batch and the map by the operator for it, over the last dimension
+ * written out. */
+static void put_plain_normalization(struct pim_onnx_exporter *e)
+{
+    const char *x = input_name(e, 0);
+    int64_t axes[PIM_SHAPE_RANK], last = (int64_t)e->layer->output.rank - 1;
+    size_t count = 0;
+    if (e->layer->attributes.normalization.kind == PIM_NORMALIZATION_BATCH) {
+        for (uint32_t d = 0; d < e->layer->output.rank; d++)
+            if (d != 1)
+                axes[count++] = d;
+        (void)put1(e, "MeanVarianceNormalization", true, x);
+        pim_onnx_put_integers(e, "axes", axes, count);
+        return;
+    }
+    const char *mean = put1(e, "ReduceMean", false, x);
+    pim_onnx_put_integers(e, "axes", &last, 1);
+    const char *centred = put2(e, "Sub", false, x, mean), *square = put2(e, "Mul", false, centred, centred);
+    const char *variance = put1(e, "ReduceMean", false, square);
+    pim_onnx_put_integers(e, "axes", &last, 1);
+    const char *deviation =
+        put1(e, "Sqrt", false, put2(e, "Add", false, variance, pim_onnx_put_number(e, 1e-5)));
+    (void)put2(e, "Div", true, centred, deviation);
+}
+
 static void put_normalization(struct pim_onnx_exporter *e)
 {
     static const char *const names[4] = {"scale", "shift", "mean", "variance"};
@@ -205,10 +233,12 @@ static void put_normalization(struct pim_onnx_exporter *e)
         return;
     }
     if (!e->layer->attributes.normalization.affine) {
-        refuse(e, "a normalisation without scale and shift");
+        put_plain_normalization(e);
         return;
     }
-    uint32_t tensors = kind == PIM_NORMALIZATION_BATCH ? 4 : 2;
+    uint32_t tensors = kind == PIM_NORMALIZATION_BATCH                ? 4
+                       : e->layer->attributes.normalization.unshifted ? 1
+                                                                      : 2;
     for (uint32_t t = 0; t < tensors; t++)
         inputs[1 + t] = pim_onnx_put_weights(e, pim_onnx_inner_name(e, e->layer, names[t]), &channels);
     (void)pim_onnx_put(e, kind == PIM_NORMALIZATION_BATCH ? "BatchNormalization" : "LayerNormalization", true,
@@ -246,7 +276,7 @@ static void put_activation(struct pim_onnx_exporter *e)
     } else if (names[kind]) {
         (void)put1(e, names[kind], true, x);
     } else {
-        refuse(e, "a function that is not known");
+        pim_onnx_refuse_layer(e, "a function that is not known");
     }
 }
 
@@ -254,21 +284,6 @@ static void put_softmax(struct pim_onnx_exporter *e)
 {
     (void)put1(e, "Softmax", true, input_name(e, 0));
     pim_onnx_put_integer(e, "axis", -1);
-}
-
-static void put_pooling(struct pim_onnx_exporter *e)
-{
-    const union pim_attributes *a = &e->layer->attributes;
-    bool maximum = a->pooling.kind == PIM_POOLING_MAXIMUM;
-    if (a->pooling.global) {
-        (void)put1(e, maximum ? "GlobalMaxPool" : "GlobalAveragePool", true, input_name(e, 0));
-        return;
-    }
-    (void)put1(e, maximum ? "MaxPool" : "AveragePool", true, input_name(e, 0));
-    put_sliding(e, &a->pooling.sliding);
-    pim_onnx_put_integer(e, "ceil_mode", a->pooling.sliding.ceil_mode);
-    if (maximum)
-        put_dilation(e, &a->pooling.sliding);
 }
 
 static void put_reduction(struct pim_onnx_exporter *e)
@@ -301,7 +316,7 @@ static void put_elementwise(struct pim_onnx_exporter *e)
     };
     const char *operation = names[e->layer->attributes.elementwise], *sum = input_name(e, 0);
     if (!operation) {
-        refuse(e, pim_elementwise_name(e->layer->attributes.elementwise));
+        pim_onnx_refuse_layer(e, pim_elementwise_name(e->layer->attributes.elementwise));
         return;
     }
     if (e->layer->inputs == 1)
@@ -392,7 +407,7 @@ static void put_expand(struct pim_onnx_exporter *e)
         const char *inputs[4] = {input_name(e, 0), "", "", pim_onnx_put_list(e, list, to->rank, NULL)};
         (void)pim_onnx_put(e, "Resize", true, 4, inputs);
     } else {
-        refuse(e, "an expansion that is neither broadcast nor resizing");
+        pim_onnx_refuse_layer(e, "an expansion that is neither broadcast nor resizing");
     }
 }
 
@@ -453,7 +468,7 @@ static void put_window_gather(struct pim_onnx_exporter *e)
              width = (uint64_t)s->dimension[2] + margin;
     uint64_t count = rows * columns * side * side;
     if (count > PIM_DIMENSION_LIMIT / 16) {
-        refuse(e, "so many overlapping regions");
+        pim_onnx_refuse_layer(e, "so many overlapping regions");
         return;
     }
     int64_t *index = pim_arena_require_array(&e->arena, (size_t)count + 1, sizeof *index, _Alignof(int64_t));
@@ -500,7 +515,13 @@ void pim_onnx_put_layer(struct pim_onnx_exporter *e)
     static void (*const put[PIM_OPERATORS])(struct pim_onnx_exporter *) = {
         [PIM_OPERATOR_INPUT] = put_nothing,
         [PIM_OPERATOR_PARAMETER] = put_parameter,
-        [PIM_OPERATOR_CONVOLUTION] = put_convolution,
+        [PIM_OPERATOR_CONVOLUTION] = pim_onnx_put_convolution,
+        [PIM_OPERATOR_TRANSPOSED_CONVOLUTION] = pim_onnx_put_transposed_convolution,
+        [PIM_OPERATOR_RECURRENT] = pim_onnx_put_recurrent,
+        [PIM_OPERATOR_CONSTANT] = put_constant,
+        [PIM_OPERATOR_SAMPLE] = put_places,
+        [PIM_OPERATOR_SCATTER] = put_places,
+        [PIM_OPERATOR_SORT] = put_places,
         [PIM_OPERATOR_LINEAR] = put_linear,
         [PIM_OPERATOR_MATRIX_MULTIPLICATION] = put_matrix,
         [PIM_OPERATOR_ATTENTION_SCORES] = put_scores,
@@ -508,7 +529,7 @@ void pim_onnx_put_layer(struct pim_onnx_exporter *e)
         [PIM_OPERATOR_NORMALIZATION] = put_normalization,
         [PIM_OPERATOR_ACTIVATION] = put_activation,
         [PIM_OPERATOR_SOFTMAX] = put_softmax,
-        [PIM_OPERATOR_POOLING] = put_pooling,
+        [PIM_OPERATOR_POOLING] = pim_onnx_put_pooling,
         [PIM_OPERATOR_REDUCTION] = put_reduction,
         [PIM_OPERATOR_ELEMENTWISE] = put_elementwise,
         [PIM_OPERATOR_CONCAT] = put_concat,

@@ -47,6 +47,17 @@ const char *pim_onnx_put_number(struct pim_onnx_exporter *e, double value);
 const char *pim_onnx_inner_name(struct pim_onnx_exporter *e, const struct pim_layer *layer,
                                 const char *suffix);
 
+void pim_onnx_put_text(struct pim_onnx_exporter *e, const char *name, const char *value);
+
+/* Fails: ONNX has no operator for `what`. */
+void pim_onnx_refuse_layer(struct pim_onnx_exporter *e, const char *what);
+
+/* Windows that slide, and recurrent layers (export_sliding.c). */
+void pim_onnx_put_convolution(struct pim_onnx_exporter *e);
+void pim_onnx_put_transposed_convolution(struct pim_onnx_exporter *e);
+void pim_onnx_put_pooling(struct pim_onnx_exporter *e);
+void pim_onnx_put_recurrent(struct pim_onnx_exporter *e);
+
 /* Writes the nodes of the layer at work (export_operators.c). */
 void pim_onnx_put_layer(struct pim_onnx_exporter *e);
 

@@ -399,6 +399,12 @@ static bool whole_result(const char *operation, int64_t a, int64_t b, int64_t *r
         *result = a > b;
     else if (strcmp(operation, "Less") == 0)
         *result = a < b;
+    else if (strcmp(operation, "GreaterOrEqual") == 0)
+        *result = a >= b;
+    else if (strcmp(operation, "LessOrEqual") == 0)
+        *result = a <= b;
+    else if (strcmp(operation, "Xor") == 0)
+        *result = !a != !b;
     else if (strcmp(operation, "And") == 0)
         *result = a && b;
     else if (strcmp(operation, "Or") == 0)
@@ -540,6 +546,43 @@ static void fold_identity(struct pim_onnx_importer *i)
     fold_same(i, &pim_onnx_input(i, 0)->shape);
 }
 
+/* Ones along a diagonal: the shape counts alone. */
+static void fold_eye(struct pim_onnx_importer *i)
+{
+    const struct result r = {.shape = pim_onnx_input(i, 0)->shape};
+    bind(i, 0, &r);
+    pim_onnx_set_fixed(i, 0);
+}
+
+/* Windows of signal processing, and the weights of frequency bands. */
+static void fold_window(struct pim_onnx_importer *i)
+{
+    double size = 0, length = 0;
+    bool bands = strcmp(i->node->op_type, "MelWeightMatrix") == 0;
+    struct result r = {.shape = {.rank = bands ? 2 : 1}};
+    if (!pim_onnx_scalar(pim_onnx_input(i, 0), &size) ||
+        (bands && !pim_onnx_scalar(pim_onnx_input(i, 1), &length)))
+        pim_onnx_fail(i, "its size must be a constant");
+    bool sane = size >= 1 && size <= (double)PIM_DIMENSION_LIMIT && length <= (double)PIM_DIMENSION_LIMIT;
+    int64_t rows = bands ? (int64_t)(sane ? length : 0) / 2 + 1 : (int64_t)(sane ? size : 0);
+    r.shape.dimension[0] = pim_onnx_size(i, "its size", sane ? rows : 0, 1);
+    r.shape.dimension[1] = bands && sane ? (uint32_t)size : 0;
+    bind(i, 0, &r);
+    pim_onnx_set_fixed(i, 0);
+}
+
+/* All inputs of the node at work are constants. (Shape and Size fold without.) */
+static bool all_constant(const struct pim_onnx_importer *i)
+{
+    for (size_t in = 0; in < i->node->n_input; in++) {
+        uint32_t value =
+            i->node->input[in][0] ? pim_onnx_names_find(&i->value_names, i->node->input[in]) : PIM_NONE;
+        if (value != PIM_NONE && i->value[value].kind != PIM_ONNX_CONSTANT)
+            return false;
+    }
+    return true;
+}
+
 /* Copies of a learned tensor (entries of a table for every place, a token for every image) are not more
  * weights: they stay layers that read it. */
 static bool repeats_weights(struct pim_onnx_importer *i)
@@ -549,7 +592,19 @@ static bool repeats_weights(struct pim_onnx_importer *i)
         return false;
     const struct pim_onnx_value *from = pim_onnx_input(i, 0), *by = pim_onnx_input(i, 1);
     uint64_t copies = gather ? pim_onnx_elements(&by->shape) : 2;
-    return !from->integers && pim_onnx_elements(&from->shape) > 1 && copies > 1;
+    return !from->fixed && pim_onnx_elements(&from->shape) > 1 && copies > 1;
+}
+
+/* Any other operator: its layers are made, and gone again when their shapes are known. */
+static bool fold_by_conversion(struct pim_onnx_importer *i)
+{
+    uint32_t layers = i->network->graph.count;
+    if (i->node->n_input == 0 || repeats_weights(i) || strncmp(i->node->op_type, "Random", 6) == 0)
+        return false;
+    pim_onnx_begin_fold(i);
+    pim_onnx_convert(i);
+    pim_onnx_end_fold(i, layers);
+    return true;
 }
 
 bool pim_onnx_fold(struct pim_onnx_importer *i)
@@ -558,6 +613,11 @@ bool pim_onnx_fold(struct pim_onnx_importer *i)
         const char *operation;
         void (*fold)(struct pim_onnx_importer *i);
     } table[] = {
+        {"EyeLike", fold_eye},
+        {"HannWindow", fold_window},
+        {"HammingWindow", fold_window},
+        {"BlackmanWindow", fold_window},
+        {"MelWeightMatrix", fold_window},
         {"Shape", fold_shape},
         {"Size", fold_size},
         {"Constant", fold_constant},
@@ -590,6 +650,9 @@ bool pim_onnx_fold(struct pim_onnx_importer *i)
         {"Equal", fold_binary},
         {"Greater", fold_binary},
         {"Less", fold_binary},
+        {"GreaterOrEqual", fold_binary},
+        {"LessOrEqual", fold_binary},
+        {"Xor", fold_binary},
         {"And", fold_binary},
         {"Or", fold_binary},
         {"Not", fold_unary},
@@ -601,10 +664,11 @@ bool pim_onnx_fold(struct pim_onnx_importer *i)
         {"Round", fold_unary},
     };
     for (size_t t = 0; t < sizeof table / sizeof *table; t++) {
-        if (strcmp(i->node->op_type, table[t].operation) == 0 && !repeats_weights(i)) {
+        if (pim_onnx_is_standard(i) && strcmp(i->node->op_type, table[t].operation) == 0 &&
+            !repeats_weights(i)) {
             table[t].fold(i);
             return true;
         }
     }
-    return false;
+    return all_constant(i) && fold_by_conversion(i);
 }

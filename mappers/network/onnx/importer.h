@@ -18,10 +18,13 @@
 #include "sim/arena.h"
 
 struct Onnx__ModelProto;
+struct Onnx__ModelProto;
 struct Onnx__GraphProto;
 struct Onnx__NodeProto;
 struct Onnx__AttributeProto;
 struct Onnx__TensorProto;
+struct Onnx__ValueInfoProto;
+struct Onnx__TensorShapeProto__Dimension;
 
 enum { PIM_ONNX_CONTENTS = 65536 }; /* elements up to which the contents of a constant are kept */
 
@@ -33,6 +36,7 @@ struct pim_onnx_value {
     struct pim_shape shape;  /* dimensions of 0 occur in constants only */
     const int64_t *integers; /* contents of a constant of whole numbers, NULL when not known */
     const double *reals;     /* contents of any other constant, NULL when not known */
+    bool fixed;              /* a constant that is not learned: numbers, masks, places */
     uint32_t layer;        /* of an activation; of a constant the PARAMETER layer made for it, or PIM_NONE */
     uint32_t linear;       /* of a constant: the LINEAR layer whose weight it is, or PIM_NONE */
     uint32_t linear_shift; /* and the value that is its bias, or PIM_NONE */
@@ -40,11 +44,13 @@ struct pim_onnx_value {
     uint32_t readers;      /* inputs of nodes that name it, and outputs of the network */
     uint32_t reader;       /* the last node that names it */
     bool output;           /* of the network */
+    const struct Onnx__ValueInfoProto *info; /* what the file declares about it, NULL for nothing */
 };
 
 struct pim_onnx_importer {
     const char *path;
     const struct pim_onnx_options *options;
+    const struct Onnx__ModelProto *file;
     struct Onnx__GraphProto *model;
     int64_t opset;
     struct pim_network *network; /* under construction */
@@ -56,6 +62,9 @@ struct pim_onnx_importer {
     uint32_t ordered;
     uint32_t shift;    /* the value that pim_onnx_absorb_affine() took as bias last, or PIM_NONE */
     uint8_t *absorbed; /* for each node: its outputs were bound by a fusion */
+    bool folding;      /* the layers under construction go again: only their shapes are wanted */
+    uint32_t *touched; /* values that got a layer while folding, `touches` of them */
+    size_t touches, touch_capacity;
     const struct Onnx__NodeProto *node; /* at work */
     enum pim_status status;
     struct pim_error *error;
@@ -80,6 +89,7 @@ struct pim_onnx_value *pim_onnx_input(struct pim_onnx_importer *i, size_t index)
 int64_t pim_onnx_integer(const struct pim_onnx_importer *i, const char *name, int64_t otherwise);
 double pim_onnx_real(const struct pim_onnx_importer *i, const char *name, double otherwise);
 bool pim_onnx_text_is(const struct pim_onnx_importer *i, const char *name, const char *text);
+bool pim_onnx_text(const struct pim_onnx_importer *i, const char *name, char *text, size_t size);
 bool pim_onnx_has(const struct pim_onnx_importer *i, const char *name);
 const struct Onnx__TensorProto *pim_onnx_tensor(const struct pim_onnx_importer *i, const char *name);
 
@@ -89,6 +99,11 @@ const struct Onnx__TensorProto *pim_onnx_tensor(const struct pim_onnx_importer *
 uint32_t pim_onnx_list(struct pim_onnx_importer *i, const char *name, size_t input, int64_t *list,
                        uint32_t capacity, bool *given);
 
+/* A list of numbers: attribute `name`, or, where that is not there, constant input `input`. Returns how many;
+ * 0 where there is none, it is not known, or it has more than `capacity`. */
+uint32_t pim_onnx_reals(struct pim_onnx_importer *i, const char *name, size_t input, double *list,
+                        uint32_t capacity);
+
 /* `axis` counted from the end when negative; fails outside of 0 .. rank - 1. */
 uint32_t pim_onnx_axis(struct pim_onnx_importer *i, int64_t axis, uint32_t rank);
 
@@ -97,7 +112,7 @@ uint32_t pim_onnx_size(struct pim_onnx_importer *i, const char *what, int64_t va
 
 /* --- results (values.c) --- */
 
-/* The layer that holds a value: of a constant a PARAMETER layer, made at the first call. */
+/* The layer that holds a value: of a constant a PARAMETER or CONSTANT layer, made at the first call. */
 uint32_t pim_onnx_layer_of(struct pim_onnx_importer *i, struct pim_onnx_value *value);
 
 /* Adds a layer named after the node and `suffix` (may be ""). */
@@ -118,6 +133,21 @@ void pim_onnx_bind_constant(struct pim_onnx_importer *i, size_t index, const str
                             const int64_t *integers, const double *reals);
 void pim_onnx_bind_same(struct pim_onnx_importer *i, size_t index, const struct pim_onnx_value *value);
 
+/* Output `index`, a constant, is not learned. */
+void pim_onnx_set_fixed(struct pim_onnx_importer *i, size_t index);
+
+/* The node has output `index`, and something reads it. */
+bool pim_onnx_is_read(struct pim_onnx_importer *i, size_t index);
+
+/* The activation that attribute "activation" of a fused node names, behind a layer; the layer itself where
+ * there is none. */
+uint32_t pim_onnx_fused_activation(struct pim_onnx_importer *i, uint32_t layer);
+
+/* Layers made from here on are for their shapes alone; those since then go again, and what they made becomes
+ * constants of their shapes. */
+void pim_onnx_begin_fold(struct pim_onnx_importer *i);
+void pim_onnx_end_fold(struct pim_onnx_importer *i, uint32_t layers);
+
 /* Binds any value, for fusions that take over later nodes. */
 void pim_onnx_bind_value(struct pim_onnx_importer *i, uint32_t value, uint32_t layer);
 
@@ -131,6 +161,31 @@ uint64_t pim_onnx_elements(const struct pim_shape *shape);
 /* The one number in a constant of one element; false where it is not known. */
 bool pim_onnx_scalar(const struct pim_onnx_value *value, double *number);
 
+/* --- sizes from outside (dimensions.c) --- */
+
+/* The text behind "NAME=" of the last --dim that names it, NULL where none does. */
+const char *pim_onnx_dimension_text(const struct pim_onnx_importer *i, const char *name);
+
+/* The size that --dim gives to `name`; -1 where none does. */
+int64_t pim_onnx_dimension_option(struct pim_onnx_importer *i, const char *name);
+
+/* A size of a declared shape; -1 where the file leaves it open. */
+int64_t pim_onnx_declared_size(struct pim_onnx_importer *i,
+                               const struct Onnx__TensorShapeProto__Dimension *dimension);
+
+/* Every --dim must have named something, lest a misspelt one does nothing. */
+void pim_onnx_check_dimensions(struct pim_onnx_importer *i);
+
+/* Takes the contents of an input of whole numbers from --dim NAME=N,N,..; false where there is none. */
+bool pim_onnx_input_contents(struct pim_onnx_importer *i, struct pim_onnx_value *value);
+
+/* How many entries output `index` of the node has, which the data decides: --dim OUTPUT=SIZE must say. */
+uint32_t pim_onnx_data_size(struct pim_onnx_importer *i, size_t index, const char *what);
+
+/* Where the shape of the node's result depends on data, and the file declares it: binds layers of the
+ * declared shapes. False: the node must be converted as any other. */
+bool pim_onnx_bind_declared(struct pim_onnx_importer *i);
+
 /* --- stages --- */
 
 /* Which nodes are needed, and in which order (order.c). */
@@ -140,7 +195,10 @@ void pim_onnx_order(struct pim_onnx_importer *i);
  */
 bool pim_onnx_fold(struct pim_onnx_importer *i);
 
-/* Turns the node at work into layers (operators.c). */
+/* The node at work is of the format's own operator set. */
+bool pim_onnx_is_standard(const struct pim_onnx_importer *i);
+
+/* Turns the node at work into layers (operators_table.c). */
 void pim_onnx_convert(struct pim_onnx_importer *i);
 
 /* Recognises an expanded GELU, SiLU or layer normalisation that begins at the node at work; true: its last
@@ -152,23 +210,6 @@ bool pim_onnx_fuse(struct pim_onnx_importer *i);
  * value its result is. */
 uint32_t pim_onnx_absorb_affine(struct pim_onnx_importer *i, const struct pim_shape *shape, uint32_t axis,
                                 bool *bias);
-
-/* Conversions of the larger operators, by subject. */
-void pim_onnx_convert_convolution(struct pim_onnx_importer *i);
-void pim_onnx_convert_pooling(struct pim_onnx_importer *i);
-void pim_onnx_convert_global_pooling(struct pim_onnx_importer *i);
-void pim_onnx_convert_gemm(struct pim_onnx_importer *i);
-void pim_onnx_convert_matmul(struct pim_onnx_importer *i);
-void pim_onnx_convert_reshape(struct pim_onnx_importer *i);
-void pim_onnx_convert_transpose(struct pim_onnx_importer *i);
-void pim_onnx_convert_slice(struct pim_onnx_importer *i);
-void pim_onnx_convert_split(struct pim_onnx_importer *i);
-void pim_onnx_convert_gather(struct pim_onnx_importer *i);
-void pim_onnx_convert_pad(struct pim_onnx_importer *i);
-void pim_onnx_convert_expand(struct pim_onnx_importer *i);
-void pim_onnx_convert_resize(struct pim_onnx_importer *i);
-void pim_onnx_convert_depth_to_space(struct pim_onnx_importer *i);
-void pim_onnx_convert_space_to_depth(struct pim_onnx_importer *i);
 
 /* What a Slice node takes of each dimension: positions begin, begin + step, ..; step may be negative. */
 struct pim_onnx_slices {

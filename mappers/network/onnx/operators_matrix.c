@@ -1,5 +1,5 @@
 /* Matrix products: with a constant matrix LINEAR, with two activations MATRIX_MULTIPLICATION. */
-#include "mappers/network/onnx/importer.h"
+#include "mappers/network/onnx/operators.h"
 #include "onnx.pb-c.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static void bind_linear(struct pim_onnx_importer *i, uint32_t layer, struct pim_
     uint32_t value = pim_onnx_names_find(&i->value_names, i->node->output[0]);
     bool own_bias = bias; /* of a Gemm: not looked at for sharing */
     i->shift = PIM_NONE;
-    if (!swap_output) {
+    if (!swap_output && !pim_onnx_has(i, "activation")) {
         struct pim_shape scale = {.rank = shape.rank};
         for (uint32_t d = 0; d < shape.rank; d++)
             scale.dimension[d] = d + 1 == shape.rank ? outputs : 1;
@@ -39,10 +39,11 @@ static void bind_linear(struct pim_onnx_importer *i, uint32_t layer, struct pim_
     a.linear.shared = weights->linear != PIM_NONE && !own_bias && weights->linear_shift == i->shift;
     a.linear.weights_of = a.linear.shared ? weights->linear : 0;
     layer = pim_onnx_add(i, PIM_OPERATOR_LINEAR, "", &a, 1, &layer);
-    if (weights->linear == PIM_NONE) {
+    if (weights->linear == PIM_NONE && !i->folding) {
         weights->linear = layer;
         weights->linear_shift = i->shift;
     }
+    layer = pim_onnx_fused_activation(i, layer);
     pim_onnx_bind_value(i, value, swap_output ? swap_last(i, "output", layer) : layer);
 }
 
@@ -56,10 +57,12 @@ static bool matrix_fits(struct pim_onnx_importer *i, const struct pim_onnx_value
     return i->status == PIM_OK;
 }
 
-void pim_onnx_convert_gemm(struct pim_onnx_importer *i)
+void pim_onnx_convert_gemm(struct pim_onnx_importer *i, unsigned unused)
 {
-    struct pim_onnx_value *a = pim_onnx_input(i, 0), *b = pim_onnx_input(i, 1);
-    struct pim_onnx_value *c = pim_onnx_optional_input(i, 2);
+    (void)unused;
+    bool quantized = strcmp(i->node->op_type, "QGemm") == 0; /* a scale and a zero point behind each */
+    struct pim_onnx_value *a = pim_onnx_input(i, 0), *b = pim_onnx_input(i, quantized ? 3 : 1);
+    struct pim_onnx_value *c = pim_onnx_optional_input(i, quantized ? 6 : 2);
     bool swap_a = pim_onnx_integer(i, "transA", 0) != 0, swap_b = pim_onnx_integer(i, "transB", 0) != 0;
     if (i->status == PIM_OK && (a->shape.rank != 2 || b->shape.rank != 2)) {
         pim_onnx_fail(i, "its matrices have %u and %u dimensions: 2 are needed", a->shape.rank,
@@ -116,8 +119,9 @@ static void multiply_activations(struct pim_onnx_importer *i, struct pim_onnx_va
     pim_onnx_bind_layer(i, 0, pim_onnx_reshape(i, "vector", layer, &out));
 }
 
-void pim_onnx_convert_matmul(struct pim_onnx_importer *i)
+void pim_onnx_convert_matmul(struct pim_onnx_importer *i, unsigned unused)
 {
+    (void)unused;
     bool quantized = strcmp(i->node->op_type, "QLinearMatMul") == 0;
     struct pim_onnx_value *a = pim_onnx_input(i, 0), *b = pim_onnx_input(i, quantized ? 3 : 1);
     if (i->status == PIM_OK && (a->shape.rank == 0 || b->shape.rank == 0))
@@ -140,4 +144,48 @@ void pim_onnx_convert_matmul(struct pim_onnx_importer *i)
     } else {
         multiply_activations(i, a, b);
     }
+}
+
+/* com.microsoft: a product with either side transposed. */
+void pim_onnx_convert_fused_matmul(struct pim_onnx_importer *i, unsigned unused)
+{
+    struct pim_onnx_value *a = pim_onnx_input(i, 0), *b = pim_onnx_input(i, 1);
+    bool swap_a = pim_onnx_integer(i, "transA", 0) != 0, swap_b = pim_onnx_integer(i, "transB", 0) != 0;
+    if (pim_onnx_integer(i, "transBatchA", 0) != 0 || pim_onnx_integer(i, "transBatchB", 0) != 0)
+        pim_onnx_fail(i, "transposed batches are not supported");
+    if (i->status == PIM_OK && !swap_a && !swap_b) {
+        pim_onnx_convert_matmul(i, unused);
+        return;
+    }
+    if (i->status == PIM_OK && (a->shape.rank < 2 || b->shape.rank < 2))
+        pim_onnx_fail(i, "its matrices have %u and %u dimensions: at least 2 are needed", a->shape.rank,
+                      b->shape.rank);
+    if (i->status != PIM_OK)
+        return;
+    uint32_t layer = pim_onnx_layer_of(i, a);
+    layer = swap_a ? swap_last(i, "input", layer) : layer;
+    const struct pim_shape first = pim_onnx_shape_of(i, layer);
+    if (i->status == PIM_OK && b->kind == PIM_ONNX_CONSTANT && b->shape.rank == 2) {
+        if (matrix_fits(i, b, swap_b ? 1 : 0, first.dimension[first.rank - 1]))
+            bind_linear(i, layer, b, b->shape.dimension[swap_b ? 0 : 1], false, false);
+        return;
+    }
+    const union pim_attributes product = {.matrix = {.transpose_second = swap_b}};
+    const uint32_t inputs[2] = {layer, pim_onnx_layer_of(i, b)};
+    pim_onnx_bind_layer(i, 0, pim_onnx_add(i, PIM_OPERATOR_MATRIX_MULTIPLICATION, "", &product, 2, inputs));
+}
+
+/* com.microsoft: weights of few bits, packed; their sizes are attributes. */
+void pim_onnx_convert_packed_matmul(struct pim_onnx_importer *i, unsigned unused)
+{
+    (void)unused;
+    uint32_t layer = pim_onnx_layer_of(i, pim_onnx_input(i, 0));
+    const struct pim_shape shape = pim_onnx_shape_of(i, layer);
+    int64_t inner = pim_onnx_integer(i, "K", 0);
+    const union pim_attributes a = {
+        .linear = {.outputs = pim_onnx_size(i, "N", pim_onnx_integer(i, "N", 0), 1),
+                   .bias = pim_onnx_optional_input(i, 5) != NULL}};
+    if (i->status == PIM_OK && (shape.rank == 0 || shape.dimension[shape.rank - 1] != inner))
+        pim_onnx_fail(i, "its input must have K (%lld) channels", (long long)inner);
+    pim_onnx_bind_layer(i, 0, pim_onnx_add(i, PIM_OPERATOR_LINEAR, "", &a, 1, &layer));
 }

@@ -1,5 +1,5 @@
 /* Operators that move elements: reshaping, transposing, cutting, joining, repeating. */
-#include "mappers/network/onnx/importer.h"
+#include "mappers/network/onnx/operators.h"
 #include "onnx.pb-c.h"
 
 #include <inttypes.h>
@@ -107,15 +107,17 @@ struct pim_shape pim_onnx_new_shape(struct pim_onnx_importer *i, const struct pi
                                                : unsqueezed(i, from);
 }
 
-void pim_onnx_convert_reshape(struct pim_onnx_importer *i)
+void pim_onnx_convert_reshape(struct pim_onnx_importer *i, unsigned unused)
 {
+    (void)unused;
     struct pim_onnx_value *input = pim_onnx_input(i, 0);
     struct pim_shape shape = pim_onnx_new_shape(i, &input->shape);
     pim_onnx_bind_layer(i, 0, pim_onnx_reshape(i, "", pim_onnx_layer_of(i, input), &shape));
 }
 
-void pim_onnx_convert_transpose(struct pim_onnx_importer *i)
+void pim_onnx_convert_transpose(struct pim_onnx_importer *i, unsigned unused)
 {
+    (void)unused;
     struct pim_onnx_value *input = pim_onnx_input(i, 0);
     int64_t list[PIM_SHAPE_RANK];
     uint32_t order[PIM_SHAPE_RANK] = {0}, rank = input->shape.rank;
@@ -190,8 +192,9 @@ static uint32_t slice_along(struct pim_onnx_importer *i, const char *suffix, uin
     return pim_onnx_add(i, PIM_OPERATOR_SLICE, suffix, &a, 1, &layer);
 }
 
-void pim_onnx_convert_slice(struct pim_onnx_importer *i)
+void pim_onnx_convert_slice(struct pim_onnx_importer *i, unsigned unused)
 {
+    (void)unused;
     struct pim_onnx_value *input = pim_onnx_input(i, 0);
     struct pim_onnx_slices slices;
     struct pim_shape shape = input->shape;
@@ -207,8 +210,9 @@ void pim_onnx_convert_slice(struct pim_onnx_importer *i)
     pim_onnx_bind_layer(i, 0, layer);
 }
 
-void pim_onnx_convert_split(struct pim_onnx_importer *i)
+void pim_onnx_convert_split(struct pim_onnx_importer *i, unsigned unused)
 {
+    (void)unused;
     struct pim_onnx_value *input = pim_onnx_input(i, 0);
     uint32_t axis = pim_onnx_axis(i, pim_onnx_integer(i, "axis", 0), input->shape.rank);
     uint32_t size = input->shape.rank ? input->shape.dimension[axis] : 0, parts = (uint32_t)i->node->n_output;
@@ -246,8 +250,9 @@ void pim_onnx_convert_split(struct pim_onnx_importer *i)
 
 /* --- picking and joining --- */
 
-void pim_onnx_convert_gather(struct pim_onnx_importer *i)
+void pim_onnx_convert_gather(struct pim_onnx_importer *i, unsigned unused)
 {
+    (void)unused;
     struct pim_onnx_value *data = pim_onnx_input(i, 0), *index = pim_onnx_input(i, 1);
     struct pim_shape shape = data->shape;
     uint32_t axis = pim_onnx_axis(i, pim_onnx_integer(i, "axis", 0), shape.rank);
@@ -279,8 +284,9 @@ void pim_onnx_convert_gather(struct pim_onnx_importer *i)
     pim_onnx_bind_layer(i, 0, pim_onnx_add(i, PIM_OPERATOR_GATHER, "", &a, activation ? 2 : 1, layers));
 }
 
-void pim_onnx_convert_pad(struct pim_onnx_importer *i)
+void pim_onnx_convert_pad(struct pim_onnx_importer *i, unsigned unused)
 {
+    (void)unused;
     struct pim_onnx_value *input = pim_onnx_input(i, 0);
     uint32_t rank = input->shape.rank, layer = pim_onnx_layer_of(i, input);
     int64_t pads[2 * PIM_SHAPE_RANK], axes[PIM_SHAPE_RANK];
@@ -315,8 +321,9 @@ void pim_onnx_convert_pad(struct pim_onnx_importer *i)
 
 /* --- repeating --- */
 
-void pim_onnx_convert_expand(struct pim_onnx_importer *i)
+void pim_onnx_convert_expand(struct pim_onnx_importer *i, unsigned unused)
 {
+    (void)unused;
     struct pim_onnx_value *input = pim_onnx_input(i, 0);
     int64_t list[PIM_SHAPE_RANK];
     uint32_t count = pim_onnx_list(i, NULL, 1, list, PIM_SHAPE_RANK, NULL), rank = input->shape.rank;
@@ -337,35 +344,6 @@ void pim_onnx_convert_expand(struct pim_onnx_importer *i)
     pim_onnx_bind_layer(i, 0, layer);
 }
 
-void pim_onnx_convert_resize(struct pim_onnx_importer *i)
-{
-    struct pim_onnx_value *input = pim_onnx_input(i, 0);
-    bool resize = strcmp(i->node->op_type, "Resize") == 0, late = resize && i->opset >= 11;
-    const struct pim_onnx_value *scales =
-        pim_onnx_has(i, "scales") ? NULL : pim_onnx_optional_input(i, late ? 2 : 1);
-    struct pim_shape shape = input->shape;
-    int64_t sizes[PIM_SHAPE_RANK];
-    bool sized;
-    uint32_t count = pim_onnx_list(i, NULL, late ? 3 : SIZE_MAX, sizes, PIM_SHAPE_RANK, &sized);
-    if (i->status == PIM_OK && (pim_onnx_has(i, "axes") || (sized && count != shape.rank)))
-        pim_onnx_fail(i, "sizes or scales for all dimensions are needed");
-    bool scaled = scales && scales->reals && pim_onnx_elements(&scales->shape) == shape.rank;
-    if (i->status == PIM_OK && !sized && !scaled)
-        pim_onnx_fail(i, "its scales must be a constant with one number a dimension");
-    for (uint32_t d = 0; d < shape.rank && i->status == PIM_OK; d++) {
-        double wanted = sized || !scaled ? 0 : scales->reals[d] * shape.dimension[d];
-        bool sane = sized || (wanted >= 1 && wanted <= (double)PIM_DIMENSION_LIMIT);
-        shape.dimension[d] = pim_onnx_size(i, "a dimension of the result",
-                                           sized  ? sizes[d]
-                                           : sane ? (int64_t)(wanted + 1e-6)
-                                                  : -1,
-                                           1);
-    }
-    uint32_t layer = pim_onnx_layer_of(i, input);
-    const union pim_attributes a = {.shape = shape};
-    pim_onnx_bind_layer(i, 0, pim_onnx_add(i, PIM_OPERATOR_EXPAND, "", &a, 1, &layer));
-}
-
 /* --- blocks of pixels and channels: reshape, transpose, reshape --- */
 
 static void rearrange(struct pim_onnx_importer *i, const struct pim_shape *apart, const uint32_t *order,
@@ -376,8 +354,9 @@ static void rearrange(struct pim_onnx_importer *i, const struct pim_shape *apart
     pim_onnx_bind_layer(i, 0, pim_onnx_reshape(i, "together", layer, together));
 }
 
-void pim_onnx_convert_depth_to_space(struct pim_onnx_importer *i)
+void pim_onnx_convert_depth_to_space(struct pim_onnx_importer *i, unsigned unused)
 {
+    (void)unused;
     static const uint32_t by_depth[6] = {0, 3, 4, 1, 5, 2}, by_channel[6] = {0, 1, 4, 2, 5, 3};
     const struct pim_shape s = pim_onnx_input(i, 0)->shape;
     int64_t block = pim_onnx_integer(i, "blocksize", 0);
@@ -398,8 +377,9 @@ void pim_onnx_convert_depth_to_space(struct pim_onnx_importer *i)
     rearrange(i, &apart, column ? by_channel : by_depth, &together);
 }
 
-void pim_onnx_convert_space_to_depth(struct pim_onnx_importer *i)
+void pim_onnx_convert_space_to_depth(struct pim_onnx_importer *i, unsigned unused)
 {
+    (void)unused;
     static const uint32_t order[6] = {0, 3, 5, 1, 2, 4};
     const struct pim_shape s = pim_onnx_input(i, 0)->shape;
     int64_t block = pim_onnx_integer(i, "blocksize", 0);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_OPSET = 7 };
+enum { LEAST_OPSET = 1 };
 #define FILE_LIMIT (UINT64_C(1) << 31) /* bytes; protocol buffers themselves end there */
 
 static void read_opset(struct pim_onnx_importer *i, const Onnx__ModelProto *model)
@@ -23,32 +23,13 @@ static void read_opset(struct pim_onnx_importer *i, const Onnx__ModelProto *mode
                       LEAST_OPSET);
 }
 
-/* The size that an option gives to the symbolic dimension `name`; -1 where none does. */
-static int64_t dimension_option(struct pim_onnx_importer *i, const char *name)
-{
-    size_t length = strlen(name);
-    for (size_t o = i->options->count; o-- > 0;) {
-        const char *text = i->options->dimensions[o];
-        if (strncmp(text, name, length) != 0 || text[length] != '=')
-            continue;
-        char *end;
-        long long size = strtoll(text + length + 1, &end, 10);
-        if (*end == '\0' && end != text + length + 1 && size >= 1 && size <= (long long)PIM_DIMENSION_LIMIT)
-            return size;
-        pim_onnx_fail(i, "--dim %s: a size from 1 to %" PRIu32 " is needed behind the =", text,
-                      PIM_DIMENSION_LIMIT);
-        return 1;
-    }
-    return -1;
-}
-
 static uint32_t read_dimension(struct pim_onnx_importer *i, const char *input, size_t at,
                                const Onnx__TensorShapeProto__Dimension *d)
 {
     bool symbolic = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param[0];
     int64_t size = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ? d->dim_value : 0;
     if (symbolic)
-        size = dimension_option(i, d->dim_param);
+        size = pim_onnx_dimension_option(i, d->dim_param);
     if (size >= 1 && size <= (int64_t)PIM_DIMENSION_LIMIT)
         return (uint32_t)size;
     bool open = symbolic || d->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ||
@@ -86,34 +67,12 @@ static void read_inputs(struct pim_onnx_importer *i)
                                 : "has no shape: a tensor of known rank is needed");
             return;
         }
-        value->kind = PIM_ONNX_ACTIVATION;
         value->shape.rank = (uint32_t)shape->n_dim;
+        if (shape->n_dim < 2 && pim_onnx_input_contents(i, value))
+            continue;
+        value->kind = PIM_ONNX_ACTIVATION;
         for (size_t d = 0; d < shape->n_dim; d++)
             value->shape.dimension[d] = read_dimension(i, input->name, d, shape->dim[d]);
-    }
-}
-
-/* Every --dim must have named something, lest a misspelt one does nothing. */
-static void check_options(struct pim_onnx_importer *i)
-{
-    for (size_t o = 0; o < i->options->count && i->status == PIM_OK; o++) {
-        const char *text = i->options->dimensions[o], *equals = strchr(text, '=');
-        bool used = false;
-        for (size_t n = 0; equals && n < i->model->n_input; n++) {
-            const Onnx__ValueInfoProto *input = i->model->input[n];
-            const Onnx__TensorShapeProto *shape =
-                input->type && input->type->tensor_type ? input->type->tensor_type->shape : NULL;
-            for (size_t d = 0; shape && d < shape->n_dim; d++) {
-                const Onnx__TensorShapeProto__Dimension *dim = shape->dim[d];
-                used |= dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
-                        strlen(dim->dim_param) == (size_t)(equals - text) &&
-                        strncmp(dim->dim_param, text, (size_t)(equals - text)) == 0;
-            }
-        }
-        if (!equals)
-            pim_onnx_fail(i, "--dim %s: NAME=SIZE is needed", text);
-        else if (!used)
-            pim_onnx_fail(i, "--dim %s: no input has a dimension of that name", text);
     }
 }
 
@@ -126,6 +85,19 @@ static bool all_constant(const struct pim_onnx_importer *i)
             return false;
     }
     return true;
+}
+
+/* What the file says about shapes inside of the network, for those that depend on data. */
+static void note_declarations(struct pim_onnx_importer *i)
+{
+    const Onnx__GraphProto *g = i->model;
+    for (size_t n = 0; n < g->n_value_info + g->n_output; n++) {
+        const Onnx__ValueInfoProto *info =
+            n < g->n_value_info ? g->value_info[n] : g->output[n - g->n_value_info];
+        uint32_t value = pim_onnx_names_find(&i->value_names, info->name);
+        if (value != PIM_NONE)
+            i->value[value].info = info;
+    }
 }
 
 /* Weights may be prepared behind the node that uses them: what needs constants alone comes first. */
@@ -145,7 +117,8 @@ static void convert_all(struct pim_onnx_importer *i)
         i->node = i->model->node[i->order[o]];
         if (i->absorbed[i->order[o]])
             continue;
-        bool shape_only = strcmp(i->node->op_type, "Shape") == 0 || strcmp(i->node->op_type, "Size") == 0;
+        bool shape_only = strcmp(i->node->op_type, "Shape") == 0 || strcmp(i->node->op_type, "Size") == 0 ||
+                          strcmp(i->node->op_type, "EyeLike") == 0;
         if ((all_constant(i) || shape_only) && pim_onnx_fold(i))
             continue;
         if (i->status == PIM_OK && !pim_onnx_fuse(i))
@@ -182,11 +155,13 @@ static void import(struct pim_onnx_importer *i, const Onnx__ModelProto *model)
     i->model = model->graph;
     read_opset(i, model);
     if (i->status == PIM_OK)
-        check_options(i);
+        pim_onnx_check_dimensions(i);
     if (i->status == PIM_OK)
         read_inputs(i);
     if (i->status == PIM_OK)
         pim_onnx_order(i);
+    if (i->status == PIM_OK)
+        note_declarations(i);
     if (i->status == PIM_OK)
         convert_all(i);
     if (i->status == PIM_OK && i->network->graph.count == 0)
@@ -217,6 +192,7 @@ enum pim_status pim_onnx_parse(const char *path, const uint8_t *bytes, size_t si
     i.value_names.arena = i.layer_names.arena = &i.scratch;
     import(&i, model);
     free(i.value);
+    free(i.touched);
     pim_arena_terminate(&i.scratch);
     onnx__model_proto__free_unpacked(model, NULL);
     if (i.status != PIM_OK)

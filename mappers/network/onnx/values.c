@@ -99,6 +99,13 @@ static size_t raw_size(int32_t type)
     return type >= 0 && (size_t)type < sizeof sizes ? sizes[type] : 0;
 }
 
+/* Float, half, double, bfloat16 and the formats of 8 and 4 bits. */
+static bool is_float(int32_t type)
+{
+    return type == TYPE_FLOAT || type == 10 || type == TYPE_DOUBLE || type == 16 ||
+           (type >= 17 && type <= 20) || type == 23 || type == 24;
+}
+
 /* Element `at` of the typed fields; false where the tensor has none there. */
 static bool read_field(const struct Onnx__TensorProto *t, uint64_t at, int64_t *integer, double *real)
 {
@@ -174,6 +181,7 @@ void pim_onnx_read_tensor(struct pim_onnx_importer *i, const struct Onnx__Tensor
     }
     value->kind = PIM_ONNX_CONSTANT;
     value->shape = shape;
+    value->fixed = elements == 1 || !is_float(tensor->data_type);
     value->integers = NULL;
     value->reals = NULL;
     read_contents(i, tensor, elements, value);
@@ -245,14 +253,60 @@ uint32_t pim_onnx_add(struct pim_onnx_importer *i, enum pim_operator operation, 
     return add_layer(i, operation, name, attributes ? attributes : &none, inputs, input);
 }
 
+/* Notes a value that got a layer while folding. Those that stand in no table (inputs that are missing) need
+ * none. */
+static void touch(struct pim_onnx_importer *i, const struct pim_onnx_value *value)
+{
+    if (!i->folding || value < i->value || value >= i->value + i->values)
+        return;
+    i->touched = pim_array_require(i->touched, &i->touch_capacity, i->touches + 1, sizeof *i->touched);
+    i->touched[i->touches++] = (uint32_t)(value - i->value);
+}
+
+void pim_onnx_begin_fold(struct pim_onnx_importer *i)
+{
+    i->folding = true;
+    i->touches = 0;
+}
+
+/* A result of constants is fixed when all of them are; what quantisation made whole is learned. */
+static bool inputs_are_fixed(const struct pim_onnx_importer *i)
+{
+    bool fixed = i->node->n_input > 0 && strcmp(i->node->op_type, "DequantizeLinear") != 0 &&
+                 strcmp(i->node->op_type, "ConstantOfShape") != 0; /* writers make weights by it */
+    for (size_t n = 0; n < i->node->n_input && fixed; n++) {
+        uint32_t at =
+            i->node->input[n][0] ? pim_onnx_names_find(&i->value_names, i->node->input[n]) : PIM_NONE;
+        fixed = at == PIM_NONE || i->value[at].fixed;
+    }
+    return fixed;
+}
+
+void pim_onnx_end_fold(struct pim_onnx_importer *i, uint32_t layers)
+{
+    bool fixed = inputs_are_fixed(i);
+    i->folding = false;
+    while (i->network->graph.count > layers)
+        pim_graph_drop_last(&i->network->graph);
+    for (size_t t = 0; t < i->touches; t++) {
+        struct pim_onnx_value *value = &i->value[i->touched[t]];
+        value->layer = PIM_NONE;
+        if (value->kind == PIM_ONNX_ACTIVATION)
+            value->fixed = fixed;
+        value->kind = PIM_ONNX_CONSTANT;
+    }
+}
+
 uint32_t pim_onnx_layer_of(struct pim_onnx_importer *i, struct pim_onnx_value *value)
 {
     if (i->status != PIM_OK || value->layer != PIM_NONE)
         return value->layer == PIM_NONE ? 0 : value->layer;
     const union pim_attributes attributes = {.shape = value->shape};
-    value->layer =
-        add_layer(i, value->kind == PIM_ONNX_CONSTANT ? PIM_OPERATOR_PARAMETER : PIM_OPERATOR_INPUT,
-                  layer_name(i, value->name, ""), &attributes, 0, NULL);
+    enum pim_operator operation = value->kind != PIM_ONNX_CONSTANT ? PIM_OPERATOR_INPUT
+                                  : value->fixed                   ? PIM_OPERATOR_CONSTANT
+                                                                   : PIM_OPERATOR_PARAMETER;
+    value->layer = add_layer(i, operation, layer_name(i, value->name, ""), &attributes, 0, NULL);
+    touch(i, value);
     return value->layer;
 }
 
@@ -292,10 +346,17 @@ static struct pim_onnx_value *output(struct pim_onnx_importer *i, size_t index)
     return &i->value[pim_onnx_names_find(&i->value_names, i->node->output[index])];
 }
 
+bool pim_onnx_is_read(struct pim_onnx_importer *i, size_t index)
+{
+    const struct pim_onnx_value *value = output(i, index);
+    return value && value->readers > 0;
+}
+
 void pim_onnx_bind_value(struct pim_onnx_importer *i, uint32_t value, uint32_t layer)
 {
     if (i->status != PIM_OK)
         return;
+    touch(i, &i->value[value]);
     i->value[value].kind = PIM_ONNX_ACTIVATION;
     i->value[value].layer = layer;
     i->value[value].shape = pim_onnx_shape_of(i, layer);
@@ -318,6 +379,14 @@ void pim_onnx_bind_constant(struct pim_onnx_importer *i, size_t index, const str
     value->shape = *shape;
     value->integers = integers;
     value->reals = reals;
+    value->fixed = inputs_are_fixed(i) || (integers && strcmp(i->node->op_type, "DequantizeLinear") != 0);
+}
+
+void pim_onnx_set_fixed(struct pim_onnx_importer *i, size_t index)
+{
+    struct pim_onnx_value *value = output(i, index);
+    if (value)
+        value->fixed = true;
 }
 
 void pim_onnx_bind_same(struct pim_onnx_importer *i, size_t index, const struct pim_onnx_value *same)
@@ -329,6 +398,7 @@ void pim_onnx_bind_same(struct pim_onnx_importer *i, size_t index, const struct 
     value->shape = same->shape;
     value->integers = same->integers;
     value->reals = same->reals;
+    value->fixed = same->fixed;
     value->layer =
         same->kind == PIM_ONNX_ACTIVATION ? pim_onnx_layer_of(i, &i->value[same - i->value]) : PIM_NONE;
 }

@@ -137,4 +137,30 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, descriptor_suite());
     srunner_add_suite(runner, print_suite());
     srunner_add_suite(runner, convolutional_suite());
+    srunner_add_suite(runner, sliding_suite());
+}
+
+void check_examples(const struct example *examples, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct example *e = &examples[i];
+        const struct pim_shape *inputs[2] = {&e->input[0], &e->input[1]};
+        struct pim_inference result;
+        struct pim_error error = {0};
+        enum pim_status status =
+            pim_operator_infer(e->operation, &e->attributes, inputs, e->count, &result, &error);
+        if (e->message) {
+            ck_assert_msg(status == PIM_BAD_INPUT, "example %zu was not refused", i);
+            ck_assert_msg(strstr(error.text, e->message) != NULL, "example %zu: %s", i, error.text);
+            continue;
+        }
+        char found[96], expected[96];
+        ck_assert_msg(status == PIM_OK, "example %zu: %s", i, error.text);
+        ck_assert_msg(pim_shape_equal(&result.output, &e->output), "example %zu: %s instead of %s", i,
+                      pim_shape_text(&result.output, found, sizeof found),
+                      pim_shape_text(&e->output, expected, sizeof expected));
+        ck_assert_msg(result.macs == e->macs, "example %zu: %llu MACs", i, (unsigned long long)result.macs);
+        ck_assert_msg(result.parameters == e->parameters, "example %zu: %llu parameters", i,
+                      (unsigned long long)result.parameters);
+    }
 }

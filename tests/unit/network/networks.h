@@ -30,5 +30,19 @@ Suite *padding_suite(void);
 Suite *descriptor_suite(void);
 Suite *print_suite(void);
 Suite *convolutional_suite(void);
+Suite *sliding_suite(void);
+
+/* An operator with attributes and inputs, and what shape inference must make of it. */
+struct example {
+    enum pim_operator operation;
+    union pim_attributes attributes;
+    uint32_t count;
+    struct pim_shape input[2];
+    struct pim_shape output; /* of an example that is refused: rank 0, and `message` */
+    uint64_t macs, parameters;
+    const char *message;
+};
+
+void check_examples(const struct example *examples, size_t count);
 
 #endif

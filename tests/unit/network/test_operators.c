@@ -2,47 +2,10 @@
  */
 #include "tests/unit/network/networks.h"
 
-#include <string.h>
-
 #define SHAPE(r, ...)                                                                                        \
     {                                                                                                        \
         .rank = (r), .dimension = { __VA_ARGS__ }                                                            \
     }
-
-struct example {
-    enum pim_operator operation;
-    union pim_attributes attributes;
-    uint32_t count;
-    struct pim_shape input[2];
-    struct pim_shape output; /* of an example that is refused: rank 0, and `message` */
-    uint64_t macs, parameters;
-    const char *message;
-};
-
-static void run(const struct example *examples, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct example *e = &examples[i];
-        const struct pim_shape *inputs[2] = {&e->input[0], &e->input[1]};
-        struct pim_inference result;
-        struct pim_error error = {0};
-        enum pim_status status =
-            pim_operator_infer(e->operation, &e->attributes, inputs, e->count, &result, &error);
-        if (e->message) {
-            ck_assert_msg(status == PIM_BAD_INPUT, "example %zu was not refused", i);
-            ck_assert_msg(strstr(error.text, e->message) != NULL, "example %zu: %s", i, error.text);
-            continue;
-        }
-        char found[96], expected[96];
-        ck_assert_msg(status == PIM_OK, "example %zu: %s", i, error.text);
-        ck_assert_msg(pim_shape_equal(&result.output, &e->output), "example %zu: %s instead of %s", i,
-                      pim_shape_text(&result.output, found, sizeof found),
-                      pim_shape_text(&e->output, expected, sizeof expected));
-        ck_assert_msg(result.macs == e->macs, "example %zu: %llu MACs", i, (unsigned long long)result.macs);
-        ck_assert_msg(result.parameters == e->parameters, "example %zu: %llu parameters", i,
-                      (unsigned long long)result.parameters);
-    }
-}
 
 #define SLIDING(k, s, p)                                                                                     \
     {                                                                                                        \
@@ -52,7 +15,7 @@ static void run(const struct example *examples, size_t count)
 static const struct example convolutions_examples[] = {
     /* ResNet's first layer: 7x7, stride 2, padding 3: 118 013 952 MACs, 9 408 weights */
     {PIM_OPERATOR_CONVOLUTION,
-     {.convolution = {SLIDING(7, 2, 3), 64, 1, false}},
+     {.convolution = {SLIDING(7, 2, 3), 64, 1, false, {0, 0, 0}}},
      1,
      {SHAPE(4, 1, 3, 224, 224)},
      SHAPE(4, 1, 64, 112, 112),
@@ -61,7 +24,7 @@ static const struct example convolutions_examples[] = {
      NULL},
     /* depthwise 3x3 with bias */
     {PIM_OPERATOR_CONVOLUTION,
-     {.convolution = {SLIDING(3, 1, 1), 32, 32, true}},
+     {.convolution = {SLIDING(3, 1, 1), 32, 32, true, {0, 0, 0}}},
      1,
      {SHAPE(4, 1, 32, 10, 12)},
      SHAPE(4, 1, 32, 10, 12),
@@ -70,7 +33,7 @@ static const struct example convolutions_examples[] = {
      NULL},
     /* four groups of 2 -> 4 channels */
     {PIM_OPERATOR_CONVOLUTION,
-     {.convolution = {SLIDING(1, 1, 0), 16, 4, false}},
+     {.convolution = {SLIDING(1, 1, 0), 16, 4, false, {0, 0, 0}}},
      1,
      {SHAPE(4, 2, 8, 5, 5)},
      SHAPE(4, 2, 16, 5, 5),
@@ -86,7 +49,8 @@ static const struct example convolutions_examples[] = {
                        .pad_after = {2, 3}},
                       4,
                       1,
-                      false}},
+                      false,
+                      {0, 0, 0}}},
      1,
      {SHAPE(4, 1, 1, 10, 7)},
      SHAPE(4, 1, 4, 5, 10),
@@ -94,7 +58,7 @@ static const struct example convolutions_examples[] = {
      12,
      NULL},
     {PIM_OPERATOR_CONVOLUTION,
-     {.convolution = {SLIDING(3, 1, 0), 4, 3, false}},
+     {.convolution = {SLIDING(3, 1, 0), 4, 3, false, {0, 0, 0}}},
      1,
      {SHAPE(4, 1, 8, 5, 5)},
      SHAPE(0, 0),
@@ -102,7 +66,7 @@ static const struct example convolutions_examples[] = {
      0,
      "3 groups do not divide 8 input"},
     {PIM_OPERATOR_CONVOLUTION,
-     {.convolution = {SLIDING(3, 1, 0), 4, 0, false}},
+     {.convolution = {SLIDING(3, 1, 0), 4, 0, false, {0, 0, 0}}},
      1,
      {SHAPE(4, 1, 8, 5, 5)},
      SHAPE(0, 0),
@@ -110,7 +74,7 @@ static const struct example convolutions_examples[] = {
      0,
      "0 groups"},
     {PIM_OPERATOR_CONVOLUTION,
-     {.convolution = {SLIDING(7, 1, 0), 4, 1, false}},
+     {.convolution = {SLIDING(7, 1, 0), 4, 1, false, {0, 0, 0}}},
      1,
      {SHAPE(4, 1, 8, 5, 5)},
      SHAPE(0, 0),
@@ -118,7 +82,7 @@ static const struct example convolutions_examples[] = {
      0,
      "reaches over 7 positions, but the padded map has 5"},
     {PIM_OPERATOR_CONVOLUTION,
-     {.convolution = {SLIDING(3, 0, 0), 4, 1, false}},
+     {.convolution = {SLIDING(3, 0, 0), 4, 1, false, {0, 0, 0}}},
      1,
      {SHAPE(4, 1, 8, 5, 5)},
      SHAPE(0, 0),
@@ -126,7 +90,7 @@ static const struct example convolutions_examples[] = {
      0,
      "at least 1"},
     {PIM_OPERATOR_CONVOLUTION,
-     {.convolution = {SLIDING(1, 1, 0), 4, 1, false}},
+     {.convolution = {SLIDING(1, 1, 0), 4, 1, false, {0, 0, 0}}},
      1,
      {SHAPE(3, 8, 5, 5)},
      SHAPE(0, 0),
@@ -134,7 +98,7 @@ static const struct example convolutions_examples[] = {
      0,
      "[batch, channels, height, width]"},
     {PIM_OPERATOR_CONVOLUTION,
-     {.convolution = {SLIDING(1, 1, 0), 4, 1, false}},
+     {.convolution = {SLIDING(1, 1, 0), 4, 1, false, {0, 0, 0}}},
      2,
      {SHAPE(4, 1, 8, 5, 5)},
      SHAPE(0, 0),
@@ -172,7 +136,7 @@ static const struct example convolutions_examples[] = {
 
 START_TEST(convolutions)
 {
-    run(convolutions_examples, sizeof convolutions_examples / sizeof convolutions_examples[0]);
+    check_examples(convolutions_examples, sizeof convolutions_examples / sizeof convolutions_examples[0]);
 }
 END_TEST
 
@@ -304,7 +268,8 @@ static const struct example matrix_products_examples[] = {
 
 START_TEST(matrix_products)
 {
-    run(matrix_products_examples, sizeof matrix_products_examples / sizeof matrix_products_examples[0]);
+    check_examples(matrix_products_examples,
+                   sizeof matrix_products_examples / sizeof matrix_products_examples[0]);
 }
 END_TEST
 
@@ -427,7 +392,8 @@ static const struct example elementwise_work_examples[] = {
 
 START_TEST(elementwise_work)
 {
-    run(elementwise_work_examples, sizeof elementwise_work_examples / sizeof elementwise_work_examples[0]);
+    check_examples(elementwise_work_examples,
+                   sizeof elementwise_work_examples / sizeof elementwise_work_examples[0]);
 }
 END_TEST
 
@@ -637,7 +603,7 @@ static const struct example data_movement_examples[] = {
 
 START_TEST(data_movement)
 {
-    run(data_movement_examples, sizeof data_movement_examples / sizeof data_movement_examples[0]);
+    check_examples(data_movement_examples, sizeof data_movement_examples / sizeof data_movement_examples[0]);
 }
 END_TEST
 
