@@ -46,8 +46,8 @@ static enum pim_status write_input(const struct check *check, uint32_t index, ui
     const struct pim_core_place *place = &check->map->map[index];
     for (uint32_t pixel = 0; pixel < layer->windows; pixel++) {
         for (uint32_t c = 0; c < layer->channels; c++)
-            check->pixel[c] = pim_core_input_value(layer->graph_layer, sample,
-                                                   pim_core_element_of(check->graph, layer, c, pixel));
+            check->pixel[c] =
+                pim_core_input_value(layer->graph_layer, sample, pim_core_element_of(layer, c, pixel));
         if (pim_core_execution_write(check->execution, address_of(place, sample, pixel), check->pixel,
                                      layer->channels, check->error) != PIM_OK)
             return check->error->status;
@@ -87,7 +87,7 @@ static enum pim_status compare_layer(const struct check *check, uint32_t index, 
             return pim_fail_in(check->error, "layer %s, sample %" PRIu32 ", pixel %" PRIu32, layer->name,
                                sample, pixel);
         for (uint32_t c = 0; c < layer->channels; c++) {
-            int16_t expected = right[pim_core_element_of(check->graph, layer, c, pixel)];
+            int16_t expected = right[pim_core_element_of(layer, c, pixel)];
             if (check->pixel[c] != expected)
                 return pim_fail(check->error, PIM_BAD_INPUT,
                                 "layer %s (number %" PRIu32 "), sample %" PRIu32 ": pixel %" PRIu32

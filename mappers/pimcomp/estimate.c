@@ -1,5 +1,6 @@
 /* What is fixed for each layer of an estimate, and the estimate of a finished layout: estimate.h. */
 #include "mappers/pimcomp/estimate.h"
+#include "mappers/pimcomp/moves.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -130,7 +131,8 @@ static void price_matrix(const struct pim_core_architecture *a, const struct pim
 static void price_vector(const struct pim_core_architecture *a, const struct pim_core_layer *layer,
                          struct pim_core_cost *cost)
 {
-    uint64_t operations = layer->sources > 1 ? 1 : 0, singles = layer->afters;
+    uint64_t operations = layer->kind == PIM_CORE_ELEMENT && layer->sources > 1;
+    uint64_t singles = layer->afters;
     if (layer->kind == PIM_CORE_POOLING) {
         operations = (uint64_t)layer->sliding.kernel[0] * layer->sliding.kernel[1] - 1;
         singles += layer->average;
@@ -138,7 +140,8 @@ static void price_vector(const struct pim_core_architecture *a, const struct pim
         singles++;
     }
     uint64_t read = reads(a, layer->channels), write = writes(a, layer->channels);
-    cost->finish_beats = operations * (2 * read + write) + singles * (read + write) + read;
+    uint64_t copies = layer->kind == PIM_CORE_MOVE; /* of the whole pixel */
+    cost->finish_beats = operations * (2 * read + write) + (singles + copies) * (read + write) + read;
     cost->finish_cycles =
         operations * vector_cycles(a, layer->channels, 2) + singles * vector_cycles(a, layer->channels, 1);
     for (uint32_t s = 0; s < layer->sources; s++)
@@ -176,6 +179,8 @@ static enum pim_status find_reach(const struct pim_core_layer *layer, struct pim
             first = lines * source->width + pixels;
             rows = covering(sliding->kernel[0], sliding->stride[0]);
             columns = covering(sliding->kernel[1], sliding->stride[1]);
+        } else if (layer->kind == PIM_CORE_MOVE) {
+            first = pim_core_moves_reach(layer, s);
         }
         bool sent = layer->kind == PIM_CORE_MATRIX || rows * columns > 1 || s > 0;
         for (uint32_t p = 0; p < source->parts; p++)

@@ -307,30 +307,16 @@ enum pim_status pim_core_evaluate(const struct pim_graph *graph, uint32_t sample
 
 /* --- lowered layers and the graph --- */
 
-/* Whether a tensor is a map [channels, height, width], perhaps flattened: channels first. Goes back over what
- * keeps the order of elements to the map it was. */
-static bool channels_first(const struct pim_graph *graph, uint32_t index)
-{
-    const struct pim_layer *layer = &graph->layers[index];
-    while (layer->inputs > 0 && (layer->operation == PIM_OPERATOR_RESHAPE || layer->output.rank != 4) &&
-           layer->operation != PIM_OPERATOR_LINEAR && layer->operation != PIM_OPERATOR_TRANSPOSE)
-        layer = &graph->layers[layer->input[0]];
-    return layer->output.rank == 4 && layer->operation != PIM_OPERATOR_TRANSPOSE &&
-           layer->operation != PIM_OPERATOR_LINEAR;
-}
-
 int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,
                            uint32_t column)
 {
     const struct pim_layer *matrix = &graph->layers[layer->matrix_layer];
-    uint32_t channels = layer->source[0].channels, pixels = layer->rows / channels;
-    bool linear = matrix->operation == PIM_OPERATOR_LINEAR;
-    const struct pim_sliding *sliding = &matrix->attributes.convolution.sliding;
-    if (linear || (pixels > 1 && sliding->kernel[0] == 1 && sliding->kernel[1] == 1)) {
-        uint32_t element = pixels > 1 && channels_first(graph, matrix->input[0])
-                               ? row % channels * pixels + row / channels
-                               : row;
-        return pim_core_weight(owner_of(graph, layer->matrix_layer), element, column);
+    uint32_t channels = layer->source[0].channels, pixel = row / channels;
+    if (layer->flat) {
+        uint32_t width = layer->sliding.kernel[1];
+        uint64_t element = row % channels * layer->flat_stride[0] + pixel / width * layer->flat_stride[1] +
+                           pixel % width * layer->flat_stride[2];
+        return pim_core_weight(owner_of(graph, layer->matrix_layer), (uint32_t)element, column);
     }
     uint32_t groups = matrix->attributes.convolution.groups;
     if (row % channels / (channels / groups) != column / (layer->channels / groups))
@@ -343,12 +329,8 @@ int32_t pim_core_bias_of(const struct pim_graph *graph, const struct pim_core_la
     return pim_core_bias(owner_of(graph, layer->matrix_layer), column);
 }
 
-uint64_t pim_core_element_of(const struct pim_graph *graph, const struct pim_core_layer *layer,
-                             uint32_t channel, uint32_t pixel)
+uint64_t pim_core_element_of(const struct pim_core_layer *layer, uint32_t channel, uint32_t pixel)
 {
-    const struct pim_layer *made = &graph->layers[layer->graph_layer];
-    const uint32_t *d = made->output.dimension;
-    bool map = made->output.rank == 4 ? d[1] == layer->channels && (uint64_t)d[2] * d[3] == layer->windows
-                                      : channels_first(graph, layer->graph_layer);
-    return map ? (uint64_t)channel * layer->windows + pixel : (uint64_t)pixel * layer->channels + channel;
+    return channel * layer->tensor_stride[0] + pixel / layer->width * layer->tensor_stride[1] +
+           pixel % layer->width * layer->tensor_stride[2];
 }

@@ -38,7 +38,6 @@ int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_
 int32_t pim_core_bias_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t column);
 
 /* The place, in the tensor that makes the output of `layer`, of a channel of a pixel (y * width + x). */
-uint64_t pim_core_element_of(const struct pim_graph *graph, const struct pim_core_layer *layer,
-                             uint32_t channel, uint32_t pixel);
+uint64_t pim_core_element_of(const struct pim_core_layer *layer, uint32_t channel, uint32_t pixel);
 
 #endif

@@ -1,4 +1,5 @@
 /* Direct evaluation of operators that move elements: each output element is found by its coordinates. */
+#include "mappers/pimcomp/evaluate.h"
 #include "mappers/pimcomp/evaluate_internal.h"
 #include "mappers/pimcomp/value.h"
 
@@ -33,6 +34,32 @@ uint64_t pim_evaluation_broadcast(const struct pim_evaluation *e, uint32_t input
     return join(from, source);
 }
 
+/* Windows of a token map, and back: (row, column) of the map for a window and a position in it. */
+static void window_origin(const struct pim_evaluation *e, const uint32_t at[PIM_SHAPE_RANK],
+                          uint32_t source[PIM_SHAPE_RANK])
+{
+    const union pim_attributes *a = &e->layer->attributes;
+    const struct pim_shape *in = pim_evaluation_shape(e, 0);
+    uint32_t height = a->window.height, width = a->window.width;
+    if (e->layer->operation == PIM_OPERATOR_WINDOW_PARTITION) {
+        uint32_t across = in->dimension[2] / width, down = in->dimension[1] / height;
+        source[0] = at[0] / (across * down);
+        source[1] = at[0] % (across * down) / across * height + at[1] / width;
+        source[2] = at[0] % across * width + at[1] % width;
+        source[3] = at[2];
+    } else if (e->layer->operation == PIM_OPERATOR_WINDOW_REVERSE) {
+        uint32_t across = a->window.map_width / width, down = a->window.map_height / height;
+        source[0] = (at[0] * down + at[1] / height) * across + at[2] / width;
+        source[1] = at[1] % height * width + at[2] % width;
+        source[2] = at[3];
+    } else { /* patch merging: neighbours row by row, each with all its channels */
+        uint32_t factor = a->merging.factor, channels = in->dimension[3], place = at[3] / channels;
+        source[1] = at[1] * factor + place / factor;
+        source[2] = at[2] * factor + place % factor;
+        source[3] = at[3] % channels;
+    }
+}
+
 /* The element of the input that element `at` of the output copies; false: it is padding. */
 static bool origin(const struct pim_evaluation *e, const uint32_t at[PIM_SHAPE_RANK], uint64_t *from)
 {
@@ -54,8 +81,33 @@ static bool origin(const struct pim_evaluation *e, const uint32_t at[PIM_SHAPE_R
                 return false;
             source[d] = at[d] - a->pad.before[d];
         }
+    if (e->layer->operation == PIM_OPERATOR_SHIFT) { /* goes to row + rows, column + columns, and around */
+        int64_t by[2] = {a->shift.rows, a->shift.columns};
+        for (int axis = 0; axis < 2; axis++) {
+            int64_t size = in->dimension[axis + 1];
+            source[axis + 1] = (uint32_t)(((at[axis + 1] - by[axis]) % size + size) % size);
+        }
+    }
+    if (e->layer->operation == PIM_OPERATOR_EXPAND) { /* repetition, or the nearest one */
+        uint32_t more = e->layer->output.rank - in->rank;
+        for (uint32_t d = 0; d < in->rank; d++)
+            source[d] = at[d + more] / (e->layer->output.dimension[d + more] / in->dimension[d]);
+    }
+    if (e->layer->operation == PIM_OPERATOR_WINDOW_PARTITION ||
+        e->layer->operation == PIM_OPERATOR_WINDOW_REVERSE ||
+        e->layer->operation == PIM_OPERATOR_PATCH_MERGING)
+        window_origin(e, at, source);
     *from = join(in, source);
     return true;
+}
+
+/* Operators each of whose elements is one of the input, or 0. */
+static bool copies_elements(enum pim_operator operation)
+{
+    return operation == PIM_OPERATOR_TRANSPOSE || operation == PIM_OPERATOR_SLICE ||
+           operation == PIM_OPERATOR_PAD || operation == PIM_OPERATOR_SHIFT ||
+           operation == PIM_OPERATOR_EXPAND || operation == PIM_OPERATOR_WINDOW_PARTITION ||
+           operation == PIM_OPERATOR_WINDOW_REVERSE || operation == PIM_OPERATOR_PATCH_MERGING;
 }
 
 static void evaluate_concat(struct pim_evaluation *e)
@@ -66,7 +118,9 @@ static void evaluate_concat(struct pim_evaluation *e)
         split(&e->layer->output, i, at);
         while (at[axis] >= pim_evaluation_shape(e, input)->dimension[axis])
             at[axis] -= pim_evaluation_shape(e, input++)->dimension[axis];
-        e->output[i] = pim_evaluation_input(e, input)[join(pim_evaluation_shape(e, input), at)];
+        uint64_t from = join(pim_evaluation_shape(e, input), at);
+        const int16_t *tensor = pim_evaluation_input(e, input);
+        e->output[i] = tensor ? tensor[from] : pim_core_input_value(e->layer->input[input], e->sample, from);
     }
 }
 
@@ -106,14 +160,12 @@ enum pim_status pim_evaluate_movement(struct pim_evaluation *e, bool *moved)
     if (operation == PIM_OPERATOR_REDUCTION)
         return evaluate_reduction(e);
     bool same = e->layer->inputs > 0 && e->elements == pim_shape_elements(pim_evaluation_shape(e, 0));
-    bool copies = operation == PIM_OPERATOR_RESHAPE ||
-                  (same && (operation == PIM_OPERATOR_EXPAND || operation == PIM_OPERATOR_GATHER));
+    bool copies = operation == PIM_OPERATOR_RESHAPE || (same && operation == PIM_OPERATOR_GATHER);
     if (copies) {
         memcpy(e->output, pim_evaluation_input(e, 0), e->elements * sizeof *e->output);
         return PIM_OK;
     }
-    if (operation != PIM_OPERATOR_TRANSPOSE && operation != PIM_OPERATOR_SLICE &&
-        operation != PIM_OPERATOR_PAD) {
+    if (!copies_elements(operation)) {
         *moved = false;
         return PIM_OK;
     }

@@ -325,6 +325,8 @@ static enum pim_status prepare(struct pim_round_schedule *schedule, struct pim_t
     if (status == PIM_OK)
         status = pim_round_place_maps(schedule);
     if (status == PIM_OK)
+        status = pim_round_prepare_moves(schedule);
+    if (status == PIM_OK)
         status = pim_round_plan_memory(schedule);
     if (status == PIM_OK)
         status = pim_round_make_shares(schedule);

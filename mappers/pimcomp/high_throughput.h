@@ -19,6 +19,7 @@
 #define PIMSIM_MAPPERS_PIMCOMP_HIGH_THROUGHPUT_H
 
 #include "mappers/pimcomp/emitter.h"
+#include "mappers/pimcomp/moves.h"
 #include "mappers/pimcomp/pimcomp.h"
 #include "mappers/pimcomp/schedule.h"
 
@@ -187,6 +188,8 @@ struct pim_round_layer {
     uint32_t cuts; /* ranges of channels that lie back to back in all sources */
     struct pim_round_cut *cut;
     uint32_t blocks, block_channels; /* of an item */
+    struct pim_core_runs runs;       /* MOVE */
+    uint64_t moved_pixel;            /* MOVE: bytes of local memory for an output pixel */
     uint32_t shares;
     struct pim_round_share *share;
     /* state */
@@ -320,6 +323,16 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
 /* The fused activations on a piece at `local`, and its store. */
 void pim_round_vector_store(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
                             const struct pim_round_piece_of_map *piece, uint64_t local, uint32_t sample);
+
+/* Next place in the shared area of a core, of *room bytes, for a layer. */
+uint64_t pim_round_take_turn(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
+                             uint64_t *room);
+
+/* MOVE layers (high_throughput_move.c): their copies, once the maps have places; some pixels of a share, as
+ * pim_round_vector_chunk(). */
+enum pim_status pim_round_prepare_moves(struct pim_round_schedule *schedule);
+uint64_t pim_round_move_chunk(struct pim_round_schedule *schedule, uint32_t index,
+                              struct pim_round_share *share, uint32_t sample);
 
 /* Pooling (high_throughput_pooling.c): bytes for `rows` rows of `pixels`, and the work on them with the
  * buffers from `base` on; the channels of the piece lie in one run of the source. */

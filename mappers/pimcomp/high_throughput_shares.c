@@ -25,7 +25,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 
 bool pim_round_normalizes(const struct pim_core_layer *layer)
 {
-    bool found = layer->kind == PIM_CORE_ELEMENT && layer->element.operation == PIM_LOCAL_NORMALIZE;
+    bool found = layer->kind == PIM_CORE_MOVE;
+    found = found || (layer->kind == PIM_CORE_ELEMENT && layer->element.operation == PIM_LOCAL_NORMALIZE);
     for (uint32_t i = 0; i < layer->afters; i++)
         found = found || layer->after[i].operation == PIM_LOCAL_NORMALIZE;
     return found;
@@ -202,7 +203,8 @@ enum pim_status pim_round_make_shares(struct pim_round_schedule *schedule)
     for (uint32_t i = 0; i < schedule->network->count && status == PIM_OK; i++) {
         if (!schedule->layer[i].scheduled || schedule->network->layer[i].kind == PIM_CORE_MATRIX)
             continue;
-        status = find_cuts(schedule, i);
+        if (schedule->network->layer[i].kind != PIM_CORE_MOVE)
+            status = find_cuts(schedule, i);
         if (status == PIM_OK)
             status = deal(schedule, i, work, free);
     }

@@ -12,6 +12,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 uint64_t pim_round_vector_least(const struct pim_round_schedule *schedule, uint32_t index)
 {
     const struct pim_core_layer *layer = &schedule->network->layer[index];
+    if (layer->kind == PIM_CORE_MOVE)
+        return schedule->layer[index].moved_pixel;
     uint32_t channels =
         pim_round_normalizes(layer) ? layer->channels : smaller(layer->channels, PIM_ROUND_LEAST_CHANNELS);
     return layer->kind == PIM_CORE_POOLING ? pim_round_pooling_bytes(layer, 1, 1, channels)
@@ -97,8 +99,8 @@ static uint32_t most_that_fit(const struct pim_core_layer *layer, bool rows, uin
     return low;
 }
 
-/* Next place in the core's area, of *room bytes. */
-static uint64_t take_turn(struct pim_round_schedule *schedule, uint32_t index, uint32_t core, uint64_t *room)
+uint64_t pim_round_take_turn(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
+                             uint64_t *room)
 {
     struct pim_round_core *place = &schedule->core[core];
     uint64_t half = place->area_bytes / 2 / 4 * 4;
@@ -117,7 +119,7 @@ static void work_channels(struct pim_round_schedule *schedule, uint32_t index, u
     const struct pim_core_layer *layer = &schedule->network->layer[index];
     struct pim_round_piece_of_map piece = *whole;
     for (uint32_t done = 0; done < whole->channels; done += piece.channels) {
-        uint64_t room, base = take_turn(schedule, index, core, &room);
+        uint64_t room, base = pim_round_take_turn(schedule, index, core, &room);
         piece.channel = whole->channel + done;
         piece.channels = smaller(whole->channels - done, most);
         if (layer->kind == PIM_CORE_POOLING)
@@ -176,6 +178,8 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
     const struct pim_round_layer *round = &schedule->layer[index];
     if (share->next >= share->end)
         return 0;
+    if (layer->kind == PIM_CORE_MOVE)
+        return pim_round_move_chunk(schedule, index, share, sample);
     uint32_t block = share->next / layer->windows, pixel = share->next % layer->windows;
     uint32_t most = smaller(layer->windows - pixel, share->end - share->next);
     uint32_t channel = block * round->block_channels;

@@ -15,10 +15,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Where the last pixel lies that windows 0 to `window` of a layer read: so many pixels of the input come
- * first. */
-static uint64_t input_prefix(const struct pim_ll_layer *layer, uint32_t window)
+/* Where the last pixel lies that windows 0 to `window` of a layer read of a part: so many pixels of the input
+ * come first. */
+static uint64_t input_prefix(const struct pim_ll_layer *layer, uint32_t window, uint32_t part)
 {
+    const struct pim_ll_table *table = &layer->table[layer->part[part].source];
+    if (table->pixel)
+        return table->prefix[window];
     const struct pim_sliding *sliding = &layer->window;
     int64_t reach[2];
     uint32_t width = layer->core_layer->width;
@@ -53,7 +56,7 @@ static uint64_t allowed_windows(const struct pim_ll *ll, const struct pim_ll_lay
         uint64_t last = to->low + abreast * ll->settings.lead;
         if (last >= to->core_layer->windows)
             last = to->core_layer->windows - 1;
-        uint64_t needed = input_prefix(to, (uint32_t)last);
+        uint64_t needed = input_prefix(to, (uint32_t)last, layer->link[i].part);
         allowed = needed > allowed ? needed : allowed;
     }
     return allowed;

@@ -31,6 +31,7 @@
 #include "mappers/pimcomp/emitter.h"
 #include "mappers/pimcomp/local_heap.h"
 #include "mappers/pimcomp/low_latency_pixels.h"
+#include "mappers/pimcomp/moves.h"
 #include "mappers/pimcomp/schedule.h"
 
 #define PIM_LL_NO_LIMIT UINT32_MAX
@@ -95,6 +96,13 @@ struct pim_ll_worker {
     uint32_t pixel;     /* address of the output, from the first slot on */
 };
 
+/* What the windows of a layer read of one source, where that is no sliding window (low_latency_tables.c). */
+struct pim_ll_table {
+    uint32_t *pixel;         /* [window * positions + position]; PIM_NONE: none. NULL: windows slide */
+    uint32_t *first, *place; /* of each pixel: where it stands in `pixel`: place[first[pixel]], .. */
+    uint32_t *prefix;        /* windows up to this one read pixels below */
+};
+
 struct pim_ll_layer {
     const struct pim_core_layer *core_layer;
     const struct pim_core_partition_layer *partition;
@@ -105,6 +113,9 @@ struct pim_ll_layer {
     bool pixel_tasks; /* a task is a pixel of the input: (I, O K^2, 1) */
     uint32_t in_height, in_width;
     uint32_t positions, parts, slots;
+    struct pim_ll_table table[PIM_CORE_SOURCES];
+    struct pim_core_runs runs; /* MOVE */
+    uint32_t *run_position;    /* of each run */
     struct pim_ll_part *part;
     uint32_t links;
     struct pim_ll_link *link;
@@ -268,10 +279,16 @@ static inline bool pim_ll_opens_strip(const struct pim_ll_layer *layer, const st
     return i == 0 || layer->strip_of[member->group[i - 1]] != layer->strip_of[member->group[i]];
 }
 
-/* The input pixel at a position of the kernel of a task; false: padding. */
-static inline bool pim_ll_input_pixel(const struct pim_ll_layer *layer, uint32_t task, uint32_t position,
+/* The input pixel of a slot of a task; false: padding. */
+static inline bool pim_ll_input_pixel(const struct pim_ll_layer *layer, uint32_t task, uint32_t slot,
                                       uint32_t *pixel)
 {
+    uint32_t position = slot / layer->parts;
+    const struct pim_ll_table *table = &layer->table[layer->part[slot % layer->parts].source];
+    if (table->pixel) {
+        *pixel = table->pixel[(size_t)task * layer->positions + position];
+        return *pixel != PIM_NONE;
+    }
     const struct pim_sliding *sliding = &layer->task;
     uint32_t width = layer->task_width, kernel_width = sliding->kernel[1];
     int64_t y = (int64_t)(task / width) * sliding->stride[0] - sliding->pad_before[0] +
@@ -299,6 +316,10 @@ static inline uint32_t pim_ll_replica_of(const struct pim_ll_layer *layer, uint3
     uint32_t width = layer->core_layer->width;
     return (uint32_t)((uint64_t)(window % width) * layer->replicas / width);
 }
+
+/* --- tables --- */
+/* Sets positions, tables and runs of a layer whose windows do not slide; false: they do. */
+enum pim_status pim_ll_plan_tables(struct pim_ll *ll, uint32_t layer, bool *made);
 
 /* --- plan --- */
 enum pim_status pim_ll_plan(struct pim_ll *ll);
@@ -349,6 +370,8 @@ void pim_ll_use(struct pim_ll *ll, uint32_t record);
 /* --- windows: true when it has run --- */
 bool pim_ll_run_matrix(struct pim_ll *ll, uint32_t layer, uint32_t replica);
 bool pim_ll_run_vector(struct pim_ll *ll, uint32_t layer, uint32_t worker);
+/* The copies of a window of a MOVE layer, its output at `pixel` of `core`. */
+void pim_ll_move_window(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t core, uint32_t pixel);
 bool pim_ll_run_folds(struct pim_ll *ll, uint32_t layer, uint32_t replica);
 /* An input vector has a fold for a window of the replica. */
 bool pim_ll_vector_serves(const struct pim_ll_layer *layer, uint32_t replica, uint32_t vector);

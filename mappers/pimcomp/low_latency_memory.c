@@ -33,6 +33,33 @@ static bool task_at(const struct pim_ll_layer *layer, uint32_t pixel, uint32_t p
     return true;
 }
 
+/* The tasks of a consumer that have a pixel in the slots of one part: one after the other. */
+struct readers {
+    const struct pim_ll_layer *to;
+    uint32_t part, pixel, next;
+};
+
+static bool next_reader(struct readers *r, uint32_t *task, uint32_t *slot)
+{
+    const struct pim_ll_layer *to = r->to;
+    const struct pim_ll_table *table = &to->table[to->part[r->part].source];
+    if (table->pixel) {
+        uint32_t at = table->first[r->pixel] + r->next++;
+        if (at >= table->first[r->pixel + 1])
+            return false;
+        *task = table->place[at] / to->positions;
+        *slot = table->place[at] % to->positions * to->parts + r->part;
+        return true;
+    }
+    while (r->next < to->positions) {
+        uint32_t position = r->next++;
+        *slot = position * to->parts + r->part;
+        if (task_at(to, r->pixel, position, task))
+            return true;
+    }
+    return false;
+}
+
 /* Replicas [first, last] may run a task; with folds, those that it serves. */
 static void replicas_of(const struct pim_ll_layer *layer, uint32_t task, uint32_t *first, uint32_t *last)
 {
@@ -51,10 +78,8 @@ void pim_ll_find_destinations(struct pim_ll *ll, uint32_t index, uint32_t pixel)
     const struct pim_ll_layer *from = &ll->layer[index];
     for (uint32_t i = 0; i < from->links; i++) {
         const struct pim_ll_layer *to = &ll->layer[from->link[i].layer];
-        for (uint32_t position = 0; position < to->positions; position++) {
-            uint32_t task, slot = position * to->parts + from->link[i].part, r, last;
-            if (!task_at(to, pixel, position, &task))
-                continue;
+        struct readers readers = {.to = to, .part = from->link[i].part, .pixel = pixel};
+        for (uint32_t task = 0, slot = 0, r, last; next_reader(&readers, &task, &slot);) {
             if (to->home) {
                 add_use(ll, to->home[task]);
                 continue;
@@ -85,10 +110,8 @@ static uint32_t uses_on(const struct pim_ll *ll, uint32_t index, uint32_t pixel,
     uint32_t uses = 0;
     for (uint32_t i = 0; i < from->links; i++) {
         const struct pim_ll_layer *to = &ll->layer[from->link[i].layer];
-        for (uint32_t position = 0; position < to->positions; position++) {
-            uint32_t task, slot = position * to->parts + from->link[i].part, r, last;
-            if (!task_at(to, pixel, position, &task))
-                continue;
+        struct readers readers = {.to = to, .part = from->link[i].part, .pixel = pixel};
+        for (uint32_t task = 0, slot = 0, r, last; next_reader(&readers, &task, &slot);) {
             if (to->home) {
                 uses += to->home[task] == core;
                 continue;
@@ -217,7 +240,7 @@ static bool find_input(struct pim_ll *ll, const struct pim_ll_reader *reader, ui
 {
     const struct pim_ll_layer *layer = &ll->layer[reader->layer];
     uint32_t pixel, *found = &reader->found[slot];
-    if (!pim_ll_input_pixel(layer, reader->task, slot / layer->parts, &pixel)) {
+    if (!pim_ll_input_pixel(layer, reader->task, slot, &pixel)) {
         *found = PIM_LL_PADDING;
         return true;
     }
@@ -274,8 +297,7 @@ bool pim_ll_reserve_loads(struct pim_ll *ll, const struct pim_ll_reader *reader)
     size_t first = ll->loads;
     for (uint32_t i = 0; i < reader->needed; i++) {
         uint32_t slot = slot_of(reader, i), pixel, source = layer->part[slot % layer->parts].layer;
-        if (reader->found[slot] != PIM_LL_MISSING ||
-            !pim_ll_input_pixel(layer, reader->task, slot / layer->parts, &pixel) ||
+        if (reader->found[slot] != PIM_LL_MISSING || !pim_ll_input_pixel(layer, reader->task, slot, &pixel) ||
             join_load(ll, source, reader->core, pixel))
             continue;
         if (!PIM_LL_GROW(ll, ll->load, ll->load_room, ll->loads + 1))

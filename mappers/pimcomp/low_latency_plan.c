@@ -82,6 +82,10 @@ static enum pim_status plan_sources(struct pim_ll *ll, uint32_t index)
             layer->window.dilation[axis] = 1;
     layer->in_height = from->sources ? from->source[0].height : 0;
     layer->in_width = from->sources ? from->source[0].width : 0;
+    bool tabled;
+    TRY(pim_ll_plan_tables(ll, index, &tabled));
+    if (tabled)
+        return PIM_OK;
     TRY(plan_tasks(ll, layer));
     uint64_t positions = (uint64_t)layer->task.kernel[0] * layer->task.kernel[1];
     if (positions * (layer->parts ? layer->parts : 1) > UINT32_MAX / 2)
@@ -130,7 +134,7 @@ static uint32_t choose_core(struct pim_ll *ll, const struct pim_ll_layer *layer,
         for (uint32_t slot = 0; slot < layer->slots; slot++) {
             const struct pim_ll_part *part = &layer->part[slot % layer->parts];
             uint32_t pixel;
-            if (!pim_ll_input_pixel(layer, window, slot / layer->parts, &pixel))
+            if (!pim_ll_input_pixel(layer, window, slot, &pixel))
                 continue;
             uint32_t core = home_of(ll, part->layer, pixel);
             if (core == UINT32_MAX)
@@ -211,7 +215,7 @@ static enum pim_status plan_vectors(struct pim_ll *ll)
     for (uint32_t i = 0; i < ll->layers; i++) {
         struct pim_ll_layer *layer = &ll->layer[i];
         const struct pim_core_layer *from = layer->core_layer;
-        if (from->kind != PIM_CORE_POOLING && from->kind != PIM_CORE_ELEMENT)
+        if (from->kind == PIM_CORE_INPUT || from->kind == PIM_CORE_MATRIX)
             continue;
         uint32_t *home = PIM_ARENA_ARRAY(ll->arena, uint32_t, from->windows);
         if (!home)

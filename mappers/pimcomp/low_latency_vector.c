@@ -220,7 +220,9 @@ bool pim_ll_run_vector(struct pim_ll *ll, uint32_t index, uint32_t w)
     pim_ll_find_loaded(ll, &reader);
     if (ll->emitter && ll->status == PIM_OK) {
         window.pixel = ll->reservation[first].address;
-        if (layer->core_layer->kind == PIM_CORE_POOLING)
+        if (layer->core_layer->kind == PIM_CORE_MOVE)
+            pim_ll_move_window(ll, index, reader.task, worker->core, window.pixel);
+        else if (layer->core_layer->kind == PIM_CORE_POOLING)
             pool(&window);
         else if (layer->core_layer->sources == 1)
             element_of_one(&window);

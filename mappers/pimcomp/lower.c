@@ -96,7 +96,32 @@ static void lower_input(struct pim_lowering *l)
     l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, map ? NULL : pixels_first);
 }
 
-/* Operators that only move data: their output is a view of their input. False: not one of them. */
+/* A learned tensor among the inputs of an operator that moves data: it lies in the global memory as an input
+ * does. */
+static void place_parameters(struct pim_lowering *l)
+{
+    static const uint8_t pixels_first[PIM_AXES] = {PIM_AXIS_ROW, PIM_AXIS_COLUMN, PIM_AXIS_CHANNEL};
+    for (uint32_t i = 0; i < l->layer->inputs && l->status == PIM_OK; i++) {
+        uint32_t tensor = l->layer->input[i];
+        if (!l->view[tensor].parameter)
+            continue;
+        const struct pim_shape *shape = &l->graph->layers[tensor].output;
+        uint64_t elements = pim_shape_elements(shape);
+        uint32_t channels = shape->rank ? shape->dimension[shape->rank - 1] : 1;
+        if (elements > UINT32_MAX || channels == 0) {
+            pim_lowering_fail(l, "a learned tensor of its inputs is too large for a map");
+            return;
+        }
+        struct pim_core_layer *layer =
+            pim_lowering_add(l, PIM_CORE_INPUT, channels, 1, (uint32_t)(elements / channels));
+        layer->graph_layer = tensor;
+        layer->name = pim_arena_copy_text(l->arena, l->graph->layers[tensor].name);
+        l->view[tensor] = pim_view_of_layer(l, l->network->count - 1, pixels_first);
+        l->view[tensor].sole = false;
+    }
+}
+
+/* Operators that only move data: their output is a view of their input, or a MOVE. False: not one of them. */
 static bool lower_movement(struct pim_lowering *l)
 {
     const struct pim_layer *layer = l->layer;
@@ -104,16 +129,10 @@ static bool lower_movement(struct pim_lowering *l)
     const struct pim_core_view *input = &l->view[layer->input[0]];
     const struct pim_shape *shape = &l->graph->layers[layer->input[0]].output;
     bool same_elements = pim_shape_elements(&layer->output) == pim_shape_elements(shape);
-    if (layer->operation == PIM_OPERATOR_CONCAT)
-        return pim_view_concatenate(l, view), true;
-    if (layer->operation == PIM_OPERATOR_SLICE)
-        return pim_view_slice(l, view), true;
-    if (layer->operation == PIM_OPERATOR_TRANSPOSE) {
-        if (!pim_view_transpose(input, layer, shape, view))
-            pim_lowering_fail(l, "it permutes parts of the channels or of the map (a channel shuffle): cores "
-                                 "move whole channels of whole pixels");
-        view->sole &= l->readers[l->index] == 1;
-        return true;
+    if (layer->operation == PIM_OPERATOR_CONCAT) {
+        place_parameters(l);
+        if (l->status != PIM_OK || pim_view_concatenate(l, view))
+            return true;
     }
     bool still =
         layer->operation == PIM_OPERATOR_RESHAPE ||
@@ -124,7 +143,7 @@ static bool lower_movement(struct pim_lowering *l)
         *view = *input;
         view->sole &= l->readers[l->index] == 1;
     }
-    return still;
+    return still || l->status != PIM_OK || pim_lower_moves(l);
 }
 
 static void lower_layer(struct pim_lowering *l)
@@ -190,6 +209,17 @@ static enum pim_status list_consumers(struct pim_core_network *network, struct p
     return PIM_OK;
 }
 
+/* Outputs of the network that only began to move. */
+static void settle_outputs(struct pim_lowering *l)
+{
+    for (uint32_t i = 0; i < l->graph->count && l->status == PIM_OK; i++) {
+        l->index = i;
+        l->layer = &l->graph->layers[i];
+        if (l->readers[i] == 0 && !l->view[i].parameter)
+            (void)pim_move_settle(l, i, PIM_LAYOUT_ANY);
+    }
+}
+
 /* Outputs of the network: what nothing reads. Sums over the matrix layers. */
 static void mark_outputs(struct pim_lowering *l)
 {
@@ -214,7 +244,7 @@ enum pim_status pim_core_network_lower(const struct pim_graph *graph, const char
 {
     struct pim_lowering l = {.graph = graph, .arena = arena, .network = network, .error = error};
     for (uint32_t i = 0; i < graph->count; i++)
-        l.capacity += graph->layers[i].inputs > 1 ? graph->layers[i].inputs : 1;
+        l.capacity += 4 * graph->layers[i].inputs + 2; /* its inputs and what it reads may need a move */
     *network = (struct pim_core_network){.arena = arena, .name = pim_arena_copy_text(arena, name)};
     network->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layer, l.capacity);
     l.view = PIM_ARENA_ARRAY(arena, struct pim_core_view, graph->count);
@@ -228,6 +258,7 @@ enum pim_status pim_core_network_lower(const struct pim_graph *graph, const char
         l.layer = &graph->layers[l.index];
         lower_layer(&l);
     }
+    settle_outputs(&l);
     if (l.status != PIM_OK)
         return l.status;
     mark_outputs(&l);

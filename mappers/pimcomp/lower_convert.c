@@ -38,6 +38,7 @@ static struct pim_core_layer *sole_layer(const struct pim_lowering *l, const str
 static void fused(struct pim_lowering *l, const struct pim_core_view *view, struct pim_core_layer *layer)
 {
     layer->graph_layer = l->index;
+    pim_view_elements(view, layer->tensor_stride);
     l->view[l->index] = *view;
     l->view[l->index].sole = l->readers[l->index] == 1;
 }
@@ -60,6 +61,8 @@ static struct pim_core_layer *add_element(struct pim_lowering *l, const struct p
 static void lower_function(struct pim_lowering *l, uint32_t input, struct pim_core_vector operation)
 {
     const struct pim_core_view *view = input_view(l, input);
+    if (!pim_move_settle(l, l->layer->input[input], PIM_LAYOUT_ANY))
+        return;
     struct pim_core_layer *layer = sole_layer(l, view);
     if (layer && layer->afters < MOST_AFTERS) {
         layer->after[layer->afters++] = operation;
@@ -118,17 +121,34 @@ static void lower_convolution(struct pim_lowering *l)
     const uint32_t *d = shape->dimension;
     struct pim_core_source source;
     struct pim_sliding sliding = l->layer->attributes.convolution.sliding;
+    if (!pim_move_settle(l, l->layer->input[0], PIM_LAYOUT_MAP))
+        return;
     bool flat = d[0] == 1 && d[2] == 1 && d[3] == 1 && d[1] == view_elements(view);
     if (flat && view->extent[PIM_AXIS_CHANNEL] != d[1] && sliding.kernel[0] == 1 && sliding.kernel[1] == 1 &&
         l->layer->attributes.convolution.groups == 1) {
         source = pim_view_source(view); /* a flattened map through a kernel of one pixel: fully connected */
         sliding = whole_map(&source);
-    } else if (!pim_view_map(l, view, shape, &source)) {
+    } else if (!pim_view_map(l, 0, &source)) {
         return;
+    } else {
+        flat = false;
     }
-    (void)add_matrix(l, &source, &sliding, output->dimension[1], output->dimension[2], output->dimension[3],
-                     l->layer->attributes.convolution.bias);
+    const struct pim_core_view input = *view;
+    struct pim_core_layer *layer =
+        add_matrix(l, &source, &sliding, output->dimension[1], output->dimension[2], output->dimension[3],
+                   l->layer->attributes.convolution.bias);
+    layer->flat = flat;
+    pim_view_elements(&input, layer->flat_stride);
     l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
+}
+
+/* The last dimension of an input becomes the channels of its pixels, by a move if it must. */
+static bool channels_last(struct pim_lowering *l, uint32_t input)
+{
+    const struct pim_core_view *view = input_view(l, input);
+    if (!view->strided && pim_view_channels_last(view, input_shape(l, input)))
+        return true;
+    return pim_move_remake(l, l->layer->input[input], PIM_LAYOUT_LAST);
 }
 
 static void lower_linear(struct pim_lowering *l)
@@ -137,7 +157,12 @@ static void lower_linear(struct pim_lowering *l)
     const struct pim_core_view *view = input_view(l, 0);
     uint32_t outputs = l->layer->attributes.linear.outputs, last = shape->dimension[shape->rank - 1];
     bool bias = l->layer->attributes.linear.bias;
+    bool whole = last == view_elements(view) && !view->strided;
+    if ((!whole || view->strided) && !channels_last(l, 0))
+        return;
+    const struct pim_core_view input = *view;
     struct pim_core_source source = pim_view_source(view);
+    struct pim_core_layer *layer;
     if (pim_view_channels_last(view, shape)) {
         static const struct pim_sliding pixel = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
         uint8_t order[PIM_AXES];
@@ -146,16 +171,15 @@ static void lower_linear(struct pim_lowering *l)
             if (view->order[i] != PIM_AXIS_CHANNEL)
                 order[next++] = view->order[i];
         order[next] = PIM_AXIS_CHANNEL;
-        (void)add_matrix(l, &source, &pixel, outputs, source.height, source.width, bias);
+        layer = add_matrix(l, &source, &pixel, outputs, source.height, source.width, bias);
         l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, order);
-    } else if (last == view_elements(view)) {
-        const struct pim_sliding sliding = whole_map(&source);
-        (void)add_matrix(l, &source, &sliding, outputs, 1, 1, bias);
-        l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
     } else {
-        pim_lowering_fail(l, "its %" PRIu32 " inputs are neither the channels of a pixel nor a whole map",
-                          last);
+        const struct pim_sliding sliding = whole_map(&source);
+        layer = add_matrix(l, &source, &sliding, outputs, 1, 1, bias);
+        l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
     }
+    layer->flat = true;
+    pim_view_elements(&input, layer->flat_stride);
 }
 
 static void add_pooling(struct pim_lowering *l, const struct pim_core_source *source,
@@ -172,7 +196,7 @@ static void lower_pooling(struct pim_lowering *l)
 {
     struct pim_core_source source;
     const struct pim_shape *output = &l->layer->output;
-    if (!pim_view_map(l, input_view(l, 0), input_shape(l, 0), &source))
+    if (!pim_view_map(l, 0, &source))
         return;
     bool average = l->layer->attributes.pooling.kind == PIM_POOLING_AVERAGE;
     if (l->layer->attributes.pooling.kind == PIM_POOLING_NORM) {
@@ -189,6 +213,8 @@ static void lower_pooling(struct pim_lowering *l)
 static void lower_reduction(struct pim_lowering *l)
 {
     unsigned mask[PIM_SHAPE_RANK], reduced = 0, pixels = 0;
+    if (!pim_move_settle(l, l->layer->input[0], PIM_LAYOUT_ANY))
+        return;
     const struct pim_core_view *view = input_view(l, 0);
     const struct pim_shape *shape = input_shape(l, 0);
     bool whole = pim_view_axes(view, shape, mask);
@@ -222,15 +248,10 @@ static void lower_activation(struct pim_lowering *l)
 /* Normalisations over the channels of a pixel work on the whole vector: layers of their own. */
 static void lower_over_channels(struct pim_lowering *l, bool last, int32_t number)
 {
-    const struct pim_core_view *view = input_view(l, 0);
     struct pim_core_source source;
-    if (last && !pim_view_channels_last(view, input_shape(l, 0))) {
-        pim_lowering_fail(l, "its last dimension is not the channels of a pixel");
+    if (last ? !channels_last(l, 0) : !pim_view_map(l, 0, &source))
         return;
-    }
-    if (!last && !pim_view_map(l, view, input_shape(l, 0), &source))
-        return;
-    (void)add_element(l, view,
+    (void)add_element(l, input_view(l, 0),
                       (struct pim_core_vector){.operation = PIM_LOCAL_NORMALIZE, .immediate = number});
 }
 
@@ -242,7 +263,8 @@ static void lower_normalization(struct pim_lowering *l)
         lower_over_channels(l, kind == PIM_NORMALIZATION_LAYER, (int32_t)kind);
         return;
     }
-    if (fold_affine(l, 0, true) || !pim_view_map(l, input_view(l, 0), input_shape(l, 0), &source))
+    if (!pim_move_settle(l, l->layer->input[0], PIM_LAYOUT_MAP) || fold_affine(l, 0, true) ||
+        !pim_view_map(l, 0, &source))
         return;
     lower_function(l, 0, (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_CORE_FUNCTION_AFFINE});
 }
@@ -265,9 +287,14 @@ static bool combine(struct pim_lowering *l, const struct pim_core_view *left, ui
         if (table[i].elementwise == kind)
             operation = (struct pim_core_vector){.operation = table[i].operation};
     const struct pim_core_view *right = input_view(l, input);
-    if (!pim_view_same(left, right, false)) {
-        pim_lowering_fail(l, "its inputs are not maps of the same channels and pixels");
-        return false;
+    if (right->strided || !pim_view_same(left, right, false)) {
+        struct pim_layout_axes axes = {.axis = {0}};
+        if (!pim_move_axes_of(left, &l->layer->output, &axes)) {
+            pim_lowering_fail(l, "its inputs are not maps of the same channels and pixels");
+            return false;
+        }
+        if (!pim_move_remake_as(l, l->layer->input[input], &axes))
+            return false;
     }
     struct pim_core_layer *layer = add_element(l, left, operation);
     layer->sources = 2;
@@ -317,6 +344,8 @@ static void lower_elementwise(struct pim_lowering *l)
             (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_CORE_FUNCTION_ELEMENTWISE + (int32_t)kind});
         return;
     }
+    if (!pim_move_settle(l, l->layer->input[first], PIM_LAYOUT_ANY))
+        return;
     left = *input_view(l, first);
     for (uint32_t i = first + 1; i < l->layer->inputs; i++) {
         if (input_view(l, i)->parameter) {
@@ -378,11 +407,8 @@ void pim_lower_arithmetic(struct pim_lowering *l)
         pim_lowering_fail(l, "which elements it takes depends on the data: cores copy from places that are "
                              "known beforehand");
         return;
-    case PIM_OPERATOR_PAD:
-        pim_lowering_fail(l, "padding that is not part of a convolution or pooling has no place in cores");
-        return;
     default:
-        pim_lowering_fail(l, "it moves pixels or parts of them: cores move whole channels of whole pixels");
+        pim_lowering_fail(l, "which elements it takes is not known: cores move elements by regular steps");
         return;
     }
 }

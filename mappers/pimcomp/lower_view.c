@@ -71,7 +71,7 @@ struct pim_core_source pim_view_source(const struct pim_core_view *view)
 
 struct pim_core_view pim_view_of_layer(struct pim_lowering *l, uint32_t layer, const uint8_t *order)
 {
-    const struct pim_core_layer *made = &l->network->layer[layer];
+    struct pim_core_layer *made = &l->network->layer[layer];
     struct pim_core_part *part = PIM_ARENA_NEW(l->arena, struct pim_core_part);
     *part = (struct pim_core_part){.layer = layer, .channels = made->channels};
     struct pim_core_view view = {.parts = 1,
@@ -79,64 +79,44 @@ struct pim_core_view pim_view_of_layer(struct pim_lowering *l, uint32_t layer, c
                                  .sole = l->readers[l->index] == 1,
                                  .extent = {made->channels, made->height, made->width}};
     memcpy(view.order, order ? order : map_order, sizeof view.order);
+    pim_view_elements(&view, made->tensor_stride);
     return view;
 }
 
-bool pim_view_map(struct pim_lowering *l, const struct pim_core_view *view, const struct pim_shape *shape,
-                  struct pim_core_source *source)
+void pim_view_elements(const struct pim_core_view *view, uint64_t element[PIM_AXES])
+{
+    uint64_t inner = 1;
+    for (unsigned i = PIM_AXES; i-- > 0; inner *= view->extent[view->order[i]])
+        element[view->order[i]] = inner;
+}
+
+/* The dimensions of `shape` are the axes of the view, as those of a map. */
+static bool is_map(const struct pim_core_view *view, const struct pim_shape *shape)
+{
+    unsigned mask[PIM_SHAPE_RANK];
+    const struct pim_core_view plain = {.extent = {view->extent[0], view->extent[1], view->extent[2]},
+                                        .order = {map_order[0], map_order[1], map_order[2]}};
+    return !view->strided && pim_view_axes(view, shape, mask) &&
+           shape->dimension[1] == view->extent[PIM_AXIS_CHANNEL] &&
+           (mask[1] & ~(1u << PIM_AXIS_CHANNEL)) == 0 && pim_view_same(view, &plain, false);
+}
+
+bool pim_view_map(struct pim_lowering *l, uint32_t input, struct pim_core_source *source)
 {
     char text[96];
-    unsigned mask[PIM_SHAPE_RANK];
-    *source = pim_view_source(view);
+    uint32_t tensor = l->layer->input[input];
+    const struct pim_core_view *view = &l->view[tensor];
+    const struct pim_shape *shape = &l->graph->layers[tensor].output;
     if (shape->rank != 4 || shape->dimension[0] != 1) {
         pim_lowering_fail(l, "its input is %s: cores work on one sample, [1, channels, height, width]",
                           pim_shape_text(shape, text, sizeof text));
         return false;
     }
-    bool whole = pim_view_axes(view, shape, mask) && shape->dimension[1] == source->channels &&
-                 (mask[1] & ~(1u << PIM_AXIS_CHANNEL)) == 0;
-    const struct pim_core_view plain = {.extent = {source->channels, source->height, source->width},
-                                        .order = {map_order[0], map_order[1], map_order[2]}};
-    if (!whole || !pim_view_same(view, &plain, false)) {
-        pim_lowering_fail(
-            l,
-            "its input %s does not hold whole channels and pixels of the maps before it (a reshape or "
-            "transposition cut through them)",
-            pim_shape_text(shape, text, sizeof text));
+    if (!is_map(view, shape) && !pim_move_remake(l, tensor, PIM_LAYOUT_MAP))
         return false;
-    }
+    *source = pim_view_source(view);
     source->height = shape->dimension[2]; /* a sequence of pixels may have become rows and columns */
     source->width = shape->dimension[3];
-    return true;
-}
-
-bool pim_view_transpose(const struct pim_core_view *view, const struct pim_layer *layer,
-                        const struct pim_shape *shape, struct pim_core_view *result)
-{
-    const uint32_t *order = layer->attributes.transpose.order;
-    unsigned mask[PIM_SHAPE_RANK], next = 0, seen = 0;
-    uint32_t last = 0;
-    bool moved = false;
-    *result = *view;
-    for (uint32_t d = 0; d < shape->rank; d++) {
-        if (shape->dimension[order[d]] == 1)
-            continue;
-        moved |= order[d] < last;
-        last = order[d];
-    }
-    if (!moved)
-        return true;
-    if (!pim_view_axes(view, shape, mask))
-        return false;
-    for (uint32_t d = 0; d < shape->rank; d++)
-        for (unsigned i = 0; i < PIM_AXES; i++)
-            if (mask[order[d]] >> view->order[i] & 1) {
-                result->order[next++] = view->order[i];
-                seen |= 1u << view->order[i];
-            }
-    for (unsigned axis = 0; axis < PIM_AXES; axis++)
-        if (!(seen >> axis & 1))
-            result->order[next++] = (uint8_t)axis;
     return true;
 }
 
@@ -155,15 +135,9 @@ bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result)
     const struct pim_core_view *first = &l->view[l->layer->input[0]];
     for (uint32_t i = 0; i < l->layer->inputs; i++) {
         const struct pim_core_view *view = &l->view[l->layer->input[i]];
-        if (view->parameter) {
-            pim_lowering_fail(l, "it joins a learned tensor to a map: cores compute every element of a map");
+        if (view->strided || !axis_is_channels(view, &l->graph->layers[l->layer->input[i]].output, axis) ||
+            !pim_view_same(first, view, true))
             return false;
-        }
-        if (!axis_is_channels(view, &l->graph->layers[l->layer->input[i]].output, axis) ||
-            !pim_view_same(first, view, true)) {
-            pim_lowering_fail(l, "it joins its inputs along something else than the channels of equal maps");
-            return false;
-        }
         parts += view->parts;
         channels += view->extent[PIM_AXIS_CHANNEL];
         if (first->extent[PIM_AXIS_CHANNEL] == 1)
@@ -188,30 +162,16 @@ bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result)
     return true;
 }
 
-bool pim_view_slice(struct pim_lowering *l, struct pim_core_view *result)
+bool pim_view_cut_channels(struct pim_lowering *l, const struct pim_core_view *view, uint32_t begin,
+                           uint32_t count, struct pim_core_view *result)
 {
-    const struct pim_layer *layer = l->layer;
-    const struct pim_core_view *view = &l->view[layer->input[0]];
-    const struct pim_shape *shape = &l->graph->layers[layer->input[0]].output;
-    uint32_t axis = layer->attributes.slice.axis, begin = layer->attributes.slice.begin,
-             count = layer->attributes.slice.count, next = 0;
-    *result = *view;
-    result->sole = false;
-    if (count == shape->dimension[axis] && !layer->attributes.slice.reversed)
-        return true;
-    if (!axis_is_channels(view, shape, axis) || layer->attributes.slice.step > 1 ||
-        layer->attributes.slice.reversed) {
-        pim_lowering_fail(
-            l, "it takes something else than neighbouring channels of a map: cores move whole pixels");
-        return false;
-    }
+    uint32_t passed = 0, next = 0; /* channels of the view before part i */
     struct pim_core_part *part = PIM_ARENA_ARRAY(l->arena, struct pim_core_part, view->parts);
     if (!part) {
         l->status =
             pim_fail(l->error, PIM_NO_MEMORY, "no memory for a slice of %" PRIu32 " parts", view->parts);
         return false;
     }
-    uint32_t passed = 0; /* channels of the view before part i */
     for (uint32_t i = 0; i < view->parts; i++) {
         uint32_t end = passed + view->part[i].channels;
         uint32_t from = begin > passed ? begin : passed, to = begin + count < end ? begin + count : end;

@@ -13,13 +13,32 @@
 
 enum pim_core_axis { PIM_AXIS_CHANNEL, PIM_AXIS_ROW, PIM_AXIS_COLUMN, PIM_AXES };
 
+/* A dimension of a tensor, or a factor of one: `extent` positions, `stride` apart along an axis of the maps.
+ * Stride 0 repeats, a negative one goes back. */
+struct pim_core_atom {
+    uint8_t axis; /* enum pim_core_axis */
+    uint32_t extent;
+    int32_t stride;
+};
+
+/* A tensor that only begins to move: its elements in row-major order are those of the atoms, outermost first,
+ * from `origin` on. No atom has extent 1. */
+enum { PIM_VIEW_ATOMS = 16 };
+struct pim_core_strides {
+    uint32_t atoms;
+    struct pim_core_atom atom[PIM_VIEW_ATOMS];
+    int32_t origin[PIM_AXES];
+};
+
 struct pim_core_view {
     bool parameter; /* a learned tensor: no map, the rest is 0 */
     bool sole;      /* nothing else reads this map: what follows may be fused into its layer */
     uint32_t parts;
     const struct pim_core_part *part;
-    uint32_t extent[PIM_AXES]; /* channels, height, width */
-    uint8_t order[PIM_AXES];   /* enum pim_core_axis */
+    uint32_t extent[PIM_AXES];              /* channels, height, width */
+    uint8_t order[PIM_AXES];                /* enum pim_core_axis */
+    const struct pim_core_strides *strided; /* not NULL: only some elements, or in another order: `order` says
+                                               nothing, and who computes with it settles it first */
 };
 
 /* State of one lowering. Conversions fail by pim_lowering_fail(), which keeps the first failure. */
@@ -59,17 +78,47 @@ struct pim_core_source pim_view_source(const struct pim_core_view *view);
 /* The whole output of lowered layer `layer`, its axes in `order` (NULL: channels, rows, columns). */
 struct pim_core_view pim_view_of_layer(struct pim_lowering *l, uint32_t layer, const uint8_t *order);
 
-/* Brings a tensor [1, channels, height, width] into a source; says why not by failing. */
-bool pim_view_map(struct pim_lowering *l, const struct pim_core_view *view, const struct pim_shape *shape,
-                  struct pim_core_source *source);
+/* Brings input `input` of the layer at work, a tensor [1, channels, height, width], into a source; says why
+ * not by failing. */
+bool pim_view_map(struct pim_lowering *l, uint32_t input, struct pim_core_source *source);
 
-/* Views of tensors that only move or cut data; false after a failure. */
-bool pim_view_transpose(const struct pim_core_view *view, const struct pim_layer *layer,
-                        const struct pim_shape *shape, struct pim_core_view *result);
+/* Maps joined along their channels: the view; false when it is something else, or failed. */
 bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result);
-bool pim_view_slice(struct pim_lowering *l, struct pim_core_view *result);
+
+/* Gives a result the parts of channels [begin, begin + count) of a view. */
+bool pim_view_cut_channels(struct pim_lowering *l, const struct pim_core_view *view, uint32_t begin,
+                           uint32_t count, struct pim_core_view *result);
+
+/* --- moves (lower_move.c) --- */
+
+/* Which dimensions of a tensor become the axes of the map that it is moved into. */
+enum pim_layout {
+    PIM_LAYOUT_MAP,  /* [1, channels, height, width] */
+    PIM_LAYOUT_LAST, /* the last dimension: channels of pixels */
+    PIM_LAYOUT_ANY   /* as in the maps behind it, if that can be */
+};
+struct pim_layout_axes {
+    uint8_t axis[PIM_SHAPE_RANK]; /* of each dimension; those of one axis follow each other */
+};
+
+/* False after a failure. `tensor` is a layer of the graph; its view is whole axes of maps afterwards. */
+bool pim_move_settle(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout); /* if it must */
+bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout); /* in any case */
+bool pim_move_remake_as(struct pim_lowering *l, uint32_t tensor, const struct pim_layout_axes *axes);
+/* The axis of each dimension of a settled view; false: a dimension is of several. */
+bool pim_move_axes_of(const struct pim_core_view *view, const struct pim_shape *shape,
+                      struct pim_layout_axes *axes);
+/* The layer at work, which moves data: sets its view; false: it is another operator. */
+bool pim_lower_moves(struct pim_lowering *l);
+/* The strides of a view, and a view by strides (settled at once where they are whole axes). */
+void pim_move_strides(const struct pim_core_view *view, struct pim_core_strides *strides);
+bool pim_move_view(struct pim_lowering *l, const struct pim_core_view *of,
+                   const struct pim_core_strides *strides, struct pim_core_view *result);
 
 /* --- layers (lower.c) --- */
+
+/* Element of a tensor at a position of its settled view: sum of element[axis] * position on the axis. */
+void pim_view_elements(const struct pim_core_view *view, uint64_t element[PIM_AXES]);
 
 /* Appends a layer, named after the layer of the graph at work, which makes its output. */
 struct pim_core_layer *pim_lowering_add(struct pim_lowering *l, enum pim_core_layer_kind kind,

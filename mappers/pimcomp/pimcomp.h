@@ -73,7 +73,8 @@ enum pim_status pim_core_architecture_read(const struct pim_configuration *confi
     X(PIM_CORE_INPUT, "input")                                                                               \
     X(PIM_CORE_MATRIX, "matrix")   /* convolution or linear: windows through array groups */                 \
     X(PIM_CORE_POOLING, "pooling") /* VFU */                                                                 \
-    X(PIM_CORE_ELEMENT, "element") /* VFU: pixel by pixel, one or two inputs of the same map */
+    X(PIM_CORE_ELEMENT, "element") /* VFU: pixel by pixel, one or two inputs of the same map */              \
+    X(PIM_CORE_MOVE, "move")       /* memory: elements to other places, or to none */
 
 enum pim_core_layer_kind {
 #define X(name, text) name,
@@ -104,6 +105,23 @@ struct pim_core_vector {
     int32_t immediate;
 };
 
+/*
+ * Elements that a MOVE layer copies. For each tuple of loop indices i: position `from` + sum of i * loop.from
+ * of the source goes to position `to` + sum of i * loop.to of the output; positions are (channel, row,
+ * column). All positions lie in their maps, and no two tuples of a layer have the same output position.
+ */
+enum { PIM_CORE_LOOPS = 12 };
+struct pim_core_loop {
+    uint32_t extent;
+    int32_t from[3], to[3];
+};
+struct pim_core_move {
+    uint32_t source;
+    int32_t from[3], to[3];
+    uint32_t loops; /* outermost first */
+    struct pim_core_loop loop[PIM_CORE_LOOPS];
+};
+
 struct pim_core_layer {
     const char *name;
     uint32_t graph_layer;  /* the layer of the graph that makes this output: the last one that was fused */
@@ -120,7 +138,13 @@ struct pim_core_layer {
     struct pim_core_vector element; /* ELEMENT: with two sources, of both; with one, of the source */
     uint32_t afters;                /* fused activations, in order, on the output */
     struct pim_core_vector after[2];
-    uint32_t consumers; /* layers that have a part of this one */
+    uint32_t moves; /* MOVE: output elements that none of them names are 0 */
+    const struct pim_core_move *move;
+    uint64_t tensor_stride[3]; /* element of the tensor of graph_layer: sum of these times (channel, row,
+                                  column) */
+    bool flat; /* MATRIX of a linear layer: rows are elements of a tensor (or of its last dimension) */
+    uint64_t flat_stride[3]; /* flat: as tensor_stride, of a position of the kernel */
+    uint32_t consumers;      /* layers that have a part of this one */
     const uint32_t *consumer;
     bool output; /* of the network: must be stored in global memory */
 };

@@ -1,6 +1,8 @@
 /* See nets.h. */
 #include "tests/unit/pimcomp/nets.h"
 
+#include "tests/unit/pimcomp/forms.h"
+
 #include <check.h>
 #include <stdio.h>
 
@@ -15,8 +17,8 @@ void net_terminate(struct net *net)
     pim_arena_terminate(&net->arena);
 }
 
-static uint32_t add(struct net *net, enum pim_operator operation, const uint32_t *input, uint32_t inputs,
-                    const union pim_attributes *attributes)
+uint32_t net_add(struct net *net, enum pim_operator operation, const uint32_t *input, uint32_t inputs,
+                 const union pim_attributes *attributes)
 {
     char name[32];
     struct pim_error error;
@@ -37,7 +39,7 @@ static uint32_t add(struct net *net, enum pim_operator operation, const uint32_t
 uint32_t net_input(struct net *net, uint32_t channels, uint32_t height, uint32_t width)
 {
     union pim_attributes attributes = {.shape = {.rank = 4, .dimension = {1, channels, height, width}}};
-    return add(net, PIM_OPERATOR_INPUT, NULL, 0, &attributes);
+    return net_add(net, PIM_OPERATOR_INPUT, NULL, 0, &attributes);
 }
 
 uint32_t net_sliding_convolution(struct net *net, uint32_t from, uint32_t outputs,
@@ -45,7 +47,7 @@ uint32_t net_sliding_convolution(struct net *net, uint32_t from, uint32_t output
 {
     union pim_attributes attributes = {
         .convolution = {.sliding = *sliding, .outputs = outputs, .groups = groups, .bias = bias}};
-    return add(net, PIM_OPERATOR_CONVOLUTION, &from, 1, &attributes);
+    return net_add(net, PIM_OPERATOR_CONVOLUTION, &from, 1, &attributes);
 }
 
 static struct pim_sliding square(uint32_t kernel, uint32_t stride, uint32_t pad)
@@ -69,51 +71,51 @@ uint32_t net_pooling(struct net *net, uint32_t from, enum pim_pooling kind, uint
 {
     union pim_attributes attributes = {.pooling = {.sliding = square(kernel, stride, pad), .kind = kind}};
     attributes.pooling.sliding.ceil_mode = ceil_mode;
-    return add(net, PIM_OPERATOR_POOLING, &from, 1, &attributes);
+    return net_add(net, PIM_OPERATOR_POOLING, &from, 1, &attributes);
 }
 
 uint32_t net_global_average(struct net *net, uint32_t from)
 {
     union pim_attributes attributes = {.pooling = {.kind = PIM_POOLING_AVERAGE, .global = true}};
-    return add(net, PIM_OPERATOR_POOLING, &from, 1, &attributes);
+    return net_add(net, PIM_OPERATOR_POOLING, &from, 1, &attributes);
 }
 
 uint32_t net_activation(struct net *net, uint32_t from, enum pim_activation kind)
 {
     union pim_attributes attributes = {.activation = kind};
-    return add(net, PIM_OPERATOR_ACTIVATION, &from, 1, &attributes);
+    return net_add(net, PIM_OPERATOR_ACTIVATION, &from, 1, &attributes);
 }
 
 uint32_t net_elementwise(struct net *net, uint32_t a, uint32_t b, enum pim_elementwise kind)
 {
     union pim_attributes attributes = {.elementwise = kind};
     const uint32_t inputs[] = {a, b};
-    return add(net, PIM_OPERATOR_ELEMENTWISE, inputs, 2, &attributes);
+    return net_add(net, PIM_OPERATOR_ELEMENTWISE, inputs, 2, &attributes);
 }
 
 uint32_t net_concat(struct net *net, const uint32_t *from, uint32_t count)
 {
     union pim_attributes attributes = {.concat = {.axis = 1}};
-    return add(net, PIM_OPERATOR_CONCAT, from, count, &attributes);
+    return net_add(net, PIM_OPERATOR_CONCAT, from, count, &attributes);
 }
 
 uint32_t net_slice(struct net *net, uint32_t from, uint32_t begin, uint32_t count)
 {
     union pim_attributes attributes = {.slice = {.axis = 1, .begin = begin, .count = count}};
-    return add(net, PIM_OPERATOR_SLICE, &from, 1, &attributes);
+    return net_add(net, PIM_OPERATOR_SLICE, &from, 1, &attributes);
 }
 
 uint32_t net_flatten(struct net *net, uint32_t from)
 {
     const uint32_t *d = net->graph.layers[from].output.dimension;
     union pim_attributes attributes = {.shape = {.rank = 2, .dimension = {1, d[1] * d[2] * d[3]}}};
-    return add(net, PIM_OPERATOR_RESHAPE, &from, 1, &attributes);
+    return net_add(net, PIM_OPERATOR_RESHAPE, &from, 1, &attributes);
 }
 
 uint32_t net_linear(struct net *net, uint32_t from, uint32_t outputs, bool bias)
 {
     union pim_attributes attributes = {.linear = {.outputs = outputs, .bias = bias}};
-    return add(net, PIM_OPERATOR_LINEAR, &from, 1, &attributes);
+    return net_add(net, PIM_OPERATOR_LINEAR, &from, 1, &attributes);
 }
 
 /* --- networks drawn at random --- */
@@ -150,6 +152,8 @@ static uint32_t random_block(struct net *net, struct pim_random *random, uint32_
     const uint32_t *extent = net->graph.layers[from].output.dimension + 2;
     uint32_t size = extent[0] < extent[1] ? extent[0] : extent[1];
     uint32_t branch[3];
+    if (draw(random, 0, 2) == 0)
+        return form_random(net, random, from);
     switch (draw(random, 0, 4)) {
     case 0: /* residual */
         branch[0] = random_convolution(net, random, from, draw(random, 1, 9));

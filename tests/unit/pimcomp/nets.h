@@ -14,6 +14,8 @@ struct net {
 void net_initialize(struct net *net);
 void net_terminate(struct net *net);
 
+uint32_t net_add(struct net *net, enum pim_operator operation, const uint32_t *input, uint32_t inputs,
+                 const union pim_attributes *attributes);
 uint32_t net_input(struct net *net, uint32_t channels, uint32_t height, uint32_t width);
 uint32_t net_convolution(struct net *net, uint32_t from, uint32_t outputs, uint32_t kernel, uint32_t stride,
                          uint32_t pad, uint32_t groups, bool bias);

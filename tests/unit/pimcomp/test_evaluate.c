@@ -150,6 +150,9 @@ START_TEST(linear_by_hand)
     const struct pim_core_layer lowered = {.matrix_layer = linear,
                                            .graph_layer = linear,
                                            .source = {{.channels = 2, .height = 1, .width = 3}},
+                                           .sliding = {.kernel = {1, 3}},
+                                           .flat = true,
+                                           .flat_stride = {3, 3, 1},
                                            .channels = 2,
                                            .rows = 6};
     /* canonical row 3 is pixel 1, channel 1: element 1 * 3 + 1 */

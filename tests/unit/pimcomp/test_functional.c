@@ -8,6 +8,7 @@
 #include "mappers/pimcomp/check_values.h"
 #include "mappers/pimcomp/layout.h"
 #include "mappers/pimcomp/schedule.h"
+#include "tests/unit/pimcomp/forms.h"
 #include "tests/unit/pimcomp/functional.h"
 #include "tests/unit/pimcomp/nets.h"
 
@@ -352,11 +353,15 @@ static net_function *const features[] = {conv_plain, conv_stride, conv_odd, conv
 static void check_features(struct setup s)
 {
     int failures = 0;
-    for (size_t i = 0; i < sizeof features / sizeof features[0]; i++)
+    const size_t simple = sizeof features / sizeof features[0];
+    for (size_t i = 0; i < simple + FORMS; i++)
         for (unsigned variant = 0; variant < 3; variant++) {
             struct net net;
             net_initialize(&net);
-            features[i](&net);
+            if (i < simple)
+                features[i](&net);
+            else
+                form_build(&net, (enum form)(i - simple));
             s.seed = 1000 * i + variant;
             s.cores = 4;
             s.arrays = 40;
@@ -366,7 +371,7 @@ static void check_features(struct setup s)
             enum outcome outcome = check_net(&net, &s);
             net_terminate(&net);
             if (outcome != RIGHT)
-                printf("feature %zu, variant %u\n", i, variant);
+                printf("feature %zu (form %d), variant %u\n", i, (int)i - (int)simple, variant);
             failures += outcome != RIGHT;
         }
     ck_assert_int_eq(failures, 0);

@@ -160,14 +160,6 @@ START_TEST(refusals_name_layer_and_reason)
 
     core_case_begin(&c);
     x = core_case_image(&c, 4, 6, 6);
-    const union pim_attributes split = {.shape = {.rank = 5, .dimension = {1, 2, 2, 6, 6}}};
-    const union pim_attributes swap = {.transpose = {.order = {0, 2, 1, 3, 4}}};
-    x = core_case_layer(&c, "split", PIM_OPERATOR_RESHAPE, &split, 1, &x);
-    (void)core_case_layer(&c, "shuffle", PIM_OPERATOR_TRANSPOSE, &swap, 1, &x);
-    expect_refusal(&c, "shuffle", "channel shuffle");
-
-    core_case_begin(&c);
-    x = core_case_image(&c, 4, 6, 6);
     const union pim_attributes all = {.pooling = {.kind = PIM_POOLING_AVERAGE, .global = true}};
     const union pim_attributes times = {.elementwise = PIM_ELEMENTWISE_MULTIPLY};
     pair[0] = x;
@@ -177,15 +169,53 @@ START_TEST(refusals_name_layer_and_reason)
 
     core_case_begin(&c);
     x = core_case_image(&c, 4, 6, 6);
-    const union pim_attributes crop = {.slice = {.axis = 2, .begin = 1, .count = 4}};
-    (void)core_case_layer(&c, "crop", PIM_OPERATOR_SLICE, &crop, 1, &x);
-    expect_refusal(&c, "crop", "channels");
+    const union pim_attributes resize = {.shape = {.rank = 4, .dimension = {1, 4, 9, 6}}};
+    (void)core_case_layer(&c, "resize", PIM_OPERATOR_EXPAND, &resize, 1, &x);
+    expect_refusal(&c, "resize", "nearest");
 
     core_case_begin(&c);
     x = core_case_image(&c, 4, 6, 6);
-    const union pim_attributes pad = {.pad = {.before = {0, 0, 1, 1}}};
-    (void)core_case_layer(&c, "pad", PIM_OPERATOR_PAD, &pad, 1, &x);
-    expect_refusal(&c, "pad", "padding");
+    const union pim_attributes some = {.gather_along = {.axis = 1, .indices = {.rank = 1, .dimension = {3}}}};
+    (void)core_case_layer(&c, "some", PIM_OPERATOR_GATHER, &some, 1, &x);
+    expect_refusal(&c, "some", "not known");
+}
+END_TEST
+
+/* A channel shuffle is one layer that moves; a crop and what follows it in one reader, too. A slice of
+ * neighbouring channels and a transposition of whole axes are none. */
+START_TEST(movement_becomes_moves)
+{
+    struct core_case c;
+    core_case_begin(&c);
+    uint32_t x = core_case_image(&c, 6, 6, 5);
+    const union pim_attributes split = {.shape = {.rank = 5, .dimension = {1, 2, 3, 6, 5}}};
+    const union pim_attributes swap = {.transpose = {.order = {0, 2, 1, 3, 4}}};
+    const union pim_attributes join = {.shape = {.rank = 4, .dimension = {1, 6, 6, 5}}};
+    const union pim_attributes rows = {.slice = {.axis = 2, .begin = 1, .count = 4}};
+    const union pim_attributes columns = {.slice = {.axis = 3, .begin = 2, .count = 3}};
+    const union pim_attributes channels = {.slice = {.axis = 1, .begin = 1, .count = 2}};
+    x = core_case_layer(&c, "split", PIM_OPERATOR_RESHAPE, &split, 1, &x);
+    x = core_case_layer(&c, "swap", PIM_OPERATOR_TRANSPOSE, &swap, 1, &x);
+    x = core_case_layer(&c, "join", PIM_OPERATOR_RESHAPE, &join, 1, &x);
+    x = core_case_convolution(&c, "conv", x, 4, 1, 1, 0);
+    x = core_case_layer(&c, "rows", PIM_OPERATOR_SLICE, &rows, 1, &x);
+    x = core_case_layer(&c, "columns", PIM_OPERATOR_SLICE, &columns, 1, &x);
+    x = core_case_layer(&c, "channels", PIM_OPERATOR_SLICE, &channels, 1, &x);
+    (void)core_case_convolution(&c, "last", x, 4, 1, 1, 0);
+    core_case_lower(&c);
+    ck_assert_uint_eq(c.network.count, 5);
+    const struct pim_core_layer *shuffle = &c.network.layer[1], *crop = &c.network.layer[3];
+    ck_assert_int_eq(shuffle->kind, PIM_CORE_MOVE);
+    ck_assert_uint_eq(shuffle->channels, 6);
+    ck_assert_uint_eq(shuffle->moves, 1);
+    ck_assert_int_eq(crop->kind, PIM_CORE_MOVE);
+    ck_assert_uint_eq(crop->height, 4);
+    ck_assert_uint_eq(crop->width, 3);
+    ck_assert_uint_eq(crop->channels, 2);
+    ck_assert_int_eq(crop->move[0].from[1], 1);
+    ck_assert_int_eq(crop->move[0].from[2], 2);
+    ck_assert_uint_eq(crop->source[0].channels, 4);
+    core_case_end(&c);
 }
 END_TEST
 
@@ -234,6 +264,7 @@ Suite *lower_suite(void)
     tcase_add_test(t, flatten_and_tokens);
     tcase_add_test(t, batch_normalisation_folds);
     tcase_add_test(t, refusals_name_layer_and_reason);
+    tcase_add_test(t, movement_becomes_moves);
     tcase_add_loop_test(t, all_descriptors_lower, 0, 10);
     suite_add_tcase(suite, t);
     return suite;

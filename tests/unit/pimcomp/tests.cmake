@@ -9,7 +9,7 @@ pimsim_test(test_pimcomp
 
 # Numbers: programs are executed and held against the direct evaluation of the network.
 pimsim_test(test_pimcomp_functional
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/functional.c ${CMAKE_CURRENT_LIST_DIR}/nets.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/functional.c ${CMAKE_CURRENT_LIST_DIR}/nets.c ${CMAKE_CURRENT_LIST_DIR}/forms.c
           ${CMAKE_CURRENT_LIST_DIR}/test_evaluate.c ${CMAKE_CURRENT_LIST_DIR}/test_execute.c
           ${CMAKE_CURRENT_LIST_DIR}/test_functional.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
@@ -17,7 +17,7 @@ pimsim_test(test_pimcomp_functional
 
 # The low-latency schedule.
 pimsim_test(test_pimcomp_low_latency
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/low_latency.c ${CMAKE_CURRENT_LIST_DIR}/nets.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/low_latency.c ${CMAKE_CURRENT_LIST_DIR}/nets.c ${CMAKE_CURRENT_LIST_DIR}/forms.c
           ${CMAKE_CURRENT_LIST_DIR}/trial.c
           ${CMAKE_CURRENT_LIST_DIR}/test_local_heap.c ${CMAKE_CURRENT_LIST_DIR}/test_low_latency.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
@@ -25,7 +25,7 @@ pimsim_test(test_pimcomp_low_latency
 
 # The high-throughput schedule.
 pimsim_test(test_pimcomp_high_throughput
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/high_throughput.c ${CMAKE_CURRENT_LIST_DIR}/nets.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/high_throughput.c ${CMAKE_CURRENT_LIST_DIR}/nets.c ${CMAKE_CURRENT_LIST_DIR}/forms.c
           ${CMAKE_CURRENT_LIST_DIR}/trial.c
           ${CMAKE_CURRENT_LIST_DIR}/test_high_throughput.c
   LINK pimsim_pimcomp pimsim_network pimsim_system

@@ -1,0 +1,203 @@
+/* See forms.h. */
+#include "tests/unit/pimcomp/forms.h"
+
+static const uint32_t *shape_of(const struct net *net, uint32_t layer)
+{
+    return net->graph.layers[layer].output.dimension;
+}
+
+static uint32_t reshape(struct net *net, uint32_t from, uint32_t rank, const uint32_t *dimension)
+{
+    union pim_attributes attributes = {.shape = {.rank = rank}};
+    for (uint32_t d = 0; d < rank; d++)
+        attributes.shape.dimension[d] = dimension[d];
+    return net_add(net, PIM_OPERATOR_RESHAPE, &from, 1, &attributes);
+}
+
+static uint32_t transpose(struct net *net, uint32_t from, const uint32_t *order, uint32_t rank)
+{
+    union pim_attributes attributes = {.transpose = {.order = {0}}};
+    for (uint32_t d = 0; d < rank; d++)
+        attributes.transpose.order[d] = order[d];
+    return net_add(net, PIM_OPERATOR_TRANSPOSE, &from, 1, &attributes);
+}
+
+static uint32_t slice(struct net *net, uint32_t from, uint32_t axis, uint32_t begin, uint32_t count,
+                      uint32_t step, bool reversed)
+{
+    union pim_attributes attributes = {
+        .slice = {.axis = axis, .begin = begin, .count = count, .step = step, .reversed = reversed}};
+    return net_add(net, PIM_OPERATOR_SLICE, &from, 1, &attributes);
+}
+
+static uint32_t pad(struct net *net, uint32_t from, uint32_t top, uint32_t left, uint32_t bottom,
+                    uint32_t right)
+{
+    union pim_attributes attributes = {.pad = {.before = {0, 0, top, left}, .after = {0, 0, bottom, right}}};
+    return net_add(net, PIM_OPERATOR_PAD, &from, 1, &attributes);
+}
+
+static uint32_t upsample(struct net *net, uint32_t from, uint32_t rows, uint32_t columns)
+{
+    const uint32_t *d = shape_of(net, from);
+    union pim_attributes attributes = {
+        .shape = {.rank = 4, .dimension = {1, d[1], d[2] * rows, d[3] * columns}}};
+    return net_add(net, PIM_OPERATOR_EXPAND, &from, 1, &attributes);
+}
+
+/* Channels in `groups`: reshape, transposition, reshape, as in ShuffleNet. */
+static uint32_t shuffle(struct net *net, uint32_t from, uint32_t groups)
+{
+    static const uint32_t order[] = {0, 2, 1, 3, 4};
+    const uint32_t c = shape_of(net, from)[1], h = shape_of(net, from)[2], w = shape_of(net, from)[3];
+    const uint32_t apart[] = {1, groups, c / groups, h, w}, together[] = {1, c, h, w};
+    return reshape(net, transpose(net, reshape(net, from, 5, apart), order, 5), 4, together);
+}
+
+static uint32_t stem(struct net *net, uint32_t outputs)
+{
+    return net_convolution(net, net_input(net, 3, 6, 5), outputs, 3, 1, 1, 1, true);
+}
+
+/* The unit of ShuffleNet v1. */
+static void build_shuffle(struct net *net)
+{
+    uint32_t from = stem(net, 12);
+    uint32_t layer =
+        net_activation(net, net_convolution(net, from, 6, 1, 1, 0, 3, true), PIM_ACTIVATION_RELU);
+    layer = net_convolution(net, shuffle(net, layer, 3), 6, 3, 1, 1, 6, true);
+    layer = net_convolution(net, layer, 12, 1, 1, 0, 3, true);
+    (void)net_activation(net, net_elementwise(net, from, layer, PIM_ELEMENTWISE_ADD), PIM_ACTIVATION_RELU);
+}
+
+/* Two units of ShuffleNet v2: halves, joined and shuffled. */
+static void build_shuffle_behind_concat(struct net *net)
+{
+    uint32_t layer = stem(net, 8);
+    for (int unit = 0; unit < 2; unit++) {
+        uint32_t half[] = {net_slice(net, layer, 0, 4), net_slice(net, layer, 4, 4)};
+        half[1] = net_convolution(net, half[1], 4, 3, 1, 1, 1, true);
+        layer = shuffle(net, net_concat(net, half, 2), 2);
+    }
+    (void)net_linear(net, net_flatten(net, layer), 5, true);
+}
+
+static void build_crop(struct net *net)
+{
+    uint32_t layer = stem(net, 7);
+    layer = slice(net, slice(net, layer, 2, 1, 4, 1, false), 3, 1, 3, 1, false);
+    layer = net_activation(net, layer, PIM_ACTIVATION_RELU);
+    (void)slice(net, net_convolution(net, layer, 5, 3, 1, 1, 1, true), 2, 2, 1, 1, false);
+}
+
+static void build_pad(struct net *net)
+{
+    uint32_t layer = pad(net, stem(net, 7), 1, 0, 2, 3);
+    (void)net_pooling(net, net_activation(net, layer, PIM_ACTIVATION_TANH), PIM_POOLING_MAXIMUM, 2, 2, 0,
+                      false);
+    (void)net_convolution(net, layer, 4, 3, 1, 0, 1, true);
+}
+
+static void build_upsample(struct net *net)
+{
+    uint32_t small = net_convolution(net, net_input(net, 3, 3, 4), 5, 3, 1, 1, 1, true);
+    uint32_t layer = upsample(net, small, 2, 3);
+    layer =
+        net_elementwise(net, layer, net_convolution(net, layer, 5, 3, 1, 1, 1, true), PIM_ELEMENTWISE_ADD);
+    const uint32_t both[] = {layer, upsample(net, small, 2, 3)};
+    (void)net_convolution(net, net_concat(net, both, 2), 6, 1, 1, 0, 1, true);
+}
+
+static void build_steps(struct net *net)
+{
+    uint32_t layer = stem(net, 9);
+    uint32_t even = slice(net, layer, 1, 0, 5, 2, false), back = slice(net, layer, 1, 2, 5, 1, true);
+    layer = net_elementwise(net, even, back, PIM_ELEMENTWISE_ADD);
+    layer = slice(net, slice(net, layer, 2, 0, 6, 1, true), 3, 0, 3, 2, true);
+    (void)net_convolution(net, layer, 4, 3, 1, 1, 1, true);
+}
+
+static void build_turn(struct net *net)
+{
+    static const uint32_t rows[] = {0, 1, 3, 2}, channels[] = {0, 2, 1, 3};
+    uint32_t layer = net_convolution(net, transpose(net, stem(net, 8), rows, 4), 4, 1, 1, 0, 1, true);
+    layer = net_convolution(net, transpose(net, layer, channels, 4), 6, 3, 1, 1, 1, true);
+    const uint32_t *d = shape_of(net, layer);
+    const uint32_t apart[] = {1, d[1] * d[2], d[3] / 2, 2};
+    (void)net_activation(net, transpose(net, reshape(net, layer, 4, apart), rows, 4), PIM_ACTIVATION_RELU);
+}
+
+static void build_stack(struct net *net)
+{
+    uint32_t layer = stem(net, 6);
+    uint32_t part[] = {layer, net_convolution(net, layer, 6, 3, 1, 1, 1, true),
+                       slice(net, layer, 2, 1, 2, 1, false)};
+    union pim_attributes attributes = {.concat = {.axis = 2}};
+    layer = net_add(net, PIM_OPERATOR_CONCAT, part, 3, &attributes);
+    (void)net_convolution(net, layer, 5, 3, 2, 1, 1, true);
+}
+
+/* A window of a token map, shifted; tokens with a learned one in front; neighbours merged. */
+static void build_windows(struct net *net)
+{
+    static const uint32_t tokens[] = {0, 2, 3, 1};
+    uint32_t layer = net_convolution(net, net_input(net, 3, 4, 6), 5, 3, 1, 1, 1, true);
+    layer = transpose(net, layer, tokens, 4);
+    union pim_attributes shift = {.shift = {.rows = -1, .columns = 2}};
+    union pim_attributes window = {.window = {.height = 2, .width = 3, .map_height = 4, .map_width = 6}};
+    union pim_attributes merging = {.merging = {.factor = 2}};
+    uint32_t moved = net_add(net, PIM_OPERATOR_SHIFT, &layer, 1, &shift);
+    moved = net_add(net, PIM_OPERATOR_WINDOW_PARTITION, &moved, 1, &window);
+    moved = net_linear(net, moved, 5, true);
+    moved = net_add(net, PIM_OPERATOR_WINDOW_REVERSE, &moved, 1, &window);
+    layer = net_elementwise(net, moved, layer, PIM_ELEMENTWISE_ADD);
+    layer = net_linear(net, net_add(net, PIM_OPERATOR_PATCH_MERGING, &layer, 1, &merging), 7, true);
+    union pim_attributes learned = {.shape = {.rank = 3, .dimension = {1, 1, 7}}};
+    union pim_attributes rows = {.concat = {.axis = 1}};
+    const uint32_t sequence[] = {1, 6, 7};
+    const uint32_t both[] = {net_add(net, PIM_OPERATOR_PARAMETER, NULL, 0, &learned),
+                             reshape(net, layer, 3, sequence)};
+    layer = net_linear(net, net_add(net, PIM_OPERATOR_CONCAT, both, 2, &rows), 6, true);
+    (void)net_linear(net, slice(net, layer, 1, 0, 1, 1, false), 4, true);
+}
+
+void form_build(struct net *net, enum form form)
+{
+    static void (*const build[FORMS])(struct net *) = {
+        [FORM_SHUFFLE] = build_shuffle,   [FORM_SHUFFLE_BEHIND_CONCAT] = build_shuffle_behind_concat,
+        [FORM_CROP] = build_crop,         [FORM_PAD] = build_pad,
+        [FORM_UPSAMPLE] = build_upsample, [FORM_STEPS] = build_steps,
+        [FORM_TURN] = build_turn,         [FORM_STACK] = build_stack,
+        [FORM_WINDOWS] = build_windows,
+    };
+    build[form](net);
+}
+
+static uint32_t draw(struct pim_random *random, uint32_t first, uint32_t last)
+{
+    return (uint32_t)pim_random_between(random, first, last);
+}
+
+uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
+{
+    const uint32_t c = shape_of(net, from)[1], h = shape_of(net, from)[2], w = shape_of(net, from)[3];
+    uint32_t axis = draw(random, 1, 3), size = shape_of(net, from)[axis], groups = draw(random, 2, 4);
+    static const uint32_t turned[] = {0, 1, 3, 2};
+    switch (draw(random, 0, 4)) {
+    case 0:
+        return c % groups == 0 ? shuffle(net, from, groups)
+                               : shuffle(net, net_convolution(net, from, 2 * groups, 1, 1, 0, 1, true), 2);
+    case 1: {
+        uint32_t count = draw(random, 1, size), begin = draw(random, 0, size - count);
+        return slice(net, from, axis, begin, count, 1, draw(random, 0, 3) == 0);
+    }
+    case 2:
+        return h + w > 14 ? transpose(net, from, turned, 4)
+                          : pad(net, from, draw(random, 0, 1), draw(random, 0, 2), draw(random, 0, 2), 0);
+    case 3:
+        return h * w > 20 ? slice(net, from, 2, 0, (h + 1) / 2, 2, false)
+                          : upsample(net, from, 2, groups - 1);
+    default:
+        return transpose(net, from, turned, 4);
+    }
+}

@@ -1,0 +1,26 @@
+/* Networks with data that moves between the layers, for the tests of the functional check: one for each form
+ * of movement, and blocks of them for networks drawn at random. */
+#ifndef PIMSIM_TESTS_UNIT_PIMCOMP_FORMS_H
+#define PIMSIM_TESTS_UNIT_PIMCOMP_FORMS_H
+
+#include "tests/unit/pimcomp/nets.h"
+
+enum form {
+    FORM_SHUFFLE,
+    FORM_SHUFFLE_BEHIND_CONCAT,
+    FORM_CROP,
+    FORM_PAD,
+    FORM_UPSAMPLE,
+    FORM_STEPS, /* slices with steps, backwards */
+    FORM_TURN,  /* rows and columns, channels and rows change places */
+    FORM_STACK, /* maps joined along rows */
+    FORM_WINDOWS,
+    FORMS
+};
+
+void form_build(struct net *net, enum form form);
+
+/* A block behind layer `from`, a map. */
+uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from);
+
+#endif
