@@ -36,11 +36,16 @@ static void load_elements(struct pim_round_schedule *schedule, uint32_t index, u
             if (from >= last)
                 continue;
             const struct pim_round_run *run = &round->source[i].run[cut->run[i]];
+            bool repeated = i == 1 && schedule->network->layer[index].broadcast; /* one pixel for all */
             pim_core_emit_load(
                 &schedule->emitter, core, to + (uint64_t)(from - piece->channel) * PIM_CORE_ELEMENT_BYTES,
-                pim_round_address(&round->source[i], run, sample, 0, piece->pixel, from),
-                (uint64_t)(last - from) * PIM_CORE_ELEMENT_BYTES, piece->pixels, run->pixel_stride);
+                pim_round_address(&round->source[i], run, sample, 0, repeated ? 0 : piece->pixel, from),
+                (uint64_t)(last - from) * PIM_CORE_ELEMENT_BYTES, repeated ? 1 : piece->pixels,
+                run->pixel_stride);
         }
+        uint64_t pixel = (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES;
+        if (i == 1 && schedule->network->layer[index].broadcast && piece->pixels > 1)
+            pim_core_emit_copy(&schedule->emitter, core, to + pixel, to, pixel, piece->pixels - 1, pixel, 0);
     }
 }
 

@@ -113,11 +113,26 @@ static enum pim_status plan_moves(struct pim_ll *ll, struct pim_ll_layer *layer)
     return PIM_OK;
 }
 
+/* Every window reads the one pixel of the second source. */
+static enum pim_status plan_broadcast(struct pim_ll *ll, struct pim_ll_layer *layer)
+{
+    layer->positions = 1;
+    if (!create_table(ll, layer, 1))
+        return no_memory(ll, layer->core_layer);
+    for (uint32_t w = 0; w < layer->core_layer->windows; w++)
+        layer->table[1].pixel[w] = 0;
+    complete_table(layer, 1);
+    return PIM_OK;
+}
+
 enum pim_status pim_ll_plan_tables(struct pim_ll *ll, uint32_t index, bool *made)
 {
     struct pim_ll_layer *layer = &ll->layer[index];
     const struct pim_core_layer *from = layer->core_layer;
     *made = from->kind == PIM_CORE_MOVE;
+    layer->folds = 1;
+    if (from->kind == PIM_CORE_ELEMENT && from->broadcast)
+        return plan_broadcast(ll, layer);
     if (!*made)
         return PIM_OK;
     enum pim_status status = plan_moves(ll, layer);

@@ -44,8 +44,8 @@ static void fused(struct pim_lowering *l, const struct pim_core_view *view, stru
 }
 
 /* An ELEMENT layer of one source, not joined to anything. */
-static struct pim_core_layer *add_element(struct pim_lowering *l, const struct pim_core_view *view,
-                                          struct pim_core_vector operation)
+struct pim_core_layer *pim_lower_element(struct pim_lowering *l, const struct pim_core_view *view,
+                                         struct pim_core_vector operation)
 {
     struct pim_core_layer *layer =
         pim_lowering_add(l, PIM_CORE_ELEMENT, view->extent[PIM_AXIS_CHANNEL], view->extent[PIM_AXIS_ROW],
@@ -58,7 +58,7 @@ static struct pim_core_layer *add_element(struct pim_lowering *l, const struct p
 }
 
 /* A function of each element of input `input`. */
-static void lower_function(struct pim_lowering *l, uint32_t input, struct pim_core_vector operation)
+void pim_lower_function(struct pim_lowering *l, uint32_t input, struct pim_core_vector operation)
 {
     const struct pim_core_view *view = input_view(l, input);
     if (!pim_move_settle(l, l->layer->input[input], PIM_LAYOUT_ANY))
@@ -68,12 +68,12 @@ static void lower_function(struct pim_lowering *l, uint32_t input, struct pim_co
         layer->after[layer->afters++] = operation;
         fused(l, view, layer);
     } else {
-        (void)add_element(l, view, operation);
+        (void)pim_lower_element(l, view, operation);
     }
 }
 
 /* Scale and shift for each channel of input `input`; false: there is no matrix that takes them in. */
-static bool fold_affine(struct pim_lowering *l, uint32_t input, bool shift)
+bool pim_lower_affine(struct pim_lowering *l, uint32_t input, bool shift)
 {
     const struct pim_core_view *view = input_view(l, input);
     struct pim_core_layer *layer = sole_layer(l, view);
@@ -242,7 +242,7 @@ static void lower_activation(struct pim_lowering *l)
         operation = (struct pim_core_vector){.operation = PIM_LOCAL_RELU};
     else if (kind == PIM_ACTIVATION_CLIP)
         operation = (struct pim_core_vector){.operation = PIM_LOCAL_CLIP, .immediate = PIM_CORE_CLIP_LIMIT};
-    lower_function(l, 0, operation);
+    pim_lower_function(l, 0, operation);
 }
 
 /* Normalisations over the channels of a pixel work on the whole vector: layers of their own. */
@@ -251,8 +251,8 @@ static void lower_over_channels(struct pim_lowering *l, bool last, int32_t numbe
     struct pim_core_source source;
     if (last ? !channels_last(l, 0) : !pim_view_map(l, 0, &source))
         return;
-    (void)add_element(l, input_view(l, 0),
-                      (struct pim_core_vector){.operation = PIM_LOCAL_NORMALIZE, .immediate = number});
+    (void)pim_lower_element(l, input_view(l, 0),
+                            (struct pim_core_vector){.operation = PIM_LOCAL_NORMALIZE, .immediate = number});
 }
 
 static void lower_normalization(struct pim_lowering *l)
@@ -263,100 +263,10 @@ static void lower_normalization(struct pim_lowering *l)
         lower_over_channels(l, kind == PIM_NORMALIZATION_LAYER, (int32_t)kind);
         return;
     }
-    if (!pim_move_settle(l, l->layer->input[0], PIM_LAYOUT_MAP) || fold_affine(l, 0, true) ||
+    if (!pim_move_settle(l, l->layer->input[0], PIM_LAYOUT_MAP) || pim_lower_affine(l, 0, true) ||
         !pim_view_map(l, 0, &source))
         return;
-    lower_function(l, 0, (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_CORE_FUNCTION_AFFINE});
-}
-
-/* Two maps, element by element, onto an ELEMENT layer; the first is the view `left`. */
-static bool combine(struct pim_lowering *l, const struct pim_core_view *left, uint32_t input,
-                    struct pim_core_view *result)
-{
-    static const struct {
-        enum pim_elementwise elementwise;
-        uint8_t operation;
-    } table[] = {{PIM_ELEMENTWISE_ADD, PIM_LOCAL_ADD},
-                 {PIM_ELEMENTWISE_SUBTRACT, PIM_LOCAL_SUBTRACT},
-                 {PIM_ELEMENTWISE_MULTIPLY, PIM_LOCAL_MULTIPLY},
-                 {PIM_ELEMENTWISE_MAXIMUM, PIM_LOCAL_MAXIMUM},
-                 {PIM_ELEMENTWISE_MINIMUM, PIM_LOCAL_MINIMUM}};
-    enum pim_elementwise kind = l->layer->attributes.elementwise;
-    struct pim_core_vector operation = {.operation = PIM_LOCAL_BINARY, .immediate = (int32_t)kind};
-    for (unsigned i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (table[i].elementwise == kind)
-            operation = (struct pim_core_vector){.operation = table[i].operation};
-    const struct pim_core_view *right = input_view(l, input);
-    if (right->strided || !pim_view_same(left, right, false)) {
-        struct pim_layout_axes axes = {.axis = {0}};
-        if (!pim_move_axes_of(left, &l->layer->output, &axes)) {
-            pim_lowering_fail(l, "its inputs are not maps of the same channels and pixels");
-            return false;
-        }
-        if (!pim_move_remake_as(l, l->layer->input[input], &axes))
-            return false;
-    }
-    struct pim_core_layer *layer = add_element(l, left, operation);
-    layer->sources = 2;
-    layer->source[1] = pim_view_source(right);
-    *result = l->view[l->index];
-    return true;
-}
-
-/* A learned tensor has one value, or one for each channel of the map of input `map`. */
-static bool per_channel(const struct pim_lowering *l, uint32_t map, uint32_t learned)
-{
-    unsigned mask[PIM_SHAPE_RANK];
-    const struct pim_shape *wide = input_shape(l, map), *shape = input_shape(l, learned);
-    if (!pim_view_axes(input_view(l, map), wide, mask) || shape->rank > wide->rank)
-        return false;
-    for (uint32_t d = 0; d < shape->rank; d++)
-        if (shape->dimension[d] != 1 && mask[wide->rank - shape->rank + d] != 1u << PIM_AXIS_CHANNEL)
-            return false;
-    return true;
-}
-
-static void lower_elementwise(struct pim_lowering *l)
-{
-    enum pim_elementwise kind = l->layer->attributes.elementwise;
-    uint32_t maps = 0, first = 0;
-    struct pim_core_view left = {.parts = 0};
-    for (uint32_t i = 0; i < l->layer->inputs; i++) {
-        if (input_view(l, i)->parameter)
-            continue;
-        if (pim_shape_elements(input_shape(l, i)) != pim_shape_elements(&l->layer->output)) {
-            pim_lowering_fail(l,
-                              "it stretches a computed input over a larger map (broadcasting): that product "
-                              "or sum has no place in cores");
-            return;
-        }
-        first = maps == 0 ? i : first;
-        maps++;
-    }
-    if (maps == 1) {
-        bool scale = kind == PIM_ELEMENTWISE_MULTIPLY || kind == PIM_ELEMENTWISE_DIVIDE;
-        bool shift = kind == PIM_ELEMENTWISE_ADD || kind == PIM_ELEMENTWISE_SUBTRACT;
-        if (l->layer->inputs == 2 && first == 0 && (scale || shift) && per_channel(l, 0, 1) &&
-            fold_affine(l, first, shift))
-            return;
-        lower_function(
-            l, first,
-            (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_CORE_FUNCTION_ELEMENTWISE + (int32_t)kind});
-        return;
-    }
-    if (!pim_move_settle(l, l->layer->input[first], PIM_LAYOUT_ANY))
-        return;
-    left = *input_view(l, first);
-    for (uint32_t i = first + 1; i < l->layer->inputs; i++) {
-        if (input_view(l, i)->parameter) {
-            pim_lowering_fail(l, "it takes several maps and a learned tensor at once");
-            return;
-        }
-        if (!combine(l, &left, i, &left))
-            return;
-        if (i + 1 < l->layer->inputs) /* a sum of several: nothing in the graph is its intermediate result */
-            l->network->layer[l->network->count - 1].graph_layer = PIM_NONE;
-    }
+    pim_lower_function(l, 0, (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_CORE_FUNCTION_AFFINE});
 }
 
 void pim_lower_arithmetic(struct pim_lowering *l)
@@ -384,7 +294,7 @@ void pim_lower_arithmetic(struct pim_lowering *l)
         lower_normalization(l);
         return;
     case PIM_OPERATOR_ELEMENTWISE:
-        lower_elementwise(l);
+        pim_lower_elementwise(l);
         return;
     case PIM_OPERATOR_MATRIX_MULTIPLICATION:
     case PIM_OPERATOR_ATTENTION_SCORES:

@@ -565,12 +565,11 @@ static void move_shift(struct pim_lowering *l)
     (void)assemble(l, box, boxes, shape, &axes, l->index, &l->view[l->index]);
 }
 
-/* Every dimension of the input is repeated: one of 1 as it is, another one element by element (the nearest
- * one, of a map that gets larger). */
-static void move_expand(struct pim_lowering *l)
+/* Every dimension of a view is repeated: one of 1 as it is, another one element by element (the nearest one,
+ * of a map that gets larger). */
+static bool expand(struct pim_lowering *l, const struct pim_core_view *view, const struct pim_shape *from,
+                   const struct pim_shape *to, struct pim_core_strides *expanded)
 {
-    const struct pim_shape *from = shape_of(l, 0), *to = &l->layer->output;
-    const struct pim_core_view *view = &l->view[l->layer->input[0]];
     struct pim_core_strides strides, result;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0}, more = to->rank - from->rank;
     pim_move_strides(view, &strides);
@@ -587,15 +586,37 @@ static void move_expand(struct pim_lowering *l)
                               "it makes %" PRIu32 " positions of %" PRIu32
                               ": cores repeat each element the same number of times (nearest)",
                               to->dimension[d], size);
-            return;
+            return false;
         }
         good = good && put_atom(&result, PIM_AXIS_COLUMN, to->dimension[d] / size, 0);
     }
-    if (!good) {
+    if (!good)
         pim_lowering_fail(l, "%s", CUTS);
-        return;
+    *expanded = result;
+    return good;
+}
+
+static void move_expand(struct pim_lowering *l)
+{
+    struct pim_core_strides strides;
+    const struct pim_core_view *view = &l->view[l->layer->input[0]];
+    if (expand(l, view, shape_of(l, 0), &l->layer->output, &strides))
+        (void)pim_move_view(l, view, &strides, &l->view[l->index]);
+}
+
+bool pim_move_broadcast(struct pim_lowering *l, uint32_t tensor, const struct pim_shape *shape,
+                        const struct pim_layout_axes *axes, struct pim_core_view *result)
+{
+    struct pim_core_strides strides;
+    struct pim_core_view wide;
+    const struct box box = {.view = &wide, .shape = shape};
+    if (!is_grouped(axes, shape)) {
+        pim_lowering_fail(l, "%s", CUTS);
+        return false;
     }
-    (void)pim_move_view(l, view, &result, &l->view[l->index]);
+    return expand(l, &l->view[tensor], &l->graph->layers[tensor].output, shape, &strides) &&
+           pim_move_view(l, &l->view[tensor], &strides, &wide) &&
+           assemble(l, &box, 1, shape, axes, PIM_NONE, result);
 }
 
 /* --- windows of token maps --- */

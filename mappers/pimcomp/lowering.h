@@ -105,6 +105,10 @@ struct pim_layout_axes {
 bool pim_move_settle(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout); /* if it must */
 bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout); /* in any case */
 bool pim_move_remake_as(struct pim_lowering *l, uint32_t tensor, const struct pim_layout_axes *axes);
+/* A map of `shape` by `axes` in which a smaller tensor is repeated by NumPy's rule; of no tensor of the graph.
+ */
+bool pim_move_broadcast(struct pim_lowering *l, uint32_t tensor, const struct pim_shape *shape,
+                        const struct pim_layout_axes *axes, struct pim_core_view *result);
 /* The axis of each dimension of a settled view; false: a dimension is of several. */
 bool pim_move_axes_of(const struct pim_core_view *view, const struct pim_shape *shape,
                       struct pim_layout_axes *axes);
@@ -127,5 +131,17 @@ struct pim_core_layer *pim_lowering_add(struct pim_lowering *l, enum pim_core_la
 /* --- operators with arithmetic (lower_convert.c): they set the view of the layer at work --- */
 
 void pim_lower_arithmetic(struct pim_lowering *l);
+
+/* An ELEMENT layer of one source, not joined to anything. */
+struct pim_core_layer *pim_lower_element(struct pim_lowering *l, const struct pim_core_view *view,
+                                         struct pim_core_vector operation);
+/* A function of each element of input `input`. */
+void pim_lower_function(struct pim_lowering *l, uint32_t input, struct pim_core_vector operation);
+/* Scale and shift for each channel of input `input`; false: there is no matrix that takes them in. */
+bool pim_lower_affine(struct pim_lowering *l, uint32_t input, bool shift);
+
+/* --- operations of several tensors (lower_elementwise.c) --- */
+
+void pim_lower_elementwise(struct pim_lowering *l);
 
 #endif

@@ -132,9 +132,10 @@ struct pim_core_layer {
     uint32_t channels, height, width; /* of the output; windows = height * width */
     uint32_t windows;
     struct pim_sliding sliding; /* MATRIX, POOLING; a linear layer on a map is a kernel as large as the map */
-    uint32_t rows; /* MATRIX: of the weight matrix = kernel[0] * kernel[1] * channels of the source */
-    bool bias;     /* MATRIX: a vector of `channels` is added */
-    bool average;  /* POOLING: mean of the positions inside the map, else maximum */
+    uint32_t rows;  /* MATRIX: of the weight matrix = kernel[0] * kernel[1] * channels of the source */
+    bool bias;      /* MATRIX: a vector of `channels` is added */
+    bool average;   /* POOLING: mean of the positions inside the map, else maximum */
+    bool broadcast; /* ELEMENT: source[1] has one pixel, which meets every pixel of source[0] */
     struct pim_core_vector element; /* ELEMENT: with two sources, of both; with one, of the source */
     uint32_t afters;                /* fused activations, in order, on the output */
     struct pim_core_vector after[2];

@@ -161,14 +161,52 @@ static void build_windows(struct net *net)
     (void)net_linear(net, slice(net, layer, 1, 0, 1, 1, false), 4, true);
 }
 
+static uint32_t excite(struct net *net, uint32_t from, uint32_t inner, bool map_first)
+{
+    uint32_t channels = shape_of(net, from)[1];
+    uint32_t layer = net_convolution(net, net_global_average(net, from), inner, 1, 1, 0, 1, true);
+    layer = net_convolution(net, net_activation(net, layer, PIM_ACTIVATION_RELU), channels, 1, 1, 0, 1, true);
+    layer = net_activation(net, layer, PIM_ACTIVATION_HARD_SIGMOID);
+    return map_first ? net_elementwise(net, from, layer, PIM_ELEMENTWISE_MULTIPLY)
+                     : net_elementwise(net, layer, from, PIM_ELEMENTWISE_MULTIPLY);
+}
+
+/* The block of MobileNetV3 and EfficientNet. */
+static void build_excite(struct net *net)
+{
+    uint32_t from = stem(net, 4);
+    uint32_t layer = net_convolution(net, from, 10, 1, 1, 0, 1, true);
+    layer = net_convolution(net, net_activation(net, layer, PIM_ACTIVATION_SILU), 10, 3, 1, 1, 10, true);
+    layer = excite(net, net_activation(net, layer, PIM_ACTIVATION_SILU), 3, true);
+    layer = net_convolution(net, layer, 4, 1, 1, 0, 1, true);
+    layer = net_elementwise(net, layer, from, PIM_ELEMENTWISE_ADD);
+    (void)net_activation(net, excite(net, layer, 2, false), PIM_ACTIVATION_RELU);
+}
+
+/* A map with a map of one channel, with one row, less a vector and a vector less it, with one number. */
+static void build_broadcast(struct net *net)
+{
+    uint32_t layer = stem(net, 6);
+    uint32_t vector = net_convolution(net, net_global_average(net, layer), 6, 1, 1, 0, 1, true);
+    layer = net_elementwise(net, layer, net_convolution(net, layer, 1, 3, 1, 1, 1, true),
+                            PIM_ELEMENTWISE_MULTIPLY);
+    layer = net_elementwise(net, slice(net, layer, 2, 1, 1, 1, false), layer, PIM_ELEMENTWISE_SUBTRACT);
+    layer = net_elementwise(net, layer, vector, PIM_ELEMENTWISE_SUBTRACT);
+    layer = net_elementwise(net, vector, layer, PIM_ELEMENTWISE_DIVIDE);
+    layer = net_elementwise(net, slice(net, vector, 1, 2, 1, 1, false), layer, PIM_ELEMENTWISE_ADD);
+    uint32_t column = slice(net, layer, 3, 2, 1, 1, false), row = slice(net, layer, 2, 0, 1, 1, false);
+    (void)net_elementwise(net, column, row, PIM_ELEMENTWISE_MAXIMUM);
+}
+
 void form_build(struct net *net, enum form form)
 {
     static void (*const build[FORMS])(struct net *) = {
-        [FORM_SHUFFLE] = build_shuffle,   [FORM_SHUFFLE_BEHIND_CONCAT] = build_shuffle_behind_concat,
-        [FORM_CROP] = build_crop,         [FORM_PAD] = build_pad,
-        [FORM_UPSAMPLE] = build_upsample, [FORM_STEPS] = build_steps,
-        [FORM_TURN] = build_turn,         [FORM_STACK] = build_stack,
-        [FORM_WINDOWS] = build_windows,
+        [FORM_SHUFFLE] = build_shuffle,     [FORM_SHUFFLE_BEHIND_CONCAT] = build_shuffle_behind_concat,
+        [FORM_CROP] = build_crop,           [FORM_PAD] = build_pad,
+        [FORM_UPSAMPLE] = build_upsample,   [FORM_STEPS] = build_steps,
+        [FORM_TURN] = build_turn,           [FORM_STACK] = build_stack,
+        [FORM_WINDOWS] = build_windows,     [FORM_EXCITE] = build_excite,
+        [FORM_BROADCAST] = build_broadcast,
     };
     build[form](net);
 }
@@ -183,7 +221,7 @@ uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
     const uint32_t c = shape_of(net, from)[1], h = shape_of(net, from)[2], w = shape_of(net, from)[3];
     uint32_t axis = draw(random, 1, 3), size = shape_of(net, from)[axis], groups = draw(random, 2, 4);
     static const uint32_t turned[] = {0, 1, 3, 2};
-    switch (draw(random, 0, 4)) {
+    switch (draw(random, 0, 6)) {
     case 0:
         return c % groups == 0 ? shuffle(net, from, groups)
                                : shuffle(net, net_convolution(net, from, 2 * groups, 1, 1, 0, 1, true), 2);
@@ -197,6 +235,11 @@ uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
     case 3:
         return h * w > 20 ? slice(net, from, 2, 0, (h + 1) / 2, 2, false)
                           : upsample(net, from, 2, groups - 1);
+    case 4:
+        return excite(net, from, groups, draw(random, 0, 1) == 0);
+    case 5:
+        return net_elementwise(net, net_convolution(net, from, 1, 1, 1, 0, 1, true), from,
+                               draw(random, 0, 1) ? PIM_ELEMENTWISE_MULTIPLY : PIM_ELEMENTWISE_SUBTRACT);
     default:
         return transpose(net, from, turned, 4);
     }

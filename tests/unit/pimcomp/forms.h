@@ -15,6 +15,8 @@ enum form {
     FORM_TURN,  /* rows and columns, channels and rows change places */
     FORM_STACK, /* maps joined along rows */
     FORM_WINDOWS,
+    FORM_EXCITE, /* squeeze and excitation */
+    FORM_BROADCAST,
     FORMS
 };
 

@@ -160,15 +160,6 @@ START_TEST(refusals_name_layer_and_reason)
 
     core_case_begin(&c);
     x = core_case_image(&c, 4, 6, 6);
-    const union pim_attributes all = {.pooling = {.kind = PIM_POOLING_AVERAGE, .global = true}};
-    const union pim_attributes times = {.elementwise = PIM_ELEMENTWISE_MULTIPLY};
-    pair[0] = x;
-    pair[1] = core_case_layer(&c, "squeeze", PIM_OPERATOR_POOLING, &all, 1, &x);
-    (void)core_case_layer(&c, "excite", PIM_OPERATOR_ELEMENTWISE, &times, 2, pair);
-    expect_refusal(&c, "excite", "broadcasting");
-
-    core_case_begin(&c);
-    x = core_case_image(&c, 4, 6, 6);
     const union pim_attributes resize = {.shape = {.rank = 4, .dimension = {1, 4, 9, 6}}};
     (void)core_case_layer(&c, "resize", PIM_OPERATOR_EXPAND, &resize, 1, &x);
     expect_refusal(&c, "resize", "nearest");
