@@ -84,9 +84,13 @@ static enum pim_status initialize_chips(struct pim_cores *cores, struct pim_erro
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " chips", cores->chip_count);
     for (uint32_t i = 0; i < cores->chip_count; i++) {
         struct pim_core_chip *chip = &cores->chips[i];
-        chip->memory.cores = chip->interconnect.cores = chip->link.cores = cores;
+        chip->memory.cores = chip->interconnect.cores = cores;
         chip->memory.served = pim_core_memory_served;
-        chip->interconnect.served = chip->link.served = pim_core_message_served;
+        chip->interconnect.served = pim_core_message_served;
+        for (unsigned port = 0; port < PIM_CHIP_PORTS; port++) {
+            chip->port[port].cores = cores;
+            chip->port[port].served = pim_core_link_served;
+        }
     }
     return PIM_OK;
 }
@@ -214,7 +218,8 @@ void pim_cores_terminate(struct pim_cores *cores)
     for (uint32_t i = 0; cores->chips && i < cores->chip_count; i++) {
         free(cores->chips[i].memory.pending);
         free(cores->chips[i].interconnect.pending);
-        free(cores->chips[i].link.pending);
+        for (unsigned port = 0; port < PIM_CHIP_PORTS; port++)
+            free(cores->chips[i].port[port].pending);
     }
     pim_core_pool_destroy(cores->pool);
     free(cores->chips);

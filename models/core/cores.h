@@ -27,7 +27,7 @@
  *     reserved together with its read.
  *  7. Global memory: one server a chip, in the order of requests, of one cycle by core number; a piece is
  *     ceil(bytes / width) beats, pipelined or not as in rule 3, a cycle at least.
- *  8. Messages: messages.c. Phases and accounts: as for nodes (models/unit/result.h).
+ *  8. Messages: messages.c; between chips: chips.c. Phases and accounts: as for nodes (models/unit/result.h).
  *
  * Accounting invariants (checked in debug builds): for each class of engine busy + stalled + idle = total
  * time; shares of a unit sum to its total.
@@ -71,6 +71,7 @@ struct pim_cores_configuration {
     enum pim_interconnect interconnect;
     uint32_t interconnect_bytes; /* of a cycle: bus, shared memory */
     uint32_t packet_bytes, flit_bits;
+    bool chip_grid;                   /* links between neighbouring chips; otherwise a switch joins them */
     uint32_t link_bytes, link_cycles; /* between chips */
     /* Network cycles: zero-load latency = fixed + routers * per_router + flits - 1. */
     uint64_t zero_load_fixed, zero_load_per_router;

@@ -93,6 +93,7 @@ struct pim_core_packet {
     struct pim_cores *cores;
     struct pim_core_message *message;
     uint64_t bytes;
+    uint32_t chip; /* chips.c: where it is, or goes to next */
 };
 
 /* A receive that has been reached and has not met its send. */
@@ -176,8 +177,11 @@ struct pim_core_server {
                    uint64_t end);
 };
 
+enum { PIM_CHIP_PORTS = 4 };
+
 struct pim_core_chip {
-    struct pim_core_server memory, interconnect, link;
+    struct pim_core_server memory, interconnect;
+    struct pim_core_server port[PIM_CHIP_PORTS]; /* to other chips: chips.c */
 };
 
 static inline struct pim_core_slot *pim_core_slot_of(const struct pim_core *core, uint64_t sequence)
@@ -264,10 +268,21 @@ void pim_core_packet_read(struct pim_core *core, struct pim_core_slot *slot, uin
 void pim_core_bytes_arrived(struct pim_core *core, struct pim_core_slot *slot, uint64_t bytes, uint64_t now);
 void pim_core_message_served(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
                              uint64_t end);
+/* A packet has come to the chip of its receiver; `packet`. */
+void pim_core_come(struct pim_kernel *kernel, void *packet);
 void pim_core_injected(void *cores, uint64_t packet, uint32_t source);
 void pim_core_delivered(void *cores, const struct pim_noc_delivery *delivery);
 enum pim_status pim_core_pool_create(struct pim_core_pool **pool, struct pim_error *error);
 void pim_core_pool_destroy(struct pim_core_pool *pool);
+
+/* chips.c */
+/* Hands over a packet of `core` that goes to another chip. */
+void pim_core_leave_chip(struct pim_core *core, struct pim_core_packet *packet);
+void pim_core_link_served(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
+                          uint64_t end);
+/* Links that a packet takes from one chip to another. */
+uint64_t pim_core_link_hops(const struct pim_cores *cores, const struct pim_core_chip *from,
+                            const struct pim_core_chip *to);
 
 /* quirks.c: pimsim-nn */
 void pim_core_nn_fetched(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);

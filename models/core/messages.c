@@ -4,7 +4,7 @@
  *
  *  1. A receive is reached when it starts. Synchronous: one receive of a core is open at a time until it has
  *     met its send. The sender knows of it after `announcement` cycles: a flit's way through the empty mesh,
- *     a cycle over a bus or shared memory, the latency of the link between chips.
+ *     a cycle over a bus or shared memory, the latency of the links between chips.
  *  2. A send starts when the one before it has left. Synchronous: when it knows that its receive is reached.
  *     Asynchronous: when that is so (at once), or the receiver's buffer has room for the whole message, or is
  *     empty.
@@ -13,8 +13,7 @@
  *  4. Mesh: a packet is ceil(bits / flit_bits) flits of models/noc. Bus: a packet holds the bus of its chip
  *     for ceil(bytes / width) cycles and is there then. Shared memory: so long to be written, and as long
  *     again, with a request of its own, to be read.
- *  5. From chip to chip: a packet holds the sending chip's link for ceil(bytes / width) cycles and is there
- *     after its latency. The ways inside of both chips are not modelled then.
+ *  5. From chip to chip: chips.c. The ways inside of the chips are not modelled then.
  *  6. What has come for a receive that is reached is written through the port of the receiver, packet by
  *     packet; what has come before waits in the buffer. The receive ends with its last write.
  */
@@ -129,7 +128,7 @@ static uint64_t announcement(const struct pim_core *receiver, const struct pim_c
     if (!configuration->synchronous)
         return 0;
     if (receiver->chip != sender->chip)
-        return configuration->link_cycles;
+        return configuration->link_cycles * pim_core_link_hops(receiver->cores, sender->chip, receiver->chip);
     if (configuration->interconnect != PIM_INTERCONNECT_MESH)
         return 1;
     uint32_t width = configuration->width;
@@ -262,10 +261,7 @@ void pim_core_packet_read(struct pim_core *core, struct pim_core_slot *slot, uin
     *packet = (struct pim_core_packet){.cores = cores, .message = message, .bytes = bytes};
     struct pim_core_request request = {.core = core->id, .kind = PIM_REQUEST_MOVE, .packet = packet};
     if (cores->cores[message->destination].chip != core->chip) {
-        request.cycles = pim_beats_of(bytes, configuration->link_bytes);
-        request.latency = configuration->link_cycles;
-        PIM_CORE_ADD(core, chip_link_bits, 8 * bytes);
-        pim_core_server_ask(&core->chip->link, &request);
+        pim_core_leave_chip(core, packet);
     } else if (configuration->interconnect != PIM_INTERCONNECT_MESH) {
         request.cycles = pim_beats_of(bytes, configuration->interconnect_bytes);
         PIM_CORE_ADD(core, interconnect_bits, 8 * bytes);
@@ -375,7 +371,7 @@ static void read_shared(struct pim_kernel *kernel, void *context)
 }
 
 /* There is a packet: the receiver takes it, in the engine phase of this tick. */
-static void come(struct pim_kernel *kernel, void *context)
+void pim_core_come(struct pim_kernel *kernel, void *context)
 {
     (void)kernel;
     struct pim_core_packet *packet = context;
@@ -395,7 +391,7 @@ void pim_core_message_served(struct pim_cores *cores, const struct pim_core_requ
         return;
     }
     pim_kernel_schedule_at(cores->kernel, end * cores->configuration.logic_period, PIM_PHASE_MEMORY,
-                           shared && request->kind == PIM_REQUEST_MOVE ? read_shared : come, packet);
+                           shared && request->kind == PIM_REQUEST_MOVE ? read_shared : pim_core_come, packet);
     if (request->kind == PIM_REQUEST_MOVE)
         pim_core_taken(cores, message, packet->bytes, held);
 }

@@ -1,4 +1,4 @@
-/* Servers that cores share: the global memory of a chip, its bus or shared memory, its link. Rule 7 of
+/* Servers that cores share: the global memory of a chip, its bus or shared memory, its ports. Rule 7 of
  * cores.h: first come, first served; requests of one cycle by core number. */
 #include "models/core/cores_internal.h"
 

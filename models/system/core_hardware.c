@@ -31,6 +31,7 @@ static enum pim_status read_chips(const struct pim_configuration *configuration,
                                       cores->height);
     cores->chip_width = cores->width / across;
     cores->chip_height = cores->height / down;
+    cores->chip_grid = pim_configuration_choice(configuration, "chips.connection") == 1;
     cores->link_bytes = integer(configuration, "chips.link_bytes_per_cycle");
     cores->link_cycles = integer(configuration, "chips.link_cycles");
     return PIM_OK;

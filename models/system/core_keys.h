@@ -14,10 +14,13 @@
         PIM_KEY_OF_INTEGER("chips.height", "1", 1, 256, "chips",                                             \
                            "Rows of chips; must divide array.height."),                                      \
         PIM_KEY_OF_INTEGER("chips.link_bytes_per_cycle", "8", 1, 65536, "bytes/cycle",                       \
-                           "Width of the link by which a chip sends to the others: one server a chip, "      \
-                           "first come first served. Cycles of clock.logic_khz."),                           \
+                           "Width of a chip's port (switch), or of a link (grid), each way: first come "     \
+                           "first served. Cycles of clock.logic_khz."),                                      \
         PIM_KEY_OF_INTEGER("chips.link_cycles", "100", 0, 1000000, "cycles",                                 \
-                           "Latency of a message from chip to chip, beside its bytes.")
+                           "Latency from chip to chip (grid: for each link on the way), beside the bytes."), \
+        PIM_KEY_OF_CHOICE("chips.connection", "switch", "switch|grid",                                       \
+                          "switch: a port out and a port in for each chip, joined by one switch. grid: a "   \
+                          "link each way between neighbours in x and y; packets go in x first, then in y.")
 
 #define PIM_CORE_KEYS                                                                                        \
     PIM_KEY_OF_CHOICE("core.issue", "out_of_order", "in_order|out_of_order",                                 \

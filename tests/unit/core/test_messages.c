@@ -126,7 +126,7 @@ START_TEST(mesh)
 }
 END_TEST
 
-/* From chip to chip: 16 bytes, 4 a cycle, 20 cycles of latency; one link a chip. */
+/* From chip to chip: 16 bytes, 4 a cycle, 20 cycles of latency; one port a chip each way. */
 START_TEST(chips)
 {
     struct run run = {.width = 4,
@@ -142,6 +142,80 @@ START_TEST(chips)
     ENDS(&run, 3, 0, 30 + 20 + 3);
     ck_assert_uint_eq(run.result.actions.chip_link_bits, 256);
     ck_assert_uint_eq(run.result.noc.packets_sent, 0);
+    clean(&run);
+}
+END_TEST
+
+/* Two chips send to the same one in one cycle: the second waits at the port in of that, not at its own. */
+START_TEST(chips_meet_at_the_receiver)
+{
+    struct run run = {.width = 6,
+                      .height = 1,
+                      .settings = {"chips.width=3", "chips.link_bytes_per_cycle=4", "chips.link_cycles=20"}};
+    replay_well(&run,
+                ".unit 0\nsend peer=4 address=0 bytes=16\n.unit 4\nreceive peer=0 address=32 bytes=16\n"
+                ".unit 2\nsend peer=5 address=0 bytes=16\n.unit 5\nreceive peer=2 address=32 bytes=16\n");
+    STARTS(&run, 0, 0, 20);
+    STARTS(&run, 2, 0, 20);
+    ENDS(&run, 0, 0, 20 + 2 + 4);
+    ENDS(&run, 2, 0, 20 + 2 + 4);
+    ENDS(&run, 4, 0, 22 + 20 + 4 + 3); /* head there at 42, the port until 46 */
+    ENDS(&run, 5, 0, 22 + 20 + 8 + 3); /* the port from 46 to 50 */
+    ck_assert_uint_eq(run.result.actions.chip_link_bits, 256);
+    clean(&run);
+    run.settings[2] = "chips.link_cycles=0"; /* a head needs a cycle all the same */
+    replay_well(&run,
+                ".unit 0\nsend peer=4 address=0 bytes=16\n.unit 4\nreceive peer=0 address=32 bytes=16\n");
+    STARTS(&run, 0, 0, 0);
+    ENDS(&run, 4, 0, 2 + 1 + 4 + 3);
+    clean(&run);
+}
+END_TEST
+
+/* A grid of three chips: two links, one after the other; the second is taken by the chip between. */
+START_TEST(chips_in_a_row)
+{
+    struct run run = {.width = 6,
+                      .height = 1,
+                      .settings = {"chips.width=3", "chips.link_bytes_per_cycle=4", "chips.link_cycles=20",
+                                   "chips.connection=grid"}};
+    replay_well(&run,
+                ".unit 0\nsend peer=4 address=0 bytes=16\n.unit 4\nreceive peer=0 address=32 bytes=16\n");
+    STARTS(&run, 0, 0, 2 * 20);
+    ENDS(&run, 0, 0, 40 + 2 + 4);
+    ENDS(&run, 4, 0, 46 + 20 + 4 + 20 + 3);
+    ck_assert_uint_eq(run.result.actions.chip_link_bits, 2 * 128);
+    clean(&run);
+    replay_well(&run,
+                ".unit 0\nsend peer=4 address=0 bytes=16\n.unit 4\nreceive peer=0 address=32 bytes=16\n"
+                ".unit 2\nsend peer=5 address=0 bytes=256\n.unit 5\nreceive peer=2 address=256 bytes=256\n");
+    ENDS(&run, 2, 0, 20 + 32 + 64);     /* the link from 52 to 116 */
+    ENDS(&run, 5, 0, 116 + 20 + 48);    /* 16 beats of 3 cycles */
+    ENDS(&run, 0, 0, 46);               /* at the chip between at 66 ... */
+    ENDS(&run, 4, 0, 116 + 4 + 20 + 3); /* ... where it waits */
+    ck_assert_uint_eq(run.result.actions.chip_link_bits, 2 * 128 + 2048);
+    clean(&run);
+}
+END_TEST
+
+/* A grid of 2 x 2 chips of 2 cores: x first, then y, in both directions at once. */
+START_TEST(chips_in_a_grid)
+{
+    struct run run = {.width = 4,
+                      .height = 2,
+                      .settings = {"chips.width=2", "chips.height=2", "chips.link_bytes_per_cycle=4",
+                                   "chips.link_cycles=20", "chips.connection=grid"}};
+    replay_well(&run,
+                ".unit 0\nsend peer=6 address=0 bytes=16\nreceive peer=6 address=512 bytes=16\n"
+                ".unit 6\nsend peer=0 address=0 bytes=16\nreceive peer=0 address=512 bytes=16\n"
+                ".unit 2\nsend peer=7 address=0 bytes=256\n.unit 7\nreceive peer=2 address=256 bytes=256\n"
+                ".unit 4\nsend peer=3 address=0 bytes=256\n.unit 3\nreceive peer=4 address=256 bytes=256\n");
+    /* core 2 keeps the link south of chip 1 from 52 to 116: 0 to 6 comes by there, and waits from 66 on */
+    ENDS(&run, 6, 1, 116 + 4 + 20 + 3);
+    /* core 4 goes east first and then north, by other links than core 2; 6 to 0 goes west first */
+    ENDS(&run, 0, 1, 40 + 2 + 4 + 20 + 4 + 20 + 3);
+    ENDS(&run, 7, 0, 116 + 20 + 48);
+    ENDS(&run, 3, 0, 40 + 32 + 64 + 20 + 64 + 20 + 48);
     clean(&run);
 }
 END_TEST
@@ -176,6 +250,9 @@ Suite *core_messages_suite(void)
     tcase_add_test(cases, asynchronous);
     tcase_add_test(cases, mesh);
     tcase_add_test(cases, chips);
+    tcase_add_test(cases, chips_meet_at_the_receiver);
+    tcase_add_test(cases, chips_in_a_row);
+    tcase_add_test(cases, chips_in_a_grid);
     tcase_add_test(cases, deadlocks);
     suite_add_tcase(suite, cases);
     return suite;

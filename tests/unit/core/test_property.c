@@ -271,6 +271,7 @@ START_TEST(messages_and_determinism)
             run.settings[3] = "interconnect.packet_bytes=64";
             run.settings[4] = "core.receive_bytes=100";
             run.settings[5] = _i % 3 == 0 ? "chips.width=2" : NULL;
+            run.settings[6] = _i % 6 == 0 ? "chips.connection=grid" : NULL;
             struct program all[RUN_CORES];
             for (uint32_t core = 0; core < RUN_CORES; core++)
                 all[core] = (struct program){programs[core], length[core]};

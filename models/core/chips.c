@@ -1,0 +1,115 @@
+/*
+ * From chip to chip. The rules, in the order in which hardware applies them (docs/models/core.md, rule 9):
+ *
+ *  Switch: every chip has a port out and a port in, and one switch joins them (PCIe).
+ *   1. A packet holds the port out of its chip for ceil(bytes / width) cycles.
+ *   2. Its head is at the port in of the other chip `link_cycles` after it began to leave, a cycle at least,
+ *      and asks for it; the switch keeps what cannot go on. The packet holds that port as long again, and is
+ *      there when that ends. So an empty port in adds nothing, and a busy one its queue.
+ *
+ *  Grid: a link each way between neighbours in x and y; its two ends are the port out of the one and the port
+ *  in of the other. A packet goes in x first, then in y.
+ *   1. It holds the link to the next chip for ceil(bytes / width) cycles, and is there `link_cycles` later,
+ *      a cycle at least.
+ *   2. A chip on the way has it whole before it asks for the next link.
+ *
+ *  Ports and links serve first come, first served, requests of one cycle by the number of the sender's core.
+ *  The ways inside of the chips are not modelled, and what waits between chips has room.
+ */
+#include "models/core/cores_internal.h"
+
+enum { PORT_OUT, PORT_IN };        /* switch */
+enum { EAST, WEST, SOUTH, NORTH }; /* grid: where a link leads */
+
+static uint32_t difference(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+uint64_t pim_core_link_hops(const struct pim_cores *cores, const struct pim_core_chip *from,
+                            const struct pim_core_chip *to)
+{
+    if (!cores->configuration.chip_grid)
+        return from != to;
+    uint32_t across = cores->chips_across, a = (uint32_t)(from - cores->chips),
+             b = (uint32_t)(to - cores->chips);
+    return (uint64_t)difference(a % across, b % across) + difference(a / across, b / across);
+}
+
+/* The link to the chip that comes after `at` on the way to `to`; *next becomes that chip. */
+static struct pim_core_server *next_link(struct pim_cores *cores, uint32_t at, uint32_t to, uint32_t *next)
+{
+    uint32_t across = cores->chips_across, direction;
+    if (at % across != to % across) {
+        direction = to % across > at % across ? EAST : WEST;
+        *next = direction == EAST ? at + 1 : at - 1;
+    } else {
+        direction = to > at ? SOUTH : NORTH;
+        *next = direction == SOUTH ? at + across : at - across;
+    }
+    return &cores->chips[at].port[direction];
+}
+
+/* The packet asks for the port out of its chip, or for the link to the next chip on its way. */
+static void ask(struct pim_cores *cores, struct pim_core_packet *packet, enum pim_request_kind kind)
+{
+    const struct pim_cores_configuration *configuration = &cores->configuration;
+    struct pim_core *core = &cores->cores[packet->message->source];
+    const struct pim_core_request request = {.core = core->id,
+                                             .kind = (uint32_t)kind,
+                                             .cycles = pim_beats_of(packet->bytes, configuration->link_bytes),
+                                             .packet = packet};
+    if (!configuration->chip_grid) {
+        pim_core_server_ask(&cores->chips[packet->chip].port[kind == PIM_REQUEST_MOVE ? PORT_OUT : PORT_IN],
+                            &request);
+        return;
+    }
+    uint32_t to = (uint32_t)(cores->cores[packet->message->destination].chip - cores->chips);
+    pim_core_server_ask(next_link(cores, packet->chip, to, &packet->chip), &request);
+}
+
+void pim_core_leave_chip(struct pim_core *core, struct pim_core_packet *packet)
+{
+    struct pim_cores *cores = core->cores;
+    packet->chip = (uint32_t)(core->chip - cores->chips);
+    PIM_CORE_ADD(core, chip_link_bits,
+                 8 * packet->bytes *
+                     pim_core_link_hops(cores, core->chip, cores->cores[packet->message->destination].chip));
+    ask(cores, packet, PIM_REQUEST_MOVE);
+}
+
+/* It has come to the port in of its chip, or to a chip on its way. */
+static void go_on(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    struct pim_core_packet *packet = context;
+    ask(packet->cores, packet, PIM_REQUEST_READ);
+}
+
+void pim_core_link_served(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
+                          uint64_t end)
+{
+    const struct pim_cores_configuration *configuration = &cores->configuration;
+    struct pim_core_packet *packet = request->packet;
+    uint64_t latency = pim_later(configuration->link_cycles, 1), at;
+    uint32_t to = (uint32_t)(cores->cores[packet->message->destination].chip - cores->chips);
+    bool there;
+    (void)end;
+    if (configuration->chip_grid) {
+        at = held + latency;
+        there = packet->chip == to;
+    } else {
+        there = request->kind == PIM_REQUEST_READ;
+        at = there ? held : held - request->cycles + latency;
+        packet->chip = to;
+    }
+    if (at > cores->cycle_last) {
+        pim_core_fail(&cores->cores[packet->message->source], NULL,
+                      "the run goes on for longer than times can be counted");
+        return;
+    }
+    if (request->kind == PIM_REQUEST_MOVE)
+        pim_core_taken(cores, packet->message, packet->bytes, held);
+    pim_kernel_schedule_at(cores->kernel, at * configuration->logic_period, PIM_PHASE_MEMORY,
+                           there ? pim_core_come : go_on, packet);
+}
