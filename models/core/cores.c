@@ -46,7 +46,8 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
     uint32_t chip_y = id / configuration->width / configuration->chip_height;
     core->chip = &cores->chips[chip_x + chip_y * cores->chips_across];
     core->mask = ring - 1;
-    while (configuration->local_bytes > UINT64_C(64) << core->line_shift)
+    while (configuration->local_bytes > UINT64_C(1) * PIM_CORE_LINES * PIM_CORE_LINE_TURNS
+                                            << core->line_shift)
         core->line_shift++;
     core->wake = core->ready = PIM_CYCLE_UNKNOWN;
     core->waits_for = UINT32_MAX;

@@ -22,8 +22,12 @@ enum pim_core_step {
     PIM_STEP_GRANTED  /* quirks.c: a send is told of its receive */
 };
 
-/* The 64ths of the local memory that an instruction in flight touches, a bit for each. They stand apart from
- * the slots, close together: the search for conflicts looks at them alone for most pairs. */
+/* The local memory in lines, numbered modulo PIM_CORE_LINES: those that an instruction in flight touches, a
+ * bit for each. Ranges that share a byte share its line, so that of instructions without a common line nothing
+ * else needs to be looked at. They stand apart from the slots, close together. Numbers come again after a
+ * quarter of the memory: narrow lines keep neighbours apart, which are more often in flight together. */
+enum { PIM_CORE_LINES = 64, PIM_CORE_LINE_TURNS = 4 };
+
 struct pim_core_lines {
     uint64_t writes, reads;
 };
@@ -37,7 +41,7 @@ struct pim_core_slot {
     struct pim_byte_range read[2]; /* local memory */
     uint8_t engine;
     uint8_t cause;    /* enum pim_wait: of `ready`, or of the one that is not known yet */
-    bool depends;     /* it names others as dependencies */
+    bool bytes_alone; /* nothing but bytes that others touch stands in its way: no dependency, no order */
     uint64_t checked; /* earlier instructions below this one have been looked at ... */
     uint64_t ready;   /* ... and let it start from this cycle on */
     uint64_t started;

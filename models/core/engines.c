@@ -76,15 +76,18 @@ static inline void find_spans(const struct pim_instruction *instruction, struct 
     }
 }
 
-/* The lines that a range in the local memory touches. */
+/* The lines that a range in the local memory touches; they are numbered modulo PIM_CORE_LINES. */
 static inline uint64_t lines_of(const struct pim_core *core, struct span span)
 {
     if (span.begin == span.end)
         return 0;
-    unsigned first = (unsigned)(span.begin >> core->line_shift);
-    unsigned last = (unsigned)((span.end - 1) >> core->line_shift);
-    assert(first <= last && last < 64);
-    return (UINT64_C(2) << last) - (UINT64_C(1) << first);
+    uint64_t first = span.begin >> core->line_shift;
+    uint64_t more = ((span.end - 1) >> core->line_shift) - first;
+    if (more >= PIM_CORE_LINES - 1)
+        return UINT64_MAX;
+    uint64_t lines = (UINT64_C(2) << more) - 1;
+    unsigned turn = first % PIM_CORE_LINES;
+    return lines << turn | lines >> (-turn % PIM_CORE_LINES);
 }
 
 static inline struct pim_byte_range range_of(struct span span)
@@ -145,7 +148,9 @@ bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
     }
     if (!take_ranges(core, slot))
         return false;
-    slot->depends = instruction->dependency[0] | instruction->dependency[1] | instruction->dependency[2];
+    slot->bytes_alone =
+        !configuration->nn && !configuration->in_order &&
+        (instruction->dependency[0] | instruction->dependency[1] | instruction->dependency[2]) == 0;
     switch (instruction->opcode) {
     case PIM_OP_MVM:
         if (instruction->u.mvm.windows > 1 &&

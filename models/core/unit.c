@@ -145,8 +145,6 @@ static bool conflicts(const struct pim_core *core, const struct pim_core_slot *s
         return true;
     if (bytes_meet(slot, other))
         return true;
-    if (!slot->depends)
-        return false;
     uint64_t distance = slot->sequence - other->sequence;
     for (unsigned i = 0; i < PIM_DEPENDENCIES; i++)
         if (slot->instruction.dependency[i] == distance)
@@ -168,11 +166,12 @@ static uint8_t cause_of(const struct pim_core *core, const struct pim_core_slot 
 
 /* The cycle from which no earlier instruction stands in the way; PIM_CYCLE_UNKNOWN while that is not known.
  * Each pair is looked at once: an end that is known does not change. */
-static uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+static inline uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
 {
-    const struct pim_cores_configuration *configuration = &core->cores->configuration;
-    const bool bytes_alone = !configuration->nn && !configuration->in_order && !slot->depends;
     const uint64_t stop = slot->sequence;
+    if (slot->checked == stop)
+        return slot->ready;
+    const bool bytes_alone = slot->bytes_alone;
     uint64_t sequence = pim_later(slot->checked, core->oldest);
     const struct pim_core_lines *theirs = &core->lines[sequence & core->mask];
     const struct pim_core_lines *mine = theirs + (stop - sequence);
@@ -183,14 +182,13 @@ static uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot,
                 theirs++;
         if (theirs == mine)
             break;
-        sequence = stop - (uint64_t)(mine - theirs);
-        const struct pim_core_slot *other = pim_core_slot_of(core, sequence);
+        const struct pim_core_slot *other = pim_core_slot_of(core, stop - (uint64_t)(mine - theirs));
         if (other->done <= now)
             continue;
         if (bytes_alone ? !bytes_meet(slot, other) : !conflicts(core, slot, other))
             continue;
         if (other->done == PIM_CYCLE_UNKNOWN) {
-            slot->checked = sequence;
+            slot->checked = other->sequence;
             slot->cause = cause_of(core, slot, other);
             return PIM_CYCLE_UNKNOWN;
         }
@@ -417,13 +415,16 @@ static void advance(struct pim_core *core, uint64_t now)
     } while (started && (core->unknown != unknown || nn));
 }
 
-/* Whether the core may do what it has to do at `next` before the kernel is there. */
-static bool may_run_ahead(const struct pim_core *core, uint64_t next)
+/* Whether the core may do what it has to do at `next` before the kernel is there: nothing that is under way
+ * outside, or that another core looks at, is of it. The counts are taken together, which is one branch. */
+static inline bool may_run_ahead(const struct pim_core *core, uint64_t next)
 {
     const struct pim_cores *cores = core->cores;
-    return core->outside == 0 && core->posted_count == 0 && core->queue[PIM_ENGINE_SEND].unknown == 0 &&
-           core->queue[PIM_ENGINE_RECEIVE].unknown == 0 && core->waits_for == UINT32_MAX &&
-           !cores->configuration.nn && next <= cores->horizon && cores->error->status == PIM_OK;
+    const uint32_t seen_from_outside = core->outside | core->posted_count |
+                                       core->queue[PIM_ENGINE_SEND].unknown |
+                                       core->queue[PIM_ENGINE_RECEIVE].unknown | ~core->waits_for;
+    return seen_from_outside == 0 && next <= cores->horizon && cores->error->status == PIM_OK &&
+           !cores->configuration.nn;
 }
 
 /* Does what is due at `now`; the next cycle in which something is, or PIM_CYCLE_UNKNOWN. */
@@ -450,11 +451,14 @@ void pim_core_wake(struct pim_kernel *kernel, void *context)
         return; /* an earlier event has done it */
     core->working = true;
     core->wake = PIM_CYCLE_UNKNOWN;
-    uint64_t next = work(core, now);
-    while (next != PIM_CYCLE_UNKNOWN && (next > now || !core->ahead) && may_run_ahead(core, next)) {
-        core->ahead = next > now || core->ahead;
-        now = next;
+    uint64_t next;
+    for (;;) {
         next = work(core, now);
+        bool later = next > now;
+        if (next == PIM_CYCLE_UNKNOWN || !(later || !core->ahead) || !may_run_ahead(core, next))
+            break;
+        core->ahead = later || core->ahead;
+        now = next;
     }
     core->ahead = core->working = false;
     if (next != PIM_CYCLE_UNKNOWN)
