@@ -17,6 +17,8 @@ struct search {
     const struct pim_core_search_options *options;
     struct pim_chromosome **individual; /* best first; the survivors are the first ones */
     struct pim_chromosome best;
+    struct pim_chromosome *past; /* bests of old, as a ring: the last `runners_up` of `pasts` */
+    uint32_t pasts;
     uint32_t population, survivors;
     uint32_t generation;
     struct pim_gene_workshop *workshop; /* of each thread */
@@ -113,14 +115,31 @@ static int compare_by_steps(const void *left, const void *right)
     return compare_exactly(left, right);
 }
 
+/* The best so far is about to be replaced by one of `cycles` cycles: it is remembered when it is an eighth
+ * better than the last one that was. */
+static void remember_best(struct search *search, uint64_t cycles)
+{
+    uint32_t room = search->options->runners_up;
+    if (room == 0 || search->best.cycles == cycles)
+        return;
+    if (search->pasts > 0) {
+        uint64_t before = search->past[(search->pasts - 1) % room].cycles;
+        if (before - before / 8 < search->best.cycles)
+            return;
+    }
+    pim_chromosome_copy(search->space, &search->past[search->pasts++ % room], &search->best);
+}
+
 /* Keeps the best of all, by cycles alone, and the later of equals by spread. */
 static void keep_best(struct search *search)
 {
     for (uint32_t i = 0; i < search->population; i++) {
         const struct pim_chromosome *other = search->individual[i];
         if (other->cycles < search->best.cycles ||
-            (other->cycles == search->best.cycles && other->spread < search->best.spread))
+            (other->cycles == search->best.cycles && other->spread < search->best.spread)) {
+            remember_best(search, other->cycles);
             pim_chromosome_copy(search->space, &search->best, other);
+        }
     }
 }
 
@@ -210,6 +229,9 @@ static enum pim_status check_options(const struct pim_core_search_options *o, st
     if (o->max_layers_in_core < 1 || o->max_layers_in_core > PIM_GENES_MOST)
         return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " layers in a core: allowed are 1 to %d",
                         o->max_layers_in_core, PIM_GENES_MOST);
+    if (o->runners_up > PIM_RUNNERS_UP_MOST)
+        return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " layouts beside the best: at most %d are possible",
+                        o->runners_up, PIM_RUNNERS_UP_MOST);
     if (o->threads > THREADS_MOST)
         return pim_fail(error, PIM_BAD_INPUT, "%u threads: at most %d are possible", o->threads,
                         THREADS_MOST);
@@ -222,11 +244,14 @@ static enum pim_status make_room(struct search *search, struct pim_arena *scratc
     search->workshop = PIM_ARENA_ARRAY(scratch, struct pim_gene_workshop, threads);
     search->individual = PIM_ARENA_ARRAY(scratch, struct pim_chromosome *, search->population);
     struct pim_chromosome *made = PIM_ARENA_ARRAY(scratch, struct pim_chromosome, search->population);
-    if (!search->workshop || !search->individual || !made)
+    search->past = PIM_ARENA_ARRAY(scratch, struct pim_chromosome, search->options->runners_up + 1);
+    if (!search->workshop || !search->individual || !made || !search->past)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a population of %" PRIu32, search->population);
     enum pim_status status = pim_chromosome_make(search->space, scratch, &search->best, error);
     for (unsigned i = 0; i < threads && status == PIM_OK; i++)
         status = pim_gene_workshop_make(search->space, scratch, &search->workshop[i], error);
+    for (uint32_t i = 0; i < search->options->runners_up && status == PIM_OK; i++)
+        status = pim_chromosome_make(search->space, scratch, &search->past[i], error);
     for (uint32_t i = 0; i < search->population && status == PIM_OK; i++) {
         search->individual[i] = &made[i];
         status = pim_chromosome_make(search->space, scratch, &made[i], error);
@@ -265,6 +290,45 @@ static struct pim_core_estimate weigh(struct search *search, struct pim_chromoso
     return search->workshop[0].weighing.result;
 }
 
+/* --- runners-up --- */
+
+/* Taken ones: the best, and as many behind it. */
+struct taken {
+    struct search *search;
+    const struct pim_chromosome *layout[PIM_RUNNERS_UP_MOST + 1];
+    uint32_t count;
+};
+
+/* Takes a layout unless one with the same numbers of replicas is there, or there are `most`. */
+static void take(struct taken *taken, const struct pim_chromosome *layout, uint32_t most)
+{
+    size_t bytes = taken->search->space->network->count * sizeof *layout->groups;
+    for (uint32_t i = 0; i < taken->count; i++)
+        if (memcmp(taken->layout[i]->groups, layout->groups, bytes) == 0)
+            return;
+    if (taken->count <= most)
+        taken->layout[taken->count++] = layout;
+}
+
+static enum pim_status collect_runners_up(struct search *search, struct pim_arena *arena,
+                                          struct pim_core_search_result *result, struct pim_error *error)
+{
+    struct taken taken = {.search = search, .layout = {&search->best}, .count = 1};
+    uint32_t wanted = search->options->runners_up, pasts = search->pasts < wanted ? search->pasts : wanted;
+    uint32_t old = pasts < wanted / 2 ? pasts : wanted / 2;
+    qsort(search->individual, search->population, sizeof(struct pim_chromosome *), compare_exactly);
+    for (uint32_t i = 0; i < search->population; i++)
+        take(&taken, search->individual[i], wanted - old);
+    for (uint32_t i = 0; i < pasts; i++) /* the last one is the best */
+        take(&taken, &search->past[(search->pasts - 1 - i) % wanted], wanted);
+    qsort(taken.layout + 1, taken.count - 1, sizeof taken.layout[0], compare_exactly);
+    enum pim_status status = PIM_OK;
+    for (uint32_t i = 1; i < taken.count && status == PIM_OK; i++)
+        status = pim_chromosome_layout(search->space, taken.layout[i], arena,
+                                       &result->runner_up[result->runners_up++], error);
+    return status;
+}
+
 static enum pim_status search_layout(struct search *search, struct pim_arena *scratch,
                                      struct pim_arena *arena, struct pim_core_layout *layout,
                                      struct pim_core_search_result *result, struct pim_error *error)
@@ -285,6 +349,8 @@ static enum pim_status search_layout(struct search *search, struct pim_arena *sc
     run(search, result);
     stop_threads(search);
     result->best = weigh(search, &search->best);
+    if ((status = collect_runners_up(search, arena, result, error)) != PIM_OK)
+        return status;
     return pim_chromosome_layout(search->space, &search->best, arena, layout, error);
 }
 

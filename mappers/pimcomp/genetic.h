@@ -22,14 +22,17 @@
 #include "mappers/pimcomp/estimate.h"
 #include "mappers/pimcomp/layout.h"
 
+enum { PIM_RUNNERS_UP_MOST = 30 };
+
 struct pim_core_search_options {
     uint32_t population;         /* at least 5 */
     uint32_t generations;        /* at most */
     uint32_t patience;           /* stops when so many in a row gained less than a thousandth; 0: never */
     uint32_t max_layers_in_core; /* genes of a core, 1 to 64 */
     uint64_t seed;
-    unsigned threads; /* 0: one */
-    bool quiet;       /* no progress bar */
+    unsigned threads;    /* 0: one */
+    uint32_t runners_up; /* further layouts that are wanted, at most PIM_RUNNERS_UP_MOST */
+    bool quiet;          /* no progress bar */
 };
 
 struct pim_core_search_result {
@@ -39,6 +42,12 @@ struct pim_core_search_result {
     uint64_t evaluations;
     bool searched; /* false: replicas with array groups of equal size find no room even once; the layout is
                       that of pim_core_layout_first */
+    /* Layouts worth a closer look beside the best one, the fewest cycles first: no two of them, nor the best,
+     * have the same numbers of replicas. Half of them are of the last generation, if it has as many; the
+     * others were the best ones some time before, each of an eighth more cycles than the next at least. They
+     * live in the arena of the layout. */
+    uint32_t runners_up;
+    struct pim_core_layout runner_up[PIM_RUNNERS_UP_MOST];
 };
 
 /* Options by name: "paper" (200 individuals, 1000 generations), "default" (200, at most 2000, patience 400),

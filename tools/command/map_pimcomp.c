@@ -23,6 +23,9 @@ enum { LAYOUT_GENETIC, LAYOUT_BALANCE, LAYOUT_FIRST };
 
 static const char presets[] = "default|fast|paper";
 static const char *const preset_names[] = {"default", "fast", "paper"};
+/* Layouts of the search that are simulated, by preset. */
+enum { PROFILE_BY_PRESET = PIM_RUNNERS_UP_MOST + 2 };
+static const uint32_t preset_profiles[] = {4, 1, 8};
 static const char layouts[] = "genetic|balance|first";
 static const char unfoldings[] = "auto|i_o_kk|i_okk_1|ik_o_k|ik_ok_1|ikk_o_1";
 
@@ -32,7 +35,7 @@ struct request {
     struct pim_onnx_options onnx;
     const char *network, *output;
     unsigned mode, preset, layout, unfolding, baseline, reuse, format;
-    uint64_t seed, threads, batch, threshold;
+    uint64_t seed, threads, batch, threshold, profile;
     bool no_grouping, keep_pixels, check;
     bool progress;
 };
@@ -79,9 +82,50 @@ static enum pim_status search(const struct request *request, struct map_pimcomp_
     options.seed = request->seed;
     options.threads = (unsigned)request->threads;
     options.quiet = !request->progress;
+    options.runners_up = request->profile ? (uint32_t)request->profile - 1 : 0;
     plan->searched = true;
     return pim_core_layout_search(&plan->architecture, &plan->network, &plan->partition, plan->mapping.mode,
                                   &options, arena, &plan->layout, &plan->search, error);
+}
+
+static void add_candidate(struct map_pimcomp_profile *profile, const char *name,
+                          const struct pim_core_layout *layout)
+{
+    struct map_pimcomp_candidate *candidate = &profile->candidate[profile->count++];
+    *candidate = (struct map_pimcomp_candidate){.name = name, .number = 1, .layout = *layout};
+    for (uint32_t i = 0; i + 1 < profile->count; i++)
+        candidate->number += strcmp(profile->candidate[i].name, name) == 0;
+}
+
+/* Takes the fastest of what the search found and the layouts without a search. */
+static enum pim_status profile(const struct request *request, struct map_pimcomp_plan *plan,
+                               const struct pim_hardware *hardware, struct pim_arena *arena,
+                               struct pim_error *error)
+{
+    const struct map_pimcomp_profile_options options = {
+        .hardware = hardware,
+        .mapping = &plan->mapping,
+        .schedule = {.no_grouping = request->no_grouping,
+                     .reuse = (enum pim_core_reuse)request->reuse,
+                     .transmit_threshold = (uint32_t)request->threshold},
+        .threads = (unsigned)request->threads,
+        .quiet = !request->progress};
+    struct pim_core_layout other;
+    add_candidate(&plan->profile, "genetic", &plan->layout);
+    for (uint32_t i = 0; i < plan->search.runners_up; i++)
+        add_candidate(&plan->profile, "genetic", &plan->search.runner_up[i]);
+    /* Whoever asks for a search wants its refusals, not theirs. */
+    if (pim_core_layout_balance(&plan->architecture, &plan->network, &plan->partition, arena, &other,
+                                error) == PIM_OK)
+        add_candidate(&plan->profile, "balance", &other);
+    if (pim_core_layout_whole_cores(&plan->architecture, &plan->network, &plan->partition, arena, &other,
+                                    error) == PIM_OK)
+        add_candidate(&plan->profile, "whole cores", &other);
+    *error = (struct pim_error){0};
+    if (map_pimcomp_profile_run(&options, &plan->profile, error) != PIM_OK)
+        return error->status;
+    plan->layout = plan->profile.candidate[plan->profile.taken].layout;
+    return PIM_OK;
 }
 
 static enum pim_status lay_out(const struct request *request, struct map_pimcomp_plan *plan,
@@ -122,18 +166,21 @@ static enum pim_status schedule(const struct request *request, struct map_pimcom
 
 /* Partition and layout. */
 static enum pim_status compile(const struct request *request, struct map_pimcomp_plan *plan,
-                               struct pim_arena *arena, struct pim_error *error)
+                               const struct pim_hardware *hardware, struct pim_arena *arena,
+                               struct pim_error *error)
 {
     struct timespec begin;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
     if (partition(request, plan, arena, error) != PIM_OK)
         return error->status;
     plan->partition_seconds = seconds_since(&begin);
-    if (lay_out(request, plan, arena, error) != PIM_OK ||
-        pim_core_layout_check(&plan->mapping, error) != PIM_OK)
+    if (lay_out(request, plan, arena, error) != PIM_OK)
         return error->status;
     plan->layout_seconds = seconds_since(&begin);
-    return PIM_OK;
+    if (plan->searched && request->profile && profile(request, plan, hardware, arena, error) != PIM_OK)
+        return error->status;
+    plan->profile_seconds = seconds_since(&begin);
+    return pim_core_layout_check(&plan->mapping, error);
 }
 
 /* --- the trace --- */
@@ -223,12 +270,13 @@ static enum pim_status write_checked(const struct request *request, const struct
 
 /* The whole way of a network; `configuration` is the canonical text of the hardware. */
 static enum pim_status map_network(const struct request *request, const struct pim_network *network,
-                                   struct map_pimcomp_plan *plan, const char *configuration,
-                                   struct pim_arena *arena, struct pim_error *error)
+                                   struct map_pimcomp_plan *plan, const struct pim_hardware *hardware,
+                                   const char *configuration, struct pim_arena *arena,
+                                   struct pim_error *error)
 {
     plan->macs = network->graph.macs;
     if (pim_core_network_lower(&network->graph, network->name, arena, &plan->network, error) != PIM_OK ||
-        compile(request, plan, arena, error) != PIM_OK)
+        compile(request, plan, hardware, arena, error) != PIM_OK)
         return error->status;
     enum pim_status status = request->check
                                  ? write_checked(request, network, plan, configuration, arena, error)
@@ -249,6 +297,7 @@ static enum pim_status read_and_map(struct request *request, struct pim_error *e
         return error->status;
     }
     struct pim_arena arena;
+    struct pim_hardware hardware;
     pim_arena_initialize(&arena, 1 << 20);
     struct map_pimcomp_plan plan = {.mode = request->mode == PIM_CORE_LOW_LATENCY ? "ll" : "ht",
                                     .method = request->layout == LAYOUT_FIRST     ? "first"
@@ -269,7 +318,9 @@ static enum pim_status read_and_map(struct request *request, struct pim_error *e
     if (status == PIM_OK)
         status = pim_core_architecture_read(configuration, &plan.architecture, error);
     if (status == PIM_OK)
-        status = map_network(request, network, &plan, text, &arena, error);
+        status = pim_hardware_read(configuration, &hardware, error);
+    if (status == PIM_OK)
+        status = map_network(request, network, &plan, &hardware, text, &arena, error);
     free(text);
     pim_arena_terminate(&arena);
     pim_configuration_destroy(configuration);
@@ -295,6 +346,9 @@ static enum pim_status check_request(const struct request *request, struct pim_e
             error, PIM_USAGE,
             "--check-values needs --batch 1 or more in --mode ht: a saturated round starts in the "
             "middle");
+    if (request->profile && request->keep_pixels)
+        return pim_fail(error, PIM_USAGE,
+                        "--keep-pixels counts memory that cores do not have: no --profile with it");
     if (request->check && request->keep_pixels)
         return pim_fail(error, PIM_USAGE, "--check-values and --keep-pixels: one of them alone");
     return PIM_OK;
@@ -302,7 +356,7 @@ static enum pim_status check_request(const struct request *request, struct pim_e
 
 int command_map_pimcomp(int argument_count, char **arguments)
 {
-    struct request request = {.seed = 1};
+    struct request request = {.seed = 1, .profile = PROFILE_BY_PRESET};
     const struct option_rule rules[] = {
         OPTIONS_COMMON(request.common),
         {.name = "network",
@@ -327,6 +381,9 @@ int command_map_pimcomp(int argument_count, char **arguments)
         RULE_CHOICE("layout", request.layout, "METHOD", layouts,
                     "Replicas and places of array groups: searched (default), balanced by windows, or one "
                     "replica first fit"),
+        RULE_UNSIGNED("profile", request.profile, "LAYOUTS", 0, PIM_RUNNERS_UP_MOST + 1,
+                      "Layouts of the search that are simulated at its end, beside two without a search: the "
+                      "fastest is taken; 0: none. Default: 4, preset fast 1, paper 8"),
         RULE_CHOICE("unfolding", request.unfolding, "NAME", unfoldings,
                     "Of all layers; auto (default): chosen for each"),
         RULE_UNSIGNED("batch", request.batch, "SAMPLES", 0, 4096,
@@ -361,6 +418,8 @@ int command_map_pimcomp(int argument_count, char **arguments)
     request.onnx.count = request.dimensions.count;
     if (request.threads == 0)
         request.threads = processors();
+    if (request.profile == PROFILE_BY_PRESET)
+        request.profile = request.keep_pixels ? 0 : preset_profiles[request.preset];
     request.progress = !request.common.quiet && isatty(STDERR_FILENO);
     enum pim_status status = check_request(&request, &error);
     if (status == PIM_OK)

@@ -6,6 +6,7 @@
 #include "mappers/pimcomp/genetic.h"
 #include "mappers/pimcomp/pimcomp.h"
 #include "mappers/pimcomp/schedule.h"
+#include "tools/command/map_pimcomp_profile.h"
 
 #include <stdio.h>
 
@@ -22,10 +23,11 @@ struct map_pimcomp_plan {
         macs; /* of the network for one sample; network.macs has those with zeros of grouped convolutions */
     uint64_t batch; /* samples; 0: one saturated round, or low latency */
     uint64_t estimate_cycles, estimate_parts[PIM_ESTIMATE_PARTS];
-    double partition_seconds, layout_seconds, schedule_seconds;
+    double partition_seconds, layout_seconds, profile_seconds, schedule_seconds;
     bool searched; /* by the genetic algorithm */
     struct pim_core_search_result search;
-    bool checked; /* --check-values */
+    struct map_pimcomp_profile profile; /* count 0: not asked for */
+    bool checked;                       /* --check-values */
     struct pim_core_check_result check;
 };
 

@@ -52,9 +52,10 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
+enum { NAME_MOST = 40 };
+
 static void print_layers(const struct map_pimcomp_plan *plan, FILE *file)
 {
-    enum { NAME_MOST = 40 };
     int width = (int)strlen("layer");
     for (uint32_t i = 0; i < plan->network.count; i++) {
         int length = (int)strlen(plan->network.layer[i].name);
@@ -79,6 +80,43 @@ static void print_layers(const struct map_pimcomp_plan *plan, FILE *file)
                 matrix, pim_unfolding_name(part->unfolding), part->groups, part->arrays,
                 plan->layout.layer[i].replicas, cores_of(plan, i), plan->report.layer_mvms[i]);
     }
+}
+
+/* Layouts of one name carry a number. */
+static void name_candidate(const struct map_pimcomp_profile *profile, uint32_t index, char *text, size_t size)
+{
+    const struct map_pimcomp_candidate *candidate = &profile->candidate[index];
+    bool several = false;
+    for (uint32_t i = 0; i < profile->count; i++)
+        several = several || (i != index && strcmp(profile->candidate[i].name, candidate->name) == 0);
+    if (several)
+        (void)snprintf(text, size, "%s %" PRIu32, candidate->name, candidate->number);
+    else
+        (void)snprintf(text, size, "%s", candidate->name);
+}
+
+static void print_profile(const struct map_pimcomp_profile *profile, FILE *file)
+{
+    char name[NAME_MOST];
+    fputs("simulated:", file);
+    for (uint32_t i = 0; i < profile->count; i++) {
+        const struct map_pimcomp_candidate *candidate = &profile->candidate[i];
+        name_candidate(profile, i, name, sizeof name);
+        fprintf(file, "%s %s ", i ? "," : "", name);
+        if (candidate->refused)
+            fputs("refused", file);
+        else if (candidate->complete)
+            fprintf(file, "%" PRIu64, candidate->cycles);
+        else
+            fputs("longer", file);
+    }
+    name_candidate(profile, profile->taken, name, sizeof name);
+    fprintf(file, " cycles; taken: %s\n", name);
+}
+
+static double compile_seconds(const struct map_pimcomp_plan *plan)
+{
+    return plan->partition_seconds + plan->layout_seconds + plan->profile_seconds + plan->schedule_seconds;
 }
 
 void map_pimcomp_print(const struct map_pimcomp_plan *plan, FILE *file)
@@ -120,14 +158,16 @@ void map_pimcomp_print(const struct map_pimcomp_plan *plan, FILE *file)
                 " to %" PRIu64 " cycles\n",
                 plan->search.generations, plan->search.evaluations, plan->search.first.cycles,
                 plan->search.best.cycles);
+    if (plan->profile.count)
+        print_profile(&plan->profile, file);
     if (plan->checked)
         fprintf(file,
                 "values: %" PRIu64 " elements of %" PRIu32
                 " layers are those of the direct evaluation (%" PRIu64 " instructions executed)\n",
                 plan->check.elements, plan->check.layers, plan->check.counts.instructions);
-    fprintf(file, "compiled in %.2f s: partition %.2f, layout %.2f, schedule %.2f\n",
-            plan->partition_seconds + plan->layout_seconds + plan->schedule_seconds, plan->partition_seconds,
-            plan->layout_seconds, plan->schedule_seconds);
+    fprintf(file, "compiled in %.2f s: partition %.2f, layout %.2f, simulations %.2f, schedule %.2f\n",
+            compile_seconds(plan), plan->partition_seconds, plan->layout_seconds, plan->profile_seconds,
+            plan->schedule_seconds);
 }
 
 /* --- JSON --- */
@@ -183,13 +223,36 @@ static void put_memory(struct pim_json *json, const struct map_pimcomp_plan *pla
     pim_json_put_count(json, "global_bytes", plan->map.bytes);
 }
 
+/* The layouts that were simulated; those that took longer than the first have no cycles. */
+static void put_profile(struct pim_json *json, const struct map_pimcomp_profile *profile)
+{
+    pim_json_begin_array(json, "simulated");
+    for (uint32_t i = 0; i < profile->count; i++) {
+        const struct map_pimcomp_candidate *candidate = &profile->candidate[i];
+        char name[NAME_MOST];
+        name_candidate(profile, i, name, sizeof name);
+        pim_json_begin_object(json, NULL);
+        pim_json_put_text(json, "layout", name);
+        if (!candidate->refused && candidate->complete)
+            pim_json_put_count(json, "cycles", candidate->cycles);
+        pim_json_put_text(json, "outcome",
+                          candidate->refused     ? "refused"
+                          : i == profile->taken  ? "taken"
+                          : !candidate->complete ? "longer"
+                                                 : "left");
+        pim_json_end(json);
+    }
+    pim_json_end(json);
+}
+
 static void put_seconds(struct pim_json *json, const struct map_pimcomp_plan *plan)
 {
     pim_json_begin_object(json, "compile_seconds");
     pim_json_put_real(json, "partition", plan->partition_seconds);
     pim_json_put_real(json, "layout", plan->layout_seconds);
+    pim_json_put_real(json, "simulations", plan->profile_seconds);
     pim_json_put_real(json, "schedule", plan->schedule_seconds);
-    pim_json_put_real(json, "total", plan->partition_seconds + plan->layout_seconds + plan->schedule_seconds);
+    pim_json_put_real(json, "total", compile_seconds(plan));
     pim_json_end(json);
 }
 
@@ -227,6 +290,8 @@ enum pim_status map_pimcomp_write_json(const struct map_pimcomp_plan *plan, FILE
         pim_json_put_count(json, "first_fitness", plan->search.first.cycles);
         pim_json_put_count(json, "fitness", plan->search.best.cycles);
     }
+    if (plan->profile.count)
+        put_profile(json, &plan->profile);
     if (plan->checked) {
         pim_json_put_count(json, "checked_layers", plan->check.layers);
         pim_json_put_count(json, "checked_elements", plan->check.elements);
