@@ -270,7 +270,7 @@ static void mark_behind(struct pim_round_schedule *schedule, uint32_t index)
  * what they waited for. When nothing else is at work, all do. False: the round is over. */
 static bool update_layers(struct pim_round_schedule *schedule, uint32_t round, uint32_t pass)
 {
-    bool working = false, starts = false;
+    bool working = false, starts = false, behind = false;
     end_layers(schedule, round);
     for (uint32_t i = 0; i < schedule->network->count; i++)
         working = working || schedule->layer[i].active;
@@ -280,9 +280,12 @@ static bool update_layers(struct pim_round_schedule *schedule, uint32_t round, u
             continue;
         layer->ready = false;
         layer->active = starts = true;
+        if (!pim_round_needs_barrier(schedule, i))
+            continue;
         mark_behind(schedule, i);
+        behind = true;
     }
-    if (starts)
+    if (behind)
         barrier(schedule);
     return working || starts;
 }
@@ -309,6 +312,39 @@ static uint32_t emit_round(struct pim_round_schedule *schedule, uint32_t round)
 
 /* --- everything --- */
 
+/* Maps that stay on chip take memory that a plan without any has left. */
+static enum pim_status keep_maps(struct pim_round_schedule *schedule)
+{
+    enum pim_status status = pim_round_choose_kept(schedule);
+    if (status == PIM_OK)
+        status = pim_round_place_others(schedule);
+    if (status == PIM_OK)
+        status = pim_round_plan_memory(schedule);
+    return status == PIM_OK ? pim_round_cut_sources(schedule) : status;
+}
+
+static enum pim_status place(struct pim_round_schedule *schedule)
+{
+    enum pim_status status = pim_round_place_maps(schedule);
+    if (status == PIM_OK)
+        status = pim_round_prepare_moves(schedule);
+    if (status == PIM_OK)
+        status = pim_round_plan_memory(schedule);
+    if (status == PIM_OK)
+        status = pim_round_make_shares(schedule);
+    if (status != PIM_OK || schedule->options->no_keeping)
+        return status;
+    status = keep_maps(schedule);
+    if (status == PIM_NO_MEMORY || (status == PIM_OK && pim_round_shares_fit(schedule)))
+        return status;
+    schedule->error->status = PIM_OK; /* buffers became larger: then no map stays */
+    pim_round_forget_kept(schedule);
+    status = pim_round_place_maps(schedule);
+    if (status == PIM_OK)
+        status = pim_round_plan_memory(schedule);
+    return status == PIM_OK ? pim_round_cut_sources(schedule) : status;
+}
+
 static enum pim_status prepare(struct pim_round_schedule *schedule, struct pim_trace_writer *writer)
 {
     uint32_t cores = schedule->architecture->cores;
@@ -323,19 +359,23 @@ static enum pim_status prepare(struct pim_round_schedule *schedule, struct pim_t
     if (status == PIM_OK)
         status = pim_round_group_layers(schedule);
     if (status == PIM_OK)
-        status = pim_round_place_maps(schedule);
-    if (status == PIM_OK)
-        status = pim_round_prepare_moves(schedule);
-    if (status == PIM_OK)
-        status = pim_round_plan_memory(schedule);
-    if (status == PIM_OK)
-        status = pim_round_make_shares(schedule);
+        status = place(schedule);
     if (status != PIM_OK)
         return status;
     pim_round_time_layers(schedule);
     memset(schedule->marked, 0, cores * sizeof *schedule->marked);
     return pim_core_emitter_initialize(&schedule->emitter, schedule->mapping, writer, schedule->arena,
                                        schedule->error);
+}
+
+/* A single round reads what rounds before it would have left on chip: a phase of its own puts zeros there. */
+static void fill(struct pim_round_schedule *schedule)
+{
+    if (!pim_round_needs_fill(schedule))
+        return;
+    pim_core_emit_phase_begin(&schedule->emitter, "before the round");
+    pim_round_fill(schedule);
+    pim_core_emit_phase_end(&schedule->emitter);
 }
 
 static enum pim_status report(struct pim_round_schedule *schedule, struct pim_core_schedule_report *result,
@@ -345,15 +385,18 @@ static enum pim_status report(struct pim_round_schedule *schedule, struct pim_co
         .groups = schedule->groups,
         .rounds = rounds,
         .group = PIM_ARENA_ARRAY(schedule->arena, uint32_t, schedule->network->count),
+        .kept = PIM_ARENA_ARRAY(schedule->arena, bool, schedule->network->count),
         .first_phase = first_phase,
         .phases = rounds,
         .local_bytes = schedule->emitter.local_bytes,
         .counts = schedule->emitter.counts,
         .layer_mvms = schedule->emitter.layer_mvms};
-    if (!result->group)
+    if (!result->group || !result->kept)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the report of the schedule");
-    for (uint32_t i = 0; i < schedule->network->count; i++)
+    for (uint32_t i = 0; i < schedule->network->count; i++) {
         result->group[i] = schedule->layer[i].group;
+        result->kept[i] = pim_round_is_kept(schedule, i);
+    }
     return PIM_OK;
 }
 
@@ -375,6 +418,8 @@ enum pim_status pim_core_schedule_high_throughput(const struct pim_core_mapping 
         return status;
     if (options->batch > UINT32_MAX - schedule.groups)
         return pim_fail(error, PIM_BAD_INPUT, "a batch of %" PRIu32 " samples is too large", options->batch);
+    if (!options->batch)
+        fill(&schedule);
     uint32_t rounds = options->batch ? options->batch + schedule.groups - 1 : 1, first_phase = 0;
     for (uint32_t round = 0; round < rounds && schedule.emitter.status == PIM_OK; round++) {
         uint32_t phase = emit_round(&schedule, round);

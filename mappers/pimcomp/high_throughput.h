@@ -35,6 +35,23 @@ struct pim_round_run {
     uint64_t pixel_stride, sample_stride;
     uint32_t slots;
     uint32_t at, channels;
+    const struct pim_round_kept *kept; /* NULL, or it is not in global memory but there, ... */
+    uint32_t offset;                   /* ... from this channel of that map on */
+};
+
+/* A map that stays on chip (high_throughput_kept.c): who holds which of its pixels. */
+struct pim_round_holding {
+    uint32_t core;
+    uint32_t begin, end; /* pixels, back to back */
+    uint64_t address, slot_bytes;
+};
+
+struct pim_round_kept {
+    bool kept;
+    uint32_t slots; /* sample s lies in slot s modulo that */
+    uint32_t holdings;
+    struct pim_round_holding *holding;
+    uint64_t pixel_bytes;
 };
 
 struct pim_round_source {
@@ -179,6 +196,10 @@ struct pim_round_layer {
     uint32_t first_pass;    /* before which it does not start */
     uint64_t cycles, start; /* estimate of its time, and of its start within the round */
     struct pim_round_source source[PIM_CORE_SOURCES];
+    /* its output lies in the map of layer `united`, from channel `united_channel` of that on; that layer's
+     * `kept` says whether the map stays on chip */
+    uint32_t united, united_channel;
+    struct pim_round_kept kept;
     /* matrix */
     struct pim_round_folds folds;
     struct pim_round_window window; /* of what replicas work on */
@@ -206,7 +227,11 @@ struct pim_round_cut {
 struct pim_round_core {
     uint64_t area; /* address of what pooling and element layers share */
     uint64_t area_bytes;
-    uint32_t turn; /* state: half of the area that is used next */
+    uint32_t turn;         /* state: half of the area that is used next */
+    uint64_t kept_bytes;   /* of maps that stay here */
+    uint64_t gather;       /* two places where pixels of such maps are brought together */
+    uint64_t gather_bytes; /* of each; 0: it holds none */
+    uint32_t gathers;      /* state */
 };
 
 struct pim_round_schedule {
@@ -238,13 +263,41 @@ void pim_round_time_layers(struct pim_round_schedule *schedule);
 
 /* Places in global memory, and the sources by them (high_throughput_places.c). */
 enum pim_status pim_round_place_maps(struct pim_round_schedule *schedule);
-/* Address of pixel (y, x), channel `channel` of the source, in sample `sample`; the channel is of the run. */
-uint64_t pim_round_address(const struct pim_round_source *source, const struct pim_round_run *run,
-                           uint32_t sample, uint64_t y, uint64_t x, uint32_t channel);
+/* Takes the maps that stay on chip out of global memory. */
+enum pim_status pim_round_place_others(struct pim_round_schedule *schedule);
 
 /* Jobs, workers, lanes (high_throughput_jobs.c); their buffers (high_throughput_plan.c). */
 enum pim_status pim_round_make_jobs(struct pim_round_schedule *schedule);
 enum pim_status pim_round_plan_memory(struct pim_round_schedule *schedule);
+/* Bytes that a core leaves for its shared area if it can; all layers have been dealt. */
+uint64_t pim_round_area_wanted(const struct pim_round_schedule *schedule);
+
+/* --- maps that stay on chip (high_throughput_kept.c) --- */
+
+/* Chooses them, after a plan without any. */
+enum pim_status pim_round_choose_kept(struct pim_round_schedule *schedule);
+/* Then no map stays. */
+void pim_round_forget_kept(struct pim_round_schedule *schedule);
+/* Does the output of the layer stay on chip? */
+bool pim_round_is_kept(const struct pim_round_schedule *schedule, uint32_t index);
+/* Gives what a core holds addresses from `base` on. */
+void pim_round_place_kept(struct pim_round_schedule *schedule, uint32_t core, uint64_t base);
+/* Address of channel `channel` of pixel `pixel`, of a run in global memory; the channel is of the run. */
+uint64_t pim_round_address(const struct pim_round_run *run, uint32_t sample, uint64_t pixel, uint32_t channel);
+/* Brings `bytes` of `count` pixels, from channel `channel` of the source on, back to back to `local`: pixels
+ * `pixel`, `pixel` + apart, ... of the map, from wherever it lies. */
+void pim_round_fetch(struct pim_round_schedule *schedule, uint32_t core, uint64_t local,
+                     const struct pim_round_run *run, uint32_t sample, uint64_t pixel, uint32_t channel,
+                     uint64_t bytes, uint64_t count, uint64_t apart);
+/* The reverse for what layer `index` makes: `bytes` of pixels `pixel`, `pixel` + 1, ... from channel `channel`
+ * on, which lie back to back at `local`. */
+void pim_round_put(struct pim_round_schedule *schedule, uint32_t index, uint32_t core, uint64_t local,
+                   uint32_t sample, uint64_t pixel, uint32_t channel, uint64_t bytes, uint64_t count);
+/* A single round: are there slots that rounds before it would have written? And writes them. */
+bool pim_round_needs_fill(const struct pim_round_schedule *schedule);
+void pim_round_fill(struct pim_round_schedule *schedule);
+/* Does the layer read maps of its own group from global memory? */
+bool pim_round_needs_barrier(const struct pim_round_schedule *schedule, uint32_t index);
 
 /* Where a worker reads (high_throughput_input.c). Numbers of input rows ([0]) or columns ([1]), see there:
  * from one output row (column) to the next, and from the first to behind the last of `taps` kernel rows
@@ -311,6 +364,10 @@ struct pim_round_piece_of_map {
 };
 
 enum pim_status pim_round_make_shares(struct pim_round_schedule *schedule);
+/* Their ranges of channels anew, when the runs of sources are. */
+enum pim_status pim_round_cut_sources(struct pim_round_schedule *schedule);
+/* Does the shared area of every core suffice for its shares? */
+bool pim_round_shares_fit(const struct pim_round_schedule *schedule);
 /* Does the layer work on whole pixels? */
 bool pim_round_normalizes(const struct pim_core_layer *layer);
 /* Least bytes of the shared area with which a core can work on the layer. */

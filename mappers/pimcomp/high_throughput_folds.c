@@ -199,15 +199,11 @@ static void close_row(struct pim_round_schedule *schedule, const struct pim_roun
                       uint32_t sample)
 {
     const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
-    const struct pim_core_place *place = &schedule->map->map[job->layer];
     uint64_t address = row_address(schedule, job, row);
     for (uint32_t i = 0; i < layer->afters; i++)
         pim_round_apply(schedule, job->home, layer->after[i], address, layer->channels, layer->width);
-    pim_core_emit_store(&schedule->emitter, job->home, address,
-                        place->address + sample % place->slots * place->sample_stride +
-                            (uint64_t)row * layer->width * place->pixel_stride,
-                        (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES, layer->width,
-                        place->pixel_stride);
+    pim_round_put(schedule, job->layer, job->home, address, sample, (uint64_t)row * layer->width, 0,
+                  (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES, layer->width);
 }
 
 void pim_round_fold_begin(struct pim_round_schedule *schedule, struct pim_round_job *job)

@@ -159,17 +159,15 @@ static void load_columns(struct pim_round_schedule *schedule, const struct pim_r
             continue;
         uint64_t bytes = (uint64_t)(end - begin) * PIM_CORE_ELEMENT_BYTES;
         if (bytes == pixel) {
-            pim_core_emit_load(&schedule->emitter, worker->core, local,
-                               pim_round_address(source, run, sample, y, x, begin), bytes, count,
-                               apart * run->pixel_stride);
+            pim_round_fetch(schedule, worker->core, local, run, sample, y * source->width + x, begin, bytes,
+                            count, apart);
             continue;
         }
         uint64_t to = local + (uint64_t)(begin - worker->channel) * PIM_CORE_ELEMENT_BYTES;
         for (uint32_t done = 0; done < count; done += worker->stage_pixels) {
             uint32_t now = count - done < worker->stage_pixels ? count - done : worker->stage_pixels;
-            pim_core_emit_load(&schedule->emitter, worker->core, worker->stage,
-                               pim_round_address(source, run, sample, y, x + done * apart, begin), bytes, now,
-                               apart * run->pixel_stride);
+            pim_round_fetch(schedule, worker->core, worker->stage, run, sample,
+                            y * source->width + x + done * apart, begin, bytes, now, apart);
             pim_core_emit_copy(&schedule->emitter, worker->core, to + done * pixel, worker->stage, bytes, now,
                                pixel, bytes);
         }
@@ -228,11 +226,11 @@ static void load_tile(struct pim_round_schedule *schedule, struct pim_round_work
     clip_columns(w, first, columns, &begin, &end);
     bool whole = top >= 0 && bottom < w->height && begin == first && end == first + columns;
     uint64_t apart = w->kernel[1] == 1 ? w->stride[1] : 1;
-    if (whole && source->runs == 1 && (columns == 1 || apart * source->run->pixel_stride == pixel)) {
+    if (whole && source->runs == 1 && !source->run->kept &&
+        (columns == 1 || apart * source->run->pixel_stride == pixel)) {
         uint64_t x = (uint64_t)position_of(w, 1, first);
-        pim_core_emit_load(&schedule->emitter, worker->core, local,
-                           pim_round_address(source, source->run, sample, (uint64_t)top, x, worker->channel),
-                           row_bytes, rows, (uint64_t)down * source->width * source->run->pixel_stride);
+        pim_round_fetch(schedule, worker->core, local, source->run, sample, (uint64_t)top * source->width + x,
+                        worker->channel, row_bytes, rows, (uint64_t)down * source->width);
         return;
     }
     if (!whole)

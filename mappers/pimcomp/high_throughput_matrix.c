@@ -353,13 +353,10 @@ void pim_round_apply(struct pim_round_schedule *schedule, uint32_t core, struct 
 void pim_round_job_finish(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample)
 {
     finish_pixels(schedule, job);
-    const struct pim_core_place *place = &schedule->map->map[job->layer];
     uint32_t run = job->worker->buffers.run, first = job->step * job->replicas;
     uint32_t end = first + busy_lanes(job), begin = first / run * run;
     if (end % run && job->begin + end < job->end)
         return;
-    pim_core_emit_store(&schedule->emitter, job->home, output_address(schedule, job, begin),
-                        place->address + sample % place->slots * place->sample_stride +
-                            (uint64_t)(job->begin + begin) * place->pixel_stride,
-                        pixel_bytes(schedule, job), end - begin, place->pixel_stride);
+    pim_round_put(schedule, job->layer, job->home, output_address(schedule, job, begin), sample,
+                  (uint64_t)job->begin + begin, 0, pixel_bytes(schedule, job), end - begin);
 }

@@ -98,7 +98,7 @@ static void load_channels(struct mover *m, uint64_t local, uint32_t source, uint
         uint32_t most = run->at + run->channels - channel - done;
         uint32_t some = most < channels - done ? most : channels - done;
         load(m, local + (uint64_t)done * PIM_CORE_ELEMENT_BYTES,
-             pim_round_address(from, run, m->sample, 0, pixel, channel + done),
+             pim_round_address(run, m->sample, pixel, channel + done),
              (uint64_t)some * PIM_CORE_ELEMENT_BYTES);
         done += some;
     }
@@ -127,7 +127,7 @@ static void gather_run(struct mover *m, const struct pim_core_run *run, uint64_t
         memory++;
     flush(m);
     pim_core_emit_load(&m->schedule->emitter, m->core, to,
-                       pim_round_address(from, memory, m->sample, 0, run->from_pixel, run->from_channel),
+                       pim_round_address(memory, m->sample, run->from_pixel, run->from_channel),
                        PIM_CORE_ELEMENT_BYTES, run->count,
                        memory->pixel_stride * (uint64_t)run->from_pixel_step);
 }

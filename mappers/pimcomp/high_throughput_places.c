@@ -47,6 +47,8 @@ static void place(struct places *places, uint32_t index, uint64_t address, uint6
     places->schedule->map->map[index] = (struct pim_core_place){
         .address = address, .pixel_stride = pixel_stride, .sample_stride = sample_stride, .slots = slots};
     places->placed[index] = true;
+    places->schedule->layer[index].united = index;
+    places->schedule->layer[index].united_channel = 0;
 }
 
 /* May the parts of a source become channels of one wide map? */
@@ -82,6 +84,9 @@ static void unite(struct places *places, const struct pim_core_source *source)
     for (uint32_t i = 0; i < source->parts; i++) {
         place(places, source->part[i].layer, places->end + channel * PIM_CORE_ELEMENT_BYTES, pixel, sample,
               slots);
+        struct pim_round_layer *layer = &places->schedule->layer[source->part[i].layer];
+        layer->united = source->part[0].layer;
+        layer->united_channel = (uint32_t)channel;
         channel += source->part[i].channels;
     }
     places->end += sample * slots;
@@ -112,9 +117,10 @@ static enum pim_status place_all(struct places *places, bool whole_batch)
     struct pim_round_schedule *schedule = places->schedule;
     const struct pim_core_network *network = schedule->network;
     places->end = 0;
-    memset(places->placed, 0, network->count * sizeof *places->placed);
-    for (uint32_t i = 0; i < network->count; i++)
+    for (uint32_t i = 0; i < network->count; i++) {
         places->slots[i] = lifetime_slots(schedule, i, whole_batch);
+        places->placed[i] = pim_round_is_kept(schedule, i);
+    }
     unite_sources(places);
     for (uint32_t i = 0; i < network->count; i++) {
         const struct pim_core_layer *layer = &network->layer[i];
@@ -156,10 +162,14 @@ static enum pim_status find_runs(struct pim_round_schedule *schedule, const stru
                                      .slots = place->slots,
                                      .at = at,
                                      .channels = part->channels};
+        if (pim_round_is_kept(schedule, part->layer)) {
+            next.kept = &schedule->layer[schedule->layer[part->layer].united].kept;
+            next.offset = schedule->layer[part->layer].united_channel + part->channel;
+        }
         struct pim_round_run *last = runs ? &run[runs - 1] : NULL;
         if (last && last->address + (uint64_t)last->channels * PIM_CORE_ELEMENT_BYTES == next.address &&
             last->pixel_stride == next.pixel_stride && last->sample_stride == next.sample_stride &&
-            last->slots == next.slots)
+            last->slots == next.slots && last->kept == next.kept)
             last->channels += next.channels;
         else
             run[runs++] = next;
@@ -173,16 +183,14 @@ static enum pim_status find_runs(struct pim_round_schedule *schedule, const stru
     return PIM_OK;
 }
 
-enum pim_status pim_round_place_maps(struct pim_round_schedule *schedule)
+/* Places all maps that do not stay on chip; those that do keep the addresses that they had before. */
+static enum pim_status place_and_find(struct pim_round_schedule *schedule)
 {
     uint32_t layers = schedule->network->count;
-    struct pim_core_memory_map *map = schedule->map;
     struct places places = {.schedule = schedule,
                             .placed = PIM_ARENA_ARRAY(schedule->arena, bool, layers),
                             .slots = PIM_ARENA_ARRAY(schedule->arena, uint32_t, layers)};
-    map->map = PIM_ARENA_ARRAY(schedule->arena, struct pim_core_place, layers);
-    map->bias = PIM_ARENA_ARRAY(schedule->arena, uint64_t, layers);
-    if (!places.placed || !places.slots || !map->map || !map->bias)
+    if (!places.placed || !places.slots)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the maps of %" PRIu32 " layers",
                         layers);
     enum pim_status status = place_all(&places, true);
@@ -198,10 +206,26 @@ enum pim_status pim_round_place_maps(struct pim_round_schedule *schedule)
     return status;
 }
 
-uint64_t pim_round_address(const struct pim_round_source *source, const struct pim_round_run *run,
-                           uint32_t sample, uint64_t y, uint64_t x, uint32_t channel)
+enum pim_status pim_round_place_maps(struct pim_round_schedule *schedule)
 {
-    return run->address + sample % run->slots * run->sample_stride +
-           (y * source->width + x) * run->pixel_stride +
-           (uint64_t)(channel - run->at) * PIM_CORE_ELEMENT_BYTES;
+    uint32_t layers = schedule->network->count;
+    struct pim_core_memory_map *map = schedule->map;
+    map->map = PIM_ARENA_ARRAY(schedule->arena, struct pim_core_place, layers);
+    map->bias = PIM_ARENA_ARRAY(schedule->arena, uint64_t, layers);
+    if (!map->map || !map->bias)
+        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the maps of %" PRIu32 " layers",
+                        layers);
+    for (uint32_t i = 0; i < layers; i++) /* before anything can be asked of a map */
+        schedule->layer[i].united = i;
+    return place_and_find(schedule);
+}
+
+enum pim_status pim_round_place_others(struct pim_round_schedule *schedule)
+{
+    enum pim_status status = place_and_find(schedule);
+    for (uint32_t i = 0; i < schedule->network->count; i++) {
+        if (pim_round_is_kept(schedule, i))
+            schedule->map->map[i].address = PIM_CORE_NOWHERE;
+    }
+    return status;
 }

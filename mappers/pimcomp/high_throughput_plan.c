@@ -29,7 +29,7 @@ enum {
 
 struct plan {
     struct pim_round_schedule *schedule;
-    uint64_t least_area; /* that lets a core take part in every pooling and element layer */
+    uint64_t wanted; /* bytes for the shared area */
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -372,35 +372,46 @@ static enum pim_status plan_core(const struct plan *plan, uint32_t index)
     struct pim_round_schedule *schedule = plan->schedule;
     struct pim_round_core *core = &schedule->core[index];
     uint64_t capacity = smaller(schedule->architecture->local_memory_bytes, UINT32_MAX - 8), needed;
-    uint64_t wanted = smaller(AREA_WANTED, capacity / 8);
-    wanted = wanted > plan->least_area ? wanted : plan->least_area;
+    uint64_t wanted = plan->wanted, kept = core->kept_bytes + 2 * core->gather_bytes;
+    capacity -= smaller(kept, capacity);
     bool fits = wanted < capacity && fit_core(plan, index, capacity - wanted, &needed);
     if (!fits && !fit_core(plan, index, capacity, &needed)) /* then it is not free for other layers */
         return too_small(schedule, index, needed);
     uint64_t end = PIM_ROUND_RESERVED;
     for (uint32_t i = schedule->first[index]; i < schedule->first[index + 1]; i++)
         end = place_worker(schedule, schedule->worker[i], end);
-    core->area = end;
+    pim_round_place_kept(schedule, index, end);
+    core->area = end + kept;
     core->area_bytes = capacity > end ? capacity - end : 0;
     return PIM_OK;
 }
 
-enum pim_status pim_round_plan_memory(struct pim_round_schedule *schedule)
+uint64_t pim_round_area_wanted(const struct pim_round_schedule *schedule)
 {
-    struct plan plan = {.schedule = schedule};
+    uint64_t capacity = smaller(schedule->architecture->local_memory_bytes, UINT32_MAX - 8);
+    uint64_t wanted = smaller(AREA_WANTED, capacity / 8);
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         if (!schedule->layer[i].scheduled || schedule->network->layer[i].kind == PIM_CORE_MATRIX)
             continue;
-        uint64_t least = pim_round_vector_least(schedule, i);
-        plan.least_area = least > plan.least_area ? least : plan.least_area;
+        uint64_t least = pim_round_vector_least(schedule, i); /* lets a core take part in every layer */
+        wanted = least > wanted ? least : wanted;
     }
+    return wanted;
+}
+
+enum pim_status pim_round_plan_memory(struct pim_round_schedule *schedule)
+{
+    struct plan plan = {.schedule = schedule, .wanted = pim_round_area_wanted(schedule)};
     /* a home looks at the others of its job: all choose before any memory is placed */
     for (uint32_t i = 0; i < schedule->workers; i++) {
         if (is_home(schedule->worker[i]))
             choose_batch(schedule, schedule->worker[i]->job);
     }
-    for (uint32_t i = 0; i < schedule->workers; i++)
+    for (uint32_t i = 0; i < schedule->workers; i++) {
+        schedule->worker[i]->given = 0;
+        schedule->worker[i]->smallest = false;
         choose(schedule, schedule->worker[i]);
+    }
     enum pim_status status = PIM_OK;
     for (uint32_t core = 0; core < schedule->architecture->cores && status == PIM_OK; core++)
         status = plan_core(&plan, core);

@@ -70,9 +70,8 @@ static bool input_row(const struct pooling *p, uint64_t row, uint32_t tap, uint6
 static void load(const struct pooling *p, uint64_t local, uint64_t y, uint64_t columns)
 {
     const struct pim_round_run *run = run_of(p);
-    pim_core_emit_load(&p->schedule->emitter, p->core, local,
-                       pim_round_address(p->source, run, p->sample, y, (uint64_t)p->left, p->piece->channel),
-                       p->pixel, columns, run->pixel_stride);
+    pim_round_fetch(p->schedule, p->core, local, run, p->sample, y * p->source->width + (uint64_t)p->left,
+                    p->piece->channel, p->pixel, columns, 1);
 }
 
 /* Loads the rows of one output row one by one. */

@@ -37,6 +37,7 @@ static enum pim_status find_cuts(struct pim_round_schedule *schedule, uint32_t i
     const struct pim_core_layer *layer = &schedule->network->layer[index];
     struct pim_round_layer *round = &schedule->layer[index];
     uint32_t most = 0;
+    round->cuts = 0;
     for (uint32_t i = 0; i < layer->sources; i++)
         most += round->source[i].runs;
     round->cut = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_cut, most);
@@ -209,4 +210,28 @@ enum pim_status pim_round_make_shares(struct pim_round_schedule *schedule)
             status = deal(schedule, i, work, free);
     }
     return status;
+}
+
+enum pim_status pim_round_cut_sources(struct pim_round_schedule *schedule)
+{
+    enum pim_status status = PIM_OK;
+    for (uint32_t i = 0; i < schedule->network->count && status == PIM_OK; i++) {
+        enum pim_core_layer_kind kind = schedule->network->layer[i].kind;
+        if (schedule->layer[i].shares && (kind == PIM_CORE_POOLING || kind == PIM_CORE_ELEMENT))
+            status = find_cuts(schedule, i);
+    }
+    return status;
+}
+
+bool pim_round_shares_fit(const struct pim_round_schedule *schedule)
+{
+    for (uint32_t i = 0; i < schedule->network->count; i++) {
+        const struct pim_round_layer *round = &schedule->layer[i];
+        uint64_t least = round->shares ? pim_round_vector_least(schedule, i) : 0;
+        for (uint32_t j = 0; j < round->shares; j++) {
+            if (schedule->core[round->share[j].core].area_bytes < least)
+                return false;
+        }
+    }
+    return true;
 }

@@ -37,11 +37,10 @@ static void load_elements(struct pim_round_schedule *schedule, uint32_t index, u
                 continue;
             const struct pim_round_run *run = &round->source[i].run[cut->run[i]];
             bool repeated = i == 1 && schedule->network->layer[index].broadcast; /* one pixel for all */
-            pim_core_emit_load(
-                &schedule->emitter, core, to + (uint64_t)(from - piece->channel) * PIM_CORE_ELEMENT_BYTES,
-                pim_round_address(&round->source[i], run, sample, 0, repeated ? 0 : piece->pixel, from),
-                (uint64_t)(last - from) * PIM_CORE_ELEMENT_BYTES, repeated ? 1 : piece->pixels,
-                run->pixel_stride);
+            pim_round_fetch(schedule, core, to + (uint64_t)(from - piece->channel) * PIM_CORE_ELEMENT_BYTES,
+                            run, sample, repeated ? 0 : piece->pixel, from,
+                            (uint64_t)(last - from) * PIM_CORE_ELEMENT_BYTES, repeated ? 1 : piece->pixels,
+                            1);
         }
         uint64_t pixel = (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES;
         if (i == 1 && schedule->network->layer[index].broadcast && piece->pixels > 1)
@@ -67,15 +66,11 @@ void pim_round_vector_store(struct pim_round_schedule *schedule, uint32_t index,
                             const struct pim_round_piece_of_map *piece, uint64_t local, uint32_t sample)
 {
     const struct pim_core_layer *layer = &schedule->network->layer[index];
-    const struct pim_core_place *place = &schedule->map->map[index];
     uint64_t pixels = (uint64_t)piece->pixels * piece->rows;
     for (uint32_t i = 0; i < layer->afters; i++)
         pim_round_apply(schedule, core, layer->after[i], local, piece->channels, pixels);
-    pim_core_emit_store(&schedule->emitter, core, local,
-                        place->address + sample % place->slots * place->sample_stride +
-                            piece->pixel * place->pixel_stride +
-                            (uint64_t)piece->channel * PIM_CORE_ELEMENT_BYTES,
-                        (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES, pixels, place->pixel_stride);
+    pim_round_put(schedule, index, core, local, sample, piece->pixel, piece->channel,
+                  (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES, pixels);
 }
 
 static uint64_t bytes_of(const struct pim_core_layer *layer, uint32_t pixels, uint32_t rows,

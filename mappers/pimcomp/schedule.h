@@ -24,6 +24,7 @@ struct pim_core_schedule_report {
     uint32_t groups;               /* of layers (high throughput); 1 in low latency */
     uint32_t rounds;               /* as emitted */
     uint32_t *group;               /* of each layer; in the arena */
+    bool *kept;                    /* of each layer: its output stays on chip; in the arena; may be NULL */
     uint32_t first_phase, phases;  /* of the trace, where the schedule has phases */
     uint64_t *local_bytes;         /* of each core: highest local address in use; in the arena */
     struct pim_core_counts counts; /* of all cores */
@@ -35,6 +36,7 @@ struct pim_core_schedule_options {
      * groups - 1 rounds that take N samples through. */
     uint32_t batch;
     bool no_grouping; /* every layer is a group of its own (the baseline of Fig. 14) */
+    bool no_keeping;  /* every map goes through global memory, even where cores have room to keep it */
     enum pim_core_reuse reuse;
     /* Low latency. Messages are held back until so many wait; 0: the schedule's own choice; 1: none is held
      * back (the baseline of Fig. 16). */

@@ -36,7 +36,7 @@ struct request {
     const char *network, *output;
     unsigned mode, preset, layout, unfolding, baseline, reuse, format;
     uint64_t seed, threads, batch, threshold, profile;
-    bool no_grouping, keep_pixels, check;
+    bool no_grouping, no_keeping, keep_pixels, check;
     bool progress;
 };
 
@@ -149,6 +149,7 @@ static enum pim_status schedule(const struct request *request, struct map_pimcom
 {
     struct pim_core_schedule_options options = {.batch = (uint32_t)plan->batch,
                                                 .no_grouping = request->no_grouping,
+                                                .no_keeping = request->no_keeping,
                                                 .reuse = (enum pim_core_reuse)request->reuse,
                                                 .transmit_threshold = (uint32_t)request->threshold,
                                                 .keep_pixels = request->keep_pixels,
@@ -334,8 +335,10 @@ static enum pim_status check_request(const struct request *request, struct pim_e
     bool low_latency = request->mode == PIM_CORE_LOW_LATENCY;
     if (!request->network || request->common.hardware.count == 0)
         return pim_fail(error, PIM_USAGE, "--network FILE and --hardware FILE are needed");
-    if (low_latency && (request->batch > 0 || request->no_grouping || request->reuse > 0))
-        return pim_fail(error, PIM_USAGE, "--batch, --no-grouping and --reuse are for --mode ht");
+    if (low_latency &&
+        (request->batch > 0 || request->no_grouping || request->no_keeping || request->reuse > 0))
+        return pim_fail(error, PIM_USAGE,
+                        "--batch, --no-grouping, --no-keeping and --reuse are for --mode ht");
     if (!low_latency && (request->threshold > 0 || request->keep_pixels))
         return pim_fail(error, PIM_USAGE, "--transmit-threshold and --keep-pixels are for --mode ll");
     if (request->keep_pixels && request->output)
@@ -391,6 +394,8 @@ int command_map_pimcomp(int argument_count, char **arguments)
         RULE_CHOICE("reuse", request.reuse, "KIND", "rows|unfolding|none",
                     "High throughput: what of the input is loaded once and kept"),
         RULE_FLAG("no-grouping", request.no_grouping, "High throughput: each layer takes a round of its own"),
+        RULE_FLAG("no-keeping", request.no_keeping,
+                  "High throughput: every map goes through global memory, even where cores have room for it"),
         RULE_UNSIGNED("transmit-threshold", request.threshold, "MESSAGES", 0, UINT32_MAX,
                       "Low latency: messages are held back until so many wait; 0 (default): chosen"),
         RULE_FLAG("keep-pixels", request.keep_pixels,

@@ -34,6 +34,14 @@ static uint32_t cores_used(const struct map_pimcomp_plan *plan)
     return cores;
 }
 
+static uint32_t kept_maps(const struct map_pimcomp_plan *plan)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; plan->report.kept && i < plan->network.count; i++)
+        kept += plan->report.kept[i];
+    return kept;
+}
+
 static uint64_t peak_local(const struct map_pimcomp_plan *plan)
 {
     uint64_t peak = 0;
@@ -145,8 +153,10 @@ void map_pimcomp_print(const struct map_pimcomp_plan *plan, FILE *file)
             counts->instructions, counts->mvms, counts->messages, counts->sent_bytes, counts->loaded_bytes,
             counts->stored_bytes);
     if (plan->mapping.mode == PIM_CORE_HIGH_THROUGHPUT)
-        fprintf(file, "pipeline: %" PRIu32 " groups of layers, %" PRIu32 " rounds%s\n", report->groups,
-                report->rounds, plan->batch == 0 ? " (saturated)" : "");
+        fprintf(file,
+                "pipeline: %" PRIu32 " groups of layers, %" PRIu32 " rounds%s; %" PRIu32
+                " maps stay on chip\n",
+                report->groups, report->rounds, plan->batch == 0 ? " (saturated)" : "", kept_maps(plan));
     fprintf(file,
             "memory: at most %" PRIu64 " of %" PRIu64 " bytes of a local memory, %" PRIu64
             " bytes of the global memory\n",
@@ -192,6 +202,8 @@ static void put_layers(struct pim_json *json, const struct map_pimcomp_plan *pla
             pim_json_put_count(json, "cores", cores_of(plan, i));
             pim_json_put_count(json, "mvms", plan->report.layer_mvms[i]);
         }
+        if (plan->report.kept)
+            pim_json_put_boolean(json, "on_chip", plan->report.kept[i]);
         if (plan->report.group)
             pim_json_put_count(json, "layer_group", plan->report.group[i]);
         pim_json_end(json);

@@ -22,7 +22,7 @@ enum lay { LAY_FIRST, LAY_BALANCE, LAY_RANDOM, LAY_WHOLE_CORES };
 
 struct setup {
     enum pim_core_mode mode;
-    bool in_order, synchronous, no_grouping;
+    bool in_order, synchronous, no_grouping, no_keeping;
     enum lay lay;
     enum pim_core_reuse reuse;
     uint32_t unfolding; /* PIM_UNFOLDINGS: greedy; above: drawn for each layer */
@@ -45,13 +45,13 @@ static const struct setup plain = {.mode = PIM_CORE_HIGH_THROUGHPUT,
 
 static const char *describe(const struct setup *s, char *text, size_t size)
 {
-    (void)snprintf(
-        text, size,
-        "mode %d, in_order %d, synchronous %d, no_grouping %d, lay %d, reuse %d, unfolding %" PRIu32
-        ", batch %" PRIu32 ", threshold %" PRIu32 ", cores %" PRIu32 " x %" PRIu32 " arrays %" PRIu32
-        "x%" PRIu32 ", local %" PRIu64 ", seed %" PRIu64,
-        (int)s->mode, s->in_order, s->synchronous, s->no_grouping, (int)s->lay, (int)s->reuse, s->unfolding,
-        s->batch, s->threshold, s->cores, s->arrays, s->rows, s->columns, s->local_bytes, s->seed);
+    (void)snprintf(text, size,
+                   "mode %d, in_order %d, synchronous %d, no_grouping %d, no_keeping %d, lay %d, reuse %d, "
+                   "unfolding %" PRIu32 ", batch %" PRIu32 ", threshold %" PRIu32 ", cores %" PRIu32
+                   " x %" PRIu32 " arrays %" PRIu32 "x%" PRIu32 ", local %" PRIu64 ", seed %" PRIu64,
+                   (int)s->mode, s->in_order, s->synchronous, s->no_grouping, s->no_keeping, (int)s->lay,
+                   (int)s->reuse, s->unfolding, s->batch, s->threshold, s->cores, s->arrays, s->rows,
+                   s->columns, s->local_bytes, s->seed);
     return text;
 }
 
@@ -199,6 +199,7 @@ static enum pim_status prove(struct mapped *m, const struct net *net, const stru
                                                       .units = m->architecture.cores};
     const struct pim_core_schedule_options options = {.batch = s->batch,
                                                       .no_grouping = s->no_grouping,
+                                                      .no_keeping = s->no_keeping,
                                                       .reuse = s->reuse,
                                                       .transmit_threshold = s->threshold};
     const struct pim_core_check_options check = {
@@ -476,6 +477,7 @@ static struct setup random_setup(struct pim_random *random, uint64_t seed)
     s.columns = (uint32_t)pim_random_between(random, 2, 20);
     s.local_bytes = local[pim_random_below(random, 4)];
     s.seed = seed;
+    s.no_keeping = pim_random_below(random, 4) == 0;
     return s;
 }
 

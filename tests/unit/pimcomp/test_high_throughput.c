@@ -92,7 +92,8 @@ static void look_at_programs(struct trial *t, struct seen *seen)
     }
 }
 
-/* Every element of every map that cores make is stored once for each sample, and nothing else is. */
+/* Every element of every map that cores make and that does not stay on chip is stored once for each sample,
+ * and nothing else is. */
 static void check_stores(struct trial *t, const struct seen *seen)
 {
     uint16_t *expected = PIM_ARENA_ARRAY(&t->net.arena, uint16_t, t->map.bytes / 2 + 1);
@@ -100,7 +101,9 @@ static void check_stores(struct trial *t, const struct seen *seen)
     for (uint32_t l = 0; l < t->network.count; l++) {
         const struct pim_core_layer *layer = &t->network.layer[l];
         const struct pim_core_place *place = &t->map.map[l];
-        if (layer->kind == PIM_CORE_INPUT)
+        ck_assert_int_eq(place->address == PIM_CORE_NOWHERE, t->report.kept[l]);
+        ck_assert(!t->report.kept[l] || (layer->kind != PIM_CORE_INPUT && !layer->output));
+        if (layer->kind == PIM_CORE_INPUT || t->report.kept[l])
             continue;
         for (uint32_t sample = 0; sample < samples(t); sample++) {
             uint32_t as = t->options.batch ? sample : t->report.groups - 1 - t->report.group[l];
@@ -169,6 +172,7 @@ static void random_hardware(struct trial *t, struct pim_random *random)
     t->options.batch = trial_draw(random, 0, 4);
     t->options.no_grouping = trial_draw(random, 0, 3) == 0;
     t->options.reuse = (enum pim_core_reuse)trial_draw(random, 0, 2);
+    t->options.no_keeping = trial_draw(random, 0, 3) == 0;
 }
 
 /* A few convolutions with kernels, strides, dilations and padding of all kinds, and a pooling. */
@@ -201,8 +205,8 @@ static void random_odd_net(struct net *net, struct pim_random *random)
                           trial_draw(random, 0, 1));
 }
 
-/* 1 when the network fitted and all held. */
-static uint32_t random_trial(uint64_t seed)
+/* 1 when the network fitted and all held; *kept counts the maps that stayed on chip. */
+static uint32_t random_trial(uint64_t seed, uint32_t *kept)
 {
     struct pim_random random;
     struct trial t;
@@ -225,6 +229,8 @@ static uint32_t random_trial(uint64_t seed)
         if (trial_lay_out(&t, &random, trial_draw(&random, 1, 5))) {
             if (trial_emit(&t) == PIM_OK) {
                 check_trial(&t);
+                for (uint32_t l = 0; l < t.network.count; l++)
+                    *kept += t.report.kept[l];
                 done = 1;
             } else {
                 ck_assert_msg(t.architecture.local_memory_bytes < 1 << 16 &&
@@ -239,11 +245,12 @@ static uint32_t random_trial(uint64_t seed)
 
 START_TEST(random_networks)
 {
-    uint32_t done = 0;
+    uint32_t done = 0, kept = 0;
     printf("high throughput: seeds 1 to %d\n", NETWORKS);
     for (uint64_t seed = 1; seed <= NETWORKS; seed++)
-        done += random_trial(seed);
+        done += random_trial(seed, &kept);
     ck_assert_uint_gt(done, NETWORKS / 2); /* the others do not fit their accelerators */
+    ck_assert_uint_gt(kept, NETWORKS);
 }
 END_TEST
 
@@ -330,6 +337,7 @@ static struct pim_core_schedule_report report_of(void (*build)(struct net *), ui
         *layers += t.network.layer[l].kind != PIM_CORE_INPUT;
     struct pim_core_schedule_report report = t.report;
     report.group = NULL; /* ends with the trial */
+    report.kept = NULL;
     trial_end(&t);
     return report;
 }
@@ -377,6 +385,54 @@ START_TEST(saturated_round_is_a_round_of_a_batch)
     ck_assert_uint_eq(more.sent_bytes - less.sent_bytes, one.sent_bytes);
     ck_assert_uint_eq(more.vector_elements - less.vector_elements, one.vector_elements);
     ck_assert_uint_lt(more.loaded_bytes - less.loaded_bytes, one.loaded_bytes); /* biases are loaded once */
+}
+END_TEST
+
+/* --- maps on chip --- */
+
+/* A stem, two convolutions behind each other and the addition around them; layers 1 to 4. The addition feeds
+ * a pooling. */
+static struct pim_core_schedule_report kept_by(uint64_t local_bytes, uint64_t mvm_cycles, bool no_keeping,
+                                               bool kept[5])
+{
+    struct pim_random random;
+    struct trial t;
+    pim_random_initialize(&random, 5);
+    trial_begin(&t, PIM_CORE_HIGH_THROUGHPUT);
+    small_net(&t.net);
+    t.architecture.local_memory_bytes = local_bytes;
+    t.architecture.mvm_cycles = mvm_cycles;
+    t.options.batch = 2;
+    t.options.no_keeping = no_keeping;
+    trial_lower(&t, NULL);
+    ck_assert(trial_lay_out(&t, &random, 3));
+    ck_assert_msg(trial_emit(&t) == PIM_OK, "%s", t.error.text);
+    check_trial(&t);
+    for (uint32_t l = 0; l < 5; l++)
+        kept[l] = t.report.kept[l];
+    struct pim_core_schedule_report report = t.report;
+    trial_end(&t);
+    return report;
+}
+
+/* By capacity, by what the memory has to do besides the MVMs, and not when it is switched off. */
+START_TEST(maps_stay_on_chip)
+{
+    bool kept[5];
+    struct pim_core_counts off = kept_by(1 << 20, 1, true, kept).counts;
+    for (uint32_t l = 0; l < 5; l++)
+        ck_assert(!kept[l]);
+    struct pim_core_counts all = kept_by(1 << 20, 1, false, kept).counts;
+    ck_assert(!kept[0] && kept[1] && kept[2] && kept[3] && !kept[4]);
+    ck_assert_uint_eq(off.stored_bytes - all.stored_bytes, 2 * (3 * 12 * 12 + 1) * 16 * 2); /* the mean too */
+    ck_assert_uint_lt(all.loaded_bytes, off.loaded_bytes);
+    ck_assert_uint_gt(all.sent_bytes, off.sent_bytes);
+    ck_assert_uint_eq(all.mvms, off.mvms);
+    struct pim_core_counts idle = kept_by(1 << 20, 1000000, false, kept).counts;
+    ck_assert_uint_eq(idle.stored_bytes, off.stored_bytes);
+    ck_assert_uint_eq(idle.messages, off.messages);
+    struct pim_core_counts small = kept_by(9000, 1, false, kept).counts;
+    ck_assert_uint_gt(small.stored_bytes, all.stored_bytes);
 }
 END_TEST
 
@@ -428,6 +484,7 @@ Suite *high_throughput_suite(void)
     tcase_add_test(tests, groups_are_fewer_than_layers);
     tcase_add_test(tests, independent_layers_share_a_group);
     tcase_add_test(tests, saturated_round_is_a_round_of_a_batch);
+    tcase_add_test(tests, maps_stay_on_chip);
     tcase_add_test(tests, loads_are_those_of_the_table);
     suite_add_tcase(suite, tests);
     return suite;
