@@ -5,8 +5,8 @@
  * A kept map is cut into stretches of pixels, all channels, which lie in the local memories of cores that have
  * room, its holders, in as many slots as samples of the map are alive at a time. What a global memory would
  * do for it messages do: to the holder when pixels are made, from the holder when they are read; on one core
- * a copy. Pieces of pixels that do not lie back to back at the holder are brought together or spread there, in
- * two places that take turns. Layers whose outputs are concatenated share a map, as they do in global memory.
+ * a copy. Pieces of pixels that do not lie back to back at the holder are brought together or spread there,
+ * in two places that take turns. Layers whose outputs are concatenated share a map, as they do in global memory.
  *
  * Messages are emitted for both cores at once, in the one global order of the emitter. So nothing about a
  * kept map needs a barrier: a reader comes after the writer in that order, and within a core the hardware
