@@ -289,8 +289,8 @@ uint64_t pim_round_address(const struct pim_round_run *run, uint32_t sample, uin
 void pim_round_fetch(struct pim_round_schedule *schedule, uint32_t core, uint64_t local,
                      const struct pim_round_run *run, uint32_t sample, uint64_t pixel, uint32_t channel,
                      uint64_t bytes, uint64_t count, uint64_t apart);
-/* The reverse for what layer `index` makes: `bytes` of pixels `pixel`, `pixel` + 1, ... from channel `channel`
- * on, which lie back to back at `local`. */
+/* The reverse for what layer `index` makes: `bytes` of pixels `pixel`, `pixel` + 1, ... from channel
+ * `channel` on, which lie back to back at `local`. */
 void pim_round_put(struct pim_round_schedule *schedule, uint32_t index, uint32_t core, uint64_t local,
                    uint32_t sample, uint64_t pixel, uint32_t channel, uint64_t bytes, uint64_t count);
 /* A single round: are there slots that rounds before it would have written? And writes them. */

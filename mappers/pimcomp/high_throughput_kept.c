@@ -2,11 +2,12 @@
  * Maps that stay on chip (paper, section VII-A: an output pixel is stored to global memory "or retained on
  * the chip based on the capacity of the on-chip local memory").
  *
- * A kept map is cut into stretches of pixels, all channels, which lie in the local memories of cores that have
- * room, its holders, in as many slots as samples of the map are alive at a time. What a global memory would
- * do for it messages do: to the holder when pixels are made, from the holder when they are read; on one core
- * a copy. Pieces of pixels that do not lie back to back at the holder are brought together or spread there,
- * in two places that take turns. Layers whose outputs are concatenated share a map, as they do in global memory.
+ * A kept map is cut into stretches of pixels, all channels, which lie in the local memories of cores that
+ * have room, its holders, in as many slots as samples of the map are alive at a time. What a global memory
+ * would do for it messages do: to the holder when pixels are made, from the holder when they are read; on one
+ * core a copy. Pieces of pixels that do not lie back to back at the holder are brought together or spread
+ * there, in two places that take turns. Layers whose outputs are concatenated share a map, as they do in
+ * global memory.
  *
  * Messages are emitted for both cores at once, in the one global order of the emitter. So nothing about a
  * kept map needs a barrier: a reader comes after the writer in that order, and within a core the hardware
@@ -26,9 +27,9 @@
 
 #include <assert.h>
 
-/* Bytes of a place for pixels that do not lie back to back; of a stretch; of the traffic of a stretch that
- * count as much as a window of a core's own. */
-enum { GATHER_BYTES = 2048, STRETCH_BYTES = 16384, WINDOW_BYTES = 4096 };
+/* Bytes of a place for pixels that do not lie back to back; of a stretch, and of its traffic; of that
+ * traffic, those that count as much as a window of a core's own. */
+enum { GATHER_BYTES = 2048, STRETCH_BYTES = 16384, TRAFFIC_BYTES = 131072, WINDOW_BYTES = 4096 };
 enum { BUSY_PERCENT = 65 };
 
 static uint64_t aligned(uint64_t bytes)
@@ -328,6 +329,15 @@ static uint32_t find_holder(const struct choice *choice, uint64_t bytes, uint64_
     return best;
 }
 
+/* Stretches of a map: small enough for a holder's memory, and for its port when many read them. */
+static uint32_t count_stretches(uint64_t windows, uint64_t pixel_bytes, uint64_t traffic)
+{
+    uint64_t pixels = pixel_bytes < STRETCH_BYTES ? STRETCH_BYTES / pixel_bytes : 1;
+    uint64_t count = (windows + pixels - 1) / pixels, by_traffic = traffic / TRAFFIC_BYTES;
+    by_traffic = by_traffic < windows ? by_traffic : windows;
+    return (uint32_t)(count > by_traffic ? count : by_traffic);
+}
+
 /* Keeps the map if cores have room for all of it. */
 static enum pim_status take(const struct choice *choice, const struct candidate *candidate)
 {
@@ -336,8 +346,7 @@ static enum pim_status take(const struct choice *choice, const struct candidate 
     struct pim_round_kept *kept = &schedule->layer[candidate->layer].kept;
     uint32_t windows = schedule->network->layer[candidate->layer].windows;
     *kept = (struct pim_round_kept){.slots = place->slots, .pixel_bytes = place->pixel_stride};
-    uint64_t stretch = kept->pixel_bytes < STRETCH_BYTES ? STRETCH_BYTES / kept->pixel_bytes : 1;
-    uint32_t holdings = (uint32_t)((windows + stretch - 1) / stretch);
+    uint32_t holdings = count_stretches(windows, kept->pixel_bytes, candidate->saved);
     uint64_t gather = kept->pixel_bytes > GATHER_BYTES ? aligned(kept->pixel_bytes) : GATHER_BYTES;
     kept->holding = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_holding, holdings);
     if (!kept->holding)
