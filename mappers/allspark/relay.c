@@ -336,9 +336,8 @@ static bool gather(struct work *work, struct piece *piece, uint32_t end)
         }
         p->staged = work->leaving[p->from_seat];
         work->leaving[p->from_seat] += p->bytes;
-        uint64_t order = (uint64_t)(p->from_seat - p->root) << 32 | p->root;
         if (!copy(work, p->from_seat, 0, p->from, p->staged, p->bytes) ||
-            !send(work, p->round, PIM_MESSAGE_GATHER, p->from_seat, p->root, order, p->staged, p->collected,
+            !send(work, p->round, PIM_MESSAGE_GATHER, p->from_seat, p->root, p->root, p->staged, p->collected,
                   p->bytes))
             return false;
     }
@@ -358,8 +357,8 @@ static bool scatter(struct work *work, const struct piece *piece, uint32_t first
     if (own && at != piece->arrived) /* the next round comes to the same place */
         made = copy(work, seat, step_of(piece->round, PIM_MESSAGE_SCATTER), piece->arrived, at, piece->bytes);
     if (!own)
-        made = send(work, piece->round, PIM_MESSAGE_SCATTER, root, seat, (uint64_t)(seat - root) << 32 | root,
-                    piece->arrived, at, piece->bytes);
+        made =
+            send(work, piece->round, PIM_MESSAGE_SCATTER, root, seat, root, piece->arrived, at, piece->bytes);
     for (uint32_t i = first; made && i < end; i++)
         made = copy(work, seat, last, at, piece->need[i].to, piece->bytes);
     return made;

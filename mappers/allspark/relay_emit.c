@@ -2,6 +2,7 @@
 #include "mappers/allspark/relay.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --- copies --- */
 
@@ -130,6 +131,49 @@ static struct load load_of(const struct pim_estimate_hardware *hardware, const s
     return load;
 }
 
+/* Flits over the links that leave each router to the east, west, south and north, with routes along x first;
+   returns the number that the busiest of them has then. */
+static uint64_t add_route(uint32_t width, uint32_t from, uint32_t to, uint64_t flits, uint64_t (*link)[4])
+{
+    enum { EAST, WEST, SOUTH, NORTH };
+    uint64_t most = 0;
+    while (from != to) {
+        bool along_x = from % width != to % width;
+        bool up = along_x ? from % width < to % width : from < to;
+        uint64_t *busy = &link[from][along_x ? (up ? EAST : WEST) : (up ? SOUTH : NORTH)];
+        uint32_t hop = along_x ? 1 : width;
+        *busy += flits;
+        most = *busy > most ? *busy : most;
+        from = up ? from + hop : from - hop;
+    }
+    return most;
+}
+
+/* The busiest link of each step: messages of a step go at the same time. */
+static bool add_links(const struct pim_estimate_hardware *hardware, const struct pim_relay *relay,
+                      uint32_t units, struct load *most)
+{
+    uint64_t(*link)[4] = calloc((size_t)units + 1, sizeof *link);
+    uint64_t busiest = 0;
+    for (uint32_t i = 0; link && i < relay->message_count; i++) {
+        const struct pim_relay_message *message = &relay->messages[i];
+        bool last = i + 1 == relay->message_count || message[1].step != message->step;
+        uint64_t flits = (message->bytes + hardware->flit_bytes - 1) / hardware->flit_bytes;
+        uint64_t here = add_route(hardware->width, message->from_unit, message->to_unit, flits, link);
+        busiest = here > busiest ? here : busiest;
+        if (!last)
+            continue;
+        struct load *load = &most[message->step];
+        uint64_t cycles = (busiest * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;
+        load->all = load->copies + cycles > load->all ? load->copies + cycles : load->all;
+        memset(link, 0, ((size_t)units + 1) * sizeof *link);
+        busiest = 0;
+    }
+    bool added = link != NULL;
+    free(link);
+    return added;
+}
+
 bool pim_relay_price(const struct pim_estimate_hardware *hardware, struct pim_relay *relay, uint32_t units)
 {
     struct load *most = calloc((size_t)relay->steps + 1, sizeof *most);
@@ -140,9 +184,9 @@ bool pim_relay_price(const struct pim_estimate_hardware *hardware, struct pim_re
             most[step] = load.all > most[step].all ? load : most[step];
         }
     }
-    bool priced = most != NULL;
+    bool priced = most && add_links(hardware, relay, units, most);
     relay->memory_cycles = relay->transfer_cycles = 0;
-    for (uint32_t step = 0; most && step < relay->steps; step++) {
+    for (uint32_t step = 0; priced && step < relay->steps; step++) {
         relay->memory_cycles += most[step].copies;
         relay->transfer_cycles += most[step].all - most[step].copies;
     }

@@ -23,6 +23,7 @@ LOCAL = ["swin-t", "swin-s", "swin-b", "swin-l", "twins-svt-s", "twins-svt-b", "
 GLOBAL = ["vit-t", "vit-s", "vit-b", "vit-l", "vit-h", "pvt-tiny", "pvt-small", "pvt-medium", "pvt-large"]
 BASE = ["swin-b", "twins-svt-b", "vit-b", "pvt-large"]
 SCHEMES = ["auto", "B", "P", "AH"]
+EXCHANGES = [(n, 224) for n in ("swin-t", "swin-b", "twins-svt-b", "focal-t", "cswin-t")] + [("swin-t", 640), ("swin-b", 640)]
 
 PAPER = {
     "speedup_local": {"B": 40.0, "P": 5.1, "AH": 4.2},   # VIII-B1, averages
@@ -164,6 +165,31 @@ def simulated(report, cases, folder):
     report.table("comparison", "Fig. 13: against the first scheme of each network",
                  ["network, image, scheme", "latency", "MACs", "NoC flit-hops", "DRAM accesses", "energy"], compare,
                  ["paper, Swin-B at 640, patch level: " + ", ".join(f"{k} {v}" for k, v in PAPER["patch_level"].items())])
+
+
+def exchanges(report, cases, folder):
+    """Section VII-B2: what branches give to each other from node to node, and over the top-left nodes, from simulation."""
+    steps, trace = ("shift", "unshift", "hand_over", "to_stripes", "from_stripes", "neighbours"), os.path.join(folder, "trace.bin")
+    rows, refusals = [], []
+    for network, image in cases:
+        direct = None
+        for form in ("direct", "gather"):
+            _, refusal = plan_of(network, image, "auto", "-o", trace, "--exchange", form)
+            text, refusal = (None, refusal) if refusal else pimsim("validate", "-q", trace, "--format", "json")
+            if refusal:
+                refusals.append(f"{network} {image} {form}: {refusal}")
+                continue
+            result = json.loads(text)
+            kinds = json.loads(pimsim("trace", "stat", trace, "--format", "json")[0])["total"]["messages"]
+            spent = sum(p["simulated_cycles"] for p in result["phases"] if p["name"].split("/")[-1] in steps)
+            whole = result["total"]["simulated_cycles"]
+            direct = direct or whole
+            rows.append([f"{network} {image} {form}", result["total"]["estimate_cycles"], whole, result["total"]["error_percent"],
+                         spent, 100 * spent / whole, whole / direct] +
+                        [kinds[k]["sent_bytes"] if form == "gather" else None for k in ("gather", "transfer", "scatter")])
+    report.table("exchanges", "Section VII-B2: exchange between branches (paper: bounded by 1 % of the computation)",
+                 ["network, image, form", "estimate", "simulated", "deviation %", "exchange", "% of the whole", "over direct",
+                  "gathered bytes", "transferred", "scattered"], rows, refusals)
 
 
 def memory(report):
@@ -316,6 +342,7 @@ def main():
         cases += [("swin-b", 640, SCHEMES), ("twins-svt-b", 640, ["auto"])]
     with tempfile.TemporaryDirectory() as folder:
         simulated(report, cases, folder)
+        exchanges(report, [("swin-t", 224)] if options.quick else EXCHANGES, folder)
     memory(report)
     batches(report, "swin-t" if options.quick else "swin-b")
     arrays(report, ["swin-t"] if options.quick else BASE)
