@@ -108,26 +108,48 @@ static uint64_t copy_cycles(const struct pim_estimate_hardware *hardware, const 
     return cycles;
 }
 
-/* The step of a unit: copies while messages come and go, which share the memory port with them; one flight is
-   waited for. */
+/* The messages of a unit in a step: what passes its links, and its memory port. */
+struct passage {
+    uint64_t flight, longest, out, in; /* flits */
+    uint64_t port;                     /* when all of them go the same way: one run */
+    uint64_t mixed;                    /* else every one opens rows of its own, and the port turns round */
+};
+
+static void add_message(const struct pim_estimate_hardware *hardware, const struct pim_relay_message *message,
+                        uint32_t unit, struct passage *passage)
+{
+    bool sends = message->from_unit == unit;
+    uint64_t bytes = message->bytes,
+             flight = pim_exchange_flight(hardware, message->from_unit, message->to_unit);
+    *(sends ? &passage->out : &passage->in) += (bytes + hardware->flit_bytes - 1) / hardware->flit_bytes;
+    passage->port += pim_estimate_stream(hardware, bytes, !sends);
+    passage->mixed += pim_estimate_pieces(hardware, bytes, 0, 1, 1, !sends) +
+                      (1 + bytes / hardware->row_bytes) * hardware->turn_cycles;
+    passage->flight = flight > passage->flight ? flight : passage->flight;
+    passage->longest = bytes > passage->longest ? bytes : passage->longest;
+}
+
+/* The step of a unit: copies while messages come and go, which share the memory port with them. One flight is
+   waited for, and one packet that is read before it leaves and written when it has come. */
 static struct load load_of(const struct pim_estimate_hardware *hardware, const struct pim_relay *relay,
                            uint32_t unit, uint32_t *copy, uint32_t *next, uint32_t step)
 {
     struct load load = {.copies = copy_cycles(hardware, relay, copy, relay->first_copy[unit + 1], step)};
-    uint64_t flight = 0, port = load.copies, out = 0, in = 0;
+    struct passage passage = {0};
     for (; *next < relay->first_of_unit[unit + 1]; ++*next) {
         const struct pim_relay_message *message = &relay->messages[relay->of_unit[*next]];
         if (message->step != step)
             break;
-        bool sends = message->from_unit == unit;
-        uint64_t here = pim_exchange_flight(hardware, message->from_unit, message->to_unit);
-        *(sends ? &out : &in) += (message->bytes + hardware->flit_bytes - 1) / hardware->flit_bytes;
-        port += pim_estimate_stream(hardware, message->bytes, !sends);
-        flight = here > flight ? here : flight;
+        add_message(hardware, message, unit, &passage);
     }
-    uint64_t flits = out > in ? out : in;
+    uint64_t packet = passage.longest < hardware->packet_bytes ? passage.longest : hardware->packet_bytes;
+    uint64_t flits = passage.out > passage.in ? passage.out : passage.in;
     uint64_t network = (flits * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;
-    load.all = flight + (port > network ? port : network);
+    uint64_t port = load.copies + (passage.out > 0 && passage.in > 0 ? passage.mixed : passage.port);
+    load.all = passage.flight + (port > network ? port : network);
+    if (packet > 0)
+        load.all +=
+            pim_estimate_stream(hardware, packet, false) + pim_estimate_stream(hardware, packet, true);
     return load;
 }
 
