@@ -140,3 +140,19 @@ uint32_t pim_onnx_size(struct pim_onnx_importer *i, const char *what, int64_t va
                   PIM_DIMENSION_LIMIT);
     return (uint32_t)least;
 }
+
+bool pim_onnx_pads_zeros(struct pim_onnx_importer *i, const struct pim_onnx_value *padded)
+{
+    const struct Onnx__NodeProto *work = i->node;
+    double number = 0;
+    if (padded->maker == PIM_NONE)
+        return false;
+    i->node = i->model->node[padded->maker];
+    bool plain = strcmp(i->node->op_type, "Pad") == 0 &&
+                 (!pim_onnx_has(i, "mode") || pim_onnx_text_is(i, "mode", "constant"));
+    const struct pim_onnx_value *value = plain ? pim_onnx_optional_input(i, 2) : NULL;
+    number = pim_onnx_real(i, "value", 0);
+    bool known = !value || pim_onnx_scalar(value, &number);
+    i->node = work;
+    return plain && known && !(number < 0) && !(number > 0);
+}

@@ -6,21 +6,14 @@
  * constant of known shape. Whole numbers stay whole (64 bits, wrapping as the format's integers do), others
  * are doubles.
  */
-#include "mappers/network/onnx/importer.h"
+#include "mappers/network/onnx/fold.h"
 #include "onnx.pb-c.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A result under construction. */
-struct result {
-    struct pim_shape shape;
-    int64_t *integers;
-    double *reals;
-};
-
 /* Checks the shape and makes room for contents: of whole numbers, or not; none when `known` is false. */
-static bool make_room(struct pim_onnx_importer *i, struct result *r, bool known, bool whole)
+bool pim_fold_make_room(struct pim_onnx_importer *i, struct pim_fold *r, bool known, bool whole)
 {
     uint64_t elements = 1;
     bool empty = false;
@@ -42,22 +35,22 @@ static bool make_room(struct pim_onnx_importer *i, struct result *r, bool known,
     return r->integers || r->reals;
 }
 
-static bool known(const struct pim_onnx_value *value)
+bool pim_fold_known(const struct pim_onnx_value *value)
 {
     return value->integers || value->reals;
 }
 
-static void bind(struct pim_onnx_importer *i, size_t output, const struct result *r)
+void pim_fold_bind(struct pim_onnx_importer *i, size_t output, const struct pim_fold *r)
 {
     pim_onnx_bind_constant(i, output, &r->shape, r->integers, r->reals);
 }
 
-static double real_at(const struct pim_onnx_value *value, uint64_t at)
+double pim_fold_real(const struct pim_onnx_value *value, uint64_t at)
 {
     return value->integers ? (double)value->integers[at] : value->reals[at];
 }
 
-static void copy_element(struct result *r, uint64_t to, const struct pim_onnx_value *from, uint64_t source)
+static void copy_element(struct pim_fold *r, uint64_t to, const struct pim_onnx_value *from, uint64_t source)
 {
     if (r->integers && from->integers)
         r->integers[to] = from->integers[source];
@@ -66,8 +59,8 @@ static void copy_element(struct result *r, uint64_t to, const struct pim_onnx_va
 }
 
 /* NumPy's rule: dimensions are aligned at the end, and 1 meets any size. */
-static struct pim_shape broadcast(struct pim_onnx_importer *i, const struct pim_shape *a,
-                                  const struct pim_shape *b)
+struct pim_shape pim_fold_broadcast(struct pim_onnx_importer *i, const struct pim_shape *a,
+                                    const struct pim_shape *b)
 {
     struct pim_shape wide = {.rank = a->rank > b->rank ? a->rank : b->rank};
     for (uint32_t d = 0; d < wide.rank; d++) { /* counted from the end */
@@ -82,10 +75,10 @@ static struct pim_shape broadcast(struct pim_onnx_importer *i, const struct pim_
 
 /* Output element (c0, c1, ..) is input element offset + sum of c * stride: slices, transpositions,
  * expansions. */
-static void move(struct pim_onnx_importer *i, struct result *r, const struct pim_onnx_value *from,
-                 int64_t offset, const int64_t *stride)
+void pim_fold_move(struct pim_onnx_importer *i, struct pim_fold *r, const struct pim_onnx_value *from,
+                   int64_t offset, const int64_t *stride)
 {
-    if (!make_room(i, r, known(from), from->integers != NULL))
+    if (!pim_fold_make_room(i, r, pim_fold_known(from), from->integers != NULL))
         return;
     uint32_t at[PIM_SHAPE_RANK] = {0};
     uint64_t elements = pim_onnx_elements(&r->shape);
@@ -103,7 +96,7 @@ static void move(struct pim_onnx_importer *i, struct result *r, const struct pim
 }
 
 /* Distances between neighbours of each dimension; 0 along those of size 1 when `broadcast`. */
-static void strides_of(const struct pim_shape *shape, bool broadcast, int64_t *stride)
+void pim_fold_strides(const struct pim_shape *shape, bool broadcast, int64_t *stride)
 {
     int64_t step = 1;
     for (uint32_t d = shape->rank; d-- > 0;) {
@@ -123,11 +116,11 @@ static void fold_cast(struct pim_onnx_importer *i)
     const struct pim_onnx_value *from = pim_onnx_input(i, 0);
     int64_t to = pim_onnx_integer(i, "to", 0);
     bool whole = to != 1 && to != 10 && to != 11 && to != 16; /* float, float16, double, bfloat16 */
-    struct result r = {.shape = from->shape};
-    if (make_room(i, &r, known(from), whole)) {
+    struct pim_fold r = {.shape = from->shape};
+    if (pim_fold_make_room(i, &r, pim_fold_known(from), whole)) {
         uint64_t elements = pim_onnx_elements(&r.shape);
         for (uint64_t e = 0; e < elements; e++) {
-            double number = real_at(from, e);
+            double number = pim_fold_real(from, e);
             if (r.reals)
                 r.reals[e] = number;
             else if (from->integers)
@@ -139,7 +132,7 @@ static void fold_cast(struct pim_onnx_importer *i)
                                                   : (int64_t)number;
         }
     }
-    bind(i, 0, &r);
+    pim_fold_bind(i, 0, &r);
 }
 
 static void fold_transpose(struct pim_onnx_importer *i)
@@ -149,8 +142,8 @@ static void fold_transpose(struct pim_onnx_importer *i)
     bool given;
     uint32_t count = pim_onnx_list(i, "perm", SIZE_MAX, order, PIM_SHAPE_RANK, &given),
              rank = from->shape.rank;
-    struct result r = {.shape = {.rank = rank}};
-    strides_of(&from->shape, false, stride);
+    struct pim_fold r = {.shape = {.rank = rank}};
+    pim_fold_strides(&from->shape, false, stride);
     for (uint32_t d = 0; d < rank; d++) {
         uint32_t source = given ? d < count ? pim_onnx_axis(i, order[d], rank) : 0 : rank - 1 - d;
         r.shape.dimension[d] = from->shape.dimension[source];
@@ -161,8 +154,8 @@ static void fold_transpose(struct pim_onnx_importer *i)
     if (i->status == PIM_OK && pim_onnx_elements(&r.shape) != pim_onnx_elements(&from->shape))
         pim_onnx_fail(i, "perm must name every dimension once");
     if (i->status == PIM_OK)
-        move(i, &r, from, 0, moved);
-    bind(i, 0, &r);
+        pim_fold_move(i, &r, from, 0, moved);
+    pim_fold_bind(i, 0, &r);
 }
 
 static void fold_expand(struct pim_onnx_importer *i)
@@ -170,8 +163,8 @@ static void fold_expand(struct pim_onnx_importer *i)
     const struct pim_onnx_value *from = pim_onnx_input(i, 0);
     int64_t target[PIM_SHAPE_RANK], own[PIM_SHAPE_RANK], stride[PIM_SHAPE_RANK] = {0};
     uint32_t count = pim_onnx_list(i, NULL, 1, target, PIM_SHAPE_RANK, NULL), rank = from->shape.rank;
-    struct result r = {.shape = {.rank = count > rank ? count : rank}};
-    strides_of(&from->shape, true, own);
+    struct pim_fold r = {.shape = {.rank = count > rank ? count : rank}};
+    pim_fold_strides(&from->shape, true, own);
     for (uint32_t d = 0; d < r.shape.rank; d++) { /* counted from the end */
         uint32_t place = r.shape.rank - 1 - d, a = d < rank ? from->shape.dimension[rank - 1 - d] : 1;
         uint32_t b = d < count ? pim_onnx_size(i, "the shape", target[count - 1 - d], 0) : 1;
@@ -181,8 +174,8 @@ static void fold_expand(struct pim_onnx_importer *i)
         stride[place] = d < rank ? own[rank - 1 - d] : 0;
     }
     if (i->status == PIM_OK)
-        move(i, &r, from, 0, stride);
-    bind(i, 0, &r);
+        pim_fold_move(i, &r, from, 0, stride);
+    pim_fold_bind(i, 0, &r);
 }
 
 static void fold_slice(struct pim_onnx_importer *i)
@@ -191,23 +184,23 @@ static void fold_slice(struct pim_onnx_importer *i)
     struct pim_onnx_slices slices;
     pim_onnx_read_slices(i, &from->shape, &slices);
     int64_t stride[PIM_SHAPE_RANK] = {0}, offset = 0;
-    struct result r = {.shape = from->shape};
-    strides_of(&from->shape, false, stride);
+    struct pim_fold r = {.shape = from->shape};
+    pim_fold_strides(&from->shape, false, stride);
     for (uint32_t d = 0; d < from->shape.rank && i->status == PIM_OK; d++) {
         offset += slices.begin[d] * stride[d];
         stride[d] *= slices.step[d];
         r.shape.dimension[d] = slices.count[d];
     }
     if (i->status == PIM_OK)
-        move(i, &r, from, offset, stride);
-    bind(i, 0, &r);
+        pim_fold_move(i, &r, from, offset, stride);
+    pim_fold_bind(i, 0, &r);
 }
 
 static void fold_gather(struct pim_onnx_importer *i)
 {
     const struct pim_onnx_value *from = pim_onnx_input(i, 0), *index = pim_onnx_input(i, 1);
     uint32_t axis = pim_onnx_axis(i, pim_onnx_integer(i, "axis", 0), from->shape.rank);
-    struct result r = {.shape = {.rank = from->shape.rank ? from->shape.rank - 1 + index->shape.rank : 0}};
+    struct pim_fold r = {.shape = {.rank = from->shape.rank ? from->shape.rank - 1 + index->shape.rank : 0}};
     if (r.shape.rank > PIM_SHAPE_RANK)
         pim_onnx_fail(i, "the result has more than %d dimensions", PIM_SHAPE_RANK);
     if (i->status != PIM_OK)
@@ -221,7 +214,7 @@ static void fold_gather(struct pim_onnx_importer *i)
     for (uint32_t d = axis + 1; d < from->shape.rank; d++)
         inner *= r.shape.dimension[rank++] = from->shape.dimension[d];
     uint64_t chosen = pim_onnx_elements(&index->shape);
-    if (make_room(i, &r, known(from) && index->integers, from->integers != NULL)) {
+    if (pim_fold_make_room(i, &r, pim_fold_known(from) && index->integers, from->integers != NULL)) {
         for (uint64_t e = 0; e < outer * chosen * inner; e++) {
             int64_t at = index->integers[e / inner % chosen];
             at += at < 0 ? positions : 0;
@@ -234,20 +227,20 @@ static void fold_gather(struct pim_onnx_importer *i)
             copy_element(&r, e, from, source);
         }
     }
-    bind(i, 0, &r);
+    pim_fold_bind(i, 0, &r);
 }
 
 static void fold_concat(struct pim_onnx_importer *i)
 {
     const struct pim_onnx_value *first = pim_onnx_input(i, 0);
-    struct result r = {.shape = first->shape};
+    struct pim_fold r = {.shape = first->shape};
     uint32_t axis = pim_onnx_axis(i, pim_onnx_integer(i, "axis", 0), first->shape.rank);
     bool all_known = true, whole = first->integers != NULL;
     uint64_t along = 0, outer = 1;
     for (size_t n = 0; n < i->node->n_input && i->status == PIM_OK; n++) {
         const struct pim_onnx_value *part = pim_onnx_input(i, n);
         struct pim_shape same = part->shape;
-        all_known &= known(part) && (part->integers != NULL) == whole;
+        all_known &= pim_fold_known(part) && (part->integers != NULL) == whole;
         if (i->status != PIM_OK || axis >= same.rank) {
             pim_onnx_fail(i, "input %zu has other dimensions than input 0", n);
             return;
@@ -262,7 +255,7 @@ static void fold_concat(struct pim_onnx_importer *i)
     r.shape.dimension[axis] = pim_onnx_size(i, "the sum of the parts", (int64_t)along, 0);
     for (uint32_t d = 0; d < axis; d++)
         outer *= r.shape.dimension[d];
-    if (make_room(i, &r, all_known, whole)) {
+    if (pim_fold_make_room(i, &r, all_known, whole)) {
         uint64_t at = 0;
         for (uint64_t o = 0; o < outer; o++)
             for (size_t n = 0; n < i->node->n_input; n++) {
@@ -275,7 +268,7 @@ static void fold_concat(struct pim_onnx_importer *i)
                         r.reals[at] = part->reals[o * run + e];
             }
     }
-    bind(i, 0, &r);
+    pim_fold_bind(i, 0, &r);
 }
 
 static void fold_shape(struct pim_onnx_importer *i)
@@ -287,25 +280,25 @@ static void fold_shape(struct pim_onnx_importer *i)
     end = end < 0 ? end + rank : end;
     begin = begin < 0 ? 0 : begin > rank ? rank : begin;
     end = end > rank ? rank : end < begin ? begin : end;
-    struct result r = {.shape = {.rank = 1, .dimension = {(uint32_t)(end - begin)}}};
-    if (make_room(i, &r, true, true))
+    struct pim_fold r = {.shape = {.rank = 1, .dimension = {(uint32_t)(end - begin)}}};
+    if (pim_fold_make_room(i, &r, true, true))
         for (int64_t d = begin; d < end; d++)
             r.integers[d - begin] = of->shape.dimension[d];
-    bind(i, 0, &r);
+    pim_fold_bind(i, 0, &r);
 }
 
 static void fold_size(struct pim_onnx_importer *i)
 {
-    struct result r = {.shape = {.rank = 0}};
-    if (make_room(i, &r, true, true))
+    struct pim_fold r = {.shape = {.rank = 0}};
+    if (pim_fold_make_room(i, &r, true, true))
         r.integers[0] = (int64_t)pim_onnx_elements(&pim_onnx_input(i, 0)->shape);
-    bind(i, 0, &r);
+    pim_fold_bind(i, 0, &r);
 }
 
 static void fold_constant(struct pim_onnx_importer *i)
 {
     struct pim_onnx_value value = {.name = "value", .layer = PIM_NONE};
-    struct result r = {.shape = {.rank = 0}};
+    struct pim_fold r = {.shape = {.rank = 0}};
     if (pim_onnx_has(i, "value")) {
         const struct Onnx__TensorProto *tensor = pim_onnx_tensor(i, "value");
         if (tensor)
@@ -317,20 +310,30 @@ static void fold_constant(struct pim_onnx_importer *i)
         int64_t list[256];
         r.shape = (struct pim_shape){
             .rank = 1, .dimension = {pim_onnx_list(i, "value_ints", SIZE_MAX, list, 256, NULL)}};
-        if (make_room(i, &r, true, true))
+        if (pim_fold_make_room(i, &r, true, true))
             memcpy(r.integers, list, r.shape.dimension[0] * sizeof *list);
-    } else if (pim_onnx_has(i, "value_int") && make_room(i, &r, true, true)) {
-        r.integers[0] = pim_onnx_integer(i, "value_int", 0);
-    } else if (make_room(i, &r, true, false)) {
-        r.reals[0] = pim_onnx_real(i, "value_float", 0);
+    } else if (pim_onnx_has(i, "value_floats")) {
+        double list[256];
+        r.shape = (struct pim_shape){.rank = 1,
+                                     .dimension = {pim_onnx_reals(i, "value_floats", SIZE_MAX, list, 256)}};
+        if (pim_fold_make_room(i, &r, true, false))
+            memcpy(r.reals, list, r.shape.dimension[0] * sizeof *list);
+    } else if (pim_onnx_has(i, "value_int")) {
+        if (pim_fold_make_room(i, &r, true, true))
+            r.integers[0] = pim_onnx_integer(i, "value_int", 0);
+    } else if (pim_onnx_has(i, "value_float")) {
+        if (pim_fold_make_room(i, &r, true, false))
+            r.reals[0] = pim_onnx_real(i, "value_float", 0);
+    } else {
+        pim_onnx_fail(i, "its value is missing, or is sparse or text");
     }
-    bind(i, 0, &r);
+    pim_fold_bind(i, 0, &r);
 }
 
 static void fold_constant_of_shape(struct pim_onnx_importer *i)
 {
     int64_t list[PIM_SHAPE_RANK];
-    struct result r = {.shape = {.rank = pim_onnx_list(i, NULL, 0, list, PIM_SHAPE_RANK, NULL)}};
+    struct pim_fold r = {.shape = {.rank = pim_onnx_list(i, NULL, 0, list, PIM_SHAPE_RANK, NULL)}};
     struct pim_onnx_value fill = {.name = "value"};
     const struct Onnx__TensorProto *tensor = pim_onnx_tensor(i, "value");
     for (uint32_t d = 0; d < r.shape.rank; d++)
@@ -339,7 +342,7 @@ static void fold_constant_of_shape(struct pim_onnx_importer *i)
         pim_onnx_read_tensor(i, tensor, &fill);
     double number = 0;
     bool scalar = tensor && pim_onnx_scalar(&fill, &number);
-    if (make_room(i, &r, scalar || !tensor, scalar && fill.integers)) {
+    if (pim_fold_make_room(i, &r, scalar || !tensor, scalar && fill.integers)) {
         uint64_t elements = pim_onnx_elements(&r.shape);
         for (uint64_t e = 0; e < elements; e++)
             if (r.integers)
@@ -347,192 +350,7 @@ static void fold_constant_of_shape(struct pim_onnx_importer *i)
             else
                 r.reals[e] = number;
     }
-    bind(i, 0, &r);
-}
-
-static void fold_range(struct pim_onnx_importer *i)
-{
-    double begin = 0, end = 0, step = 1;
-    const struct pim_onnx_value *first = pim_onnx_input(i, 0);
-    bool ok = pim_onnx_scalar(first, &begin) && pim_onnx_scalar(pim_onnx_input(i, 1), &end) &&
-              pim_onnx_scalar(pim_onnx_input(i, 2), &step) && (step < 0 || step > 0);
-    double count = ok ? ceil((end - begin) / step) : 0;
-    if (!ok || !(count < (double)PIM_DIMENSION_LIMIT)) {
-        pim_onnx_fail(i, "start, limit and step must be known numbers that make a finite range");
-        return;
-    }
-    struct result r = {.shape = {.rank = 1, .dimension = {count > 0 ? (uint32_t)count : 0}}};
-    bool room = make_room(i, &r, true, first->integers != NULL);
-    for (uint32_t e = 0; room && e < r.shape.dimension[0]; e++)
-        if (r.integers)
-            r.integers[e] = (int64_t)(begin + e * step);
-        else
-            r.reals[e] = begin + e * step;
-    bind(i, 0, &r);
-}
-
-/* An operation on whole numbers; false where it has no result (division by 0). */
-static bool whole_result(const char *operation, int64_t a, int64_t b, int64_t *result)
-{
-    uint64_t x = (uint64_t)a, y = (uint64_t)b;
-    if (strcmp(operation, "Add") == 0)
-        *result = (int64_t)(x + y);
-    else if (strcmp(operation, "Sub") == 0)
-        *result = (int64_t)(x - y);
-    else if (strcmp(operation, "Mul") == 0)
-        *result = (int64_t)(x * y);
-    else if (strcmp(operation, "Div") == 0 && b != 0 && b != -1)
-        *result = a / b;
-    else if (strcmp(operation, "Div") == 0 && b == -1)
-        *result = (int64_t)(UINT64_C(0) - x);
-    else if (strcmp(operation, "Mod") == 0 && b != 0 && b != -1)
-        *result = a % b + ((a % b != 0 && (a % b < 0) != (b < 0)) ? b : 0);
-    else if (strcmp(operation, "Mod") == 0 && b == -1)
-        *result = 0;
-    else if (strcmp(operation, "Min") == 0)
-        *result = a < b ? a : b;
-    else if (strcmp(operation, "Max") == 0)
-        *result = a > b ? a : b;
-    else if (strcmp(operation, "Equal") == 0)
-        *result = a == b;
-    else if (strcmp(operation, "Greater") == 0)
-        *result = a > b;
-    else if (strcmp(operation, "Less") == 0)
-        *result = a < b;
-    else if (strcmp(operation, "GreaterOrEqual") == 0)
-        *result = a >= b;
-    else if (strcmp(operation, "LessOrEqual") == 0)
-        *result = a <= b;
-    else if (strcmp(operation, "Xor") == 0)
-        *result = !a != !b;
-    else if (strcmp(operation, "And") == 0)
-        *result = a && b;
-    else if (strcmp(operation, "Or") == 0)
-        *result = a || b;
-    else
-        return false;
-    return true;
-}
-
-static bool real_result(const char *operation, double a, double b, double *result)
-{
-    if (strcmp(operation, "Add") == 0)
-        *result = a + b;
-    else if (strcmp(operation, "Sub") == 0)
-        *result = a - b;
-    else if (strcmp(operation, "Mul") == 0)
-        *result = a * b;
-    else if (strcmp(operation, "Div") == 0)
-        *result = a / b;
-    else if (strcmp(operation, "Pow") == 0)
-        *result = pow(a, b);
-    else if (strcmp(operation, "Min") == 0)
-        *result = a < b ? a : b;
-    else if (strcmp(operation, "Max") == 0)
-        *result = a > b ? a : b;
-    else
-        return false;
-    return true;
-}
-
-static void fold_binary(struct pim_onnx_importer *i)
-{
-    const struct pim_onnx_value *a = pim_onnx_input(i, 0), *b = pim_onnx_input(i, 1);
-    uint32_t rank = a->shape.rank > b->shape.rank ? a->shape.rank : b->shape.rank;
-    int64_t own_a[PIM_SHAPE_RANK], own_b[PIM_SHAPE_RANK], strides[2][PIM_SHAPE_RANK] = {{0}};
-    struct result r = {.shape = broadcast(i, &a->shape, &b->shape)};
-    strides_of(&a->shape, true, own_a);
-    strides_of(&b->shape, true, own_b);
-    for (uint32_t d = 0; d < rank; d++) { /* counted from the end */
-        strides[0][rank - 1 - d] = d < a->shape.rank ? own_a[a->shape.rank - 1 - d] : 0;
-        strides[1][rank - 1 - d] = d < b->shape.rank ? own_b[b->shape.rank - 1 - d] : 0;
-    }
-    bool whole = a->integers && b->integers && strcmp(i->node->op_type, "Pow") != 0;
-    struct result wide[2] = {{.shape = r.shape}, {.shape = r.shape}};
-    if (make_room(i, &r, known(a) && known(b), whole)) {
-        bool good;
-        move(i, &wide[0], a, 0, strides[0]);
-        move(i, &wide[1], b, 0, strides[1]);
-        const struct pim_onnx_value x = {.integers = wide[0].integers, .reals = wide[0].reals};
-        const struct pim_onnx_value y = {.integers = wide[1].integers, .reals = wide[1].reals};
-        uint64_t elements = pim_onnx_elements(&r.shape);
-        good = known(&x) && known(&y);
-        for (uint64_t e = 0; e < elements && good; e++) {
-            if (r.integers && x.integers && y.integers)
-                good = whole_result(i->node->op_type, x.integers[e], y.integers[e], &r.integers[e]);
-            else
-                good = r.reals && real_result(i->node->op_type, real_at(&x, e), real_at(&y, e), &r.reals[e]);
-        }
-        if (!good)
-            r.integers = NULL, r.reals = NULL;
-    }
-    bind(i, 0, &r);
-}
-
-static void fold_unary(struct pim_onnx_importer *i)
-{
-    const struct pim_onnx_value *from = pim_onnx_input(i, 0);
-    const char *operation = i->node->op_type;
-    struct result r = {.shape = from->shape};
-    bool negate = strcmp(operation, "Neg") == 0, invert = strcmp(operation, "Not") == 0;
-    bool absolute = strcmp(operation, "Abs") == 0;
-    bool whole = from->integers && (negate || invert || absolute);
-    if (make_room(i, &r, known(from), whole)) {
-        uint64_t elements = pim_onnx_elements(&r.shape);
-        for (uint64_t e = 0; e < elements; e++) {
-            if (r.integers && from->integers) {
-                int64_t v = from->integers[e], minus = (int64_t)(UINT64_C(0) - (uint64_t)v);
-                r.integers[e] = invert ? !v : negate || v < 0 ? minus : v;
-                continue;
-            }
-            double v = real_at(from, e);
-            r.reals[e] = negate                            ? -v
-                         : absolute                        ? fabs(v)
-                         : strcmp(operation, "Sqrt") == 0  ? sqrt(v)
-                         : strcmp(operation, "Floor") == 0 ? floor(v)
-                         : strcmp(operation, "Ceil") == 0  ? ceil(v)
-                                                           : nearbyint(v);
-        }
-    }
-    bind(i, 0, &r);
-}
-
-static void fold_product(struct pim_onnx_importer *i)
-{
-    const struct pim_onnx_value *from = pim_onnx_input(i, 0);
-    struct result r = {.shape = {.rank = 0}};
-    if (pim_onnx_integer(i, "keepdims", 1) != 0) {
-        r.shape.rank = from->shape.rank;
-        for (uint32_t d = 0; d < r.shape.rank; d++)
-            r.shape.dimension[d] = 1;
-    }
-    int64_t axes[PIM_SHAPE_RANK];
-    uint32_t count = pim_onnx_list(i, "axes", 1, axes, PIM_SHAPE_RANK, NULL);
-    if (count != 0 && count != from->shape.rank)
-        pim_onnx_fail(i, "the product over some dimensions of a constant is not supported");
-    if (make_room(i, &r, from->integers != NULL, true) && from->integers) {
-        uint64_t product = 1, elements = pim_onnx_elements(&from->shape);
-        for (uint64_t e = 0; e < elements; e++)
-            product *= (uint64_t)from->integers[e];
-        r.integers[0] = (int64_t)product;
-    }
-    bind(i, 0, &r);
-}
-
-static void fold_where(struct pim_onnx_importer *i)
-{
-    const struct pim_onnx_value *mask = pim_onnx_input(i, 0), *a = pim_onnx_input(i, 1),
-                                *b = pim_onnx_input(i, 2);
-    struct pim_shape both = broadcast(i, &a->shape, &b->shape);
-    struct result r = {.shape = broadcast(i, &mask->shape, &both)};
-    bool same = pim_shape_equal(&mask->shape, &a->shape) && pim_shape_equal(&mask->shape, &b->shape);
-    if (make_room(i, &r, same && mask->integers && a->integers && b->integers, true) && mask->integers &&
-        a->integers && b->integers) {
-        uint64_t elements = pim_onnx_elements(&r.shape);
-        for (uint64_t e = 0; e < elements; e++)
-            r.integers[e] = mask->integers[e] ? a->integers[e] : b->integers[e];
-    }
-    bind(i, 0, &r);
+    pim_fold_bind(i, 0, &r);
 }
 
 static void fold_new_shape(struct pim_onnx_importer *i)
@@ -549,8 +367,8 @@ static void fold_identity(struct pim_onnx_importer *i)
 /* Ones along a diagonal: the shape counts alone. */
 static void fold_eye(struct pim_onnx_importer *i)
 {
-    const struct result r = {.shape = pim_onnx_input(i, 0)->shape};
-    bind(i, 0, &r);
+    const struct pim_fold r = {.shape = pim_onnx_input(i, 0)->shape};
+    pim_fold_bind(i, 0, &r);
     pim_onnx_set_fixed(i, 0);
 }
 
@@ -559,7 +377,7 @@ static void fold_window(struct pim_onnx_importer *i)
 {
     double size = 0, length = 0;
     bool bands = strcmp(i->node->op_type, "MelWeightMatrix") == 0;
-    struct result r = {.shape = {.rank = bands ? 2 : 1}};
+    struct pim_fold r = {.shape = {.rank = bands ? 2 : 1}};
     if (!pim_onnx_scalar(pim_onnx_input(i, 0), &size) ||
         (bands && !pim_onnx_scalar(pim_onnx_input(i, 1), &length)))
         pim_onnx_fail(i, "its size must be a constant");
@@ -567,7 +385,7 @@ static void fold_window(struct pim_onnx_importer *i)
     int64_t rows = bands ? (int64_t)(sane ? length : 0) / 2 + 1 : (int64_t)(sane ? size : 0);
     r.shape.dimension[0] = pim_onnx_size(i, "its size", sane ? rows : 0, 1);
     r.shape.dimension[1] = bands && sane ? (uint32_t)size : 0;
-    bind(i, 0, &r);
+    pim_fold_bind(i, 0, &r);
     pim_onnx_set_fixed(i, 0);
 }
 
@@ -622,7 +440,7 @@ bool pim_onnx_fold(struct pim_onnx_importer *i)
         {"Size", fold_size},
         {"Constant", fold_constant},
         {"ConstantOfShape", fold_constant_of_shape},
-        {"Range", fold_range},
+        {"Range", pim_fold_range},
         {"Cast", fold_cast},
         {"Identity", fold_identity},
         {"Dropout", fold_identity},
@@ -637,35 +455,41 @@ bool pim_onnx_fold(struct pim_onnx_importer *i)
         {"Slice", fold_slice},
         {"Gather", fold_gather},
         {"Concat", fold_concat},
-        {"ReduceProd", fold_product},
-        {"Where", fold_where},
-        {"Add", fold_binary},
-        {"Sub", fold_binary},
-        {"Mul", fold_binary},
-        {"Div", fold_binary},
-        {"Mod", fold_binary},
-        {"Pow", fold_binary},
-        {"Min", fold_binary},
-        {"Max", fold_binary},
-        {"Equal", fold_binary},
-        {"Greater", fold_binary},
-        {"Less", fold_binary},
-        {"GreaterOrEqual", fold_binary},
-        {"LessOrEqual", fold_binary},
-        {"Xor", fold_binary},
-        {"And", fold_binary},
-        {"Or", fold_binary},
-        {"Not", fold_unary},
-        {"Neg", fold_unary},
-        {"Abs", fold_unary},
-        {"Sqrt", fold_unary},
-        {"Floor", fold_unary},
-        {"Ceil", fold_unary},
-        {"Round", fold_unary},
+        {"ReduceProd", pim_fold_reduction},
+        {"ReduceSum", pim_fold_reduction},
+        {"ReduceMax", pim_fold_reduction},
+        {"ReduceMin", pim_fold_reduction},
+        {"NonZero", pim_fold_non_zero},
+        {"Where", pim_fold_where},
+        {"Add", pim_fold_binary},
+        {"Sub", pim_fold_binary},
+        {"Mul", pim_fold_binary},
+        {"Div", pim_fold_binary},
+        {"Mod", pim_fold_binary},
+        {"Pow", pim_fold_binary},
+        {"Min", pim_fold_binary},
+        {"Max", pim_fold_binary},
+        {"Equal", pim_fold_binary},
+        {"Greater", pim_fold_binary},
+        {"Less", pim_fold_binary},
+        {"GreaterOrEqual", pim_fold_binary},
+        {"LessOrEqual", pim_fold_binary},
+        {"Xor", pim_fold_binary},
+        {"And", pim_fold_binary},
+        {"Or", pim_fold_binary},
+        {"Not", pim_fold_unary},
+        {"Neg", pim_fold_unary},
+        {"Abs", pim_fold_unary},
+        {"Sqrt", pim_fold_unary},
+        {"Floor", pim_fold_unary},
+        {"Ceil", pim_fold_unary},
+        {"Round", pim_fold_unary},
     };
     for (size_t t = 0; t < sizeof table / sizeof *table; t++) {
         if (pim_onnx_is_standard(i) && strcmp(i->node->op_type, table[t].operation) == 0 &&
             !repeats_weights(i)) {
+            if (table[t].fold == pim_fold_binary && i->node->n_input != 2)
+                break;
             table[t].fold(i);
             return true;
         }

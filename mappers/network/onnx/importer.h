@@ -93,6 +93,9 @@ bool pim_onnx_text(const struct pim_onnx_importer *i, const char *name, char *te
 bool pim_onnx_has(const struct pim_onnx_importer *i, const char *name);
 const struct Onnx__TensorProto *pim_onnx_tensor(const struct pim_onnx_importer *i, const char *name);
 
+/* The value is made by a Pad node, and what it adds are zeros (not a reflection). */
+bool pim_onnx_pads_zeros(struct pim_onnx_importer *i, const struct pim_onnx_value *padded);
+
 /* A list of whole numbers: attribute `name`, or, where that is not there, constant input `input` (SIZE_MAX:
  * none). Returns how many (at most `capacity`; more fail); `*given` (may be NULL) tells an empty list from
  * none. */

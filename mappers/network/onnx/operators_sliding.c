@@ -140,6 +140,8 @@ static uint32_t look_through_padding(struct pim_onnx_importer *i, const struct p
         layer + 1 != graph->count || pad->output.rank < 4 || pad->output.rank > 5)
         return layer;
     uint32_t dimensions = pad->output.rank - 2;
+    if (!pim_onnx_pads_zeros(i, input))
+        return layer;
     for (int d = 0; d < 2; d++)
         if (pad->attributes.pad.before[d] || pad->attributes.pad.after[d])
             return layer;

@@ -3,6 +3,7 @@
 #include "onnx.pb-c.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +19,11 @@ enum {
     TYPE_INT32,
     TYPE_INT64,
     TYPE_BOOL = 9,
-    TYPE_DOUBLE = 11,
+    TYPE_HALF,
+    TYPE_DOUBLE,
     TYPE_UINT32,
-    TYPE_UINT64
+    TYPE_UINT64,
+    TYPE_BFLOAT16 = 16
 };
 
 void pim_onnx_fail(struct pim_onnx_importer *i, const char *format, ...)
@@ -69,12 +72,35 @@ bool pim_onnx_scalar(const struct pim_onnx_value *value, double *number)
     return value->integers || value->reals;
 }
 
+/* Bytes of raw data for an element; 0: a type whose contents no shape depends on. */
+static size_t raw_size(int32_t type)
+{
+    static const uint8_t sizes[] = {0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 2, 8, 4, 8, 0, 0, 2};
+    return type >= 0 && (size_t)type < sizeof sizes ? sizes[type] : 0;
+}
+
+/* A number of 16 bits: a half (5 bits of exponent), or a bfloat16, the upper half of a float. */
+static double narrow_real(int32_t type, uint64_t bits)
+{
+    uint32_t wide = (uint32_t)bits << 16;
+    float number;
+    if (type == TYPE_BFLOAT16) {
+        memcpy(&number, &wide, sizeof number);
+        return (double)number;
+    }
+    int exponent = (int)(bits >> 10 & 31);
+    double fraction = (double)(bits & 1023) / 1024;
+    double size = exponent == 0    ? ldexp(fraction, -14)
+                  : exponent == 31 ? (fraction > 0 ? (double)NAN : (double)INFINITY)
+                                   : ldexp(1 + fraction, exponent - 15);
+    return bits >> 15 & 1 ? -size : size;
+}
+
 /* Element `at` of little-endian raw data. */
 static void read_raw(int32_t type, const uint8_t *raw, uint64_t at, int64_t *integer, double *real)
 {
-    static const uint8_t sizes[] = {0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 0, 8, 4, 8};
     uint64_t bits = 0;
-    size_t size = sizes[type];
+    size_t size = raw_size(type);
     for (size_t b = 0; b < size; b++)
         bits |= (uint64_t)raw[at * size + b] << (8 * b);
     if (type == TYPE_FLOAT) {
@@ -84,6 +110,8 @@ static void read_raw(int32_t type, const uint8_t *raw, uint64_t at, int64_t *int
         *real = (double)number;
     } else if (type == TYPE_DOUBLE) {
         memcpy(real, &bits, sizeof *real);
+    } else if (type == TYPE_HALF || type == TYPE_BFLOAT16) {
+        *real = narrow_real(type, bits);
     } else {
         bool is_signed = type == TYPE_INT8 || type == TYPE_INT16 || type == TYPE_INT32;
         if (is_signed && (bits >> (8 * size - 1) & 1) != 0)
@@ -92,17 +120,10 @@ static void read_raw(int32_t type, const uint8_t *raw, uint64_t at, int64_t *int
     }
 }
 
-/* Bytes of raw data for an element; 0: a type whose contents no shape depends on. */
-static size_t raw_size(int32_t type)
-{
-    static const uint8_t sizes[] = {0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 0, 8, 4, 8};
-    return type >= 0 && (size_t)type < sizeof sizes ? sizes[type] : 0;
-}
-
 /* Float, half, double, bfloat16 and the formats of 8 and 4 bits. */
 static bool is_float(int32_t type)
 {
-    return type == TYPE_FLOAT || type == 10 || type == TYPE_DOUBLE || type == 16 ||
+    return type == TYPE_FLOAT || type == TYPE_HALF || type == TYPE_DOUBLE || type == TYPE_BFLOAT16 ||
            (type >= 17 && type <= 20) || type == 23 || type == 24;
 }
 
@@ -117,7 +138,9 @@ static bool read_field(const struct Onnx__TensorProto *t, uint64_t at, int64_t *
         *integer = t->int64_data[at];
     else if ((t->data_type == TYPE_UINT64 || t->data_type == TYPE_UINT32) && at < t->n_uint64_data)
         *integer = t->uint64_data[at] > INT64_MAX ? INT64_MAX : (int64_t)t->uint64_data[at];
-    else if (t->data_type != TYPE_FLOAT && t->data_type != TYPE_DOUBLE && at < t->n_int32_data)
+    else if ((t->data_type == TYPE_HALF || t->data_type == TYPE_BFLOAT16) && at < t->n_int32_data)
+        *real = narrow_real(t->data_type, (uint64_t)t->int32_data[at] & 65535);
+    else if (!is_float(t->data_type) && at < t->n_int32_data)
         *integer = t->int32_data[at];
     else
         return false;
@@ -130,7 +153,7 @@ static void read_contents(struct pim_onnx_importer *i, const struct Onnx__Tensor
                           struct pim_onnx_value *value)
 {
     size_t size = raw_size(t->data_type);
-    bool real = t->data_type == TYPE_FLOAT || t->data_type == TYPE_DOUBLE;
+    bool real = is_float(t->data_type);
     bool raw = t->raw_data.len > 0;
     if (elements > PIM_ONNX_CONTENTS || size == 0 || t->data_location != 0)
         return;
