@@ -66,28 +66,33 @@ void pim_onnx_convert_elementwise(struct pim_onnx_importer *i, unsigned kind)
     const union pim_attributes a = {.elementwise = (enum pim_elementwise)kind};
     uint32_t layers[2] = {0, 0}, count = 0;
     struct pim_onnx_value *single = NULL; /* an input that was left out for being a number */
-    uint32_t most = 0;
+    uint32_t most = 0, all = 0;
+    bool made = false;
     for (size_t n = 0; n < i->node->n_input && i->status == PIM_OK; n++) {
         const struct pim_onnx_value *value = pim_onnx_input(i, n);
         most = value->kind == PIM_ONNX_ACTIVATION && value->shape.rank > most ? value->shape.rank : most;
+        all = value->shape.rank > all ? value->shape.rank : all;
     }
+    most = i->folding ? all : most;
     for (size_t n = 0; n < i->node->n_input && i->status == PIM_OK; n++) {
         struct pim_onnx_value *value = pim_onnx_input(i, n);
         if (value->kind == PIM_ONNX_CONSTANT && pim_onnx_elements(&value->shape) == 1 &&
             value->shape.rank <= most) {
-            single = value;
+            single = single && single->shape.rank > value->shape.rank ? single : value;
             continue;
         }
         layers[count++] = pim_onnx_layer_of(i, value);
         if (count == 2) {
             layers[0] = pim_onnx_add(i, PIM_OPERATOR_ELEMENTWISE, "", &a, 2, layers);
             count = 1;
-            single = NULL;
+            made = true;
         }
     }
+    if (count == 0 && single) /* numbers alone, whose contents are not known */
+        layers[count++] = pim_onnx_layer_of(i, single);
     if (count == 0)
         pim_onnx_fail(i, "it has no input that is a tensor");
-    else if (single)
+    else if (single && !made)
         layers[0] = pim_onnx_add(i, PIM_OPERATOR_ELEMENTWISE, "", &a, 1, layers);
     if (i->status == PIM_OK)
         pim_onnx_bind_layer(i, 0, layers[0]);

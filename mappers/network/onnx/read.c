@@ -95,7 +95,7 @@ static void note_declarations(struct pim_onnx_importer *i)
         const Onnx__ValueInfoProto *info =
             n < g->n_value_info ? g->value_info[n] : g->output[n - g->n_value_info];
         uint32_t value = pim_onnx_names_find(&i->value_names, info->name);
-        if (value != PIM_NONE)
+        if (value != PIM_NONE && info->type && info->type->tensor_type && info->type->tensor_type->shape)
             i->value[value].info = info;
     }
 }

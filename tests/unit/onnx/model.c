@@ -45,7 +45,9 @@ static void flush_node(struct model *m)
     m->node.size = 0;
 }
 
-void model_input(struct model *m, const char *name, const int64_t *dimensions, size_t rank)
+/* A description of a tensor: 11 of an input, 13 of one inside. */
+static void put_value(struct model *m, uint32_t field, const char *name, const int64_t *dimensions,
+                      size_t rank)
 {
     struct bytes value = {.size = 0}, tensor = {.size = 0}, type = {.size = 0}, shape = {.size = 0};
     for (size_t d = 0; d < rank; d++) {
@@ -62,7 +64,17 @@ void model_input(struct model *m, const char *name, const int64_t *dimensions, s
     put_block(&type, 1, tensor.data, tensor.size);
     put_text(&value, 1, name);
     put_block(&value, 2, type.data, type.size);
-    put_block(&m->graph, 11, value.data, value.size);
+    put_block(&m->graph, field, value.data, value.size);
+}
+
+void model_input(struct model *m, const char *name, const int64_t *dimensions, size_t rank)
+{
+    put_value(m, 11, name, dimensions, rank);
+}
+
+void model_declare(struct model *m, const char *name, const int64_t *dimensions, size_t rank)
+{
+    put_value(m, 13, name, dimensions, rank);
 }
 
 void model_output(struct model *m, const char *name)
@@ -107,15 +119,37 @@ void model_scalar(struct model *m, const char *name, int64_t value)
     put_block(&m->graph, 5, tensor.data, tensor.size);
 }
 
+static void put_float(struct bytes *b, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (int byte = 0; byte < 4; byte++)
+        put_byte(b, (uint8_t)(bits >> (8 * byte)));
+}
+
+void model_numbers(struct model *m, const char *name, const float *values, size_t count)
+{
+    struct bytes tensor = {.size = 0}, list = {.size = 0};
+    begin_tensor(&tensor, name, 1, (int64_t[]){(int64_t)count}, 1);
+    for (size_t i = 0; i < count; i++)
+        put_float(&list, values[i]);
+    put_block(&tensor, 4, list.data, list.size); /* packed float_data */
+    put_block(&m->graph, 5, tensor.data, tensor.size);
+}
+
 void model_number(struct model *m, const char *name, float value)
 {
-    struct bytes tensor = {.size = 0};
-    uint32_t bits;
+    struct bytes tensor = {.size = 0}, list = {.size = 0};
     begin_tensor(&tensor, name, 1, NULL, 0);
-    memcpy(&bits, &value, sizeof bits);
-    const uint8_t raw[4] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16),
-                            (uint8_t)(bits >> 24)};
-    put_block(&tensor, 4, raw, 4); /* packed float_data */
+    put_float(&list, value);
+    put_block(&tensor, 4, list.data, list.size);
+    put_block(&m->graph, 5, tensor.data, tensor.size);
+}
+
+void model_mask(struct model *m, const char *name, const int64_t *dimensions, size_t rank)
+{
+    struct bytes tensor = {.size = 0};
+    begin_tensor(&tensor, name, 9, dimensions, rank);
     put_block(&m->graph, 5, tensor.data, tensor.size);
 }
 
@@ -156,6 +190,33 @@ void model_integers(struct model *m, const char *name, const int64_t *values, si
         put_number(&attribute, 8, values[i]);
     put_number(&attribute, 20, 7);
     put_block(&m->node, 5, attribute.data, attribute.size);
+}
+
+void model_floats(struct model *m, const char *name, const float *values, size_t count)
+{
+    struct bytes attribute = {.size = 0}, list = {.size = 0};
+    put_text(&attribute, 1, name);
+    for (size_t i = 0; i < count; i++)
+        put_float(&list, values[i]);
+    put_block(&attribute, 7, list.data, list.size);
+    put_number(&attribute, 20, 6);
+    put_block(&m->node, 5, attribute.data, attribute.size);
+}
+
+void model_value(struct model *m, int64_t value)
+{
+    struct bytes attribute = {.size = 0}, tensor = {.size = 0};
+    begin_tensor(&tensor, "", 7, (int64_t[]){1}, 1);
+    put_number(&tensor, 7, value);
+    put_text(&attribute, 1, "value");
+    put_block(&attribute, 5, tensor.data, tensor.size);
+    put_number(&attribute, 20, 4);
+    put_block(&m->node, 5, attribute.data, attribute.size);
+}
+
+void model_domain(struct model *m, const char *domain)
+{
+    put_text(&m->node, 7, domain);
 }
 
 void model_text(struct model *m, const char *name, const char *value)

@@ -42,13 +42,25 @@ void model_weights(struct model *m, const char *name, const int64_t *dimensions,
 void model_list(struct model *m, const char *name, const int64_t *values, size_t count);
 void model_scalar(struct model *m, const char *name, int64_t value);
 void model_number(struct model *m, const char *name, float value);
+void model_numbers(struct model *m, const char *name, const float *values, size_t count);
+
+/* An initialiser of truth values without data; what the file declares about a tensor inside. */
+void model_mask(struct model *m, const char *name, const int64_t *dimensions, size_t rank);
+void model_declare(struct model *m, const char *name, const int64_t *dimensions, size_t rank);
 
 /* `inputs` and `outputs`: names with blanks between; "-" is an input that is left out. */
 void model_node(struct model *m, const char *operation, const char *name, const char *inputs,
                 const char *outputs);
 void model_integer(struct model *m, const char *name, int64_t value);
 void model_integers(struct model *m, const char *name, const int64_t *values, size_t count);
+void model_floats(struct model *m, const char *name, const float *values, size_t count);
 void model_text(struct model *m, const char *name, const char *value);
+
+/* Attribute "value": a tensor of one whole number. */
+void model_value(struct model *m, int64_t value);
+
+/* The domain of the node made last. */
+void model_domain(struct model *m, const char *domain);
 
 /* The finished file. */
 void model_bytes(struct model *m, struct bytes *file);

@@ -306,12 +306,16 @@ static Suite *import(void)
     return suite;
 }
 
+Suite *operators_suite(void);
+Suite *exporters_suite(void);
 Suite *refusals_suite(void);
 Suite *round_trip_suite(void);
 
 void pimsim_suites(SRunner *runner)
 {
     srunner_add_suite(runner, import());
+    srunner_add_suite(runner, operators_suite());
+    srunner_add_suite(runner, exporters_suite());
     srunner_add_suite(runner, refusals_suite());
     srunner_add_suite(runner, round_trip_suite());
 }

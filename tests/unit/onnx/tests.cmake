@@ -1,5 +1,6 @@
 pimsim_test(test_onnx
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/model.c ${CMAKE_CURRENT_LIST_DIR}/test_import.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/model.c ${CMAKE_CURRENT_LIST_DIR}/test_import.c ${CMAKE_CURRENT_LIST_DIR}/test_operators.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_exporters.c
           ${CMAKE_CURRENT_LIST_DIR}/test_refusals.c ${CMAKE_CURRENT_LIST_DIR}/test_round_trip.c
   LINK pimsim_onnx
-  SUITES import refusals round_trip)
+  SUITES import operators exporters refusals round_trip)
