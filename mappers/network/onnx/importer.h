@@ -191,6 +191,9 @@ bool pim_onnx_bind_declared(struct pim_onnx_importer *i);
 
 /* --- stages --- */
 
+/* Puts the bodies of the model's functions in place of the nodes that call them (expand.c). */
+void pim_onnx_expand_functions(struct pim_onnx_importer *i);
+
 /* Which nodes are needed, and in which order (order.c). */
 void pim_onnx_order(struct pim_onnx_importer *i);
 

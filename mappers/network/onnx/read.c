@@ -152,8 +152,11 @@ static void import(struct pim_onnx_importer *i, const Onnx__ModelProto *model)
         pim_onnx_fail(i, "it has no graph");
         return;
     }
+    i->file = model;
     i->model = model->graph;
     read_opset(i, model);
+    if (i->status == PIM_OK)
+        pim_onnx_expand_functions(i);
     if (i->status == PIM_OK)
         pim_onnx_check_dimensions(i);
     if (i->status == PIM_OK)

@@ -40,7 +40,9 @@ static void put_text(struct bytes *b, uint32_t field, const char *text)
 
 static void flush_node(struct model *m)
 {
-    if (m->node.size)
+    if (m->node.size && m->body.size)
+        put_block(&m->body, 7, m->node.data, m->node.size);
+    else if (m->node.size)
         put_block(&m->graph, 1, m->node.data, m->node.size);
     m->node.size = 0;
 }
@@ -173,6 +175,30 @@ void model_node(struct model *m, const char *operation, const char *name, const 
     put_text(&m->node, 4, operation);
 }
 
+void model_function(struct model *m, const char *name, const char *inputs, const char *outputs)
+{
+    flush_node(m);
+    put_text(&m->body, 1, name);
+    put_names(&m->body, 4, inputs);
+    put_names(&m->body, 5, outputs);
+    put_text(&m->body, 10, "local");
+}
+
+void model_end_function(struct model *m)
+{
+    flush_node(m);
+    put_block(&m->functions, 25, m->body.data, m->body.size);
+    m->body.size = 0;
+}
+
+void model_reference(struct model *m, const char *name, const char *outer)
+{
+    struct bytes attribute = {.size = 0};
+    put_text(&attribute, 1, name);
+    put_text(&attribute, 21, outer);
+    put_block(&m->node, 5, attribute.data, attribute.size);
+}
+
 void model_integer(struct model *m, const char *name, int64_t value)
 {
     struct bytes attribute = {.size = 0};
@@ -237,6 +263,8 @@ void model_bytes(struct model *m, struct bytes *file)
     put_number(file, 1, 8);
     put_block(file, 7, m->graph.data, m->graph.size);
     put_block(file, 8, set.data, set.size);
+    for (size_t i = 0; i < m->functions.size; i++)
+        put_byte(file, m->functions.data[i]);
 }
 
 static enum pim_status parse(struct model *m, struct pim_network **network, struct pim_error *error)

@@ -27,7 +27,8 @@ struct model {
     int64_t opset;
     struct bytes graph; /* everything but the node at work */
     struct bytes node;
-    const char *dimensions[4]; /* --dim */
+    struct bytes functions, body; /* of the model; the one at work */
+    const char *dimensions[4];    /* --dim */
     size_t dimension_count;
     bool allow_unknown;
 };
@@ -55,6 +56,12 @@ void model_integer(struct model *m, const char *name, int64_t value);
 void model_integers(struct model *m, const char *name, const int64_t *values, size_t count);
 void model_floats(struct model *m, const char *name, const float *values, size_t count);
 void model_text(struct model *m, const char *name, const char *value);
+
+/* A function of the domain "local": nodes made until the end are its body. An attribute may name one of the
+ * call. */
+void model_function(struct model *m, const char *name, const char *inputs, const char *outputs);
+void model_end_function(struct model *m);
+void model_reference(struct model *m, const char *name, const char *outer);
 
 /* Attribute "value": a tensor of one whole number. */
 void model_value(struct model *m, int64_t value);

@@ -280,6 +280,49 @@ START_TEST(old_operator_sets)
 }
 END_TEST
 
+/* Functions of the model, one of which calls another: each call becomes the nodes of its body. */
+START_TEST(functions)
+{
+    struct model m = {.opset = 18};
+    model_function(&m, "Linear", "x weight", "y");
+    model_node(&m, "Transpose", "t", "weight", "wt");
+    model_integers(&m, "perm", INTS(1, 0));
+    model_node(&m, "MatMul", "product", "x wt", "y");
+    model_end_function(&m);
+    model_function(&m, "Block", "x weight mask", "y second");
+    model_node(&m, "Linear", "", "x weight", "inner");
+    model_domain(&m, "local");
+    model_node(&m, "Softmax", "softmax", "inner", "second");
+    model_reference(&m, "axis", "dim");
+    model_node(&m, "Relu", "relu", "inner", "y");
+    model_end_function(&m);
+    model_input(&m, "x", INTS(1, 5, 8));
+    model_weights(&m, "w1", INTS(16, 8));
+    model_weights(&m, "w2", INTS(4, 16));
+    model_node(&m, "Block", "first", "x w1", "a");
+    model_domain(&m, "local");
+    model_node(&m, "Block", "second", "a w2", "- b");
+    model_integer(&m, "dim", 1);
+    model_domain(&m, "local");
+    model_output(&m, "b");
+    struct model endless = m;
+    struct pim_network *network = model_read(&m);
+    ck_assert_uint_eq(network->graph.macs, 5 * 8 * 16 + 5 * 16 * 4);
+    ck_assert_uint_eq(network->graph.parameters, 128 + 64);
+    check_shape(&network->graph.layers[network->graph.count - 1], "1x5x4");
+    ck_assert_int_eq(layer_named(network, "first#1/relu")->operation, PIM_OPERATOR_ACTIVATION);
+    pim_network_destroy(network);
+    model_function(&endless, "Round", "x", "y");
+    model_node(&endless, "Round", "again", "x", "y");
+    model_domain(&endless, "local");
+    model_end_function(&endless);
+    model_node(&endless, "Round", "start", "b", "z");
+    model_domain(&endless, "local");
+    model_output(&endless, "z");
+    model_refused(&endless, "more than 16 deep");
+}
+END_TEST
+
 Suite *exporters_suite(void)
 {
     Suite *suite = suite_create("exporters");
@@ -291,6 +334,7 @@ Suite *exporters_suite(void)
     tcase_add_test(tests, masks_of_tokens);
     tcase_add_test(tests, rolled_windows);
     tcase_add_test(tests, old_operator_sets);
+    tcase_add_test(tests, functions);
     suite_add_tcase(suite, tests);
     return suite;
 }
