@@ -417,8 +417,13 @@ static bool repeats_weights(struct pim_onnx_importer *i)
 static bool fold_by_conversion(struct pim_onnx_importer *i)
 {
     uint32_t layers = i->network->graph.count;
-    if (i->node->n_input == 0 || repeats_weights(i) || strncmp(i->node->op_type, "Random", 6) == 0)
+    if (i->node->n_input == 0 || repeats_weights(i) || strncmp(i->node->op_type, "Random", 6) == 0 ||
+        strcmp(i->node->op_type, "If") == 0) /* a branch may read more than constants */
         return false;
+    if (i->folding) { /* inside of a branch that is folded already */
+        pim_onnx_convert(i);
+        return true;
+    }
     pim_onnx_begin_fold(i);
     pim_onnx_convert(i);
     pim_onnx_end_fold(i, layers);

@@ -47,6 +47,8 @@ struct pim_onnx_value {
     const struct Onnx__ValueInfoProto *info; /* what the file declares about it, NULL for nothing */
 };
 
+struct pim_onnx_choice;
+
 struct pim_onnx_importer {
     const char *path;
     const struct pim_onnx_options *options;
@@ -65,6 +67,10 @@ struct pim_onnx_importer {
     bool folding;      /* the layers under construction go again: only their shapes are wanted */
     uint32_t *touched; /* values that got a layer while folding, `touches` of them */
     size_t touches, touch_capacity;
+    struct pim_onnx_choice **choice; /* the If nodes with their branches (branches.c) */
+    size_t choices, choice_capacity, next_choice;
+    struct Onnx__GraphProto **subgraph; /* decoded; freed in the end */
+    size_t subgraphs, subgraph_capacity;
     const struct Onnx__NodeProto *node; /* at work */
     enum pim_status status;
     struct pim_error *error;
@@ -193,6 +199,13 @@ bool pim_onnx_bind_declared(struct pim_onnx_importer *i);
 
 /* Puts the bodies of the model's functions in place of the nodes that call them (expand.c). */
 void pim_onnx_expand_functions(struct pim_onnx_importer *i);
+
+/* Decodes the branches of If nodes; what they read becomes inputs of the node (branches.c). */
+void pim_onnx_read_branches(struct pim_onnx_importer *i);
+void pim_onnx_free_branches(struct pim_onnx_importer *i);
+
+/* Folds the node at work, or turns it into layers. */
+void pim_onnx_convert_node(struct pim_onnx_importer *i);
 
 /* Which nodes are needed, and in which order (order.c). */
 void pim_onnx_order(struct pim_onnx_importer *i);

@@ -62,6 +62,7 @@ void pim_onnx_convert_affine_grid(struct pim_onnx_importer *i, unsigned kind);
 void pim_onnx_convert_noise(struct pim_onnx_importer *i, unsigned kind);
 void pim_onnx_convert_draw(struct pim_onnx_importer *i, unsigned kind);
 void pim_onnx_convert_determinant(struct pim_onnx_importer *i, unsigned kind);
+void pim_onnx_convert_choice(struct pim_onnx_importer *i, unsigned kind);
 void pim_onnx_convert_recurrent(struct pim_onnx_importer *i, unsigned kind);
 void pim_onnx_convert_attention(struct pim_onnx_importer *i, unsigned kind);
 void pim_onnx_convert_packed_attention(struct pim_onnx_importer *i, unsigned kind);

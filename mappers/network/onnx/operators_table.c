@@ -196,6 +196,7 @@ static const struct {
     {"RandomUniform", STANDARD, pim_onnx_convert_noise, 0},
     {"RandomNormalLike", STANDARD, pim_onnx_convert_noise, 1},
     {"RandomUniformLike", STANDARD, pim_onnx_convert_noise, 1},
+    {"If", STANDARD, pim_onnx_convert_choice, 0},
     {"RNN", STANDARD, pim_onnx_convert_recurrent, PIM_RECURRENT_PLAIN},
     {"GRU", STANDARD, pim_onnx_convert_recurrent, PIM_RECURRENT_GRU},
     {"LSTM", STANDARD, pim_onnx_convert_recurrent, PIM_RECURRENT_LSTM},
@@ -220,7 +221,6 @@ static const char *reason(const char *operation)
     static const struct {
         const char *operation, *reason;
     } reasons[] = {
-        {"If", "which of its branches runs depends on the data"},
         {"Loop", "how often it runs depends on the data; unroll it before the export"},
         {"Scan", "its body is a network of its own; unroll it before the export"},
         {"Sequence*", "sequences are no tensors: their length depends on the data"},

@@ -110,18 +110,25 @@ static void fold_constants(struct pim_onnx_importer *i)
     }
 }
 
+static bool folds(struct pim_onnx_importer *i)
+{
+    bool shape_only = strcmp(i->node->op_type, "Shape") == 0 || strcmp(i->node->op_type, "Size") == 0 ||
+                      strcmp(i->node->op_type, "EyeLike") == 0;
+    return (all_constant(i) || shape_only) && pim_onnx_fold(i);
+}
+
+void pim_onnx_convert_node(struct pim_onnx_importer *i)
+{
+    if (!folds(i))
+        pim_onnx_convert(i);
+}
+
 static void convert_all(struct pim_onnx_importer *i)
 {
     fold_constants(i);
     for (uint32_t o = 0; o < i->ordered && i->status == PIM_OK; o++) {
         i->node = i->model->node[i->order[o]];
-        if (i->absorbed[i->order[o]])
-            continue;
-        bool shape_only = strcmp(i->node->op_type, "Shape") == 0 || strcmp(i->node->op_type, "Size") == 0 ||
-                          strcmp(i->node->op_type, "EyeLike") == 0;
-        if ((all_constant(i) || shape_only) && pim_onnx_fold(i))
-            continue;
-        if (i->status == PIM_OK && !pim_onnx_fuse(i))
+        if (!i->absorbed[i->order[o]] && !folds(i) && i->status == PIM_OK && !pim_onnx_fuse(i))
             pim_onnx_convert(i);
     }
     i->node = NULL;
@@ -157,6 +164,8 @@ static void import(struct pim_onnx_importer *i, const Onnx__ModelProto *model)
     read_opset(i, model);
     if (i->status == PIM_OK)
         pim_onnx_expand_functions(i);
+    if (i->status == PIM_OK)
+        pim_onnx_read_branches(i);
     if (i->status == PIM_OK)
         pim_onnx_check_dimensions(i);
     if (i->status == PIM_OK)
@@ -196,6 +205,7 @@ enum pim_status pim_onnx_parse(const char *path, const uint8_t *bytes, size_t si
     import(&i, model);
     free(i.value);
     free(i.touched);
+    pim_onnx_free_branches(&i);
     pim_arena_terminate(&i.scratch);
     onnx__model_proto__free_unpacked(model, NULL);
     if (i.status != PIM_OK)

@@ -175,6 +175,16 @@ void model_node(struct model *m, const char *operation, const char *name, const 
     put_text(&m->node, 4, operation);
 }
 
+void model_branch(struct model *m, const char *name, struct model *branch)
+{
+    struct bytes attribute = {.size = 0};
+    flush_node(branch);
+    put_text(&attribute, 1, name);
+    put_block(&attribute, 6, branch->graph.data, branch->graph.size);
+    put_number(&attribute, 20, 5);
+    put_block(&m->node, 5, attribute.data, attribute.size);
+}
+
 void model_function(struct model *m, const char *name, const char *inputs, const char *outputs)
 {
     flush_node(m);

@@ -57,6 +57,9 @@ void model_integers(struct model *m, const char *name, const int64_t *values, si
 void model_floats(struct model *m, const char *name, const float *values, size_t count);
 void model_text(struct model *m, const char *name, const char *value);
 
+/* A graph as attribute of the node made last: the nodes, initialisers and outputs of another model. */
+void model_branch(struct model *m, const char *name, struct model *branch);
+
 /* A function of the domain "local": nodes made until the end are its body. An attribute may name one of the
  * call. */
 void model_function(struct model *m, const char *name, const char *inputs, const char *outputs);

@@ -323,6 +323,61 @@ START_TEST(functions)
 }
 END_TEST
 
+/* x.squeeze(1) where the size was open: the branch that runs is known when the size is. */
+START_TEST(branches)
+{
+    struct model yes = {.opset = 13}, no = {.opset = 13}, inner = {.opset = 13}, m = {.opset = 13};
+    model_list(&yes, "axis", INTS(1));
+    model_node(&yes, "Squeeze", "squeeze", "x axis", "r");
+    model_output(&yes, "r");
+    model_weights(&inner, "w", INTS(8, 4)); /* of the innermost branch; x and k from further outside */
+    model_node(&inner, "MatMul", "product", "k w", "r");
+    model_output(&inner, "r");
+    model_node(&no, "Relu", "relu", "x", "k");
+    model_node(&no, "If", "again", "is_one", "r");
+    model_branch(&no, "then_branch", &yes);
+    model_branch(&no, "else_branch", &inner);
+    model_output(&no, "r");
+    model_input(&m, "x", INTS(-1, -2, 8));
+    model_scalar(&m, "one", 1);
+    model_node(&m, "Shape", "shape", "x", "s");
+    model_node(&m, "Gather", "size", "s one", "n");
+    model_node(&m, "Equal", "equal", "n one", "is_one");
+    model_node(&m, "If", "if", "is_one", "y");
+    model_branch(&m, "then_branch", &yes);
+    model_branch(&m, "else_branch", &no);
+    model_node(&m, "Tanh", "tanh", "y", "z");
+    model_output(&m, "z");
+    struct model other = m, open = m;
+    m.dimensions[0] = "M=1";
+    m.dimension_count = 1;
+    struct pim_network *network = model_read(&m);
+    check_shape(layer_named(network, "tanh"), "1x8");
+    ck_assert_uint_eq(network->graph.count, 3);
+    pim_network_destroy(network);
+    other.dimensions[0] = "M=5";
+    other.dimension_count = 1;
+    network = model_read(&other);
+    check_shape(layer_named(network, "tanh"), "1x5x4");
+    ck_assert_uint_eq(network->graph.parameters, 32);
+    ck_assert_uint_eq(network->graph.macs, 5 * 32);
+    pim_network_destroy(network);
+    open.dimensions[0] = "M=5";
+    open.dimension_count = 1;
+    model_input(&open, "flag", INTS(1));
+    model_node(&open, "If", "late", "flag", "u");
+    model_branch(&open, "then_branch", &yes);
+    model_branch(&open, "else_branch", &no);
+    model_output(&open, "u");
+    model_refused(&open, "which of its branches runs depends on the data");
+    open = (struct model){.opset = 13};
+    model_input(&open, "x", INTS(1));
+    model_node(&open, "If", "bare", "x", "u");
+    model_output(&open, "u");
+    model_refused(&open, "its then_branch is missing");
+}
+END_TEST
+
 Suite *exporters_suite(void)
 {
     Suite *suite = suite_create("exporters");
@@ -335,6 +390,7 @@ Suite *exporters_suite(void)
     tcase_add_test(tests, rolled_windows);
     tcase_add_test(tests, old_operator_sets);
     tcase_add_test(tests, functions);
+    tcase_add_test(tests, branches);
     suite_add_tcase(suite, tests);
     return suite;
 }

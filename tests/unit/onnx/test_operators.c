@@ -515,7 +515,6 @@ START_TEST(refused_with_the_reason)
         const char *operation, *domain, *message;
     } cases[] = {
         {"Loop", "", "how often it runs"},
-        {"If", "", "which of its branches"},
         {"SequenceConstruct", "", "sequences are no tensors"},
         {"OptionalGetElement", "", "may be absent"},
         {"StringNormalizer", "", "works on text"},
