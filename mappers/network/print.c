@@ -46,12 +46,12 @@ static void print_layers(const struct pim_graph *graph, FILE *file)
         width = length > width ? length : width;
     }
     int column = width > 60 ? 60 : (int)width;
-    fprintf(file, "\n%-*s  %-21s %-20s %14s %18s\n", column, "layer", "operator", "output", "parameters",
+    fprintf(file, "\n%-*s  %-22s %-20s %14s %18s\n", column, "layer", "operator", "output", "parameters",
             "MACs");
     for (uint32_t i = 0; i < graph->count; i++) {
         const struct pim_layer *layer = &graph->layers[i];
         char shape[SHAPE_TEXT], macs[NUMBER_TEXT], parameters[NUMBER_TEXT];
-        fprintf(file, "%-*s  %-21s %-20s %14s %18s\n", column, layer->name,
+        fprintf(file, "%-*s  %-22s %-20s %14s %18s\n", column, layer->name,
                 pim_operator_name(layer->operation), pim_shape_text(&layer->output, shape, sizeof shape),
                 grouped(layer->parameters, parameters), grouped(layer->macs, macs));
     }

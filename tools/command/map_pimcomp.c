@@ -406,7 +406,7 @@ int command_map_pimcomp(int argument_count, char **arguments)
          .kind = OPTION_LIST,
          .target = &request.dimensions,
          .argument = "NAME=SIZE",
-         .help = "Size of a symbolic dimension of an ONNX network's inputs"},
+         .help = "A size that an ONNX network leaves open: of a dimension, or of an output"},
         RULE_FLAG(
             "check-values", request.check,
             "Executes the program with numbers and compares them with a direct evaluation of the network"),

@@ -58,7 +58,7 @@ static int show(int argument_count, char **arguments)
          .kind = OPTION_LIST,
          .target = &dimensions,
          .argument = "NAME=SIZE",
-         .help = "Size of a symbolic dimension of an ONNX network's inputs"},
+         .help = "A size that an ONNX network leaves open: of a dimension, or of an output"},
         RULE_FLAG("allow-unknown", onnx.allow_unknown,
                   "Takes unknown ONNX operators for elementwise work of the same shape"),
         OPTION_FORMAT(format, "text|json|csv"),

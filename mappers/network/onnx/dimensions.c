@@ -174,12 +174,11 @@ static uint32_t shape_inputs(const char *operation)
         {"Unique", 1u},
         {"Compress", 3u},
         {"NonMaxSuppression", 31u},
-        {"DFT", 1u << 1},
 
         {"HannWindow", 1u},
         {"HammingWindow", 1u},
         {"BlackmanWindow", 1u},
-        {"STFT", 15u << 1},
+        {"MelWeightMatrix", 3u},
     };
     for (size_t t = 0; t < sizeof table / sizeof *table; t++)
         if (strcmp(operation, table[t].operation) == 0)
