@@ -2,9 +2,9 @@
  * If: two networks inside of a node, of which one runs. Exporters write it where a shape was open; where the
  * shape is known the condition is, and the branch that runs becomes layers like all other nodes.
  *
- * Before the nodes are put in order both branches are decoded: the names that they make get the node's name in
- * front, and what they read from outside becomes inputs of the If node, so that it is made before. A branch
- * may hold another If.
+ * Before the nodes are put in order both branches are decoded: the names that they make get the name of the
+ * node in front, and what they read from outside becomes inputs of the If node, so that it is made before. A
+ * branch may hold another If.
  */
 #include "mappers/network/onnx/operators.h"
 #include "onnx.pb-c.h"

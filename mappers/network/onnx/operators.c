@@ -170,7 +170,7 @@ void pim_onnx_convert_biased_activation(struct pim_onnx_importer *i, unsigned ki
 void pim_onnx_convert_reduction(struct pim_onnx_importer *i, unsigned kind)
 {
     struct pim_onnx_value *input = pim_onnx_input(i, 0);
-    int64_t axes[PIM_SHAPE_RANK];
+    int64_t axes[PIM_SHAPE_RANK] = {0};
     bool given, single = pim_onnx_has(i, "axis"); /* ArgMax and ArgMin have one */
     uint32_t count = pim_onnx_list(i, "axes", i->opset >= 13 ? 1 : SIZE_MAX, axes, PIM_SHAPE_RANK, &given);
     union pim_attributes a = {
@@ -195,7 +195,7 @@ void pim_onnx_convert_reduction(struct pim_onnx_importer *i, unsigned kind)
  * have no entries are left out. */
 void pim_onnx_convert_concat(struct pim_onnx_importer *i, unsigned quantized)
 {
-    uint32_t layers[PIM_LAYER_INPUTS], count = 0;
+    uint32_t layers[PIM_LAYER_INPUTS] = {0}, count = 0;
     size_t first = quantized ? 2 : 0, step = quantized ? 3 : 1;
     for (size_t n = first; n < i->node->n_input && i->status == PIM_OK; n += step) {
         struct pim_onnx_value *part = pim_onnx_input(i, n);

@@ -280,13 +280,13 @@ static void combine(struct einsum *e, struct term *a, struct term *b, uint64_t k
 /* Labels of the result: those behind "->", or those that occur once, in alphabetical order. */
 static void read_output(struct einsum *e, const char *text, const uint8_t *uses, uint32_t dots)
 {
-    uint8_t of[PIM_SHAPE_RANK];
+    uint8_t of[PIM_SHAPE_RANK] = {0};
     if (text[0] == '\0') {
-        for (uint8_t d = 0; d < dots; d++)
+        for (uint32_t d = 0; d < dots; d++)
             put(&e->output, (uint8_t)(LABELS - dots + d));
-        for (uint8_t l = 0; l < LETTERS; l++)
+        for (uint32_t l = 0; l < LETTERS; l++)
             if (uses[l] == 1)
-                put(&e->output, l);
+                put(&e->output, (uint8_t)l);
         return;
     }
     if (strncmp(text, "->", 2) != 0) {
@@ -308,7 +308,7 @@ static void read_output(struct einsum *e, const char *text, const uint8_t *uses,
 static void read_equation(struct einsum *e, const char *text)
 {
     struct pim_onnx_importer *i = e->i;
-    uint8_t of[OPERANDS][PIM_SHAPE_RANK], uses[LABELS] = {0};
+    uint8_t of[OPERANDS][PIM_SHAPE_RANK] = {{0}}, uses[LABELS] = {0};
     uint32_t dots = 0;
     for (uint32_t n = 0; n < e->operands && i->status == PIM_OK; n++) {
         const struct pim_shape shape = pim_onnx_input(i, n)->shape;

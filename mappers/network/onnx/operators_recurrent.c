@@ -1,4 +1,4 @@
-/* Recurrent layers: all their steps are one layer. Initial states that the network computes are its inputs. */
+/* Recurrent layers: all their steps are one layer. Initial states that the network computes are inputs. */
 #include "mappers/network/onnx/operators.h"
 #include "onnx.pb-c.h"
 

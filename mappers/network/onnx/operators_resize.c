@@ -1,4 +1,4 @@
-/* Resize and Upsample: sizes from scales or sizes, dimension by dimension. How is interpolated is left open. */
+/* Resize and Upsample: a size for every dimension, from scales or sizes. What is interpolated is open. */
 #include "mappers/network/onnx/operators.h"
 #include "onnx.pb-c.h"
 

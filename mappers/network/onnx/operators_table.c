@@ -109,6 +109,7 @@ static const struct {
     {"Shrink", STANDARD, pim_onnx_convert_activation, PIM_ACTIVATION_OTHER},
     {"Hardmax", STANDARD, pim_onnx_convert_activation, PIM_ACTIVATION_OTHER},
     {"CumSum", STANDARD, pim_onnx_convert_activation, PIM_ACTIVATION_OTHER},
+    {"CumProd", STANDARD, pim_onnx_convert_activation, PIM_ACTIVATION_OTHER},
     {"Trilu", STANDARD, pim_onnx_convert_activation, PIM_ACTIVATION_OTHER},
     {"Bernoulli", STANDARD, pim_onnx_convert_activation, PIM_ACTIVATION_OTHER},
     {"Affine", STANDARD, pim_onnx_convert_activation, PIM_ACTIVATION_OTHER},
