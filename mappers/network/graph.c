@@ -123,6 +123,41 @@ void pim_graph_drop_last(struct pim_graph *graph)
     graph->parameters -= last->parameters;
 }
 
+enum pim_status pim_graph_keep(struct pim_graph *graph, const uint8_t *keep, struct pim_error *error)
+{
+    size_t edges = 0;
+    for (uint32_t i = 0; i < graph->count; i++)
+        edges += graph->layers[i].inputs;
+    uint32_t *position = malloc(((size_t)graph->count + 1) * sizeof *position),
+             *input = PIM_ARENA_ARRAY(graph->arena, uint32_t, edges), kept = 0;
+    if (!position || !input) {
+        free(position);
+        return no_memory(error);
+    }
+    graph->macs = graph->padding_macs = graph->parameters = 0;
+    for (uint32_t i = 0; i < graph->count; i++) {
+        struct pim_layer layer = graph->layers[i];
+        position[i] = kept;
+        if (!keep[i])
+            continue;
+        for (uint32_t j = 0; j < layer.inputs; j++) {
+            assert(keep[layer.input[j]]);
+            input[j] = position[layer.input[j]];
+        }
+        layer.input = input;
+        input += layer.inputs;
+        if (layer.operation == PIM_OPERATOR_LINEAR && layer.attributes.linear.shared)
+            layer.attributes.linear.weights_of = position[layer.attributes.linear.weights_of];
+        graph->layers[kept++] = layer;
+        graph->macs += layer.macs;
+        graph->padding_macs += layer.padding_macs;
+        graph->parameters += layer.parameters;
+    }
+    graph->count = kept;
+    free(position);
+    return PIM_OK;
+}
+
 uint32_t pim_graph_find(const struct pim_graph *graph, const char *name)
 {
     for (uint32_t i = 0; i < graph->count; i++) {

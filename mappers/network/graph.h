@@ -321,6 +321,12 @@ enum pim_status pim_graph_add(struct pim_graph *graph, const struct pim_layer_de
 void pim_graph_drop_last(struct pim_graph *graph);
 
 /*
+ * Keeps only the layers whose entry of `keep` (one for each layer) is not 0, with their order; what a kept
+ * layer reads, or whose weights it shares, must be kept. PIM_NO_MEMORY leaves the graph as it was.
+ */
+enum pim_status pim_graph_keep(struct pim_graph *graph, const uint8_t *keep, struct pim_error *error);
+
+/*
  * Brings layers that were described in any order into topological order and appends them to the empty
  * `graph`. `input` refers to positions in `descriptions`. Among layers that are ready the one described first
  * comes first. *position (count entries, may be NULL) receives the index of each description. PIM_BAD_INPUT

@@ -418,7 +418,8 @@ static bool fold_by_conversion(struct pim_onnx_importer *i)
 {
     uint32_t layers = i->network->graph.count;
     if (i->node->n_input == 0 || repeats_weights(i) || strncmp(i->node->op_type, "Random", 6) == 0 ||
-        strcmp(i->node->op_type, "If") == 0) /* a branch may read more than constants */
+        strcmp(i->node->op_type, "If") == 0 || strstr(i->node->op_type, "Sequence"))
+        /* a branch may read more than constants; the tensors of a sequence are not in the table of values */
         return false;
     if (i->folding) { /* inside of a branch that is folded already */
         pim_onnx_convert(i);

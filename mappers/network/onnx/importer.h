@@ -3,8 +3,8 @@
  * node's inputs and attributes.
  *
  * Every tensor name of the model is a value. A value is ABSENT until the node that makes it was converted;
- * then it is a CONSTANT (shape, and contents where they are known and few) or an ACTIVATION (a layer of the
- * graph).
+ * then it is a CONSTANT (shape, and contents where they are known and few), an ACTIVATION (a layer of the
+ * graph) or a SEQUENCE of these.
  *
  * Functions that can fail set importer->status and importer->error once, with the message of the first
  * failure; from then on all of them do nothing and return zeros. Conversions therefore read as straight
@@ -28,7 +28,7 @@ struct Onnx__TensorShapeProto__Dimension;
 
 enum { PIM_ONNX_CONTENTS = 65536 }; /* elements up to which the contents of a constant are kept */
 
-enum pim_onnx_kind { PIM_ONNX_ABSENT, PIM_ONNX_CONSTANT, PIM_ONNX_ACTIVATION };
+enum pim_onnx_kind { PIM_ONNX_ABSENT, PIM_ONNX_CONSTANT, PIM_ONNX_ACTIVATION, PIM_ONNX_SEQUENCE };
 
 struct pim_onnx_value {
     const char *name;
@@ -44,6 +44,8 @@ struct pim_onnx_value {
     uint32_t readers;      /* inputs of nodes that name it, and outputs of the network */
     uint32_t reader;       /* the last node that names it */
     bool output;           /* of the network */
+    const struct pim_onnx_value *part; /* of a sequence: `parts` tensors */
+    uint32_t parts;
     const struct Onnx__ValueInfoProto *info; /* what the file declares about it, NULL for nothing */
 };
 
@@ -71,6 +73,7 @@ struct pim_onnx_importer {
     size_t choices, choice_capacity, next_choice;
     struct Onnx__GraphProto **subgraph; /* decoded; freed in the end */
     size_t subgraphs, subgraph_capacity;
+    uint64_t parts;                     /* tensors in sequences so far */
     const struct Onnx__NodeProto *node; /* at work */
     enum pim_status status;
     struct pim_error *error;
@@ -141,6 +144,9 @@ void pim_onnx_bind_layer(struct pim_onnx_importer *i, size_t index, uint32_t lay
 void pim_onnx_bind_constant(struct pim_onnx_importer *i, size_t index, const struct pim_shape *shape,
                             const int64_t *integers, const double *reals);
 void pim_onnx_bind_same(struct pim_onnx_importer *i, size_t index, const struct pim_onnx_value *value);
+
+/* Output 0 is the list of these. */
+void pim_onnx_bind_list(struct pim_onnx_importer *i, const struct pim_onnx_value *part, uint32_t parts);
 
 /* Output `index`, a constant, is not learned. */
 void pim_onnx_set_fixed(struct pim_onnx_importer *i, size_t index);

@@ -137,10 +137,37 @@ static void convert_all(struct pim_onnx_importer *i)
             pim_onnx_fail(
                 i, "output \"%s\" of the network is a second output of its node, which pimsim does not make",
                 i->value[v].name);
-    /* An output that is an input or a constant is a layer, too. */
-    for (uint32_t v = 0; v < i->values && i->status == PIM_OK; v++)
-        if (i->value[v].output && i->network->graph.count == 0)
+    /* Where all outputs are inputs or constants these are layers, too. */
+    bool computed = false;
+    for (uint32_t v = 0; v < i->values; v++)
+        computed |= i->value[v].output && i->value[v].layer != PIM_NONE;
+    for (uint32_t v = 0; v < i->values && !computed && i->status == PIM_OK; v++)
+        if (i->value[v].output)
             (void)pim_onnx_layer_of(i, &i->value[v]);
+}
+
+/* Layers that no output needs, which a node made beside others (pieces of a list that nobody takes). */
+static void drop_dead_layers(struct pim_onnx_importer *i)
+{
+    struct pim_graph *graph = &i->network->graph;
+    uint8_t *keep = calloc((size_t)graph->count + 1, 1);
+    uint32_t kept = 0;
+    for (uint32_t v = 0; v < i->values && keep; v++)
+        if (i->value[v].output && i->value[v].layer != PIM_NONE)
+            keep[i->value[v].layer] = 1;
+    for (uint32_t l = graph->count; l-- > 0 && keep;) {
+        const struct pim_layer *layer = &graph->layers[l];
+        kept += keep[l];
+        for (uint32_t n = 0; n < layer->inputs && keep[l]; n++)
+            keep[layer->input[n]] = 1;
+        if (keep[l] && layer->operation == PIM_OPERATOR_LINEAR && layer->attributes.linear.shared)
+            keep[layer->attributes.linear.weights_of] = 1;
+    }
+    if (!keep)
+        i->status = pim_fail(i->error, PIM_NO_MEMORY, "out of memory while reading %s", i->path);
+    else if (kept > 0 && kept < graph->count)
+        i->status = pim_graph_keep(graph, keep, i->error);
+    free(keep);
 }
 
 static void name_network(struct pim_onnx_importer *i)
@@ -176,6 +203,8 @@ static void import(struct pim_onnx_importer *i, const Onnx__ModelProto *model)
         note_declarations(i);
     if (i->status == PIM_OK)
         convert_all(i);
+    if (i->status == PIM_OK)
+        drop_dead_layers(i);
     if (i->status == PIM_OK && i->network->graph.count == 0)
         pim_onnx_fail(i, "the network has no layers");
     if (i->status == PIM_OK)

@@ -324,6 +324,10 @@ uint32_t pim_onnx_layer_of(struct pim_onnx_importer *i, struct pim_onnx_value *v
 {
     if (i->status != PIM_OK || value->layer != PIM_NONE)
         return value->layer == PIM_NONE ? 0 : value->layer;
+    if (value->kind == PIM_ONNX_SEQUENCE) {
+        pim_onnx_fail(i, "\"%s\" is a list of tensors, not one", value->name);
+        return 0;
+    }
     const union pim_attributes attributes = {.shape = value->shape};
     enum pim_operator operation = value->kind != PIM_ONNX_CONSTANT ? PIM_OPERATOR_INPUT
                                   : value->fixed                   ? PIM_OPERATOR_CONSTANT
@@ -405,6 +409,16 @@ void pim_onnx_bind_constant(struct pim_onnx_importer *i, size_t index, const str
     value->fixed = inputs_are_fixed(i) || (integers && strcmp(i->node->op_type, "DequantizeLinear") != 0);
 }
 
+void pim_onnx_bind_list(struct pim_onnx_importer *i, const struct pim_onnx_value *part, uint32_t parts)
+{
+    struct pim_onnx_value *value = output(i, 0);
+    if (!value)
+        return;
+    value->kind = PIM_ONNX_SEQUENCE;
+    value->part = part;
+    value->parts = parts;
+}
+
 void pim_onnx_set_fixed(struct pim_onnx_importer *i, size_t index)
 {
     struct pim_onnx_value *value = output(i, index);
@@ -422,6 +436,10 @@ void pim_onnx_bind_same(struct pim_onnx_importer *i, size_t index, const struct 
     value->integers = same->integers;
     value->reals = same->reals;
     value->fixed = same->fixed;
-    value->layer =
-        same->kind == PIM_ONNX_ACTIVATION ? pim_onnx_layer_of(i, &i->value[same - i->value]) : PIM_NONE;
+    value->part = same->part;
+    value->parts = same->parts;
+    value->layer = PIM_NONE;
+    if (same->kind == PIM_ONNX_ACTIVATION) /* a tensor of a sequence has its layer already */
+        value->layer =
+            same->layer != PIM_NONE ? same->layer : pim_onnx_layer_of(i, &i->value[same - i->value]);
 }

@@ -378,6 +378,49 @@ START_TEST(branches)
 }
 END_TEST
 
+/* torch.stack of some of what torch.split made: lists are the tensors in them. */
+START_TEST(lists)
+{
+    struct model m = {.opset = 13};
+    model_input(&m, "x", INTS(2, 10, 6));
+    model_list(&m, "sizes", INTS(3, 4, 3));
+    model_scalar(&m, "four", 4);
+    model_scalar(&m, "last", -1);
+    model_scalar(&m, "one", 1);
+    model_node(&m, "SplitToSequence", "split", "x sizes", "s");
+    model_integer(&m, "axis", 1);
+    model_node(&m, "SequenceErase", "without", "s one", "t");
+    model_node(&m, "ConcatFromSequence", "stack", "t", "a");
+    model_integer(&m, "axis", 1);
+    model_integer(&m, "new_axis", 1);
+    model_node(&m, "SplitToSequence", "fours", "x four", "u");
+    model_integer(&m, "axis", 2);
+    model_node(&m, "SequenceAt", "tail", "u last", "v");
+    model_node(&m, "Relu", "relu", "v", "b");
+    model_node(&m, "SequenceLength", "length", "u", "n");
+    model_node(&m, "Gather", "pick", "x n", "c"); /* two pieces: place 2 */
+    model_integer(&m, "axis", 1);
+    model_output(&m, "a");
+    model_output(&m, "b");
+    model_output(&m, "c");
+    struct model wrong = m, other = m;
+    struct pim_network *network = model_read(&m);
+    check_shape(layer_named(network, "stack"), "2x2x3x6");
+    check_shape(layer_named(network, "relu"), "2x10x2");
+    ck_assert_uint_eq(layer_named(network, "pick")->attributes.slice.begin, 2);
+    /* Nobody takes the middle piece or the first four: they are no layers. */
+    ck_assert_uint_eq(pim_graph_find(&network->graph, "split.piece_2"), PIM_NONE);
+    ck_assert_uint_eq(pim_graph_find(&network->graph, "fours.piece"), PIM_NONE);
+    pim_network_destroy(network);
+    model_node(&wrong, "SequenceAt", "far", "u four", "z");
+    model_output(&wrong, "z");
+    model_refused(&wrong, "place 4 does not exist: the list has 2");
+    model_node(&other, "Relu", "all", "u", "z");
+    model_output(&other, "z");
+    model_refused(&other, "is a list of tensors");
+}
+END_TEST
+
 Suite *exporters_suite(void)
 {
     Suite *suite = suite_create("exporters");
@@ -391,6 +434,7 @@ Suite *exporters_suite(void)
     tcase_add_test(tests, old_operator_sets);
     tcase_add_test(tests, functions);
     tcase_add_test(tests, branches);
+    tcase_add_test(tests, lists);
     suite_add_tcase(suite, tests);
     return suite;
 }

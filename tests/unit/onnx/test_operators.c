@@ -515,7 +515,7 @@ START_TEST(refused_with_the_reason)
         const char *operation, *domain, *message;
     } cases[] = {
         {"Loop", "", "how often it runs"},
-        {"SequenceConstruct", "", "sequences are no tensors"},
+        {"SequenceMap", "", "its body is a network"},
         {"OptionalGetElement", "", "may be absent"},
         {"StringNormalizer", "", "works on text"},
         {"DFT", "", "depend on the algorithm"},
