@@ -104,7 +104,8 @@ static enum pim_status compare_sample(const struct check *check, uint32_t sample
     struct pim_arena arena;
     const int16_t *const *values;
     pim_arena_initialize(&arena, 0);
-    enum pim_status status = pim_core_evaluate(check->graph, sample, &arena, &values, check->error);
+    enum pim_status status =
+        pim_core_evaluate(check->graph, check->network, sample, &arena, &values, check->error);
     check->result->layers = 0;
     for (uint32_t i = 0; status == PIM_OK && i < check->network->count; i++) {
         const struct pim_core_layer *layer = &check->network->layer[i];

@@ -195,13 +195,6 @@ static unsigned elementwise_operation(enum pim_elementwise kind)
     return PIM_LOCAL_BINARY;
 }
 
-/* A layer behind a matrix whose numbers go into weights and bias, which are not known then. */
-static bool behind_matrix(const struct pim_evaluation *e)
-{
-    enum pim_operator before = e->graph->layers[e->layer->input[0]].operation;
-    return before == PIM_OPERATOR_CONVOLUTION || before == PIM_OPERATOR_LINEAR;
-}
-
 static enum pim_status evaluate_elementwise(struct pim_evaluation *e)
 {
     enum pim_elementwise kind = e->layer->attributes.elementwise;
@@ -219,9 +212,9 @@ static enum pim_status evaluate_elementwise(struct pim_evaluation *e)
     }
     if (maps > 1)
         return maps == e->layer->inputs ? PIM_OK : refuse(e, "it takes several maps and a learned tensor");
-    if (behind_matrix(e))
-        return refuse(e, "its constant may be part of the weights before it, which are not known then");
-    for (uint64_t n = 0; n < e->elements; n++)
+    for (uint64_t n = 0; n < e->elements && e->folded[e->index]; n++)
+        e->output[n] = pim_core_affine_value(e->graph, e->index, n, e->output[n]);
+    for (uint64_t n = 0; n < e->elements && !e->folded[e->index]; n++)
         e->output[n] = pim_value_function(PIM_CORE_FUNCTION_ELEMENTWISE + (int32_t)kind, e->output[n]);
     return PIM_OK;
 }
@@ -232,9 +225,9 @@ static enum pim_status evaluate_normalize(struct pim_evaluation *e)
     const int16_t *input = pim_evaluation_input(e, 0);
     bool softmax = e->layer->operation == PIM_OPERATOR_SOFTMAX;
     enum pim_normalization kind = softmax ? PIM_NORMALIZATIONS : e->layer->attributes.normalization.kind;
-    if (kind == PIM_NORMALIZATION_BATCH && behind_matrix(e))
-        return refuse(e, "its numbers are part of the weights before it, which are not known then");
-    for (uint64_t i = 0; i < e->elements; i++)
+    for (uint64_t i = 0; i < e->elements && e->folded[e->index]; i++)
+        e->output[i] = pim_core_affine_value(e->graph, e->index, i, input[i]);
+    for (uint64_t i = 0; i < e->elements && !e->folded[e->index]; i++)
         e->output[i] =
             kind == PIM_NORMALIZATION_BATCH
                 ? pim_value_function(PIM_CORE_FUNCTION_AFFINE, input[i])
@@ -276,16 +269,33 @@ static enum pim_status evaluate_layer(struct pim_evaluation *e)
     }
 }
 
-enum pim_status pim_core_evaluate(const struct pim_graph *graph, uint32_t sample, struct pim_arena *arena,
-                                  const int16_t *const **values, struct pim_error *error)
+/* Which layers of the graph went into weights and biases of a matrix. */
+static void find_folded(const struct pim_core_network *network, bool *folded)
+{
+    for (uint32_t i = 0; i < network->count; i++)
+        for (uint32_t a = 0; a < network->layer[i].affines; a++)
+            folded[network->layer[i].affine[a].graph_layer] = true;
+}
+
+enum pim_status pim_core_evaluate(const struct pim_graph *graph, const struct pim_core_network *network,
+                                  uint32_t sample, struct pim_arena *arena, const int16_t *const **values,
+                                  struct pim_error *error)
 {
     const int16_t **value = PIM_ARENA_ARRAY(arena, const int16_t *, graph->count);
+    bool *folded = PIM_ARENA_ARRAY(arena, bool, graph->count);
     struct pim_arena scratch;
     pim_arena_initialize(&scratch, 0);
-    struct pim_evaluation e = {
-        .graph = graph, .sample = sample, .value = value, .scratch = &scratch, .error = error};
+    struct pim_evaluation e = {.graph = graph,
+                               .folded = folded,
+                               .sample = sample,
+                               .value = value,
+                               .scratch = &scratch,
+                               .error = error};
     enum pim_status status =
-        value ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for the values of the network");
+        value && folded ? PIM_OK
+                        : pim_fail(error, PIM_NO_MEMORY, "out of memory for the values of the network");
+    if (status == PIM_OK && network)
+        find_folded(network, folded);
     for (e.index = 0; status == PIM_OK && e.index < graph->count; e.index++) {
         e.layer = &graph->layers[e.index];
         bool known = e.layer->operation == PIM_OPERATOR_INPUT;
@@ -307,8 +317,52 @@ enum pim_status pim_core_evaluate(const struct pim_graph *graph, uint32_t sample
 
 /* --- lowered layers and the graph --- */
 
-int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,
-                           uint32_t column)
+/* Which element of its scale or shift a layer takes for element `element` of its output. */
+static uint32_t learned_element(const struct pim_graph *graph, uint32_t index, uint64_t element)
+{
+    const struct pim_layer *layer = &graph->layers[index];
+    const struct pim_shape *out = &layer->output;
+    bool batch = layer->operation == PIM_OPERATOR_NORMALIZATION;
+    const struct pim_shape *learned = batch ? NULL : &graph->layers[layer->input[1]].output;
+    uint64_t result = 0, inner = 1;
+    for (uint32_t d = out->rank; d-- > 0; element /= out->dimension[d]) {
+        uint32_t at = (uint32_t)(element % out->dimension[d]), missing = out->rank;
+        if (batch) {
+            result = d == 1 ? at : result;
+            continue;
+        }
+        missing -= learned->rank;
+        if (d < missing || learned->dimension[d - missing] == 1)
+            continue;
+        result += at * inner;
+        inner *= learned->dimension[d - missing];
+    }
+    return (uint32_t)result;
+}
+
+/* value * scale + shift, as far as the layer has them. */
+static int32_t affine(const struct pim_graph *graph, uint32_t index, uint64_t element, int32_t value,
+                      bool shifts)
+{
+    const struct pim_layer *layer = &graph->layers[index];
+    bool batch = layer->operation == PIM_OPERATOR_NORMALIZATION;
+    enum pim_elementwise kind = batch ? PIM_ELEMENTWISES : layer->attributes.elementwise;
+    uint32_t at = learned_element(graph, index, element);
+    if (batch || kind == PIM_ELEMENTWISE_MULTIPLY || kind == PIM_ELEMENTWISE_DIVIDE)
+        value = pim_value_cut((int64_t)value * pim_core_scale(index, at));
+    if (shifts && (batch || kind == PIM_ELEMENTWISE_ADD || kind == PIM_ELEMENTWISE_SUBTRACT))
+        value = pim_value_cut((int64_t)value + pim_core_bias(index, at));
+    return value;
+}
+
+int16_t pim_core_affine_value(const struct pim_graph *graph, uint32_t index, uint64_t element, int16_t value)
+{
+    return pim_value_cut(affine(graph, index, element, value, true));
+}
+
+/* The number in the weight matrix before scales are multiplied in. */
+static int32_t plain_weight(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,
+                            uint32_t column)
 {
     const struct pim_layer *matrix = &graph->layers[layer->matrix_layer];
     uint32_t channels = layer->source[0].channels, pixel = row / channels;
@@ -324,9 +378,24 @@ int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_
     return pim_core_weight(layer->matrix_layer, row, column);
 }
 
+int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,
+                           uint32_t column)
+{
+    int32_t weight = plain_weight(graph, layer, row, column);
+    for (uint32_t i = 0; i < layer->affines; i++)
+        weight = affine(graph, layer->affine[i].graph_layer, column * layer->affine[i].stride, weight, false);
+    return weight;
+}
+
 int32_t pim_core_bias_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t column)
 {
-    return pim_core_bias(owner_of(graph, layer->matrix_layer), column);
+    const struct pim_layer *matrix = &graph->layers[layer->matrix_layer];
+    bool own = matrix->operation == PIM_OPERATOR_LINEAR ? matrix->attributes.linear.bias
+                                                        : matrix->attributes.convolution.bias;
+    int32_t bias = own ? pim_core_bias(owner_of(graph, layer->matrix_layer), column) : 0;
+    for (uint32_t i = 0; i < layer->affines; i++)
+        bias = affine(graph, layer->affine[i].graph_layer, column * layer->affine[i].stride, bias, true);
+    return bias;
 }
 
 uint64_t pim_core_element_of(const struct pim_core_layer *layer, uint32_t channel, uint32_t pixel)

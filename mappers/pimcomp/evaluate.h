@@ -23,10 +23,15 @@ int16_t pim_core_input_value(uint32_t layer, uint32_t sample, uint64_t element);
 /*
  * Evaluates all layers of `graph` for one sample. (*values)[i] are the elements of the output of layer i, row
  * by row; NULL for parameters, and for what is made of parameters alone. All of it lies in `arena`.
- * PIM_BAD_INPUT names an operator that cores do not have.
+ * Layers that `network` (NULL: none) has in the weights and biases of a matrix scale and shift; numbers of
+ * pim_core_scale and pim_core_bias. PIM_BAD_INPUT names an operator that cores do not have.
  */
-enum pim_status pim_core_evaluate(const struct pim_graph *graph, uint32_t sample, struct pim_arena *arena,
-                                  const int16_t *const **values, struct pim_error *error);
+enum pim_status pim_core_evaluate(const struct pim_graph *graph, const struct pim_core_network *network,
+                                  uint32_t sample, struct pim_arena *arena, const int16_t *const **values,
+                                  struct pim_error *error);
+
+/* What a layer that went into a matrix makes of `value`, element `element` of its input. */
+int16_t pim_core_affine_value(const struct pim_graph *graph, uint32_t layer, uint64_t element, int16_t value);
 
 /* The number in (canonical row, column) of the weight matrix of a lowered layer: of the right element of a
  * linear layer behind a flatten, of the layer whose weights are shared, and 0 where a grouped convolution has

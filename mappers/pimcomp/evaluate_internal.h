@@ -7,6 +7,7 @@
 /* An evaluation, at the layer at work. */
 struct pim_evaluation {
     const struct pim_graph *graph;
+    const bool *folded; /* of each layer: it went into weights and bias of a matrix */
     uint32_t sample;
     const int16_t **value; /* of each layer, as far as the evaluation has come */
     uint32_t index;

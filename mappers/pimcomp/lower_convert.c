@@ -77,8 +77,12 @@ bool pim_lower_affine(struct pim_lowering *l, uint32_t input, bool shift)
 {
     const struct pim_core_view *view = input_view(l, input);
     struct pim_core_layer *layer = sole_layer(l, view);
-    if (!layer || layer->kind != PIM_CORE_MATRIX || layer->afters != 0)
+    uint64_t stride[PIM_AXES];
+    if (!layer || layer->kind != PIM_CORE_MATRIX || layer->afters != 0 || layer->affines == PIM_CORE_AFFINES)
         return false;
+    pim_view_elements(view, stride);
+    layer->affine[layer->affines++] =
+        (struct pim_core_affine){.graph_layer = l->index, .stride = stride[PIM_AXIS_CHANNEL]};
     layer->bias |= shift;
     fused(l, view, layer);
     return true;

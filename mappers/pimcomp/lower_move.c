@@ -400,9 +400,14 @@ bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout la
     struct pim_core_strides strides;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
     pim_move_strides(&l->view[tensor], &strides);
-    if (!split_dimensions(&strides, shape, first) &&
-        (!l->view[tensor].strided || !remake_by_strides(l, tensor) || layout == PIM_LAYOUT_ANY))
-        return l->view[tensor].strided == NULL && l->status == PIM_OK && layout == PIM_LAYOUT_ANY;
+    if (!split_dimensions(&strides, shape, first)) {
+        if (!l->view[tensor].strided || !remake_by_strides(l, tensor)) {
+            pim_lowering_fail(l, "%s", CUTS);
+            return false;
+        }
+        if (layout == PIM_LAYOUT_ANY)
+            return true;
+    }
     choose_axes(layout, &l->view[tensor], shape, shape, &axes);
     return pim_move_remake_as(l, tensor, &axes);
 }

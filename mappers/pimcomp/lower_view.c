@@ -128,6 +128,23 @@ static bool axis_is_channels(const struct pim_core_view *view, const struct pim_
            (mask[axis] & ~(1u << PIM_AXIS_CHANNEL)) == 0;
 }
 
+/* The order of a map of one channel that becomes several along dimension `axis` of the tensor. */
+static void order_channels(const struct pim_core_view *view, const struct pim_shape *shape, uint32_t axis,
+                           uint8_t order[PIM_AXES])
+{
+    unsigned mask[PIM_SHAPE_RANK] = {0}, next = 0, outside = 0;
+    (void)pim_view_axes(view, shape, mask);
+    for (uint32_t d = 0; d < axis; d++)
+        outside |= mask[d];
+    for (int inside = 0; inside < 2; inside++) {
+        for (unsigned i = 0; i < PIM_AXES; i++)
+            if (view->order[i] != PIM_AXIS_CHANNEL && (outside >> view->order[i] & 1) != (unsigned)inside)
+                order[next++] = view->order[i];
+        if (!inside)
+            order[next++] = PIM_AXIS_CHANNEL;
+    }
+}
+
 bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result)
 {
     uint32_t parts = 0, next = 0, axis = l->layer->attributes.concat.axis;
@@ -155,6 +172,8 @@ bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result)
         next += view->parts;
     }
     *result = *first;
+    if (first->extent[PIM_AXIS_CHANNEL] == 1)
+        order_channels(first, &l->graph->layers[l->layer->input[0]].output, axis, result->order);
     result->parts = parts;
     result->part = part;
     result->sole = false;

@@ -99,6 +99,14 @@ struct pim_core_source {
 
 enum { PIM_CORE_SOURCES = 2 };
 
+/* A scale or shift for each channel that went into weights and bias of the matrix before: layer `graph_layer`
+ * of the graph. Channel c is element c * stride of its output. */
+enum { PIM_CORE_AFFINES = 4 };
+struct pim_core_affine {
+    uint32_t graph_layer;
+    uint64_t stride;
+};
+
 /* One step of the VFU on a vector, as in a LOCAL_VECTOR (traces/instruction.h). */
 struct pim_core_vector {
     uint8_t operation; /* enum pim_local */
@@ -132,7 +140,9 @@ struct pim_core_layer {
     uint32_t channels, height, width; /* of the output; windows = height * width */
     uint32_t windows;
     struct pim_sliding sliding; /* MATRIX, POOLING; a linear layer on a map is a kernel as large as the map */
-    uint32_t rows;  /* MATRIX: of the weight matrix = kernel[0] * kernel[1] * channels of the source */
+    uint32_t rows;    /* MATRIX: of the weight matrix = kernel[0] * kernel[1] * channels of the source */
+    uint32_t affines; /* MATRIX, in order */
+    struct pim_core_affine affine[PIM_CORE_AFFINES];
     bool bias;      /* MATRIX: a vector of `channels` is added */
     bool average;   /* POOLING: mean of the positions inside the map, else maximum */
     bool broadcast; /* ELEMENT: source[1] has one pixel, which meets every pixel of source[0] */
@@ -242,5 +252,7 @@ struct pim_core_memory_map {
  * canonical. Grouped convolutions: 0 where the input channel is not of the output's group. */
 int32_t pim_core_weight(uint32_t matrix_layer, uint32_t row, uint32_t column);
 int32_t pim_core_bias(uint32_t matrix_layer, uint32_t column);
+/* Element `element` of the scale of layer `layer`: -2, -1, 1 or 2. */
+int32_t pim_core_scale(uint32_t layer, uint32_t element);
 
 #endif

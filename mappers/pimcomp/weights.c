@@ -34,3 +34,9 @@ int32_t pim_core_bias(uint32_t matrix_layer, uint32_t column)
 {
     return small(hash(matrix_layer, UINT32_MAX, column), BIAS_SIDE);
 }
+
+int32_t pim_core_scale(uint32_t layer, uint32_t element)
+{
+    int32_t value = small(hash(layer, UINT32_MAX - 1, element), 2);
+    return value == 0 ? 1 : value;
+}

@@ -198,6 +198,38 @@ static void build_broadcast(struct net *net)
     (void)net_elementwise(net, column, row, PIM_ELEMENTWISE_MAXIMUM);
 }
 
+static uint32_t batch_norm(struct net *net, uint32_t from)
+{
+    const union pim_attributes batch = {.normalization = {.kind = PIM_NORMALIZATION_BATCH, .affine = true}};
+    return net_add(net, PIM_OPERATOR_NORMALIZATION, &from, 1, &batch);
+}
+
+/* An operation with a learned number, or one for each channel. */
+static uint32_t learned(struct net *net, uint32_t from, enum pim_elementwise kind, bool channels)
+{
+    union pim_attributes shape = {
+        .shape = {.rank = 3, .dimension = {channels ? shape_of(net, from)[1] : 1, 1, 1}}};
+    return net_elementwise(net, from, net_add(net, PIM_OPERATOR_PARAMETER, NULL, 0, &shape), kind);
+}
+
+static void build_affine(struct net *net)
+{
+    uint32_t layer = batch_norm(net, net_convolution(net, net_input(net, 3, 6, 5), 7, 3, 1, 1, 1, false));
+    layer = batch_norm(net, net_activation(net, layer, PIM_ACTIVATION_RELU)); /* on its own */
+    layer = net_convolution(net, layer, 6, 1, 1, 0, 1, true);
+    layer = learned(net, learned(net, layer, PIM_ELEMENTWISE_MULTIPLY, true), PIM_ELEMENTWISE_ADD, true);
+    layer = net_activation(net, learned(net, layer, PIM_ELEMENTWISE_DIVIDE, false), PIM_ACTIVATION_RELU);
+    layer = batch_norm(net, net_convolution(net, layer, 6, 3, 1, 1, 6, true)); /* depthwise */
+    static const uint32_t tokens[] = {0, 2, 3, 1};
+    layer = net_linear(net, transpose(net, layer, tokens, 4), 4, true);
+    union pim_attributes last = {.shape = {.rank = 1, .dimension = {4}}};
+    layer = net_elementwise(net, layer, net_add(net, PIM_OPERATOR_PARAMETER, NULL, 0, &last),
+                            PIM_ELEMENTWISE_MULTIPLY);
+    union pim_attributes whole = {.shape = {.rank = 3, .dimension = {6, 5, 4}}}; /* no scale of channels */
+    (void)net_elementwise(net, layer, net_add(net, PIM_OPERATOR_PARAMETER, NULL, 0, &whole),
+                          PIM_ELEMENTWISE_ADD);
+}
+
 void form_build(struct net *net, enum form form)
 {
     static void (*const build[FORMS])(struct net *) = {
@@ -206,7 +238,7 @@ void form_build(struct net *net, enum form form)
         [FORM_UPSAMPLE] = build_upsample,   [FORM_STEPS] = build_steps,
         [FORM_TURN] = build_turn,           [FORM_STACK] = build_stack,
         [FORM_WINDOWS] = build_windows,     [FORM_EXCITE] = build_excite,
-        [FORM_BROADCAST] = build_broadcast,
+        [FORM_BROADCAST] = build_broadcast, [FORM_AFFINE] = build_affine,
     };
     build[form](net);
 }
@@ -221,7 +253,7 @@ uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
     const uint32_t c = shape_of(net, from)[1], h = shape_of(net, from)[2], w = shape_of(net, from)[3];
     uint32_t axis = draw(random, 1, 3), size = shape_of(net, from)[axis], groups = draw(random, 2, 4);
     static const uint32_t turned[] = {0, 1, 3, 2};
-    switch (draw(random, 0, 6)) {
+    switch (draw(random, 0, 8)) {
     case 0:
         return c % groups == 0 ? shuffle(net, from, groups)
                                : shuffle(net, net_convolution(net, from, 2 * groups, 1, 1, 0, 1, true), 2);
@@ -240,6 +272,12 @@ uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
     case 5:
         return net_elementwise(net, net_convolution(net, from, 1, 1, 1, 0, 1, true), from,
                                draw(random, 0, 1) ? PIM_ELEMENTWISE_MULTIPLY : PIM_ELEMENTWISE_SUBTRACT);
+    case 6:
+        return batch_norm(net, net_convolution(net, from, groups, 3, 1, 1, 1, draw(random, 0, 1) == 0));
+    case 7:
+        return learned(net, net_convolution(net, from, groups, 1, 1, 0, 1, draw(random, 0, 1) == 0),
+                       draw(random, 0, 1) ? PIM_ELEMENTWISE_ADD : PIM_ELEMENTWISE_MULTIPLY,
+                       draw(random, 0, 1) == 0);
     default:
         return transpose(net, from, turned, 4);
     }

@@ -10,7 +10,7 @@ static const int16_t *const *evaluate(struct net *net)
 {
     const int16_t *const *values;
     struct pim_error error;
-    ck_assert_msg(pim_core_evaluate(&net->graph, 0, &net->arena, &values, &error) == PIM_OK, "%s",
+    ck_assert_msg(pim_core_evaluate(&net->graph, NULL, 0, &net->arena, &values, &error) == PIM_OK, "%s",
                   error.text);
     return values;
 }
