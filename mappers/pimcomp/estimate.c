@@ -135,7 +135,7 @@ static void price_vector(const struct pim_core_architecture *a, const struct pim
     uint64_t singles = layer->afters;
     if (layer->kind == PIM_CORE_POOLING) {
         operations = (uint64_t)layer->sliding.kernel[0] * layer->sliding.kernel[1] - 1;
-        singles += layer->average;
+        singles += layer->average && !layer->total;
     } else if (layer->kind == PIM_CORE_ELEMENT && layer->sources == 1) {
         singles++;
     }

@@ -124,25 +124,31 @@ static void evaluate_concat(struct pim_evaluation *e)
     }
 }
 
-/* Mean and sum over some dimensions; the sum is cut to 16 bits before it is divided. */
+/* Mean, sum and maximum over some dimensions; the sum is cut to 16 bits before it is divided. */
 static enum pim_status evaluate_reduction(struct pim_evaluation *e)
 {
     const struct pim_shape *in = pim_evaluation_shape(e, 0);
     enum pim_reduction kind = e->layer->attributes.reduction.kind;
-    if (kind != PIM_REDUCTION_MEAN && kind != PIM_REDUCTION_SUM)
+    if (kind == PIM_REDUCTION_OTHER)
         return PIM_BAD_INPUT;
     uint64_t elements = pim_shape_elements(in);
     struct pim_shape kept = *in;
     for (uint32_t d = 0; d < in->rank; d++)
         if (e->layer->attributes.reduction.axes >> d & 1)
             kept.dimension[d] = 1;
+    for (uint64_t i = 0; i < e->elements && kind == PIM_REDUCTION_EXTREMUM; i++)
+        e->output[i] = INT16_MIN;
     for (uint64_t i = 0; i < elements; i++) {
         uint32_t at[PIM_SHAPE_RANK] = {0};
         split(in, i, at);
         for (uint32_t d = 0; d < in->rank; d++)
             at[d] = kept.dimension[d] == 1 ? 0 : at[d];
         int16_t *sum = &e->output[join(&kept, at)];
-        *sum = pim_value_cut((int64_t)*sum + pim_evaluation_input(e, 0)[i]);
+        int16_t value = pim_evaluation_input(e, 0)[i];
+        if (kind == PIM_REDUCTION_EXTREMUM)
+            *sum = value > *sum ? value : *sum;
+        else
+            *sum = pim_value_cut((int64_t)*sum + value);
     }
     for (uint64_t i = 0; kind == PIM_REDUCTION_MEAN && i < e->elements; i++)
         e->output[i] = pim_value_local(PIM_LOCAL_DIVIDE, (int32_t)(elements / e->elements), e->output[i], 0);

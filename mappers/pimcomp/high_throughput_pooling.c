@@ -204,7 +204,7 @@ static void finish_row(const struct pooling *p, uint32_t first)
     if (!p->row_count)
         return;
     combine_columns(p, first);
-    if (p->layer->average)
+    if (p->layer->average && !p->layer->total)
         divide(p, first);
 }
 

@@ -80,7 +80,7 @@ static struct pim_core_vector pooling_of(const struct window *window)
 
 static void divide(const struct window *window, uint32_t positions)
 {
-    if (window->from->average && positions > 1)
+    if (window->from->average && !window->from->total && positions > 1)
         put_vector(window,
                    (struct pim_core_vector){.operation = PIM_LOCAL_DIVIDE, .immediate = (int32_t)positions},
                    window->pixel, window->pixel, 0, window->from->channels);

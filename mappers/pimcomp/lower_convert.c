@@ -213,29 +213,71 @@ static void lower_pooling(struct pim_lowering *l)
     l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
 }
 
-/* A mean over the whole map is an average pooling. */
-static void lower_reduction(struct pim_lowering *l)
+/* The axes that a reduction takes away, when its dimensions are whole axes of pixels; 0: they are not. */
+static unsigned reduced_axes(struct pim_lowering *l)
 {
-    unsigned mask[PIM_SHAPE_RANK], reduced = 0, pixels = 0;
-    if (!pim_move_settle(l, l->layer->input[0], PIM_LAYOUT_ANY))
-        return;
+    unsigned mask[PIM_SHAPE_RANK], reduced = 0, kept = 0;
     const struct pim_core_view *view = input_view(l, 0);
     const struct pim_shape *shape = input_shape(l, 0);
-    bool whole = pim_view_axes(view, shape, mask);
-    for (uint32_t d = 0; whole && d < shape->rank; d++)
+    if (view->strided || !pim_view_axes(view, shape, mask))
+        return 0;
+    for (uint32_t d = 0; d < shape->rank; d++)
         if (l->layer->attributes.reduction.axes >> d & 1)
             reduced |= mask[d];
-    for (unsigned axis = PIM_AXIS_ROW; axis < PIM_AXES; axis++)
-        pixels |= view->extent[axis] != 1 ? 1u << axis : 0;
-    if (!whole || reduced != pixels || l->layer->attributes.reduction.kind != PIM_REDUCTION_MEAN) {
-        pim_lowering_fail(l,
-                          "only means over all pixels of a map have a place in cores (an average pooling)");
+        else
+            kept |= mask[d];
+    return (reduced & kept) || (reduced & 1u << PIM_AXIS_CHANNEL) ? 0 : reduced;
+}
+
+/* Brings the dimensions that are reduced into columns: those before them become channels, those behind rows
+ * (channels, if there is nothing before). */
+static bool turn_for_reduction(struct pim_lowering *l)
+{
+    const struct pim_shape *shape = input_shape(l, 0);
+    struct pim_layout_axes axes = {.axis = {0}};
+    bool behind = false, before = false;
+    for (uint32_t d = 0; d < shape->rank; d++) {
+        bool reduces = l->layer->attributes.reduction.axes >> d & 1;
+        if (shape->dimension[d] == 1)
+            continue;
+        behind |= reduces;
+        before |= !reduces && !behind;
+        axes.axis[d] = reduces ? PIM_AXIS_COLUMN : behind && before ? PIM_AXIS_ROW : PIM_AXIS_CHANNEL;
+    }
+    return pim_move_remake_as(l, l->layer->input[0], &axes);
+}
+
+/* Sum, mean or maximum over all pixels, or over rows or columns, is a pooling; over anything else it is one
+ * behind a move. */
+static void lower_reduction(struct pim_lowering *l)
+{
+    enum pim_reduction kind = l->layer->attributes.reduction.kind;
+    if (kind == PIM_REDUCTION_OTHER) {
+        pim_lowering_fail(l, "cores reduce by sum, mean and maximum");
         return;
     }
-    struct pim_core_source source = pim_view_source(view);
-    const struct pim_sliding sliding = whole_map(&source);
-    add_pooling(l, &source, &sliding, 1, 1, true);
-    l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
+    if (pim_shape_elements(input_shape(l, 0)) == pim_shape_elements(&l->layer->output)) {
+        l->view[l->index] = *input_view(l, 0);
+        l->view[l->index].sole &= l->readers[l->index] == 1;
+        return;
+    }
+    unsigned reduced = reduced_axes(l);
+    if (!reduced) {
+        if (!turn_for_reduction(l))
+            return;
+        reduced = 1u << PIM_AXIS_COLUMN;
+    }
+    const struct pim_core_view view = *input_view(l, 0);
+    struct pim_core_source source = pim_view_source(&view);
+    struct pim_sliding sliding = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+    if (reduced >> PIM_AXIS_ROW & 1)
+        sliding.kernel[0] = source.height;
+    if (reduced >> PIM_AXIS_COLUMN & 1)
+        sliding.kernel[1] = source.width;
+    add_pooling(l, &source, &sliding, source.height / sliding.kernel[0], source.width / sliding.kernel[1],
+                kind != PIM_REDUCTION_EXTREMUM);
+    l->network->layer[l->network->count - 1].total = kind == PIM_REDUCTION_SUM;
+    l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, view.order);
 }
 
 static void lower_activation(struct pim_lowering *l)

@@ -105,8 +105,7 @@ struct pim_layout_axes {
 bool pim_move_settle(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout); /* if it must */
 bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout); /* in any case */
 bool pim_move_remake_as(struct pim_lowering *l, uint32_t tensor, const struct pim_layout_axes *axes);
-/* A map of `shape` by `axes` in which a smaller tensor is repeated by NumPy's rule; of no tensor of the graph.
- */
+/* A map of `shape` by `axes` in which a smaller tensor is repeated by NumPy's rule; no tensor of the graph. */
 bool pim_move_broadcast(struct pim_lowering *l, uint32_t tensor, const struct pim_shape *shape,
                         const struct pim_layout_axes *axes, struct pim_core_view *result);
 /* The axis of each dimension of a settled view; false: a dimension is of several. */

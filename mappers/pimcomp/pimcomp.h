@@ -145,6 +145,7 @@ struct pim_core_layer {
     struct pim_core_affine affine[PIM_CORE_AFFINES];
     bool bias;      /* MATRIX: a vector of `channels` is added */
     bool average;   /* POOLING: mean of the positions inside the map, else maximum */
+    bool total;     /* POOLING with `average`: the sum itself */
     bool broadcast; /* ELEMENT: source[1] has one pixel, which meets every pixel of source[0] */
     struct pim_core_vector element; /* ELEMENT: with two sources, of both; with one, of the source */
     uint32_t afters;                /* fused activations, in order, on the output */

@@ -230,6 +230,26 @@ static void build_affine(struct net *net)
                           PIM_ELEMENTWISE_ADD);
 }
 
+static uint32_t reduce(struct net *net, uint32_t from, enum pim_reduction kind, uint32_t axes)
+{
+    const union pim_attributes attributes = {.reduction = {.axes = axes, .keep = true, .kind = kind}};
+    return net_add(net, PIM_OPERATOR_REDUCTION, &from, 1, &attributes);
+}
+
+/* Over pixels, rows, columns, channels, channels and rows. */
+static void build_reduce(struct net *net)
+{
+    uint32_t layer = stem(net, 6);
+    uint32_t sum = reduce(net, layer, PIM_REDUCTION_SUM, 1u << 2 | 1u << 3);
+    (void)net_convolution(net, sum, 4, 1, 1, 0, 1, true);
+    layer = net_elementwise(net, layer, reduce(net, layer, PIM_REDUCTION_EXTREMUM, 1u << 2),
+                            PIM_ELEMENTWISE_SUBTRACT);
+    layer = net_elementwise(net, layer, reduce(net, layer, PIM_REDUCTION_MEAN, 1u << 3), PIM_ELEMENTWISE_ADD);
+    layer = net_elementwise(net, layer, reduce(net, layer, PIM_REDUCTION_MEAN, 1u << 1),
+                            PIM_ELEMENTWISE_MULTIPLY);
+    (void)net_activation(net, reduce(net, layer, PIM_REDUCTION_SUM, 1u << 1 | 1u << 2), PIM_ACTIVATION_RELU);
+}
+
 void form_build(struct net *net, enum form form)
 {
     static void (*const build[FORMS])(struct net *) = {
@@ -238,7 +258,8 @@ void form_build(struct net *net, enum form form)
         [FORM_UPSAMPLE] = build_upsample,   [FORM_STEPS] = build_steps,
         [FORM_TURN] = build_turn,           [FORM_STACK] = build_stack,
         [FORM_WINDOWS] = build_windows,     [FORM_EXCITE] = build_excite,
-        [FORM_BROADCAST] = build_broadcast, [FORM_AFFINE] = build_affine,
+        [FORM_BROADCAST] = build_broadcast, [FORM_REDUCE] = build_reduce,
+        [FORM_AFFINE] = build_affine,
     };
     build[form](net);
 }
@@ -253,7 +274,7 @@ uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
     const uint32_t c = shape_of(net, from)[1], h = shape_of(net, from)[2], w = shape_of(net, from)[3];
     uint32_t axis = draw(random, 1, 3), size = shape_of(net, from)[axis], groups = draw(random, 2, 4);
     static const uint32_t turned[] = {0, 1, 3, 2};
-    switch (draw(random, 0, 8)) {
+    switch (draw(random, 0, 9)) {
     case 0:
         return c % groups == 0 ? shuffle(net, from, groups)
                                : shuffle(net, net_convolution(net, from, 2 * groups, 1, 1, 0, 1, true), 2);
@@ -272,6 +293,10 @@ uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
     case 5:
         return net_elementwise(net, net_convolution(net, from, 1, 1, 1, 0, 1, true), from,
                                draw(random, 0, 1) ? PIM_ELEMENTWISE_MULTIPLY : PIM_ELEMENTWISE_SUBTRACT);
+    case 8:
+        return net_elementwise(net, from,
+                               reduce(net, from, (enum pim_reduction)draw(random, 0, 2), 1u << axis),
+                               PIM_ELEMENTWISE_ADD);
     case 6:
         return batch_norm(net, net_convolution(net, from, groups, 3, 1, 1, 1, draw(random, 0, 1) == 0));
     case 7:

@@ -17,6 +17,7 @@ enum form {
     FORM_WINDOWS,
     FORM_EXCITE, /* squeeze and excitation */
     FORM_BROADCAST,
+    FORM_REDUCE,
     FORM_AFFINE, /* scales and shifts, behind a matrix and elsewhere */
     FORMS
 };
