@@ -141,6 +141,10 @@ static void price_vector(const struct pim_core_architecture *a, const struct pim
     }
     uint64_t read = reads(a, layer->channels), write = writes(a, layer->channels);
     uint64_t copies = layer->kind == PIM_CORE_MOVE; /* of the whole pixel */
+    if (layer->kind == PIM_CORE_PRODUCT) {          /* for each of `inner`: a multiplication, an addition */
+        operations = 2 * (uint64_t)layer->product.inner;
+        copies = layer->product.inner;
+    }
     cost->finish_beats = operations * (2 * read + write) + (singles + copies) * (read + write) + read;
     cost->finish_cycles =
         operations * vector_cycles(a, layer->channels, 2) + singles * vector_cycles(a, layer->channels, 1);
@@ -181,6 +185,8 @@ static enum pim_status find_reach(const struct pim_core_layer *layer, struct pim
             columns = covering(sliding->kernel[1], sliding->stride[1]);
         } else if (layer->kind == PIM_CORE_MOVE) {
             first = pim_core_moves_reach(layer, s);
+        } else if (layer->kind == PIM_CORE_PRODUCT && s == 1) {
+            first = total / layer->product.branches;
         }
         bool sent = layer->kind == PIM_CORE_MATRIX || rows * columns > 1 || s > 0;
         for (uint32_t p = 0; p < source->parts; p++)

@@ -261,6 +261,11 @@ static enum pim_status evaluate_layer(struct pim_evaluation *e)
         return evaluate_activation(e);
     case PIM_OPERATOR_ELEMENTWISE:
         return evaluate_elementwise(e);
+    case PIM_OPERATOR_MATRIX_MULTIPLICATION:
+    case PIM_OPERATOR_ATTENTION_SCORES:
+    case PIM_OPERATOR_ATTENTION_CONTEXT:
+        pim_evaluate_product(e);
+        return PIM_OK;
     case PIM_OPERATOR_NORMALIZATION:
     case PIM_OPERATOR_SOFTMAX:
         return evaluate_normalize(e);
@@ -400,6 +405,11 @@ int32_t pim_core_bias_of(const struct pim_graph *graph, const struct pim_core_la
 
 uint64_t pim_core_element_of(const struct pim_core_layer *layer, uint32_t channel, uint32_t pixel)
 {
-    return channel * layer->tensor_stride[0] + pixel / layer->width * layer->tensor_stride[1] +
+    uint64_t first = 0;
+    if (layer->tensor_block) {
+        first = channel / layer->tensor_block * layer->tensor_block_stride;
+        channel %= layer->tensor_block;
+    }
+    return first + channel * layer->tensor_stride[0] + pixel / layer->width * layer->tensor_stride[1] +
            pixel % layer->width * layer->tensor_stride[2];
 }

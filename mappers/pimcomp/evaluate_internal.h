@@ -28,6 +28,9 @@ static inline const struct pim_shape *pim_evaluation_shape(const struct pim_eval
     return &e->graph->layers[e->layer->input[input]].output;
 }
 
+/* Products of two activations. */
+void pim_evaluate_product(struct pim_evaluation *e);
+
 /* The element of input `input` that meets element `element` of the output, by NumPy's rule. */
 uint64_t pim_evaluation_broadcast(const struct pim_evaluation *e, uint32_t input, uint64_t element);
 

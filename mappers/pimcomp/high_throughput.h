@@ -283,7 +283,8 @@ bool pim_round_is_kept(const struct pim_round_schedule *schedule, uint32_t index
 /* Gives what a core holds addresses from `base` on. */
 void pim_round_place_kept(struct pim_round_schedule *schedule, uint32_t core, uint64_t base);
 /* Address of channel `channel` of pixel `pixel`, of a run in global memory; the channel is of the run. */
-uint64_t pim_round_address(const struct pim_round_run *run, uint32_t sample, uint64_t pixel, uint32_t channel);
+uint64_t pim_round_address(const struct pim_round_run *run, uint32_t sample, uint64_t pixel,
+                           uint32_t channel);
 /* Brings `bytes` of `count` pixels, from channel `channel` of the source on, back to back to `local`: pixels
  * `pixel`, `pixel` + apart, ... of the map, from wherever it lies. */
 void pim_round_fetch(struct pim_round_schedule *schedule, uint32_t core, uint64_t local,
@@ -388,6 +389,10 @@ uint64_t pim_round_take_turn(struct pim_round_schedule *schedule, uint32_t index
 /* MOVE layers (high_throughput_move.c): their copies, once the maps have places; some pixels of a share, as
  * pim_round_vector_chunk(). */
 enum pim_status pim_round_prepare_moves(struct pim_round_schedule *schedule);
+/* PRODUCT layers (high_throughput_product.c): as pim_round_vector_least() and pim_round_vector_chunk(). */
+uint64_t pim_round_product_least(const struct pim_core_layer *layer);
+uint64_t pim_round_product_chunk(struct pim_round_schedule *schedule, uint32_t index,
+                                 struct pim_round_share *share, uint32_t sample);
 uint64_t pim_round_move_chunk(struct pim_round_schedule *schedule, uint32_t index,
                               struct pim_round_share *share, uint32_t sample);
 

@@ -60,6 +60,8 @@ static uint64_t vector_cycles(const struct pim_round_schedule *schedule, uint32_
     uint64_t operations = 1;
     if (layer->kind == PIM_CORE_POOLING)
         operations = (uint64_t)layer->sliding.kernel[0] + layer->sliding.kernel[1];
+    if (layer->kind == PIM_CORE_PRODUCT) /* multiplications, additions, copies */
+        operations = 3 * (uint64_t)layer->product.inner;
     uint64_t elements = (uint64_t)layer->windows * layer->channels * (operations + layer->afters);
     return divide_up(divide_up(elements, a->vector_lanes), a->cores);
 }

@@ -99,6 +99,8 @@ static uint32_t blocks_of(const struct pim_core_layer *layer, uint32_t able)
     const struct pim_sliding *s = &layer->sliding;
     if (pim_round_normalizes(layer))
         return 1;
+    if (layer->kind == PIM_CORE_PRODUCT)
+        return layer->product.batches;
     if (layer->kind == PIM_CORE_POOLING && (s->kernel[0] > s->stride[0] || s->kernel[1] > s->stride[1]))
         return smaller(able, (layer->channels + PIM_ROUND_LEAST_CHANNELS - 1) / PIM_ROUND_LEAST_CHANNELS);
     if (layer->windows >= able)
@@ -181,6 +183,7 @@ static enum pim_status deal(struct pim_round_schedule *schedule, uint32_t index,
     round->blocks = (layer->channels + round->block_channels - 1) / round->block_channels;
     uint64_t items = (uint64_t)layer->windows * round->blocks;
     uint32_t shares = items < able ? (uint32_t)items : able / round->blocks * round->blocks;
+    shares = shares ? shares : able; /* fewer cores than blocks */
     round->share = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_share, shares);
     if (!round->share || items > UINT32_MAX)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the shares of %s", layer->name);
@@ -204,7 +207,8 @@ enum pim_status pim_round_make_shares(struct pim_round_schedule *schedule)
     for (uint32_t i = 0; i < schedule->network->count && status == PIM_OK; i++) {
         if (!schedule->layer[i].scheduled || schedule->network->layer[i].kind == PIM_CORE_MATRIX)
             continue;
-        if (schedule->network->layer[i].kind != PIM_CORE_MOVE)
+        if (schedule->network->layer[i].kind != PIM_CORE_MOVE &&
+            schedule->network->layer[i].kind != PIM_CORE_PRODUCT)
             status = find_cuts(schedule, i);
         if (status == PIM_OK)
             status = deal(schedule, i, work, free);

@@ -14,6 +14,8 @@ uint64_t pim_round_vector_least(const struct pim_round_schedule *schedule, uint3
     const struct pim_core_layer *layer = &schedule->network->layer[index];
     if (layer->kind == PIM_CORE_MOVE)
         return schedule->layer[index].moved_pixel;
+    if (layer->kind == PIM_CORE_PRODUCT)
+        return pim_round_product_least(layer);
     uint32_t channels =
         pim_round_normalizes(layer) ? layer->channels : smaller(layer->channels, PIM_ROUND_LEAST_CHANNELS);
     return layer->kind == PIM_CORE_POOLING ? pim_round_pooling_bytes(layer, 1, 1, channels)
@@ -57,6 +59,8 @@ static void element_piece(struct pim_round_schedule *schedule, uint32_t index, u
     if (layer->sources == 2)
         pim_core_emit_vector(&schedule->emitter, core, layer->element, base, base,
                              base + elements * PIM_CORE_ELEMENT_BYTES, elements);
+    else if (layer->block)
+        pim_round_apply(schedule, core, layer->element, base, layer->block, elements / layer->block);
     else
         pim_round_apply(schedule, core, layer->element, base, piece->channels, piece->pixels);
     pim_round_vector_store(schedule, index, core, piece, base, sample);
@@ -137,7 +141,10 @@ uint32_t pim_round_vector_passes(const struct pim_round_schedule *schedule, uint
         uint64_t items = round->share[i].end - round->share[i].begin;
         most = items > most ? items : most;
     }
-    uint64_t bytes = most * bytes_of(&schedule->network->layer[index], 1, 1, round->block_channels);
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    uint64_t bytes = most * bytes_of(layer, 1, 1, round->block_channels);
+    if (layer->kind == PIM_CORE_PRODUCT) /* as pim_round_product_chunk() counts */
+        bytes = most * layer->product.inner * layer->product.columns * PIM_CORE_ELEMENT_BYTES;
     return (uint32_t)(bytes / (round->chained ? PIM_ROUND_CHAIN_CHUNK : PIM_ROUND_CHUNK)) + 1;
 }
 
@@ -180,6 +187,8 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
         return 0;
     if (layer->kind == PIM_CORE_MOVE)
         return pim_round_move_chunk(schedule, index, share, sample);
+    if (layer->kind == PIM_CORE_PRODUCT)
+        return pim_round_product_chunk(schedule, index, share, sample);
     uint32_t block = share->next / layer->windows, pixel = share->next % layer->windows;
     uint32_t most = smaller(layer->windows - pixel, share->end - share->next);
     uint32_t channel = block * round->block_channels;

@@ -220,8 +220,11 @@ static enum pim_status plan_vectors(struct pim_ll *ll)
         uint32_t *home = PIM_ARENA_ARRAY(ll->arena, uint32_t, from->windows);
         if (!home)
             return no_memory(ll, i);
+        if (from->kind == PIM_CORE_PRODUCT)
+            pim_ll_choose_product_cores(ll, i, work, home);
         for (uint32_t w = 0; w < from->windows; w++) {
-            home[w] = choose_core(ll, layer, w, weight, work);
+            if (from->kind != PIM_CORE_PRODUCT)
+                home[w] = choose_core(ll, layer, w, weight, work);
             work[home[w]] += (uint64_t)from->channels * layer->slots;
         }
         layer->home = home;

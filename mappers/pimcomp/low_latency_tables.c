@@ -125,17 +125,37 @@ static enum pim_status plan_broadcast(struct pim_ll *ll, struct pim_ll_layer *la
     return PIM_OK;
 }
 
+/* A window reads its pixel of the first source, and all pixels of its branch of the second. */
+static enum pim_status plan_product(struct pim_ll *ll, struct pim_ll_layer *layer)
+{
+    const struct pim_core_layer *from = layer->core_layer;
+    assert(from->product.branches && from->width);
+    layer->positions = pixels_of(&from->source[1]) / from->product.branches;
+    if ((uint64_t)from->windows * layer->positions > UINT32_MAX / 8)
+        return pim_fail(ll->error, PIM_BAD_INPUT, "%s: its windows read too many pixels", from->name);
+    if (!create_table(ll, layer, 0) || !create_table(ll, layer, 1))
+        return no_memory(ll, from);
+    for (uint32_t w = 0; w < from->windows; w++) {
+        size_t place = (size_t)w * layer->positions;
+        uint32_t first = w / from->width * layer->positions;
+        layer->table[0].pixel[place] = w;
+        for (uint32_t q = 0; q < layer->positions; q++)
+            layer->table[1].pixel[place + q] = first + q;
+    }
+    return PIM_OK;
+}
+
 enum pim_status pim_ll_plan_tables(struct pim_ll *ll, uint32_t index, bool *made)
 {
     struct pim_ll_layer *layer = &ll->layer[index];
     const struct pim_core_layer *from = layer->core_layer;
-    *made = from->kind == PIM_CORE_MOVE;
+    *made = from->kind == PIM_CORE_MOVE || from->kind == PIM_CORE_PRODUCT;
     layer->folds = 1;
     if (from->kind == PIM_CORE_ELEMENT && from->broadcast)
         return plan_broadcast(ll, layer);
     if (!*made)
         return PIM_OK;
-    enum pim_status status = plan_moves(ll, layer);
+    enum pim_status status = from->kind == PIM_CORE_MOVE ? plan_moves(ll, layer) : plan_product(ll, layer);
     if (status != PIM_OK)
         return status;
     if ((uint64_t)from->windows * layer->positions > UINT32_MAX / 2 ||

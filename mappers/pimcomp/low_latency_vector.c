@@ -105,7 +105,10 @@ static void element_of_one(const struct window *window)
             put_copy(window, window->pixel + window->layer->part[p].offset * PIM_CORE_ELEMENT_BYTES,
                      element_at(window, p, 0), window->layer->part[p].channels);
     }
-    put_vector(window, window->from->element, window->pixel, from, 0, window->from->channels);
+    uint32_t block = window->from->block ? window->from->block : window->from->channels;
+    for (uint32_t c = 0; c < window->from->channels; c += block)
+        put_vector(window, window->from->element, window->pixel + c * PIM_CORE_ELEMENT_BYTES,
+                   from + c * PIM_CORE_ELEMENT_BYTES, 0, block);
 }
 
 /* Two sources: channel ranges that lie in one part of both. */
@@ -211,6 +214,12 @@ bool pim_ll_run_vector(struct pim_ll *ll, uint32_t index, uint32_t w)
     if (worker->waits)
         return false;
     ll->reservations = ll->loads = 0;
+    struct pim_ll_reservation beside = {.bytes = 0};
+    if (layer->core_layer->kind == PIM_CORE_PRODUCT) {
+        if (!pim_ll_reserve(ll, index, worker->core, pim_ll_product_bytes(ll, index)))
+            return false;
+        beside = ll->reservation[0];
+    }
     if (!pim_ll_reserve_loads(ll, &reader) ||
         !pim_ll_reserve_output(ll, index, reader.task, worker->core, PIM_PIXEL_NONE, &first)) {
         pim_ll_cancel_reservations(ll);
@@ -222,6 +231,8 @@ bool pim_ll_run_vector(struct pim_ll *ll, uint32_t index, uint32_t w)
         window.pixel = ll->reservation[first].address;
         if (layer->core_layer->kind == PIM_CORE_MOVE)
             pim_ll_move_window(ll, index, reader.task, worker->core, window.pixel);
+        else if (layer->core_layer->kind == PIM_CORE_PRODUCT)
+            pim_ll_product_window(ll, index, worker->core, window.pixel, beside.address);
         else if (layer->core_layer->kind == PIM_CORE_POOLING)
             pool(&window);
         else if (layer->core_layer->sources == 1)
@@ -232,6 +243,8 @@ bool pim_ll_run_vector(struct pim_ll *ll, uint32_t index, uint32_t w)
     }
     if (ll->status == PIM_OK)
         pim_ll_deliver(ll, index, reader.task, worker->core, first);
+    if (beside.bytes)
+        pim_ll_release_later(ll, beside.core, beside.address, beside.bytes);
     pim_ll_use_inputs(ll, &reader);
     worker->next++;
     layer->done++;

@@ -38,7 +38,7 @@ static struct pim_core_layer *sole_layer(const struct pim_lowering *l, const str
 static void fused(struct pim_lowering *l, const struct pim_core_view *view, struct pim_core_layer *layer)
 {
     layer->graph_layer = l->index;
-    pim_view_elements(view, layer->tensor_stride);
+    pim_view_set_tensor(view, layer);
     l->view[l->index] = *view;
     l->view[l->index].sole = l->readers[l->index] == 1;
 }
@@ -53,7 +53,8 @@ struct pim_core_layer *pim_lower_element(struct pim_lowering *l, const struct pi
     layer->sources = 1;
     layer->source[0] = pim_view_source(view);
     layer->element = operation;
-    l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, view->order);
+    l->view[l->index] = view->strided ? pim_view_like(l, view, l->network->count - 1)
+                                      : pim_view_of_layer(l, l->network->count - 1, view->order);
     return layer;
 }
 
@@ -61,7 +62,8 @@ struct pim_core_layer *pim_lower_element(struct pim_lowering *l, const struct pi
 void pim_lower_function(struct pim_lowering *l, uint32_t input, struct pim_core_vector operation)
 {
     const struct pim_core_view *view = input_view(l, input);
-    if (!pim_move_settle(l, l->layer->input[input], PIM_LAYOUT_ANY))
+    uint32_t block = 0;
+    if (!pim_view_is_blocked(l, view, &block) && !pim_move_settle(l, l->layer->input[input], PIM_LAYOUT_ANY))
         return;
     struct pim_core_layer *layer = sole_layer(l, view);
     if (layer && layer->afters < MOST_AFTERS) {
@@ -295,6 +297,15 @@ static void lower_activation(struct pim_lowering *l)
 static void lower_over_channels(struct pim_lowering *l, bool last, int32_t number)
 {
     struct pim_core_source source;
+    uint32_t block = 0;
+    if (last && pim_view_is_blocked(l, input_view(l, 0), &block) &&
+        input_shape(l, 0)->dimension[input_shape(l, 0)->rank - 1] == block) {
+        const struct pim_core_view view = *input_view(l, 0);
+        struct pim_core_layer *layer = pim_lower_element(
+            l, &view, (struct pim_core_vector){.operation = PIM_LOCAL_NORMALIZE, .immediate = number});
+        layer->block = block;
+        return;
+    }
     if (last ? !channels_last(l, 0) : !pim_view_map(l, 0, &source))
         return;
     (void)pim_lower_element(l, input_view(l, 0),
@@ -345,7 +356,7 @@ void pim_lower_arithmetic(struct pim_lowering *l)
     case PIM_OPERATOR_MATRIX_MULTIPLICATION:
     case PIM_OPERATOR_ATTENTION_SCORES:
     case PIM_OPERATOR_ATTENTION_CONTEXT:
-        pim_lowering_fail(l, "a product of two activations has no weights that crossbars could hold");
+        pim_lower_product(l);
         return;
     case PIM_OPERATOR_TRANSPOSED_CONVOLUTION:
         pim_lowering_fail(l,

@@ -15,151 +15,6 @@
 
 static const char *const CUTS = "its elements cannot be cut into regular steps through the maps before it";
 
-/* --- strides --- */
-
-static bool put_atom(struct pim_core_strides *s, uint8_t axis, uint32_t extent, int64_t stride)
-{
-    if (extent == 1)
-        return true;
-    if (s->atoms == PIM_VIEW_ATOMS || stride > INT32_MAX || stride < INT32_MIN)
-        return false;
-    s->atom[s->atoms++] = (struct pim_core_atom){.axis = axis, .extent = extent, .stride = (int32_t)stride};
-    return true;
-}
-
-void pim_move_strides(const struct pim_core_view *view, struct pim_core_strides *strides)
-{
-    if (view->strided) {
-        *strides = *view->strided;
-        return;
-    }
-    *strides = (struct pim_core_strides){.atoms = 0};
-    for (unsigned i = 0; i < PIM_AXES; i++)
-        (void)put_atom(strides, view->order[i], view->extent[view->order[i]], 1);
-}
-
-/* Neighbours that go on where the inner one ends become one. */
-static void merge(struct pim_core_strides *s)
-{
-    struct pim_core_strides merged = *s;
-    merged.atoms = 0;
-    for (uint32_t i = 0; i < s->atoms; i++) {
-        const struct pim_core_atom *atom = &s->atom[i];
-        struct pim_core_atom *last = merged.atoms ? &merged.atom[merged.atoms - 1] : NULL;
-        if (last && last->axis == atom->axis && last->stride == (int64_t)atom->stride * atom->extent) {
-            last->extent *= atom->extent;
-            last->stride = atom->stride;
-        } else {
-            merged.atom[merged.atoms++] = *atom;
-        }
-    }
-    *s = merged;
-}
-
-/* Cuts atoms so that dimension d consists of atoms [first[d], first[d + 1]); false: that cannot be. */
-static bool split_dimensions(struct pim_core_strides *s, const struct pim_shape *shape,
-                             uint32_t first[PIM_SHAPE_RANK + 1])
-{
-    struct pim_core_strides cut = *s;
-    uint32_t at = 0, left = s->atoms ? s->atom[0].extent : 1;
-    merge(s);
-    left = s->atoms ? s->atom[0].extent : 1;
-    cut.atoms = 0;
-    for (uint32_t d = 0; d < shape->rank; d++) {
-        uint32_t rest = shape->dimension[d];
-        first[d] = cut.atoms;
-        while (rest > 1) {
-            if (left == 1) {
-                if (++at >= s->atoms)
-                    return false;
-                left = s->atom[at].extent;
-            }
-            uint32_t take = rest <= left ? rest : left;
-            if (take <= 1 || left % take != 0 || rest % take != 0)
-                return false;
-            left /= take;
-            rest /= take;
-            if (!put_atom(&cut, s->atom[at].axis, take, (int64_t)s->atom[at].stride * left))
-                return false;
-        }
-    }
-    first[shape->rank] = cut.atoms;
-    *s = cut;
-    return true;
-}
-
-/* Whole axes in some order? */
-static bool is_plain(const struct pim_core_view *of, const struct pim_core_strides *s,
-                     uint8_t order[PIM_AXES])
-{
-    unsigned seen = 0, next = 0;
-    for (uint32_t i = 0; i < s->atoms; i++) {
-        const struct pim_core_atom *atom = &s->atom[i];
-        if ((seen >> atom->axis & 1) || atom->stride != 1 || atom->extent != of->extent[atom->axis])
-            return false;
-        seen |= 1u << atom->axis;
-        order[next++] = atom->axis;
-    }
-    for (uint8_t axis = 0; axis < PIM_AXES; axis++) {
-        if (seen >> axis & 1)
-            continue;
-        if (of->extent[axis] != 1)
-            return false;
-        order[next++] = axis;
-    }
-    return true;
-}
-
-/* Neighbouring channels alone: a view of fewer parts. */
-static bool cuts_channels(struct pim_lowering *l, const struct pim_core_view *of,
-                          const struct pim_core_strides *s, struct pim_core_view *result)
-{
-    uint32_t channels = 1;
-    for (uint32_t i = 0; i < s->atoms; i++) {
-        if (s->atom[i].axis != PIM_AXIS_CHANNEL)
-            continue;
-        if (channels != 1 || s->atom[i].stride != 1)
-            return false;
-        channels = s->atom[i].extent;
-    }
-    *result = *of;
-    result->sole = false;
-    result->strided = NULL;
-    return pim_view_cut_channels(l, of, (uint32_t)s->origin[PIM_AXIS_CHANNEL], channels, result);
-}
-
-bool pim_move_view(struct pim_lowering *l, const struct pim_core_view *of,
-                   const struct pim_core_strides *strides, struct pim_core_view *result)
-{
-    struct pim_core_strides merged = *strides;
-    struct pim_core_view narrow;
-    merge(&merged);
-    *result = *of;
-    result->sole = of->sole && l->readers[l->index] == 1;
-    result->strided = NULL;
-    if (is_plain(of, &merged, result->order))
-        return true;
-    if (cuts_channels(l, of, &merged, &narrow)) {
-        struct pim_core_strides rest = merged;
-        rest.origin[PIM_AXIS_CHANNEL] = 0;
-        if (is_plain(&narrow, &rest, narrow.order)) {
-            *result = narrow;
-            return true;
-        }
-    }
-    if (l->status != PIM_OK)
-        return false;
-    struct pim_core_strides *kept = PIM_ARENA_NEW(l->arena, struct pim_core_strides);
-    if (!kept) {
-        l->status = pim_fail(l->error, PIM_NO_MEMORY, "no memory for the views of tensors");
-        return false;
-    }
-    *kept = merged;
-    result->strided = kept;
-    result->sole = false;
-    return true;
-}
-
 /* --- moves --- */
 
 /* A tensor that is put into another one, its first element at `at`. */
@@ -198,7 +53,7 @@ static bool make_move(struct pim_lowering *l, const struct box *box, const struc
     struct pim_core_strides strides;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
     pim_move_strides(box->view, &strides);
-    if (!split_dimensions(&strides, box->shape, first) || strides.atoms > PIM_CORE_LOOPS) {
+    if (!pim_strides_split(&strides, box->shape, first) || strides.atoms > PIM_CORE_LOOPS) {
         pim_lowering_fail(l, "%s", CUTS);
         return false;
     }
@@ -304,7 +159,7 @@ bool pim_move_axes_of(const struct pim_core_view *view, const struct pim_shape *
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
     unsigned used = 0;
     pim_move_strides(view, &strides);
-    if (!split_dimensions(&strides, shape, first))
+    if (!pim_strides_split(&strides, shape, first))
         return false;
     for (uint32_t d = 0; d < shape->rank; d++)
         for (uint32_t i = first[d]; i < first[d + 1]; i++) {
@@ -400,7 +255,7 @@ bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout la
     struct pim_core_strides strides;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
     pim_move_strides(&l->view[tensor], &strides);
-    if (!split_dimensions(&strides, shape, first)) {
+    if (!pim_strides_split(&strides, shape, first)) {
         if (!l->view[tensor].strided || !remake_by_strides(l, tensor)) {
             pim_lowering_fail(l, "%s", CUTS);
             return false;
@@ -431,13 +286,13 @@ static void reorder(struct pim_lowering *l, const struct pim_shape *apart, const
     struct pim_core_strides strides, result;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
     pim_move_strides(view, &strides);
-    if (!split_dimensions(&strides, apart, first)) {
+    if (!pim_strides_split(&strides, apart, first)) {
         if (!view->strided || !pim_move_remake(l, l->layer->input[0], PIM_LAYOUT_ANY)) {
             pim_lowering_fail(l, "%s", CUTS);
             return;
         }
         pim_move_strides(view, &strides); /* of a map of its own */
-        if (!split_dimensions(&strides, apart, first)) {
+        if (!pim_strides_split(&strides, apart, first)) {
             pim_lowering_fail(l, "%s", CUTS);
             return;
         }
@@ -450,6 +305,24 @@ static void reorder(struct pim_lowering *l, const struct pim_shape *apart, const
     (void)pim_move_view(l, view, &result, &l->view[l->index]);
 }
 
+/* The strides of input 0, in which the dimensions of `whole` are one step each; by a move, if it must be. */
+static bool cut_input(struct pim_lowering *l, unsigned whole, struct pim_core_strides *strides,
+                      uint32_t first[PIM_SHAPE_RANK + 1])
+{
+    uint32_t tensor = l->layer->input[0];
+    for (int tries = 0;; tries++) {
+        bool cut = pim_move_split(&l->view[tensor], shape_of(l, 0), strides, first);
+        for (uint32_t d = 0; d < shape_of(l, 0)->rank && cut; d++)
+            cut = !(whole >> d & 1) || first[d + 1] - first[d] <= 1;
+        if (cut)
+            return true;
+        if (tries || !pim_move_remake(l, tensor, PIM_LAYOUT_ANY)) {
+            pim_lowering_fail(l, "%s", CUTS);
+            return false;
+        }
+    }
+}
+
 static void move_slice(struct pim_lowering *l)
 {
     const struct pim_layer *layer = l->layer;
@@ -458,16 +331,8 @@ static void move_slice(struct pim_lowering *l)
     int64_t begin = layer->attributes.slice.begin;
     struct pim_core_strides strides;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
-    for (int tries = 0;; tries++) {
-        pim_move_strides(&l->view[layer->input[0]], &strides);
-        bool cut = split_dimensions(&strides, shape_of(l, 0), first);
-        if (cut && first[axis + 1] - first[axis] <= 1)
-            break;
-        if (tries || !pim_move_remake(l, layer->input[0], PIM_LAYOUT_ANY)) {
-            pim_lowering_fail(l, "%s", CUTS);
-            return;
-        }
-    }
+    if (!cut_input(l, 1u << axis, &strides, first))
+        return;
     uint32_t at = first[axis];
     if (at < first[axis + 1]) {
         struct pim_core_atom *atom = &strides.atom[at];
@@ -522,7 +387,7 @@ static void move_concatenate(struct pim_lowering *l)
 static void move_shift(struct pim_lowering *l)
 {
     const struct pim_shape *shape = shape_of(l, 0);
-    const struct pim_core_view whole = l->view[l->layer->input[0]];
+    struct pim_core_view whole;
     int64_t by[2] = {l->layer->attributes.shift.rows, l->layer->attributes.shift.columns};
     struct pim_core_view part[4];
     struct pim_shape size[4];
@@ -530,11 +395,9 @@ static void move_shift(struct pim_lowering *l)
     uint32_t boxes = 0, first[PIM_SHAPE_RANK + 1] = {0};
     struct pim_core_strides strides;
     struct pim_layout_axes axes = {.axis = {0}};
-    pim_move_strides(&whole, &strides);
-    if (!split_dimensions(&strides, shape, first) || first[2] - first[1] > 1 || first[3] - first[2] > 1) {
-        pim_lowering_fail(l, "%s", CUTS);
+    if (!cut_input(l, 1u << 1 | 1u << 2, &strides, first))
         return;
-    }
+    whole = l->view[l->layer->input[0]];
     for (int axis = 0; axis < 2; axis++)
         by[axis] =
             (by[axis] % shape->dimension[axis + 1] + shape->dimension[axis + 1]) % shape->dimension[axis + 1];
@@ -578,14 +441,14 @@ static bool expand(struct pim_lowering *l, const struct pim_core_view *view, con
     struct pim_core_strides strides, result;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0}, more = to->rank - from->rank;
     pim_move_strides(view, &strides);
-    bool good = split_dimensions(&strides, from, first);
+    bool good = pim_strides_split(&strides, from, first);
     result = strides;
     result.atoms = 0;
     for (uint32_t d = 0; d < to->rank && good; d++) {
         uint32_t size = d < more ? 1 : from->dimension[d - more];
         for (uint32_t i = d < more ? 0 : first[d - more]; d >= more && i < first[d - more + 1]; i++)
-            good = good &&
-                   put_atom(&result, strides.atom[i].axis, strides.atom[i].extent, strides.atom[i].stride);
+            good = good && pim_strides_put(&result, strides.atom[i].axis, strides.atom[i].extent,
+                                           strides.atom[i].stride);
         if (to->dimension[d] % size != 0) {
             pim_lowering_fail(l,
                               "it makes %" PRIu32 " positions of %" PRIu32
@@ -593,7 +456,7 @@ static bool expand(struct pim_lowering *l, const struct pim_core_view *view, con
                               to->dimension[d], size);
             return false;
         }
-        good = good && put_atom(&result, PIM_AXIS_COLUMN, to->dimension[d] / size, 0);
+        good = good && pim_strides_put(&result, PIM_AXIS_COLUMN, to->dimension[d] / size, 0);
     }
     if (!good)
         pim_lowering_fail(l, "%s", CUTS);
@@ -688,4 +551,31 @@ bool pim_lower_moves(struct pim_lowering *l)
     default:
         return false;
     }
+}
+
+bool pim_move_expand(struct pim_lowering *l, const struct pim_core_view *view, const struct pim_shape *from,
+                     const struct pim_shape *to, struct pim_core_view *result)
+{
+    struct pim_core_strides strides;
+    return expand(l, view, from, to, &strides) && pim_move_view(l, view, &strides, result);
+}
+
+struct pim_core_layer *pim_move_into(struct pim_lowering *l, const struct pim_core_view *view,
+                                     const struct pim_shape *shape, const struct pim_layout_axes *axes,
+                                     const uint64_t stride[PIM_SHAPE_RANK], uint32_t channels,
+                                     uint32_t pixels)
+{
+    const struct box box = {.view = view, .shape = shape};
+    struct pim_core_layer *layer = pim_lowering_add(l, PIM_CORE_MOVE, channels, 1, pixels);
+    struct pim_core_move *move = PIM_ARENA_NEW(l->arena, struct pim_core_move);
+    if (!move) {
+        l->status = pim_fail(l->error, PIM_NO_MEMORY, "no memory for the moves of layer %s", layer->name);
+        return NULL;
+    }
+    layer->graph_layer = PIM_NONE;
+    layer->sources = 1;
+    layer->source[0] = pim_view_source(view);
+    layer->moves = 1;
+    layer->move = move;
+    return make_move(l, &box, axes, stride, 0, move) ? layer : NULL;
 }

@@ -105,7 +105,7 @@ struct pim_layout_axes {
 bool pim_move_settle(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout); /* if it must */
 bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout); /* in any case */
 bool pim_move_remake_as(struct pim_lowering *l, uint32_t tensor, const struct pim_layout_axes *axes);
-/* A map of `shape` by `axes` in which a smaller tensor is repeated by NumPy's rule; no tensor of the graph. */
+/* A map of `shape` by `axes` in which a smaller tensor is repeated by NumPy's rule; no graph layer's. */
 bool pim_move_broadcast(struct pim_lowering *l, uint32_t tensor, const struct pim_shape *shape,
                         const struct pim_layout_axes *axes, struct pim_core_view *result);
 /* The axis of each dimension of a settled view; false: a dimension is of several. */
@@ -113,6 +113,23 @@ bool pim_move_axes_of(const struct pim_core_view *view, const struct pim_shape *
                       struct pim_layout_axes *axes);
 /* The layer at work, which moves data: sets its view; false: it is another operator. */
 bool pim_lower_moves(struct pim_lowering *l);
+/* Appends an atom, unless it has one position; false: there are too many. */
+bool pim_strides_put(struct pim_core_strides *strides, uint8_t axis, uint32_t extent, int64_t stride);
+/* Cuts strides so that dimension d of `shape` is atoms [first[d], first[d + 1]); false: that cannot be. */
+bool pim_strides_split(struct pim_core_strides *strides, const struct pim_shape *shape,
+                       uint32_t first[PIM_SHAPE_RANK + 1]);
+/* Cuts the strides of a view so that dimension d is atoms [first[d], first[d + 1]); false: that cannot be. */
+bool pim_move_split(const struct pim_core_view *view, const struct pim_shape *shape,
+                    struct pim_core_strides *strides, uint32_t first[PIM_SHAPE_RANK + 1]);
+/* A copy of a view whose dimension d steps stride[d] along axes->axis[d] of a map of `channels` and `pixels`:
+ * a MOVE layer of no tensor of the graph; NULL after a failure. */
+struct pim_core_layer *pim_move_into(struct pim_lowering *l, const struct pim_core_view *view,
+                                     const struct pim_shape *shape, const struct pim_layout_axes *axes,
+                                     const uint64_t stride[PIM_SHAPE_RANK], uint32_t channels,
+                                     uint32_t pixels);
+/* A tensor with dimensions of 1 repeated up to those of `shape`. */
+bool pim_move_expand(struct pim_lowering *l, const struct pim_core_view *view, const struct pim_shape *from,
+                     const struct pim_shape *to, struct pim_core_view *result);
 /* The strides of a view, and a view by strides (settled at once where they are whole axes). */
 void pim_move_strides(const struct pim_core_view *view, struct pim_core_strides *strides);
 bool pim_move_view(struct pim_lowering *l, const struct pim_core_view *of,
@@ -138,6 +155,16 @@ struct pim_core_layer *pim_lower_element(struct pim_lowering *l, const struct pi
 void pim_lower_function(struct pim_lowering *l, uint32_t input, struct pim_core_vector operation);
 /* Scale and shift for each channel of input `input`; false: there is no matrix that takes them in. */
 bool pim_lower_affine(struct pim_lowering *l, uint32_t input, bool shift);
+
+/* --- products of two activations (lower_product.c) --- */
+
+void pim_lower_product(struct pim_lowering *l);
+/* A view whose channels are several blocks with other dimensions between them, of all of one layer: the
+ * channels of a block, and the view again for another layer of the same map. */
+bool pim_view_is_blocked(const struct pim_lowering *l, const struct pim_core_view *view, uint32_t *channels);
+struct pim_core_view pim_view_like(struct pim_lowering *l, const struct pim_core_view *view, uint32_t layer);
+/* Strides of a view for the elements of the layer behind it (tensor_stride). */
+void pim_view_set_tensor(const struct pim_core_view *view, struct pim_core_layer *layer);
 
 /* --- operations of several tensors (lower_elementwise.c) --- */
 

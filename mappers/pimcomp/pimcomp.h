@@ -74,6 +74,7 @@ enum pim_status pim_core_architecture_read(const struct pim_configuration *confi
     X(PIM_CORE_MATRIX, "matrix")   /* convolution or linear: windows through array groups */                 \
     X(PIM_CORE_POOLING, "pooling") /* VFU */                                                                 \
     X(PIM_CORE_ELEMENT, "element") /* VFU: pixel by pixel, one or two inputs of the same map */              \
+    X(PIM_CORE_PRODUCT, "product") /* VFU: of two activations */                                             \
     X(PIM_CORE_MOVE, "move")       /* memory: elements to other places, or to none */
 
 enum pim_core_layer_kind {
@@ -130,6 +131,16 @@ struct pim_core_move {
     struct pim_core_loop loop[PIM_CORE_LOOPS];
 };
 
+/*
+ * A PRODUCT layer: for each of `branches` ranges of pixels and each of `batches` blocks of channels, output
+ * pixel m, channel n = sum over k of source[0] pixel m, channel k times source[1] pixel k, channel n;
+ * `transposed`: times source[1] pixel n, channel k.
+ */
+struct pim_core_product {
+    uint32_t branches, batches, inner, columns; /* inner: k, columns: n */
+    bool transposed;
+};
+
 struct pim_core_layer {
     const char *name;
     uint32_t graph_layer;  /* the layer of the graph that makes this output: the last one that was fused */
@@ -152,6 +163,11 @@ struct pim_core_layer {
     struct pim_core_vector after[2];
     uint32_t moves; /* MOVE: output elements that none of them names are 0 */
     const struct pim_core_move *move;
+    struct pim_core_product product;
+    uint32_t block; /* ELEMENT: channels that are normalised together; 0: all */
+    /* blocks of so many channels lie tensor_block_stride apart in the tensor; 0: channels are one block */
+    uint32_t tensor_block;
+    uint64_t tensor_block_stride;
     uint64_t tensor_stride[3]; /* element of the tensor of graph_layer: sum of these times (channel, row,
                                   column) */
     bool flat; /* MATRIX of a linear layer: rows are elements of a tensor (or of its last dimension) */

@@ -23,9 +23,10 @@ enum pim_core_step {
 };
 
 /* The local memory in lines, numbered modulo PIM_CORE_LINES: those that an instruction in flight touches, a
- * bit for each. Ranges that share a byte share its line, so that of instructions without a common line nothing
- * else needs to be looked at. They stand apart from the slots, close together. Numbers come again after a
- * quarter of the memory: narrow lines keep neighbours apart, which are more often in flight together. */
+ * bit for each. Ranges that share a byte share its line, so that of instructions without a common line
+ * nothing else needs to be looked at. They stand apart from the slots, close together. Numbers come again
+ * after a quarter of the memory: narrow lines keep neighbours apart, which are more often in flight together.
+ */
 enum { PIM_CORE_LINES = 64, PIM_CORE_LINE_TURNS = 4 };
 
 struct pim_core_lines {

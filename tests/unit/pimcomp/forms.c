@@ -150,6 +150,9 @@ static void build_windows(struct net *net)
     moved = net_add(net, PIM_OPERATOR_WINDOW_PARTITION, &moved, 1, &window);
     moved = net_linear(net, moved, 5, true);
     moved = net_add(net, PIM_OPERATOR_WINDOW_REVERSE, &moved, 1, &window);
+    shift.shift.columns = -2;
+    shift.shift.rows = 1;
+    moved = net_add(net, PIM_OPERATOR_SHIFT, &moved, 1, &shift);
     layer = net_elementwise(net, moved, layer, PIM_ELEMENTWISE_ADD);
     layer = net_linear(net, net_add(net, PIM_OPERATOR_PATCH_MERGING, &layer, 1, &merging), 7, true);
     union pim_attributes learned = {.shape = {.rank = 3, .dimension = {1, 1, 7}}};
@@ -250,6 +253,56 @@ static void build_reduce(struct net *net)
     (void)net_activation(net, reduce(net, layer, PIM_REDUCTION_SUM, 1u << 1 | 1u << 2), PIM_ACTIVATION_RELU);
 }
 
+static uint32_t softmax(struct net *net, uint32_t from)
+{
+    const union pim_attributes none = {.shape = {.rank = 0}};
+    return net_add(net, PIM_OPERATOR_SOFTMAX, &from, 1, &none);
+}
+
+/* Two branches of six tokens, two heads, with a relative position bias. */
+static void build_attention(struct net *net)
+{
+    static const uint32_t tokens[] = {0, 2, 3, 1}, sequence[] = {2, 6, 8};
+    uint32_t layer = net_convolution(net, net_input(net, 3, 4, 3), 8, 3, 1, 1, 1, true);
+    layer = reshape(net, transpose(net, layer, tokens, 4), 3, sequence);
+    const union pim_attributes heads = {.attention = {.heads = 2, .bias_parameters = 7}};
+    uint32_t query = net_linear(net, layer, 8, true), key = net_linear(net, layer, 8, true);
+    const uint32_t both[] = {query, key};
+    uint32_t scores = softmax(net, net_add(net, PIM_OPERATOR_ATTENTION_SCORES, both, 2, &heads));
+    const uint32_t context[] = {scores, net_linear(net, layer, 8, true)};
+    uint32_t mixed = net_add(net, PIM_OPERATOR_ATTENTION_CONTEXT, context, 2, &heads);
+    mixed = net_elementwise(net, net_linear(net, mixed, 8, true), layer, PIM_ELEMENTWISE_ADD);
+    const union pim_attributes norm = {.normalization = {.kind = PIM_NORMALIZATION_LAYER, .affine = true}};
+    mixed = net_add(net, PIM_OPERATOR_NORMALIZATION, &mixed, 1, &norm);
+    (void)net_linear(net, net_activation(net, net_linear(net, mixed, 12, true), PIM_ACTIVATION_GELU), 5,
+                     true);
+}
+
+static uint32_t multiply(struct net *net, uint32_t a, uint32_t b, bool transposed)
+{
+    const union pim_attributes matrix = {.matrix = {.transpose_second = transposed}};
+    const uint32_t both[] = {a, b};
+    return net_add(net, PIM_OPERATOR_MATRIX_MULTIPLICATION, both, 2, &matrix);
+}
+
+static void build_matrices(struct net *net)
+{
+    static const uint32_t sequence[] = {1, 12, 5}, heads[] = {1, 12, 3, 2}, together[] = {1, 12, 6};
+    static const uint32_t tokens[] = {0, 2, 3, 1}, apart[] = {0, 2, 1, 3}, turned[] = {0, 2, 3, 1};
+    uint32_t layer = net_convolution(net, net_input(net, 3, 3, 4), 5, 3, 1, 1, 1, true);
+    layer = reshape(net, transpose(net, layer, tokens, 4), 3, sequence);
+    uint32_t query = transpose(net, reshape(net, net_linear(net, layer, 6, true), 4, heads), apart, 4);
+    uint32_t key = transpose(net, reshape(net, net_linear(net, layer, 6, true), 4, heads), turned, 4);
+    uint32_t value = transpose(net, reshape(net, net_linear(net, layer, 6, true), 4, heads), apart, 4);
+    const union pim_attributes number = {.shape = {.rank = 1, .dimension = {1}}};
+    uint32_t scores = multiply(net, query, key, false);
+    scores = net_elementwise(net, scores, net_add(net, PIM_OPERATOR_PARAMETER, NULL, 0, &number),
+                             PIM_ELEMENTWISE_DIVIDE);
+    uint32_t mixed = transpose(net, multiply(net, softmax(net, scores), value, false), apart, 4);
+    layer = net_linear(net, reshape(net, mixed, 3, together), 5, true);
+    (void)multiply(net, layer, layer, true);
+}
+
 void form_build(struct net *net, enum form form)
 {
     static void (*const build[FORMS])(struct net *) = {
@@ -258,7 +311,8 @@ void form_build(struct net *net, enum form form)
         [FORM_UPSAMPLE] = build_upsample,   [FORM_STEPS] = build_steps,
         [FORM_TURN] = build_turn,           [FORM_STACK] = build_stack,
         [FORM_WINDOWS] = build_windows,     [FORM_EXCITE] = build_excite,
-        [FORM_BROADCAST] = build_broadcast, [FORM_REDUCE] = build_reduce,
+        [FORM_BROADCAST] = build_broadcast, [FORM_ATTENTION] = build_attention,
+        [FORM_MATRICES] = build_matrices,   [FORM_REDUCE] = build_reduce,
         [FORM_AFFINE] = build_affine,
     };
     build[form](net);
@@ -274,7 +328,7 @@ uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
     const uint32_t c = shape_of(net, from)[1], h = shape_of(net, from)[2], w = shape_of(net, from)[3];
     uint32_t axis = draw(random, 1, 3), size = shape_of(net, from)[axis], groups = draw(random, 2, 4);
     static const uint32_t turned[] = {0, 1, 3, 2};
-    switch (draw(random, 0, 9)) {
+    switch (draw(random, 0, 10)) {
     case 0:
         return c % groups == 0 ? shuffle(net, from, groups)
                                : shuffle(net, net_convolution(net, from, 2 * groups, 1, 1, 0, 1, true), 2);
@@ -297,6 +351,8 @@ uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
         return net_elementwise(net, from,
                                reduce(net, from, (enum pim_reduction)draw(random, 0, 2), 1u << axis),
                                PIM_ELEMENTWISE_ADD);
+    case 9: /* rows with rows of each channel */
+        return multiply(net, net_convolution(net, from, c, 1, 1, 0, 1, true), from, true);
     case 6:
         return batch_norm(net, net_convolution(net, from, groups, 3, 1, 1, 1, draw(random, 0, 1) == 0));
     case 7:

@@ -17,6 +17,8 @@ enum form {
     FORM_WINDOWS,
     FORM_EXCITE, /* squeeze and excitation */
     FORM_BROADCAST,
+    FORM_ATTENTION,
+    FORM_MATRICES, /* attention as reshapes, transpositions and matrix multiplications */
     FORM_REDUCE,
     FORM_AFFINE, /* scales and shifts, behind a matrix and elsewhere */
     FORMS

@@ -154,9 +154,11 @@ START_TEST(refusals_name_layer_and_reason)
     struct core_case c;
     core_case_begin(&c);
     uint32_t x = core_case_image(&c, 4, 6, 6);
-    uint32_t pair[2] = {x, x};
-    (void)core_case_layer(&c, "product", PIM_OPERATOR_MATRIX_MULTIPLICATION, NULL, 2, pair);
-    expect_refusal(&c, "product", "two activations");
+    const union pim_attributes weights = {.shape = {.rank = 4, .dimension = {1, 4, 6, 6}}};
+    uint32_t pair[2] = {core_case_layer(&c, "weights", PIM_OPERATOR_PARAMETER, &weights, 0, NULL), x};
+    const union pim_attributes plain = {.matrix = {.transpose_second = false}};
+    (void)core_case_layer(&c, "product", PIM_OPERATOR_MATRIX_MULTIPLICATION, &plain, 2, pair);
+    expect_refusal(&c, "product", "learned");
 
     core_case_begin(&c);
     x = core_case_image(&c, 4, 6, 6);
@@ -210,6 +212,44 @@ START_TEST(movement_becomes_moves)
 }
 END_TEST
 
+/* Attention of two heads: two products and a softmax of blocks of channels, and nothing moves. */
+START_TEST(attention_becomes_products)
+{
+    struct core_case c;
+    core_case_begin(&c);
+    uint32_t x = core_case_image(&c, 3, 4, 5);
+    const union pim_attributes turn = {.transpose = {.order = {0, 2, 3, 1}}};
+    const union pim_attributes tokens = {.shape = {.rank = 3, .dimension = {1, 20, 6}}};
+    const union pim_attributes linear = {.linear = {.outputs = 6, .bias = true}};
+    const union pim_attributes heads = {.attention = {.heads = 2}};
+    x = core_case_layer(&c, "turn", PIM_OPERATOR_TRANSPOSE, &turn, 1,
+                        &(uint32_t){core_case_convolution(&c, "conv", x, 6, 1, 1, 0)});
+    x = core_case_layer(&c, "tokens", PIM_OPERATOR_RESHAPE, &tokens, 1, &x);
+    uint32_t pair[2] = {core_case_layer(&c, "query", PIM_OPERATOR_LINEAR, &linear, 1, &x),
+                        core_case_layer(&c, "key", PIM_OPERATOR_LINEAR, &linear, 1, &x)};
+    pair[0] = core_case_layer(&c, "scores", PIM_OPERATOR_ATTENTION_SCORES, &heads, 2, pair);
+    pair[0] = core_case_layer(&c, "softmax", PIM_OPERATOR_SOFTMAX, NULL, 1, pair);
+    pair[1] = core_case_layer(&c, "value", PIM_OPERATOR_LINEAR, &linear, 1, &x);
+    (void)core_case_layer(&c, "context", PIM_OPERATOR_ATTENTION_CONTEXT, &heads, 2, pair);
+    core_case_lower(&c);
+    ck_assert_uint_eq(c.network.count, 8); /* image, convolution, three linear layers, and: */
+    const struct pim_core_layer *scores = core_case_named(&c, "scores");
+    ck_assert_int_eq(scores->kind, PIM_CORE_PRODUCT);
+    ck_assert(scores->product.transposed);
+    ck_assert_uint_eq(scores->product.batches, 2);
+    ck_assert_uint_eq(scores->product.inner, 3);
+    ck_assert_uint_eq(scores->product.columns, 20);
+    ck_assert_uint_eq(scores->channels, 40);
+    ck_assert_uint_eq(core_case_named(&c, "softmax")->block, 20);
+    const struct pim_core_layer *context = core_case_named(&c, "context");
+    ck_assert(!context->product.transposed);
+    ck_assert_uint_eq(context->product.inner, 20);
+    ck_assert_uint_eq(context->product.columns, 3);
+    ck_assert_uint_eq(context->windows, 20);
+    core_case_end(&c);
+}
+END_TEST
+
 /* All CNN descriptors: every channel of every source comes from an earlier layer of the same map, one output,
  * MACs of the graph (none of them has groups here). */
 START_TEST(all_descriptors_lower)
@@ -256,6 +296,7 @@ Suite *lower_suite(void)
     tcase_add_test(t, batch_normalisation_folds);
     tcase_add_test(t, refusals_name_layer_and_reason);
     tcase_add_test(t, movement_becomes_moves);
+    tcase_add_test(t, attention_becomes_products);
     tcase_add_loop_test(t, all_descriptors_lower, 0, 10);
     suite_add_tcase(suite, t);
     return suite;
