@@ -33,6 +33,8 @@ struct work {
     struct pim_exchange_move *move; /* from one node to another, by what they take */
     struct need *need;
     struct piece *piece;
+    uint32_t *rank;    /* of each seat: of its branch, among those that give or those that get */
+    uint32_t ranks;    /* more than any */
     uint64_t *cursor;  /* of each unit: the next byte of its staging in the round */
     uint64_t *leaving; /* of each seat */
     uint64_t *arriving;
@@ -374,7 +376,7 @@ static bool give(struct work *work, struct piece *piece, uint32_t pieces, uint32
             continue;
         p->arrived = p->collected;
         if (unit_of(work, root) != unit_of(work, p->root)) {
-            uint64_t behind = (root + (uint64_t)seats - p->root) % seats;
+            uint64_t behind = ((uint64_t)work->rank[root] + work->ranks - work->rank[p->root]) % work->ranks;
             p->arrived = take_bytes(work, root, p->bytes);
             if (!send(work, p->round, PIM_MESSAGE_TRANSFER, p->root, root, behind << 32 | p->root,
                       p->collected, p->arrived, p->bytes))
@@ -477,15 +479,33 @@ static uint64_t floor_of(const struct pim_exchange *exchange, uint64_t room)
     return (room + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* Numbers the branches. Each gives at most once to those that are so many numbers behind it, and gets at most
+   once from those before it: transfers of one distance go at the same time. */
+static void rank_branches(struct work *work)
+{
+    const struct pim_exchange *exchange = work->exchange;
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < exchange->seats; i++) {
+        if (i == exchange->senders)
+            rank = 0;
+        else if (i > 0 && exchange->seat[i].root == i)
+            rank++;
+        work->rank[i] = rank;
+        work->ranks = rank + 1 > work->ranks ? rank + 1 : work->ranks;
+    }
+}
+
 /* The staging of each seat begins where its first message has it. */
 static bool begin(struct work *work)
 {
     const struct pim_exchange *exchange = work->exchange;
+    work->rank = calloc((size_t)exchange->seats + 1, sizeof *work->rank);
     work->cursor = calloc((size_t)exchange->units + 1, sizeof *work->cursor);
     work->leaving = calloc((size_t)exchange->seats + 1, sizeof *work->leaving);
     work->arriving = calloc((size_t)exchange->seats + 1, sizeof *work->arriving);
-    if (!work->cursor || !work->leaving || !work->arriving)
+    if (!work->rank || !work->cursor || !work->leaving || !work->arriving)
         return false;
+    rank_branches(work);
     for (uint32_t i = exchange->message_count; i-- > 0;) {
         const struct pim_exchange_message *message = &exchange->messages[i];
         work->leaving[message->from_seat] = message->packed;
@@ -520,6 +540,7 @@ enum pim_status pim_relay_make(const struct pim_allspark_plan *plan, struct pim_
     free(work.move);
     free(work.need);
     free(work.piece);
+    free(work.rank);
     free(work.cursor);
     free(work.leaving);
     free(work.arriving);
