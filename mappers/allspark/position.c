@@ -16,9 +16,9 @@
  *     bytes each; neighbours beyond the border come from a row of zeros. The weights lie channel by channel,
  *     nine each, and so they are loaded.
  *  2. Product i of a tile is that of its channel i, and gives back what it alone reads.
- *  3. The tokens of a tile follow each other in lines. Where a stripe is narrower than the node's part of it
- *     is long, they are those of one column: all at a border have their zeros at the same tap then, while
- *     from line to line zeros and values would take turns, and each comes from a row of its own.
+ *  3. The tokens of a tile follow each other line by line, or are those of one column: all at a border have
+ *     their zeros at the same tap then, while from line to line zeros and values take turns, and come from
+ *     different rows of the DRAM. The closed form says which is quicker.
  */
 #include "mappers/allspark/position.h"
 #include "mappers/allspark/border.h"
@@ -230,29 +230,38 @@ static void emit_tile(struct pim_emitter *emitter, const struct convolution *c, 
 
 /* --- a node --- */
 
-/* In how many sequences of tokens a node works, and how far apart their tokens are: lines that follow each
-   other, or columns. */
-static struct pim_depthwise_shape shape_of(const struct convolution *c, bool over_map)
+/* A node's tokens in lines that follow each other, or (`upright`) in columns. */
+static struct pim_depthwise_shape shape_of(const struct convolution *c, bool over_map, bool upright)
 {
     uint32_t columns = (uint32_t)c->columns;
-    uint32_t lines = (c->first + c->count - 1) / columns - c->first / columns + 1;
-    struct pim_depthwise_shape shape = {.channels = c->channels, .taps = PIM_POSITION_TAPS};
-    bool upright = !over_map && lines > columns;
-    shape.sequences = upright ? columns : 1;
-    shape.tokens = upright ? (c->count + columns - 1) / columns : c->count;
-    shape.pitch = (upright ? columns : 1) * c->channels;
-    /* At the taps left and right of the tokens every line has a zero at one end. */
-    shape.bursts = over_map || upright ? PIM_POSITION_TAPS : PIM_POSITION_SIDE * (1 + 4 * lines);
-    return shape;
+    return (struct pim_depthwise_shape){.channels = c->channels,
+                                        .taps = PIM_POSITION_TAPS,
+                                        .sequences = upright ? columns : 1,
+                                        .tokens = upright ? (c->count + columns - 1) / columns : c->count,
+                                        .pitch = (upright ? columns : 1) * c->channels,
+                                        .line = upright || over_map ? 0 : columns};
 }
 
-static bool tile_of(struct pim_emitter *emitter, const struct pim_depthwise_shape *shape,
-                    struct pim_depthwise_tiling *tiling, struct pim_matrix_estimate *estimate)
+/* The better of the two, where zeros are many. */
+static bool tile_of(struct pim_emitter *emitter, const struct convolution *c,
+                    struct pim_depthwise_tiling *tiling, struct pim_matrix_estimate *estimate, bool *upright)
 {
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
+    const bool over_map = emitter->part->position.convolution == PIM_ALLSPARK_OVER_MAP;
+    const struct pim_depthwise_shape lines = shape_of(c, over_map, false), columns = shape_of(c, false, true);
+    struct pim_depthwise_tiling other;
+    struct pim_matrix_estimate cost;
+    *upright = false;
     if (emitter->status != PIM_OK)
         return false;
-    if (pim_estimate_depthwise(hardware, shape, tiling, estimate))
+    bool fits = pim_estimate_depthwise(hardware, &lines, tiling, estimate);
+    if (!over_map && pim_estimate_depthwise(hardware, &columns, &other, &cost) &&
+        cost.total < estimate->total) {
+        *tiling = other;
+        *estimate = cost;
+        *upright = true;
+    }
+    if (fits)
         return true;
     emitter->status = pim_fail(
         emitter->error, PIM_BAD_INPUT,
@@ -284,31 +293,30 @@ static void emit_sequence(struct pim_emitter *emitter, const struct convolution 
 void pim_emit_position(struct pim_emitter *emitter, uint32_t block)
 {
     const struct convolution c = convolution_of(emitter, block);
-    const struct pim_depthwise_shape shape =
-        shape_of(&c, emitter->part->position.convolution == PIM_ALLSPARK_OVER_MAP);
     struct pim_depthwise_tiling tiling;
     struct pim_matrix_estimate estimate;
-    if (!tile_of(emitter, &shape, &tiling, &estimate))
+    bool upright;
+    if (!tile_of(emitter, &c, &tiling, &estimate, &upright))
         return;
+    uint32_t step = upright ? (uint32_t)c.columns : 1;
     for (uint32_t channel = 0; channel < c.channels; channel += tiling.channels)
-        for (uint32_t first = 0; first < shape.sequences; first++)
-            emit_sequence(emitter, &c, &tiling, first, shape.sequences, channel);
+        for (uint32_t first = 0; first < step && first < c.count; first++)
+            emit_sequence(emitter, &c, &tiling, first, step, channel);
     pim_emit_flush(emitter);
 }
 
-/* The busiest node: that of the first row and column; vertical stripes are as long as horizontal ones. */
+/* The busiest node: that of the first row and column. */
 void pim_estimate_position(struct pim_emitter *emitter, struct pim_trace_phase *phase)
 {
     const struct pim_allspark_partition *part = emitter->part;
     const struct pim_allspark_position *position = &part->position;
-    bool over_map = position->convolution == PIM_ALLSPARK_OVER_MAP;
     const struct convolution c = {.count = pim_stage_tokens(part, 0),
                                   .channels = pim_stage_channels(part, 0),
                                   .columns = position->window ? position->window : position->width};
-    const struct pim_depthwise_shape shape = shape_of(&c, over_map);
     struct pim_depthwise_tiling tiling;
     struct pim_matrix_estimate estimate;
-    if (!tile_of(emitter, &shape, &tiling, &estimate))
+    bool upright;
+    if (!tile_of(emitter, &c, &tiling, &estimate, &upright))
         return;
     phase->estimate_parts[PIM_ESTIMATE_COMPUTE] += estimate.compute;
     phase->estimate_parts[estimate.memory >= estimate.vector ? PIM_ESTIMATE_MEMORY : PIM_ESTIMATE_VECTOR] +=

@@ -20,24 +20,61 @@ static uint64_t ceil_divide(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
-/* The largest tile in one `parts`-th of each buffer; false when there is none. */
+/* In how many bursts the neighbours of a tile come: a tap each, but that lines of the taps on both sides have
+   zeros at one end. */
+static uint64_t bursts_of(const struct pim_depthwise_shape *shape, uint64_t tokens)
+{
+    if (shape->line == 0)
+        return shape->taps;
+    uint64_t lines = ceil_divide(tokens, shape->line), side = 1;
+    while (side * side < shape->taps)
+        side++;
+    return side + 2 * (shape->taps - side) * lines;
+}
+
+static struct pim_matrix_estimate estimate_of(const struct pim_estimate_hardware *hardware,
+                                              const struct pim_depthwise_shape *shape,
+                                              const struct pim_depthwise_tiling *tiling)
+{
+    uint64_t t = tiling->tokens, c = tiling->channels;
+    uint64_t pieces = ceil_divide(shape->tokens, t), groups = ceil_divide(shape->channels, c);
+    uint64_t tiles = shape->sequences * pieces * groups;
+    uint64_t load =
+        pim_estimate_pieces(hardware, c * shape->taps, 0, 1, 1, false) +
+        pim_estimate_pieces(hardware, c, shape->pitch, shape->taps * t, bursts_of(shape, t), false);
+    uint64_t store = pim_estimate_pieces(hardware, c, shape->pitch, t, 1, false) +
+                     pim_estimate_pieces(hardware, c, shape->pitch, t, 1, true) + hardware->turn_cycles;
+    uint64_t vector = 2 * pim_estimate_vector(hardware, t, c, 1);
+    struct pim_matrix_estimate estimate = {.memory = tiles * (load + store), .vector = tiles * vector};
+    estimate.compute = (uint64_t)shape->sequences * pieces * shape->channels *
+                       pim_estimate_matrix(hardware, 1, t, shape->taps);
+    uint64_t inner =
+        maximum(maximum(estimate.compute, estimate.memory - load - store), estimate.vector - vector);
+    estimate.total = 2 * pim_estimate_access(hardware) + load + inner + vector + store;
+    return estimate;
+}
+
+/* The best tile in one `parts`-th of each buffer; false when there is none. */
 static bool choose(const struct pim_estimate_hardware *hardware, const struct pim_depthwise_shape *shape,
-                   uint32_t parts, struct pim_depthwise_tiling *tiling)
+                   uint32_t parts, struct pim_depthwise_tiling *tiling, struct pim_matrix_estimate *estimate)
 {
     uint64_t weights = hardware->input_bytes / parts / shape->taps,
              neighbours = hardware->weight_bytes / parts / shape->taps,
              outputs = hardware->output_bytes / parts / hardware->accumulator_bytes;
-    uint64_t room = minimum(neighbours, outputs), port = hardware->port_bytes;
-    uint64_t most = minimum(minimum(weights, room), shape->channels), channels = minimum(most, port);
-    if (channels == 0)
-        return false;
-    uint64_t tokens = minimum(room / channels, shape->tokens);
-    channels = minimum(room / tokens, most);
-    if (channels > port && channels < shape->channels)
-        channels -= channels % port; /* whole columns */
-    tiling->channels = (uint32_t)channels;
-    tiling->tokens = (uint32_t)ceil_divide(shape->tokens, ceil_divide(shape->tokens, tokens));
-    return true;
+    uint64_t room = minimum(neighbours, outputs), most = minimum(minimum(weights, room), shape->channels);
+    for (uint64_t channels = minimum(most, hardware->port_bytes); channels > 0;
+         channels = channels == most ? 0 : minimum(2 * channels, most)) {
+        uint64_t tokens = minimum(room / channels, shape->tokens);
+        const struct pim_depthwise_tiling tried = {
+            .tokens = (uint32_t)ceil_divide(shape->tokens, ceil_divide(shape->tokens, tokens)),
+            .channels = (uint32_t)channels};
+        const struct pim_matrix_estimate cost = estimate_of(hardware, shape, &tried);
+        if (estimate->total == 0 || cost.total < estimate->total) {
+            *tiling = tried;
+            *estimate = cost;
+        }
+    }
+    return estimate->total > 0;
 }
 
 bool pim_estimate_depthwise(const struct pim_estimate_hardware *hardware,
@@ -45,23 +82,5 @@ bool pim_estimate_depthwise(const struct pim_estimate_hardware *hardware,
                             struct pim_matrix_estimate *estimate)
 {
     *estimate = (struct pim_matrix_estimate){0};
-    if (!choose(hardware, shape, 2, tiling) && !choose(hardware, shape, 1, tiling))
-        return false;
-    uint64_t t = tiling->tokens, c = tiling->channels;
-    uint64_t pieces = ceil_divide(shape->tokens, t), groups = ceil_divide(shape->channels, c);
-    uint64_t tiles = shape->sequences * pieces * groups;
-    uint64_t bursts = maximum(shape->taps, ceil_divide(shape->bursts, pieces));
-    uint64_t load = pim_estimate_pieces(hardware, c * shape->taps, 0, 1, 1, false) +
-                    pim_estimate_pieces(hardware, c, shape->pitch, shape->taps * t, bursts, false);
-    uint64_t store = pim_estimate_pieces(hardware, c, shape->pitch, t, 1, false) +
-                     pim_estimate_pieces(hardware, c, shape->pitch, t, 1, true) + hardware->turn_cycles;
-    uint64_t vector = 2 * pim_estimate_vector(hardware, t, c, 1);
-    estimate->compute = (uint64_t)shape->sequences * pieces * shape->channels *
-                        pim_estimate_matrix(hardware, 1, t, shape->taps);
-    estimate->memory = tiles * (load + store);
-    estimate->vector = tiles * vector;
-    uint64_t inner =
-        maximum(maximum(estimate->compute, estimate->memory - load - store), estimate->vector - vector);
-    estimate->total = 2 * pim_estimate_access(hardware) + load + inner + vector + store;
-    return true;
+    return choose(hardware, shape, 2, tiling, estimate) || choose(hardware, shape, 1, tiling, estimate);
 }

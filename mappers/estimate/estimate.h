@@ -118,7 +118,8 @@ struct pim_depthwise_shape {
     uint32_t channels, taps;
     uint32_t sequences, tokens; /* of so many tokens each; a tile does not reach across them */
     uint32_t pitch;             /* bytes from a token to the next of a sequence */
-    uint32_t bursts;            /* in which the neighbours of a sequence are loaded, of all taps */
+    uint32_t
+        line; /* zeros, which lie elsewhere, are loaded at the ends of every so many tokens; 0: nowhere */
 };
 
 struct pim_depthwise_tiling {
@@ -126,9 +127,10 @@ struct pim_depthwise_tiling {
 };
 
 /*
- * The largest tile that leaves half of each buffer to the next one: as many tokens as there are with the
- * channels of a column of the memory port, then as many channels; and the estimate of all tiles, each of
- * which is added to what lies where it goes. False when no tile fits the buffers.
+ * The tile with the least estimate of those that leave half of each buffer to the next one, or fill it where
+ * no such tile is possible: channels as a column of the memory port has bytes, or twice as many, and so on up
+ * to all; then as many tokens as fit. The estimate is that of all tiles, each of which is added to what lies
+ * where it goes. False when no tile fits the buffers.
  */
 bool pim_estimate_depthwise(const struct pim_estimate_hardware *hardware,
                             const struct pim_depthwise_shape *shape, struct pim_depthwise_tiling *tiling,

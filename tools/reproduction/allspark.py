@@ -121,7 +121,7 @@ def utilization(plan, result):
             rows = [s for s, row in enumerate(plan["stages"]) if row["stage"] == stage
                     and block >= row["first_block"] and (block - row["first_block"]) % row["block_step"] == 0]
             # Stripes of CSWin, behind their projections, have the attention of the same blocks.
-            row = rows[-1] if match[4] in ("scores", "context") else rows[0]
+            row = rows[-1] if match[4] in ("scores", "context", "local_position") else rows[0]
             time[row, layer] = time.get((row, layer), 0) + phase["cycles"]
     nodes, stages, busy_all, all_time = len(result["units"]), [], 0.0, 0.0
     for s, stage in enumerate(plan["stages"]):

@@ -397,6 +397,33 @@ START_TEST(branches_of_global_attention_compute_the_network)
 }
 END_TEST
 
+/* Windows of Twins in several temporal layers, whose convolution over the map takes from all of them, with
+   partitions and weights of their own or those of a whole copy; windows that reach beyond the map. */
+START_TEST(layers_of_windows_compute_the_network)
+{
+    static const struct {
+        uint32_t width, height, ring, chunks, batch;
+        struct pim_allspark_layers list[3];
+    } cases[] = {
+        {2, 2, 0, 1, 1, {{.u = 1, .v = 1, .layers = 3}, {.u = 2, .v = 2, .layers = 2}, {.u = 1, .v = 2}}},
+        {3, 2, 0, 1, 2, {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 1, .layers = 4}, {.u = 3, .v = 2}}},
+        {4, 4, 4, 2, 1, {{.u = 4, .v = 1, .layers = 1}, {.u = 2, .v = 2, .layers = 3}, {.u = 3, .v = 1}}},
+        {5, 3, 0, 1, 3, {{.u = 3, .v = 2, .layers = 9}, {.u = 5, .v = 1}, {0}}}};
+    const struct pim_estimate_hardware hardware = small_hardware(cases[_i].width, cases[_i].height);
+    struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT,
+                                           .explicit_count = 3,
+                                           .ring = cases[_i].ring,
+                                           .chunks = cases[_i].chunks,
+                                           .batch = cases[_i].batch};
+    /* Odd numbers of blocks: the global ones come first, and windows last; then a stage of one block. */
+    options.lists[0] = options.lists[2] = 1;
+    options.list[0][0] = options.list[2][0] = (struct pim_allspark_layers){.u = 2, .v = 1};
+    for (uint32_t i = 0; i < 3 && cases[_i].list[i].u > 0; i++)
+        options.list[1][options.lists[1]++] = cases[_i].list[i];
+    ck_assert(attempt(SMALL_ODD_TWINS, &hardware, &options));
+}
+END_TEST
+
 /* Rows and stripes in several temporal layers with partitions of their own: what goes between them is kept
    for all of them. */
 START_TEST(layers_of_stripes_compute_the_network)
@@ -482,6 +509,7 @@ Suite *dataflow_suite(void)
     tcase_add_loop_test(tests, branches_of_global_attention_compute_the_network, 0, 6);
     tcase_add_loop_test(tests, far_regions_compute_the_network, 0, 5);
     tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, 2 * 9); /* 9: batches */
+    tcase_add_loop_test(tests, layers_of_windows_compute_the_network, 0, 4);
     tcase_add_loop_test(tests, layers_of_stripes_compute_the_network, 0, 2 * 3);
     tcase_add_loop_test(tests, chunks_compute_the_network, 0, SMALL_NETWORKS);
     tcase_add_loop_test(tests, batches_compute_the_network, 0, SMALL_NETWORKS);
