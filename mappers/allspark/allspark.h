@@ -28,7 +28,7 @@ enum pim_allspark_scheme {
        all fits the memory */
     PIM_ALLSPARK_AUTOMATIC,
     PIM_ALLSPARK_BRANCH, /* B: a branch on one node */
-    PIM_ALLSPARK_PATCH,  /* P: tokens over as many nodes as a column has, v = 1 */
+    PIM_ALLSPARK_PATCH,  /* P: tokens over as many nodes as a column has, at least pe_rows on each, v = 1 */
     PIM_ALLSPARK_HEAD,   /* AH: heads over as many nodes as a row has, u = 1 */
     PIM_ALLSPARK_EXPLICIT
 };

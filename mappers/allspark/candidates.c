@@ -259,11 +259,13 @@ static enum pim_status add_all(struct collection *collection)
 
 /* --- explicit plans --- */
 
-/* As many nodes as the work has parts and a line of the array has nodes, of which each makes the largest
-   share smaller. */
-static uint32_t line(const struct pim_allspark_plan *plan, uint32_t work)
+/* As many nodes as the work has chunks of `least` and a line of the array has nodes, of which each makes the
+   largest share smaller. Heads are chunks of one; those of patches are not smaller than the PE array (p_min
+   in section VI-A). */
+static uint32_t line(const struct pim_allspark_plan *plan, uint32_t work, uint32_t least)
 {
-    uint32_t nodes = work < longest(plan) ? work : longest(plan);
+    uint32_t chunks = ceil_divide(work, least);
+    uint32_t nodes = chunks < longest(plan) ? chunks : longest(plan);
     return ceil_divide(work, ceil_divide(work, nodes));
 }
 
@@ -275,9 +277,9 @@ static uint32_t list_of(const struct collection *collection, struct pim_allspark
     uint32_t given = options->explicit_count == 1 ? 0 : collection->index;
     list[0] = (struct pim_allspark_layers){.u = 1, .v = 1};
     if (options->scheme == PIM_ALLSPARK_PATCH)
-        list[0].u = line(collection->plan, shape->tokens);
+        list[0].u = line(collection->plan, shape->tokens, collection->plan->hardware.pe_rows);
     if (options->scheme == PIM_ALLSPARK_HEAD)
-        list[0].v = line(collection->plan, shape->heads);
+        list[0].v = line(collection->plan, shape->heads, 1);
     if (options->scheme != PIM_ALLSPARK_EXPLICIT)
         return 1;
     for (uint32_t i = 0; i < options->lists[given]; i++)

@@ -64,11 +64,12 @@ START_TEST(fixed_schemes)
     static const struct {
         enum pim_allspark_scheme scheme;
         uint32_t u[4], v[4];
-    } cases[] = {{PIM_ALLSPARK_BRANCH, {1, 1, 1, 1}, {1, 1, 1, 1}},
-                 /* 49 tokens on 13 nodes: 4 at most, as on 16 */
-                 {PIM_ALLSPARK_PATCH, {13, 13, 13, 13}, {1, 1, 1, 1}},
-                 /* 24 heads on 12 nodes: 2 at most, as on 16 */
-                 {PIM_ALLSPARK_HEAD, {1, 1, 1, 1}, {3, 6, 12, 12}}};
+    } cases[] = {
+        {PIM_ALLSPARK_BRANCH, {1, 1, 1, 1}, {1, 1, 1, 1}},
+        /* 49 tokens on 7 nodes: no node has fewer than the 8 of the PE array, but by the remainder */
+        {PIM_ALLSPARK_PATCH, {7, 7, 7, 7}, {1, 1, 1, 1}},
+        /* 24 heads on 12 nodes: 2 at most, as on 16 */
+        {PIM_ALLSPARK_HEAD, {1, 1, 1, 1}, {3, 6, 12, 12}}};
     struct pim_network *network = real_network("swin-t", NULL);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct pim_allspark_options options = fixed(cases[i].scheme, 0);
