@@ -111,9 +111,12 @@ def speedups(report, networks, images, paper, name, title):
 
 
 def utilization(plan, result):
-    """Equation (16) per stage of the plan and in all, per cent; times are simulated."""
-    time = {}
+    """Equation (16) per stage of the plan and in all, per cent; times are simulated: by how much a phase moves
+    the end of the work. (From its start to its end it may be open for long on nodes that wait for others.)"""
+    time, end = {}, 0
     for phase in result["phases"]:
+        cycles = max(0, phase["end_cycle"] - end)
+        end += cycles
         match = re.match(r"stage(\d+)/block(\d+)/layer(\d+)/(.*)", phase["name"])
         if match:
             stage, block, layer = (int(number) for number in match.groups()[:3])
@@ -122,7 +125,7 @@ def utilization(plan, result):
                     and block >= row["first_block"] and (block - row["first_block"]) % row["block_step"] == 0]
             # Stripes of CSWin, behind their projections, have the attention of the same blocks.
             row = rows[-1] if match[4] in ("scores", "context", "local_position") else rows[0]
-            time[row, layer] = time.get((row, layer), 0) + phase["cycles"]
+            time[row, layer] = time.get((row, layer), 0) + cycles
     nodes, stages, busy_all, all_time = len(result["units"]), [], 0.0, 0.0
     for s, stage in enumerate(plan["stages"]):
         busy = total = 0.0
