@@ -181,11 +181,9 @@ static enum pim_status read_chunk(struct cursor *cursor, struct pim_scratch *scr
 static enum pim_status check_chunk(const struct cursor *cursor, struct pim_program_state *state,
                                    uint32_t instructions, struct pim_error *error)
 {
-    for (uint32_t i = 0; i < instructions; i++) {
-        uint64_t index = state->stored;
-        if (PIM_UNLIKELY(pim_program_add(state, &cursor->chunk[i], error) != PIM_OK))
-            return pim_fail_in(error, "instruction %" PRIu64, index);
-    }
+    enum pim_status status = pim_program_add_several(state, cursor->chunk, instructions, error);
+    if (status != PIM_OK)
+        return status;
     if (state->depth > 0)
         return pim_fail(error, PIM_BAD_INPUT,
                         "instruction %" PRIu64 ": a repeat block crosses the end of the chunk",

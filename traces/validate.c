@@ -89,7 +89,8 @@ static enum pim_status check_matrix(const struct pim_instruction *instruction, s
     return check_unused(instruction->u.matrix.reserved2[1], "reserved word 28", error);
 }
 
-static enum pim_status check_mvm(const struct pim_instruction *instruction, struct pim_error *error)
+static PIM_ALWAYS_INLINE enum pim_status check_mvm(const struct pim_instruction *instruction,
+                                                   struct pim_error *error)
 {
     TRY(check_unused(instruction->detail, "detail", error));
     TRY(check_range(instruction->u.mvm.windows, 1, UINT32_MAX, "windows", error));
@@ -152,7 +153,8 @@ static PIM_ALWAYS_INLINE enum pim_status check_pieces(uint64_t address, uint64_t
     return refuse_pieces(address, bytes, count, stride, apart, what, error);
 }
 
-static enum pim_status check_transfer(const struct pim_instruction *instruction, struct pim_error *error)
+static PIM_ALWAYS_INLINE enum pim_status check_transfer(const struct pim_instruction *instruction,
+                                                        struct pim_error *error)
 {
     uint64_t bytes = instruction->u.transfer.bytes, count = instruction->u.transfer.count;
     TRY(check_unused(instruction->detail, "detail", error));
@@ -168,7 +170,8 @@ static enum pim_status check_transfer(const struct pim_instruction *instruction,
                        "end of the last piece", error);
 }
 
-static enum pim_status check_local_vector(const struct pim_instruction *instruction, struct pim_error *error)
+static PIM_ALWAYS_INLINE enum pim_status check_local_vector(const struct pim_instruction *instruction,
+                                                            struct pim_error *error)
 {
     uint64_t bits = instruction->u.local_vector.bits;
     TRY(check_range(instruction->detail, 0, PIM_LOCALS - 1, "operation", error));
@@ -186,7 +189,8 @@ static enum pim_status check_local_vector(const struct pim_instruction *instruct
     return PIM_OK;
 }
 
-static enum pim_status check_local_copy(const struct pim_instruction *instruction, struct pim_error *error)
+static PIM_ALWAYS_INLINE enum pim_status check_local_copy(const struct pim_instruction *instruction,
+                                                          struct pim_error *error)
 {
     uint64_t bytes = instruction->u.local_copy.bytes, count = instruction->u.local_copy.count;
     TRY(check_unused(instruction->detail, "detail", error));
@@ -241,6 +245,12 @@ static enum pim_status check_control(const struct pim_instruction *instruction, 
     for (int i = 0; i < 3; i++)
         TRY(check_unused(instruction->u.control.reserved[i], "reserved word", error));
     return PIM_OK;
+}
+
+static inline bool is_control(unsigned opcode)
+{
+    return opcode == PIM_OP_PHASE_BEGIN || opcode == PIM_OP_PHASE_END || opcode == PIM_OP_JOIN ||
+           opcode == PIM_OP_REPEAT;
 }
 
 /* The bits of all dependencies: 0 when there are none, which is so of most instructions. */
@@ -410,29 +420,66 @@ static enum pim_status open_block(struct pim_program_state *state, const struct 
     return PIM_OK;
 }
 
-enum pim_status pim_program_add(struct pim_program_state *state, const struct pim_instruction *instruction,
-                                struct pim_error *error)
+/* Counts an instruction that is fetched. */
+static inline enum pim_status count_fetch(struct pim_program_state *state, struct pim_error *error)
 {
-    TRY(check_instruction(instruction, state->unit, state->units, error));
-    TRY(check_phase(state, instruction, error));
-    if (dependencies_of(instruction) != 0)
-        TRY(check_dependencies(state, instruction, error));
-    if (instruction->opcode == PIM_OP_REPEAT)
-        return open_block(state, instruction, error);
-    if (instruction->opcode == PIM_OP_LOAD || instruction->opcode == PIM_OP_STORE)
-        TRY(check_step(state, instruction, error));
     if (PIM_UNLIKELY(state->fetches >= PIM_PROGRAM_FETCHES))
         return pim_fail(error, PIM_BAD_INPUT, "the program executes more than 2^62 instructions");
-    if (instruction->opcode == PIM_OP_PHASE_BEGIN)
-        state->phase = instruction->u.control.phase;
-    else if (instruction->opcode == PIM_OP_PHASE_END)
-        state->phase = PIM_NO_PHASE;
     state->stored++;
     state->fetches++;
     if (PIM_UNLIKELY(state->depth > 0)) {
         state->repeat[state->depth - 1].remaining--;
         return close_blocks(state, error);
     }
+    return PIM_OK;
+}
+
+/* A phase mark, JOIN or REPEAT: few instructions of a program. */
+static PIM_NOINLINE enum pim_status add_control(struct pim_program_state *state,
+                                                const struct pim_instruction *instruction,
+                                                struct pim_error *error)
+{
+    TRY(pim_instruction_check(instruction, state->unit, state->units, error));
+    TRY(check_phase(state, instruction, error));
+    if (instruction->opcode == PIM_OP_REPEAT)
+        return open_block(state, instruction, error);
+    TRY(count_fetch(state, error));
+    if (instruction->opcode == PIM_OP_PHASE_BEGIN)
+        state->phase = instruction->u.control.phase;
+    else if (instruction->opcode == PIM_OP_PHASE_END)
+        state->phase = PIM_NO_PHASE;
+    return PIM_OK;
+}
+
+static PIM_ALWAYS_INLINE enum pim_status
+add(struct pim_program_state *state, const struct pim_instruction *instruction, struct pim_error *error)
+{
+    if (PIM_UNLIKELY(is_control(instruction->opcode)))
+        return add_control(state, instruction, error);
+    TRY(check_instruction(instruction, state->unit, state->units, error));
+    if (PIM_UNLIKELY(state->phase == PIM_NO_PHASE))
+        return check_phase(state, instruction, error);
+    if (PIM_UNLIKELY(dependencies_of(instruction) != 0))
+        TRY(check_dependencies(state, instruction, error));
+    if (instruction->opcode == PIM_OP_LOAD || instruction->opcode == PIM_OP_STORE)
+        TRY(check_step(state, instruction, error));
+    return count_fetch(state, error);
+}
+
+enum pim_status pim_program_add(struct pim_program_state *state, const struct pim_instruction *instruction,
+                                struct pim_error *error)
+{
+    return add(state, instruction, error);
+}
+
+enum pim_status pim_program_add_several(struct pim_program_state *state,
+                                        const struct pim_instruction *instructions, uint32_t count,
+                                        struct pim_error *error)
+{
+    const uint64_t first = state->stored;
+    for (uint32_t i = 0; i < count; i++)
+        if (PIM_UNLIKELY(add(state, &instructions[i], error) != PIM_OK))
+            return pim_fail_in(error, "instruction %" PRIu64, first + i);
     return PIM_OK;
 }
 

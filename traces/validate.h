@@ -50,6 +50,11 @@ struct pim_program_state pim_program_start(uint32_t unit, uint32_t units, uint32
 enum pim_status pim_program_add(struct pim_program_state *state, const struct pim_instruction *instruction,
                                 struct pim_error *error);
 
+/* Takes the next `count` instructions, one after the other. PIM_BAD_INPUT says which one is wrong, too. */
+enum pim_status pim_program_add_several(struct pim_program_state *state,
+                                        const struct pim_instruction *instructions, uint32_t count,
+                                        struct pim_error *error);
+
 /* The program ends here: PIM_BAD_INPUT when a repeat block or a phase is open. */
 enum pim_status pim_program_end(const struct pim_program_state *state, struct pim_error *error);
 
