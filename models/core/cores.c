@@ -49,7 +49,7 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
     while (configuration->local_bytes > UINT64_C(1) * PIM_CORE_LINES * PIM_CORE_LINE_TURNS
                                             << core->line_shift)
         core->line_shift++;
-    core->wake = core->ready = PIM_CYCLE_UNKNOWN;
+    core->wake = core->ready = core->due = core->due_sequence = PIM_CYCLE_UNKNOWN;
     core->waits_for = UINT32_MAX;
     core->sums = &cores->outside;
     core->slots = calloc(ring, sizeof *core->slots);
@@ -207,13 +207,14 @@ void pim_cores_terminate(struct pim_cores *cores)
 {
     for (uint32_t id = 0; cores->cores && id < cores->count; id++) {
         struct pim_core *core = &cores->cores[id];
-        for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
+        for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
             free(core->queue[engine].sequence);
+            free(core->lane[engine].entry);
+        }
         free(core->slots);
         free(core->lines);
         free(core->posted);
         free(core->groups);
-        free(core->calendar);
         pim_trace_cursor_destroy(core->cursor);
     }
     for (uint32_t i = 0; cores->chips && i < cores->chip_count; i++) {

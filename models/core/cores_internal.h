@@ -59,23 +59,28 @@ struct pim_core_queue {
     uint8_t cause;    /* enum pim_wait: why its head waits */
     /* What is known of the head, so that it is not looked at again before it can have changed: */
     uint64_t at;                         /* it may start in this cycle; 0: not known */
-    const struct pim_core_slot *blocker; /* not before the end of this one is known; or NULL */
-    uint64_t blocker_sequence;
+    const struct pim_core_slot *blocker; /* if `blocked` says so: not before the end of this one is known */
 };
 
-/* A thing to do at a cycle; the calendar is a binary heap by (cycle, sequence, insertion). */
+/* A thing to do at a cycle. */
 struct pim_core_entry {
     uint64_t cycle, sequence;
-    uint64_t bytes; /* ARRIVED */
     struct pim_core_slot *slot;
-    uint32_t order;
+    uint32_t bytes; /* to be written, or that are there */
     uint32_t step;
 };
 
+/* The entries of an engine, in order: a ring of `capacity`, a power of two or 0. */
+struct pim_core_lane {
+    struct pim_core_entry *entry;
+    uint32_t head, tail, capacity;
+};
+
 struct pim_core_group {
-    uint64_t free;   /* cycle from which it takes an MVM; PIM_CYCLE_UNKNOWN while one computes */
-    uint64_t arrays; /* physical arrays that an MVM keeps busy */
-    uint64_t macs;   /* of an MVM */
+    uint64_t free; /* cycle from which it takes an MVM; PIM_CYCLE_UNKNOWN while one computes */
+    const struct pim_core_slot *holder; /* if `free` is not known: the one that computes */
+    uint64_t arrays;                    /* physical arrays that an MVM keeps busy */
+    uint64_t macs;                      /* of an MVM */
 };
 
 /* A message from the start of its send to the end of its receive. */
@@ -126,9 +131,11 @@ struct pim_core {
     uint64_t phase_start;
     pim_time share_at_start[PIM_SHARES];
     struct pim_core_queue queue[PIM_ENGINE_CONTROL];
-    uint32_t queued; /* a bit for each engine whose queue is not empty */
-    struct pim_core_entry *calendar;
-    uint32_t calendar_count, calendar_capacity, calendar_order;
+    uint32_t queued;  /* a bit for each engine whose queue is not empty */
+    uint32_t blocked; /* and for each whose head waits for the end of its `blocker` to be known */
+    struct pim_core_lane lane[PIM_ENGINE_CONTROL]; /* calendar.c, down to `lanes` */
+    uint64_t due, due_sequence;
+    uint32_t due_lane, lanes;
     uint64_t wake;    /* cycle of the event that is scheduled; UNKNOWN: none */
     uint64_t ready;   /* next cycle in which the head of a queue or a fetch may go on */
     uint64_t latest;  /* end of instructions whose end is known */
@@ -136,6 +143,7 @@ struct pim_core {
     uint32_t outside; /* requests to the global memory that are not answered */
     uint64_t port;    /* cycle from which the local memory's port is free */
     uint64_t vector_free, memory_free;
+    const struct pim_core_slot *vector_holder; /* if `vector_free` is not known: the one at work */
     struct pim_core_group *groups;
     uint32_t group_count;
     /* messages */
@@ -223,12 +231,17 @@ static inline uint64_t pim_core_now(const struct pim_cores *cores)
 
 /* unit.c */
 void pim_core_wake(struct pim_kernel *kernel, void *core);
-void pim_core_wake_at(struct pim_core *core, uint64_t cycle); /* sees to it that it looks again then */
-void pim_core_enter(struct pim_core *core, uint64_t cycle, enum pim_core_step step,
-                    struct pim_core_slot *slot, uint64_t bytes);
+void pim_core_wake_at(struct pim_core *core, uint64_t cycle);      /* sees to it that it looks again then */
 void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle); /* the end of an instruction is known */
 void pim_core_fail(struct pim_core *core, const struct pim_core_slot *slot, const char *format, ...)
     PIM_PRINTF(3, 4);
+
+/* calendar.c */
+/* Enters a step of an instruction; the first entry, of which there is one when `due` says so; takes it off. */
+void pim_core_enter(struct pim_core *core, uint64_t cycle, enum pim_core_step step,
+                    struct pim_core_slot *slot, uint64_t bytes);
+const struct pim_core_entry *pim_core_first(const struct pim_core *core);
+struct pim_core_entry pim_core_take(struct pim_core *core);
 
 /* accounts.c */
 void pim_core_account(struct pim_core *core, uint64_t cycle);

@@ -26,56 +26,6 @@ static uint64_t vector_bytes(const struct pim_instruction *instruction)
     return (uint64_t)instruction->u.local_vector.elements * ((instruction->u.local_vector.bits + 7) / 8);
 }
 
-enum { WRITE, FIRST, SECOND, SPANS };
-
-static inline void find_spans(const struct pim_instruction *instruction, struct span spans[SPANS])
-{
-    struct span here;
-    uint64_t bytes;
-    switch (instruction->opcode) {
-    case PIM_OP_MVM:
-        spans[FIRST] = pieces(instruction->u.mvm.input_address, instruction->u.mvm.input_bytes, 0, 1);
-        spans[WRITE] = pieces(instruction->u.mvm.output_address, instruction->u.mvm.output_bytes, 0, 1);
-        break;
-    case PIM_OP_LOCAL_VECTOR:
-        bytes = vector_bytes(instruction);
-        spans[FIRST] = pieces(instruction->u.local_vector.source, bytes, 0, 1);
-        if (pim_local_sources(instruction->detail) == 2)
-            spans[SECOND] = pieces(instruction->u.local_vector.second, bytes, 0, 1);
-        spans[WRITE] = pieces(instruction->u.local_vector.destination, bytes, 0, 1);
-        break;
-    case PIM_OP_LOCAL_LOAD:
-    case PIM_OP_LOCAL_STORE:
-        here = pieces(instruction->u.transfer.local, instruction->u.transfer.bytes,
-                      instruction->u.transfer.bytes, instruction->u.transfer.count);
-        if (instruction->opcode == PIM_OP_LOCAL_LOAD)
-            spans[WRITE] = here;
-        else
-            spans[FIRST] = here;
-        break;
-    case PIM_OP_LOCAL_COPY:
-        spans[FIRST] = pieces(instruction->u.local_copy.source, instruction->u.local_copy.bytes,
-                              instruction->u.local_copy.source_stride, instruction->u.local_copy.count);
-        spans[WRITE] = pieces(instruction->u.local_copy.destination, instruction->u.local_copy.bytes,
-                              instruction->u.local_copy.destination_stride, instruction->u.local_copy.count);
-        break;
-    case PIM_OP_LOCAL_WRITE:
-        spans[WRITE] = pieces(instruction->u.local_write.destination, instruction->u.local_write.bytes,
-                              instruction->u.local_write.stride, instruction->u.local_write.count);
-        break;
-    case PIM_OP_SEND:
-    case PIM_OP_RECEIVE:
-        here = pieces(instruction->u.network.address, instruction->u.network.bytes, 0, 1);
-        if (instruction->opcode == PIM_OP_RECEIVE)
-            spans[WRITE] = here;
-        else
-            spans[FIRST] = here;
-        break;
-    default:
-        break;
-    }
-}
-
 /* The lines that a range in the local memory touches; they are numbered modulo PIM_CORE_LINES. */
 static inline uint64_t lines_of(const struct pim_core *core, struct span span)
 {
@@ -95,29 +45,6 @@ static inline struct pim_byte_range range_of(struct span span)
     return (struct pim_byte_range){(uint32_t)span.begin, (uint32_t)span.end};
 }
 
-/* False when the local memory does not hold what the instruction names. */
-static inline bool take_ranges(struct pim_core *core, struct pim_core_slot *slot)
-{
-    struct span spans[SPANS] = {{0, 0}, {0, 0}, {0, 0}};
-    find_spans(&slot->instruction, spans);
-    uint64_t highest = pim_later(spans[WRITE].end, pim_later(spans[FIRST].end, spans[SECOND].end));
-    if (highest > core->cores->configuration.local_bytes) {
-        pim_core_fail(core, slot, "uses %" PRIu64 " bytes of the local memory, which has %" PRIu64, highest,
-                      core->cores->configuration.local_bytes);
-        return false;
-    }
-    uint64_t *most = &core->result.buffer_high_water[PIM_BUFFER_INPUT];
-    *most = pim_later(*most, highest);
-    slot->write = range_of(spans[WRITE]);
-    slot->read[0] = range_of(spans[FIRST]);
-    slot->read[1] = range_of(spans[SECOND]);
-    struct pim_core_lines *lines = &core->lines[slot->sequence & core->mask];
-    lines[0].writes = lines[core->mask + 1].writes = lines_of(core, spans[WRITE]);
-    lines[0].reads = lines[core->mask + 1].reads =
-        lines_of(core, spans[FIRST]) | lines_of(core, spans[SECOND]);
-    return true;
-}
-
 /* Whether the global memory holds what a load or store names. */
 static bool inside_global(const struct pim_core *core, const struct pim_instruction *instruction)
 {
@@ -129,62 +56,134 @@ static bool inside_global(const struct pim_core *core, const struct pim_instruct
     return address <= capacity && span <= capacity - address;
 }
 
-bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
+enum { WRITE, FIRST, SECOND, SPANS };
+
+/* What an instruction touches of the local memory; whether the core has what else it names. */
+static inline bool find_spans(const struct pim_core *core, const struct pim_instruction *instruction,
+                              struct span spans[SPANS])
+{
+    const struct pim_cores_configuration *configuration = &core->cores->configuration;
+    uint64_t bytes;
+    switch (instruction->opcode) {
+    case PIM_OP_MVM:
+        spans[FIRST] = pieces(instruction->u.mvm.input_address, instruction->u.mvm.input_bytes, 0, 1);
+        spans[WRITE] = pieces(instruction->u.mvm.output_address, instruction->u.mvm.output_bytes, 0, 1);
+        return instruction->u.mvm.group < core->group_count &&
+               (instruction->u.mvm.windows <= 1 ||
+                instruction->u.mvm.windows <= LONGEST / core->cores->cost.mvm_cycles);
+    case PIM_OP_LOCAL_VECTOR:
+        bytes = vector_bytes(instruction);
+        spans[FIRST] = pieces(instruction->u.local_vector.source, bytes, 0, 1);
+        if (pim_local_sources(instruction->detail) == 2)
+            spans[SECOND] = pieces(instruction->u.local_vector.second, bytes, 0, 1);
+        spans[WRITE] = pieces(instruction->u.local_vector.destination, bytes, 0, 1);
+        return configuration->vector_operations >> instruction->detail & 1;
+    case PIM_OP_LOCAL_LOAD:
+    case PIM_OP_LOCAL_STORE:
+        spans[instruction->opcode == PIM_OP_LOCAL_LOAD ? WRITE : FIRST] =
+            pieces(instruction->u.transfer.local, instruction->u.transfer.bytes,
+                   instruction->u.transfer.bytes, instruction->u.transfer.count);
+        return inside_global(core, instruction);
+    case PIM_OP_LOCAL_COPY:
+        spans[FIRST] = pieces(instruction->u.local_copy.source, instruction->u.local_copy.bytes,
+                              instruction->u.local_copy.source_stride, instruction->u.local_copy.count);
+        spans[WRITE] = pieces(instruction->u.local_copy.destination, instruction->u.local_copy.bytes,
+                              instruction->u.local_copy.destination_stride, instruction->u.local_copy.count);
+        return true;
+    case PIM_OP_LOCAL_WRITE:
+        spans[WRITE] = pieces(instruction->u.local_write.destination, instruction->u.local_write.bytes,
+                              instruction->u.local_write.stride, instruction->u.local_write.count);
+        return true;
+    case PIM_OP_SEND:
+    case PIM_OP_RECEIVE:
+        spans[instruction->opcode == PIM_OP_RECEIVE ? WRITE : FIRST] =
+            pieces(instruction->u.network.address, instruction->u.network.bytes, 0, 1);
+        return instruction->u.network.peer < core->cores->count && instruction->u.network.bytes > 0 &&
+               instruction->u.network.bytes <= configuration->local_bytes &&
+               instruction->u.network.address <= configuration->local_bytes;
+    default:
+        return false;
+    }
+}
+
+static inline uint64_t highest_of(const struct span spans[SPANS])
+{
+    return pim_later(spans[WRITE].end, pim_later(spans[FIRST].end, spans[SECOND].end));
+}
+
+/* Why an instruction cannot be executed: find_spans() says no, or the local memory ends before `highest`. */
+static PIM_NOINLINE void refuse(struct pim_core *core, const struct pim_core_slot *slot, uint64_t highest)
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
     const struct pim_instruction *instruction = &slot->instruction;
-    slot->engine = (uint8_t)pim_opcode_engine(instruction->opcode);
-    slot->cause = PIM_WAIT_ISSUE;
+    const uint64_t local_bytes = configuration->local_bytes;
     bool network = instruction->opcode == PIM_OP_SEND || instruction->opcode == PIM_OP_RECEIVE;
-    if (network && (instruction->u.network.peer >= core->cores->count || instruction->u.network.bytes == 0 ||
-                    instruction->u.network.bytes > configuration->local_bytes ||
-                    instruction->u.network.address > configuration->local_bytes)) {
+    if (network &&
+        (instruction->u.network.peer >= core->cores->count || instruction->u.network.bytes == 0 ||
+         instruction->u.network.bytes > local_bytes || instruction->u.network.address > local_bytes)) {
         pim_core_fail(core, slot,
                       "core %" PRIu32 " does not exist, or %" PRIu64 " bytes at address %" PRIu64
                       " are not in the local memory, which has %" PRIu64 " bytes",
                       instruction->u.network.peer, instruction->u.network.bytes,
-                      instruction->u.network.address, configuration->local_bytes);
-        return false;
+                      instruction->u.network.address, local_bytes);
+        return;
     }
-    if (!take_ranges(core, slot))
-        return false;
-    slot->bytes_alone =
-        !configuration->nn && !configuration->in_order &&
-        (instruction->dependency[0] | instruction->dependency[1] | instruction->dependency[2]) == 0;
+    if (highest > local_bytes) {
+        pim_core_fail(core, slot, "uses %" PRIu64 " bytes of the local memory, which has %" PRIu64, highest,
+                      local_bytes);
+        return;
+    }
     switch (instruction->opcode) {
     case PIM_OP_MVM:
         if (instruction->u.mvm.windows > 1 &&
-            instruction->u.mvm.windows > LONGEST / core->cores->cost.mvm_cycles) {
+            instruction->u.mvm.windows > LONGEST / core->cores->cost.mvm_cycles)
             pim_core_fail(core, slot, "its windows last longer than times can be counted");
-            return false;
-        }
-        if (instruction->u.mvm.group < core->group_count)
-            return true;
-        pim_core_fail(core, slot,
-                      "array group %" PRIu32 " does not exist: the trace gives this core %" PRIu32,
-                      instruction->u.mvm.group, core->group_count);
-        return false;
+        else
+            pim_core_fail(core, slot,
+                          "array group %" PRIu32 " does not exist: the trace gives this core %" PRIu32,
+                          instruction->u.mvm.group, core->group_count);
+        return;
     case PIM_OP_LOCAL_VECTOR:
-        if (configuration->vector_operations >> instruction->detail & 1)
-            return true;
         pim_core_fail(core, slot, "the vector units have no %s (core.vector_functions)",
                       pim_local_name(instruction->detail));
-        return false;
+        return;
     case PIM_OP_LOCAL_LOAD:
     case PIM_OP_LOCAL_STORE:
-        if (inside_global(core, instruction))
-            return true;
         pim_core_fail(core, slot, "the global memory ends at %" PRIu64, configuration->global_bytes);
-        return false;
-    case PIM_OP_LOCAL_COPY:
-    case PIM_OP_LOCAL_WRITE:
-    case PIM_OP_SEND:
-    case PIM_OP_RECEIVE:
-        return true;
+        return;
     default:
         pim_core_fail(core, slot, "cores have no engine for it: its hardware is array.kind = \"node\"");
+        return;
+    }
+}
+
+bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
+{
+    const struct pim_cores_configuration *configuration = &core->cores->configuration;
+    const struct pim_instruction *instruction = &slot->instruction;
+    struct span spans[SPANS] = {{0, 0}, {0, 0}, {0, 0}};
+    slot->engine = (uint8_t)pim_opcode_engine(instruction->opcode);
+    slot->cause = PIM_WAIT_ISSUE;
+    bool possible = find_spans(core, instruction, spans);
+    uint64_t highest = highest_of(spans);
+    if (PIM_UNLIKELY(!possible || highest > configuration->local_bytes)) {
+        refuse(core, slot, highest);
         return false;
     }
+    uint64_t *most = &core->result.buffer_high_water[PIM_BUFFER_INPUT];
+    *most = pim_later(*most, highest);
+    slot->write = range_of(spans[WRITE]);
+    slot->read[0] = range_of(spans[FIRST]);
+    slot->read[1] = range_of(spans[SECOND]);
+    const struct pim_core_lines lines = {.writes = lines_of(core, spans[WRITE]),
+                                         .reads =
+                                             lines_of(core, spans[FIRST]) | lines_of(core, spans[SECOND])};
+    core->lines[slot->sequence & core->mask] = lines;
+    core->lines[(slot->sequence & core->mask) + core->mask + 1] = lines;
+    slot->bytes_alone =
+        !configuration->nn && !configuration->in_order &&
+        (instruction->dependency[0] | instruction->dependency[1] | instruction->dependency[2]) == 0;
+    return true;
 }
 
 /* --- local memory --- */
@@ -242,6 +241,7 @@ static void start_matrix(struct pim_core *core, struct pim_core_slot *slot, uint
     struct pim_core_group *group = &core->groups[instruction->u.mvm.group];
     uint64_t windows = instruction->u.mvm.windows;
     group->free = PIM_CYCLE_UNKNOWN;
+    group->holder = slot;
     PIM_CORE_ADD(core, crossbar_mvms, windows * group->arrays);
     PIM_CORE_ADD(core, macs, windows * group->macs);
     uint64_t bytes = instruction->u.mvm.input_bytes;
@@ -264,6 +264,7 @@ static void start_vector(struct pim_core *core, struct pim_core_slot *slot, uint
     at += configuration->vector_pipelined ? beats + configuration->vector_cycles
                                           : beats * configuration->vector_cycles;
     core->vector_free = PIM_CYCLE_UNKNOWN;
+    core->vector_holder = slot;
     PIM_CORE_ADD(core, vector_operations, elements);
     pim_core_enter(core, at, PIM_STEP_WRITE, slot, bytes);
 }

@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Joins take no time: a program of nothing else would never let the clock move on. */
 enum { JOINS_MOST = 1 << 20 };
@@ -37,72 +36,7 @@ void pim_core_fail(struct pim_core *core, const struct pim_core_slot *slot, cons
     pim_kernel_stop(core->cores->kernel);
 }
 
-/* --- calendar --- */
-
-static bool before(const struct pim_core_entry *a, const struct pim_core_entry *b)
-{
-    if (a->cycle != b->cycle)
-        return a->cycle < b->cycle;
-    if (a->sequence != b->sequence)
-        return a->sequence < b->sequence;
-    return a->order < b->order;
-}
-
-static void put(struct pim_core *core, const struct pim_core_entry *entry)
-{
-    if (core->calendar_count == core->calendar_capacity) {
-        uint32_t capacity = core->calendar_capacity ? 2 * core->calendar_capacity : 16;
-        struct pim_core_entry *grown = realloc(core->calendar, capacity * sizeof *grown);
-        if (!grown) {
-            fprintf(stderr, "pimsim: out of memory for the calendar of a core\n");
-            abort();
-        }
-        core->calendar = grown;
-        core->calendar_capacity = capacity;
-    }
-    uint32_t place = core->calendar_count++;
-    while (place > 0 && before(entry, &core->calendar[(place - 1) / 2])) {
-        core->calendar[place] = core->calendar[(place - 1) / 2];
-        place = (place - 1) / 2;
-    }
-    core->calendar[place] = *entry;
-}
-
-static struct pim_core_entry take(struct pim_core *core)
-{
-    assert(core->calendar_count > 0);
-    struct pim_core_entry first = core->calendar[0];
-    uint32_t count = --core->calendar_count;
-    const struct pim_core_entry last = core->calendar[count];
-    uint32_t place = 0;
-    for (;;) {
-        uint32_t child = 2 * place + 1;
-        if (child >= count)
-            break;
-        if (child + 1 < count && before(&core->calendar[child + 1], &core->calendar[child]))
-            child++;
-        if (!before(&core->calendar[child], &last))
-            break;
-        core->calendar[place] = core->calendar[child];
-        place = child;
-    }
-    core->calendar[place] = last;
-    return first;
-}
-
-void pim_core_enter(struct pim_core *core, uint64_t cycle, enum pim_core_step step,
-                    struct pim_core_slot *slot, uint64_t bytes)
-{
-    const struct pim_core_entry entry = {.cycle = cycle,
-                                         .sequence = slot->sequence,
-                                         .bytes = bytes,
-                                         .slot = slot,
-                                         .order = core->calendar_order++,
-                                         .step = (uint32_t)step};
-    put(core, &entry);
-    if (!core->working) /* else it sees for itself */
-        pim_core_wake_at(core, cycle);
-}
+/* --- kernel --- */
 
 void pim_core_wake_at(struct pim_core *core, uint64_t cycle)
 {
@@ -164,13 +98,11 @@ static uint8_t cause_of(const struct pim_core *core, const struct pim_core_slot 
     return causes[other->engine];
 }
 
-/* The cycle from which no earlier instruction stands in the way; PIM_CYCLE_UNKNOWN while that is not known.
- * Each pair is looked at once: an end that is known does not change. */
-static inline uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+/* Looks at the earlier instructions that have not been looked at. A function of its own: expanded in another,
+ * its loop is short of registers. */
+static PIM_NOINLINE uint64_t search_conflicts(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
 {
     const uint64_t stop = slot->sequence;
-    if (slot->checked == stop)
-        return slot->ready;
     const bool bytes_alone = slot->bytes_alone;
     uint64_t sequence = pim_later(slot->checked, core->oldest);
     const struct pim_core_lines *theirs = &core->lines[sequence & core->mask];
@@ -183,9 +115,7 @@ static inline uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot
         if (theirs == mine)
             break;
         const struct pim_core_slot *other = pim_core_slot_of(core, stop - (uint64_t)(mine - theirs));
-        if (other->done <= now)
-            continue;
-        if (bytes_alone ? !bytes_meet(slot, other) : !conflicts(core, slot, other))
+        if (other->done <= now || (bytes_alone ? !bytes_meet(slot, other) : !conflicts(core, slot, other)))
             continue;
         if (other->done == PIM_CYCLE_UNKNOWN) {
             slot->checked = other->sequence;
@@ -199,6 +129,13 @@ static inline uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot
     }
     slot->checked = stop;
     return slot->ready;
+}
+
+/* The cycle from which no earlier instruction stands in the way; PIM_CYCLE_UNKNOWN while that is not known.
+ * Each pair is looked at once: an end that is known does not change. */
+static inline uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    return slot->checked == slot->sequence ? slot->ready : search_conflicts(core, slot, now);
 }
 
 /* --- start and end --- */
@@ -218,6 +155,11 @@ void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle)
     core->queue[slot->engine].unknown--;
     uint64_t *busy = &core->busy[classes[slot->engine]];
     *busy = pim_later(*busy, done);
+    for (uint32_t left = core->blocked; left; left &= left - 1) {
+        unsigned engine = (unsigned)__builtin_ctz(left);
+        if (core->queue[engine].blocker == slot)
+            core->blocked &= ~(1u << engine);
+    }
     core->latest = pim_later(core->latest, done);
     if (cores->configuration.nn)
         pim_core_nn_ended(core, slot);
@@ -235,6 +177,26 @@ static bool is_outside(const struct pim_core_slot *slot)
            slot->instruction.opcode == PIM_OP_LOCAL_LOAD;
 }
 
+/* When pim_core_available() does not know: the instruction that keeps the engine of `slot` until its end; NULL
+ * when it is for something else. */
+static const struct pim_core_slot *holder_of(const struct pim_core *core, const struct pim_core_slot *slot)
+{
+    if (core->cores->configuration.nn)
+        return NULL;
+    if (slot->engine == PIM_ENGINE_MATRIX)
+        return core->groups[slot->instruction.u.mvm.group].holder;
+    return slot->engine == PIM_ENGINE_VECTOR ? core->vector_holder : NULL;
+}
+
+/* The head of a queue is not looked at again before the end of `blocker` is known: pim_core_set_end() tells.
+ * Until then a look would find the same. */
+static void block(struct pim_core *core, unsigned engine, const struct pim_core_slot *blocker)
+{
+    assert(blocker->done == PIM_CYCLE_UNKNOWN);
+    core->queue[engine].blocker = blocker;
+    core->blocked |= 1u << engine;
+}
+
 /* Starts the head of a queue if it can; else notes when that may change. */
 static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
 {
@@ -242,20 +204,24 @@ static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
     struct pim_core_slot *slot = pim_core_slot_of(core, queue->sequence[queue->head & core->mask]);
     uint64_t at = conflicts_end(core, slot, now);
     if (at == PIM_CYCLE_UNKNOWN) {
-        queue->blocker = pim_core_slot_of(core, slot->checked);
-        queue->blocker_sequence = slot->checked;
+        block(core, engine, pim_core_slot_of(core, slot->checked));
     } else if (at <= now) {
         if (core->ahead && is_outside(slot)) {
             core->ready = now;
             return false;
         }
         at = pim_later(at, pim_core_available(core, slot, now));
+        const struct pim_core_slot *holder = at == PIM_CYCLE_UNKNOWN ? holder_of(core, slot) : NULL;
+        if (holder)
+            block(core, engine, holder);
     }
     if (at > now) {
         if (queue->cause != slot->cause)
             pim_core_account(core, now); /* up to now it waited for another thing */
         queue->cause = slot->cause;
         queue->at = at == PIM_CYCLE_UNKNOWN ? 0 : at;
+        if (at < core->ready)
+            core->ready = at;
         return false;
     }
     pim_core_account(core, now);
@@ -268,31 +234,25 @@ static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
     return true;
 }
 
-/* Whether nothing can have changed for the head since it was looked at. */
-static bool still_waits(const struct pim_core_queue *queue, uint64_t now)
-{
-    return queue->at > now || (queue->blocker && queue->blocker->sequence == queue->blocker_sequence &&
-                               queue->blocker->done == PIM_CYCLE_UNKNOWN);
-}
-
-/* Starts what it can of the queues of all engines; true when there was something. */
+/* Starts what it can of the queues of all engines; true when there was something. What one of them starts may
+ * free the head of a later one. */
 static bool start_heads(struct pim_core *core, uint64_t now)
 {
     const struct pim_error *error = core->cores->error;
     bool started = false;
-    for (uint32_t left = core->queued; left; left &= left - 1) {
-        unsigned engine = (unsigned)__builtin_ctz(left);
-        struct pim_core_queue *queue = &core->queue[engine];
-        if (!still_waits(queue, now)) {
-            queue->blocker = NULL;
-            while (error->status == PIM_OK && try_head(core, engine, now)) {
-                started = true;
-                if (queue->head == queue->tail)
-                    break;
-            }
+    uint32_t left;
+    for (unsigned engine = 0; (left = (core->queued & ~core->blocked) >> engine) != 0; engine++) {
+        engine += (unsigned)__builtin_ctz(left);
+        const struct pim_core_queue *queue = &core->queue[engine];
+        if (queue->at > now) {
+            core->ready = core->ready < queue->at ? core->ready : queue->at;
+            continue;
         }
-        if (queue->head != queue->tail && queue->at > now && queue->at < core->ready)
-            core->ready = queue->at;
+        while (error->status == PIM_OK && try_head(core, engine, now)) {
+            started = true;
+            if (queue->head == queue->tail)
+                break;
+        }
     }
     return started;
 }
@@ -313,7 +273,8 @@ static void execute_control(struct pim_core *core, uint64_t now)
     core->result.instructions++;
 }
 
-static void dispatch(struct pim_core *core, const struct pim_instruction *instruction, uint64_t now)
+/* False when it cannot be executed. */
+static bool dispatch(struct pim_core *core, const struct pim_instruction *instruction, uint64_t now)
 {
     uint64_t sequence = core->fetched++;
     struct pim_core_slot *slot = pim_core_slot_of(core, sequence);
@@ -326,7 +287,7 @@ static void dispatch(struct pim_core *core, const struct pim_instruction *instru
     core->joins = 0;
     core->result.instructions++;
     if (!pim_core_prepare(core, slot))
-        return;
+        return false;
     if (core->cores->configuration.nn)
         pim_core_nn_fetched(core, slot, now);
     struct pim_core_queue *queue = &core->queue[slot->engine];
@@ -336,6 +297,7 @@ static void dispatch(struct pim_core *core, const struct pim_instruction *instru
     }
     queue->sequence[queue->tail++ & core->mask] = sequence;
     core->queued |= 1u << slot->engine;
+    return true;
 }
 
 static void finish(struct pim_core *core, uint64_t now)
@@ -362,9 +324,12 @@ static void wait_for_all(struct pim_core *core)
 static void fetch(struct pim_core *core, uint64_t now)
 {
     struct pim_error *error = core->cores->error;
-    while (!core->finished && error->status == PIM_OK) {
-        while (core->oldest < core->fetched && pim_core_slot_of(core, core->oldest)->done <= now)
-            core->oldest++;
+    /* What is fetched below is not complete, so that nothing more retires before the next call. */
+    while (core->oldest < core->fetched && pim_core_slot_of(core, core->oldest)->done <= now)
+        core->oldest++;
+    if (core->finished || error->status != PIM_OK)
+        return;
+    for (;;) {
         if (core->holding || core->at_end) {
             if (core->oldest != core->fetched) {
                 wait_for_all(core);
@@ -376,6 +341,8 @@ static void fetch(struct pim_core *core, uint64_t now)
             }
             core->holding = false;
             execute_control(core, now);
+            if (error->status != PIM_OK)
+                return;
             continue;
         }
         if (core->fetched - core->oldest >= core->cores->configuration.window) {
@@ -394,8 +361,8 @@ static void fetch(struct pim_core *core, uint64_t now)
         } else if (pim_opcode_engine(instruction->opcode) == PIM_ENGINE_CONTROL) {
             core->held = *instruction;
             core->holding = true;
-        } else {
-            dispatch(core, instruction, now);
+        } else if (!dispatch(core, instruction, now)) {
+            return;
         }
     }
 }
@@ -430,17 +397,14 @@ static inline bool may_run_ahead(const struct pim_core *core, uint64_t next)
 /* Does what is due at `now`; the next cycle in which something is, or PIM_CYCLE_UNKNOWN. */
 static uint64_t work(struct pim_core *core, uint64_t now)
 {
-    while (core->calendar_count > 0 && core->calendar[0].cycle <= now) {
-        if (core->ahead && core->calendar[0].step != PIM_STEP_WRITE)
+    while (core->due <= now) {
+        if (core->ahead && pim_core_first(core)->step != PIM_STEP_WRITE)
             return now;
-        const struct pim_core_entry entry = take(core);
+        const struct pim_core_entry entry = pim_core_take(core);
         pim_core_take_step(core, &entry);
     }
     advance(core, now);
-    uint64_t next = core->ready;
-    if (core->calendar_count > 0 && core->calendar[0].cycle < next)
-        next = core->calendar[0].cycle;
-    return next;
+    return core->due < core->ready ? core->due : core->ready;
 }
 
 void pim_core_wake(struct pim_kernel *kernel, void *context)
