@@ -4,13 +4,13 @@
  * ConstantOfShape node; only its shape counts, and the contents of those few that carry shapes and indices.
  *
  * What happens to a file, in this order:
- *  1. decoded (onnx.proto); the operator set must be 7 or later;
+ *  1. decoded (onnx.proto); functions of the model become the nodes of their bodies;
  *  2. nodes that no output needs are dropped, the others brought into topological order; a cycle is refused;
- *  3. node by node: what depends on constants alone is folded (the arithmetic of shapes), everything else
- * becomes layers of the graph with shapes inferred by mappers/network/shape_inference.c;
+ *  3. node by node: what depends on constants alone is folded (the arithmetic of shapes, weights), everything
+ * else becomes layers of the graph with shapes inferred by mappers/network/shape_*.c;
  *  4. fused on the way: batch normalisation and scale-and-shift behind a convolution or matrix product, zero
- * padding before a convolution or pooling, bias additions, and the expanded forms of GELU, SiLU and layer
- * normalisation.
+ * padding before a convolution, bias additions, and the expanded forms of GELU, SiLU and layer normalisation;
+ *  5. layers that no output needs are dropped.
  *
  * docs/networks.md has the table of operators and what each becomes.
  */
@@ -26,7 +26,8 @@
 #include <stdio.h>
 
 struct pim_onnx_options {
-    const char *const *dimensions; /* "name=value": sizes of symbolic dimensions, `count` of them */
+    const char *const *dimensions; /* "name=value": sizes of symbolic dimensions and of outputs that the data
+                                      decides, contents of inputs ("name=2,3"); `count` of them */
     size_t count;
     bool allow_unknown; /* an unknown operator becomes elementwise work on its first input, of the same shape
                          */

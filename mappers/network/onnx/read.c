@@ -62,9 +62,11 @@ static void read_inputs(struct pim_onnx_importer *i)
         const Onnx__TensorShapeProto *shape =
             input->type && input->type->tensor_type ? input->type->tensor_type->shape : NULL;
         if (!shape || shape->n_dim > PIM_SHAPE_RANK) {
+            bool tensor = input->type && input->type->tensor_type;
             pim_onnx_fail(i, "input \"%s\" %s", input->name,
-                          shape ? "has more than 8 dimensions"
-                                : "has no shape: a tensor of known rank is needed");
+                          shape    ? "has more than 8 dimensions"
+                          : tensor ? "has no shape: a tensor of known rank is needed"
+                                   : "is no tensor: lists and optional tensors have no shape");
             return;
         }
         value->shape.rank = (uint32_t)shape->n_dim;
