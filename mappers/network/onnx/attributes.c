@@ -64,13 +64,13 @@ double pim_onnx_real(const struct pim_onnx_importer *i, const char *name, double
 bool pim_onnx_text_is(const struct pim_onnx_importer *i, const char *name, const char *text)
 {
     const struct Onnx__AttributeProto *a = attribute(i, name);
-    return a && a->s.len == strlen(text) && memcmp(a->s.data, text, a->s.len) == 0;
+    return a && a->s.len == strlen(text) && (a->s.len == 0 || memcmp(a->s.data, text, a->s.len) == 0);
 }
 
 bool pim_onnx_text(const struct pim_onnx_importer *i, const char *name, char *text, size_t size)
 {
     const struct Onnx__AttributeProto *a = attribute(i, name);
-    if (!a || a->s.len >= size || memchr(a->s.data, 0, a->s.len))
+    if (!a || a->s.len >= size || (a->s.len > 0 && memchr(a->s.data, 0, a->s.len)))
         return false;
     if (a->s.len)
         memcpy(text, a->s.data, a->s.len);
