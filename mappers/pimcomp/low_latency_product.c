@@ -14,11 +14,11 @@ struct work {
 };
 
 /* Rows of the second operand in a tile: at most an eighth of the local memory for it and what it is
- * multiplied in. */
+ * multiplied in; a sixty-fourth when the schedule is tried again with small buffers. */
 static uint32_t tile_rows(const struct pim_ll *ll, const struct pim_core_product *p)
 {
     uint64_t row = (2 * (uint64_t)p->columns + 1) * PIM_CORE_ELEMENT_BYTES;
-    uint64_t rows = ll->settings.capacity / 8 / row;
+    uint64_t rows = ll->settings.capacity / (ll->settings.scratch ? 8 : 64) / row;
     rows = rows < p->inner ? rows : p->inner;
     return rows ? (uint32_t)rows : 1;
 }

@@ -52,7 +52,12 @@ static bool make_move(struct pim_lowering *l, const struct box *box, const struc
 {
     struct pim_core_strides strides;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
+    uint64_t pixels = (uint64_t)box->view->extent[PIM_AXIS_ROW] * box->view->extent[PIM_AXIS_COLUMN];
     pim_move_strides(box->view, &strides);
+    if (pixels > INT32_MAX) {
+        pim_lowering_fail(l, "it moves elements of a map of %" PRIu64 " pixels", pixels);
+        return false;
+    }
     if (!pim_strides_split(&strides, box->shape, first) || strides.atoms > PIM_CORE_LOOPS) {
         pim_lowering_fail(l, "%s", CUTS);
         return false;
@@ -77,6 +82,7 @@ static bool make_move(struct pim_lowering *l, const struct box *box, const struc
 
 static bool same_parts(const struct pim_core_view *a, const struct pim_core_view *b)
 {
+    assert(a && b);
     return a->part == b->part && a->parts == b->parts;
 }
 
@@ -86,7 +92,7 @@ static bool assemble(struct pim_lowering *l, const struct box *box, uint32_t box
                      const struct pim_shape *shape, const struct pim_layout_axes *axes, uint32_t tensor,
                      struct pim_core_view *result)
 {
-    uint64_t extent[PIM_AXES] = {1, 1, 1}, stride[PIM_SHAPE_RANK];
+    uint64_t extent[PIM_AXES] = {1, 1, 1}, stride[PIM_SHAPE_RANK] = {0};
     uint8_t order[PIM_AXES];
     unsigned next = PIM_AXES, seen = 0;
     for (uint32_t d = shape->rank; d-- > 0;) {
@@ -98,9 +104,9 @@ static bool assemble(struct pim_lowering *l, const struct box *box, uint32_t box
             order[--next] = axis;
         }
     }
-    for (uint8_t axis = 0; axis < PIM_AXES; axis++)
+    for (unsigned axis = 0; axis < PIM_AXES; axis++)
         if (!(seen >> axis & 1))
-            order[--next] = axis;
+            order[--next] = (uint8_t)axis;
     for (unsigned axis = 0; axis < PIM_AXES; axis++)
         if (extent[axis] > INT32_MAX) {
             pim_lowering_fail(l, "a map of it is too large");
@@ -118,7 +124,7 @@ static bool assemble(struct pim_lowering *l, const struct box *box, uint32_t box
     }
     layer->moves = boxes;
     layer->move = move;
-    const struct pim_core_view *from[PIM_CORE_SOURCES];
+    const struct pim_core_view *from[PIM_CORE_SOURCES] = {NULL};
     for (uint32_t i = 0; i < boxes; i++) {
         uint32_t source = 0;
         while (source < layer->sources && !same_parts(from[source], box[i].view))

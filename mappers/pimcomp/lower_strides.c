@@ -46,9 +46,9 @@ bool pim_strides_split(struct pim_core_strides *s, const struct pim_shape *shape
                        uint32_t first[PIM_SHAPE_RANK + 1])
 {
     struct pim_core_strides cut = *s;
-    uint32_t at = 0, left = s->atoms ? s->atom[0].extent : 1;
+    uint32_t at = 0;
     merge(s);
-    left = s->atoms ? s->atom[0].extent : 1;
+    uint32_t left = s->atoms ? s->atom[0].extent : 1;
     cut.atoms = 0;
     for (uint32_t d = 0; d < shape->rank; d++) {
         uint32_t rest = shape->dimension[d];
@@ -92,12 +92,12 @@ static bool is_plain(const struct pim_core_view *of, const struct pim_core_strid
         seen |= 1u << atom->axis;
         order[next++] = atom->axis;
     }
-    for (uint8_t axis = 0; axis < PIM_AXES; axis++) {
+    for (unsigned axis = 0; axis < PIM_AXES; axis++) {
         if (seen >> axis & 1)
             continue;
         if (of->extent[axis] != 1)
             return false;
-        order[next++] = axis;
+        order[next++] = (uint8_t)axis;
     }
     return true;
 }

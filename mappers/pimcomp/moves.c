@@ -46,7 +46,7 @@ static void put_run(struct walk *w, const int32_t from[AXES], const int32_t to[A
     int32_t width = (int32_t)w->layer->source[w->move->source].width;
     struct pim_core_run *run = &w->run[w->first[pixel]++];
     *run = (struct pim_core_run){.source = w->move->source,
-                                 .from_pixel = (uint32_t)(from[ROW] * width + from[COLUMN]),
+                                 .from_pixel = (uint32_t)from[ROW] * (uint32_t)width + (uint32_t)from[COLUMN],
                                  .from_channel = (uint32_t)from[CHANNEL],
                                  .to_channel = (uint32_t)to[CHANNEL],
                                  .from_channel_step = 1,
