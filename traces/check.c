@@ -278,10 +278,15 @@ static enum pim_status take_next(struct pim_check *check, uint32_t unit, struct 
                                                                    .done = control};
     if (is_core(check))
         fill_spans(pim_check_slot(self, self->fetched));
+    enum pim_status status = PIM_OK;
+    if (check->race && control)
+        pim_check_race_join(check->race, unit);
+    else if (check->race)
+        status = pim_check_race_access(check->race, unit, instruction, stored, error);
     if (control) {
         pass_join(self, sure);
         self->oldest = self->issued = self->fetched + 1;
-    } else if (dispatch(check, self, sure, error) != PIM_OK) {
+    } else if (status != PIM_OK || dispatch(check, self, sure, error) != PIM_OK) {
         char place[256];
         return pim_fail_in(error, "%s",
                            pim_check_place(unit, stored, self->fetched, instruction, place, sizeof place));
@@ -397,6 +402,8 @@ static enum pim_status run_send(struct pim_check *check, uint32_t unit, bool *mo
     complete(self, fetch);
     complete(other, their_fetch);
     check->result->messages++;
+    if (check->race)
+        pim_check_race_message(check->race, unit, peer);
     list_unit(check, peer);
     *moved = true;
     return PIM_OK;
@@ -519,6 +526,8 @@ enum pim_status pim_trace_check(const struct pim_trace *trace, const struct pim_
     enum pim_status status = set_limits(&check, limits, error);
     if (status == PIM_OK && is_core(&check))
         status = pim_check_local(trace, &check.limits, result, error);
+    if (status == PIM_OK && is_core(&check))
+        status = pim_check_race_create(trace, &check.race, error);
     if (status != PIM_OK)
         return status;
     check.unit = calloc(check.units, sizeof *check.unit);
@@ -537,5 +546,6 @@ enum pim_status pim_trace_check(const struct pim_trace *trace, const struct pim_
     }
     free(check.unit);
     free(check.list);
+    pim_check_race_destroy(check.race);
     return status;
 }

@@ -33,7 +33,8 @@
  *    reached completes too, provided that a message whose receive is open passes those that are held.
  * These are waits for certain earlier instructions, as dependencies are, so one execution is enough here too.
  * What programs do to the local memories is checked before, unit by unit in program order
- * (traces/check_local.h).
+ * (traces/check_local.h). Beside the execution goes a check of races over the global memory
+ * (traces/check_race.h).
  */
 #ifndef PIMSIM_TRACES_CHECK_H
 #define PIMSIM_TRACES_CHECK_H
@@ -81,7 +82,7 @@ struct pim_check_result {
  * circle of instructions that wait for each other, or the one that waits for something that never comes.
  * PIM_BAD_INPUT: damage, messages of different size, addresses beyond memory, a tile larger than its buffer,
  * space given back that was not taken, two engines that take space of one buffer, instructions of nodes and
- * of cores in one trace, and for cores what traces/check_local.h lists.
+ * of cores in one trace, and for cores what traces/check_local.h and traces/check_race.h list.
  *
  * Time is proportional to the instructions executed (for cores also to their pieces, and to 1/64 of their
  * bytes), memory to units * (a chunk + window + PIM_DEPENDENCY_REACH), and 1/8 of one local memory.

@@ -6,6 +6,7 @@
 #define PIMSIM_TRACES_CHECK_INTERNAL_H
 
 #include "traces/check.h"
+#include "traces/check_race.h"
 #include "traces/local.h"
 
 #include <stdbool.h>
@@ -68,6 +69,7 @@ struct pim_check {
     uint32_t units;
     uint32_t *list; /* of units that may be able to go on */
     uint32_t listed;
+    struct pim_check_race *race; /* of cores; NULL: not checked */
     struct pim_check_result *result;
 };
 

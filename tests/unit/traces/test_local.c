@@ -195,6 +195,56 @@ START_TEST(memories_are_apart)
 }
 END_TEST
 
+/* Loads and stores of the global memory that nothing orders, and the same with what orders them. */
+START_TEST(races_over_the_global_memory)
+{
+    struct pim_error error;
+    struct pim_check_result result;
+#define STORE "local_store address=64 local=0 bytes=32\n"
+#define LOAD "local_load address=80 local=500 bytes=8 count=2 stride=200\n"
+#define TO(unit) "send peer=" #unit " tag=0 address=0 bytes=4\n"
+#define FROM(unit) "receive peer=" #unit " tag=0 address=900 bytes=4\n"
+    static const char *const wrong[][2] = {
+        {BEGIN(0) FILL STORE END BEGIN(1) LOAD END, "byte 0x50 of the global memory"},
+        {BEGIN(1) FILL STORE END BEGIN(0) LOAD END, "byte 0x50 of the global memory"},
+        /* no join behind the store; none before the load; joins of the wrong core; the message too early */
+        {BEGIN(0) FILL STORE TO(1) END BEGIN(1) FROM(0) "join\n" LOAD END, "(local_store)"},
+        {BEGIN(0) FILL STORE "join\n" TO(1) END BEGIN(1) FROM(0) LOAD END, "nothing orders the two"},
+        {BEGIN(0) FILL STORE "join\n" TO(2) END BEGIN(1) "join\n" LOAD END BEGIN(2) FROM(0) "join\n" END,
+         "nothing orders the two"},
+        {BEGIN(0) FILL TO(1) STORE "join\n" END BEGIN(1) FROM(0) "join\n" LOAD END, "nothing orders the two"},
+        /* two stores; a store that does not wait for the load; a core behind its own store; by way of another
+         * core that does not join */
+        {BEGIN(0) FILL STORE END BEGIN(1) FILL STORE END, "(local_store)"},
+        {BEGIN(0) LOAD "join\n" FILL TO(1) END BEGIN(1) FILL FROM(0) STORE "join\n" END, "(local_load)"},
+        {BEGIN(0) FILL STORE LOAD END, "unit 0 instruction 2 (local_store)"},
+        {BEGIN(0) FILL STORE "join\n" TO(1) END BEGIN(1) FILL FROM(0) TO(2) END BEGIN(2)
+             FROM(1) "join\n" LOAD END,
+         "nothing orders the two"}};
+    static const char *const right[] = {
+        BEGIN(0) FILL STORE "join\n" TO(1) END BEGIN(1) FROM(0) "join\n" LOAD END,
+        BEGIN(0) FILL STORE "join\n" TO(1) END BEGIN(1) FILL FROM(0) "join\n" TO(2) END BEGIN(2)
+            FROM(1) "join\n" LOAD END,
+        BEGIN(0) FILL STORE "join\n" LOAD "join\n" STORE END,
+        BEGIN(0) FILL LOAD STORE STORE END,
+        BEGIN(0) LOAD "join\n" FILL TO(1) END BEGIN(1) FILL FROM(0) "join\n" STORE END,
+        BEGIN(0)
+            FILL STORE END BEGIN(1) "local_load address=32 local=500 bytes=32\n" END, /* beside each other */
+        BEGIN(0) LOAD END BEGIN(1) LOAD END};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[2048];
+        (void)snprintf(text, sizeof text, "%s%s", HEAD, wrong[i][0]);
+        EXPECT(check_with(text, &limits, &result, &error), PIM_BAD_INPUT);
+        EXPECT_TEXT(wrong[i][1]);
+    }
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        char text[2048];
+        (void)snprintf(text, sizeof text, "%s%s", HEAD, right[i]);
+        ck_assert_msg(check_with(text, &limits, &result, &error) == PIM_OK, "%zu: %s", i, error.text);
+    }
+}
+END_TEST
+
 START_TEST(nodes_and_cores_do_not_mix)
 {
     struct pim_error error;
@@ -362,6 +412,7 @@ Suite *local_suite(void)
     tcase_add_test(tests, memories_are_apart);
     tcase_add_test(tests, nodes_and_cores_do_not_mix);
     tcase_add_test(tests, hazards_make_circles);
+    tcase_add_test(tests, races_over_the_global_memory);
     tcase_add_test(tests, shared_bytes_against_a_plain_list);
     tcase_add_test(tests, written_bytes_against_a_plain_list);
     suite_add_tcase(suite, tests);
