@@ -10,17 +10,6 @@ static enum pim_status out_of_memory(struct pim_error *error, const struct pim_c
     return pim_fail(error, PIM_NO_MEMORY, "no memory for layouts of %" PRIu32 " cores", a->cores);
 }
 
-/* Cores chip by chip; within a chip row by row, every second one backwards. */
-static void make_walk(const struct pim_core_architecture *a, uint32_t *walk)
-{
-    uint32_t next = 0;
-    for (uint32_t top = 0; top < a->height; top += a->chip_height)
-        for (uint32_t left = 0; left < a->width; left += a->chip_width)
-            for (uint32_t y = 0; y < a->chip_height; y++)
-                for (uint32_t x = 0; x < a->chip_width; x++)
-                    walk[next++] = (top + y) * a->width + left + (y % 2 ? a->chip_width - 1 - x : x);
-}
-
 enum pim_status pim_gene_space_make(const struct pim_core_architecture *a,
                                     const struct pim_core_network *network,
                                     const struct pim_core_partition *partition, enum pim_core_mode mode,
@@ -32,11 +21,9 @@ enum pim_status pim_gene_space_make(const struct pim_core_architecture *a,
                                      .network = network,
                                      .partition = partition,
                                      .slots = slots < a->arrays ? slots : a->arrays,
-                                     .walk = PIM_ARENA_ARRAY(arena, uint32_t, a->cores),
                                      .size = PIM_ARENA_ARRAY(arena, uint32_t, network->count),
                                      .matrix = PIM_ARENA_ARRAY(arena, uint32_t, network->count)};
-    uint32_t *chip = PIM_ARENA_ARRAY(arena, uint32_t, a->cores);
-    if (!space->walk || !space->size || !space->matrix || !chip)
+    if (!space->size || !space->matrix)
         return out_of_memory(error, a);
     if (network->count > UINT32_MAX / PIM_GENE_LAYER)
         return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " layers: a gene can name %" PRIu32, network->count,
@@ -44,10 +31,7 @@ enum pim_status pim_gene_space_make(const struct pim_core_architecture *a,
     enum pim_status status = pim_core_costs_prepare(a, network, partition, mode, arena, &space->costs, error);
     if (status != PIM_OK)
         return status;
-    make_walk(a, space->walk);
-    for (uint32_t p = 0; p < a->cores; p++)
-        chip[p] = space->costs.chip[space->walk[p]];
-    space->costs.chip = chip;
+    space->walk = space->costs.walk;
     for (uint32_t i = 0; i < network->count; i++) {
         const struct pim_core_partition_layer *layer = &partition->layer[i];
         if (layer->groups == 0)
@@ -67,12 +51,15 @@ enum pim_status pim_gene_workshop_make(const struct pim_gene_space *space, struc
     *w = (struct pim_gene_workshop){
         .share = PIM_ARENA_ARRAY(arena, struct pim_core_share, cores * space->slots),
         .first = PIM_ARENA_ARRAY(arena, uint32_t, cores + 1),
+        .link = PIM_ARENA_ARRAY(arena, struct pim_core_link, cores * space->slots),
         .missing = PIM_ARENA_ARRAY(arena, uint32_t, layers),
         .home = PIM_ARENA_ARRAY(arena, uint32_t, layers),
+        .place_of_home = PIM_ARENA_ARRAY(arena, uint32_t, layers),
         .place = PIM_ARENA_ARRAY(arena, uint32_t, cores),
         .amount = PIM_ARENA_ARRAY(arena, uint32_t, cores),
     };
-    if (!w->share || !w->first || !w->missing || !w->home || !w->place || !w->amount)
+    if (!w->share || !w->first || !w->link || !w->missing || !w->home || !w->place_of_home || !w->place ||
+        !w->amount)
         return out_of_memory(error, space->architecture);
     return pim_core_weighing_make(&space->costs, arena, &w->weighing, error);
 }
@@ -167,8 +154,8 @@ bool pim_chromosome_first(const struct pim_gene_space *space, struct pim_chromos
 }
 
 /* Gives out the groups of one gene: whole replicas, then the parts of shared ones. */
-static void share_gene(const struct pim_gene_space *space, struct pim_gene_workshop *w, uint32_t index,
-                       uint32_t gene)
+static void share_gene(const struct pim_gene_space *space, struct pim_gene_workshop *w, uint32_t position,
+                       uint32_t index, uint32_t gene)
 {
     uint32_t layer = gene / PIM_GENE_LAYER, count = gene % PIM_GENE_LAYER;
     uint32_t replica = space->partition->layer[layer].groups, whole = count / replica, rest = count % replica;
@@ -178,6 +165,9 @@ static void share_gene(const struct pim_gene_space *space, struct pim_gene_works
         uint32_t part = rest < w->missing[layer] ? rest : w->missing[layer];
         share->lanes++;
         share->sums_out++;
+        share->guest_groups = part;
+        share->span = w->share[w->home[layer]].homes;
+        w->link[w->links++] = (struct pim_core_link){layer, w->place_of_home[layer], position, share->span};
         w->share[w->home[layer]].sums_in++;
         w->missing[layer] -= part;
         rest -= part;
@@ -186,6 +176,7 @@ static void share_gene(const struct pim_gene_space *space, struct pim_gene_works
         share->lanes++;
         share->homes++;
         w->home[layer] = index;
+        w->place_of_home[layer] = position;
         w->missing[layer] = replica - rest;
     }
 }
@@ -194,6 +185,7 @@ void pim_chromosome_weigh(const struct pim_gene_space *space, struct pim_gene_wo
                           struct pim_chromosome *c)
 {
     uint32_t next = 0, cores = space->architecture->cores;
+    w->links = 0;
     memset(w->missing, 0, space->network->count * sizeof *w->missing);
     for (uint32_t m = 0; m < space->matrices; m++) {
         uint32_t layer = space->matrix[m];
@@ -204,10 +196,10 @@ void pim_chromosome_weigh(const struct pim_gene_space *space, struct pim_gene_wo
         w->first[p] = next;
         for (uint32_t s = 0; s < space->slots; s++)
             if (gene[s] != 0)
-                share_gene(space, w, next++, gene[s]);
+                share_gene(space, w, p, next++, gene[s]);
     }
     w->first[cores] = next;
-    pim_core_weigh(&space->costs, &w->weighing, w->share, w->first);
+    pim_core_weigh(&space->costs, &w->weighing, w->share, w->first, w->link, w->links);
     c->cycles = w->weighing.result.cycles;
     c->spread = w->weighing.result.spread;
 }

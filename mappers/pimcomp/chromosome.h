@@ -35,10 +35,10 @@ struct pim_gene_space {
     const struct pim_core_architecture *architecture;
     const struct pim_core_network *network;
     const struct pim_core_partition *partition;
-    struct pim_core_costs costs; /* by position instead of core */
-    uint32_t slots;              /* max_layers_in_core */
-    uint32_t *walk;              /* core at each position */
-    uint32_t *size;              /* of each layer: arrays of its largest group */
+    struct pim_core_costs costs;
+    uint32_t slots;       /* max_layers_in_core */
+    const uint32_t *walk; /* core at each position: costs.walk */
+    uint32_t *size;       /* of each layer: arrays of its largest group */
     uint32_t matrices;
     uint32_t *matrix; /* layers with array groups */
 };
@@ -47,10 +47,13 @@ struct pim_gene_space {
 struct pim_gene_workshop {
     struct pim_core_weighing weighing;
     struct pim_core_share *share;
-    uint32_t *first;   /* shares of each position */
-    uint32_t *missing; /* of each layer: groups that the replica under construction still lacks */
-    uint32_t *home;    /* of each layer: its home's share */
-    uint32_t *place;   /* positions and groups of a change, to undo it */
+    uint32_t *first; /* shares of each position */
+    struct pim_core_link *link;
+    uint32_t links;
+    uint32_t *missing;       /* of each layer: groups that the replica under construction still lacks */
+    uint32_t *home;          /* of each layer: its home's share, */
+    uint32_t *place_of_home; /* and its position */
+    uint32_t *place;         /* positions and groups of a change, to undo it */
     uint32_t *amount;
 };
 

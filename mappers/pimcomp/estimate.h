@@ -1,5 +1,5 @@
 /*
- * Closed-form cycles of a layout: what the search compares and what phases of a trace carry
+ * Estimated cycles of a layout, without a simulation: what the search compares and what phases of a trace carry
  * (docs/mappers/pimcomp.md, section Estimate).
  *
  * A layout is told to the estimate as shares: how many replicas of a layer have their home (first array
@@ -21,6 +21,16 @@ struct pim_core_share {
     uint32_t groups;   /* of all of them */
     uint32_t sums_in;  /* partial sums that the homes receive for one window each */
     uint32_t sums_out; /* that the other lanes send */
+    /* of the lanes whose home is elsewhere */
+    uint32_t guest_groups;
+    uint32_t span; /* homes of the cores where their homes are: replicas that take turns with them */
+};
+
+/* A replica that lies on several cores: position `guest` sends its partial sums to position `home`. Positions
+ * are those of pim_core_costs.walk. */
+struct pim_core_link {
+    uint32_t layer, home, guest;
+    uint32_t span; /* homes of the share of `home` */
 };
 
 /* Low latency: what a layer waits for of one of its producers. */
@@ -46,15 +56,32 @@ struct pim_core_cost {
     uint64_t sum_beats, sum_cycles; /* a partial sum that goes to another core: local port, interconnect */
     uint64_t pixel_beats, pixel_cycles; /* an output pixel that goes to another core: the same */
     uint64_t pixel_bytes;
-    /* loads of a job: of a window in a row of them, and of a new row beyond its windows; jobs that are
-     * shorter than a row: of the first window, and of each further one */
-    uint64_t new_bytes, first_bytes, window_bytes, column_bytes;
-    uint32_t row;        /* windows */
-    uint64_t copy_beats; /* HT, local port: windows that no MVM can read where they lie */
-    uint32_t copies;     /* HT: instructions for that, for each lane */
-    bool pointwise;      /* a core reads only the channels of its groups */
+    /* loads of a job: of a window in a row of them; of a row of the map, of a kernel row of the first window,
+     * and of each further window of the row */
+    uint64_t new_bytes, row_bytes, window_bytes, column_bytes;
+    uint32_t kernel_rows, fresh_rows; /* fresh: that a row of windows reads and the one before did not */
+    uint32_t row;                     /* windows */
+    uint64_t copy_beats;              /* HT, local port: windows that no MVM can read where they lie */
+    uint32_t copies;                  /* HT: instructions for that, for each lane */
+    uint64_t load_beats;              /* HT, vector layers, local port: of new_bytes */
+    /* HT, matrix layers */
+    uint64_t input_beats, trip; /* an MVM: local port for its input; latency and port, input and output */
+    uint64_t sum_elements;      /* of a partial sum */
+    uint64_t channels;
+    bool bias;
+    uint32_t afters;
+    /* HT, the schedule's closed form for groups of layers: of a window, of the sums of one and of its
+     * message; of the maps through the memory. Vector layers: group_sums is all of their work */
+    uint64_t group_window, group_sums, group_message, group_memory;
+    uint64_t buffer_bytes; /* vector layers: in local memories, of the whole layer */
+    bool pointwise;        /* a core reads only the channels of its groups */
     uint32_t sources;
     const struct pim_core_reach *source;
+};
+
+/* Where a core is. */
+struct pim_core_spot {
+    uint32_t x, y;
 };
 
 struct pim_core_costs {
@@ -65,8 +92,9 @@ struct pim_core_costs {
     struct pim_core_cost *layer;
     uint32_t *chip; /* of each core */
     uint32_t chips;
-    /* HT: layers of the vector units, spread over all cores; of each core, and bytes of each chip */
-    uint64_t base_cycles, base_bytes;
+    struct pim_core_spot *spot; /* of each core */
+    uint32_t *walk; /* core at each position: chip by chip, in each row by row, every second one backwards */
+    uint32_t room;  /* matrix layers: the most shares of a core */
     uint64_t load_cycles, memory_cycles; /* of a beat at the local and the global memory */
     uint64_t round_cycles;               /* LL: least time from pixel to pixel of the next layer */
 };
@@ -94,30 +122,29 @@ struct pim_core_engines {
 struct pim_core_weighing {
     uint32_t *replicas; /* of each layer: filled by the caller */
     /* of each layer */
-    uint64_t *work;                    /* steps, rounds: windows of a replica */
+    uint64_t *work;                    /* LL: rounds: windows of a replica */
     uint32_t *homes, *members, *lanes; /* LL: cores with a home; with any group; all lanes */
     uint64_t *first, *last;            /* LL: rounds of the first and the last pixel */
     uint64_t *away;                    /* LL: cores that an output pixel goes to */
     uint32_t *place;                   /* LL: marks of its first round and behind its last */
-    /* of each share of a core */
-    uint32_t *order;                 /* HT: by rising steps */
-    struct pim_core_engines *window; /* HT: a window of all lanes */
-    /* of each mark: times, in steps or rounds, at which the work changes */
+    /* LL, of each mark: rounds at which the work changes */
     uint64_t *mark;
-    uint64_t *slowest;    /* cycles of a pass or round of the slowest core from here to the next mark */
-    int64_t *change;      /* LL: of the MVMs of a core in a round */
-    int64_t *behind;      /* LL: of the cycles behind them */
-    uint64_t *chip_bytes; /* HT, of each chip */
+    uint64_t *slowest;             /* cycles of a round of the slowest core from here to the next mark */
+    int64_t *change;               /* of the MVMs of a core in a round */
+    int64_t *behind;               /* of the cycles behind them */
+    struct pim_weigh_round *round; /* HT; NULL in LL */
     struct pim_core_estimate result;
 };
 
 enum pim_status pim_core_weighing_make(const struct pim_core_costs *costs, struct pim_arena *arena,
                                        struct pim_core_weighing *weighing, struct pim_error *error);
 
-/* Weighs a layout: the shares of core c are those from first[c] to first[c + 1], and weighing->replicas is
- * filled. The result is in weighing->result. */
+/* Weighs a layout: the shares of the core at position p are those from first[p] to first[p + 1], one for each
+ * layer; links are in the order of positions; and weighing->replicas is filled. The result is in
+ * weighing->result. */
 void pim_core_weigh(const struct pim_core_costs *costs, struct pim_core_weighing *weighing,
-                    const struct pim_core_share *share, const uint32_t *first);
+                    const struct pim_core_share *share, const uint32_t *first,
+                    const struct pim_core_link *link, uint32_t links);
 
 /* The estimate of a finished layout; layers with 0 replicas are left out. PIM_NO_MEMORY. */
 enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,

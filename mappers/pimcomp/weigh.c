@@ -1,18 +1,13 @@
 /*
  * One evaluation of a layout: estimate.h.
  *
- * High throughput. All layers work side by side on samples of their own; a step of a job is one window for
- * each of its lanes, and a pass takes every job a step further. Jobs with more steps go on when others are
- * done, so a round is a row of stretches in which passes are alike. The matrix engine works core.window MVMs
- * at a time at most, because no more instructions are in flight. A core waits for the partial sums of others
- * in every pass: cores that exchange sums go in step, and a pass of theirs takes as long as that of the
- * slowest.
+ * High throughput: weigh_round.h.
  *
  * Low latency. A layer starts when its producers have made what its first window reads, and runs a window in
  * each replica in every round. Rounds of all cores go in step, by the pixels that they exchange. A round
  * takes as long as that of the core with the most work in layers that run at that time.
  */
-#include "mappers/pimcomp/estimate.h"
+#include "mappers/pimcomp/weigh_round.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -34,8 +29,6 @@ enum pim_status pim_core_weighing_make(const struct pim_core_costs *costs, struc
 {
     size_t layers = costs->network->count;
     *w = (struct pim_core_weighing){
-        .order = PIM_ARENA_ARRAY(arena, uint32_t, layers),
-        .window = PIM_ARENA_ARRAY(arena, struct pim_core_engines, layers),
         .mark = PIM_ARENA_ARRAY(arena, uint64_t, 2 * layers + 2),
         .slowest = PIM_ARENA_ARRAY(arena, uint64_t, 2 * layers + 2),
         .change = PIM_ARENA_ARRAY(arena, int64_t, 2 * layers + 2),
@@ -46,14 +39,14 @@ enum pim_status pim_core_weighing_make(const struct pim_core_costs *costs, struc
         .homes = PIM_ARENA_ARRAY(arena, uint32_t, layers),
         .members = PIM_ARENA_ARRAY(arena, uint32_t, layers),
         .lanes = PIM_ARENA_ARRAY(arena, uint32_t, layers),
-        .chip_bytes = PIM_ARENA_ARRAY(arena, uint64_t, costs->chips),
         .first = PIM_ARENA_ARRAY(arena, uint64_t, layers),
         .last = PIM_ARENA_ARRAY(arena, uint64_t, layers),
         .away = PIM_ARENA_ARRAY(arena, uint64_t, layers),
     };
-    if (w->mark && w->slowest && w->change && w->behind && w->place && w->work && w->order && w->window &&
-        w->replicas && w->homes && w->members && w->lanes && w->chip_bytes && w->first && w->last && w->away)
-        return PIM_OK;
+    if (w->mark && w->slowest && w->change && w->behind && w->place && w->work && w->replicas && w->homes &&
+        w->members && w->lanes && w->first && w->last && w->away)
+        return costs->mode == PIM_CORE_HIGH_THROUGHPUT ? pim_weigh_round_make(costs, arena, &w->round, error)
+                                                       : PIM_OK;
     return pim_fail(error, PIM_NO_MEMORY, "no memory to weigh layouts of %zu layers", layers);
 }
 
@@ -65,16 +58,6 @@ static void add(struct pim_core_engines *sum, const struct pim_core_engines *mor
     sum->vector += more->vector * times;
     sum->send += more->send * times;
     sum->receive += more->receive * times;
-}
-
-static void subtract(struct pim_core_engines *sum, const struct pim_core_engines *less)
-{
-    sum->mvms -= less->mvms;
-    sum->others -= less->others;
-    sum->port -= less->port;
-    sum->vector -= less->vector;
-    sum->send -= less->send;
-    sum->receive -= less->receive;
 }
 
 /* What all lanes of a share do for one window each, loads aside. */
@@ -92,141 +75,6 @@ static struct pim_core_engines window_of(const struct pim_core_cost *cost, const
         .send = share->sums_out * cost->sum_cycles,
         .receive = share->sums_in * cost->sum_cycles,
     };
-}
-
-/* --- high throughput --- */
-
-/* A pass of a core in which the jobs of `e` work. */
-static uint64_t pass_cycles(const struct pim_core_architecture *a, const struct pim_core_engines *e)
-{
-    uint64_t transfer = larger(e->send, e->receive);
-    if (a->in_order)
-        return a->mvm_cycles + e->port + e->vector + transfer;
-    uint64_t matrix = e->mvms <= a->window ? a->mvm_cycles : divide_up(e->mvms * a->mvm_cycles, a->window);
-    /* What does not fit into the window beside the next MVMs keeps them back. */
-    uint64_t behind =
-        e->others > a->window ? (e->vector + transfer) * (e->others - a->window) / e->others : 0;
-    return larger(matrix + behind, larger(e->port, larger(e->vector, transfer)));
-}
-
-/* Bytes that `windows` neighbouring windows read. */
-static uint64_t job_bytes(const struct pim_core_cost *cost, uint64_t windows)
-{
-    if (windows >= cost->row)
-        return cost->first_bytes + windows * cost->new_bytes;
-    uint64_t piece = cost->window_bytes + (windows - 1) * cost->column_bytes;
-    uint64_t rows = cost->first_bytes + cost->row * cost->new_bytes;
-    return piece < rows ? piece : rows;
-}
-
-/* Bytes that a share loads in a round: the windows of its homes once, and those of each guest. */
-static uint64_t load_bytes(const struct pim_core_cost *cost, const struct pim_core_share *share,
-                           uint64_t steps)
-{
-    uint64_t guests = share->lanes - share->homes;
-    uint64_t bytes = share->homes ? job_bytes(cost, share->homes * steps) : 0;
-    if (guests)
-        bytes += guests * job_bytes(cost, steps);
-    if (guests && (cost->pointwise || steps < cost->row)) /* they read only what their groups need */
-        bytes = divide_up(bytes * share->groups, (uint64_t)share->lanes * cost->groups);
-    return bytes;
-}
-
-/* The ends of jobs, in steps: mark[0] = 0 < mark[1] < .., and of each layer its place among them. Returns how
- * many. */
-static uint32_t mark_steps(const struct pim_core_costs *costs, struct pim_core_weighing *w)
-{
-    uint32_t marks = 1;
-    w->mark[0] = 0;
-    for (uint32_t i = 0; i < costs->network->count; i++) {
-        w->work[i] = 0;
-        if (!costs->layer[i].matrix ||
-            w->replicas[i] == 0) /* a part of a network: a round that is not full */
-            continue;
-        uint64_t steps = divide_up(costs->layer[i].windows, w->replicas[i]);
-        uint32_t at = marks;
-        w->work[i] = steps;
-        while (w->mark[at - 1] > steps)
-            at--;
-        if (w->mark[at - 1] == steps)
-            continue;
-        memmove(w->mark + at + 1, w->mark + at, (marks++ - at) * sizeof *w->mark);
-        w->mark[at] = steps;
-    }
-    memset(w->slowest, 0, marks * sizeof *w->slowest);
-    return marks;
-}
-
-/* Stretch s goes from mark[s] to mark[s + 1]. */
-static void weigh_round_core(const struct pim_core_costs *costs, struct pim_core_weighing *w, uint32_t core,
-                             const struct pim_core_share *share, uint32_t shares)
-{
-    const struct pim_core_architecture *a = costs->architecture;
-    struct pim_core_engines together = {0}, total = {0}, *window = w->window;
-    uint64_t cycles = 0, bytes_all = 0;
-    uint32_t *order = w->order, stretch = 0;
-    bool coupled = false;
-    for (uint32_t i = 0; i < shares; i++) {
-        const struct pim_core_cost *cost = &costs->layer[share[i].layer];
-        uint64_t steps = w->work[share[i].layer], bytes = load_bytes(cost, &share[i], steps);
-        window[i] = window_of(cost, &share[i]);
-        window[i].port += divide_up(bytes * costs->load_cycles, steps * a->local_bytes_per_cycle) +
-                          divide_up(share[i].groups * cost->copy_beats, cost->groups);
-        window[i].others += share[i].lanes * cost->copies;
-        bytes_all += bytes + share[i].homes * steps * cost->pixel_bytes;
-        coupled = coupled || share[i].sums_in || share[i].sums_out;
-        add(&total, &window[i], steps);
-        add(&together, &window[i], 1);
-        uint32_t at = i;
-        for (; at > 0 && w->work[share[order[at - 1]].layer] > steps; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
-    w->chip_bytes[costs->chip[core]] += bytes_all;
-    for (uint32_t i = 0; i < shares; i++) { /* the job with the fewest steps ends first */
-        uint64_t pass = pass_cycles(a, &together), end = w->work[share[order[i]].layer];
-        for (; w->mark[stretch] < end; stretch++) {
-            cycles += (w->mark[stretch + 1] - w->mark[stretch]) * pass;
-            if (coupled)
-                w->slowest[stretch] = larger(w->slowest[stretch], pass);
-        }
-        subtract(&together, &window[order[i]]);
-    }
-    cycles += costs->base_cycles;
-    w->result.spread += cycles / 1024 * (cycles / 1024);
-    w->result.cycles = larger(w->result.cycles, cycles);
-    w->result.compute = larger(w->result.compute, divide_up(total.mvms, a->window) * a->mvm_cycles);
-    w->result.port = larger(w->result.port, total.port);
-    w->result.vector = larger(w->result.vector, total.vector);
-    w->result.transfer = larger(w->result.transfer, larger(total.send, total.receive));
-}
-
-static void weigh_round(const struct pim_core_costs *costs, struct pim_core_weighing *w,
-                        const struct pim_core_share *share, const uint32_t *first)
-{
-    const struct pim_core_architecture *a = costs->architecture;
-    uint32_t marks = mark_steps(costs, w);
-    uint64_t in_step = costs->base_cycles;
-    memset(w->chip_bytes, 0, costs->chips * sizeof *w->chip_bytes);
-    for (uint32_t core = 0; core < a->cores; core++)
-        weigh_round_core(costs, w, core, share + first[core], first[core + 1] - first[core]);
-    for (uint32_t s = 0; s + 1 < marks; s++)
-        in_step += (w->mark[s + 1] - w->mark[s]) * w->slowest[s];
-    for (uint32_t i = 0; i < costs->network->count; i++) /* several layers may hold the round back together */
-        if (costs->layer[i].matrix) {
-            uint64_t cycles = w->work[i] * a->mvm_cycles;
-            w->result.compute = larger(w->result.compute, cycles);
-            w->result.spread += cycles / 1024 * (cycles / 1024);
-        }
-    for (uint32_t chip = 0; chip < costs->chips; chip++) {
-        uint64_t memory = divide_up((w->chip_bytes[chip] + costs->base_bytes) * costs->memory_cycles,
-                                    a->global_bytes_per_cycle);
-        w->result.memory = larger(w->result.memory, memory);
-        w->result.spread += memory / 1024 * (memory / 1024);
-    }
-    /* Few instructions are in flight, so only what runs while MVMs do hides loads, and that in part: half. */
-    uint64_t hidden = w->result.compute < w->result.memory ? w->result.compute : w->result.memory;
-    w->result.cycles = larger(w->result.cycles, in_step) + w->result.memory - hidden / 2;
 }
 
 /* --- low latency --- */
@@ -416,11 +264,12 @@ static void weigh_pipeline(const struct pim_core_costs *costs, struct pim_core_w
 }
 
 void pim_core_weigh(const struct pim_core_costs *costs, struct pim_core_weighing *w,
-                    const struct pim_core_share *share, const uint32_t *first)
+                    const struct pim_core_share *share, const uint32_t *first,
+                    const struct pim_core_link *link, uint32_t links)
 {
     w->result = (struct pim_core_estimate){0};
     if (costs->mode == PIM_CORE_HIGH_THROUGHPUT)
-        weigh_round(costs, w, share, first);
+        pim_weigh_round(costs, w, share, first, link, links);
     else
         weigh_pipeline(costs, w, share, first);
 }
