@@ -237,7 +237,8 @@ void pim_core_fail(struct pim_core *core, const struct pim_core_slot *slot, cons
     PIM_PRINTF(3, 4);
 
 /* calendar.c */
-/* Enters a step of an instruction; the first entry, of which there is one when `due` says so; takes it off. */
+/* Enters a step of an instruction; the first entry, of which there is one when `due` says so; takes it off.
+ */
 void pim_core_enter(struct pim_core *core, uint64_t cycle, enum pim_core_step step,
                     struct pim_core_slot *slot, uint64_t bytes);
 const struct pim_core_entry *pim_core_first(const struct pim_core *core);

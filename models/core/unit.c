@@ -177,8 +177,8 @@ static bool is_outside(const struct pim_core_slot *slot)
            slot->instruction.opcode == PIM_OP_LOCAL_LOAD;
 }
 
-/* When pim_core_available() does not know: the instruction that keeps the engine of `slot` until its end; NULL
- * when it is for something else. */
+/* When pim_core_available() does not know: the instruction that keeps the engine of `slot` until its end;
+ * NULL when it is for something else. */
 static const struct pim_core_slot *holder_of(const struct pim_core *core, const struct pim_core_slot *slot)
 {
     if (core->cores->configuration.nn)
