@@ -7,7 +7,7 @@
 static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t bytes)
 {
     enum { FIRST = 1024 };
-    if (count < *capacity)
+    if (*array && count < *capacity)
         return true;
     if (*capacity > UINT32_MAX / 2)
         return false;
