@@ -1,5 +1,5 @@
 /*
- * Estimated cycles of a layout, without a simulation: what the search compares and what phases of a trace carry
+ * Estimated cycles of a layout, without a simulation: what the search compares and phases of a trace carry
  * (docs/mappers/pimcomp.md, section Estimate).
  *
  * A layout is told to the estimate as shares: how many replicas of a layer have their home (first array
