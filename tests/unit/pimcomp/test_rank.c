@@ -1,7 +1,7 @@
 /*
- * The estimate ranks layouts as the simulation does: Spearman's rank correlation over random layouts, from one
- * replica each to full cores, half of them random walks, half climbs. The form of the estimate was chosen with
- * those of resnet18 on Arch-A, seed 42; the others had no part in it.
+ * The estimate ranks layouts as the simulation does: Spearman's rank correlation over random layouts, from
+ * one replica each to full cores, half of them random walks, half climbs. The form of the estimate was chosen
+ * with those of resnet18 on Arch-A, seed 42; the others had no part in it.
  */
 #include "mappers/pimcomp/chromosome.h"
 #include "mappers/pimcomp/schedule.h"
