@@ -40,6 +40,7 @@ static uint32_t outputs_before(const struct pim_allspark_partition *part, enum p
 static void reuse_weights(const struct pim_emitter *emitter, enum pim_step step, uint32_t block,
                           struct pim_product *product)
 {
+    assert(emitter->whole && !emitter->whole->reuses);
     struct pim_emitter owner = {
         .plan = emitter->plan, .error = emitter->error, .part = emitter->whole, .tilings = emitter->tilings};
     struct pim_product whole = pim_step_product(&owner, step, block, 0);
