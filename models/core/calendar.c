@@ -6,7 +6,8 @@
  *  1. An engine's steps are mostly entered in the order in which they are due: a new one stays at the end of
  *     its lane, or near to it.
  *  2. The steps of an instruction are all in the lane of its engine. So entries that differ by nothing but
- * the time of entering are in one lane, where the later one is put behind; first of lanes never tie.
+ *     the time of entering are in one lane, where the later one is put behind; the first entries of two lanes
+ *     never tie.
  *  3. `due`, `due_sequence` and `due_lane` are of the first of all entries; `due` is PIM_CYCLE_UNKNOWN when
  *     there is none. Bit i of `lanes` says that lane i is not empty.
  */

@@ -23,10 +23,9 @@ enum pim_core_step {
 };
 
 /* The local memory in lines, numbered modulo PIM_CORE_LINES: those that an instruction in flight touches, a
- * bit for each. Ranges that share a byte share its line, so that of instructions without a common line
- * nothing else needs to be looked at. They stand apart from the slots, close together. Numbers come again
- * after a quarter of the memory: narrow lines keep neighbours apart, which are more often in flight together.
- */
+ * bit for each. Ranges that share a byte share its line: two instructions without a common line cannot
+ * conflict. They stand apart from the slots, close together. Numbers come again after a quarter of the
+ * memory: narrow lines keep neighbours apart, which are more often in flight together. */
 enum { PIM_CORE_LINES = 64, PIM_CORE_LINE_TURNS = 4 };
 
 struct pim_core_lines {
@@ -237,8 +236,7 @@ void pim_core_fail(struct pim_core *core, const struct pim_core_slot *slot, cons
     PIM_PRINTF(3, 4);
 
 /* calendar.c */
-/* Enters a step of an instruction; the first entry, of which there is one when `due` says so; takes it off.
- */
+/* Enters a step of an instruction; the first entry, of which there is one when `due` says so; takes it. */
 void pim_core_enter(struct pim_core *core, uint64_t cycle, enum pim_core_step step,
                     struct pim_core_slot *slot, uint64_t bytes);
 const struct pim_core_entry *pim_core_first(const struct pim_core *core);

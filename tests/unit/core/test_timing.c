@@ -2,6 +2,9 @@
 #include "tests/unit/core/suites.h"
 #include "tests/unit/core/support.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #define GROUPS ".unit 0\n.array_group rows=4 columns=4\n.array_group rows=4 columns=4\n"
 
 /* 8 bytes in (a beat, 2 cycles), 14 cycles, 8 bytes out (3 cycles). */
@@ -139,6 +142,38 @@ START_TEST(conflicts)
 }
 END_TEST
 
+/* An element at `source` is read while a load of `length` bytes to `begin` is under way. */
+static void read_beside_load(unsigned begin, unsigned length, unsigned source, bool waits)
+{
+    struct run run = {.width = 1, .height = 1, .settings = {"core.local_memory_bytes=65536"}};
+    char program[256];
+    (void)snprintf(program, sizeof program,
+                   ".unit 0\nlocal_load address=0 local=%u bytes=%u\n"
+                   "local_vector relu elements=1 source=%u destination=0\n",
+                   begin, length, source);
+    replay_well(&run, program);
+    ck_assert_msg(run.seen[0][1].start == (waits ? run.seen[0][0].end : 0),
+                  "load of %u bytes to %u, read at %u: starts in cycle %" PRIu64, length, begin, source,
+                  run.seen[0][1].start);
+    clean(&run);
+}
+
+/* Ranges of all lengths in all places of the local memory, also those whose lines begin again (unit.c). */
+START_TEST(conflicts_everywhere)
+{
+    static const unsigned lengths[] = {2, 256, 700, 16000, 16384, 16400, 40000};
+    for (unsigned i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        for (unsigned begin = 1000; begin + lengths[i] + 2 <= 65536; begin += 3701) {
+            unsigned end = begin + lengths[i];
+            read_beside_load(begin, lengths[i], begin - 2, false);
+            read_beside_load(begin, lengths[i], begin - 1, true);
+            read_beside_load(begin, lengths[i], begin + lengths[i] / 2, true);
+            read_beside_load(begin, lengths[i], end - 1, true);
+            read_beside_load(begin, lengths[i], end, false);
+        }
+}
+END_TEST
+
 START_TEST(in_order_and_window)
 {
     static const char program[] =
@@ -224,6 +259,7 @@ Suite *core_timing_suite(void)
     tcase_add_test(cases, loads_and_stores);
     tcase_add_test(cases, global_memory_of_chips);
     tcase_add_test(cases, conflicts);
+    tcase_add_test(cases, conflicts_everywhere);
     tcase_add_test(cases, in_order_and_window);
     tcase_add_test(cases, joins_and_phases);
     tcase_add_test(cases, accounts);
