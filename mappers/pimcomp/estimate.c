@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { TRIALS = 2, KEPT_TRIALS = 4 };
+
 /* A message between cores of a chip: a third of its width and height, and both ends at the local memory. */
 static uint64_t message_cycles(const struct pim_core_architecture *a, uint64_t elements)
 {
@@ -230,6 +232,7 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *a,
     if (!costs->layer || !costs->chip || !costs->walk || !costs->spot)
         return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate %" PRIu32 " layers", network->count);
     place_cores(costs);
+    costs->trials = TRIALS;
     costs->load_cycles = a->local_pipelined ? 1 : a->local_write_cycles;
     costs->memory_cycles = a->global_pipelined ? 1 : a->global_read_cycles;
     for (uint32_t i = 0; i < network->count && status == PIM_OK; i++) {
@@ -255,6 +258,24 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *a,
         status = find_reach(layer, arena, cost, error);
     }
     return status;
+}
+
+void pim_core_costs_keep(struct pim_core_costs *costs, const bool *kept)
+{
+    costs->trials = KEPT_TRIALS; /* cores that need not wait for their first loads start apart */
+    for (uint32_t i = 0; i < costs->network->count; i++) {
+        const struct pim_core_layer *layer = &costs->network->layer[i];
+        struct pim_core_cost *cost = &costs->layer[i];
+        cost->kept = kept[i];
+        cost->all_channels = cost->global_channels = 0;
+        for (uint32_t s = 0; s < layer->sources; s++) {
+            for (uint32_t p = 0; p < layer->source[s].parts; p++) {
+                const struct pim_core_part *part = &layer->source[s].part[p];
+                cost->all_channels += part->channels;
+                cost->global_channels += kept[part->layer] ? 0 : part->channels;
+            }
+        }
+    }
 }
 
 /* --- the estimate of a finished layout --- */
@@ -334,7 +355,7 @@ static enum pim_status make_gathering(const struct pim_core_mapping *mapping,
     return PIM_OK;
 }
 
-enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,
+enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping, const bool *kept,
                                          struct pim_core_estimate *estimate, struct pim_error *error)
 {
     struct pim_arena arena;
@@ -345,6 +366,8 @@ enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,
     pim_arena_initialize(&arena, 0);
     enum pim_status status = pim_core_costs_prepare(mapping->architecture, mapping->network,
                                                     mapping->partition, mapping->mode, &arena, &costs, error);
+    if (status == PIM_OK && kept)
+        pim_core_costs_keep(&costs, kept);
     if (status == PIM_OK)
         status = make_gathering(mapping, &costs, &arena, &g, error);
     if (status == PIM_OK)

@@ -64,6 +64,8 @@ struct pim_core_cost {
     uint64_t copy_beats;              /* HT, local port: windows that no MVM can read where they lie */
     uint32_t copies;                  /* HT: instructions for that, for each lane */
     uint64_t load_beats;              /* HT, vector layers, local port: of new_bytes */
+    uint32_t all_channels, global_channels; /* HT: that it reads, and of these what lies in global memory */
+    bool kept;                              /* HT: its output stays on chip */
     /* HT, matrix layers */
     uint64_t input_beats, trip; /* an MVM: local port for its input; latency and port, input and output */
     uint64_t sum_elements;      /* of a partial sum */
@@ -96,7 +98,8 @@ struct pim_core_costs {
     uint32_t *walk; /* core at each position: chip by chip, in each row by row, every second one backwards */
     uint32_t room;  /* matrix layers: the most shares of a core */
     uint64_t load_cycles, memory_cycles; /* of a beat at the local and the global memory */
-    uint64_t round_cycles;               /* LL: least time from pixel to pixel of the next layer */
+    uint32_t trials;       /* HT: passes that are weighed after a change before one stands for the rest */
+    uint64_t round_cycles; /* LL: least time from pixel to pixel of the next layer */
 };
 
 struct pim_core_estimate {
@@ -111,6 +114,19 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *archi
                                        const struct pim_core_partition *partition, enum pim_core_mode mode,
                                        struct pim_arena *arena, struct pim_core_costs *costs,
                                        struct pim_error *error);
+
+/* Says which outputs stay on chip, kept[layer]; none do before. What goes between cores for them instead is
+ * left out. */
+void pim_core_costs_keep(struct pim_core_costs *costs, const bool *kept);
+
+/* Of what a layer loads and stores, the bytes that go through global memory. */
+static inline uint64_t pim_core_global_bytes(const struct pim_core_cost *cost, uint64_t loads,
+                                             uint64_t stores)
+{
+    if (cost->global_channels < cost->all_channels)
+        loads = loads * cost->global_channels / cost->all_channels;
+    return loads + (cost->kept ? 0 : stores);
+}
 
 /* Cycles of the engines of a core; of the matrix engine the number of MVMs, and of all others together the
  * number of instructions. */
@@ -146,8 +162,9 @@ void pim_core_weigh(const struct pim_core_costs *costs, struct pim_core_weighing
                     const struct pim_core_share *share, const uint32_t *first,
                     const struct pim_core_link *link, uint32_t links);
 
-/* The estimate of a finished layout; layers with 0 replicas are left out. PIM_NO_MEMORY. */
-enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,
+/* The estimate of a finished layout; layers with 0 replicas are left out. `kept`: as pim_core_costs_keep(),
+ * or NULL. PIM_NO_MEMORY. */
+enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping, const bool *kept,
                                          struct pim_core_estimate *estimate, struct pim_error *error);
 
 #endif

@@ -319,8 +319,10 @@ static enum pim_status collect_runners_up(struct search *search, struct pim_aren
     qsort(search->individual, search->population, sizeof(struct pim_chromosome *), compare_exactly);
     for (uint32_t i = 0; i < search->population; i++)
         take(&taken, search->individual[i], wanted - old);
-    for (uint32_t i = 0; i < pasts; i++) /* the last one is the best */
+    for (uint32_t i = 0; i < pasts; i++) { /* the last one is the best */
+        assert(wanted > 0);
         take(&taken, &search->past[(search->pasts - 1 - i) % wanted], wanted);
+    }
     qsort(taken.layout + 1, taken.count - 1, sizeof taken.layout[0], compare_exactly);
     enum pim_status status = PIM_OK;
     for (uint32_t i = 1; i < taken.count && status == PIM_OK; i++)
@@ -384,7 +386,7 @@ enum pim_status pim_core_layout_search(const struct pim_core_architecture *archi
     if (status != PIM_OK)
         return status;
     const struct pim_core_mapping mapping = {architecture, network, partition, layout, mode};
-    status = pim_core_estimate_layout(&mapping, &result->first, error);
+    status = pim_core_estimate_layout(&mapping, NULL, &result->first, error);
     result->best = result->first;
     return status;
 }

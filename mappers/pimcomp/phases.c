@@ -20,7 +20,7 @@ static enum pim_status estimate_groups(const struct pim_core_mapping *mapping,
         if (report->group[i] < first || report->group[i] > last)
             layer[i].replicas = 0;
     }
-    if (pim_core_estimate_layout(&part, &estimate, error) != PIM_OK)
+    if (pim_core_estimate_layout(&part, report->kept, &estimate, error) != PIM_OK)
         return error->status;
     *phase = (struct pim_trace_phase){.estimate_cycles = estimate.cycles};
     phase->estimate_parts[PIM_ESTIMATE_COMPUTE] = estimate.compute;

@@ -7,6 +7,7 @@
 #include "mappers/pimcomp/high_throughput.h"
 #include "mappers/pimcomp/weigh_round.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { MARGIN = 8, BLOCK_CHANNELS = 64 }; /* as in the schedule */
@@ -160,6 +161,7 @@ static void place_vector(const struct pim_core_costs *costs, struct pim_weigh_ro
     if (layer->shares < able && layer->chained)
         choose_cores(round, bits, cores, layer->shares);
     uint64_t chunk = layer->chained ? PIM_ROUND_CHAIN_CHUNK : PIM_ROUND_CHUNK;
+    assert(layer->shares > 0);
     layer->passes = cost->buffer_bytes / layer->shares / chunk + 1;
 }
 

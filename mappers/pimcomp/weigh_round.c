@@ -117,7 +117,8 @@ static struct pim_weigh_work vector_work(const struct pim_core_costs *costs,
         .others = 4 * PIM_PART,
         .port = port,
         .ends = larger(vector, port),
-        .bytes = pim_time_divide_up(cost->windows * (cost->new_bytes + cost->pixel_bytes), parts)};
+        .bytes = pim_time_divide_up(
+            cost->windows * pim_core_global_bytes(cost, cost->new_bytes, cost->pixel_bytes), parts)};
 }
 
 static void change_vector(const struct pim_core_costs *costs, struct pim_weigh_round *r, uint32_t index,
@@ -451,7 +452,8 @@ static void repeat(const struct pim_core_costs *costs, struct pim_weigh_round *r
             continue;
         uint64_t cycles = passes * c->rate;
         c->work += passes * c->alone;
-        slowest = larger(slowest, cycles);
+        if (c->now.bytes) /* who asks nothing of the memory does not hold it up */
+            slowest = larger(slowest, cycles);
         c->start += cycles;
         c->end += cycles;
         c->send += cycles;
@@ -466,13 +468,13 @@ static void run_passes(const struct pim_core_costs *costs, struct pim_core_weigh
                        uint64_t passes)
 {
     struct pim_weigh_round *r = w->round;
-    for (uint64_t i = 0; i < passes && i < 2; i++) {
+    for (uint64_t i = 0; i < passes && i < costs->trials; i++) {
         multiply(costs, r);
         pass_messages(costs, r, pass);
         move_on(costs, r);
     }
-    if (passes > 2)
-        repeat(costs, r, passes - 2, pass);
+    if (passes > costs->trials)
+        repeat(costs, r, passes - costs->trials, pass);
 }
 
 static void finish(const struct pim_core_costs *costs, struct pim_core_weighing *w)

@@ -97,8 +97,10 @@ static void work_of(const struct pim_core_costs *costs, const struct pim_core_sh
               sums * lanes * cost->add_beats + share->homes * cost->finish_beats +
               pim_time_divide_up(bytes * costs->load_cycles, steps * a->local_bytes_per_cycle) +
               share->sums_in * (cost->add_beats + cost->sum_beats) + share->sums_out * cost->sum_beats;
-    w->bytes = pim_time_divide_up(bytes - result->first_bytes, steps > 1 ? steps - 1 : 1) +
-               share->homes * cost->pixel_bytes;
+    w->bytes = pim_core_global_bytes(
+        cost, pim_time_divide_up(bytes - result->first_bytes, steps > 1 ? steps - 1 : 1),
+        share->homes * cost->pixel_bytes);
+    result->first_bytes = pim_core_global_bytes(cost, result->first_bytes, 0);
     uint64_t batch = batch_of(cost, share->homes ? share->homes : share->span, steps);
     uint64_t messages = share->homes > 1 || (!share->homes && share->span > 1) ? batch : 1; /* steps of one */
     if (share->homes) {
@@ -169,7 +171,8 @@ static void list_shares(const struct pim_core_costs *costs, struct pim_core_weig
             work_of(costs, &share[s], layer, here);
             r->core[core].load += share[s].lanes * layer->steps;
             r->bytes[costs->chip[core]] +=
-                load_bytes(cost, &share[s], layer->steps) + share[s].homes * layer->steps * cost->pixel_bytes;
+                pim_core_global_bytes(cost, load_bytes(cost, &share[s], layer->steps),
+                                      share[s].homes * layer->steps * cost->pixel_bytes);
             mvms += share[s].groups * layer->steps;
             port += here->work.port * layer->steps;
             vector +=
@@ -189,7 +192,9 @@ static void weigh_memory(const struct pim_core_costs *costs, struct pim_core_wei
     uint64_t sides = 0;
     for (uint32_t i = 0; i < costs->network->count; i++)
         if (!costs->layer[i].matrix && w->round->layer[i].scheduled)
-            sides += costs->layer[i].windows * (costs->layer[i].new_bytes + costs->layer[i].pixel_bytes);
+            sides +=
+                costs->layer[i].windows * pim_core_global_bytes(&costs->layer[i], costs->layer[i].new_bytes,
+                                                                costs->layer[i].pixel_bytes);
     for (uint32_t chip = 0; chip < costs->chips; chip++) {
         uint64_t bytes = w->round->bytes[chip] + sides / costs->chips;
         uint64_t memory =
@@ -260,7 +265,7 @@ static void spread_sides(const struct pim_core_costs *costs, struct pim_weigh_ro
         chunks += r->layer[i].passes;
         vector += cost->windows * cost->finish_cycles;
         port += cost->windows * (cost->finish_beats + cost->load_beats);
-        bytes += cost->windows * (cost->new_bytes + cost->pixel_bytes);
+        bytes += cost->windows * pim_core_global_bytes(cost, cost->new_bytes, cost->pixel_bytes);
     }
     for (uint32_t rank = 0; rank < cores; rank++) {
         struct pim_weigh_core *core = &r->core[r->list[rank]];

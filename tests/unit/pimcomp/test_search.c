@@ -38,7 +38,7 @@ static struct pim_core_estimate estimate(const struct core_case *c)
 {
     struct pim_core_estimate result;
     struct pim_error error;
-    ck_assert_msg(pim_core_estimate_layout(&c->mapping, &result, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_core_estimate_layout(&c->mapping, NULL, &result, &error) == PIM_OK, "%s", error.text);
     return result;
 }
 
