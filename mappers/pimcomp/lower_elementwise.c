@@ -71,10 +71,15 @@ static bool choose_axes(struct pim_lowering *l, struct pim_layout_axes *axes)
         return pim_move_remake(l, tensor, PIM_LAYOUT_MAP) &&
                pim_move_axes_of(input_view(l, i), &l->layer->output, axes);
     }
-    for (uint32_t d = 0; d < l->layer->output.rank; d++) /* none: the last dimension becomes channels */
-        axes->axis[d] = (uint8_t)(d + 1 == l->layer->output.rank   ? PIM_AXIS_CHANNEL
-                                  : d + 2 == l->layer->output.rank ? PIM_AXIS_COLUMN
-                                                                   : PIM_AXIS_ROW);
+    uint32_t rank = l->layer->output.rank;
+    for (uint32_t d = 0; d < rank && d < PIM_SHAPE_RANK;
+         d++) { /* none: the last dimension becomes channels */
+        axes->axis[d] = PIM_AXIS_ROW;
+        if (d + 1 == rank)
+            axes->axis[d] = PIM_AXIS_CHANNEL;
+        else if (d + 2 == rank)
+            axes->axis[d] = PIM_AXIS_COLUMN;
+    }
     return true;
 }
 
