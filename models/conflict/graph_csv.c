@@ -148,37 +148,45 @@ static enum pim_status read_rows(struct rows *rows, FILE *stream, const char *na
     return status;
 }
 
-/* A list "2;3;4", or "-1" for none, must name exactly the other ends of `edges`, in ascending order. */
+/* A list "2;3;4", or "-1" for none, must name exactly the other ends of `edges`, each once, in any order.
+ * `mark`: by node; holds the other ends, as `stamp`, that the list has yet to name. */
 static enum pim_status check_list(const struct pim_task_graph *graph, const struct pim_csv_reader *reader,
-                                  size_t column, const uint32_t *edges, uint32_t count, bool targets,
-                                  struct pim_error *error)
+                                  size_t column, const uint32_t *edges, uint32_t count, uint32_t *mark,
+                                  uint32_t stamp, struct pim_error *error)
 {
     const char *text = pim_csv_text(reader, column);
     if (count == 0)
         return strcmp(text, "-1") == 0 ? PIM_OK
                                        : pim_csv_refuse(reader, column, "the edges say -1, none", error);
-    uint32_t before = 0;
     for (uint32_t k = 0; k < count; k++) {
-        uint32_t best = UINT32_MAX; /* the k-th smallest other end */
-        for (uint32_t j = 0; j < count; j++) {
-            uint32_t other = targets ? graph->edge[edges[j]].destination : graph->edge[edges[j]].source;
-            if ((k == 0 || other > before) && other < best)
-                best = other;
-        }
-        before = best;
-        char wanted[16];
-        int length = snprintf(wanted, sizeof wanted, "%" PRIu32 "%s", best, k + 1 < count ? ";" : "");
-        if (strncmp(text, wanted, (size_t)length) != 0) {
-            char allowed[96];
+        const struct pim_task_edge *edge = &graph->edge[edges[k]];
+        mark[column == TARGETS ? edge->destination : edge->source] = stamp;
+    }
+    char allowed[96];
+    uint32_t named = 0;
+    for (bool more = true; more; named++) {
+        uint64_t node = 0;
+        size_t digits = strspn(text, "0123456789");
+        for (size_t i = 0; i < digits && node < graph->nodes; i++)
+            node = node * 10 + (uint64_t)(text[i] - '0');
+        more = text[digits] == ';';
+        if (digits == 0 || (!more && text[digits] != '\0'))
+            return pim_csv_refuse(reader, column, "allowed are node numbers with ; between them, or -1",
+                                  error);
+        if (node >= graph->nodes || mark[node] != stamp) {
             (void)snprintf(allowed, sizeof allowed,
-                           "the edges name %" PRIu32 " nodes, of which place %" PRIu32 " is %" PRIu32, count,
-                           k + 1, best);
+                           "place %" PRIu32 " names a node without such an edge, or one named before",
+                           named + 1);
             return pim_csv_refuse(reader, column, allowed, error);
         }
-        text += length;
+        mark[node] = 0;
+        text += digits + 1;
     }
-    return *text == '\0' ? PIM_OK
-                         : pim_csv_refuse(reader, column, "it names more nodes than the edges", error);
+    if (named == count)
+        return PIM_OK;
+    (void)snprintf(allowed, sizeof allowed, "the edges name %" PRIu32 " nodes, the list %" PRIu32, count,
+                   named);
+    return pim_csv_refuse(reader, column, allowed, error);
 }
 
 static enum pim_status check_lists(const struct pim_task_graph *graph, FILE *stream, const char *name,
@@ -186,9 +194,10 @@ static enum pim_status check_lists(const struct pim_task_graph *graph, FILE *str
 {
     rewind(stream);
     struct pim_csv_reader *reader;
-    if (pim_csv_open_stream(&reader, stream, name, node_header, NODE_COLUMNS, error) != PIM_OK)
-        return error->status;
-    enum pim_status status = PIM_OK;
+    uint32_t *mark = calloc((size_t)graph->nodes + 1, sizeof *mark);
+    if (!mark)
+        return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory for %" PRIu32 " nodes", name, graph->nodes);
+    enum pim_status status = pim_csv_open_stream(&reader, stream, name, node_header, NODE_COLUMNS, error);
     for (uint32_t n = 0; n < graph->nodes && status == PIM_OK; n++) {
         bool more = true;
         const struct pim_task_node *node = &graph->node[n];
@@ -196,12 +205,14 @@ static enum pim_status check_lists(const struct pim_task_graph *graph, FILE *str
         if (status == PIM_OK && !more)
             status = pim_fail(error, PIM_IO, "%s: has become shorter while it was read", name);
         if (status == PIM_OK)
-            status = check_list(graph, reader, SOURCES, graph->in + node->first_in, node->ins, false, error);
+            status = check_list(graph, reader, SOURCES, graph->in + node->first_in, node->ins, mark,
+                                2 * n + 1, error);
         if (status == PIM_OK)
-            status =
-                check_list(graph, reader, TARGETS, graph->out + node->first_out, node->outs, true, error);
+            status = check_list(graph, reader, TARGETS, graph->out + node->first_out, node->outs, mark,
+                                2 * n + 2, error);
     }
     pim_csv_close(reader);
+    free(mark);
     return status;
 }
 

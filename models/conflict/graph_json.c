@@ -215,20 +215,28 @@ static enum pim_status take_steps(struct parsing *parsing, uint32_t node, struct
     return PIM_OK;
 }
 
-/* source_tile_id must say what the targets of the others say. */
+/* source_tile_id must say what the targets of the others say, each tile once, in any order. `mark`: by tile;
+ * node + 1 for sources that the list has yet to name. */
 static enum pim_status check_sources(const struct parsing *parsing, uint32_t node, const json_t *sources,
-                                     struct pim_error *error)
+                                     uint32_t *mark, struct pim_error *error)
 {
+    const struct pim_task_graph *graph = parsing->graph;
+    const struct pim_task_node *tile = &graph->node[node];
     uint32_t named = 0;
+    for (uint32_t k = 0; k < tile->ins; k++)
+        mark[graph->edge[graph->in[tile->first_in + k]].source] = node + 1;
     for (size_t k = 0; k < json_array_size(sources); k++) {
         const json_t *source = json_array_get(sources, k);
         json_int_t from = json_is_integer(source) ? json_integer_value(source) : -2;
-        if (from < -1 || from >= (json_int_t)parsing->tiles ||
-            (from >= 0 && pim_task_graph_edge(parsing->graph, (uint32_t)from, node) == UINT32_MAX))
-            return refuse(parsing, node, -1, "source_tile_id names a tile that does not send to it", error);
-        named += from >= 0;
+        if (from == -1)
+            continue;
+        if (from < 0 || from >= (json_int_t)parsing->tiles || mark[from] != node + 1)
+            return refuse(parsing, node, -1,
+                          "source_tile_id names a tile that does not send to it, or one twice", error);
+        mark[from] = 0;
+        named++;
     }
-    return named == parsing->graph->node[node].ins
+    return named == tile->ins
                ? PIM_OK
                : refuse(parsing, node, -1, "source_tile_id lacks a tile that sends to it", error);
 }
@@ -256,12 +264,17 @@ static enum pim_status build(struct parsing *parsing, const json_t *root, struct
             (struct pim_task_node){.steps = count, .latencies = count, .first_latency = graph->latencies};
         graph->latencies += count;
     }
+    uint32_t *mark = calloc(parsing->tiles, sizeof *mark);
+    if (!mark)
+        return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory for the tiles", parsing->name);
     enum pim_status status = take_edges(parsing, error);
     for (uint32_t t = 0; t < parsing->tiles && status == PIM_OK; t++) {
-        status = check_sources(parsing, t, json_object_get(json_array_get(root, t), "source_tile_id"), error);
+        const json_t *sources = json_object_get(json_array_get(root, t), "source_tile_id");
+        status = check_sources(parsing, t, sources, mark, error);
         if (status == PIM_OK)
             status = take_steps(parsing, t, error);
     }
+    free(mark);
     return status == PIM_OK ? pim_task_graph_finish(graph, error) : status;
 }
 

@@ -30,9 +30,60 @@ START_TEST(small_graph_is_read)
 }
 END_TEST
 
+/* Two nodes send to a third, one of them to both others. */
+#define THREE(targets, sources)                                                                              \
+    NODES "0,0,pe,1,1.5,8,-1," targets "\n1,0,pe,1,1.0,8,0,2\n2,0,pe,1,1.0,8," sources ",-1\n"
+#define THREE_EDGES EDGES "0,0,1,1,8,8\n1,0,2,1,8,8\n2,1,2,1,8,8\n"
+#define THREE_DEPS DEPS "1,0,0,1,1\n2,0,0,1,0\n2,0,1,0,0\n"
+
+static void check_same_graph(const struct pim_task_graph *graph, const struct pim_task_graph *other)
+{
+    ck_assert_uint_eq(graph->nodes, other->nodes);
+    ck_assert_uint_eq(graph->edges, other->edges);
+    ck_assert_mem_eq(graph->node, other->node, graph->nodes * sizeof *graph->node);
+    ck_assert_mem_eq(graph->in, other->in, graph->edges * sizeof *graph->in);
+    ck_assert_mem_eq(graph->out, other->out, graph->edges * sizeof *graph->out);
+    for (uint32_t e = 0; e < graph->edges; e++) {
+        const struct pim_task_edge *edge = &graph->edge[e], *twin = &other->edge[e];
+        ck_assert_uint_eq(edge->source, twin->source);
+        ck_assert_uint_eq(edge->destination, twin->destination);
+        for (uint32_t s = 0; s < graph->node[edge->destination].steps; s++) {
+            ck_assert_uint_eq(graph->need[edge->first + s], other->need[twin->first + s]);
+            ck_assert_uint_eq(graph->drop[edge->first + s], other->drop[twin->first + s]);
+        }
+    }
+}
+
+START_TEST(lists_and_dependences_have_no_order)
+{
+    struct pim_task_graph *graph, *other;
+    struct pim_error error = {0};
+    ck_assert_msg(graph_from_text(THREE("1;2", "0;1"), THREE_EDGES, THREE_DEPS, NULL, &graph, &error) ==
+                      PIM_OK,
+                  "%s", error.text);
+    ck_assert_msg(graph_from_text(THREE("2;1", "1;0"), THREE_EDGES, DEPS "2,0,1,0,0\n2,0,0,1,0\n1,0,0,1,1\n",
+                                  NULL, &other, &error) == PIM_OK,
+                  "%s", error.text);
+    check_same_graph(graph, other);
+    pim_task_graph_destroy(graph);
+    pim_task_graph_destroy(other);
+}
+END_TEST
+
 static const struct {
     const char *nodes, *edges, *deps, *part; /* the message has `part` */
 } bad[] = {
+    {THREE("1;2", "1;1"), THREE_EDGES, THREE_DEPS,
+     "net.nodes.csv:4: column 7 (sources) is '1;1': place 2 names a node without such an edge, or one named"},
+    {THREE("1;2", "2;0"), THREE_EDGES, THREE_DEPS, "place 1 names a node without such an edge"},
+    {THREE("1;2", "0;9"), THREE_EDGES, THREE_DEPS, "place 2 names a node without such an edge"},
+    {THREE("1;2", "0;18446744073709551617"), THREE_EDGES, THREE_DEPS, "place 2 names a node without"},
+    {THREE("2", "0;1"), THREE_EDGES, THREE_DEPS,
+     "column 8 (targets) is '2': the edges name 2 nodes, the list 1"},
+    {THREE("1;2", "0;1;"), THREE_EDGES, THREE_DEPS, "allowed are node numbers with ; between them"},
+    {THREE("1;2", ";0;1"), THREE_EDGES, THREE_DEPS, "allowed are node numbers with ; between them"},
+    {THREE("1;2", "0 1"), THREE_EDGES, THREE_DEPS, "allowed are node numbers with ; between them"},
+    {THREE("1;2", "-1"), THREE_EDGES, THREE_DEPS, "allowed are node numbers with ; between them"},
     {NODES, ONE_EDGE, ONE_DEPS, "net.nodes.csv: has no row"},
     {"node,layer\n", ONE_EDGE, ONE_DEPS, "net.nodes.csv:1"},
     {NODES "1,0,pe,2,1.5,8,-1,1\n", ONE_EDGE, ONE_DEPS, "net.nodes.csv:2: column 1 (node) is '1'"},
@@ -206,10 +257,36 @@ START_TEST(task_list_is_read)
 }
 END_TEST
 
+#define STEPS(tile)                                                                                          \
+    "\"dependence\":[{\"wait\":[],\"drop\":[],\"latency\":1,\"output\":[" PACKET(0, tile) "]}]}"
+#define LIST_OF_THREE(targets, sources)                                                                      \
+    "[{\"tile_id\":0,\"source_tile_id\":[-1],\"target_tile_id\":" targets                                    \
+    "," STEPS(0) ",{\"tile_id\":1,\"source_tile_id\":[0],\"target_tile_id\":[2]," STEPS(                     \
+        1) ",{\"tile_id\":2,"                                                                                \
+           "\"source_tile_id\":" sources ",\"target_tile_id\":[-1]," STEPS(2) "]"
+
+START_TEST(task_lists_name_tiles_in_any_order)
+{
+    struct pim_task_graph *graph, *other;
+    struct pim_error error = {0};
+    ck_assert_msg(parse(LIST_OF_THREE("[1,2]", "[0,1]"), &graph, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(parse(LIST_OF_THREE("[2,-1,1]", "[1,0]"), &other, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_eq(graph->edges, 3);
+    check_same_graph(graph, other);
+    pim_task_graph_destroy(graph);
+    pim_task_graph_destroy(other);
+}
+END_TEST
+
 static const struct {
     const char *text, *part;
 } bad_list[] = {
     {"{}", "array of 1 to"},
+    {LIST_OF_THREE("[1,2]", "[1,1]"),
+     "tile 2: source_tile_id names a tile that does not send to it, or one twice"},
+    {LIST_OF_THREE("[1,2]", "[1]"), "tile 2: source_tile_id lacks a tile"},
+    {LIST_OF_THREE("[1,2]", "[1,2]"), "tile 2: source_tile_id names a tile that does not"},
+    {LIST_OF_THREE("[1,1]", "[1,0]"), "two edges from node 0 to node 1"},
     {"[", "list.json:1"},
     {"[" TILE1("", "") "]", "tile_id must be its place"},
     {"[" TILE0("") "," TILE1(PACKET(5, 0), "") "]",
@@ -243,6 +320,8 @@ Suite *conflict_graph_suite(void)
     Suite *suite = suite_create("graph");
     TCase *cases = tcase_create("graph");
     tcase_add_test(cases, small_graph_is_read);
+    tcase_add_test(cases, lists_and_dependences_have_no_order);
+    tcase_add_test(cases, task_lists_name_tiles_in_any_order);
     tcase_add_loop_test(cases, bad_graphs_are_refused_with_the_row, 0, sizeof bad / sizeof bad[0]);
     tcase_add_test(cases, files_that_are_missing_are_named);
     tcase_add_test(cases, geometry_gives_the_dependences_of_alexnet);
