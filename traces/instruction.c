@@ -2,10 +2,20 @@
 
 #include <stddef.h>
 
+/* Numbers without gaps: a name for each. */
+#define X(...) +1
+_Static_assert(PIM_OPCODES == 0 PIM_OPCODE_MAP(X), "opcodes count up from 0");
+_Static_assert(PIM_BUFFERS == 0 PIM_BUFFER_MAP(X), "buffers count up from 0");
+_Static_assert(PIM_VECTORS == 0 PIM_VECTOR_MAP(X), "vector operations count up from 0");
+_Static_assert(PIM_LOCALS == 0 PIM_LOCAL_MAP(X), "local vector operations count up from 0");
+_Static_assert(PIM_BIT_SERIALS == 0 PIM_BIT_SERIAL_MAP(X), "bit-serial operations count up from 0");
+_Static_assert(PIM_MESSAGES == 0 PIM_MESSAGE_MAP(X), "kinds of messages count up from 0");
+#undef X
+
 const char *pim_opcode_name(unsigned opcode)
 {
     static const char *const names[] = {
-#define X(name, mnemonic, engine) mnemonic,
+#define X(number, name, mnemonic, engine) [number] = mnemonic,
         PIM_OPCODE_MAP(X)
 #undef X
     };
@@ -15,7 +25,7 @@ const char *pim_opcode_name(unsigned opcode)
 const char *pim_buffer_name(unsigned buffer)
 {
     static const char *const names[] = {
-#define X(name, text) text,
+#define X(number, name, text) [number] = text,
         PIM_BUFFER_MAP(X)
 #undef X
     };
@@ -25,7 +35,7 @@ const char *pim_buffer_name(unsigned buffer)
 const char *pim_vector_name(unsigned operation)
 {
     static const char *const names[] = {
-#define X(name, mnemonic) mnemonic,
+#define X(number, name, mnemonic) [number] = mnemonic,
         PIM_VECTOR_MAP(X)
 #undef X
     };
@@ -35,7 +45,7 @@ const char *pim_vector_name(unsigned operation)
 const char *pim_bit_serial_name(unsigned operation)
 {
     static const char *const names[] = {
-#define X(name, mnemonic) mnemonic,
+#define X(number, name, mnemonic) [number] = mnemonic,
         PIM_BIT_SERIAL_MAP(X)
 #undef X
     };
@@ -45,7 +55,7 @@ const char *pim_bit_serial_name(unsigned operation)
 const char *pim_local_name(unsigned operation)
 {
     static const char *const names[] = {
-#define X(name, mnemonic, vectors) mnemonic,
+#define X(number, name, mnemonic, vectors) [number] = mnemonic,
         PIM_LOCAL_MAP(X)
 #undef X
     };
@@ -55,7 +65,7 @@ const char *pim_local_name(unsigned operation)
 const char *pim_message_name(unsigned kind)
 {
     static const char *const names[] = {
-#define X(name, text) text,
+#define X(number, name, text) [number] = text,
         PIM_MESSAGE_MAP(X)
 #undef X
     };
@@ -65,7 +75,7 @@ const char *pim_message_name(unsigned kind)
 unsigned pim_local_sources(unsigned operation)
 {
     static const unsigned char vectors_read[] = {
-#define X(name, mnemonic, vectors) vectors,
+#define X(number, name, mnemonic, vectors) [number] = vectors,
         PIM_LOCAL_MAP(X)
 #undef X
     };
@@ -81,7 +91,7 @@ const char *pim_engine_name(unsigned engine)
 enum pim_engine pim_opcode_engine(unsigned opcode)
 {
     static const enum pim_engine engines[] = {
-#define X(name, mnemonic, engine) engine,
+#define X(number, name, mnemonic, engine) [number] = engine,
         PIM_OPCODE_MAP(X)
 #undef X
     };

@@ -31,29 +31,32 @@
 
 enum { PIM_DEPENDENCIES = 3, PIM_DEPENDENCY_REACH = 4095, PIM_REPEAT_DEPTH = 4 };
 
-/* X(name, mnemonic, engine) */
+/* The numbers of this table and of those below stand in every trace: none ever changes.
+ * X(number, name, mnemonic, engine) */
 #define PIM_OPCODE_MAP(X)                                                                                    \
-    X(PIM_OP_PHASE_BEGIN, "phase_begin", PIM_ENGINE_CONTROL) /* joins, then opens phase control.phase */     \
-    X(PIM_OP_PHASE_END, "phase_end", PIM_ENGINE_CONTROL)     /* joins, then closes it */                     \
-    X(PIM_OP_JOIN, "join", PIM_ENGINE_CONTROL) /* fetches nothing more until all earlier work is complete */ \
-    X(PIM_OP_REPEAT, "repeat", PIM_ENGINE_CONTROL) /* runs the next `length` instructions `count` times */   \
-    X(PIM_OP_LOAD, "load", PIM_ENGINE_MEMORY)      /* memory -> buffer */                                    \
-    X(PIM_OP_STORE, "store", PIM_ENGINE_MEMORY)    /* buffer -> memory */                                    \
-    X(PIM_OP_MATRIX, "matrix", PIM_ENGINE_MATRIX)  /* output[m][n] (+)= input[m][k] * weight[k][n] */        \
-    X(PIM_OP_MVM, "mvm", PIM_ENGINE_MATRIX)        /* matrix-vector product of a crossbar array group */     \
-    X(PIM_OP_BIT_SERIAL, "bit_serial", PIM_ENGINE_MATRIX) /* row-parallel, in DRAM or ReRAM banks */         \
-    X(PIM_OP_VECTOR, "vector", PIM_ENGINE_VECTOR)         /* `detail` names the operation */                 \
-    X(PIM_OP_SEND, "send", PIM_ENGINE_SEND)                                                                  \
-    X(PIM_OP_RECEIVE, "receive", PIM_ENGINE_RECEIVE)                                                         \
+    X(0, PIM_OP_PHASE_BEGIN, "phase_begin", PIM_ENGINE_CONTROL) /* joins, then opens phase control.phase */  \
+    X(1, PIM_OP_PHASE_END, "phase_end", PIM_ENGINE_CONTROL)     /* joins, then closes it */                  \
+    X(2, PIM_OP_JOIN, "join",                                                                                \
+      PIM_ENGINE_CONTROL) /* fetches nothing more until all earlier work is complete */                      \
+    X(3, PIM_OP_REPEAT, "repeat",                                                                            \
+      PIM_ENGINE_CONTROL)                            /* runs the next `length` instructions `count` times */ \
+    X(4, PIM_OP_LOAD, "load", PIM_ENGINE_MEMORY)     /* memory -> buffer */                                  \
+    X(5, PIM_OP_STORE, "store", PIM_ENGINE_MEMORY)   /* buffer -> memory */                                  \
+    X(6, PIM_OP_MATRIX, "matrix", PIM_ENGINE_MATRIX) /* output[m][n] (+)= input[m][k] * weight[k][n] */      \
+    X(7, PIM_OP_MVM, "mvm", PIM_ENGINE_MATRIX)       /* matrix-vector product of a crossbar array group */   \
+    X(8, PIM_OP_BIT_SERIAL, "bit_serial", PIM_ENGINE_MATRIX) /* row-parallel, in DRAM or ReRAM banks */      \
+    X(9, PIM_OP_VECTOR, "vector", PIM_ENGINE_VECTOR)         /* `detail` names the operation */              \
+    X(10, PIM_OP_SEND, "send", PIM_ENGINE_SEND)                                                              \
+    X(11, PIM_OP_RECEIVE, "receive", PIM_ENGINE_RECEIVE)                                                     \
     /* Of units with a local memory that programs address (cores with crossbars): see `transfer` below. */   \
-    X(PIM_OP_LOCAL_LOAD, "local_load", PIM_ENGINE_MEMORY)     /* global memory -> local memory */            \
-    X(PIM_OP_LOCAL_STORE, "local_store", PIM_ENGINE_MEMORY)   /* local memory -> global memory */            \
-    X(PIM_OP_LOCAL_VECTOR, "local_vector", PIM_ENGINE_VECTOR) /* `detail` names the operation */             \
-    X(PIM_OP_LOCAL_COPY, "local_copy", PIM_ENGINE_MEMORY)     /* within the local memory */                  \
-    X(PIM_OP_LOCAL_WRITE, "local_write", PIM_ENGINE_MEMORY)   /* a constant into the local memory */
+    X(12, PIM_OP_LOCAL_LOAD, "local_load", PIM_ENGINE_MEMORY)     /* global memory -> local memory */        \
+    X(13, PIM_OP_LOCAL_STORE, "local_store", PIM_ENGINE_MEMORY)   /* local memory -> global memory */        \
+    X(14, PIM_OP_LOCAL_VECTOR, "local_vector", PIM_ENGINE_VECTOR) /* `detail` names the operation */         \
+    X(15, PIM_OP_LOCAL_COPY, "local_copy", PIM_ENGINE_MEMORY)     /* within the local memory */              \
+    X(16, PIM_OP_LOCAL_WRITE, "local_write", PIM_ENGINE_MEMORY)   /* a constant into the local memory */
 
 enum pim_opcode {
-#define X(name, mnemonic, engine) name,
+#define X(number, name, mnemonic, engine) name = number,
     PIM_OPCODE_MAP(X)
 #undef X
         PIM_OPCODES
@@ -73,34 +76,34 @@ enum pim_engine {
 /* `detail` of LOAD and STORE: which buffer the bytes enter or leave. PIM_BUFFER_NONE is a plain copy that
  * holds no space. */
 #define PIM_BUFFER_MAP(X)                                                                                    \
-    X(PIM_BUFFER_NONE, "none")                                                                               \
-    X(PIM_BUFFER_INPUT, "input")                                                                             \
-    X(PIM_BUFFER_WEIGHT, "weight")                                                                           \
-    X(PIM_BUFFER_OUTPUT, "output")
+    X(0, PIM_BUFFER_NONE, "none")                                                                            \
+    X(1, PIM_BUFFER_INPUT, "input")                                                                          \
+    X(2, PIM_BUFFER_WEIGHT, "weight")                                                                        \
+    X(3, PIM_BUFFER_OUTPUT, "output")
 
 enum pim_buffer {
-#define X(name, text) name,
+#define X(number, name, text) name = number,
     PIM_BUFFER_MAP(X)
 #undef X
         PIM_BUFFERS
 };
 
-/* `detail` of VECTOR. X(name, mnemonic) */
+/* `detail` of VECTOR. X(number, name, mnemonic) */
 #define PIM_VECTOR_MAP(X)                                                                                    \
-    X(PIM_VECTOR_SOFTMAX, "softmax")                                                                         \
-    X(PIM_VECTOR_LAYERNORM, "layernorm")                                                                     \
-    X(PIM_VECTOR_GELU, "gelu")                                                                               \
-    X(PIM_VECTOR_RELU, "relu")                                                                               \
-    X(PIM_VECTOR_ADD, "add")                                                                                 \
-    X(PIM_VECTOR_MULTIPLY, "multiply")                                                                       \
-    X(PIM_VECTOR_MAXIMUM, "maximum")                                                                         \
-    X(PIM_VECTOR_AVERAGE, "average")                                                                         \
-    X(PIM_VECTOR_SIGMOID, "sigmoid")                                                                         \
-    X(PIM_VECTOR_TANH, "tanh")                                                                               \
-    X(PIM_VECTOR_COPY, "copy")
+    X(0, PIM_VECTOR_SOFTMAX, "softmax")                                                                      \
+    X(1, PIM_VECTOR_LAYERNORM, "layernorm")                                                                  \
+    X(2, PIM_VECTOR_GELU, "gelu")                                                                            \
+    X(3, PIM_VECTOR_RELU, "relu")                                                                            \
+    X(4, PIM_VECTOR_ADD, "add")                                                                              \
+    X(5, PIM_VECTOR_MULTIPLY, "multiply")                                                                    \
+    X(6, PIM_VECTOR_MAXIMUM, "maximum")                                                                      \
+    X(7, PIM_VECTOR_AVERAGE, "average")                                                                      \
+    X(8, PIM_VECTOR_SIGMOID, "sigmoid")                                                                      \
+    X(9, PIM_VECTOR_TANH, "tanh")                                                                            \
+    X(10, PIM_VECTOR_COPY, "copy")
 
 enum pim_vector {
-#define X(name, mnemonic) name,
+#define X(number, name, mnemonic) name = number,
     PIM_VECTOR_MAP(X)
 #undef X
         PIM_VECTORS
@@ -109,23 +112,23 @@ enum pim_vector {
 /*
  * `detail` of LOCAL_VECTOR, element by element over two's complement integers of `bits`, results cut to
  * `bits`. a is the element at `source`, b the one at `second` (operations of two vectors), i the immediate, a
- * signed number. X(name, mnemonic, vectors read)
+ * signed number. X(number, name, mnemonic, vectors read)
  */
 #define PIM_LOCAL_MAP(X)                                                                                     \
-    X(PIM_LOCAL_ADD, "add", 2)             /* a + b */                                                       \
-    X(PIM_LOCAL_SUBTRACT, "subtract", 2)   /* a - b */                                                       \
-    X(PIM_LOCAL_MULTIPLY, "multiply", 2)   /* a * b */                                                       \
-    X(PIM_LOCAL_MAXIMUM, "maximum", 2)     /* the larger of a and b */                                       \
-    X(PIM_LOCAL_MINIMUM, "minimum", 2)     /* the smaller of a and b */                                      \
-    X(PIM_LOCAL_RELU, "relu", 1)           /* the larger of a and 0 */                                       \
-    X(PIM_LOCAL_CLIP, "clip", 1)           /* a, at least 0 and at most i */                                 \
-    X(PIM_LOCAL_DIVIDE, "divide", 1)       /* a / i, rounded towards 0; i is not 0 */                        \
-    X(PIM_LOCAL_FUNCTION, "function", 1)   /* another function of one element; i numbers it, any value */    \
-    X(PIM_LOCAL_BINARY, "binary", 2)       /* another function of two elements; i numbers it, any value */   \
-    X(PIM_LOCAL_NORMALIZE, "normalize", 1) /* of the whole vector: softmax, normalisation; i numbers it */
+    X(0, PIM_LOCAL_ADD, "add", 2)           /* a + b */                                                      \
+    X(1, PIM_LOCAL_SUBTRACT, "subtract", 2) /* a - b */                                                      \
+    X(2, PIM_LOCAL_MULTIPLY, "multiply", 2) /* a * b */                                                      \
+    X(3, PIM_LOCAL_MAXIMUM, "maximum", 2)   /* the larger of a and b */                                      \
+    X(4, PIM_LOCAL_MINIMUM, "minimum", 2)   /* the smaller of a and b */                                     \
+    X(5, PIM_LOCAL_RELU, "relu", 1)         /* the larger of a and 0 */                                      \
+    X(6, PIM_LOCAL_CLIP, "clip", 1)         /* a, at least 0 and at most i */                                \
+    X(7, PIM_LOCAL_DIVIDE, "divide", 1)     /* a / i, rounded towards 0; i is not 0 */                       \
+    X(8, PIM_LOCAL_FUNCTION, "function", 1) /* another function of one element; i numbers it, any value */   \
+    X(9, PIM_LOCAL_BINARY, "binary", 2)     /* another function of two elements; i numbers it, any value */  \
+    X(10, PIM_LOCAL_NORMALIZE, "normalize", 1) /* of the whole vector: softmax, normalisation; i numbers it */
 
 enum pim_local {
-#define X(name, mnemonic, vectors) name,
+#define X(number, name, mnemonic, vectors) name = number,
     PIM_LOCAL_MAP(X)
 #undef X
         PIM_LOCALS
@@ -133,29 +136,29 @@ enum pim_local {
 
 /* `detail` of BIT_SERIAL. */
 #define PIM_BIT_SERIAL_MAP(X)                                                                                \
-    X(PIM_BIT_SERIAL_ADD, "add")                                                                             \
-    X(PIM_BIT_SERIAL_MULTIPLY, "multiply")                                                                   \
-    X(PIM_BIT_SERIAL_COPY, "copy")                                                                           \
-    X(PIM_BIT_SERIAL_TRANSPOSE, "transpose")                                                                 \
-    X(PIM_BIT_SERIAL_REDUCE, "reduce")
+    X(0, PIM_BIT_SERIAL_ADD, "add")                                                                          \
+    X(1, PIM_BIT_SERIAL_MULTIPLY, "multiply")                                                                \
+    X(2, PIM_BIT_SERIAL_COPY, "copy")                                                                        \
+    X(3, PIM_BIT_SERIAL_TRANSPOSE, "transpose")                                                              \
+    X(4, PIM_BIT_SERIAL_REDUCE, "reduce")
 
 enum pim_bit_serial {
-#define X(name, mnemonic) name,
+#define X(number, name, mnemonic) name = number,
     PIM_BIT_SERIAL_MAP(X)
 #undef X
         PIM_BIT_SERIALS
 };
 
 /* `detail` of SEND and RECEIVE: what the message is for, the same on both ends. It changes nothing but the
- * name under which the message is counted. X(name, text) */
+ * name under which the message is counted. X(number, name, text) */
 #define PIM_MESSAGE_MAP(X)                                                                                   \
-    X(PIM_MESSAGE_PLAIN, "plain")       /* nothing of the others; the text form leaves it out */             \
-    X(PIM_MESSAGE_GATHER, "gather")     /* from a node of a group to the one that collects for all */        \
-    X(PIM_MESSAGE_TRANSFER, "transfer") /* between two nodes that collect */                                 \
-    X(PIM_MESSAGE_SCATTER, "scatter")   /* from there to the nodes of the group */
+    X(0, PIM_MESSAGE_PLAIN, "plain")       /* nothing of the others; the text form leaves it out */          \
+    X(1, PIM_MESSAGE_GATHER, "gather")     /* from a node of a group to the one that collects for all */     \
+    X(2, PIM_MESSAGE_TRANSFER, "transfer") /* between two nodes that collect */                              \
+    X(3, PIM_MESSAGE_SCATTER, "scatter")   /* from there to the nodes of the group */
 
 enum pim_message {
-#define X(name, text) name,
+#define X(number, name, text) name = number,
     PIM_MESSAGE_MAP(X)
 #undef X
         PIM_MESSAGES

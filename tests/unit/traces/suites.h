@@ -10,5 +10,6 @@ Suite *text_suite(void);
 Suite *check_suite(void);
 Suite *order_suite(void);
 Suite *local_suite(void);
+Suite *golden_suite(void);
 
 #endif

@@ -10,4 +10,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, check_suite());
     srunner_add_suite(runner, order_suite());
     srunner_add_suite(runner, local_suite());
+    srunner_add_suite(runner, golden_suite());
 }
