@@ -164,14 +164,10 @@ static enum pim_status run_task(const struct bitserial_options *options, struct 
 {
     const char *const paths[OUTPUTS] = {options->commands, options->program, options->results,
                                         options->stats ? options->stats : "-"};
-    const struct option_output named[OUTPUTS] = {{"commands", paths[OUTPUT_COMMANDS]},
-                                                 {"program", paths[OUTPUT_PROGRAM]},
-                                                 {"results", paths[OUTPUT_RESULTS]},
-                                                 {"stats", paths[OUTPUT_STATS]}};
     struct pim_output *outputs[OUTPUTS] = {NULL};
     struct dram_log log = {NULL, 0, 0, false};
     struct bitserial_outcome outcome = {0};
-    enum pim_status status = options_check_outputs(named, OUTPUTS, error);
+    enum pim_status status = PIM_OK;
     for (unsigned i = 0; status == PIM_OK && i < OUTPUTS; i++)
         if (paths[i])
             status = pim_output_open(&outputs[i], paths[i], error);
@@ -306,12 +302,13 @@ int command_bitserial(int argument_count, char **arguments)
                       "reram: the same; 0: integers of --bits"),
         RULE_UNSIGNED("nor-ps", options.nor_ps, "N", 1, 1000000, "reram: one NOR, set or reset (1100)"),
         RULE_UNSIGNED("search-ps", options.search_ps, "N", 1, 1000000, "reram: one search (1500)"),
-        RULE_TEXT("commands", options.commands, "FILE", "Writes every command (CSV)"),
-        RULE_TEXT("program", options.program, "FILE", "Writes the microprogram of a bank, a step a line"),
+        RULE_OUTPUT("commands", options.commands, WRITES_TEXT, "Writes every command (CSV)"),
+        RULE_OUTPUT("program", options.program, WRITES_TEXT,
+                    "Writes the microprogram of a bank, a step a line"),
         RULE_TEXT("values", options.values, "FILE", "Computes on these numbers as well (CSV: a or a,b)"),
-        RULE_TEXT("results", options.results, "FILE",
-                  "Where the numbers that come out go (CSV: column,result)"),
-        RULE_TEXT("stats", options.stats, "FILE", "Writes the costs there instead of standard output"),
+        RULE_OUTPUT("results", options.results, WRITES_TEXT,
+                    "Where the numbers that come out go (CSV: column,result)"),
+        RULE_OUTPUT("stats", options.stats, WRITES_TEXT, "Writes the costs there instead of standard output"),
         OPTION_FORMAT(options.format, "text|json"),
         RULE_FLAG("verify", options.verify, "Holds the commands of this run against every constraint"),
         RULE_FLAG("stepped", options.stepped, "Command by command, without the shortcut (the same cycles)"),

@@ -78,7 +78,8 @@ int command_dispatch(const struct command *table, size_t count, const char *abou
         return 2;
     }
     bool help = strcmp(name, "help") == 0;
-    if ((help && argument_count == 2) || strcmp(name, "--help") == 0 || strcmp(name, "-?") == 0) {
+    if ((help && argument_count == 2) || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+        strcmp(name, "-?") == 0) {
         print_table(table, count, about, words, stdout);
         return 0;
     }

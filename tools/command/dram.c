@@ -39,10 +39,8 @@ static enum pim_status run_list(const struct dram_options *options,
 {
     const char *const paths[OUTPUTS] = {options->log, options->commands,
                                         options->stats ? options->stats : "-"};
-    const struct option_output named[OUTPUTS] = {
-        {"log", paths[OUTPUT_LOG]}, {"commands", paths[OUTPUT_COMMANDS]}, {"stats", paths[OUTPUT_STATS]}};
     struct pim_output *outputs[OUTPUTS] = {NULL};
-    enum pim_status status = options_check_outputs(named, OUTPUTS, error);
+    enum pim_status status = PIM_OK;
     for (unsigned i = 0; status == PIM_OK && i < OUTPUTS; i++)
         if (paths[i])
             status = pim_output_open(&outputs[i], paths[i], error);
@@ -214,10 +212,11 @@ int command_dram(int argument_count, char **arguments)
                   "Generates requests instead (" DRAM_PATTERN_NAMES ")"),
         OPTIONS_STREAM(options.stream),
         OPTIONS_TENSOR(options.tensor),
-        RULE_TEXT("log", options.log, "FILE",
-                  "Writes arrival, first command and completion of each request (CSV)"),
-        RULE_TEXT("commands", options.commands, "FILE", "Writes every command (CSV)"),
-        RULE_TEXT("stats", options.stats, "FILE", "Writes the results there instead of standard output"),
+        RULE_OUTPUT("log", options.log, WRITES_TEXT,
+                    "Writes arrival, first command and completion of each request (CSV)"),
+        RULE_OUTPUT("commands", options.commands, WRITES_TEXT, "Writes every command (CSV)"),
+        RULE_OUTPUT("stats", options.stats, WRITES_TEXT,
+                    "Writes the results there instead of standard output"),
         OPTION_FORMAT(options.format, "text|json"),
         RULE_FLAG(
             "verify", options.verify,

@@ -167,6 +167,7 @@ static int map_allspark(int argument_count, char **arguments)
          .kind = OPTION_TEXT,
          .target = &request.output,
          .argument = "FILE",
+         .writes = WRITES_TRACE,
          .help = "The trace to write; without it the plan is only printed"},
         {.name = "partition",
          .letter = 'p',

@@ -373,6 +373,7 @@ int command_map_pimcomp(int argument_count, char **arguments)
          .kind = OPTION_TEXT,
          .target = &request.output,
          .argument = "FILE",
+         .writes = WRITES_TRACE,
          .help = "The trace to write; without it the plan is only printed"},
         RULE_CHOICE("mode", request.mode, "MODE", "ht|ll", "High throughput (default) or low latency"),
         RULE_CHOICE("preset", request.preset, "PRESET", presets,

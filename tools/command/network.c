@@ -119,6 +119,7 @@ static int export(int argument_count, char **arguments)
          .kind = OPTION_TEXT,
          .target = &path,
          .argument = "FILE",
+         .writes = WRITES_NETWORK,
          .help = "The ONNX file to write"},
     };
     const struct option_usage usage = {"FILE",

@@ -229,11 +229,7 @@ static enum pim_status prepare(struct run *run, struct request *request, struct 
 
 static enum pim_status execute(struct run *run, struct request *request, struct pim_error *error)
 {
-    const struct option_output outputs[] = {
-        {"make-table", request->make_table}, {"log", request->log}, {"stats", request->stats}};
-    enum pim_status status = options_check_outputs(outputs, sizeof outputs / sizeof outputs[0], error);
-    if (status == PIM_OK)
-        status = prepare(run, request, error);
+    enum pim_status status = prepare(run, request, error);
     if (status == PIM_OK)
         status = pim_conflict_run(run->graph, run->placement, &request->options, &run->result, error);
     if (status == PIM_OK && request->make_table) {
@@ -399,6 +395,7 @@ static void terminate(struct run *run)
          .kind = OPTION_TEXT,                                                                                \
          .target = &(request).make_table,                                                                    \
          .argument = "FILE",                                                                                 \
+         .writes = WRITES_TRACE,                                                                             \
          .help = "Writes the behaviour tables of this path_hold run into a trace"},                          \
     {                                                                                                        \
         .name = "table", .kind = OPTION_TEXT, .target = &(request).table, .argument = "FILE",                \
@@ -410,11 +407,13 @@ static void terminate(struct run *run)
      .kind = OPTION_TEXT,                                                                                    \
      .target = &(request).log,                                                                               \
      .argument = "FILE",                                                                                     \
+     .writes = WRITES_TEXT,                                                                                  \
      .help = "Writes every step and transfer (CSV)"},                                                        \
         {.name = "stats",                                                                                    \
          .kind = OPTION_TEXT,                                                                                \
          .target = &(request).stats,                                                                         \
          .argument = "FILE",                                                                                 \
+         .writes = WRITES_TEXT,                                                                              \
          .help = "Where to write results; - is standard output"},                                            \
         OPTION_FORMAT((request).format, "text|json"),                                                        \
         {.name = "check",                                                                                    \

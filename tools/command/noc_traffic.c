@@ -319,8 +319,7 @@ static enum pim_status check_request(const struct request *request, struct pim_e
         return pim_fail(error, PIM_USAGE, "--rate and --sweep-rate: only one of them");
     if (request->log && !request->packets)
         return pim_fail(error, PIM_USAGE, "--log goes with --packets");
-    const struct option_output outputs[] = {{"log", request->log}, {"stats", request->stats}};
-    return options_check_outputs(outputs, sizeof outputs / sizeof outputs[0], error);
+    return PIM_OK;
 }
 
 int noc_traffic(int argument_count, char **arguments)
@@ -344,8 +343,8 @@ int noc_traffic(int argument_count, char **arguments)
         OPTION_QUIET(request.common),
         RULE_TEXT("packets", request.packets, "FILE",
                   "Replays a packet list: cycle,source,destination,flits[,class][,task]"),
-        RULE_TEXT("log", request.log, "FILE",
-                  "With --packets: writes when each packet was injected and arrived"),
+        RULE_OUTPUT("log", request.log, WRITES_TEXT,
+                    "With --packets: writes when each packet was injected and arrived"),
         RULE_CHOICE("traffic", request.pattern, "PATTERN", NOC_PATTERNS, "Synthetic traffic: " NOC_PATTERNS),
         {.name = "class",
          .kind = OPTION_LIST,
@@ -381,7 +380,7 @@ int noc_traffic(int argument_count, char **arguments)
                   "Mean latency beyond which the network counts as saturated; 500 by default"),
         RULE_FLAG("check", request.check,
                   "Verifies flits, credits and owners of virtual channels on the way and at the end"),
-        RULE_TEXT("stats", request.stats, "FILE", "Where to write; - is standard output"),
+        RULE_OUTPUT("stats", request.stats, WRITES_TEXT, "Where to write; - is standard output"),
         OPTION_FORMAT(request.format, "text|json|csv"),
         RULE_FLAG("reproducible", request.reproducible,
                   "Leaves out what differs from run to run: host seconds and memory"),

@@ -2,6 +2,8 @@
  * has. */
 #include "tools/command/options.h"
 #include "sim/nearest.h"
+#include "tools/command/command.h"
+#include "tools/command/guard.h"
 
 #include <argp.h>
 #include <assert.h>
@@ -11,11 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_KEY = 0x1000 }; /* argp's key of rule 0 when it has no letter: not a character */
+enum {
+    FIRST_KEY = 0x1000, /* argp's key of rule 0 when it has no letter: not a character */
+    FORCE_KEY = 0x8000  /* --force of commands that have outputs and none of their own */
+};
 
 struct parsing {
     const struct option_usage *usage;
     struct text_list *files;
+    bool force;
 };
 
 void text_list_terminate(struct text_list *list)
@@ -134,7 +140,7 @@ static enum pim_status take_option(const struct option_rule *rule, const char *t
 
 static error_t handle(int key, char *text, struct argp_state *state)
 {
-    const struct parsing *parsing = state->input;
+    struct parsing *parsing = state->input;
     const struct option_usage *usage = parsing->usage;
     struct pim_error error = {PIM_OK, ""};
     if (key == ARGP_KEY_ARG) {
@@ -147,6 +153,14 @@ static error_t handle(int key, char *text, struct argp_state *state)
     if (key == ARGP_KEY_END) {
         if (state->arg_num < usage->least)
             argp_error(state, "an argument is missing: %s", usage->arguments);
+        return 0;
+    }
+    if (key == 'h') {
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        return 0;
+    }
+    if (key == FORCE_KEY) {
+        parsing->force = true;
         return 0;
     }
     for (size_t i = 0; i < usage->rule_count; i++) {
@@ -189,25 +203,52 @@ static char *describe(const struct option_rule *rule)
     return fclose(out) == 0 ? text : NULL;
 }
 
-void options_parse(const struct option_usage *usage, int argument_count, char **arguments,
-                   struct text_list *files)
+/* The table of argp: a row for each rule, whose helps are in `helps`, --force where it is due, -h. */
+static bool fill_table(const struct option_usage *usage, struct argp_option *options, char **helps)
 {
-    assert(usage->most == 0 || files);
-    struct argp_option *options = calloc(usage->rule_count + 1, sizeof *options);
-    char **helps = calloc(usage->rule_count + 1, sizeof *helps);
-    bool complete = options && helps;
-    for (size_t i = 0; complete && i < usage->rule_count; i++) {
+    bool writes = false, forces = false;
+    size_t i;
+    for (i = 0; i < usage->rule_count; i++) {
         const struct option_rule *rule = &usage->rules[i];
         helps[i] = describe(rule);
-        complete = helps[i] != NULL;
+        if (!helps[i])
+            return false;
+        writes |= rule->writes != WRITES_NOTHING;
+        forces |= strcmp(rule->name, "force") == 0;
         options[i] = (struct argp_option){.name = rule->name,
                                           .key = rule->letter ? rule->letter : FIRST_KEY + (int)i,
                                           .arg = rule->argument,
                                           .doc = helps[i]};
     }
+    if (writes && !forces)
+        options[i++] = (struct argp_option){.name = "force",
+                                            .key = FORCE_KEY,
+                                            .doc = "Overwrites also files that are no earlier output of this "
+                                                   "kind; an input is never overwritten"};
+    options[i] = (struct argp_option){.key = 'h', .flags = OPTION_HIDDEN};
+    return true;
+}
+
+/* Whether the command's own --force was given. */
+static bool forced(const struct option_usage *usage)
+{
+    for (size_t i = 0; i < usage->rule_count; i++)
+        if (strcmp(usage->rules[i].name, "force") == 0)
+            return *(const bool *)usage->rules[i].target;
+    return false;
+}
+
+void options_parse(const struct option_usage *usage, int argument_count, char **arguments,
+                   struct text_list *files)
+{
+    assert(usage->most == 0 || files);
+    struct argp_option *options = calloc(usage->rule_count + 3, sizeof *options);
+    char **helps = calloc(usage->rule_count + 1, sizeof *helps);
+    bool complete = options && helps && fill_table(usage, options, helps);
     const struct argp argp = {
         .options = options, .parser = handle, .args_doc = usage->arguments, .doc = usage->help};
-    struct parsing parsing = {usage, files};
+    struct parsing parsing = {usage, files, false};
+    struct pim_error error = {PIM_OK, ""};
     argp_err_exit_status = 2;
     error_t failed = complete ? argp_parse(&argp, argument_count, arguments, 0, NULL, &parsing) : ENOMEM;
     for (size_t i = 0; helps && i < usage->rule_count; i++)
@@ -218,24 +259,8 @@ void options_parse(const struct option_usage *usage, int argument_count, char **
         fprintf(stderr, "%s: %s\n", arguments[0], strerror(failed));
         exit(failed == ENOMEM ? 1 : 2);
     }
-}
-
-enum pim_status options_check_outputs(const struct option_output *outputs, size_t count,
-                                      struct pim_error *error)
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count; j++) {
-            const char *first = outputs[i].path, *second = outputs[j].path;
-            if (!first || !second || strcmp(first, second) != 0 || strcmp(first, "/dev/null") == 0)
-                continue;
-            if (strcmp(first, "-") == 0)
-                return pim_fail(error, PIM_USAGE,
-                                "--%s and --%s would both go to standard output: name a file for one of them",
-                                outputs[i].name, outputs[j].name);
-            return pim_fail(error, PIM_USAGE, "--%s and --%s would both be written to %.300s",
-                            outputs[i].name, outputs[j].name, first);
-        }
-    return PIM_OK;
+    if (guard_files(usage, files, parsing.force || forced(usage), &error) != PIM_OK)
+        exit(command_fail(arguments[0], &error));
 }
 
 enum pim_status options_configuration(const struct pim_schema *schema, const struct text_list *files,

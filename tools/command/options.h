@@ -48,6 +48,16 @@ enum option_kind {
     OPTION_REAL      /* target: double in [real_minimum, real_maximum], finite */
 };
 
+/* What an option's file gets. An option that writes says so here: tools/command/guard.h rests on it. */
+enum option_writes {
+    WRITES_NOTHING, /* reads, or is no file */
+    WRITES_TEXT,
+    WRITES_TRACE,
+    WRITES_TIMELINE,
+    WRITES_NETWORK, /* ONNX */
+    WRITES_RESULTS  /* the database of a sweep, which goes on with what it finds there */
+};
+
 struct option_rule {
     const char *name; /* "output": --output */
     char letter;      /* 'o': -o; 0: none */
@@ -58,6 +68,7 @@ struct option_rule {
     const char *choices;
     uint64_t minimum, maximum;
     double real_minimum, real_maximum;
+    enum option_writes writes;
     const char **given; /* gets the option's name when it is given; NULL: nobody asks */
 };
 
@@ -71,7 +82,8 @@ struct option_usage {
 
 /* Fills the targets, and `files` with the arguments that are no options (NULL when most is 0). Targets of
  * options that are not given stay as they are: set the defaults before. Ends the process on wrong usage and
- * --help. */
+ * --help, and when a file would be destroyed (tools/command/guard.h): a command with outputs takes --force
+ * too. */
 void options_parse(const struct option_usage *usage, int argument_count, char **arguments,
                    struct text_list *files);
 
@@ -83,6 +95,11 @@ void options_parse(const struct option_usage *usage, int argument_count, char **
 #define RULE_TEXT(rule, variable, value, text)                                                               \
     {                                                                                                        \
         .name = rule, .kind = OPTION_TEXT, .target = &(variable), .argument = value, .help = text            \
+    }
+#define RULE_OUTPUT(rule, variable, kind_, text)                                                             \
+    {                                                                                                        \
+        .name = rule, .kind = OPTION_TEXT, .target = &(variable), .argument = "FILE", .writes = kind_,       \
+        .help = text                                                                                         \
     }
 #define RULE_CHOICE(rule, variable, value, list, text)                                                       \
     {                                                                                                        \
@@ -136,14 +153,6 @@ void common_terminate(struct common_options *common);
 enum pim_status options_configuration(const struct pim_schema *schema, const struct text_list *files,
                                       const struct text_list *sets, bool complete,
                                       struct pim_configuration **configuration, struct pim_error *error);
-
-/* What a command writes, by its option; `path` NULL: not written. */
-struct option_output {
-    const char *name, *path;
-};
-/* PIM_USAGE when two outputs go to standard output ("-") or to one file. */
-enum pim_status options_check_outputs(const struct option_output *outputs, size_t count,
-                                      struct pim_error *error);
 
 /* A whole number in [minimum, maximum], decimal or 0x; PIM_USAGE: "<name>: found x, allowed is ...". Signs
  * and blanks are refused. */

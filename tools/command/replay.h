@@ -34,6 +34,7 @@ struct replay_options {
          .kind = OPTION_TEXT,                                                                                \
          .target = &(replay).timeline,                                                                       \
          .argument = "FILE",                                                                                 \
+         .writes = WRITES_TIMELINE,                                                                          \
          .help = "Writes a timeline that opens in Perfetto"},                                                \
         {.name = "timeline-units",                                                                           \
          .kind = OPTION_TEXT,                                                                                \

@@ -44,6 +44,7 @@ int command_report(int argument_count, char **arguments)
                                          .kind = OPTION_TEXT,
                                          .target = &output,
                                          .argument = "FILE",
+                                         .writes = WRITES_TEXT,
                                          .help = "The page to write (HTML); - is standard output"}};
     const struct option_usage usage = {"RESULT...",
                                        "Makes one page with charts of results: of runs (JSON of `pimsim run "

@@ -46,6 +46,7 @@ int command_run(int argument_count, char **arguments)
          .kind = OPTION_TEXT,
          .target = &request.stats,
          .argument = "FILE",
+         .writes = WRITES_TEXT,
          .help = "Writes the results to FILE (- is standard output) in the chosen format"},
         OPTION_FORMAT(request.format, "text|json|csv"),
         {.name = "reproducible",

@@ -361,6 +361,7 @@ static enum pim_status dispatch(const struct sweep_request *request, struct pim_
      .kind = OPTION_TEXT,                                                                                    \
      .target = &(request).output,                                                                            \
      .argument = "FILE",                                                                                     \
+     .writes = WRITES_RESULTS,                                                                               \
      .help = "The results (SQLite); with --export the text, - and default is standard output"},              \
         {.name = "jobs",                                                                                     \
          .letter = 'j',                                                                                      \

@@ -145,6 +145,7 @@ static int dump(int argument_count, char **arguments)
          .kind = OPTION_TEXT,
          .target = &path,
          .argument = "FILE",
+         .writes = WRITES_TEXT,
          .help = "Where to write the text"},
     };
     struct text_list files = {NULL, 0};
@@ -179,6 +180,7 @@ static int assemble(int argument_count, char **arguments)
          .kind = OPTION_TEXT,
          .target = &path,
          .argument = "TRACE",
+         .writes = WRITES_TRACE,
          .help = "The trace to write"},
     };
     struct text_list files = {NULL, 0};

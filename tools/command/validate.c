@@ -299,6 +299,7 @@ int command_validate(int argument_count, char **arguments)
          .kind = OPTION_TEXT,
          .target = &path,
          .argument = "FILE",
+         .writes = WRITES_TEXT,
          .help = "Where to write; - is standard output"},
         OPTION_FORMAT(format, "text|json|csv"),
         {.name = "phases", .kind = OPTION_FLAG, .target = &all, .help = "Lists every phase in its order"},

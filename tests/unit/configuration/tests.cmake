@@ -52,3 +52,7 @@ pimsim_command_test(dram_two_outputs "dram --pattern sequential --log - --comman
 add_test(NAME command.reference COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:pimsim>
   -DPAGE=${PROJECT_SOURCE_DIR}/docs/reference/configuration.md -P ${CMAKE_CURRENT_LIST_DIR}/reference.cmake)
 set_tests_properties(command.reference PROPERTIES LABELS quick TIMEOUT 60)
+
+# No output of any command is one of its inputs.
+add_test(NAME command.guard COMMAND ${PROJECT_SOURCE_DIR}/tests/guard $<TARGET_FILE:pimsim>)
+set_tests_properties(command.guard PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

@@ -1,0 +1,242 @@
+#include "tools/command/guard.h"
+
+#include "traces/format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { HEAD_BYTES = 4096, TEXT_BYTES_MOST = 1 << 24, DEPTH_MOST = 10 };
+
+struct guarded {
+    const char *option, *path;
+    enum option_writes writes;
+    bool exists;
+    struct stat found;
+};
+
+/* A regular file; what else exists (a terminal, a pipe, /dev/null) is written without loss. */
+static bool regular(const char *path, struct stat *found)
+{
+    return stat(path, found) == 0 && S_ISREG(found->st_mode);
+}
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), most = strlen(end);
+    return length >= most && strcmp(text + length - most, end) == 0;
+}
+
+/* --- what a file is --- */
+
+static enum option_writes kind_of(const char *path, const unsigned char *head, size_t size)
+{
+    static const unsigned char database[16] = "SQLite format 3";
+    if (size >= 8 && memcmp(head, PIM_FORMAT_MAGIC, 8) == 0)
+        return WRITES_TRACE;
+    if (size >= sizeof database && memcmp(head, database, sizeof database) == 0)
+        return WRITES_RESULTS;
+    if (ends_with(path, ".cfg"))
+        return WRITES_NOTHING;
+    if (!memchr(head, 0, size) && head[0] != '\n' && head[0] != '\b')
+        return WRITES_TEXT;
+    if (head[0] == '\n') /* both are messages of protocol buffers: field 1, of bytes or a number */
+        return WRITES_TIMELINE;
+    return head[0] == '\b' ? WRITES_NETWORK : WRITES_NOTHING;
+}
+
+static const char *name_of(enum option_writes kind)
+{
+    static const char *const names[] = {[WRITES_NOTHING] = "a file of another kind",
+                                        [WRITES_TEXT] = "a text",
+                                        [WRITES_TRACE] = "a trace",
+                                        [WRITES_TIMELINE] = "a timeline",
+                                        [WRITES_NETWORK] = "a network",
+                                        [WRITES_RESULTS] = "a database"};
+    return names[kind];
+}
+
+/* What is written may replace what it is itself, and what is empty. */
+static enum pim_status check_kind(const struct guarded *output, struct pim_error *error)
+{
+    unsigned char head[HEAD_BYTES];
+    FILE *file = output->writes == WRITES_RESULTS ? NULL : fopen(output->path, "rb"); /* the store checks */
+    size_t size = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file)
+        (void)fclose(file);
+    if (size == 0)
+        return PIM_OK;
+    enum option_writes kind = kind_of(output->path, head, size);
+    if (kind == output->writes)
+        return PIM_OK;
+    return pim_fail(error, PIM_USAGE,
+                    "--%s %.250s is there and is %s, where %s would be written: it stays as it is; another "
+                    "name, or --force to overwrite it",
+                    output->option, output->path,
+                    ends_with(output->path, ".cfg") ? "a configuration" : name_of(kind),
+                    name_of(output->writes));
+}
+
+/* --- inputs --- */
+
+struct search {
+    const struct guarded *outputs;
+    size_t count;
+    const char *input; /* as it stands on the command line */
+    struct pim_error *error;
+};
+
+static enum pim_status check_input(const struct search *search, const struct stat *found, const char *inside)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        const struct guarded *output = &search->outputs[i];
+        if (!output->exists || !same(&output->found, found))
+            continue;
+        if (inside)
+            return pim_fail(search->error, PIM_USAGE,
+                            "--%s %.200s would be written over an input: %.200s reads it as %.200s",
+                            output->option, output->path, search->input, inside);
+        return pim_fail(search->error, PIM_USAGE,
+                        "--%s %.250s would be written over an input, %.250s: the output needs another name",
+                        output->option, output->path, search->input);
+    }
+    return PIM_OK;
+}
+
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = file ? malloc(TEXT_BYTES_MOST) : NULL;
+    size_t size = text ? fread(text, 1, TEXT_BYTES_MOST - 1, file) : 0;
+    if (file)
+        (void)fclose(file);
+    if (text && (size == TEXT_BYTES_MOST - 1 || memchr(text, 0, size))) {
+        free(text);
+        return NULL;
+    }
+    if (text)
+        text[size] = '\0';
+    return text;
+}
+
+/* Files that a configuration or specification names, and those that they name. */
+static enum pim_status check_named(const struct search *search, const char *path, unsigned depth)
+{
+    char *text = ends_with(path, ".cfg") ? read_text(path) : NULL;
+    if (!text)
+        return PIM_OK;
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    enum pim_status status = PIM_OK;
+    char *end;
+    for (char *at = strchr(text, '"'); at && status == PIM_OK; at = end ? strchr(end + 1, '"') : NULL) {
+        end = strpbrk(at + 1, "\"\n");
+        if (!end || *end != '"' || end == at + 1)
+            continue;
+        *end = '\0';
+        char named[HEAD_BYTES];
+        struct stat found;
+        int length = snprintf(named, sizeof named, "%.*s%s", at[1] == '/' ? 0 : folder, path, at + 1);
+        if (length < (int)sizeof named && regular(named, &found)) {
+            status = check_input(search, &found, named);
+            if (status == PIM_OK && depth < DEPTH_MOST)
+                status = check_named(search, named, depth + 1);
+        }
+    }
+    free(text);
+    return status;
+}
+
+/* `text` of the command line, if it names a file. A graph of tasks is a prefix of several. */
+static enum pim_status check_text(struct search *search, const char *text, bool prefix)
+{
+    static const char *const endings[] = {"", ".nodes.csv", ".edges.csv", ".deps.csv", ".layers.csv"};
+    search->input = text;
+    for (size_t i = 0; i < (prefix ? sizeof endings / sizeof endings[0] : 1); i++) {
+        char path[HEAD_BYTES];
+        struct stat found;
+        int length = snprintf(path, sizeof path, "%s%s", text, endings[i]);
+        if (length >= (int)sizeof path || !regular(path, &found))
+            continue;
+        if (check_input(search, &found, i ? path : NULL) != PIM_OK || check_named(search, path, 0) != PIM_OK)
+            return search->error->status;
+    }
+    return PIM_OK;
+}
+
+static enum pim_status check_inputs(struct search *search, const struct option_usage *usage,
+                                    const struct text_list *files)
+{
+    for (size_t i = 0; files && i < files->count; i++)
+        if (check_text(search, files->items[i], false) != PIM_OK)
+            return search->error->status;
+    for (size_t i = 0; i < usage->rule_count; i++) {
+        const struct option_rule *rule = &usage->rules[i];
+        const struct text_list *list = rule->kind == OPTION_LIST ? rule->target : NULL;
+        const char *text = rule->kind == OPTION_TEXT ? *(const char **)rule->target : NULL;
+        bool prefix = rule->argument && strcmp(rule->argument, "GRAPH") == 0;
+        if (rule->writes != WRITES_NOTHING)
+            continue;
+        if (text && check_text(search, text, prefix) != PIM_OK)
+            return search->error->status;
+        for (size_t k = 0; list && k < list->count; k++)
+            if (check_text(search, list->items[k], false) != PIM_OK)
+                return search->error->status;
+    }
+    return PIM_OK;
+}
+
+/* --- outputs --- */
+
+static enum pim_status check_pairs(const struct guarded *outputs, size_t count, struct pim_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count; k++) {
+            const struct guarded *a = &outputs[i], *b = &outputs[k];
+            bool equal = a->exists && b->exists ? same(&a->found, &b->found) : strcmp(a->path, b->path) == 0;
+            if (!equal || strcmp(a->path, "/dev/null") == 0)
+                continue;
+            if (strcmp(a->path, "-") == 0)
+                return pim_fail(error, PIM_USAGE,
+                                "--%s and --%s would both go to standard output: name a file for one of them",
+                                a->option, b->option);
+            return pim_fail(error, PIM_USAGE, "--%s and --%s would both be written to %.300s", a->option,
+                            b->option, a->path);
+        }
+    return PIM_OK;
+}
+
+enum pim_status guard_files(const struct option_usage *usage, const struct text_list *files, bool force,
+                            struct pim_error *error)
+{
+    struct guarded *outputs = calloc(usage->rule_count + 1, sizeof *outputs);
+    size_t count = 0;
+    if (!outputs)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < usage->rule_count; i++) {
+        const struct option_rule *rule = &usage->rules[i];
+        const char *path = rule->writes != WRITES_NOTHING ? *(const char **)rule->target : NULL;
+        if (!path && rule->writes == WRITES_TEXT && strcmp(rule->name, "stats") == 0)
+            path = "-"; /* results go to standard output when no file is named */
+        if (!path)
+            continue;
+        struct guarded *output = &outputs[count++];
+        *output = (struct guarded){.option = rule->name, .path = path, .writes = rule->writes};
+        output->exists = strcmp(path, "-") != 0 && regular(path, &output->found);
+    }
+    struct search search = {.outputs = outputs, .count = count, .error = error};
+    enum pim_status status = check_pairs(outputs, count, error);
+    if (status == PIM_OK && count > 0)
+        status = check_inputs(&search, usage, files);
+    for (size_t i = 0; i < count && status == PIM_OK && !force; i++)
+        if (outputs[i].exists)
+            status = check_kind(&outputs[i], error);
+    free(outputs);
+    return status;
+}
