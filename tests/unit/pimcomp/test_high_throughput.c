@@ -474,6 +474,39 @@ START_TEST(loads_are_those_of_the_table)
 }
 END_TEST
 
+/*
+ * Six windows of 3 x 3 on a map of 4 x 5, two for each of three cores. The first and the last core have
+ * windows of one row: 3 x 4 pixels. The one in between has the end of the first row and the beginning of the
+ * second: a ring of rows loads 16 pixels for them (4 rows of 5, less the two at each end that no window
+ * needs), tiles of windows 2 x 3 x 3.
+ */
+START_TEST(parts_of_rows_are_loaded_in_the_smaller_way)
+{
+    struct trial t;
+    trial_begin(&t, PIM_CORE_HIGH_THROUGHPUT);
+    (void)net_convolution(&t.net, net_input(&t.net, 4, 4, 5), 6, 3, 1, 0, 1, false);
+    t.architecture.width = t.architecture.cores = t.architecture.chip_width = 3;
+    t.architecture.height = t.architecture.chip_height = 1;
+    trial_lower(&t, NULL);
+    struct pim_random random;
+    pim_random_initialize(&random, 1);
+    ck_assert(trial_lay_out(&t, &random, 1));
+    for (uint32_t l = 0; l < t.network.count; l++) {
+        const uint32_t groups = t.partition.layer[l].groups;
+        if (groups == 0)
+            continue;
+        t.layout.layer[l].replicas = 3;
+        t.layout.layer[l].core = PIM_ARENA_ARRAY(&t.net.arena, uint32_t, (size_t)3 * groups);
+        for (uint32_t i = 0; i < 3 * groups; i++)
+            t.layout.layer[l].core[i] = i / groups;
+    }
+    ck_assert_msg(trial_emit(&t) == PIM_OK, "%s", t.error.text);
+    check_trial(&t);
+    ck_assert_uint_eq(t.report.counts.loaded_bytes, (12 + 16 + 12) * 4 * 2);
+    trial_end(&t);
+}
+END_TEST
+
 Suite *high_throughput_suite(void)
 {
     Suite *suite = suite_create("high_throughput");
@@ -486,6 +519,7 @@ Suite *high_throughput_suite(void)
     tcase_add_test(tests, saturated_round_is_a_round_of_a_batch);
     tcase_add_test(tests, maps_stay_on_chip);
     tcase_add_test(tests, loads_are_those_of_the_table);
+    tcase_add_test(tests, parts_of_rows_are_loaded_in_the_smaller_way);
     suite_add_tcase(suite, tests);
     return suite;
 }

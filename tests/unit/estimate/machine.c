@@ -1,0 +1,28 @@
+#include "tests/unit/estimate/machine.h"
+
+#include "models/system/schema.h"
+#include "sim/configuration.h"
+#include "tests/unit/test_main.h"
+#include "tools/command/hardware.h"
+
+#include <stdio.h>
+
+const char *const machine_presets[MACHINE_PRESETS] = {"allspark-16x16", "nicepim-16x16", "nicepim-4x8"};
+
+void machine_read(struct machine *machine, const char *preset, const char *const *assignments, size_t count)
+{
+    struct pim_configuration *configuration;
+    struct pim_error error = {0};
+    char relative[96], path[512];
+    ck_assert_int_eq(pim_configuration_create(&pim_hardware_schema, &configuration, &error), PIM_OK);
+    (void)snprintf(relative, sizeof relative, "configs/hardware/%s.cfg", preset);
+    ck_assert_msg(pim_configuration_read_file(configuration, pimsim_source_path(path, sizeof path, relative),
+                                              &error) == PIM_OK,
+                  "%s", error.text);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_msg(pim_configuration_set(configuration, assignments[i], &error) == PIM_OK, "%s",
+                      error.text);
+    ck_assert_msg(pim_hardware_read(configuration, &machine->hardware, &error) == PIM_OK, "%s", error.text);
+    command_estimate_hardware(configuration, &machine->hardware, &machine->estimate);
+    pim_configuration_destroy(configuration);
+}

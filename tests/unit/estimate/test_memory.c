@@ -1,0 +1,172 @@
+/*
+ * Streams and pieces against the bank itself, with the timings that each preset's configuration gives it.
+ *
+ * What a form counts of a burst is its service: columns, and the rows between them. The bank's last data come
+ * one access later than the service of everything but the last column, without a change of row behind it.
+ */
+#include "tests/unit/estimate/machine.h"
+#include "tests/unit/estimate/suites.h"
+
+#include "models/dram/bank.h"
+#include "sim/random.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const uint64_t seed = UINT64_C(0x6d656d6f7279);
+
+static uint64_t last_data(const struct machine *machine, const struct pim_burst *burst)
+{
+    struct pim_bank bank;
+    struct pim_burst_times times;
+    struct pim_error error = {0};
+    ck_assert_msg(pim_bank_check_burst(&machine->hardware.node.bank, burst, &error) == PIM_OK, "%s",
+                  error.text);
+    pim_bank_initialize(&bank, &machine->hardware.node.bank);
+    pim_bank_access(&bank, burst, 0, &times);
+    return times.last_data;
+}
+
+/* Memory cycles that the bank needs for a burst as the forms count them. */
+static uint64_t service(const struct machine *machine, const struct pim_burst *burst)
+{
+    const struct pim_bank_rules *rules = &machine->hardware.node.bank;
+    uint64_t first =
+        1 + rules->timing.trcd + (burst->write ? rules->write_to_data_end : rules->read_to_data_end);
+    uint64_t row = burst->write ? machine->estimate.write_row_cycles : machine->estimate.read_row_cycles;
+    return last_data(machine, burst) - first + rules->column_step + row;
+}
+
+static uint64_t to_logic(const struct pim_estimate_hardware *hardware, uint64_t cycles)
+{
+    return (cycles * hardware->logic_khz + hardware->memory_khz - 1) / hardware->memory_khz;
+}
+
+START_TEST(access_is_what_the_bank_needs_for_its_first_data)
+{
+    struct machine machine;
+    machine_read(&machine, machine_presets[_i], NULL, 0);
+    const struct pim_burst burst = {.bytes = machine.estimate.port_bytes, .count = 1};
+    ck_assert_uint_eq(machine.estimate.access_cycles, last_data(&machine, &burst));
+    ck_assert_uint_eq(pim_estimate_access(&machine.estimate),
+                      to_logic(&machine.estimate, machine.estimate.access_cycles));
+}
+END_TEST
+
+START_TEST(turns_are_what_the_bank_loses)
+{
+    struct machine machine;
+    machine_read(&machine, machine_presets[_i], NULL, 0);
+    struct pim_burst burst = {.bytes = machine.estimate.port_bytes, .count = 1};
+    struct pim_bank bank;
+    struct pim_burst_times first, last;
+    pim_bank_initialize(&bank, &machine.hardware.node.bank);
+    pim_bank_access(&bank, &burst, 0, &first);
+    burst.write = true;
+    pim_bank_access(&bank, &burst, first.next, &last);
+    burst.write = false;
+    pim_bank_access(&bank, &burst, last.next, &last);
+    ck_assert_uint_eq(last.next - first.next,
+                      2 * machine.estimate.column_cycles + machine.estimate.turn_cycles);
+}
+END_TEST
+
+/* Any number of bytes from the beginning of a row on, without refresh: the bank's cycles, exactly. */
+START_TEST(streams_take_the_cycles_of_the_bank)
+{
+    const char *const off[] = {"dram.refresh=false"};
+    struct machine machine;
+    struct pim_random random;
+    pim_random_initialize(&random, seed + (uint64_t)_i);
+    machine_read(&machine, machine_presets[_i % MACHINE_PRESETS], off, 1);
+    uint64_t row = machine.estimate.row_bytes;
+    for (int i = 0; i < 200; i++) {
+        uint64_t bytes = i < 6 ? (uint64_t)(i / 3) * row + row - 1 + (uint64_t)(i % 3)
+                               : 1 + pim_random_below(&random, 20 * row);
+        const struct pim_burst burst = {.bytes = (uint32_t)bytes, .count = 1, .write = _i >= MACHINE_PRESETS};
+        uint64_t expected = to_logic(&machine.estimate, service(&machine, &burst));
+        uint64_t columns = (bytes % row + machine.estimate.port_bytes - 1) / machine.estimate.port_bytes;
+        /* a row whose last access comes before tRAS is over does not close in tRTP: not in the form */
+        bool short_row = bytes > row && columns < 16 && columns > 0;
+        uint64_t estimate = pim_estimate_stream(&machine.estimate, bytes, burst.write);
+        ck_assert_msg(estimate == expected || short_row,
+                      "%" PRIu64 " bytes: estimated %" PRIu64 ", the bank takes %" PRIu64, bytes, estimate,
+                      expected);
+    }
+}
+END_TEST
+
+/* Over many refreshes: within one percent and a refresh. */
+START_TEST(refresh_takes_its_share)
+{
+    struct machine machine;
+    machine_read(&machine, machine_presets[_i], NULL, 0);
+    ck_assert_uint_gt(machine.estimate.refresh_interval, 0);
+    const struct pim_burst burst = {.bytes = 1 << 22, .count = 1};
+    double expected = (double)to_logic(&machine.estimate, service(&machine, &burst));
+    double estimate = (double)pim_estimate_stream(&machine.estimate, burst.bytes, false);
+    ck_assert_double_le(estimate, 1.01 * expected);
+    ck_assert_double_ge(estimate, 0.99 * expected);
+}
+END_TEST
+
+/* Pieces on column boundaries, a row's stretch of at least 16 columns: all columns, and at most one change of
+ * row more or less than the bank has. */
+START_TEST(pieces_take_the_columns_of_the_bank)
+{
+    const char *const off[] = {"dram.refresh=false"};
+    struct machine machine;
+    struct pim_random random;
+    pim_random_initialize(&random, seed + 77 + (uint64_t)_i);
+    machine_read(&machine, machine_presets[_i % MACHINE_PRESETS], off, 1);
+    const struct pim_estimate_hardware *hardware = &machine.estimate;
+    bool write = _i >= MACHINE_PRESETS;
+    uint64_t port = hardware->port_bytes, in_row = hardware->row_bytes / port;
+    uint64_t change = write ? hardware->write_row_cycles : hardware->read_row_cycles;
+    for (int i = 0; i < 300; i++) {
+        uint64_t columns = pim_random_between(&random, 1, in_row),
+                 pitch = columns + pim_random_below(&random, 4);
+        pitch = i % 2 && in_row % pitch ? in_row : pitch;
+        uint64_t pieces = pim_random_between(&random, 1, 40);
+        if ((pitch >= in_row ? columns : in_row * columns / pitch) < 16)
+            continue;
+        const struct pim_burst burst = {.bytes = (uint32_t)(columns * port),
+                                        .stride = (uint32_t)((pitch < columns ? columns : pitch) * port),
+                                        .count = (uint32_t)pieces,
+                                        .write = write};
+        uint64_t expected = service(&machine, &burst);
+        uint64_t estimate = pim_estimate_pieces(hardware, burst.bytes, burst.stride, pieces, 1, write);
+        ck_assert_msg(estimate + to_logic(hardware, change) + 1 >= to_logic(hardware, expected) &&
+                          estimate <= to_logic(hardware, expected + change),
+                      "%" PRIu64 " pieces of %" PRIu32 " bytes, %" PRIu32 " apart: estimated %" PRIu64
+                      ", the bank takes %" PRIu64 ", %" PRIu64 " with another row",
+                      pieces, burst.bytes, burst.stride, estimate, to_logic(hardware, expected),
+                      to_logic(hardware, expected + change));
+    }
+}
+END_TEST
+
+START_TEST(nothing_takes_no_time)
+{
+    struct machine machine;
+    machine_read(&machine, machine_presets[_i], NULL, 0);
+    ck_assert_uint_eq(pim_estimate_pieces(&machine.estimate, 0, 64, 5, 1, false), 0);
+    ck_assert_uint_eq(pim_estimate_pieces(&machine.estimate, 64, 64, 0, 1, true), 0);
+    ck_assert_uint_eq(pim_estimate_stream(&machine.estimate, 0, true), 0);
+}
+END_TEST
+
+Suite *estimate_memory_suite(void)
+{
+    Suite *suite = suite_create("memory");
+    TCase *cases = tcase_create("memory");
+    printf("estimate memory: seed 0x%" PRIx64 "\n", seed);
+    tcase_add_loop_test(cases, access_is_what_the_bank_needs_for_its_first_data, 0, MACHINE_PRESETS);
+    tcase_add_loop_test(cases, turns_are_what_the_bank_loses, 0, MACHINE_PRESETS);
+    tcase_add_loop_test(cases, streams_take_the_cycles_of_the_bank, 0, 2 * MACHINE_PRESETS);
+    tcase_add_loop_test(cases, refresh_takes_its_share, 0, MACHINE_PRESETS);
+    tcase_add_loop_test(cases, pieces_take_the_columns_of_the_bank, 0, 2 * MACHINE_PRESETS);
+    tcase_add_loop_test(cases, nothing_takes_no_time, 0, MACHINE_PRESETS);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

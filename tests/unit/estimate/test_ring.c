@@ -1,0 +1,118 @@
+/* A cyclic dataflow against a walk over its packets, flits and columns. */
+#include "tests/unit/estimate/machine.h"
+#include "tests/unit/estimate/suites.h"
+
+#include "sim/random.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const uint64_t seed = UINT64_C(0x72696e67);
+
+static uint64_t to_logic(const struct pim_estimate_hardware *hardware, uint64_t cycles, uint64_t khz)
+{
+    return (cycles * hardware->logic_khz + khz - 1) / khz;
+}
+
+/* Memory cycles of one run of bytes, column by column; a row is left after `run` bytes at the latest. */
+static uint64_t walk_run(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t run,
+                         bool write)
+{
+    uint64_t cycles = 0;
+    for (uint64_t at = 0; at < bytes; at += hardware->port_bytes)
+        cycles += hardware->column_cycles;
+    for (uint64_t at = 0; at < bytes; at += run)
+        cycles += write ? hardware->write_row_cycles : hardware->read_row_cycles;
+    return cycles;
+}
+
+/* Logic cycles of one round, without the flight: packet by packet. */
+static uint64_t walk_round(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+{
+    uint64_t flits = 0, packets = 0, first = 0, last = 0, left = bytes;
+    uint64_t run = hardware->turn_bytes && hardware->turn_bytes < hardware->row_bytes ? hardware->turn_bytes
+                                                                                      : hardware->row_bytes;
+    while (left > 0) {
+        last = left < hardware->packet_bytes ? left : hardware->packet_bytes;
+        first = packets == 0 ? last : first;
+        packets++;
+        left -= last;
+    }
+    for (uint64_t at = 0; at < bytes; at += hardware->flit_bytes)
+        flits++;
+    uint64_t port = walk_run(hardware, bytes, run, false) + walk_run(hardware, bytes, run, true) +
+                    packets * hardware->turn_cycles;
+    if (hardware->refresh_interval) {
+        uint64_t open = hardware->refresh_interval - hardware->refresh_cycles;
+        port = (port * hardware->refresh_interval + open - 1) / open;
+    }
+    uint64_t ends = 2 * (uint64_t)hardware->access_cycles +
+                    walk_run(hardware, first, hardware->row_bytes, false) +
+                    walk_run(hardware, last, hardware->row_bytes, true);
+    uint64_t network =
+        to_logic(hardware, flits, hardware->network_khz) + to_logic(hardware, ends, hardware->memory_khz);
+    uint64_t memory = to_logic(hardware, port, hardware->memory_khz);
+    return network > memory ? network : memory;
+}
+
+/* Network cycles of the heads: one announcement to the neighbour farthest away, and for each round's piece a
+ * neighbour, but once the way over the whole line. */
+static uint64_t walk_flight(const struct pim_estimate_hardware *hardware, unsigned nodes)
+{
+    uint64_t whole = hardware->fixed_cycles, cycles = 0;
+    for (unsigned router = 0; router < nodes; router++)
+        whole += hardware->hop_cycles;
+    cycles += whole;
+    for (unsigned round = 1; round < nodes; round++)
+        cycles += round == 1 ? whole : hardware->fixed_cycles + 2 * (uint64_t)hardware->hop_cycles;
+    return cycles;
+}
+
+static void check_ring(const struct pim_estimate_hardware *hardware, uint64_t bytes, unsigned nodes)
+{
+    uint64_t expected = to_logic(hardware, walk_flight(hardware, nodes), hardware->network_khz) +
+                        (nodes - 1) * walk_round(hardware, bytes);
+    uint64_t estimate = pim_estimate_ring(hardware, bytes, nodes);
+    ck_assert_msg(estimate == expected, "%u nodes, %" PRIu64 " bytes: estimated %" PRIu64 ", walked %" PRIu64,
+                  nodes, bytes, estimate, expected);
+}
+
+/* Wide ports make the network the slower side, where the first and the last packet count; narrow links and
+ * several clocks the others. */
+static const char *const variants[][3] = {
+    {"dram.banks=8", "noc.flit_bits=32", "dram.arbitration_bytes=1024"},
+    {"dram.banks=1", "noc.flit_bits=64", "dram.arbitration_bytes=256"},
+    {"dram.banks=2", "clock.network_khz=250000", "dram.refresh=false"},
+};
+
+START_TEST(rings_take_what_their_packets_take)
+{
+    struct machine machine;
+    struct pim_random random;
+    pim_random_initialize(&random, seed + (uint64_t)_i);
+    machine_read(&machine, "allspark-16x16", variants[_i], 3);
+    uint64_t packet = machine.estimate.packet_bytes;
+    for (unsigned nodes = 2; nodes <= 16; nodes++) {
+        for (uint64_t packets = 1; packets <= 3; packets++) { /* whole packets, and a byte on both sides */
+            check_ring(&machine.estimate, packets * packet - 1, nodes);
+            check_ring(&machine.estimate, packets * packet, nodes);
+            check_ring(&machine.estimate, packets * packet + 1, nodes);
+        }
+        for (int i = 0; i < 20; i++)
+            check_ring(&machine.estimate, pim_random_between(&random, 1, 40 * packet), nodes);
+    }
+    ck_assert_uint_eq(pim_estimate_ring(&machine.estimate, 0, 16), 0);
+    ck_assert_uint_eq(pim_estimate_ring(&machine.estimate, 4096, 1), 0);
+}
+END_TEST
+
+Suite *estimate_ring_suite(void)
+{
+    Suite *suite = suite_create("ring");
+    TCase *cases = tcase_create("ring");
+    printf("estimate ring: seed 0x%" PRIx64 "\n", seed);
+    tcase_add_loop_test(cases, rings_take_what_their_packets_take, 0,
+                        (int)(sizeof variants / sizeof variants[0]));
+    suite_add_tcase(suite, cases);
+    return suite;
+}

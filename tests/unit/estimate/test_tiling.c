@@ -1,0 +1,269 @@
+/*
+ * Tiles of products: they fit what the buffers leave them, fill it where they can, and their costs are those
+ * of a walk over all of them.
+ */
+#include "tests/unit/estimate/machine.h"
+#include "tests/unit/estimate/suites.h"
+
+#include "sim/random.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const uint64_t seed = UINT64_C(0x74696c696e67);
+
+enum { SHAPES = 600, ACCUMULATOR = 4 };
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The plain product of m x k and k x n, with tiles of the right operand back to back. */
+static struct pim_matrix_shape product_of(uint32_t m, uint32_t n, uint32_t k)
+{
+    return (struct pim_matrix_shape){.m = m,
+                                     .n = n,
+                                     .k = k,
+                                     .count = 1,
+                                     .segment = k,
+                                     .vector_passes = 1,
+                                     .input_pitch = k,
+                                     .output_pitch = n};
+}
+
+/* Cycles of the array, tile by tile; the last tiles of a row, column or segment are smaller. */
+static uint64_t walk_array(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
+                           const struct pim_tiling *tiling)
+{
+    uint64_t cycles = 0, span = smaller(shape->segment, shape->k);
+    for (uint64_t m = 0; m < shape->m; m += tiling->m)
+        for (uint64_t n = 0; n < shape->n; n += tiling->n)
+            for (uint64_t segment = 0; segment < shape->k; segment += span)
+                for (uint64_t k = 0; k < span; k += tiling->k)
+                    cycles +=
+                        pim_estimate_matrix(hardware, smaller(tiling->m, shape->m - m),
+                                            smaller(tiling->n, shape->n - n), smaller(tiling->k, span - k));
+    return shape->count * cycles;
+}
+
+static void check_fits(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
+                       const struct pim_tiling *tiling)
+{
+    uint64_t m = tiling->m, n = tiling->n, k = tiling->k;
+    bool one_block = m >= shape->m && shape->count == 1;
+    ck_assert_uint_ge(smaller(smaller(m, n), k), 1);
+    ck_assert_uint_le(m, shape->m);
+    ck_assert_uint_le(n, shape->n);
+    ck_assert_uint_le(k, smaller(shape->segment, shape->k));
+    ck_assert_uint_le(2 * n * k, hardware->weight_bytes);
+    if (tiling->resident)
+        ck_assert_uint_le((one_block ? 1 : 2) * m * shape->k, hardware->input_bytes);
+    else
+        ck_assert_uint_le(2 * m * k, hardware->input_bytes);
+    ck_assert_uint_le(m * n * hardware->accumulator_bytes, hardware->output_bytes);
+    ck_assert(!shape->full_rows || n == shape->n);
+    ck_assert(shape->right_block == 0 || n <= shape->right_block);
+    ck_assert(shape->grain == 0 || n == shape->n || n % shape->grain == 0 || shape->grain % n == 0);
+}
+
+static struct pim_matrix_shape random_shape(struct pim_random *random)
+{
+    struct pim_matrix_shape shape =
+        product_of((uint32_t)pim_random_between(random, 1, 300), (uint32_t)pim_random_between(random, 1, 300),
+                   (uint32_t)pim_random_between(random, 1, 600));
+    shape.count = (uint32_t)pim_random_between(random, 1, 3);
+    shape.full_rows = pim_random_below(random, 4) == 0;
+    shape.vector_passes = shape.full_rows ? 3 : 1;
+    shape.residual = pim_random_below(random, 3) == 0;
+    if (pim_random_below(random, 3) == 0) { /* whole segments */
+        shape.segment = (uint32_t)pim_random_between(random, 1, 100);
+        shape.k = shape.segment * (uint32_t)pim_random_between(random, 1, 6);
+    }
+    if (pim_random_below(random, 2) == 0)
+        shape.right_pitch = shape.n;
+    if (pim_random_below(random, 4) == 0 && !shape.full_rows)
+        shape.right_block = (uint32_t)pim_random_between(random, 1, 64);
+    else if (pim_random_below(random, 4) == 0 && !shape.full_rows)
+        shape.grain = (uint32_t)pim_random_between(random, 1, 64);
+    return shape;
+}
+
+START_TEST(tiles_fit_and_cost_what_a_walk_over_them_costs)
+{
+    const char *const small[] = {"buffers.input_bytes=2048", "buffers.weight_bytes=1024",
+                                 "buffers.output_bytes=4096"};
+    struct machine machine;
+    struct pim_random random;
+    pim_random_initialize(&random, seed + (uint64_t)_i);
+    machine_read(&machine, "allspark-16x16", small, 3);
+    int found = 0;
+    for (int i = 0; i < SHAPES; i++) {
+        struct pim_matrix_shape shape = random_shape(&random);
+        struct pim_tiling tiling;
+        struct pim_matrix_estimate estimate;
+        if (!pim_estimate_tiling(&machine.estimate, &shape, &tiling, &estimate)) {
+            /* only whole rows that are too long for one row of the buffers do not fit */
+            ck_assert(shape.full_rows);
+            ck_assert(2 * (uint64_t)shape.n > machine.estimate.weight_bytes ||
+                      (uint64_t)shape.n * ACCUMULATOR > machine.estimate.output_bytes);
+            continue;
+        }
+        found++;
+        check_fits(&machine.estimate, &shape, &tiling);
+        ck_assert_uint_eq(estimate.compute, walk_array(&machine.estimate, &shape, &tiling));
+        ck_assert_uint_ge(estimate.vector, shape.count * (pim_estimate_vector(&machine.estimate, shape.m,
+                                                                              shape.n, shape.vector_passes)));
+        ck_assert_uint_ge(estimate.total, larger(estimate.compute, larger(estimate.memory, estimate.vector)));
+        uint64_t data = ((uint64_t)shape.k * shape.n + (uint64_t)shape.m * shape.k +
+                         (uint64_t)shape.m * shape.n * (shape.residual ? 2 : 1)) *
+                        shape.count / machine.estimate.port_bytes;
+        ck_assert_uint_ge(estimate.memory, data * machine.estimate.column_cycles);
+    }
+    ck_assert_int_gt(found, SHAPES / 2);
+}
+END_TEST
+
+static struct pim_tiling tile(const struct machine *machine, struct pim_matrix_shape shape)
+{
+    struct pim_tiling tiling;
+    struct pim_matrix_estimate estimate;
+    ck_assert(pim_estimate_tiling(&machine->estimate, &shape, &tiling, &estimate));
+    return tiling;
+}
+
+/* What just fits half a buffer is one tile, and one fold more is two. */
+START_TEST(tiles_fill_half_of_the_buffers)
+{
+    struct machine machine;
+    machine_read(&machine, "allspark-16x16", NULL, 0);
+    uint64_t weights = machine.estimate.weight_bytes / 2, inputs = machine.estimate.input_bytes / 2;
+    uint32_t rows = machine.estimate.pe_rows, columns = machine.estimate.pe_columns;
+    uint32_t deep = (uint32_t)(weights / columns);
+    ck_assert_uint_eq(tile(&machine, product_of(1, columns, deep)).k, deep);
+    ck_assert_uint_eq(tile(&machine, product_of(1, columns, deep + rows)).k, deep / 2 + rows);
+    /* as wide as half of a small weight buffer */
+    const char *const narrow[] = {"buffers.weight_bytes=16"};
+    machine_read(&machine, "allspark-16x16", narrow, 1);
+    ck_assert_uint_eq(tile(&machine, product_of(1, 8, 1)).n, 8);
+    machine_read(&machine, "allspark-16x16", NULL, 0);
+    /* two products in a row: a resident input keeps to half of its buffer */
+    uint32_t tall = (uint32_t)(inputs / 64);
+    struct pim_matrix_shape shape = product_of(tall, 64, 64);
+    shape.count = 2;
+    struct pim_tiling whole = tile(&machine, shape);
+    ck_assert_uint_eq(whole.k, 64);
+    ck_assert_uint_le((uint64_t)whole.m * whole.n * ACCUMULATOR, machine.estimate.output_bytes);
+    /* a single one may take all of it */
+    shape = product_of(8, 8, (uint32_t)(2 * inputs / 8));
+    ck_assert_uint_le((uint64_t)tile(&machine, shape).k * 8, weights);
+}
+END_TEST
+
+/* total = 2 a + first + max(compute, memory - first - last, vector - last') + last' + last for one tile. */
+START_TEST(one_tile_takes_its_parts_one_after_another)
+{
+    struct machine machine;
+    machine_read(&machine, "allspark-16x16", NULL, 0);
+    const struct pim_estimate_hardware *hardware = &machine.estimate;
+    unsigned whole = 0;
+    for (uint32_t k = 8; k <= 512; k += 8) {
+        struct pim_matrix_shape shape = product_of(1, 8, k);
+        struct pim_tiling tiling;
+        struct pim_matrix_estimate estimate;
+        ck_assert(pim_estimate_tiling(hardware, &shape, &tiling, &estimate));
+        if (tiling.n != 8 || tiling.k != k)
+            continue;
+        whole++;
+        uint64_t first = pim_estimate_pieces(hardware, k, k, 1, 1, false) +
+                         pim_estimate_pieces(hardware, 8 * (uint64_t)k, 0, 1, 1, false);
+        uint64_t last = pim_estimate_pieces(hardware, 8, 8, 1, 1, true);
+        uint64_t vector = pim_estimate_vector(hardware, 1, 8, 1);
+        ck_assert_uint_eq(estimate.compute, pim_estimate_matrix(hardware, 1, 8, k));
+        ck_assert_uint_eq(estimate.vector, vector);
+        ck_assert_uint_eq(estimate.memory, first + last + hardware->turn_cycles);
+        ck_assert_uint_eq(estimate.total, 2 * pim_estimate_access(hardware) + first +
+                                              larger(estimate.compute, hardware->turn_cycles) + vector +
+                                              last);
+    }
+    ck_assert_uint_ge(whole, 32);
+}
+END_TEST
+
+static void check_depthwise(const struct pim_estimate_hardware *hardware,
+                            const struct pim_depthwise_shape *shape)
+{
+    struct pim_depthwise_tiling tiling;
+    struct pim_matrix_estimate estimate;
+    uint64_t least = shape->taps; /* bytes of one channel of one token */
+    if (!pim_estimate_depthwise(hardware, shape, &tiling, &estimate)) {
+        ck_assert(least > hardware->input_bytes || least > hardware->weight_bytes ||
+                  ACCUMULATOR > hardware->output_bytes);
+        return;
+    }
+    uint64_t t = tiling.tokens, c = tiling.channels, cycles = 0;
+    bool half = 2 * least <= hardware->input_bytes && 2 * least <= hardware->weight_bytes;
+    uint64_t parts = half ? 2 : 1;
+    ck_assert_uint_ge(smaller(t, c), 1);
+    ck_assert_uint_le(t, shape->tokens);
+    ck_assert_uint_le(c, shape->channels);
+    ck_assert_uint_le(parts * c * shape->taps, hardware->input_bytes);
+    ck_assert_uint_le(parts * c * t * shape->taps, hardware->weight_bytes);
+    ck_assert_uint_le(parts * c * t * ACCUMULATOR, hardware->output_bytes);
+    for (uint64_t sequence = 0; sequence < shape->sequences; sequence++)
+        for (uint64_t token = 0; token < shape->tokens; token += t)
+            for (uint64_t channel = 0; channel < shape->channels; channel++)
+                cycles += pim_estimate_matrix(hardware, 1, t, shape->taps);
+    ck_assert_uint_eq(estimate.compute, cycles);
+    ck_assert_uint_ge(estimate.total, larger(estimate.compute, larger(estimate.memory, estimate.vector)));
+}
+
+START_TEST(depthwise_tiles_fit_and_cost_what_a_walk_over_them_costs)
+{
+    const char *const small[] = {"buffers.input_bytes=1024", "buffers.weight_bytes=2048",
+                                 "buffers.output_bytes=2048"};
+    struct machine machine;
+    struct pim_random random;
+    pim_random_initialize(&random, seed + 5);
+    machine_read(&machine, "allspark-16x16", small, 3);
+    for (int i = 0; i < SHAPES; i++) {
+        struct pim_depthwise_shape shape = {.channels = (uint32_t)pim_random_between(&random, 1, 200),
+                                            .taps = i % 50 == 0 ? 1500
+                                                    : i % 2     ? 9
+                                                                : 25,
+                                            .sequences = (uint32_t)pim_random_between(&random, 1, 4),
+                                            .tokens = (uint32_t)pim_random_between(&random, 1, 200)};
+        shape.pitch = shape.channels;
+        shape.line = i % 3 ? 14 : 0;
+        check_depthwise(&machine.estimate, &shape);
+    }
+    /* neighbours that just fit half of the weight buffer, and one token more */
+    struct pim_depthwise_shape shape = {.channels = 1, .taps = 8, .sequences = 1, .pitch = 1};
+    struct pim_depthwise_tiling tiling;
+    struct pim_matrix_estimate estimate;
+    shape.tokens = (uint32_t)(machine.estimate.weight_bytes / 2 / 8);
+    ck_assert(pim_estimate_depthwise(&machine.estimate, &shape, &tiling, &estimate));
+    ck_assert_uint_eq(tiling.tokens, shape.tokens);
+    shape.tokens++;
+    ck_assert(pim_estimate_depthwise(&machine.estimate, &shape, &tiling, &estimate));
+    ck_assert_uint_eq(tiling.tokens, (shape.tokens + 1) / 2);
+}
+END_TEST
+
+Suite *estimate_tiling_suite(void)
+{
+    Suite *suite = suite_create("tiling");
+    TCase *cases = tcase_create("tiling");
+    printf("estimate tiling: seed 0x%" PRIx64 "\n", seed);
+    tcase_add_loop_test(cases, tiles_fit_and_cost_what_a_walk_over_them_costs, 0, 3);
+    tcase_add_test(cases, tiles_fill_half_of_the_buffers);
+    tcase_add_test(cases, one_tile_takes_its_parts_one_after_another);
+    tcase_add_test(cases, depthwise_tiles_fit_and_cost_what_a_walk_over_them_costs);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
