@@ -503,8 +503,11 @@ static enum pim_status take_dependencies(struct assembler *self, struct pim_inst
     }
 }
 
-/* One operand: after=…, a field, or a flag. `seen` has a bit for each field, flag (from bit 8) and after (bit
- * 16). */
+/* One operand: after=…, a field, or a flag. `seen` has a bit for each field, flag (from bit FLAGS) and
+ * after (bit AFTER). */
+enum { FLAGS = 16, AFTER = 24 };
+_Static_assert((int)PIM_FIELDS_MOST <= (int)FLAGS, "fields and flags have bits of their own");
+
 static enum pim_status take_operand(struct assembler *self, struct pim_instruction *instruction,
                                     uint32_t *seen, struct pim_error *error)
 {
@@ -526,11 +529,11 @@ static enum pim_status take_operand(struct assembler *self, struct pim_instructi
         for (unsigned i = 0; pim_matrix_flag_name(i); i++) {
             names[count++] = pim_matrix_flag_name(i);
             if (strcmp(names[count - 1], token->word) == 0)
-                bit = 8 + i;
+                bit = FLAGS + i;
         }
     names[count++] = "after";
     if (strcmp("after", token->word) == 0)
-        bit = 16;
+        bit = AFTER;
     bool message = pim_opcode_detail(instruction->opcode) == PIM_DETAIL_MESSAGE;
     for (unsigned i = 0; message && pim_message_name(i); i++) /* behind the mnemonic it would be right */
         names[count++] = pim_message_name(i);
@@ -540,8 +543,8 @@ static enum pim_status take_operand(struct assembler *self, struct pim_instructi
         return pim_lexer_fail(&self->lexer, token->column, error, "'%s' stands twice", token->word);
     *seen |= 1U << bit;
     TRY(next(self, error));
-    if (bit >= 8 && bit < 16) {
-        instruction->detail |= (uint8_t)(1U << (bit - 8));
+    if (bit >= FLAGS && bit < AFTER) {
+        instruction->detail |= (uint8_t)(1U << (bit - FLAGS));
         return PIM_OK;
     }
     TRY(take_mark(self, '=', error));

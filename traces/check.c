@@ -142,15 +142,15 @@ static void raise_to(uint64_t sums[PIM_BUFFERS], const uint64_t other[PIM_BUFFER
             sums[buffer] = other[buffer];
 }
 
-/* Units of the right kind; for nodes, addresses in their memory. */
+/* Units of the right kind; for nodes, addresses in their memory. (Channels check rows themselves.) */
 static enum pim_status check_memory(const struct pim_check *check, const struct pim_instruction *instruction,
                                     struct pim_error *error)
 {
     uint64_t end = 0;
     if (is_core(check))
         return PIM_OK; /* pim_check_local was there before */
-    enum pim_status status = pim_check_kind_of(instruction, PIM_CHECK_NODES, error);
-    if (status != PIM_OK)
+    enum pim_status status = pim_check_kind_of(instruction, check->limits.kind, error);
+    if (status != PIM_OK || check->limits.kind == PIM_CHECK_CHANNELS)
         return status;
     if (instruction->opcode == PIM_OP_LOAD || instruction->opcode == PIM_OP_STORE)
         end = instruction->u.memory.address +
@@ -372,6 +372,14 @@ static bool run_receive(struct pim_check *check, struct pim_check_unit *self)
     return true;
 }
 
+/* Bytes, or rows of all banks: only channels send rows. */
+static uint64_t message_size(const struct pim_instruction *instruction)
+{
+    if (instruction->opcode == PIM_OP_ROW_SEND || instruction->opcode == PIM_OP_ROW_RECEIVE)
+        return (uint64_t)instruction->u.row_message.rows * instruction->u.row_message.banks;
+    return instruction->u.network.bytes;
+}
+
 /* Completes the send at the head together with the receive it meets, if that is open. */
 static enum pim_status run_send(struct pim_check *check, uint32_t unit, bool *moved, struct pim_error *error)
 {
@@ -387,7 +395,7 @@ static enum pim_status run_send(struct pim_check *check, uint32_t unit, bool *mo
         return PIM_OK;
     uint64_t their_fetch = other->open[i];
     const struct pim_check_slot *theirs = pim_check_slot(other, their_fetch);
-    bool sizes = theirs->instruction.u.network.bytes == own->instruction.u.network.bytes;
+    bool sizes = message_size(&theirs->instruction) == message_size(&own->instruction);
     if (!sizes || theirs->instruction.detail != own->instruction.detail) {
         char here[256], there[256];
         return pim_fail(

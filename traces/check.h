@@ -49,7 +49,7 @@
 enum { PIM_CHECK_WINDOW_MOST = 4096, PIM_CHECK_RECEIVES_MOST = 64 };
 
 /* What the units of a trace are; ANY: what its instructions say. */
-enum pim_check_kind { PIM_CHECK_ANY, PIM_CHECK_NODES, PIM_CHECK_CORES };
+enum pim_check_kind { PIM_CHECK_ANY, PIM_CHECK_NODES, PIM_CHECK_CORES, PIM_CHECK_CHANNELS };
 
 /* The hardware a trace is checked for. */
 struct pim_check_limits {
@@ -67,7 +67,7 @@ struct pim_check_limits {
 };
 
 struct pim_check_result {
-    enum pim_check_kind kind;       /* what the trace is for: nodes or cores */
+    enum pim_check_kind kind;       /* what the trace is for */
     struct pim_trace_counts counts; /* of all units, executed */
     uint64_t messages;              /* that met */
     uint64_t

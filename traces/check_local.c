@@ -291,7 +291,7 @@ enum pim_status pim_check_local(const struct pim_trace *trace, const struct pim_
 
 /* --- for nodes or for cores --- */
 
-/* Whether only nodes, or only cores, execute an opcode; PIM_CHECK_ANY: both do. */
+/* Who alone executes an opcode; PIM_CHECK_ANY: several do. */
 static enum pim_check_kind kind_of_opcode(unsigned opcode)
 {
     switch (opcode) {
@@ -301,6 +301,12 @@ static enum pim_check_kind kind_of_opcode(unsigned opcode)
     case PIM_OP_BIT_SERIAL:
     case PIM_OP_VECTOR:
         return PIM_CHECK_NODES;
+    case PIM_OP_ROW_COMPUTE:
+    case PIM_OP_ROW_TRANSPOSE:
+    case PIM_OP_ROW_MOVE:
+    case PIM_OP_ROW_SEND:
+    case PIM_OP_ROW_RECEIVE:
+        return PIM_CHECK_CHANNELS;
     case PIM_OP_MVM:
     case PIM_OP_LOCAL_LOAD:
     case PIM_OP_LOCAL_STORE:
@@ -317,18 +323,20 @@ enum pim_status pim_check_kind_of(const struct pim_instruction *instruction, enu
                                   struct pim_error *error)
 {
     enum pim_check_kind own = kind_of_opcode(instruction->opcode);
-    if (PIM_LIKELY(own == PIM_CHECK_ANY || own == kind))
+    const bool message = instruction->opcode == PIM_OP_SEND || instruction->opcode == PIM_OP_RECEIVE;
+    if (PIM_LIKELY((own == PIM_CHECK_ANY && !(message && kind == PIM_CHECK_CHANNELS)) || own == kind))
         return PIM_OK;
-    if (own == PIM_CHECK_NODES)
-        return pim_fail(
-            error, PIM_BAD_INPUT,
-            "%s is an instruction of nodes: cores (array.kind) do not execute it, and no trace mixes both",
-            pim_opcode_name(instruction->opcode));
-    return pim_fail(
-        error, PIM_BAD_INPUT,
-        "%s is an instruction of cores with crossbars: nodes (array.kind) do not execute it, and no "
-        "trace mixes both",
-        pim_opcode_name(instruction->opcode));
+    if (own == PIM_CHECK_ANY)
+        return pim_fail(error, PIM_BAD_INPUT, "channels (array.kind) do not execute %s: they have %s",
+                        pim_opcode_name(instruction->opcode),
+                        instruction->opcode == PIM_OP_SEND ? "row_send" : "row_receive");
+    static const char *const words[][2] = {[PIM_CHECK_ANY] = {"", "units"},
+                                           [PIM_CHECK_NODES] = {"nodes", "nodes"},
+                                           [PIM_CHECK_CORES] = {"cores with crossbars", "cores"},
+                                           [PIM_CHECK_CHANNELS] = {"channels that compute", "channels"}};
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "%s is an instruction of %s: %s (array.kind) do not execute it, and no trace mixes both",
+                    pim_opcode_name(instruction->opcode), words[own][0], words[kind][1]);
 }
 
 enum pim_status pim_check_find_kind(const struct pim_trace *trace, const struct pim_check_limits *limits,

@@ -120,14 +120,17 @@ static struct waiting explain_message(const struct pim_check *check, uint32_t nu
     const struct pim_check_unit *unit = &check->unit[number];
     const struct pim_check_slot *slot = pim_check_slot(unit, fetch);
     const struct pim_instruction *own = &slot->instruction;
-    if (own->opcode == PIM_OP_RECEIVE && !slot->started) {
+    const bool receives = pim_opcode_engine(own->opcode) == PIM_ENGINE_RECEIVE;
+    if (receives && !slot->started) {
         add(text, "waits because %" PRIu32 " receives are open, the first is instruction %" PRIu64,
             unit->open_count, pim_check_slot(unit, unit->open[0])->stored);
         return (struct waiting){.unit = number, .fetch = unit->open[0]};
     }
     uint32_t peer = own->u.network.peer;
     const struct pim_check_unit *other = &check->unit[peer];
-    enum pim_opcode opcode = own->opcode == PIM_OP_SEND ? PIM_OP_RECEIVE : PIM_OP_SEND;
+    const bool rows = own->opcode == PIM_OP_ROW_SEND || own->opcode == PIM_OP_ROW_RECEIVE;
+    enum pim_opcode opcode =
+        receives ? (rows ? PIM_OP_ROW_SEND : PIM_OP_SEND) : (rows ? PIM_OP_ROW_RECEIVE : PIM_OP_RECEIVE);
     uint64_t found = find_other_end(other, opcode, own, number);
     add(text, "waits for the %s of unit %" PRIu32, pim_opcode_name(opcode), peer);
     if (found != PIM_NO_FETCH)

@@ -104,6 +104,8 @@ void pim_counts_add(struct pim_trace_counts *counts, const struct pim_instructio
         add(&counts->mvm_windows, instruction->u.mvm.windows, times);
     else if (opcode == PIM_OP_BIT_SERIAL)
         add(&counts->bit_serial_operations, instruction->u.bit_serial.count, times);
+    else if (opcode == PIM_OP_ROW_COMPUTE || opcode == PIM_OP_ROW_TRANSPOSE)
+        add(&counts->bit_serial_operations, instruction->u.row_compute.count, times);
     else if (opcode == PIM_OP_VECTOR)
         add(&counts->vector_elements, (uint64_t)instruction->u.vector.rows * instruction->u.vector.elements,
             times);

@@ -46,6 +46,53 @@ static const struct pim_field bit_serial_fields[] = {
     {.name = NULL},
 };
 
+static const struct pim_field row_compute_fields[] = {
+    {.name = "bits", PLACE(row_compute, bits), .required = true},
+    {.name = "size", PLACE(row_compute, size)},
+    {.name = "source", PLACE(row_compute, source), .required = true},
+    {.name = "second", PLACE(row_compute, second)},
+    {.name = "result", PLACE(row_compute, result), .required = true},
+    {.name = "first_bank", PLACE(row_compute, first_bank)},
+    {.name = "banks", PLACE(row_compute, banks), .standard = 1},
+    {.name = "bank_stride", PLACE(row_compute, bank_stride), .standard = 1},
+    {.name = "count", PLACE(row_compute, count), .standard = 1},
+    {.name = NULL},
+};
+
+static const struct pim_field row_transpose_fields[] = {
+    {.name = "bits", PLACE(row_compute, bits), .required = true},
+    {.name = "source", PLACE(row_compute, source), .required = true},
+    {.name = "result", PLACE(row_compute, result), .required = true},
+    {.name = "first_bank", PLACE(row_compute, first_bank)},
+    {.name = "banks", PLACE(row_compute, banks), .standard = 1},
+    {.name = "bank_stride", PLACE(row_compute, bank_stride), .standard = 1},
+    {.name = "count", PLACE(row_compute, count), .standard = 1},
+    {.name = NULL},
+};
+
+static const struct pim_field row_move_fields[] = {
+    {.name = "source", PLACE(row_move, source), .required = true},
+    {.name = "result", PLACE(row_move, result), .required = true},
+    {.name = "rows", PLACE(row_move, rows), .required = true},
+    {.name = "shift", PLACE(row_move, shift)},
+    {.name = "first_bank", PLACE(row_move, first_bank)},
+    {.name = "banks", PLACE(row_move, banks), .standard = 1},
+    {.name = "bank_stride", PLACE(row_move, bank_stride), .standard = 1},
+    {.name = "to_bank", PLACE(row_move, to_bank)},
+    {.name = NULL},
+};
+
+static const struct pim_field row_message_fields[] = {
+    {.name = "peer", PLACE(row_message, peer), .required = true},
+    {.name = "tag", PLACE(row_message, tag)},
+    {.name = "row", PLACE(row_message, row), .required = true},
+    {.name = "rows", PLACE(row_message, rows), .required = true},
+    {.name = "first_bank", PLACE(row_message, first_bank)},
+    {.name = "banks", PLACE(row_message, banks), .standard = 1},
+    {.name = "bank_stride", PLACE(row_message, bank_stride), .standard = 1},
+    {.name = NULL},
+};
+
 static const struct pim_field vector_fields[] = {
     {.name = "rows", PLACE(vector, rows), .required = true},
     {.name = "elements", PLACE(vector, elements), .required = true},
@@ -134,6 +181,11 @@ const struct pim_field *pim_opcode_fields(unsigned opcode)
         [PIM_OP_LOCAL_VECTOR] = local_vector_fields,
         [PIM_OP_LOCAL_COPY] = local_copy_fields,
         [PIM_OP_LOCAL_WRITE] = local_write_fields,
+        [PIM_OP_ROW_COMPUTE] = row_compute_fields,
+        [PIM_OP_ROW_TRANSPOSE] = row_transpose_fields,
+        [PIM_OP_ROW_MOVE] = row_move_fields,
+        [PIM_OP_ROW_SEND] = row_message_fields,
+        [PIM_OP_ROW_RECEIVE] = row_message_fields,
     };
     return fields[opcode];
 }
@@ -141,10 +193,12 @@ const struct pim_field *pim_opcode_fields(unsigned opcode)
 enum pim_detail_kind pim_opcode_detail(unsigned opcode)
 {
     static const enum pim_detail_kind kinds[PIM_OPCODES] = {
-        [PIM_OP_LOAD] = PIM_DETAIL_BUFFER,   [PIM_OP_STORE] = PIM_DETAIL_BUFFER,
-        [PIM_OP_VECTOR] = PIM_DETAIL_VECTOR, [PIM_OP_BIT_SERIAL] = PIM_DETAIL_BIT_SERIAL,
-        [PIM_OP_MATRIX] = PIM_DETAIL_FLAGS,  [PIM_OP_LOCAL_VECTOR] = PIM_DETAIL_LOCAL,
-        [PIM_OP_SEND] = PIM_DETAIL_MESSAGE,  [PIM_OP_RECEIVE] = PIM_DETAIL_MESSAGE,
+        [PIM_OP_LOAD] = PIM_DETAIL_BUFFER,       [PIM_OP_STORE] = PIM_DETAIL_BUFFER,
+        [PIM_OP_VECTOR] = PIM_DETAIL_VECTOR,     [PIM_OP_BIT_SERIAL] = PIM_DETAIL_BIT_SERIAL,
+        [PIM_OP_MATRIX] = PIM_DETAIL_FLAGS,      [PIM_OP_LOCAL_VECTOR] = PIM_DETAIL_LOCAL,
+        [PIM_OP_SEND] = PIM_DETAIL_MESSAGE,      [PIM_OP_RECEIVE] = PIM_DETAIL_MESSAGE,
+        [PIM_OP_ROW_MOVE] = PIM_DETAIL_REACH,    [PIM_OP_ROW_SEND] = PIM_DETAIL_REACH,
+        [PIM_OP_ROW_RECEIVE] = PIM_DETAIL_REACH, [PIM_OP_ROW_COMPUTE] = PIM_DETAIL_ROW,
     };
     return kinds[opcode];
 }
@@ -171,6 +225,10 @@ const char *pim_detail_name(enum pim_detail_kind kind, unsigned value)
         return pim_local_name(value);
     case PIM_DETAIL_MESSAGE:
         return pim_message_name(value);
+    case PIM_DETAIL_ROW:
+        return pim_row_operation_name(value);
+    case PIM_DETAIL_REACH:
+        return pim_reach_name(value);
     case PIM_DETAIL_FLAGS:
         return pim_matrix_flag_name(value);
     case PIM_DETAIL_NONE:

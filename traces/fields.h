@@ -17,21 +17,23 @@ enum pim_detail_kind {
     PIM_DETAIL_VECTOR,
     PIM_DETAIL_BIT_SERIAL,
     PIM_DETAIL_FLAGS,
-    PIM_DETAIL_LOCAL,  /* operation of LOCAL_VECTOR */
-    PIM_DETAIL_MESSAGE /* of SEND and RECEIVE: the word may be left out */
+    PIM_DETAIL_LOCAL,   /* operation of LOCAL_VECTOR */
+    PIM_DETAIL_MESSAGE, /* of SEND and RECEIVE: the word may be left out */
+    PIM_DETAIL_ROW,     /* operation of ROW_COMPUTE */
+    PIM_DETAIL_REACH    /* of moves of rows */
 };
 
 struct pim_field {
     const char *name; /* NULL ends a table */
     uint8_t offset;   /* in u */
-    uint8_t size;     /* 1, 4 or 8 bytes */
+    uint8_t size;     /* 1, 2, 4 or 8 bytes */
     bool is_signed;
     bool hexadecimal; /* is written so; either form is read */
     bool required;    /* else it is left out where it has the value `standard` */
     uint8_t standard;
 };
 
-enum { PIM_FIELDS_MOST = 6 };
+enum { PIM_FIELDS_MOST = 9 };
 
 /* The fields of an opcode, ended by an entry without name; PHASE_* have "phase", REPEAT has "count" (written
  * without names). */

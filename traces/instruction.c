@@ -9,6 +9,8 @@ _Static_assert(PIM_BUFFERS == 0 PIM_BUFFER_MAP(X), "buffers count up from 0");
 _Static_assert(PIM_VECTORS == 0 PIM_VECTOR_MAP(X), "vector operations count up from 0");
 _Static_assert(PIM_LOCALS == 0 PIM_LOCAL_MAP(X), "local vector operations count up from 0");
 _Static_assert(PIM_BIT_SERIALS == 0 PIM_BIT_SERIAL_MAP(X), "bit-serial operations count up from 0");
+_Static_assert(PIM_ROW_OPERATIONS == 0 PIM_ROW_OPERATION_MAP(X), "row operations count up from 0");
+_Static_assert(PIM_REACHES == 0 PIM_REACH_MAP(X), "reaches count up from 0");
 _Static_assert(PIM_MESSAGES == 0 PIM_MESSAGE_MAP(X), "kinds of messages count up from 0");
 #undef X
 
@@ -60,6 +62,26 @@ const char *pim_local_name(unsigned operation)
 #undef X
     };
     return operation < PIM_LOCALS ? names[operation] : NULL;
+}
+
+const char *pim_row_operation_name(unsigned operation)
+{
+    static const char *const names[] = {
+#define X(number, name, mnemonic) [number] = mnemonic,
+        PIM_ROW_OPERATION_MAP(X)
+#undef X
+    };
+    return operation < PIM_ROW_OPERATIONS ? names[operation] : NULL;
+}
+
+const char *pim_reach_name(unsigned reach)
+{
+    static const char *const names[] = {
+#define X(number, name, text) [number] = text,
+        PIM_REACH_MAP(X)
+#undef X
+    };
+    return reach < PIM_REACHES ? names[reach] : NULL;
 }
 
 const char *pim_message_name(unsigned kind)

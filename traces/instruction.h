@@ -53,7 +53,13 @@ enum { PIM_DEPENDENCIES = 3, PIM_DEPENDENCY_REACH = 4095, PIM_REPEAT_DEPTH = 4 }
     X(13, PIM_OP_LOCAL_STORE, "local_store", PIM_ENGINE_MEMORY)   /* local memory -> global memory */        \
     X(14, PIM_OP_LOCAL_VECTOR, "local_vector", PIM_ENGINE_VECTOR) /* `detail` names the operation */         \
     X(15, PIM_OP_LOCAL_COPY, "local_copy", PIM_ENGINE_MEMORY)     /* within the local memory */              \
-    X(16, PIM_OP_LOCAL_WRITE, "local_write", PIM_ENGINE_MEMORY)   /* a constant into the local memory */
+    X(16, PIM_OP_LOCAL_WRITE, "local_write", PIM_ENGINE_MEMORY)   /* a constant into the local memory */     \
+    /* Of channels whose banks compute: docs/models/channel.md. */                                           \
+    X(17, PIM_OP_ROW_COMPUTE, "row_compute", PIM_ENGINE_MATRIX)     /* `detail` names the operation */       \
+    X(18, PIM_OP_ROW_TRANSPOSE, "row_transpose", PIM_ENGINE_VECTOR) /* words in rows to rows of bits */      \
+    X(19, PIM_OP_ROW_MOVE, "row_move", PIM_ENGINE_MEMORY)           /* rows, within the channel */           \
+    X(20, PIM_OP_ROW_SEND, "row_send", PIM_ENGINE_SEND)             /* rows, to another channel */           \
+    X(21, PIM_OP_ROW_RECEIVE, "row_receive", PIM_ENGINE_RECEIVE)
 
 enum pim_opcode {
 #define X(number, name, mnemonic, engine) name = number,
@@ -149,6 +155,35 @@ enum pim_bit_serial {
         PIM_BIT_SERIALS
 };
 
+/* `detail` of ROW_COMPUTE. */
+#define PIM_ROW_OPERATION_MAP(X)                                                                             \
+    X(0, PIM_ROW_ADD, "add")           /* result = source + second, modulo 2^bits */                         \
+    X(1, PIM_ROW_SUBTRACT, "subtract") /* result = source - second, modulo 2^bits */                         \
+    X(2, PIM_ROW_MULTIPLY, "multiply") /* result = source * second, unsigned, modulo 2^size */               \
+    X(3, PIM_ROW_COPY, "copy")         /* result = source */                                                 \
+    X(4, PIM_ROW_REDUCE, "reduce")     /* sums over groups of 2^size columns; `second`: scratch rows */
+
+enum pim_row_operation {
+#define X(number, name, mnemonic) name = number,
+    PIM_ROW_OPERATION_MAP(X)
+#undef X
+        PIM_ROW_OPERATIONS
+};
+
+/* How far rows go: `detail` of ROW_MOVE (column, bank), ROW_SEND and ROW_RECEIVE (channel, stack). */
+#define PIM_REACH_MAP(X)                                                                                     \
+    X(0, PIM_REACH_COLUMN, "column")   /* other columns of the same bank */                                  \
+    X(1, PIM_REACH_BANK, "bank")       /* another bank of the channel */                                     \
+    X(2, PIM_REACH_CHANNEL, "channel") /* another channel of the stack */                                    \
+    X(3, PIM_REACH_STACK, "stack")     /* a channel of another stack */
+
+enum pim_reach {
+#define X(number, name, text) name = number,
+    PIM_REACH_MAP(X)
+#undef X
+        PIM_REACHES
+};
+
 /* `detail` of SEND and RECEIVE: what the message is for, the same on both ends. It changes nothing but the
  * name under which the message is counted. X(number, name, text) */
 #define PIM_MESSAGE_MAP(X)                                                                                   \
@@ -241,6 +276,29 @@ struct pim_instruction {
             uint32_t count; /* repetitions one after another */
             uint32_t reserved;
         } bit_serial;
+        struct { /* ROW_COMPUTE, ROW_TRANSPOSE: numbers of `bits`, whose bit 0 is in the row named, in all
+                    columns of the banks first_bank + i * bank_stride for i below `banks`, `count` times one
+                    after another. `size`: MULTIPLY, bits of the result; REDUCE, log2 of the columns of a
+                    group; else 0 */
+            uint32_t source, second, result;
+            uint32_t count;
+            uint16_t first_bank, banks, bank_stride;
+            uint8_t bits, size;
+        } row_compute;
+        struct { /* ROW_MOVE: `rows` rows from `source` on in each bank as above, to `result` on: in the same
+                    bank `shift` columns towards column 0, or in the banks to_bank + i * bank_stride */
+            uint32_t source, result;
+            uint32_t rows, shift;
+            uint16_t first_bank, banks, bank_stride;
+            uint16_t to_bank;
+        } row_move;
+        struct { /* ROW_SEND, ROW_RECEIVE: `rows` rows from `row` on in each bank as above. Peer and tag lie
+                    where SEND and RECEIVE have them */
+            uint32_t peer, tag;
+            uint32_t row, rows;
+            uint16_t first_bank, banks, bank_stride;
+            uint16_t reserved;
+        } row_message;
         struct { /* VECTOR: `rows` vectors of `elements` each; `release` bytes of the output buffer are given
                     back at its end */
             uint32_t rows, elements;
@@ -272,6 +330,8 @@ const char *pim_buffer_name(unsigned buffer);
 const char *pim_vector_name(unsigned operation);
 const char *pim_bit_serial_name(unsigned operation);
 const char *pim_local_name(unsigned operation);
+const char *pim_row_operation_name(unsigned operation);
+const char *pim_reach_name(unsigned reach);
 const char *pim_message_name(unsigned kind);
 
 /* Vectors that a LOCAL_VECTOR reads, 1 or 2; `operation` must be valid. */

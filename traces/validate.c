@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { LARGEST_BITS = 64, LARGEST_SERIAL_BITS = 1024 };
+enum { LARGEST_BITS = 64, LARGEST_SERIAL_BITS = 1024, LARGEST_ROW_BITS = 32, LARGEST_REDUCTION = 24 };
 
 /* The messages stand apart from the checks: every instruction of a trace passes through these, so that they
  * are expanded where they are called, and what their constants settle costs nothing. */
@@ -110,6 +110,81 @@ static enum pim_status check_bit_serial(const struct pim_instruction *instructio
                     UINT32_MAX, "first_bank + banks", error));
     TRY(check_range(instruction->u.bit_serial.count, 1, UINT32_MAX, "count", error));
     return check_unused(instruction->u.bit_serial.reserved, "reserved word 28", error);
+}
+
+static enum pim_status check_peer(uint32_t peer, uint32_t unit, uint32_t units, struct pim_error *error)
+{
+    if (peer >= units)
+        return pim_fail(error, PIM_BAD_INPUT, "peer is %" PRIu32 ": the trace has units 0 to %" PRIu32, peer,
+                        units - 1);
+    if (peer == unit)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "peer %" PRIu32 " is the unit itself: a message goes to another unit", unit);
+    return PIM_OK;
+}
+
+/* Banks first + i * stride for i below `banks`. */
+static enum pim_status check_banks(uint32_t first, uint32_t banks, uint32_t stride, struct pim_error *error)
+{
+    TRY(check_range(banks, 1, UINT16_MAX, "banks", error));
+    TRY(check_range(stride, 1, UINT16_MAX, "bank_stride", error));
+    return check_range((uint64_t)first + (uint64_t)(banks - 1) * stride, 0, UINT16_MAX, "the last bank",
+                       error);
+}
+
+static enum pim_status check_rows(uint64_t first, uint64_t rows, const char *name, struct pim_error *error)
+{
+    return check_range(first + rows, 0, UINT32_MAX, name, error);
+}
+
+static enum pim_status check_row_compute(const struct pim_instruction *instruction, struct pim_error *error)
+{
+    uint32_t bits = instruction->u.row_compute.bits, size = instruction->u.row_compute.size;
+    bool transpose = instruction->opcode == PIM_OP_ROW_TRANSPOSE;
+    unsigned operation = transpose ? PIM_ROW_OPERATIONS : instruction->detail;
+    TRY(check_range(instruction->detail, 0, transpose ? 0 : PIM_ROW_OPERATIONS - 1, "operation", error));
+    TRY(check_range(bits, 1, LARGEST_ROW_BITS, "bits", error));
+    if (operation == PIM_ROW_MULTIPLY)
+        TRY(check_range(size, bits, 2 * bits, "size", error));
+    else if (operation == PIM_ROW_REDUCE)
+        TRY(check_range(size, 1, LARGEST_REDUCTION, "size", error));
+    else
+        TRY(check_unused(size, "size", error));
+    if (transpose || operation == PIM_ROW_COPY)
+        TRY(check_unused(instruction->u.row_compute.second, "second", error));
+    TRY(check_rows(instruction->u.row_compute.source, 2 * LARGEST_ROW_BITS, "rows behind source", error));
+    TRY(check_rows(instruction->u.row_compute.second, 2 * LARGEST_ROW_BITS, "rows behind second", error));
+    TRY(check_rows(instruction->u.row_compute.result, 2 * LARGEST_ROW_BITS, "rows behind result", error));
+    TRY(check_range(instruction->u.row_compute.count, 1, UINT32_MAX, "count", error));
+    return check_banks(instruction->u.row_compute.first_bank, instruction->u.row_compute.banks,
+                       instruction->u.row_compute.bank_stride, error);
+}
+
+static enum pim_status check_row_move(const struct pim_instruction *instruction, struct pim_error *error)
+{
+    uint32_t banks = instruction->u.row_move.banks, stride = instruction->u.row_move.bank_stride;
+    bool column = instruction->detail == PIM_REACH_COLUMN;
+    TRY(check_range(instruction->detail, PIM_REACH_COLUMN, PIM_REACH_BANK, "reach", error));
+    TRY(check_range(instruction->u.row_move.rows, 1, UINT32_MAX, "rows", error));
+    TRY(check_rows(instruction->u.row_move.source, instruction->u.row_move.rows, "source + rows", error));
+    TRY(check_rows(instruction->u.row_move.result, instruction->u.row_move.rows, "result + rows", error));
+    TRY(check_banks(instruction->u.row_move.first_bank, banks, stride, error));
+    if (column)
+        return check_unused(instruction->u.row_move.to_bank, "to_bank", error);
+    TRY(check_unused(instruction->u.row_move.shift, "shift", error));
+    return check_banks(instruction->u.row_move.to_bank, banks, stride, error);
+}
+
+static enum pim_status check_row_message(const struct pim_instruction *instruction, uint32_t unit,
+                                         uint32_t units, struct pim_error *error)
+{
+    TRY(check_range(instruction->detail, PIM_REACH_CHANNEL, PIM_REACH_STACK, "reach", error));
+    TRY(check_peer(instruction->u.row_message.peer, unit, units, error));
+    TRY(check_range(instruction->u.row_message.rows, 1, UINT32_MAX, "rows", error));
+    TRY(check_rows(instruction->u.row_message.row, instruction->u.row_message.rows, "row + rows", error));
+    TRY(check_unused(instruction->u.row_message.reserved, "reserved half-word 30", error));
+    return check_banks(instruction->u.row_message.first_bank, instruction->u.row_message.banks,
+                       instruction->u.row_message.bank_stride, error);
 }
 
 static enum pim_status check_vector(const struct pim_instruction *instruction, struct pim_error *error)
@@ -220,12 +295,7 @@ static enum pim_status check_network(const struct pim_instruction *instruction, 
                                      struct pim_error *error)
 {
     TRY(check_range(instruction->detail, 0, PIM_MESSAGES - 1, "kind of message", error));
-    if (instruction->u.network.peer >= units)
-        return pim_fail(error, PIM_BAD_INPUT, "peer is %" PRIu32 ": the trace has units 0 to %" PRIu32,
-                        instruction->u.network.peer, units - 1);
-    if (instruction->u.network.peer == unit)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "peer %" PRIu32 " is the unit itself: a message goes to another unit", unit);
+    TRY(check_peer(instruction->u.network.peer, unit, units, error));
     TRY(check_range(instruction->u.network.address, 0, PIM_MEMORY_END, "address", error));
     TRY(check_range(instruction->u.network.bytes, 1, PIM_MEMORY_END, "bytes", error));
     return check_range(instruction->u.network.address + instruction->u.network.bytes, 0, PIM_MEMORY_END,
@@ -297,6 +367,14 @@ static PIM_ALWAYS_INLINE enum pim_status check_instruction(const struct pim_inst
         return check_local_copy(instruction, error);
     case PIM_OP_LOCAL_WRITE:
         return check_local_write(instruction, error);
+    case PIM_OP_ROW_COMPUTE:
+    case PIM_OP_ROW_TRANSPOSE:
+        return check_row_compute(instruction, error);
+    case PIM_OP_ROW_MOVE:
+        return check_row_move(instruction, error);
+    case PIM_OP_ROW_SEND:
+    case PIM_OP_ROW_RECEIVE:
+        return check_row_message(instruction, unit, units, error);
     default:
         return pim_fail(error, PIM_BAD_INPUT, "opcode is %u: known are 0 to %d",
                         (unsigned)instruction->opcode, PIM_OPCODES - 1);

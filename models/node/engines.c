@@ -350,6 +350,11 @@ static uint8_t start(struct pim_node *node, struct pim_slot *slot)
         return start_receive(node, slot);
     case PIM_OP_MVM:
     case PIM_OP_BIT_SERIAL:
+    case PIM_OP_ROW_COMPUTE:
+    case PIM_OP_ROW_TRANSPOSE:
+    case PIM_OP_ROW_MOVE:
+    case PIM_OP_ROW_SEND:
+    case PIM_OP_ROW_RECEIVE:
     case PIM_OP_LOCAL_LOAD:
     case PIM_OP_LOCAL_STORE:
     case PIM_OP_LOCAL_VECTOR:

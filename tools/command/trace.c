@@ -321,7 +321,7 @@ static void print_check(const struct pim_check_result *result, bool known)
         printf("local memory   %" PRIu64 " bytes used, by unit %" PRIu32 "; global memory %" PRIu64 "\n",
                result->local_bytes, result->local_unit, result->global_bytes);
     }
-    if (!cores)
+    if (result->kind != PIM_CHECK_CORES && result->kind != PIM_CHECK_CHANNELS)
         printf("left in buffers at the end: input %" PRIu64 ", weight %" PRIu64 ", output %" PRIu64
                " bytes\n",
                result->left_bytes[PIM_BUFFER_INPUT], result->left_bytes[PIM_BUFFER_WEIGHT],
@@ -329,7 +329,9 @@ static void print_check(const struct pim_check_result *result, bool known)
     if (!known)
         printf("Not checked: %s, because the trace has no hardware configuration "
                "(see --hardware).\n",
-               cores ? "sizes of the memories" : "buffer space and addresses");
+               cores                                ? "sizes of the memories"
+               : result->kind == PIM_CHECK_CHANNELS ? "rows and banks"
+                                                    : "buffer space and addresses");
 }
 
 static int check(int argument_count, char **arguments)

@@ -58,6 +58,28 @@ static void draw_local(struct pim_instruction *instruction, uint64_t *state)
     }
 }
 
+static void draw_serial(struct pim_instruction *instruction, uint64_t *state)
+{
+    uint64_t random = draw(state);
+    uint8_t bits = 1 + (uint8_t)(random % 32);
+    instruction->u.row_compute.bits = bits;
+    instruction->u.row_compute.source = (uint32_t)(random >> 33);
+    instruction->u.row_compute.result = (uint32_t)(draw(state) >> 33);
+    instruction->u.row_compute.count = 1 + (uint32_t)(draw(state) >> 40);
+    instruction->u.row_compute.first_bank = (uint16_t)(random >> 17);
+    instruction->u.row_compute.banks = 1;
+    instruction->u.row_compute.bank_stride = 1 + (uint16_t)(random >> 8) % 1000;
+    if (instruction->opcode == PIM_OP_ROW_TRANSPOSE)
+        return;
+    instruction->detail = (uint8_t)(random >> 8) % PIM_ROW_OPERATIONS;
+    if (instruction->detail != PIM_ROW_COPY)
+        instruction->u.row_compute.second = (uint32_t)(draw(state) >> 33);
+    if (instruction->detail == PIM_ROW_MULTIPLY)
+        instruction->u.row_compute.size = bits + (uint8_t)(random >> 20) % bits;
+    if (instruction->detail == PIM_ROW_REDUCE)
+        instruction->u.row_compute.size = 1 + (uint8_t)(random >> 20) % 24;
+}
+
 /* Any valid instruction that may stand outside of a block, in the middle of a phase. */
 static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, uint32_t units,
                                                uint64_t before)
@@ -66,7 +88,8 @@ static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, u
     static const uint8_t opcodes[] = {
         PIM_OP_LOAD,       PIM_OP_STORE,       PIM_OP_MATRIX,       PIM_OP_MVM,        PIM_OP_BIT_SERIAL,
         PIM_OP_VECTOR,     PIM_OP_SEND,        PIM_OP_RECEIVE,      PIM_OP_LOCAL_LOAD, PIM_OP_LOCAL_STORE,
-        PIM_OP_LOCAL_COPY, PIM_OP_LOCAL_WRITE, PIM_OP_LOCAL_VECTOR, PIM_OP_JOIN};
+        PIM_OP_LOCAL_COPY, PIM_OP_LOCAL_WRITE, PIM_OP_LOCAL_VECTOR, PIM_OP_JOIN,       PIM_OP_ROW_TRANSPOSE,
+        PIM_OP_ROW_MOVE,   PIM_OP_ROW_SEND,    PIM_OP_ROW_RECEIVE};
     uint64_t random = draw(state);
     instruction.opcode = opcodes[random % sizeof opcodes];
     switch ((enum pim_opcode)instruction.opcode) {
@@ -100,6 +123,25 @@ static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, u
         instruction.u.bit_serial.first_bank = (uint32_t)(draw(state) >> 40);
         instruction.u.bit_serial.banks = 1 + (uint32_t)(draw(state) >> 40);
         instruction.u.bit_serial.count = 1 + (uint32_t)(draw(state) >> 40);
+        break;
+    case PIM_OP_ROW_COMPUTE:
+    case PIM_OP_ROW_TRANSPOSE:
+        draw_serial(&instruction, state);
+        break;
+    case PIM_OP_ROW_MOVE:
+        instruction.u.row_move.rows = 1 + (uint32_t)(draw(state) >> 40);
+        instruction.u.row_move.source = (uint32_t)(draw(state) >> 40);
+        instruction.u.row_move.shift = (uint32_t)draw(state);
+        instruction.u.row_move.banks = instruction.u.row_move.bank_stride = 255;
+        break;
+    case PIM_OP_ROW_SEND:
+    case PIM_OP_ROW_RECEIVE:
+        instruction.detail = PIM_REACH_CHANNEL + ((random >> 8) & 1);
+        instruction.u.row_message.peer = (unit + 1 + (uint32_t)(draw(state) % (units - 1))) % units;
+        instruction.u.row_message.tag = (uint32_t)draw(state);
+        instruction.u.row_message.row = (uint32_t)(draw(state) >> 40);
+        instruction.u.row_message.rows = 1 + (uint32_t)(draw(state) >> 40);
+        instruction.u.row_message.banks = instruction.u.row_message.bank_stride = 3;
         break;
     case PIM_OP_VECTOR:
         instruction.detail = (uint8_t)(random >> 8) % PIM_VECTORS;

@@ -138,6 +138,8 @@ START_TEST(wrong_programs_are_refused)
         {"vector relu rows=1 elements=1\n", "vector is an instruction of nodes", ""},
         {"matrix m=1 n=1 k=1\n", "matrix is an instruction of nodes", ""},
         {"bit_serial add bits=1 rows=1\n", "bit_serial is an instruction of nodes", ""},
+        {"row_compute add bits=1 source=0 result=2\n", "row_compute is an instruction of channels", "cores"},
+        {"row_move column source=0 result=2 rows=1\n", "row_move is an instruction of channels", ""},
     };
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char text[1024];

@@ -13,6 +13,15 @@
     {                                                                                                        \
         .opcode = PIM_OP_LOAD, .u.memory = { __VA_ARGS__ }                                                   \
     }
+#define SERIAL(operation, repeat, number, stride, ...)                                                       \
+    {                                                                                                        \
+        .opcode = PIM_OP_ROW_COMPUTE, .detail = PIM_ROW_##operation, .u.row_compute = {                      \
+            .count = repeat,                                                                                 \
+            .banks = number,                                                                                 \
+            .bank_stride = stride,                                                                           \
+            __VA_ARGS__                                                                                      \
+        }                                                                                                    \
+    }
 #define MATRIX(...)                                                                                          \
     {                                                                                                        \
         .opcode = PIM_OP_MATRIX, .u.matrix = {                                                               \
@@ -50,7 +59,7 @@ START_TEST(single_instructions_are_refused)
         struct pim_instruction instruction;
         const char *message;
     } wrong[] = {
-        {{.opcode = PIM_OPCODES}, "opcode is 17"},
+        {{.opcode = PIM_OPCODES}, "opcode is 22"},
         {{.opcode = PIM_OP_JOIN, .detail = 1}, "detail is 1"},
         {{.opcode = PIM_OP_JOIN, .dependency = {1}}, "dependency is 1"},
         {{.opcode = PIM_OP_JOIN, .u.control = {.phase = 1}}, "phase is 1"},
@@ -88,6 +97,30 @@ START_TEST(single_instructions_are_refused)
         {{.opcode = PIM_OP_BIT_SERIAL,
           .u.bit_serial = {.bits = 8, .rows = 1, .banks = 1, .first_bank = UINT32_MAX, .count = 1}},
          "first_bank + banks"},
+        {SERIAL(ADD, 1, 1, 1, .bits = 0), "bits is 0"},
+        {SERIAL(ADD, 1, 1, 1, .bits = 33), "bits is 33"},
+        {SERIAL(ADD, 1, 1, 1, .bits = 8, .size = 1), "size is 1, but is not used"},
+        {SERIAL(MULTIPLY, 1, 1, 1, .bits = 8, .size = 7), "size is 7"},
+        {SERIAL(MULTIPLY, 1, 1, 1, .bits = 8, .size = 17), "size is 17"},
+        {SERIAL(REDUCE, 1, 1, 1, .bits = 8), "size is 0"},
+        {SERIAL(COPY, 1, 1, 1, .bits = 8, .second = 1), "second is 1, but is not used"},
+        {SERIAL(ADD, 0, 1, 1, .bits = 8), "count is 0"},
+        {SERIAL(ADD, 1, 0, 1, .bits = 8), "banks is 0"},
+        {SERIAL(ADD, 1, 1, 0, .bits = 8), "bank_stride is 0"},
+        {SERIAL(ADD, 1, 7, 1, .bits = 8, .first_bank = 65530), "the last bank is 65536"},
+        {SERIAL(ADD, 1, 1, 1, .bits = 8, .result = UINT32_MAX), "rows behind result"},
+        {{.opcode = PIM_OP_ROW_MOVE, .u.row_move = {.rows = 1, .banks = 1, .bank_stride = 1, .to_bank = 1}},
+         "to_bank is 1, but is not used"},
+        {{.opcode = PIM_OP_ROW_MOVE,
+          .detail = PIM_REACH_BANK,
+          .u.row_move = {.rows = 1, .banks = 1, .bank_stride = 1, .shift = 1}},
+         "shift is 1, but is not used"},
+        {{.opcode = PIM_OP_ROW_MOVE, .detail = PIM_REACH_CHANNEL, .u.row_move = {.rows = 1}}, "reach is 2"},
+        {{.opcode = PIM_OP_ROW_SEND, .detail = PIM_REACH_BANK, .u.row_message = {.rows = 1}}, "reach is 1"},
+        {{.opcode = PIM_OP_ROW_SEND,
+          .detail = PIM_REACH_CHANNEL,
+          .u.row_message = {.peer = 2, .rows = 0, .banks = 1, .bank_stride = 1}},
+         "rows is 0"},
         {{.opcode = PIM_OP_VECTOR, .detail = PIM_VECTORS, .u.vector = {.rows = 1, .elements = 1, .bits = 8}},
          "operation is 11"},
         {{.opcode = PIM_OP_VECTOR, .u.vector = {.rows = UINT32_MAX, .elements = UINT32_MAX, .bits = 8}},
