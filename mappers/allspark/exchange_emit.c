@@ -122,7 +122,7 @@ static uint64_t copy_cycles(const struct pim_estimate_hardware *hardware, const 
         struct group group = group_of(moves + i, message->moves - i, pack);
         uint64_t bytes = moves[i].bytes, whole = bytes * group.count;
         cycles += pim_estimate_pieces(hardware, bytes, group.stride, group.count, 1, !pack) +
-                  pim_estimate_pieces(hardware, whole, 0, 1, 1, pack) + hardware->turn_cycles;
+                  pim_estimate_pieces(hardware, whole, 0, 1, 1, pack) + pim_estimate_turns(hardware, 1);
         i += group.count;
     }
     return cycles;
@@ -135,7 +135,7 @@ static uint64_t local_cycles(const struct pim_estimate_hardware *hardware,
     for (uint32_t i = message->first_move; i < message->first_move + message->moves; i++)
         cycles += pim_estimate_pieces(hardware, exchange->moves[i].bytes, 0, 1, 1, false) +
                   pim_estimate_pieces(hardware, exchange->moves[i].bytes, 0, 1, 1, true) +
-                  hardware->turn_cycles;
+                  pim_estimate_turns(hardware, 1);
     return cycles;
 }
 
@@ -148,7 +148,7 @@ uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint3
 {
     uint32_t hops = apart(from % hardware->width, to % hardware->width) +
                     apart(from / hardware->width, to / hardware->width);
-    uint64_t farther = 2 * (uint64_t)(hops - 1) * hardware->hop_cycles;
+    uint64_t farther = hops > 1 ? 2 * (uint64_t)(hops - 1) * hardware->hop_cycles : 0;
     uint64_t scaled = (farther * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;
     return pim_estimate_ring(hardware, 1, 2) + scaled;
 }

@@ -102,7 +102,7 @@ static uint64_t copy_cycles(const struct pim_estimate_hardware *hardware, const 
             cycles = 2 * pim_estimate_access(hardware);
         cycles += pim_estimate_pieces(hardware, first->bytes, group.from_stride, group.count, 1, false) +
                   pim_estimate_pieces(hardware, first->bytes, group.to_stride, group.count, 1, true) +
-                  hardware->turn_cycles;
+                  pim_estimate_turns(hardware, 1);
         *next += group.count;
     }
     return cycles;
@@ -124,7 +124,7 @@ static void add_message(const struct pim_estimate_hardware *hardware, const stru
     *(sends ? &passage->out : &passage->in) += (bytes + hardware->flit_bytes - 1) / hardware->flit_bytes;
     passage->port += pim_estimate_stream(hardware, bytes, !sends);
     passage->mixed += pim_estimate_pieces(hardware, bytes, 0, 1, 1, !sends) +
-                      (1 + bytes / hardware->row_bytes) * hardware->turn_cycles;
+                      pim_estimate_turns(hardware, 1 + bytes / hardware->row_bytes);
     passage->flight = flight > passage->flight ? flight : passage->flight;
     passage->longest = bytes > passage->longest ? bytes : passage->longest;
 }

@@ -43,7 +43,8 @@ static struct pim_matrix_estimate estimate_of(const struct pim_estimate_hardware
         pim_estimate_pieces(hardware, c * shape->taps, 0, 1, 1, false) +
         pim_estimate_pieces(hardware, c, shape->pitch, shape->taps * t, bursts_of(shape, t), false);
     uint64_t store = pim_estimate_pieces(hardware, c, shape->pitch, t, 1, false) +
-                     pim_estimate_pieces(hardware, c, shape->pitch, t, 1, true) + hardware->turn_cycles;
+                     pim_estimate_pieces(hardware, c, shape->pitch, t, 1, true) +
+                     pim_estimate_turns(hardware, 1);
     uint64_t vector = 2 * pim_estimate_vector(hardware, t, c, 1);
     struct pim_matrix_estimate estimate = {.memory = tiles * (load + store), .vector = tiles * vector};
     estimate.compute = (uint64_t)shape->sequences * pieces * shape->channels *

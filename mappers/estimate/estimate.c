@@ -5,10 +5,16 @@ static uint64_t ceil_divide(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
+/* a * b / c, rounded up; no intermediate result is larger than the result while b and c are below 2^32. */
+static uint64_t ceil_scale(uint64_t a, uint64_t b, uint64_t c)
+{
+    return a / c * b + ceil_divide(a % c * b, c);
+}
+
 /* Cycles of another clock as cycles of the logic clock, rounded up. */
 static uint64_t logic_cycles(const struct pim_estimate_hardware *hardware, uint64_t cycles, uint64_t khz)
 {
-    return khz == hardware->logic_khz ? cycles : ceil_divide(cycles * hardware->logic_khz, khz);
+    return khz == hardware->logic_khz ? cycles : ceil_scale(cycles, hardware->logic_khz, khz);
 }
 
 /*
@@ -20,23 +26,27 @@ static uint64_t with_refresh(const struct pim_estimate_hardware *hardware, uint6
     if (hardware->refresh_interval == 0)
         return cycles;
     uint64_t open = hardware->refresh_interval - hardware->refresh_cycles;
-    return ceil_divide(cycles * hardware->refresh_interval, open);
+    return ceil_scale(cycles, hardware->refresh_interval, open);
 }
 
-/* Columns, and the rows that are opened when a row is left after `run` bytes at the latest. */
-static uint64_t stream_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t run,
-                              bool write)
+/* `columns` accesses in `rows` rows; a row that is opened serves one access at least. */
+static uint64_t row_cycles(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
+                           bool write)
 {
-    uint64_t columns = ceil_divide(bytes, hardware->port_bytes);
-    uint64_t rows = ceil_divide(bytes, run);
-    uint64_t row_cycles = write ? hardware->write_row_cycles : hardware->read_row_cycles;
-    return columns * hardware->column_cycles + rows * row_cycles;
+    uint64_t opening = write ? hardware->write_row_cycles : hardware->read_row_cycles;
+    return columns * hardware->column_cycles + (rows < columns ? rows : columns) * opening;
+}
+
+/* Columns in one run, and the rows that they lie in. */
+static uint64_t stream_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write)
+{
+    return row_cycles(hardware, ceil_divide(bytes, hardware->port_bytes),
+                      ceil_divide(bytes, hardware->row_bytes), write);
 }
 
 uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write)
 {
-    return logic_cycles(hardware,
-                        with_refresh(hardware, stream_cycles(hardware, bytes, hardware->row_bytes, write)),
+    return logic_cycles(hardware, with_refresh(hardware, stream_cycles(hardware, bytes, write)),
                         hardware->memory_khz);
 }
 
@@ -56,15 +66,20 @@ uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint6
         columns = pieces * ceil_divide(bytes + slack, hardware->port_bytes);
         span = pieces * (pitch < hardware->row_bytes ? pitch : hardware->row_bytes);
     }
-    uint64_t rows = bursts + span / hardware->row_bytes;
-    uint64_t cycles = columns * hardware->column_cycles +
-                      rows * (write ? hardware->write_row_cycles : hardware->read_row_cycles);
+    if (columns < bursts)
+        columns = bursts;
+    uint64_t cycles = row_cycles(hardware, columns, bursts + span / hardware->row_bytes, write);
     return logic_cycles(hardware, with_refresh(hardware, cycles), hardware->memory_khz);
 }
 
 uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware)
 {
     return logic_cycles(hardware, hardware->access_cycles, hardware->memory_khz);
+}
+
+uint64_t pim_estimate_turns(const struct pim_estimate_hardware *hardware, uint64_t turns)
+{
+    return logic_cycles(hardware, turns * hardware->turn_cycles, hardware->memory_khz);
 }
 
 uint64_t pim_estimate_vector(const struct pim_estimate_hardware *hardware, uint64_t rows, uint64_t elements,
@@ -92,6 +107,25 @@ uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint6
     return step * folds + 2 * (uint64_t)hardware->pe_rows + hardware->pe_columns + hardware->pe_depth;
 }
 
+/* Memory cycles of the port while a message leaves and one of the same size arrives. */
+static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+{
+    /* Each packet begins with a column of its own. */
+    uint64_t packet = hardware->packet_bytes, packets = ceil_divide(bytes, packet);
+    uint64_t columns = bytes / packet * ceil_divide(packet, hardware->port_bytes) +
+                       ceil_divide(bytes % packet, hardware->port_bytes);
+    /* While it sends and receives, each side leaves its row whenever the other has its turn. */
+    bool shorter = hardware->turn_bytes > 0 && hardware->turn_bytes < hardware->row_bytes;
+    uint64_t rows = ceil_divide(bytes, shorter ? hardware->turn_bytes : hardware->row_bytes);
+    /* The port turns twice for each packet; an access that opens a row turns it meanwhile. */
+    uint64_t turns = rows < columns ? columns - rows : 0;
+    if (turns > packets)
+        turns = packets;
+    return with_refresh(hardware, row_cycles(hardware, columns, rows, false) +
+                                      row_cycles(hardware, columns, rows, true) +
+                                      turns * hardware->turn_cycles);
+}
+
 /*
  * A round without the flight of its head: reading, sending and writing, of which the slowest sets the pace.
  */
@@ -101,21 +135,18 @@ static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint6
     uint64_t last = bytes % hardware->packet_bytes ? bytes % hardware->packet_bytes : first;
     uint64_t flits = ceil_divide(bytes, hardware->flit_bytes);
     uint64_t network = logic_cycles(hardware, flits, hardware->network_khz);
-    /* Every byte passes the memory port twice, and the port turns twice for each packet. */
-    uint64_t packets = ceil_divide(bytes, hardware->packet_bytes);
-    /* While it sends and receives, each side leaves its row whenever the other has its turn. */
-    bool shorter = hardware->turn_bytes > 0 && hardware->turn_bytes < hardware->row_bytes;
-    uint64_t run = shorter ? hardware->turn_bytes : hardware->row_bytes;
-    uint64_t port = with_refresh(hardware, stream_cycles(hardware, bytes, run, false) +
-                                               stream_cycles(hardware, bytes, run, true) +
-                                               packets * hardware->turn_cycles);
-    uint64_t memory = logic_cycles(hardware, port, hardware->memory_khz);
+    uint64_t memory = logic_cycles(hardware, port_cycles(hardware, bytes), hardware->memory_khz);
     /* The first packet is read before anything is sent, and the last is written after everything has come. */
-    uint64_t ends = 2 * (uint64_t)hardware->access_cycles +
-                    stream_cycles(hardware, first, hardware->row_bytes, false) +
-                    stream_cycles(hardware, last, hardware->row_bytes, true);
+    uint64_t ends = 2 * (uint64_t)hardware->access_cycles + stream_cycles(hardware, first, false) +
+                    stream_cycles(hardware, last, true);
     uint64_t fill = logic_cycles(hardware, ends, hardware->memory_khz);
     return network + fill > memory ? network + fill : memory;
+}
+
+/* Network cycles of one flit over `routers` routers, at least one: the fixed part may be negative. */
+static uint64_t zero_load(const struct pim_estimate_hardware *hardware, unsigned routers)
+{
+    return (uint64_t)(hardware->fixed_cycles + (int64_t)routers * hardware->hop_cycles);
 }
 
 uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_t bytes, unsigned nodes)
@@ -127,8 +158,8 @@ uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_
      * A piece crosses rounds - 1 links between neighbours and, at most once, the way back over the whole
      * line. The receives are announced ahead; only the first announcement is waited for.
      */
-    uint64_t neighbour = hardware->fixed_cycles + 2 * (uint64_t)hardware->hop_cycles;
-    uint64_t back = hardware->fixed_cycles + (uint64_t)nodes * hardware->hop_cycles;
+    uint64_t neighbour = zero_load(hardware, 2);
+    uint64_t back = zero_load(hardware, nodes);
     uint64_t flight = logic_cycles(hardware, back + back + (rounds - 1) * neighbour, hardware->network_khz);
     return flight + rounds * round_cycles(hardware, bytes);
 }

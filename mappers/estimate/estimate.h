@@ -35,8 +35,10 @@ struct pim_estimate_hardware {
     uint32_t turn_cycles;   /* memory cycles lost when the port turns from reading to writing and back */
     uint32_t refresh_cycles, refresh_interval; /* memory cycles; interval 0: no refresh */
     uint32_t flit_bytes;
-    /* Network cycles: zero-load latency = fixed + hop * routers + flits - 1. */
-    uint32_t hop_cycles, fixed_cycles;
+    /* Network cycles: zero-load latency = fixed + hop * routers + flits - 1, with one router at least; fixed
+       is negative where a long link makes the first router cheaper than the others. */
+    uint32_t hop_cycles;
+    int32_t fixed_cycles;
     uint32_t packet_bytes;
 };
 
@@ -52,6 +54,9 @@ uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint6
 
 /* Memory: from a request to its first data in a closed row. */
 uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware);
+
+/* Memory: `turns` changes of the port from reading to writing and back. */
+uint64_t pim_estimate_turns(const struct pim_estimate_hardware *hardware, uint64_t turns);
 
 /* PE array: cycles of `work` rows of folds at the pace of the buffer ports. */
 uint64_t pim_estimate_pace(const struct pim_estimate_hardware *hardware, uint64_t work);

@@ -97,7 +97,7 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
              tile_k = ceil_divide(k, k_blocks);
     uint64_t memory = input_cycles(product, tile_m, tile_k, input_tiles) +
                       right_cycles(product, tile_n, tile_k, tiles) +
-                      output_cycles(product, tile_m, tile_n, outputs) + outputs * hardware->turn_cycles;
+                      output_cycles(product, tile_m, tile_n, outputs) + pim_estimate_turns(hardware, outputs);
     uint64_t vector =
         pim_estimate_vector(hardware, m, n, shape->vector_passes) + (outputs - 1) * hardware->acu_depth;
     estimate->compute = count * compute;

@@ -144,6 +144,7 @@ static enum pim_status read_noc(const struct pim_configuration *configuration, s
     uint64_t one = pim_noc_zero_load_latency(&pair, 0, 0, 1);
     uint64_t two = pim_noc_zero_load_latency(&pair, 0, 1, 1);
     hardware->node.zero_load_per_router = two - one;
+    /* Below zero, modulo 2^64, where a link takes longer than everything else; with a router it is right. */
     hardware->node.zero_load_fixed = one - (two - one);
     return PIM_OK;
 }

@@ -1,5 +1,11 @@
 #include "tools/command/hardware.h"
 
+/* What `cycles` take beyond those that pass anyway. */
+static uint32_t beyond(uint32_t cycles, uint32_t anyway)
+{
+    return cycles > anyway ? cycles - anyway : 0;
+}
+
 void command_estimate_hardware(const struct pim_configuration *configuration,
                                const struct pim_hardware *hardware, struct pim_estimate_hardware *estimate)
 {
@@ -35,15 +41,15 @@ void command_estimate_hardware(const struct pim_configuration *configuration,
         .port_bytes = bank->port_bytes,
         .column_cycles = bank->column_step,
         .row_bytes = (uint64_t)bank->organization.row_bytes * bank->organization.banks,
-        .read_row_cycles = timing->trtp + reopen - bank->column_step,
-        .write_row_cycles = bank->write_to_precharge + reopen - bank->column_step,
+        .read_row_cycles = beyond(timing->trtp + reopen, bank->column_step),
+        .write_row_cycles = beyond(bank->write_to_precharge + reopen, bank->column_step),
         .access_cycles = 1 + timing->trcd + bank->read_to_data_end,
-        .turn_cycles = bank->read_to_write + bank->write_to_read - 2 * bank->column_step,
+        .turn_cycles = beyond(bank->read_to_write + bank->write_to_read, 2 * bank->column_step),
         .refresh_cycles = timing->trfc + reopen,
         .refresh_interval = timing->trefi,
         .flit_bytes = (node->flit_bits + 7) / 8,
         .hop_cycles = (uint32_t)node->zero_load_per_router,
-        .fixed_cycles = (uint32_t)node->zero_load_fixed,
+        .fixed_cycles = (int32_t)(int64_t)node->zero_load_fixed,
         .packet_bytes = node->packet_bytes,
     };
 }

@@ -267,6 +267,44 @@ static void write_csv(FILE *file, const struct comparison *comparison)
     write_csv_line(file, &comparison->total);
 }
 
+/* --- warnings --- */
+
+/* By what factor estimate and simulation differ. */
+static double factor(const struct line *line)
+{
+    double more = fmax(line->estimate, line->simulated), less = fmin(line->estimate, line->simulated);
+    return less > 0 ? more / less : more > 0 ? HUGE_VAL : 1;
+}
+
+/* Says where the factor is more than 2: in the whole run, or in phases that are at least a hundredth of it.
+ */
+static void warn(const char *program, const struct comparison *comparison)
+{
+    const double allowed = 2, share = 0.01;
+    double run = comparison->total.simulated, cycles = 0;
+    const struct line *worst = NULL;
+    size_t count = 0;
+    if (factor(&comparison->total) > allowed)
+        fprintf(stderr, "%s: warning: the estimate of the run is off by a factor of %.1f\n", program,
+                factor(&comparison->total));
+    for (size_t i = 0; i < comparison->phase_count; i++) {
+        const struct line *line = &comparison->phases[i];
+        if (fmax(line->estimate, line->simulated) < share * run || factor(line) <= allowed)
+            continue;
+        count++;
+        cycles += line->simulated;
+        if (!worst || by_difference(line, worst) < 0)
+            worst = line;
+    }
+    if (worst)
+        fprintf(
+            stderr,
+            "%s: warning: %zu of %zu phases (%.1f %% of the run) have estimates that are off by more than a "
+            "factor of 2; the farthest: %s, estimate %.0f, simulated %.0f cycles\n",
+            program, count, comparison->phase_count, run > 0 ? 100 * cycles / run : 0.0, worst->name,
+            worst->estimate, worst->simulated);
+}
+
 static enum pim_status write_comparison(const char *path, unsigned format, bool all,
                                         struct comparison *comparison, struct pim_error *error)
 {
@@ -321,6 +359,8 @@ int command_validate(int argument_count, char **arguments)
         status = compare(&replay, &comparison, &error);
     if (status == PIM_OK)
         status = write_comparison(path, format, all, &comparison, &error);
+    if (status == PIM_OK && !common.quiet)
+        warn(arguments[0], &comparison);
     replay_terminate(&replay);
     free(comparison.phases);
     free(comparison.steps);

@@ -59,12 +59,12 @@ static uint64_t walk_round(const struct pim_estimate_hardware *hardware, uint64_
  * neighbour, but once the way over the whole line. */
 static uint64_t walk_flight(const struct pim_estimate_hardware *hardware, unsigned nodes)
 {
-    uint64_t whole = hardware->fixed_cycles, cycles = 0;
+    uint64_t whole = (uint64_t)hardware->fixed_cycles, cycles = 0;
     for (unsigned router = 0; router < nodes; router++)
         whole += hardware->hop_cycles;
     cycles += whole;
     for (unsigned round = 1; round < nodes; round++)
-        cycles += round == 1 ? whole : hardware->fixed_cycles + 2 * (uint64_t)hardware->hop_cycles;
+        cycles += round == 1 ? whole : (uint64_t)hardware->fixed_cycles + 2 * (uint64_t)hardware->hop_cycles;
     return cycles;
 }
 

@@ -1,0 +1,343 @@
+/*
+ * Closed forms on hardware that the configuration's schema accepts, however odd: no estimate is below what
+ * the widths of the parts allow or above everything one after another, and none falls when a part becomes
+ * slower.
+ */
+#include "mappers/estimate/estimate.h"
+#include "models/system/schema.h"
+#include "sim/random.h"
+#include "tests/unit/test_main.h"
+#include "tools/command/hardware.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MACHINES = 150, JOBS = 12, FORMS = 9 };
+
+static const uint64_t seed = UINT64_C(0x6d616368696e65);
+
+/* A key that makes the hardware slower when it grows, and the values that a test gives it. */
+struct slower {
+    const char *key;
+    uint32_t ordinary, odd; /* values are below the first mostly, below the second sometimes */
+    bool real;
+};
+
+static const struct slower slower[] = {
+    {"dram.trcd_ns", 40, 10000, true},      {"dram.trp_ns", 40, 10000, true},
+    {"dram.tcl_ns", 40, 10000, true},       {"dram.tccd_ns", 20, 10000, true},
+    {"dram.twr_ns", 40, 10000, true},       {"dram.trtp_ns", 20, 10000, true},
+    {"dram.twtr_ns", 20, 10000, true},      {"dram.trtw_ns", 20, 10000, true},
+    {"dram.trfc_ns", 300, 10000, true},     {"dram.burst_cycles", 4, 64, false},
+    {"noc.link_latency", 4, 64, false},     {"noc.routing_delay", 4, 64, false},
+    {"pe.pipeline_depth", 16, 1024, false}, {"acu.pipeline_depth", 16, 1024, false},
+};
+
+enum { SLOWER = sizeof slower / sizeof slower[0] };
+
+/* The other keys: sizes, widths, clocks. */
+static const struct {
+    const char *key;
+    uint32_t values[5];
+} sizes[] = {
+    {"clock.logic_khz", {400000, 400000, 800000, 1000000, 100000}},
+    {"clock.network_khz", {400000, 400000, 800000, 1000000, 100000}},
+    {"clock.memory_khz", {400000, 400000, 800000, 1000000, 100000}},
+    {"dram.banks", {1, 1, 2, 4, 64}},
+    {"dram.column_bytes", {16, 16, 1, 64, 1024}},
+    {"dram.arbitration_bytes", {1024, 1024, 64, 1, 65536}},
+    {"network_interface.packet_bytes", {64, 64, 16, 1024, 4096}},
+    {"pe.rows", {8, 8, 1, 16, 64}},
+    {"pe.columns", {8, 8, 1, 16, 64}},
+    {"pe.input_port_bytes", {0, 0, 1, 8, 64}},
+    {"acu.elements_per_cycle", {8, 8, 1, 16, 64}},
+    {"noc.flit_bits", {64, 64, 8, 128, 1024}},
+};
+
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+struct values {
+    uint32_t slower[SLOWER], size[SIZES];
+};
+
+static uint32_t below(uint64_t *state, uint64_t bound)
+{
+    return (uint32_t)(pim_splitmix64(state) % bound);
+}
+
+static uint32_t random_value(uint64_t *state, const struct slower *key)
+{
+    return 1 + below(state, below(state, 8) ? key->ordinary : key->odd);
+}
+
+static void set(struct pim_configuration *configuration, const char *key, uint32_t value, bool real)
+{
+    char text[96];
+    struct pim_error error;
+    (void)snprintf(text, sizeof text, "%s=%" PRIu32 "%s", key, value, real ? ".0" : "");
+    ck_assert_msg(pim_configuration_set(configuration, text, &error) == PIM_OK, "%s: %s", text, error.text);
+}
+
+/* False when the values do not go together (a refresh interval too short for the other timings). */
+static bool read_machine(const struct values *values, struct pim_estimate_hardware *machine)
+{
+    struct pim_configuration *configuration;
+    struct pim_hardware hardware;
+    struct pim_error error;
+    ck_assert_int_eq(pim_configuration_create(&pim_hardware_schema, &configuration, &error), PIM_OK);
+    set(configuration, "array.width", 4, false);
+    set(configuration, "array.height", 4, false);
+    set(configuration, "dram.row_bytes", 1024, false);
+    set(configuration, "dram.tras_ns", 10000, true); /* the longest: no row is closed before it was open */
+    set(configuration, "dram.trc_ns", 10000, true);
+    set(configuration, "dram.trefi_ns", 400000, true);
+    for (unsigned i = 0; i < SLOWER; i++)
+        set(configuration, slower[i].key, values->slower[i], slower[i].real);
+    for (unsigned i = 0; i < SIZES; i++)
+        set(configuration, sizes[i].key, values->size[i], false);
+    ck_assert_msg(pim_configuration_complete(configuration, &error) == PIM_OK, "%s", error.text);
+    bool good = pim_hardware_read(configuration, &hardware, &error) == PIM_OK;
+    if (good)
+        command_estimate_hardware(configuration, &hardware, machine);
+    pim_configuration_destroy(configuration);
+    return good;
+}
+
+static void random_values(uint64_t *state, struct values *values)
+{
+    for (unsigned i = 0; i < SLOWER; i++)
+        values->slower[i] = random_value(state, &slower[i]);
+    for (unsigned i = 0; i < SIZES; i++)
+        values->size[i] = sizes[i].values[below(state, 5)];
+}
+
+/* What is to be done. */
+struct job {
+    uint64_t bytes, pitch, pieces, bursts;
+    unsigned nodes;
+    struct pim_matrix_shape shape;
+    struct pim_depthwise_shape depthwise;
+};
+
+static struct job random_job(uint64_t *state)
+{
+    struct job job = {.bytes = 1 + below(state, below(state, 2) ? 64 : 100000),
+                      .pieces = 1 + below(state, 300),
+                      .nodes = 2 + below(state, 30)};
+    job.pitch = below(state, 2) ? 0 : job.bytes + below(state, 5000);
+    job.bursts = 1 + below(state, job.pieces);
+    job.shape = (struct pim_matrix_shape){.m = 1 + below(state, 400),
+                                          .n = 1 + below(state, 400),
+                                          .k = 1 + below(state, 800),
+                                          .count = 1 + below(state, 4),
+                                          .vector_passes = 1 + below(state, 3),
+                                          .residual = below(state, 2)};
+    job.shape.segment = job.shape.k;
+    job.shape.input_pitch = job.shape.k;
+    job.shape.output_pitch = job.shape.n + below(state, 300);
+    job.shape.right_pitch = below(state, 2) ? 0 : job.shape.n;
+    job.depthwise = (struct pim_depthwise_shape){.channels = 1 + below(state, 300),
+                                                 .taps = 9,
+                                                 .sequences = 1 + below(state, 4),
+                                                 .tokens = 1 + below(state, 200),
+                                                 .pitch = 300};
+    return job;
+}
+
+/* Every form's estimate, what no hardware of these widths is faster than, and all of it one after another
+   with a row opened for every column. Cycles of the logic clock. */
+struct forms {
+    double cycles[FORMS], least[FORMS], most[FORMS];
+};
+
+static double columns(const struct pim_estimate_hardware *machine, double bytes)
+{
+    double cycles = bytes / machine->port_bytes * machine->column_cycles;
+    return cycles * (double)machine->logic_khz / (double)machine->memory_khz;
+}
+
+/* The time of so many columns, each in a row of its own. */
+static double worst(const struct pim_estimate_hardware *machine, double count)
+{
+    double refresh = machine->refresh_interval
+                         ? (double)machine->refresh_interval /
+                               ((double)machine->refresh_interval - (double)machine->refresh_cycles)
+                         : 1;
+    double opening = (double)machine->read_row_cycles + (double)machine->write_row_cycles;
+    double each = (double)machine->column_cycles + opening + machine->turn_cycles;
+    return 2 + count * each * refresh * (double)machine->logic_khz / (double)machine->memory_khz;
+}
+
+static void put(struct forms *forms, unsigned form, uint64_t cycles, double least, double most)
+{
+    forms->cycles[form] = (double)cycles;
+    forms->least[form] = least;
+    forms->most[form] = most;
+}
+
+static void put_tilings(const struct pim_estimate_hardware *machine, const struct job *job,
+                        struct forms *forms)
+{
+    const struct pim_matrix_shape *shape = &job->shape;
+    struct pim_tiling tiling;
+    struct pim_depthwise_tiling tile;
+    struct pim_matrix_estimate product, depthwise;
+    ck_assert(pim_estimate_tiling(machine, shape, &tiling, &product));
+    double macs = (double)shape->m * shape->n * shape->k * shape->count;
+    double elements = (double)machine->pe_rows * machine->pe_columns;
+    double bytes = ((double)shape->m * shape->k + (double)shape->k * shape->n + (double)shape->m * shape->n) *
+                   shape->count;
+    double parts = (double)product.compute + (double)product.memory + (double)product.vector;
+    double access = 2 * (double)pim_estimate_access(machine);
+    put(forms, 5, product.total, macs / elements, access + 2 * parts);
+    put(forms, 6, product.memory, columns(machine, bytes), worst(machine, 8 * macs));
+    ck_assert(pim_estimate_depthwise(machine, &job->depthwise, &tile, &depthwise));
+    double outputs = (double)job->depthwise.channels * job->depthwise.tokens * job->depthwise.sequences;
+    parts = (double)depthwise.compute + (double)depthwise.memory + (double)depthwise.vector;
+    put(forms, 7, depthwise.total, outputs * job->depthwise.taps / elements, access + 2 * parts);
+    put(forms, 8, depthwise.memory, columns(machine, outputs),
+        worst(machine, 8 * outputs * job->depthwise.taps));
+}
+
+static void compute(const struct pim_estimate_hardware *machine, const struct job *job, struct forms *forms)
+{
+    const struct pim_matrix_shape *shape = &job->shape;
+    double bytes = (double)job->bytes, pieces = (double)job->pieces;
+    double touched = pieces * (bytes / machine->port_bytes + 2);
+    double flits = bytes / machine->flit_bytes * (double)machine->logic_khz / (double)machine->network_khz;
+    double macs = (double)shape->m * shape->n * shape->k;
+    double elements = (double)machine->pe_rows * machine->pe_columns;
+    double rounds = job->nodes - 1;
+    put(forms, 0, pim_estimate_stream(machine, job->bytes, false), columns(machine, bytes),
+        worst(machine, touched));
+    put(forms, 1, pim_estimate_stream(machine, job->bytes, true), columns(machine, bytes),
+        worst(machine, touched));
+    put(forms, 2, pim_estimate_pieces(machine, job->bytes, job->pitch, job->pieces, job->bursts, false),
+        columns(machine, bytes * pieces), worst(machine, touched));
+    put(forms, 3, pim_estimate_matrix(machine, shape->m, shape->n, shape->k), macs / elements,
+        1e4 + macs * 64);
+    double flight = 1e4 * (double)machine->logic_khz / (double)machine->network_khz * job->nodes;
+    double moved = 2 * columns(machine, bytes);
+    put(forms, 4, pim_estimate_ring(machine, job->bytes, job->nodes),
+        rounds * (flits > moved ? flits : moved),
+        rounds * (flits + 2 + worst(machine, 4 * bytes + 4) + 2 * (double)pim_estimate_access(machine)) +
+            flight);
+    put_tilings(machine, job, forms);
+}
+
+static const char *const form_names[FORMS] = {
+    "read stream", "write stream",       "pieces", "matrix", "ring", "product", "memory of product",
+    "depthwise",   "memory of depthwise"};
+
+static void check_bounds(const struct forms *forms, unsigned machine)
+{
+    for (unsigned i = 0; i < FORMS; i++)
+        ck_assert_msg(forms->cycles[i] >= 0.999999 * forms->least[i] &&
+                          forms->cycles[i] <= 1.000001 * forms->most[i],
+                      "seed %" PRIx64 " machine %u: %s takes %.0f cycles, bounds %.0f and %.0f", seed,
+                      machine, form_names[i], forms->cycles[i], forms->least[i], forms->most[i]);
+}
+
+START_TEST(bounds_hold)
+{
+    uint64_t state = seed;
+    unsigned good = 0;
+    for (unsigned i = 0; i < MACHINES; i++) {
+        struct values values;
+        struct pim_estimate_hardware machine;
+        random_values(&state, &values);
+        if (!read_machine(&values, &machine))
+            continue;
+        good++;
+        for (unsigned j = 0; j < JOBS; j++) {
+            struct job job = random_job(&state);
+            struct forms forms;
+            compute(&machine, &job, &forms);
+            check_bounds(&forms, i);
+        }
+    }
+    ck_assert_uint_gt(good, MACHINES / 2);
+}
+END_TEST
+
+/* One key grows, by little or by much. */
+START_TEST(slower_parts_are_not_faster)
+{
+    uint64_t state = seed + (uint64_t)_i;
+    unsigned compared = 0;
+    for (unsigned i = 0; i < MACHINES / 5; i++) {
+        struct values values;
+        struct pim_estimate_hardware machine, slow;
+        random_values(&state, &values);
+        bool good = read_machine(&values, &machine);
+        uint32_t *value = &values.slower[_i], before = *value;
+        uint32_t room = slower[_i].odd - before;
+        *value += room ? 1 + below(&state, below(&state, 2) ? room : 1 + room / 20) : 0;
+        if (!good || !read_machine(&values, &slow))
+            continue;
+        for (unsigned j = 0; j < JOBS; j++) {
+            struct job job = random_job(&state);
+            struct forms first, second;
+            compute(&machine, &job, &first);
+            compute(&slow, &job, &second);
+            for (unsigned form = 0; form < FORMS; form++)
+                if (form != 6 && form != 8) /* the memory's share of another tiling */
+                    ck_assert_msg(second.cycles[form] >= first.cycles[form],
+                                  "seed %" PRIx64 " machine %u: %s from %" PRIu32 " to %" PRIu32
+                                  " takes %s from %.0f to %.0f cycles",
+                                  seed, i, slower[_i].key, before, *value, form_names[form],
+                                  first.cycles[form], second.cycles[form]);
+            compared++;
+        }
+    }
+    ck_assert_uint_gt(compared, 0);
+}
+END_TEST
+
+/* The two configurations by which the fault was found: a column so slow that rows open behind it. */
+START_TEST(slow_columns_hide_rows)
+{
+    struct values values = {{18, 18, 20, 50, 15, 7, 7, 5, 180, 1, 1, 1, 8, 16}, {0}};
+    struct pim_estimate_hardware machine;
+    for (unsigned i = 0; i < SIZES; i++)
+        values.size[i] = sizes[i].values[0];
+    ck_assert(read_machine(&values, &machine));
+    ck_assert_uint_eq(machine.column_cycles, 20);  /* 50 ns at 400 MHz */
+    ck_assert_uint_eq(machine.read_row_cycles, 0); /* 3 + 8 + 8 cycles to reopen are fewer than 20 */
+    ck_assert_uint_eq(machine.write_row_cycles, 4 + 1 + 6 + 8 + 8 - 20);
+    values.slower[3] = 2;
+    values.slower[9] = 24;
+    ck_assert(read_machine(&values, &machine));
+    ck_assert_uint_eq(machine.column_cycles, 24);
+    ck_assert_uint_eq(machine.read_row_cycles, 0);
+}
+END_TEST
+
+/* A long link: the first router is cheaper than any other, and two nodes still take their two latencies. */
+START_TEST(long_links)
+{
+    struct values values = {{18, 18, 20, 2, 15, 7, 7, 5, 180, 1, 64, 1, 8, 16}, {0}};
+    struct pim_estimate_hardware machine;
+    for (unsigned i = 0; i < SIZES; i++)
+        values.size[i] = sizes[i].values[0];
+    ck_assert(read_machine(&values, &machine));
+    ck_assert_int_lt(machine.fixed_cycles, 0);
+    uint64_t ring = pim_estimate_ring(&machine, 1, 2);
+    ck_assert_uint_gt(ring, 2 * 64);
+    ck_assert_uint_lt(ring, 1000);
+}
+END_TEST
+
+void pimsim_suites(SRunner *runner)
+{
+    Suite *suite = suite_create("estimates");
+    TCase *cases = tcase_create("hardware");
+    tcase_set_timeout(cases, 0);
+    tcase_add_test(cases, bounds_hold);
+    tcase_add_loop_test(cases, slower_parts_are_not_faster, 0, SLOWER);
+    tcase_add_test(cases, slow_columns_hide_rows);
+    tcase_add_test(cases, long_links);
+    suite_add_tcase(suite, cases);
+    srunner_add_suite(runner, suite);
+}
