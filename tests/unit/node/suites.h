@@ -9,5 +9,6 @@ Suite *messages_suite(void);
 Suite *accounts_suite(void);
 Suite *refusals_suite(void);
 Suite *property_suite(void);
+Suite *reference_suite(void);
 
 #endif

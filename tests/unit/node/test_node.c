@@ -8,4 +8,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, accounts_suite());
     srunner_add_suite(runner, refusals_suite());
     srunner_add_suite(runner, property_suite());
+    srunner_add_suite(runner, reference_suite());
 }

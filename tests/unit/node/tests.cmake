@@ -3,6 +3,7 @@ pimsim_test(test_node
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_node.c ${CMAKE_CURRENT_LIST_DIR}/support.c
           ${CMAKE_CURRENT_LIST_DIR}/test_timing.c ${CMAKE_CURRENT_LIST_DIR}/test_messages.c
           ${CMAKE_CURRENT_LIST_DIR}/test_accounts.c ${CMAKE_CURRENT_LIST_DIR}/test_refusals.c
-          ${CMAKE_CURRENT_LIST_DIR}/test_property.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_property.c ${CMAKE_CURRENT_LIST_DIR}/test_reference.c
+          ${CMAKE_CURRENT_LIST_DIR}/reference.c
   LINK pimsim_system pimsim_traces pimsim_sim
-  SUITES timing messages accounts refusals property)
+  SUITES timing messages accounts refusals property reference)
