@@ -18,6 +18,7 @@ bench_command bench_dram;
 bench_command bench_dram_channel;
 bench_command bench_noc;
 bench_command bench_core;
+bench_command bench_overlap;
 bench_command bench_run;
 
 /* CPU time of the process in nanoseconds (CLOCK_PROCESS_CPUTIME_ID). */

@@ -22,6 +22,7 @@ static const struct {
      "DRAM channels: requests per CPU second beside measured Ramulator 2.1 and DRAMsim3"},
     {"noc", bench_noc, "mesh: flit-hops, flits and packet-hops per CPU second"},
     {"core", bench_core, "cores with crossbars: instructions per CPU second of a program of a million"},
+    {"overlap", bench_overlap, "overlap analysis: pairs of layers, beside comparison of all data spaces"},
     {"run", bench_run, "the whole program: maps and replays Swin networks; time, rates and memory"},
 };
 

@@ -29,6 +29,7 @@ int command_run(int argument_count, char **arguments);
 int command_sweep(int argument_count, char **arguments);
 int command_validate(int argument_count, char **arguments);
 int command_dram(int argument_count, char **arguments);
+int command_overlap(int argument_count, char **arguments);
 int command_bitserial(int argument_count, char **arguments);
 
 /* Prints "<words>: <message>" on standard error and returns the exit code that belongs to the status. `words`

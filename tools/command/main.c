@@ -15,6 +15,7 @@ static const struct command commands[] = {
     {"noc", "Simulate the network on chip alone", command_noc},
     {"dram", "Simulate a memory alone", command_dram},
     {"bitserial", "Simulate operations of memory banks that compute", command_bitserial},
+    {"overlap", "Analyse how mapped layers overlap", command_overlap},
     {"trace", "Look into, check and assemble traces", command_trace},
     {"network", "Show what a network consists of", command_network},
     {"config", "Show, check and describe configurations", command_config},

@@ -1,0 +1,1 @@
+pimsim_fuzz_target(overlap_case ${CMAKE_CURRENT_LIST_DIR}/overlap_case.c pimsim_overlapim)

@@ -1,0 +1,9 @@
+#include "tests/unit/overlap/suites.h"
+
+void pimsim_suites(SRunner *runner)
+{
+    srunner_add_suite(runner, golden_suite());
+    srunner_add_suite(runner, property_suite());
+    srunner_add_suite(runner, nest_suite());
+    srunner_add_suite(runner, refusal_suite());
+}

@@ -1,0 +1,11 @@
+#ifndef PIMSIM_TESTS_OVERLAP_SUITES_H
+#define PIMSIM_TESTS_OVERLAP_SUITES_H
+
+#include "tests/unit/test_main.h"
+
+Suite *golden_suite(void);
+Suite *property_suite(void);
+Suite *nest_suite(void);
+Suite *refusal_suite(void);
+
+#endif
