@@ -44,7 +44,7 @@ enum pim_status pim_bitserial_check_refresh(const struct pim_dram_specification 
                                             struct pim_error *error)
 {
     const uint32_t *p = specification->parameter;
-    uint64_t pace = p[PIM_DRAM_T_B] > p[PIM_DRAM_T_CCD_L] ? p[PIM_DRAM_T_B] : p[PIM_DRAM_T_CCD_L];
+    uint64_t pace = p[PIM_DRAM_T_B] > p[PIM_DRAM_T_CCD_L_WR] ? p[PIM_DRAM_T_B] : p[PIM_DRAM_T_CCD_L_WR];
     uint64_t row = p[PIM_DRAM_T_RCDWR] + pace * specification->organization.columns + p[PIM_DRAM_T_CWL] +
                    p[PIM_DRAM_T_WR_PRE] + p[PIM_DRAM_T_RP];
     uint64_t aap = pim_bitserial_aap_cycles(specification);

@@ -311,7 +311,7 @@ static uint64_t closing_time(const struct pim_dram_check *check, const struct ch
             : (uint64_t)parameter[PIM_DRAM_T_CWL] + parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE];
     uint64_t after_activate =
         bank->opened_at + parameter[PIM_DRAM_T_RAS] + parameter[PIM_DRAM_T_ACT_CYCLES] - 1;
-    uint64_t time = command->cycle + recovery;
+    uint64_t time = command->cycle + recovery + parameter[PIM_DRAM_T_COLUMN_CYCLES] - 1;
     return time > after_activate ? time : after_activate;
 }
 

@@ -54,6 +54,33 @@ static const struct pim_dram_preset presets[] = {
      "trcd_write = 29; trp = 29; trp_all = 34; tras = 68; trc = 97; tccd_s = 8; tccd_l = 8; trrd_s = 16;"
      "trrd_l = 16; tfaw = 64; twtr_s = 16; twtr_l = 16; twr = 29; trtp = 12; trtw = 8; tppd = 4;"
      "trfc = 288; trefi = 6246; trfc_bank = 144; trrefd = 16; };"},
+    {"ddr3_1600k", "DDR3-1600K (11-11-11), 4 Gb x8, one rank; Ramulator 2.1's values",
+     "name = \"ddr3_1600k\"; dram = { bank_groups = 1; banks = 8; rows = 65536; row_bytes = 8192;"
+     "access_bytes = 64; burst_cycles = 4; clock_ps = 1250; tcl = 11; tcwl = 8; trcd_read = 11;"
+     "trcd_write = 11; trp = 11; tras = 28; trc = 39; tccd_s = 4; tccd_l = 4; trrd_s = 5; trrd_l = 5;"
+     "tfaw = 24; twtr_s = 6; twtr_l = 6; twr = 12; trtp = 6; trfc = 208; trefi = 6240; };"},
+    {"ddr5_4800an",
+     "DDR5-4800AN (34-34-34), 16 Gb x8, one subchannel; ACT, RD and WR take two cycles of the bus; "
+     "Ramulator 2.1's values",
+     "name = \"ddr5_4800an\"; dram = { bank_groups = 8; banks = 4; rows = 65536; row_bytes = 4096;"
+     "access_bytes = 64; burst_cycles = 8; clock_ps = 416; activate_cycles = 2; column_cycles = 2; tcl = 34;"
+     "tcwl = 32; trcd_read = 34; trcd_write = 34; trp = 34; tras = 77; trc = 111; tccd_s = 8; tccd_l = 12;"
+     "tccd_l_write = 48; trrd_s = 8; trrd_l = 12; tfaw = 48; twtr_s = 6; twtr_l = 24; twr = 72; trtp = 18;"
+     "trtw = 4; tppd = 2; trfc = 710; trefi = 9375; };"},
+    {"gddr6_14000",
+     "GDDR6 at 14 Gb/s, 8 Gb, one of the two 16-bit channels of a device; Ramulator 2.1's values",
+     "name = \"gddr6_14000\"; dram = { bank_groups = 4; banks = 4; rows = 16384; row_bytes = 2048;"
+     "access_bytes = 32; burst_cycles = 2; clock_ps = 570; tcl = 24; tcwl = 6; trcd_read = 30;"
+     "trcd_write = 20; trp = 30; tras = 60; trc = 90; tccd_s = 2; tccd_l = 4; trrd_s = 11; trrd_l = 11;"
+     "tfaw = 43; twtr_s = 9; twtr_l = 11; twr = 30; trtp = 4; trtw = 5; tppd = 2; trfc = 211; trefi = 3333;"
+     "trfc_bank = 106; trrefd = 22; };"},
+    {"hbm1_2000",
+     "HBM at 2 Gb/s, 4 Gb a channel, one 128-bit channel without pseudo-channels; Ramulator 2.1's values",
+     "name = \"hbm1_2000\"; dram = { bank_groups = 4; banks = 2; rows = 32768; row_bytes = 2048;"
+     "access_bytes = 32; burst_cycles = 1; clock_ps = 1000; split_command_bus = true; activate_cycles = 2;"
+     "tcl = 14; tcwl = 5; trcd_read = 14; trcd_write = 12; trp = 14; tras = 34; trc = 48; tccd_s = 1;"
+     "tccd_l = 2; trrd_s = 4; trrd_l = 4; tfaw = 15; twtr_s = 6; twtr_l = 8; twr = 16; trtp = 5; trfc = 260;"
+     "trefi = 3900; trfc_bank = 160; trefi_bank = 488; trrefd = 8; };"},
     {"hbm2_pim", "HBM2 of Fast-OverlaPIM's Table I, one channel; ACT holds the row bus for two cycles",
      "name = \"hbm2_pim\"; dram = {" HBM2_PIM_TIMING "activate_cycles = 2; };" HBM2_PIM_ENERGY},
     {"hbm2_pim_act1", "The same with ACT of one cycle",

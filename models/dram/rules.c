@@ -123,8 +123,10 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     rules->column_step[1] = own_distance(rules, PIM_DRAM_WR, CLASS_WRITE);
     rules->read_latency = (uint32_t)pim_dram_read_latency(specification);
     rules->write_latency = (uint32_t)pim_dram_write_latency(specification);
-    rules->read_close = parameter[PIM_DRAM_T_RTP];
-    rules->write_close = rules->write_latency + parameter[PIM_DRAM_T_WR_PRE];
+    /* Distances between commands count from their last cycles on the bus. */
+    uint32_t column_hold = parameter[PIM_DRAM_T_COLUMN_CYCLES] - 1;
+    rules->read_close = parameter[PIM_DRAM_T_RTP] + column_hold;
+    rules->write_close = rules->write_latency + parameter[PIM_DRAM_T_WR_PRE] + column_hold;
     rules->activate_close = parameter[PIM_DRAM_T_RAS] + parameter[PIM_DRAM_T_ACT_CYCLES] - 1;
     rules->refresh_interval =
         policy->per_bank_refresh ? pim_dram_bank_refresh_interval(specification) : parameter[PIM_DRAM_T_REFI];

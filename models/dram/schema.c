@@ -125,6 +125,8 @@ static void take_specification(const struct pim_configuration *values, uint32_t 
     }
     if (specification->parameter[PIM_DRAM_T_RPAB] == 0)
         specification->parameter[PIM_DRAM_T_RPAB] = specification->parameter[PIM_DRAM_T_RP];
+    if (specification->parameter[PIM_DRAM_T_CCD_L_WR] == 0)
+        specification->parameter[PIM_DRAM_T_CCD_L_WR] = specification->parameter[PIM_DRAM_T_CCD_L];
 }
 
 static void take_policy(const struct pim_configuration *values, struct pim_dram_policy *policy)

@@ -20,8 +20,8 @@ enum { TERMS = 5 };
 
 /*
  * One constraint before evaluation: the distance is the sum of the parameters in `plus` minus those in
- * `minus`. A set contains ACT (or ACT2) alone or not at all, because ACT may take more than one cycle of the
- * bus.
+ * `minus`. A set has activations, column commands or others, because each of these three may hold the bus for
+ * another number of cycles.
  */
 struct rule {
     enum pim_dram_scope scope;
@@ -44,7 +44,7 @@ static const struct rule rules[] = {
     {RANK, READS, WRITES, {T(CL), T(B), T(RTW)}, T(CWL), 1, "tCL + B + tRTW - tCWL"},
     {RANK, WRITES, READS, {T(CWL), T(B), T(WTR_S)}, 0, 1, "tCWL + B + tWTR_S"},
     {GROUP, READS, READS, {T(CCD_L)}, 0, 1, "tCCD_L"},
-    {GROUP, WRITES, WRITES, {T(CCD_L)}, 0, 1, "tCCD_L"},
+    {GROUP, WRITES, WRITES, {T(CCD_L_WR)}, 0, 1, "tCCD_L (write)"},
     {GROUP, WRITES, READS, {T(CWL), T(B), T(WTR_L)}, 0, 1, "tCWL + B + tWTR_L"},
     /* Rows of one bank. */
     {BANK, SET(ACT), SET(ACT), {T(RC)}, 0, 1, "tRC"},
@@ -145,12 +145,42 @@ uint64_t pim_dram_capacity(const struct pim_dram_organization *organization)
 }
 
 #define ACTIVATES (SET(ACT) | SET(ACT2))
+#define COLUMNS (READS | WRITES)
 
 /* Cycles that a set of commands holds the bus. */
 static int64_t command_cycles(const struct pim_dram_specification *specification, uint32_t set)
 {
     assert(!(set & ACTIVATES) || !(set & ~ACTIVATES));
-    return set & ACTIVATES ? specification->parameter[PIM_DRAM_T_ACT_CYCLES] : 1;
+    assert(!(set & COLUMNS) || !(set & ~COLUMNS));
+    if (set & ACTIVATES)
+        return specification->parameter[PIM_DRAM_T_ACT_CYCLES];
+    return set & COLUMNS ? specification->parameter[PIM_DRAM_T_COLUMN_CYCLES] : 1;
+}
+
+/* Commands that hold their bus for more than one cycle keep the others of that bus away. */
+static void add_bus_rows(const struct pim_dram_specification *specification, bool second,
+                         struct pim_dram_constraint_table *table)
+{
+    const uint32_t rows = (second ? ACTIVATES : SET(ACT)) | PRES | SET(REF) | SET(REFPB);
+    const struct {
+        uint32_t previous, same_bus, cycles;
+        const char *text;
+    } held[] = {{second ? ACTIVATES : SET(ACT), rows, specification->parameter[PIM_DRAM_T_ACT_CYCLES],
+                 "ACT holds the command bus"},
+                {COLUMNS, COLUMNS, specification->parameter[PIM_DRAM_T_COLUMN_CYCLES],
+                 "RD and WR hold the command bus"}};
+    for (size_t i = 0; i < COUNT(held); i++) {
+        if (held[i].cycles <= 1)
+            continue;
+        assert(table->count < PIM_DRAM_CONSTRAINTS_MAX);
+        table->row[table->count++] =
+            (struct pim_dram_constraint){PIM_DRAM_SCOPE_CHANNEL,
+                                         held[i].previous,
+                                         specification->split_command_bus ? held[i].same_bus : rows | COLUMNS,
+                                         held[i].cycles,
+                                         1,
+                                         held[i].text};
+    }
 }
 
 /* What a set means in a scope when there are second activations. */
@@ -189,15 +219,7 @@ void pim_dram_constraints(const struct pim_dram_specification *specification,
         table->row[table->count++] = (struct pim_dram_constraint){rule->scope,      previous,     next,
                                                                   (uint32_t)cycles, rule->window, rule->text};
     }
-    uint32_t hold = specification->parameter[PIM_DRAM_T_ACT_CYCLES];
-    if (hold > 1) {
-        uint32_t activates = second ? ACTIVATES : SET(ACT);
-        uint32_t rows = activates | PRES | SET(REF) | SET(REFPB);
-        uint32_t blocked = specification->split_command_bus ? rows : rows | READS | WRITES;
-        assert(table->count < PIM_DRAM_CONSTRAINTS_MAX);
-        table->row[table->count++] = (struct pim_dram_constraint){
-            PIM_DRAM_SCOPE_CHANNEL, activates, blocked, hold, 1, "ACT holds the command bus"};
-    }
+    add_bus_rows(specification, second, table);
 }
 
 static enum pim_status check_organization(const struct pim_dram_organization *organization,
@@ -258,9 +280,10 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
 {
     const uint32_t *parameter = specification->parameter;
     uint64_t ranks = pim_dram_ranks(&specification->organization);
-    /* What one refresh takes at most: the row that is open is served and closed first. Every rank waits for
-     * those before it. */
-    uint64_t close = (uint64_t)parameter[PIM_DRAM_T_RC] + parameter[PIM_DRAM_T_CWL] +
+    /* What one refresh takes at most: the row that is open is served, behind those of the other banks of its
+     * group, and closed first. Every rank waits for those before it. */
+    uint64_t served = (uint64_t)(specification->organization.banks - 1) * parameter[PIM_DRAM_T_CCD_L_WR];
+    uint64_t close = (uint64_t)parameter[PIM_DRAM_T_RC] + served + parameter[PIM_DRAM_T_CWL] +
                      parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE] + parameter[PIM_DRAM_T_RPAB];
     uint64_t least = per_bank_refresh ? ranks * (close + parameter[PIM_DRAM_T_RREFD]) +
                                             parameter[PIM_DRAM_T_RFCPB] /
@@ -282,9 +305,9 @@ enum pim_status pim_dram_check_specification(const struct pim_dram_specification
 {
     if (check_organization(&specification->organization, error) != PIM_OK)
         return error->status;
-    static const enum pim_dram_parameter positive[] = {T(B),     T(CL),         T(CWL),   T(RCDRD),
-                                                       T(RCDWR), T(RP),         T(RAS),   T(RC),
-                                                       T(RTP),   T(ACT_CYCLES), T(CCD_S), T(CCD_L)};
+    static const enum pim_dram_parameter positive[] = {
+        T(B),  T(CL),  T(CWL),        T(RCDRD), T(RCDWR), T(RP),       T(RAS),
+        T(RC), T(RTP), T(ACT_CYCLES), T(CCD_S), T(CCD_L), T(CCD_L_WR), T(COLUMN_CYCLES)};
     for (size_t i = 0; i < COUNT(positive); i++)
         if (specification->parameter[positive[i]] == 0)
             return pim_fail(error, PIM_BAD_INPUT, "dram.%s is 0: allowed are 1 cycle and more",
@@ -297,8 +320,11 @@ enum pim_status pim_dram_check_specification(const struct pim_dram_specification
                             most);
     }
     static const enum pim_dram_parameter ordered[][2] = {
-        {T(RAS), T(RC)},      {T(RCDRD), T(RAS)},   {T(RCDWR), T(RAS)},        {T(CCD_S), T(CCD_L)},
-        {T(RRD_S), T(RRD_L)}, {T(WTR_S), T(WTR_L)}, {T(ACT_CYCLES), T(RCDRD)}, {T(ACT_CYCLES), T(RP)}};
+        {T(RAS), T(RC)},           {T(RCDRD), T(RAS)},
+        {T(RCDWR), T(RAS)},        {T(CCD_S), T(CCD_L)},
+        {T(RRD_S), T(RRD_L)},      {T(WTR_S), T(WTR_L)},
+        {T(ACT_CYCLES), T(RCDRD)}, {T(ACT_CYCLES), T(RP)},
+        {T(CCD_S), T(CCD_L_WR)},   {T(COLUMN_CYCLES), T(CCD_S)}};
     for (size_t i = 0; i < COUNT(ordered); i++)
         if (check_order(specification, ordered[i][0], ordered[i][1], error) != PIM_OK)
             return error->status;

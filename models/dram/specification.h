@@ -55,6 +55,7 @@ enum pim_dram_command {
     X(RC, "trc", "55", "ACT to ACT of the same bank.")                                                       \
     X(CCD_S, "tccd_s", "4", "RD to RD and WR to WR, other bank group.")                                      \
     X(CCD_L, "tccd_l", "6", "RD to RD and WR to WR, same bank group.")                                       \
+    X(CCD_L_WR, "tccd_l_write", "0", "WR to WR, same bank group (DDR5: tCCD_L_WR); 0: tccd_l.")              \
     X(RRD_S, "trrd_s", "4", "ACT to ACT, other bank group.")                                                 \
     X(RRD_L, "trrd_l", "6", "ACT to ACT, other bank of the same bank group.")                                \
     X(FAW, "tfaw", "26", "A fifth ACT of a rank is at least this far behind the first of the last four.")    \
@@ -71,6 +72,7 @@ enum pim_dram_command {
     X(REFI, "trefi", "9364", "Due refreshes of a rank are this far apart.")                                  \
     X(REFIPB, "trefi_bank", "0", "Due per-bank refreshes of a rank are this far apart; 0: trefi / banks.")   \
     X(ACT_CYCLES, "activate_cycles", "1", "Cycles that ACT holds its command bus.")                          \
+    X(COLUMN_CYCLES, "column_cycles", "1", "Cycles that RD and WR hold their command bus (DDR5: 2).")        \
     X(AA, "taa", "0", "ACT to ACT2, the second activation of a bank that computes; 0: there is none.")
 
 enum pim_dram_parameter {

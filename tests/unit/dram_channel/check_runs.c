@@ -84,7 +84,7 @@ uint64_t check_runs(size_t preset_index, unsigned rounds, size_t requests, uint6
         while (round > 0 && settings.list[n])
             all[n] = settings.list[n], n++;
         const char *extra = more[round % 4];
-        if (extra && !(round % 4 == 1 && strncmp(preset, "ddr4", 4) == 0)) /* DDR4 has no REFpb */
+        if (extra && !(round % 4 == 1 && strncmp(preset, "ddr", 3) == 0)) /* DDR has no REFpb */
             all[n] = extra;
         configure(&configuration, preset, all);
         struct access *list = random_list(&random, &configuration, requests, 0.05 + pim_random_unit(&random));

@@ -14,7 +14,8 @@
 
 enum { LIST_MAX = 64, LOG_MAX = 256 };
 
-static const char *const presets[] = {"ddr4_2400r", "hbm2_pim", "hbm2_pim_act1", "pimbank_400"};
+static const char *const presets[] = {"ddr4_2400r", "hbm2_pim",    "hbm2_pim_act1", "pimbank_400",
+                                      "ddr3_1600k", "ddr5_4800an", "gddr6_14000",   "hbm1_2000"};
 
 static struct pim_csv_reader *open_csv(const char *path)
 {
@@ -151,7 +152,32 @@ static const struct {
      "hbm2_pim_act1",
      "r2_complete",
      {"dram.refresh=true", "dram.refresh_mode=per_bank", "dram.trefi_bank=500"}},
+    {"closed_r2_cap1_ddr3_1600k_noref", "ddr3_1600k", "r2_complete", {"dram.page=closed", "dram.page_cap=1"}},
+    {"closed_r2_cap1_ddr5_4800an_noref",
+     "ddr5_4800an",
+     "r2_complete",
+     {"dram.page=closed", "dram.page_cap=1"}},
+    {"closed_r2_cap1_gddr6_14000_noref",
+     "gddr6_14000",
+     "r2_complete",
+     {"dram.page=closed", "dram.page_cap=1"}},
+    {"closed_r2_cap1_hbm1_2000_noref", "hbm1_2000", "r2_complete", {"dram.page=closed", "dram.page_cap=1"}},
+    {"rank_switch_corrected_ddr3_1600k_2rank_noref", "ddr3_1600k", "r2_complete", {"dram.ranks=2"}},
+    {"rank_switch_corrected_ddr5_4800an_2rank_noref", "ddr5_4800an", "r2_complete", {"dram.ranks=2"}},
+    {"per_bank_refresh_hbm1_2000",
+     "hbm1_2000",
+     "r2_complete",
+     {"dram.refresh=true", "dram.refresh_mode=per_bank"}},
+    {"tfaw24_hbm1_2000_noref", "hbm1_2000", "r2_complete", {"dram.tfaw=24"}},
+    {"tfaw60_gddr6_14000_noref", "gddr6_14000", "r2_complete", {"dram.tfaw=60"}},
 };
+
+/* Ramulator's completion of a write is its WR; that of a read is the end of its data. */
+static uint64_t ramulator_completion(const struct pim_dram_configuration *configuration, bool write,
+                                     uint64_t completion)
+{
+    return completion + (write ? pim_dram_write_latency(&configuration->specification) : 0);
+}
 
 START_TEST(other_settings)
 {
@@ -166,6 +192,8 @@ START_TEST(other_settings)
     (void)snprintf(name, sizeof name, "extra/%s.csv", extras[_i].file);
     data_path(path, sizeof path, name);
     size_t count = read_case(path, extras[_i].column, list, expected);
+    for (size_t i = 0; i < count; i++)
+        expected[i] = ramulator_completion(&configuration, list[i].write, expected[i]);
     serve(&outcome, &configuration, list, count, false);
     compare_completions(path, &outcome, expected);
     outcome_free(&outcome);
@@ -247,6 +275,79 @@ START_TEST(long_lists)
 }
 END_TEST
 
+/*
+ * The list `blend`: in turn a block of 1 000 requests that are sequential (written in every third round),
+ * that are random, that stay in their row three times of five, and that come in groups of 16 with pauses.
+ * They come as fast as they are accepted, but for odd rounds, in which up to 40 cycles lie between them.
+ */
+static void make_blend(struct access *list, size_t count, const struct pim_dram_configuration *configuration)
+{
+    const struct pim_dram_organization *o = &configuration->specification.organization;
+    const uint64_t places = configuration->mapping.capacity / o->access_bytes;
+    uint64_t state = 1, place = 0, time = 0;
+    bool write = false;
+    for (size_t i = 0; i < count; i++) {
+        const size_t kind = i / 1000 % 4, round = i / 4000;
+        if (i % 1000 == 0)
+            place = pim_splitmix64(&state) % places;
+        uint64_t gap = round % 2 == 1 ? pim_splitmix64(&state) % 41 : 0;
+        bool jump = kind == 1;
+        if (kind == 2)
+            jump = (pim_splitmix64(&state) & 0xffff) >= 39322;
+        else if (kind == 3)
+            jump = i % 1000 % 16 == 0;
+        if (jump)
+            place = pim_splitmix64(&state) % places;
+        else if (kind == 2)
+            place = place / o->columns * o->columns + (place + 1) % o->columns;
+        else
+            place = (place + 1) % places;
+        if (kind == 0)
+            write = round % 3 == 1;
+        else if (kind != 3 || jump)
+            write = (pim_splitmix64(&state) & 0xffff) < 21627;
+        if (kind == 3)
+            gap = jump ? 400 : 0;
+        time += gap;
+        list[i] = (struct access){time, place * o->access_bytes, write};
+    }
+}
+
+static const char *const blends[] = {"ddr3_1600k", "ddr5_4800an", "gddr6_14000", "hbm1_2000"};
+
+START_TEST(blend_lists)
+{
+    enum { COUNT = 20000, ROWS = 5000 }; /* requests behind those of the file overtake some of them */
+    char path[512], name[128];
+    struct access *list = malloc(COUNT * sizeof *list);
+    ck_assert_ptr_nonnull(list);
+    struct pim_dram_configuration configuration;
+    struct outcome outcome;
+    configure(&configuration, blends[_i], NULL);
+    make_blend(list, COUNT, &configuration);
+    serve(&outcome, &configuration, list, COUNT, false);
+    (void)snprintf(name, sizeof name, "%s.blend.csv", blends[_i]);
+    data_path(path, sizeof path, name);
+    struct pim_csv_reader *reader = open_csv(path);
+    size_t rows = 0;
+    for (; next_row(reader); rows++) {
+        ck_assert_uint_lt(rows, ROWS);
+        /* A write that is absorbed, or a read that a write answers, causes no command. */
+        bool written = list[rows].write && outcome.first_command[rows] != UINT64_MAX;
+        uint64_t expected =
+            ramulator_completion(&configuration, written, (uint64_t)number(reader, "complete"));
+        ck_assert_msg(outcome.arrived[rows] == (uint64_t)number(reader, "inject"),
+                      "%s: request %zu arrived in %" PRIu64, path, rows, outcome.arrived[rows]);
+        ck_assert_msg(outcome.completed[rows] == expected, "%s: request %zu is complete in %" PRIu64, path,
+                      rows, outcome.completed[rows]);
+    }
+    ck_assert_uint_eq(rows, ROWS);
+    pim_csv_close(reader);
+    outcome_free(&outcome);
+    free(list);
+}
+END_TEST
+
 Suite *suite_channel_golden(void)
 {
     Suite *suite = suite_create("channel_golden");
@@ -255,6 +356,7 @@ Suite *suite_channel_golden(void)
     tcase_add_loop_test(cases, other_settings, 0, sizeof extras / sizeof extras[0]);
     tcase_add_test(cases, defects_are_not_copied);
     tcase_add_loop_test(cases, long_lists, 0, sizeof lists / sizeof lists[0]);
+    tcase_add_loop_test(cases, blend_lists, 0, sizeof blends / sizeof blends[0]);
     suite_add_tcase(suite, cases);
     return suite;
 }

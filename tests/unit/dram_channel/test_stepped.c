@@ -20,10 +20,13 @@ static const struct {
     {"hbm2_pim", {"dram.trefi=900"}},
     {"hbm2_pim", {"dram.pseudo_channels=2", "dram.refresh_mode=per_bank", "dram.trefi_bank=300"}},
     {"lpddr4_3200", {"dram.trefi=1400"}},
-    {"lpddr4_3200", {"dram.ranks=2", "dram.refresh_mode=per_bank", "dram.trefi_bank=500"}},
+    {"lpddr4_3200", {"dram.ranks=2", "dram.refresh_mode=per_bank", "dram.trefi_bank=530"}},
     {"pimbank_400", {"dram.trefi=300"}},
     {"ddr4_2400r", {"dram.activate_cycles=2", "dram.bank_xor=true", "dram.refresh=false"}},
     {"hbm2_2000", {"dram.channels=1", "dram.trefi=1000"}},
+    {"ddr5_4800an", {"dram.trefi=2000"}},
+    {"ddr4_2400r", {"dram.column_cycles=3", "dram.tccd_l_write=9", "dram.trefi=1500"}},
+    {"hbm1_2000", {"dram.column_cycles=1", "dram.refresh_mode=per_bank", "dram.trefi_bank=200"}},
 };
 
 static void compare(const struct outcome *fast, const struct outcome *slow, const char *what)
