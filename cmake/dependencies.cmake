@@ -14,7 +14,7 @@ endfunction()
 
 # What libpimsim itself is linked with. The installed pkg-config file and CMake package ask for the same list
 # (PREFIX:module); keep PREFIX equal to the name given to pimsim_require().
-set(PIMSIM_DEPENDENCIES LIBCONFIG:libconfig ZSTD:libzstd JANSSON:jansson XXHASH:libxxhash)
+set(PIMSIM_DEPENDENCIES LIBCONFIG:libconfig ZSTD:libzstd JANSSON:jansson XXHASH:libxxhash PROTOBUF_C:libprotobuf-c)
 pimsim_require(LIBCONFIG libconfig libconfig-dev)
 pimsim_require(ZSTD libzstd libzstd-dev)
 pimsim_require(JANSSON jansson libjansson-dev)
@@ -23,7 +23,7 @@ pimsim_require(XXHASH libxxhash libxxhash-dev)
 # Of the command alone: results of sweeps.
 pimsim_require(SQLITE sqlite3 libsqlite3-dev)
 
-# Of the command alone: ONNX files. The decoder is generated from mappers/network/onnx/onnx.proto.
+# ONNX files. The decoder is generated from mappers/network/onnx/onnx.proto.
 pimsim_require(PROTOBUF_C libprotobuf-c libprotobuf-c-dev)
 find_program(PIMSIM_PROTOC_C NAMES protoc-c)
 if(NOT PIMSIM_PROTOC_C)

@@ -1,5 +1,6 @@
 # libpimsim, static and shared, from the objects of every room. Outside, only the functions marked PIMSIM_API in
 # include/pimsim/pimsim.h are visible in the shared library.
+find_package(Threads REQUIRED)
 get_property(rooms GLOBAL PROPERTY PIMSIM_ROOMS)
 foreach(room IN LISTS rooms)
   list(APPEND objects $<TARGET_OBJECTS:${room}>)
@@ -18,7 +19,7 @@ set_target_properties(pimsim_shared PROPERTIES EXPORT_NAME shared OUTPUT_NAME pi
 foreach(library pimsim_static pimsim_shared)
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE C
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
-  target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:pimsim_flags> ${libraries} m)
+  target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:pimsim_flags> ${libraries} Threads::Threads m)
   target_include_directories(${library} INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()

@@ -2,7 +2,7 @@
  * Any bytes as a plan for `map allspark --plan`, or, after "--partition ", as that option. What is refused
  * must have a message; what is taken must be within the limits that the mapper relies on.
  */
-#include "tools/command/map_plan.h"
+#include "mappers/allspark/plan_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char prefix[] = "--partition ";
     struct pim_allspark_options options = {.ring = 0};
     struct pim_error error = {PIM_OK, ""};
-    struct map_plan_file file = {.path = NULL};
+    struct pim_plan_file file = {.path = NULL};
     size_t skip = sizeof prefix - 1;
     char *text = NULL;
     enum pim_status status;
@@ -41,16 +41,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         text = strndup((const char *)data + skip, size - skip);
         if (!text)
             return 0;
-        status = map_plan_parse(text, &options, &error);
+        status = pim_plan_parse(text, &options, &error);
     } else
-        status = map_plan_read_text(&file, "plan.json", (const char *)data, size, &options, &error);
+        status = pim_plan_read_text(&file, "plan.json", (const char *)data, size, &options, &error);
     if (status == PIM_OK)
         check_options(&options, &error);
     else
         require(error.status == status && error.text[0] != '\0', "refused without a message", &error);
     if (file.root)
-        require(map_plan_label(&file) != NULL, "no label", &error);
-    map_plan_close(&file);
+        require(pim_plan_label(&file) != NULL, "no label", &error);
+    pim_plan_close(&file);
     free(text);
     return 0;
 }

@@ -22,7 +22,6 @@ int command_config(int argument_count, char **arguments);
 int command_trace(int argument_count, char **arguments);
 int command_network(int argument_count, char **arguments);
 int command_map(int argument_count, char **arguments);
-int command_map_pimcomp(int argument_count, char **arguments);
 int command_noc(int argument_count, char **arguments);
 int command_report(int argument_count, char **arguments);
 int command_run(int argument_count, char **arguments);

@@ -139,8 +139,8 @@ static enum pim_status check_options(struct dram_options *options, struct pim_er
         return pim_fail(error, PIM_USAGE,
                         "give one of --requests FILE, --pattern PATTERN, --tensor EXTENTS and "
                         "--check-commands FILE");
-    if (options->pattern && parse_choice("--pattern", options->pattern, DRAM_PATTERN_NAMES,
-                                         &options->stream.pattern, error) != PIM_OK)
+    if (options->pattern && pim_parse_choice("--pattern", options->pattern, DRAM_PATTERN_NAMES,
+                                             &options->stream.pattern, error) != PIM_OK)
         return error->status;
     return check_dependences(options, error);
 }

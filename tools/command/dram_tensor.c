@@ -42,7 +42,7 @@ static enum pim_status parse_extents(const char *text, uint32_t extents[AXES], s
     for (unsigned i = 0; i < AXES; i++) {
         uint64_t value = 1;
         if (i >= AXES - count &&
-            parse_unsigned("--tensor", fields[i], 1, PIM_LAYOUT_EXTENT_MAX, &value, error) != PIM_OK)
+            pim_parse_unsigned("--tensor", fields[i], 1, PIM_LAYOUT_EXTENT_MAX, &value, error) != PIM_OK)
             return error->status;
         extents[i] = (uint32_t)value;
     }
@@ -57,8 +57,8 @@ static enum pim_status parse_range(char *text, struct pim_layout_range *range, s
     if (!colon)
         return pim_fail(error, PIM_USAGE, "--window: found %.40s, allowed is FIRST:COUNT", text);
     *colon = '\0';
-    if (parse_unsigned("--window", text, 0, PIM_LAYOUT_EXTENT_MAX, &first, error) != PIM_OK ||
-        parse_unsigned("--window", colon + 1, 1, PIM_LAYOUT_EXTENT_MAX, &count, error) != PIM_OK)
+    if (pim_parse_unsigned("--window", text, 0, PIM_LAYOUT_EXTENT_MAX, &first, error) != PIM_OK ||
+        pim_parse_unsigned("--window", colon + 1, 1, PIM_LAYOUT_EXTENT_MAX, &count, error) != PIM_OK)
         return error->status;
     *range = (struct pim_layout_range){(uint32_t)first, (uint32_t)count};
     return PIM_OK;

@@ -161,8 +161,8 @@ static enum pim_status parse_mesh(const char *text, struct pim_conflict_mesh *me
     if (sscanf(text, "%15[0-9]x%15[0-9]", rows, columns) != 2 ||
         strlen(rows) + strlen(columns) + 1 != strlen(text))
         return pim_fail(error, PIM_USAGE, "--mesh: found %.60s, ROWSxCOLUMNS is expected, as 16x16", text);
-    if (parse_unsigned("--mesh", rows, 1, 1024, &height, error) != PIM_OK ||
-        parse_unsigned("--mesh", columns, 1, 1024, &width, error) != PIM_OK)
+    if (pim_parse_unsigned("--mesh", rows, 1, 1024, &height, error) != PIM_OK ||
+        pim_parse_unsigned("--mesh", columns, 1, 1024, &width, error) != PIM_OK)
         return error->status;
     *mesh = (struct pim_conflict_mesh){.width = (uint32_t)width, .height = (uint32_t)height};
     return PIM_OK;

@@ -73,11 +73,11 @@ static enum pim_status take_option(const struct option_rule *rule, const char *t
         return text_list_add(rule->target, text) ? PIM_OK
                                                  : pim_fail(error, PIM_NO_MEMORY, "%s: out of memory", name);
     case OPTION_CHOICE:
-        return parse_choice(name, text, rule->choices, rule->target, error);
+        return pim_parse_choice(name, text, rule->choices, rule->target, error);
     case OPTION_UNSIGNED:
-        return parse_unsigned(name, text, rule->minimum, rule->maximum, rule->target, error);
+        return pim_parse_unsigned(name, text, rule->minimum, rule->maximum, rule->target, error);
     case OPTION_REAL:
-        return parse_real(name, text, rule->real_minimum, rule->real_maximum, rule->target, error);
+        return pim_parse_real(name, text, rule->real_minimum, rule->real_maximum, rule->target, error);
     }
     return pim_fail(error, PIM_INTERNAL, "%s: unknown kind of option", name);
 }

@@ -23,6 +23,7 @@
 #define PIMSIM_TOOLS_COMMAND_OPTIONS_H
 
 #include "sim/configuration.h"
+#include "sim/parse.h"
 #include "sim/status.h"
 
 #include <stdbool.h>
@@ -153,16 +154,5 @@ void common_terminate(struct common_options *common);
 enum pim_status options_configuration(const struct pim_schema *schema, const struct text_list *files,
                                       const struct text_list *sets, bool complete,
                                       struct pim_configuration **configuration, struct pim_error *error);
-
-/* A whole number in [minimum, maximum], decimal or 0x; PIM_USAGE: "<name>: found x, allowed is ...". Signs
- * and blanks are refused. */
-enum pim_status parse_unsigned(const char *name, const char *text, uint64_t minimum, uint64_t maximum,
-                               uint64_t *value, struct pim_error *error);
-/* A finite number in [minimum, maximum]. */
-enum pim_status parse_real(const char *name, const char *text, double minimum, double maximum, double *value,
-                           struct pim_error *error);
-/* The index of `text` in "a|b|c"; PIM_USAGE names the choices and the nearest. */
-enum pim_status parse_choice(const char *name, const char *text, const char *choices, unsigned *index,
-                             struct pim_error *error);
 
 #endif

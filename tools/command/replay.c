@@ -18,11 +18,11 @@ static enum pim_status parse_window(const char *text, struct pim_system_options 
         return pim_fail(error, PIM_USAGE, "--timeline-window %s: FROM:TO in cycles is expected", text);
     memcpy(from, text, (size_t)(colon - text));
     from[colon - text] = '\0';
-    if (*from &&
-        parse_unsigned("--timeline-window", from, 0, UINT64_MAX, &options->timeline_begin, error) != PIM_OK)
+    if (*from && pim_parse_unsigned("--timeline-window", from, 0, UINT64_MAX, &options->timeline_begin,
+                                    error) != PIM_OK)
         return error->status;
-    if (colon[1] && parse_unsigned("--timeline-window", colon + 1, options->timeline_begin, UINT64_MAX,
-                                   &options->timeline_end, error) != PIM_OK)
+    if (colon[1] && pim_parse_unsigned("--timeline-window", colon + 1, options->timeline_begin, UINT64_MAX,
+                                       &options->timeline_end, error) != PIM_OK)
         return error->status;
     return PIM_OK;
 }

@@ -5,7 +5,7 @@ pimsim_test(test_dram_channel
           ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_refusals.c
           ${dram_channel_folder}/test_stream.c ${dram_channel_folder}/test_policy.c
           ${PROJECT_SOURCE_DIR}/tools/command/dram_list.c ${PROJECT_SOURCE_DIR}/tools/command/dram_tensor.c
-          ${PROJECT_SOURCE_DIR}/tools/command/parse.c ${dram_channel_folder}/test_tensor.c
+           ${dram_channel_folder}/test_tensor.c
   LINK pimsim_dram pimsim_traces
   SUITES channel_golden channel_stepped channel_check channel_stream channel_tensor channel_refusals channel_policy)
 pimsim_test(test_dram_channel_long

@@ -3,7 +3,7 @@
 #include "models/system/schema.h"
 #include "sim/configuration.h"
 #include "tests/unit/test_main.h"
-#include "tools/command/hardware.h"
+#include "tools/library/hardware.h"
 
 #include <stdio.h>
 
@@ -23,6 +23,6 @@ void machine_read(struct machine *machine, const char *preset, const char *const
         ck_assert_msg(pim_configuration_set(configuration, assignments[i], &error) == PIM_OK, "%s",
                       error.text);
     ck_assert_msg(pim_hardware_read(configuration, &machine->hardware, &error) == PIM_OK, "%s", error.text);
-    command_estimate_hardware(configuration, &machine->hardware, &machine->estimate);
+    pim_estimate_hardware_of(configuration, &machine->hardware, &machine->estimate);
     pim_configuration_destroy(configuration);
 }

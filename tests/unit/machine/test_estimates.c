@@ -7,7 +7,7 @@
 #include "models/system/schema.h"
 #include "sim/random.h"
 #include "tests/unit/test_main.h"
-#include "tools/command/hardware.h"
+#include "tools/library/hardware.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -99,7 +99,7 @@ static bool read_machine(const struct values *values, struct pim_estimate_hardwa
     ck_assert_msg(pim_configuration_complete(configuration, &error) == PIM_OK, "%s", error.text);
     bool good = pim_hardware_read(configuration, &hardware, &error) == PIM_OK;
     if (good)
-        command_estimate_hardware(configuration, &hardware, machine);
+        pim_estimate_hardware_of(configuration, &hardware, machine);
     pim_configuration_destroy(configuration);
     return good;
 }

@@ -1,6 +1,6 @@
 /* Plans of the Allspark mapping as files, tables and JSON. */
-#ifndef PIMSIM_TOOLS_COMMAND_MAP_PLAN_H
-#define PIMSIM_TOOLS_COMMAND_MAP_PLAN_H
+#ifndef PIMSIM_MAPPERS_ALLSPARK_PLAN_FILE_H
+#define PIMSIM_MAPPERS_ALLSPARK_PLAN_FILE_H
 
 #include "mappers/allspark/allspark.h"
 #include "sim/json.h"
@@ -12,11 +12,11 @@
  * u,v*layers with '+' between them: the temporal layers of the stage; the last one may leave its number out.
  * PIM_USAGE.
  */
-enum pim_status map_plan_parse(const char *text, struct pim_allspark_options *options,
+enum pim_status pim_plan_parse(const char *text, struct pim_allspark_options *options,
                                struct pim_error *error);
 
 /* A plan in a file. */
-struct map_plan_file {
+struct pim_plan_file {
     const char *path, *network;
     json_t *root;
 };
@@ -26,34 +26,34 @@ struct map_plan_file {
  * that it does not write are refused. Its batch and exchange are taken where the options state none.
  * PIM_BAD_INPUT, PIM_IO. To be closed in any case.
  */
-enum pim_status map_plan_read(struct map_plan_file *file, const char *path,
+enum pim_status pim_plan_read(struct pim_plan_file *file, const char *path,
                               struct pim_allspark_options *options, struct pim_error *error);
-enum pim_status map_plan_read_text(struct map_plan_file *file, const char *name, const char *text,
+enum pim_status pim_plan_read_text(struct pim_plan_file *file, const char *name, const char *text,
                                    size_t length, struct pim_allspark_options *options,
                                    struct pim_error *error);
-void map_plan_close(struct map_plan_file *file);
+void pim_plan_close(struct pim_plan_file *file);
 
 /* How the plan of a file was asked for ("partition"); the trace carries it. */
-const char *map_plan_label(const struct map_plan_file *file);
+const char *pim_plan_label(const struct pim_plan_file *file);
 
 /* Holds what the file says of network, stages, branches and reuse against the plan. PIM_BAD_INPUT. */
-enum pim_status map_plan_check(struct map_plan_file *file, const struct pim_allspark_plan *plan,
+enum pim_status pim_plan_check(struct pim_plan_file *file, const struct pim_allspark_plan *plan,
                                struct pim_error *error);
 
 /* "direct" or "gather": the plan's "exchange". */
-const char *map_plan_exchange(enum pim_allspark_exchange exchange);
+const char *pim_plan_exchange_name(enum pim_allspark_exchange exchange);
 
 /* A temporal layer of a stage, from 0. */
-struct map_plan_layer {
+struct pim_plan_layer {
     const struct pim_allspark_partition *part;
     uint32_t branches;
     bool reuses; /* weights of a layer before, or of a whole copy */
 };
 
-struct map_plan_layer map_plan_layer(const struct pim_allspark_stage *stage, uint32_t layer);
+struct pim_plan_layer pim_plan_layer(const struct pim_allspark_stage *stage, uint32_t layer);
 
 /* The plan, its estimate in cycles and how long it took to find it. */
-struct map_result {
+struct pim_plan_result {
     const struct pim_allspark_plan *plan;
     uint64_t cycles;
     uint64_t parts[PIM_ESTIMATE_PARTS]; /* of the cycles */
@@ -61,7 +61,8 @@ struct map_result {
     const char *scheduler, *partition; /* the method; the partition that was asked for */
 };
 
-void map_plan_print(const struct map_result *result, FILE *file);
-enum pim_status map_plan_write_json(const struct map_result *result, FILE *file, struct pim_error *error);
+void pim_plan_print(const struct pim_plan_result *result, FILE *file);
+enum pim_status pim_plan_write_json(const struct pim_plan_result *result, FILE *file,
+                                    struct pim_error *error);
 
 #endif

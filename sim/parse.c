@@ -1,15 +1,16 @@
-/* Numbers and choices of the command line as values. */
+#include "sim/parse.h"
+
 #include "sim/nearest.h"
-#include "tools/command/options.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum pim_status parse_unsigned(const char *name, const char *text, uint64_t minimum, uint64_t maximum,
-                               uint64_t *value, struct pim_error *error)
+enum pim_status pim_parse_unsigned(const char *name, const char *text, uint64_t minimum, uint64_t maximum,
+                                   uint64_t *value, struct pim_error *error)
 {
     bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     const char *digits = hexadecimal ? text + 2 : text;
@@ -24,8 +25,8 @@ enum pim_status parse_unsigned(const char *name, const char *text, uint64_t mini
     return PIM_OK;
 }
 
-enum pim_status parse_real(const char *name, const char *text, double minimum, double maximum, double *value,
-                           struct pim_error *error)
+enum pim_status pim_parse_real(const char *name, const char *text, double minimum, double maximum,
+                               double *value, struct pim_error *error)
 {
     char *end = NULL;
     bool good = *text != '\0' && text[strspn(text, "0123456789.eE+-")] == '\0';
@@ -37,8 +38,8 @@ enum pim_status parse_real(const char *name, const char *text, double minimum, d
     return PIM_OK;
 }
 
-enum pim_status parse_choice(const char *name, const char *text, const char *choices, unsigned *index,
-                             struct pim_error *error)
+enum pim_status pim_parse_choice(const char *name, const char *text, const char *choices, unsigned *index,
+                                 struct pim_error *error)
 {
     char nearest[64] = "";
     size_t least = SIZE_MAX;

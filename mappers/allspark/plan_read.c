@@ -4,7 +4,7 @@
  * What a file says about a plan beyond its partitions (branches of a layer, reuse, the network) is held
  * against the plan that was made of it: a file for something else is refused, not mapped as far as it goes.
  */
-#include "tools/command/map_plan.h"
+#include "mappers/allspark/plan_file.h"
 
 #include "sim/json.h"
 
@@ -22,7 +22,7 @@ static enum pim_status bad_partition(const char *text, struct pim_error *error)
                     text);
 }
 
-enum pim_status map_plan_parse(const char *text, struct pim_allspark_options *options,
+enum pim_status pim_plan_parse(const char *text, struct pim_allspark_options *options,
                                struct pim_error *error)
 {
     const char *rest = text;
@@ -155,7 +155,7 @@ static enum pim_status read_stage(const char *path, json_t *value, size_t stage,
     return PIM_OK;
 }
 
-const char *map_plan_exchange(enum pim_allspark_exchange exchange)
+const char *pim_plan_exchange_name(enum pim_allspark_exchange exchange)
 {
     return exchange == PIM_ALLSPARK_GATHER ? "gather" : "direct";
 }
@@ -169,19 +169,19 @@ static bool get_exchange(const json_t *root, enum pim_allspark_exchange *exchang
     if (!value)
         return true;
     for (enum pim_allspark_exchange form = PIM_ALLSPARK_DIRECT; text && form <= PIM_ALLSPARK_GATHER; form++)
-        if (strcmp(text, map_plan_exchange(form)) == 0)
+        if (strcmp(text, pim_plan_exchange_name(form)) == 0)
             *exchange = form;
     return *exchange != PIM_ALLSPARK_NOT_STATED;
 }
 
-static enum pim_status read_root(const struct map_plan_file *file, struct pim_allspark_options *options,
+static enum pim_status read_root(const struct pim_plan_file *file, struct pim_allspark_options *options,
                                  struct pim_error *error)
 {
     json_t *stages = json_object_get(file->root, "stages"), *value;
     size_t stage;
     uint32_t batch;
     enum pim_allspark_exchange exchange;
-    if (json_object_get(file->root, "partition") && strlen(map_plan_label(file)) > LABEL)
+    if (json_object_get(file->root, "partition") && strlen(pim_plan_label(file)) > LABEL)
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"partition\": at most %d bytes are expected", file->path,
                         LABEL);
     if (!json_is_array(stages) || json_array_size(stages) == 0 || json_array_size(stages) > PIM_STAGES)
@@ -207,33 +207,33 @@ static enum pim_status read_root(const struct map_plan_file *file, struct pim_al
     return PIM_OK;
 }
 
-enum pim_status map_plan_read(struct map_plan_file *file, const char *path,
+enum pim_status pim_plan_read(struct pim_plan_file *file, const char *path,
                               struct pim_allspark_options *options, struct pim_error *error)
 {
     enum { MOST_BYTES = 1 << 24 };
-    *file = (struct map_plan_file){.path = path};
+    *file = (struct pim_plan_file){.path = path};
     if (pim_json_read(path, MOST_BYTES, &file->root, error) != PIM_OK)
         return error->status;
     return read_root(file, options, error);
 }
 
-enum pim_status map_plan_read_text(struct map_plan_file *file, const char *name, const char *text,
+enum pim_status pim_plan_read_text(struct pim_plan_file *file, const char *name, const char *text,
                                    size_t length, struct pim_allspark_options *options,
                                    struct pim_error *error)
 {
-    *file = (struct map_plan_file){.path = name};
+    *file = (struct pim_plan_file){.path = name};
     if (pim_json_parse(name, text, length, &file->root, error) != PIM_OK)
         return error->status;
     return read_root(file, options, error);
 }
 
-void map_plan_close(struct map_plan_file *file)
+void pim_plan_close(struct pim_plan_file *file)
 {
     json_decref(file->root);
     file->root = NULL;
 }
 
-const char *map_plan_label(const struct map_plan_file *file)
+const char *pim_plan_label(const struct pim_plan_file *file)
 {
     const char *label = json_string_value(json_object_get(file->root, "partition"));
     return label ? label : "of a plan";
@@ -241,14 +241,14 @@ const char *map_plan_label(const struct map_plan_file *file)
 
 /* --- what the file says beyond the partitions --- */
 
-struct map_plan_layer map_plan_layer(const struct pim_allspark_stage *stage, uint32_t layer)
+struct pim_plan_layer pim_plan_layer(const struct pim_allspark_stage *stage, uint32_t layer)
 {
     const struct pim_allspark_partition *part = stage->partition;
     while (layer >= part->first_layer + part->layers)
         part++;
     uint32_t capacity = part->layout.count * part->slots, within = layer - part->first_layer;
     uint32_t left = part->layer_branches - within * capacity;
-    return (struct map_plan_layer){part, left < capacity ? left : capacity, part->reuses || within > 0};
+    return (struct pim_plan_layer){part, left < capacity ? left : capacity, part->reuses || within > 0};
 }
 
 /* Whether `key` of an object is left out or says `number`. */
@@ -258,8 +258,8 @@ static bool agrees(const json_t *object, const char *key, uint32_t number)
     return !value || (json_is_integer(value) && json_integer_value(value) == (json_int_t)number);
 }
 
-static enum pim_status check_layer(const struct map_plan_file *file, const json_t *value, size_t stage,
-                                   size_t layer, const struct map_plan_layer *made, struct pim_error *error)
+static enum pim_status check_layer(const struct pim_plan_file *file, const json_t *value, size_t stage,
+                                   size_t layer, const struct pim_plan_layer *made, struct pim_error *error)
 {
     const json_t *reuses = json_object_get(value, "reuses");
     if (!agrees(value, "branches", made->branches))
@@ -274,7 +274,7 @@ static enum pim_status check_layer(const struct map_plan_file *file, const json_
     return PIM_OK;
 }
 
-static enum pim_status check_stage(const struct map_plan_file *file, const json_t *value, size_t index,
+static enum pim_status check_stage(const struct pim_plan_file *file, const json_t *value, size_t index,
                                    const struct pim_allspark_stage *stage, struct pim_error *error)
 {
     const json_t *layers = json_object_get(value, "temporal_layers");
@@ -288,14 +288,14 @@ static enum pim_status check_stage(const struct map_plan_file *file, const json_
                         "%s: stages[%zu]: in %s these are %" PRIu32 " blocks of stage %" PRIu32, file->path,
                         index, file->network, stage->partition[0].blocks, stage->of + 1);
     for (uint32_t layer = 0; layer < stage->layers && layer < json_array_size(layers); layer++) {
-        const struct map_plan_layer made = map_plan_layer(stage, layer);
+        const struct pim_plan_layer made = pim_plan_layer(stage, layer);
         if (check_layer(file, json_array_get(layers, layer), index, layer, &made, error) != PIM_OK)
             return error->status;
     }
     return PIM_OK;
 }
 
-enum pim_status map_plan_check(struct map_plan_file *file, const struct pim_allspark_plan *plan,
+enum pim_status pim_plan_check(struct pim_plan_file *file, const struct pim_allspark_plan *plan,
                                struct pim_error *error)
 {
     const json_t *stages = json_object_get(file->root, "stages");
@@ -310,7 +310,7 @@ enum pim_status map_plan_check(struct map_plan_file *file, const struct pim_alls
     enum pim_allspark_exchange exchange;
     if (get_exchange(file->root, &exchange) && exchange && exchange != plan->exchange)
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"exchange\" is not \"%s\", which --exchange asks for",
-                        file->path, map_plan_exchange(plan->exchange));
+                        file->path, pim_plan_exchange_name(plan->exchange));
     /* One stage stands for all: it has the layers of none of them in particular. */
     for (uint32_t i = 0; i < plan->stages && json_array_size(stages) == plan->stages; i++)
         if (check_stage(file, json_array_get(stages, i), i, &plan->stage[i], error) != PIM_OK)

@@ -1,5 +1,5 @@
 /* Plans of the PIMCOMP mapping as a table and as JSON. */
-#include "tools/command/map_pimcomp.h"
+#include "mappers/pimcomp/compilation.h"
 
 #include "mappers/pimcomp/layout.h"
 #include "mappers/pimcomp/lower.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Different cores that hold groups of a layer. */
-static uint32_t cores_of(const struct map_pimcomp_plan *plan, uint32_t layer)
+static uint32_t cores_of(const struct pim_core_plan *plan, uint32_t layer)
 {
     uint32_t cores = 0;
     uint64_t places = (uint64_t)plan->layout.layer[layer].replicas * plan->partition.layer[layer].groups;
@@ -26,7 +26,7 @@ static uint32_t cores_of(const struct map_pimcomp_plan *plan, uint32_t layer)
     return cores;
 }
 
-static uint32_t cores_used(const struct map_pimcomp_plan *plan)
+static uint32_t cores_used(const struct pim_core_plan *plan)
 {
     uint32_t cores = 0;
     for (uint32_t i = 0; i < plan->architecture.cores; i++)
@@ -34,7 +34,7 @@ static uint32_t cores_used(const struct map_pimcomp_plan *plan)
     return cores;
 }
 
-static uint32_t kept_maps(const struct map_pimcomp_plan *plan)
+static uint32_t kept_maps(const struct pim_core_plan *plan)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; plan->report.kept && i < plan->network.count; i++)
@@ -42,7 +42,7 @@ static uint32_t kept_maps(const struct map_pimcomp_plan *plan)
     return kept;
 }
 
-static uint64_t peak_local(const struct map_pimcomp_plan *plan)
+static uint64_t peak_local(const struct pim_core_plan *plan)
 {
     uint64_t peak = 0;
     for (uint32_t i = 0; i < plan->architecture.cores; i++)
@@ -50,7 +50,7 @@ static uint64_t peak_local(const struct map_pimcomp_plan *plan)
     return peak;
 }
 
-static uint64_t arrays_of_all(const struct map_pimcomp_plan *plan)
+static uint64_t arrays_of_all(const struct pim_core_plan *plan)
 {
     return (uint64_t)plan->architecture.arrays * plan->architecture.cores;
 }
@@ -62,7 +62,7 @@ static double percent(uint64_t part, uint64_t whole)
 
 enum { NAME_MOST = 40 };
 
-static void print_layers(const struct map_pimcomp_plan *plan, FILE *file)
+static void print_layers(const struct pim_core_plan *plan, FILE *file)
 {
     int width = (int)strlen("layer");
     for (uint32_t i = 0; i < plan->network.count; i++) {
@@ -91,9 +91,9 @@ static void print_layers(const struct map_pimcomp_plan *plan, FILE *file)
 }
 
 /* Layouts of one name carry a number. */
-static void name_candidate(const struct map_pimcomp_profile *profile, uint32_t index, char *text, size_t size)
+static void name_candidate(const struct pim_core_profile *profile, uint32_t index, char *text, size_t size)
 {
-    const struct map_pimcomp_candidate *candidate = &profile->candidate[index];
+    const struct pim_core_candidate *candidate = &profile->candidate[index];
     bool several = false;
     for (uint32_t i = 0; i < profile->count; i++)
         several = several || (i != index && strcmp(profile->candidate[i].name, candidate->name) == 0);
@@ -103,12 +103,12 @@ static void name_candidate(const struct map_pimcomp_profile *profile, uint32_t i
         (void)snprintf(text, size, "%s", candidate->name);
 }
 
-static void print_profile(const struct map_pimcomp_profile *profile, FILE *file)
+static void print_profile(const struct pim_core_profile *profile, FILE *file)
 {
     char name[NAME_MOST];
     fputs("simulated:", file);
     for (uint32_t i = 0; i < profile->count; i++) {
-        const struct map_pimcomp_candidate *candidate = &profile->candidate[i];
+        const struct pim_core_candidate *candidate = &profile->candidate[i];
         name_candidate(profile, i, name, sizeof name);
         fprintf(file, "%s %s ", i ? "," : "", name);
         if (candidate->refused)
@@ -122,12 +122,12 @@ static void print_profile(const struct map_pimcomp_profile *profile, FILE *file)
     fprintf(file, " cycles; taken: %s\n", name);
 }
 
-static double compile_seconds(const struct map_pimcomp_plan *plan)
+static double compile_seconds(const struct pim_core_plan *plan)
 {
     return plan->partition_seconds + plan->layout_seconds + plan->profile_seconds + plan->schedule_seconds;
 }
 
-void map_pimcomp_print(const struct map_pimcomp_plan *plan, FILE *file)
+void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
 {
     const struct pim_core_architecture *a = &plan->architecture;
     const struct pim_core_schedule_report *report = &plan->report;
@@ -182,7 +182,7 @@ void map_pimcomp_print(const struct map_pimcomp_plan *plan, FILE *file)
 
 /* --- JSON --- */
 
-static void put_layers(struct pim_json *json, const struct map_pimcomp_plan *plan)
+static void put_layers(struct pim_json *json, const struct pim_core_plan *plan)
 {
     pim_json_begin_array(json, "layers");
     for (uint32_t i = 0; i < plan->network.count; i++) {
@@ -224,7 +224,7 @@ static void put_counts(struct pim_json *json, const struct pim_core_counts *coun
     pim_json_put_count(json, "vector_elements", counts->vector_elements);
 }
 
-static void put_memory(struct pim_json *json, const struct map_pimcomp_plan *plan)
+static void put_memory(struct pim_json *json, const struct pim_core_plan *plan)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < plan->architecture.cores; i++)
@@ -236,11 +236,11 @@ static void put_memory(struct pim_json *json, const struct map_pimcomp_plan *pla
 }
 
 /* The layouts that were simulated; those that took longer than the first have no cycles. */
-static void put_profile(struct pim_json *json, const struct map_pimcomp_profile *profile)
+static void put_profile(struct pim_json *json, const struct pim_core_profile *profile)
 {
     pim_json_begin_array(json, "simulated");
     for (uint32_t i = 0; i < profile->count; i++) {
-        const struct map_pimcomp_candidate *candidate = &profile->candidate[i];
+        const struct pim_core_candidate *candidate = &profile->candidate[i];
         char name[NAME_MOST];
         name_candidate(profile, i, name, sizeof name);
         pim_json_begin_object(json, NULL);
@@ -257,7 +257,7 @@ static void put_profile(struct pim_json *json, const struct map_pimcomp_profile 
     pim_json_end(json);
 }
 
-static void put_seconds(struct pim_json *json, const struct map_pimcomp_plan *plan)
+static void put_seconds(struct pim_json *json, const struct pim_core_plan *plan)
 {
     pim_json_begin_object(json, "compile_seconds");
     pim_json_put_real(json, "partition", plan->partition_seconds);
@@ -268,8 +268,8 @@ static void put_seconds(struct pim_json *json, const struct map_pimcomp_plan *pl
     pim_json_end(json);
 }
 
-enum pim_status map_pimcomp_write_json(const struct map_pimcomp_plan *plan, FILE *file,
-                                       struct pim_error *error)
+enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE *file,
+                                         struct pim_error *error)
 {
     struct pim_json *json = pim_json_create();
     if (!json)

@@ -1,5 +1,5 @@
-/* Plans of the Allspark mapping as a table and as JSON (map_plan_read.c reads them). */
-#include "tools/command/map_plan.h"
+/* Plans of the Allspark mapping as a table and as JSON (pim_plan_read.c reads them). */
+#include "mappers/allspark/plan_file.h"
 
 #include "mappers/allspark/placement/placement.h"
 #include "sim/json.h"
@@ -77,7 +77,7 @@ static void print_placement(const struct pim_allspark_plan *plan, FILE *file)
                 plan->exchange == PIM_ALLSPARK_GATHER ? " over top-left nodes" : "", between);
 }
 
-void map_plan_print(const struct map_result *result, FILE *file)
+void pim_plan_print(const struct pim_plan_result *result, FILE *file)
 {
     const struct pim_allspark_plan *plan = result->plan;
     fprintf(file, "%s on %" PRIu32 " x %" PRIu32 " nodes", plan->network->name, plan->hardware.width,
@@ -122,7 +122,7 @@ static void put_layers(struct pim_json *json, const struct pim_allspark_stage *s
 {
     pim_json_begin_array(json, "temporal_layers");
     for (uint32_t layer = 0; layer < stage->layers; layer++) {
-        const struct map_plan_layer made = map_plan_layer(stage, layer);
+        const struct pim_plan_layer made = pim_plan_layer(stage, layer);
         pim_json_begin_object(json, NULL);
         pim_json_put_count(json, "u", made.part->u);
         pim_json_put_count(json, "v", made.part->v);
@@ -150,7 +150,7 @@ static void put_memory(struct pim_json *json, const struct pim_allspark_plan *pl
     pim_json_end(json);
 }
 
-enum pim_status map_plan_write_json(const struct map_result *result, FILE *file, struct pim_error *error)
+enum pim_status pim_plan_write_json(const struct pim_plan_result *result, FILE *file, struct pim_error *error)
 {
     const struct pim_allspark_plan *plan = result->plan;
     struct pim_json *json = pim_json_create();
@@ -159,7 +159,7 @@ enum pim_status map_plan_write_json(const struct map_result *result, FILE *file,
     pim_json_put_text(json, "network", plan->network->name);
     pim_json_put_text(json, "partition", result->partition);
     pim_json_put_count(json, "batch", plan->batch);
-    pim_json_put_text(json, "exchange", map_plan_exchange(plan->exchange));
+    pim_json_put_text(json, "exchange", pim_plan_exchange_name(plan->exchange));
     pim_json_begin_array(json, "stages");
     for (uint32_t i = 0; i < plan->stages; i++) {
         const struct pim_allspark_stage *stage = &plan->stage[i];

@@ -1,9 +1,6 @@
-/* Candidates of a mapping, simulated: map_pimcomp_profile.h. */
-#include "tools/command/map_pimcomp_profile.h"
+/* Candidates of a mapping, simulated: pim_core_loop.h. */
+#include "mappers/pimcomp/closed_loop.h"
 
-#include "models/system/system.h"
-#include "sim/progress.h"
-#include "traces/reader.h"
 #include "traces/writer.h"
 
 #include <assert.h>
@@ -16,20 +13,19 @@
 enum { THREADS_MOST = 16 };
 
 struct profiling {
-    const struct map_pimcomp_profile_options *options;
-    struct map_pimcomp_profile *profile;
+    const struct pim_core_profile_options *options;
+    struct pim_core_profile *profile;
     uint64_t limit; /* of cycles */
     pthread_mutex_t mutex;
     /* guarded by the mutex */
     uint32_t next;
-    struct pim_progress progress;
     struct pim_error error; /* the first one that ends everything */
     uint32_t done;
 };
 
 /* The program of a candidate, into the file `path`. */
-static enum pim_status write_program(const struct map_pimcomp_profile_options *options,
-                                     const struct map_pimcomp_candidate *candidate, const char *path,
+static enum pim_status write_program(const struct pim_core_profile_options *options,
+                                     const struct pim_core_candidate *candidate, const char *path,
                                      struct pim_error *error)
 {
     struct pim_core_mapping mapping = *options->mapping;
@@ -56,34 +52,9 @@ static enum pim_status write_program(const struct map_pimcomp_profile_options *o
     return status;
 }
 
-static enum pim_status simulate(const struct map_pimcomp_profile_options *options, const char *path,
-                                uint64_t limit, struct map_pimcomp_candidate *candidate,
-                                struct pim_error *error)
-{
-    const struct pim_system_options run = {.until_cycle = limit, .quiet = true};
-    struct pim_trace *trace = NULL;
-    struct pim_system *system = NULL;
-    struct pim_run_result result;
-    enum pim_status status = pim_trace_open(path, &trace, error);
-    if (status == PIM_OK)
-        status = pim_system_create(options->hardware, trace, &run, &system, error);
-    if (status == PIM_OK)
-        status = pim_system_run(system, error);
-    if (status == PIM_OK)
-        status = pim_system_collect(system, &result, error);
-    if (status == PIM_OK) {
-        candidate->complete = result.complete;
-        candidate->cycles = result.cycles;
-        pim_run_result_terminate(&result);
-    }
-    pim_system_destroy(system);
-    pim_trace_close(trace);
-    return status;
-}
-
 /* Refusals of a layout are marked; all other errors are returned. */
-static enum pim_status profile_one(const struct map_pimcomp_profile_options *options, uint64_t limit,
-                                   struct map_pimcomp_candidate *candidate, struct pim_error *error)
+static enum pim_status profile_one(const struct pim_core_profile_options *options, uint64_t limit,
+                                   struct pim_core_candidate *candidate, struct pim_error *error)
 {
     char path[4096];
     const char *folder = getenv("TMPDIR");
@@ -96,9 +67,16 @@ static enum pim_status profile_one(const struct map_pimcomp_profile_options *opt
     if (status == PIM_BAD_INPUT)
         candidate->refused = true;
     else if (status == PIM_OK)
-        status = simulate(options, path, limit, candidate, error);
+        status = options->simulate(options->simulator, path, limit, &candidate->cycles, &candidate->complete,
+                                   error);
     (void)unlink(path);
     return status;
+}
+
+static void tell(const struct profiling *p, uint32_t done)
+{
+    if (p->options->progress)
+        p->options->progress(p->options->context, "simulated layouts", done, p->profile->count);
 }
 
 /* Candidates as long as there are any. */
@@ -107,14 +85,14 @@ static void *work(void *context)
     struct profiling *p = context;
     (void)pthread_mutex_lock(&p->mutex);
     while (p->next < p->profile->count && p->error.status == PIM_OK) {
-        struct map_pimcomp_candidate *candidate = &p->profile->candidate[p->next++];
+        struct pim_core_candidate *candidate = &p->profile->candidate[p->next++];
         struct pim_error error = {0};
         (void)pthread_mutex_unlock(&p->mutex);
         enum pim_status status = profile_one(p->options, p->limit, candidate, &error);
         (void)pthread_mutex_lock(&p->mutex);
         if (status != PIM_OK && !candidate->refused && p->error.status == PIM_OK)
             p->error = error;
-        pim_progress_update(&p->progress, ++p->done);
+        tell(p, ++p->done);
     }
     (void)pthread_mutex_unlock(&p->mutex);
     return NULL;
@@ -132,36 +110,35 @@ static void profile_rest(struct profiling *p)
         (void)pthread_join(thread[i], NULL);
 }
 
-static void choose(struct map_pimcomp_profile *profile, uint32_t first)
+static void choose(struct pim_core_profile *profile, uint32_t first)
 {
     profile->taken = first;
     for (uint32_t i = first + 1; i < profile->count; i++) {
-        const struct map_pimcomp_candidate *candidate = &profile->candidate[i];
+        const struct pim_core_candidate *candidate = &profile->candidate[i];
         if (!candidate->refused && candidate->complete &&
             candidate->cycles < profile->candidate[profile->taken].cycles)
             profile->taken = i;
     }
 }
 
-enum pim_status map_pimcomp_profile_run(const struct map_pimcomp_profile_options *options,
-                                        struct map_pimcomp_profile *profile, struct pim_error *error)
+enum pim_status pim_core_profile_run(const struct pim_core_profile_options *options,
+                                     struct pim_core_profile *profile, struct pim_error *error)
 {
-    struct profiling p = {.options = options, .profile = profile, .limit = PIM_UNTIL_END};
+    struct profiling p = {.options = options, .profile = profile, .limit = UINT64_MAX};
     uint32_t first = 0;
-    assert(profile->count > 0 && profile->count <= MAP_PIMCOMP_CANDIDATES_MOST);
+    assert(profile->count > 0 && profile->count <= PIM_CORE_CANDIDATES_MOST);
     if (pthread_mutex_init(&p.mutex, NULL) != 0)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the simulation of layouts");
-    pim_progress_start(&p.progress, "simulated layouts", profile->count, options->quiet);
+    tell(&p, 0);
     for (;; first++) { /* the first one that can be scheduled sets the limit */
         struct pim_error refusal = {0};
         enum pim_status status =
-            profile_one(options, PIM_UNTIL_END, &profile->candidate[first], first ? &refusal : error);
+            profile_one(options, UINT64_MAX, &profile->candidate[first], first ? &refusal : error);
         if (status == PIM_OK)
             break;
         if (!profile->candidate[first].refused && first > 0)
             *error = refusal;
         if (!profile->candidate[first].refused || first + 1 == profile->count) {
-            pim_progress_finish(&p.progress);
             (void)pthread_mutex_destroy(&p.mutex);
             return error->status;
         }
@@ -170,7 +147,6 @@ enum pim_status map_pimcomp_profile_run(const struct map_pimcomp_profile_options
     p.limit = profile->candidate[first].cycles;
     p.next = p.done = first + 1;
     profile_rest(&p);
-    pim_progress_finish(&p.progress);
     (void)pthread_mutex_destroy(&p.mutex);
     choose(profile, first);
     if (p.error.status != PIM_OK)

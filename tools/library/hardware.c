@@ -1,4 +1,4 @@
-#include "tools/command/hardware.h"
+#include "tools/library/hardware.h"
 
 /* What `cycles` take beyond those that pass anyway. */
 static uint32_t beyond(uint32_t cycles, uint32_t anyway)
@@ -6,8 +6,8 @@ static uint32_t beyond(uint32_t cycles, uint32_t anyway)
     return cycles > anyway ? cycles - anyway : 0;
 }
 
-void command_estimate_hardware(const struct pim_configuration *configuration,
-                               const struct pim_hardware *hardware, struct pim_estimate_hardware *estimate)
+void pim_estimate_hardware_of(const struct pim_configuration *configuration,
+                              const struct pim_hardware *hardware, struct pim_estimate_hardware *estimate)
 {
     const struct pim_node_configuration *node = &hardware->node;
     const struct pim_bank_rules *bank = &node->bank;

@@ -1,16 +1,16 @@
 /* A mapping of `pimsim map pimcomp`, and how it is printed. */
-#ifndef PIMSIM_TOOLS_COMMAND_MAP_PIMCOMP_H
-#define PIMSIM_TOOLS_COMMAND_MAP_PIMCOMP_H
+#ifndef PIMSIM_MAPPERS_PIMCOMP_COMPILATION_H
+#define PIMSIM_MAPPERS_PIMCOMP_COMPILATION_H
 
 #include "mappers/pimcomp/check_values.h"
+#include "mappers/pimcomp/closed_loop.h"
 #include "mappers/pimcomp/genetic.h"
 #include "mappers/pimcomp/pimcomp.h"
 #include "mappers/pimcomp/schedule.h"
-#include "tools/command/map_pimcomp_profile.h"
 
 #include <stdio.h>
 
-struct map_pimcomp_plan {
+struct pim_core_plan {
     struct pim_core_architecture architecture;
     struct pim_core_network network;
     struct pim_core_partition partition;
@@ -26,13 +26,13 @@ struct map_pimcomp_plan {
     double partition_seconds, layout_seconds, profile_seconds, schedule_seconds;
     bool searched; /* by the genetic algorithm */
     struct pim_core_search_result search;
-    struct map_pimcomp_profile profile; /* count 0: not asked for */
-    bool checked;                       /* --check-values */
+    struct pim_core_profile profile; /* count 0: not asked for */
+    bool checked;                    /* --check-values */
     struct pim_core_check_result check;
 };
 
-void map_pimcomp_print(const struct map_pimcomp_plan *plan, FILE *file);
-enum pim_status map_pimcomp_write_json(const struct map_pimcomp_plan *plan, FILE *file,
-                                       struct pim_error *error);
+void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file);
+enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE *file,
+                                         struct pim_error *error);
 
 #endif

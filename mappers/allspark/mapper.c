@@ -1,0 +1,229 @@
+#include "mappers/allspark/mapper.h"
+
+#include "mappers/allspark/allspark.h"
+#include "mappers/allspark/plan_file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The options, as a user gives them. */
+struct choices {
+    struct pim_mapper_search search;
+    const char *partition, *plan, *solver;
+    uint64_t ring, chunks, batch;
+    unsigned scheduler, exchange;
+};
+
+enum { SCHEDULER_EXACT, SCHEDULER_ILP };
+
+static const struct pim_option rows[] = {
+    {.name = "partition",
+     .letter = 'p',
+     .kind = PIM_OPTION_TEXT,
+     .offset = offsetof(struct choices, partition),
+     .argument = "SCHEME",
+     .help = "auto, branch (B), patch (P), head (AH), u,v for all stages, or u,v:u,v:... for each stage; "
+             "u,v*layers+u,v for temporal layers that differ"},
+    PIM_COUNT_ROW(
+        "ring", struct choices, ring, "NODES", 0, 256,
+        "Nodes over which weights are spread; 1: those of a branch, as in the paper; 0 (default): the best"),
+    PIM_COUNT_ROW("chunks", struct choices, chunks, "NUMBER", 0, PIM_CHUNKS,
+                  "Pieces in which the weights of a phase go round; 0 (default): the best"),
+    PIM_COUNT_ROW("batch", struct choices, batch, "IMAGES", 1, PIM_BATCH,
+                  "Images that are worked together, phase by phase, with weights shared once for all"),
+    PIM_CHOICE_ROW("exchange", struct choices, exchange, "FORM", "auto|direct|gather",
+                   "How branches give to each other: from node to node, or as in the paper over the "
+                   "top-left nodes of their sub-arrays; auto: as the file of --plan says, else direct"),
+    PIM_TEXT_ROW("plan", struct choices, plan, "FILE",
+                 "Takes the plan of this file, as --format json writes it"),
+    PIM_CHOICE_ROW("scheduler", struct choices, scheduler, "METHOD", "exact|ilp",
+                   "How the best plan is found: by pimsim, or by an integer programming solver"),
+    PIM_TEXT_ROW("solver", struct choices, solver, "NAME",
+                 "The solver for ilp: cbc, highs, gurobi_cl or glpsol"),
+    PIM_SECONDS_ROW("Of the solver"),
+};
+
+static const struct choices defaults = {.search = {.seconds = 600}, .partition = "auto"};
+
+/* A plan with what its traces and reports carry. */
+struct made {
+    struct pim_plan_file file; /* of --plan */
+    struct pim_allspark_plan plan;
+    struct pim_plan_result result;
+    const char *configuration;
+    bool planned, estimated;
+    char network[256], mapping[256];
+};
+
+static enum pim_status accept(const void *options, bool writes, struct pim_error *error)
+{
+    const struct choices *choices = options;
+    (void)writes;
+    if (choices->plan && strcmp(choices->partition, "auto") != 0)
+        return pim_fail(error, PIM_USAGE, "--plan and --partition: one of them alone");
+    return PIM_OK;
+}
+
+/* A scheme by its name, or partitions. */
+static enum pim_status parse_partition(const char *text, struct pim_allspark_options *options,
+                                       struct pim_error *error)
+{
+    static const struct {
+        const char *name;
+        enum pim_allspark_scheme scheme;
+    } names[] = {{"auto", PIM_ALLSPARK_AUTOMATIC}, {"B", PIM_ALLSPARK_BRANCH},
+                 {"branch", PIM_ALLSPARK_BRANCH},  {"P", PIM_ALLSPARK_PATCH},
+                 {"patch", PIM_ALLSPARK_PATCH},    {"AH", PIM_ALLSPARK_HEAD},
+                 {"head", PIM_ALLSPARK_HEAD}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(text, names[i].name) == 0) {
+            options->scheme = names[i].scheme;
+            return PIM_OK;
+        }
+    return pim_plan_parse(text, options, error);
+}
+
+static double seconds_since(const struct timespec *begin)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
+}
+
+static void terminate(void *plan)
+{
+    struct made *made = plan;
+    if (made->planned)
+        pim_allspark_plan_terminate(&made->plan);
+    pim_plan_close(&made->file);
+    free(made);
+}
+
+static enum pim_status make(const struct pim_mapper_inputs *inputs, const struct choices *choices,
+                            struct made *made, struct pim_error *error)
+{
+    struct timespec begin;
+    struct pim_allspark_options options = {.ring = (uint32_t)choices->ring,
+                                           .chunks = (uint32_t)choices->chunks,
+                                           .batch = (uint32_t)choices->batch,
+                                           .exchange = (enum pim_allspark_exchange)choices->exchange,
+                                           .ilp = choices->scheduler == SCHEDULER_ILP,
+                                           .solver = choices->solver,
+                                           .solver_seconds = (uint32_t)choices->search.seconds,
+                                           .progress = choices->search.progress,
+                                           .context = choices->search.context};
+    enum pim_status status = choices->plan ? pim_plan_read(&made->file, choices->plan, &options, error)
+                                           : parse_partition(choices->partition, &options, error);
+    if (status != PIM_OK)
+        return status;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (pim_allspark_plan(inputs->network, inputs->nodes, &options, &made->plan, error) != PIM_OK)
+        return error->status;
+    made->planned = true;
+    made->configuration = inputs->configuration_text;
+    /* Of a plan in a file: what was asked for when that was made. */
+    made->result = (struct pim_plan_result){.plan = &made->plan,
+                                            .solve_seconds = seconds_since(&begin),
+                                            .scheduler = options.ilp ? "ilp" : "exact",
+                                            .partition = choices->plan ? pim_plan_label(&made->file)
+                                                                       : choices->partition};
+    return choices->plan ? pim_plan_check(&made->file, &made->plan, error) : PIM_OK;
+}
+
+static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *options, void **made_plan,
+                            struct pim_error *error)
+{
+    struct made *made = calloc(1, sizeof *made);
+    *made_plan = NULL;
+    if (!made)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    if (make(inputs, options, made, error) != PIM_OK) {
+        terminate(made);
+        return error->status;
+    }
+    *made_plan = made;
+    return PIM_OK;
+}
+
+static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)
+{
+    struct made *made = plan;
+    if (!made->estimated && (pim_allspark_estimate(&made->plan, &made->result.cycles, error) != PIM_OK ||
+                             pim_allspark_estimate_parts(&made->plan, made->result.parts, error) != PIM_OK))
+        return error->status;
+    made->estimated = true;
+    estimate->cycles = made->result.cycles;
+    memcpy(estimate->parts, made->result.parts, sizeof estimate->parts);
+    return PIM_OK;
+}
+
+static enum pim_status describe(void *plan, struct pim_trace_description *description,
+                                struct pim_error *error)
+{
+    struct made *made = plan;
+    const struct pim_allspark_plan *p = &made->plan;
+    const struct pim_network *source = p->network;
+    const char *exchange = p->exchange == PIM_ALLSPARK_GATHER ? ", gather, transfer, scatter" : "";
+    char batch[32] = "";
+    (void)error;
+    (void)snprintf(made->network, sizeof made->network, "%s %" PRIu32 "x%" PRIu32, source->name,
+                   source->transformer->image, source->transformer->image);
+    if (p->batch > 1)
+        (void)snprintf(batch, sizeof batch, ", batch of %" PRIu32, p->batch);
+    (void)snprintf(made->mapping, sizeof made->mapping, "partition %s%s%s", made->result.partition, batch,
+                   exchange);
+    uint64_t executed = pim_allspark_macs(p), mapped = p->batch * source->graph.macs;
+    *description = (struct pim_trace_description){.family = "allspark",
+                                                  .network = made->network,
+                                                  .mapping = made->mapping,
+                                                  .configuration = made->configuration,
+                                                  .width = p->hardware.width,
+                                                  .height = p->hardware.height,
+                                                  .units = p->hardware.width * p->hardware.height,
+                                                  .macs = mapped,
+                                                  .padding_macs = executed - mapped,
+                                                  .weight_bytes = pim_allspark_weight_bytes(p)};
+    return PIM_OK;
+}
+
+static enum pim_status emit(void *plan, struct pim_trace_writer *writer, struct pim_error *error)
+{
+    const struct made *made = plan;
+    return pim_allspark_emit(&made->plan, writer, error);
+}
+
+static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
+{
+    const struct made *made = plan;
+    struct pim_mapper_estimate ignored;
+    if (estimate(plan, &ignored, error) != PIM_OK)
+        return error->status;
+    pim_plan_print(&made->result, file);
+    return PIM_OK;
+}
+
+static enum pim_status write_json(void *plan, FILE *file, struct pim_error *error)
+{
+    const struct made *made = plan;
+    struct pim_mapper_estimate ignored;
+    if (estimate(plan, &ignored, error) != PIM_OK)
+        return error->status;
+    return pim_plan_write_json(&made->result, file, error);
+}
+
+const struct pim_mapper pim_allspark_mapper = {
+    .name = "allspark",
+    .summary = "Vision transformers on DRAM-PIM nodes",
+    .description = "Maps a vision transformer onto an array of DRAM-PIM nodes as Allspark does.",
+    .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
+    .accept = accept,
+    .plan = plan,
+    .terminate = terminate,
+    .estimate = estimate,
+    .describe = describe,
+    .emit = emit,
+    .print = print,
+    .write_json = write_json,
+};

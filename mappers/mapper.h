@@ -1,0 +1,131 @@
+/*
+ * A mapper: a network and a hardware configuration become a plan, and the plan a trace. `pimsim map`, sweeps
+ * and libpimsim call all mappers through this interface and know none of them; mappers/mappers.c is the
+ * table.
+ *
+ * To add one: a folder with a `const struct pim_mapper`, and a line in the table.
+ *
+ * Invariants:
+ *  1. A mapper has no mutable global state: any number of plans may be made at once, in any threads.
+ *  2. A mapper prints nothing and never ends the process because of its input.
+ *  3. The same inputs and options give the same plan and the same trace, bit for bit, whatever the number of
+ *     threads; only a time limit or a stop may end a search at another place.
+ */
+#ifndef PIMSIM_MAPPERS_MAPPER_H
+#define PIMSIM_MAPPERS_MAPPER_H
+
+#include "mappers/network/descriptor.h"
+#include "mappers/option.h"
+#include "sim/configuration.h"
+#include "sim/status.h"
+#include "traces/writer.h"
+
+#include <stdio.h>
+
+struct pim_estimate_hardware;
+
+/* Told of a long search: `done` of `total` parts of `what`; total 0: not known. */
+typedef void pim_mapper_progress(void *context, const char *what, uint64_t done, uint64_t total);
+
+/*
+ * How a search goes on. It is the first member of every mapper's options; a mapper has rows (PIM_SEED_ROW,
+ * ..) for what its searches honour, and callers set the functions.
+ */
+struct pim_mapper_search {
+    uint64_t seed;
+    uint64_t threads;              /* 0: one for each processor */
+    uint64_t steps;                /* budget, in what the mapper calls a step; 0: its own choice */
+    uint64_t seconds;              /* of wall clock; then the best so far is taken; 0: no limit */
+    pim_mapper_progress *progress; /* NULL: nobody is told */
+    bool (*stop)(void *context);   /* asked now and then; true: the best so far is taken. NULL: never */
+    void *context;                 /* of both */
+};
+
+#define PIM_SEED_ROW(text) PIM_COUNT_ROW("seed", struct pim_mapper_search, seed, "NUMBER", 0, INT64_MAX, text)
+#define PIM_THREADS_ROW(text)                                                                                \
+    PIM_COUNT_ROW("threads", struct pim_mapper_search, threads, "NUMBER", 0, 256, text)
+#define PIM_STEPS_ROW(text)                                                                                  \
+    PIM_COUNT_ROW("budget", struct pim_mapper_search, steps, "STEPS", 0, INT64_MAX, text)
+#define PIM_SECONDS_ROW(text)                                                                                \
+    PIM_COUNT_ROW("time-limit", struct pim_mapper_search, seconds, "SECONDS", 1, 86400, text)
+
+/*
+ * Runs a trace on the hardware of the inputs, up to `limit` cycles of the logic clock (UINT64_MAX: to its
+ * end). Mappers do not know the models: who calls a mapper may bring this along. Several threads may call it
+ * at once.
+ */
+typedef enum pim_status pim_mapper_simulate(void *context, const char *trace, uint64_t limit,
+                                            uint64_t *cycles, bool *complete, struct pim_error *error);
+
+/* What every mapper gets; borrowed until the plan is terminated. */
+struct pim_mapper_inputs {
+    const struct pim_network *network;
+    const struct pim_configuration *configuration; /* of the hardware; complete */
+    const char *configuration_text;                /* the same, canonical: traces carry it */
+    const struct pim_estimate_hardware *nodes;     /* the hardware as closed forms see it */
+    pim_mapper_simulate *simulate;                 /* NULL: there is no simulator */
+    void *simulator;                               /* its context */
+};
+
+struct pim_mapper_estimate {
+    uint64_t cycles; /* of the logic clock, of the whole trace */
+    uint64_t parts[PIM_ESTIMATE_PARTS];
+};
+
+struct pim_mapper {
+    const char *name;        /* "allspark" */
+    const char *summary;     /* for a list of mappers */
+    const char *description; /* a sentence or more */
+    bool onnx;               /* takes networks from ONNX files beside descriptors */
+    struct pim_option_table options;
+
+    /* Refuses options that contradict each other or do nothing, before anything is read; `writes`: a trace is
+       wanted. PIM_USAGE. NULL: all are good. */
+    enum pim_status (*accept)(const void *options, bool writes, struct pim_error *error);
+
+    /* Decides everything. `options` is borrowed too. On failure *plan is NULL. */
+    enum pim_status (*plan)(const struct pim_mapper_inputs *inputs, const void *options, void **plan,
+                            struct pim_error *error);
+    void (*terminate)(void *plan);
+
+    /* Of the whole trace; the same before and after it is emitted. */
+    enum pim_status (*estimate)(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error);
+
+    /* What stands at the head of the trace; texts belong to the plan. */
+    enum pim_status (*describe)(void *plan, struct pim_trace_description *description,
+                                struct pim_error *error);
+    /* Writes programs, phases and estimates. At most once for a plan. */
+    enum pim_status (*emit)(void *plan, struct pim_trace_writer *writer, struct pim_error *error);
+    /* Whether the trace is to be held against the network before it is handed out, and how. NULL: it is not
+       offered. */
+    bool (*checks)(const void *plan);
+    enum pim_status (*check)(void *plan, const char *trace, struct pim_error *error);
+
+    /* The plan for people, and as JSON; after it was emitted, or estimated where it is not. */
+    enum pim_status (*print)(void *plan, FILE *file, struct pim_error *error);
+    enum pim_status (*write_json)(void *plan, FILE *file, struct pim_error *error);
+};
+
+/* A plan with its mapper. */
+struct pim_mapping {
+    const struct pim_mapper *mapper;
+    void *plan;
+};
+
+/* A copy of the defaults, for the caller to free; NULL when memory is out. */
+void *pim_mapper_options(const struct pim_mapper *mapper);
+
+/*
+ * Plans. `mapping` needs pim_mapping_terminate() on success; inputs and options must last until then.
+ */
+enum pim_status pim_mapping_make(const struct pim_mapper *mapper, const struct pim_mapper_inputs *inputs,
+                                 const void *options, struct pim_mapping *mapping, struct pim_error *error);
+void pim_mapping_terminate(struct pim_mapping *mapping);
+
+/*
+ * Writes the trace to `path`, whole or not at all, and checks it before where the options ask for it; NULL:
+ * no trace is wanted, the plan is estimated, and checked in a temporary file. Once for a mapping.
+ */
+enum pim_status pim_mapping_write(struct pim_mapping *mapping, const char *path, struct pim_error *error);
+
+#endif

@@ -1,0 +1,33 @@
+#include "mappers/mappers.h"
+
+#include "mappers/allspark/mapper.h"
+#include "mappers/pimcomp/mapper.h"
+#include "sim/nearest.h"
+
+#include <string.h>
+
+static const struct pim_mapper *const table[] = {
+    &pim_allspark_mapper,
+    &pim_pimcomp_mapper,
+};
+
+const struct pim_mapper *pim_mapper_at(size_t index)
+{
+    return index < sizeof table / sizeof table[0] ? table[index] : NULL;
+}
+
+enum pim_status pim_mapper_find(const char *name, const struct pim_mapper **mapper, struct pim_error *error)
+{
+    const char *nearest = "";
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; (*mapper = pim_mapper_at(i)) != NULL; i++) {
+        if (strcmp((*mapper)->name, name) == 0)
+            return PIM_OK;
+        size_t distance = pim_edit_distance(name, (*mapper)->name);
+        if (distance < least) {
+            least = distance;
+            nearest = (*mapper)->name;
+        }
+    }
+    return pim_fail(error, PIM_USAGE, "there is no mapper %.60s; the nearest is %s", name, nearest);
+}

@@ -1,0 +1,83 @@
+#include "mappers/option.h"
+
+#include "sim/nearest.h"
+#include "sim/parse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static enum pim_status refuse(const struct pim_option_table *table, const char *mapper, const char *name,
+                              struct pim_error *error)
+{
+    const char *nearest = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < table->count; i++) {
+        size_t distance = pim_edit_distance(name, table->rows[i].name);
+        if (distance < least) {
+            least = distance;
+            nearest = table->rows[i].name;
+        }
+    }
+    if (!nearest)
+        return pim_fail(error, PIM_USAGE, "--%.60s: mapper %s has no options", name, mapper);
+    return pim_fail(error, PIM_USAGE, "--%.60s: mapper %s has no such option; the nearest is --%s", name,
+                    mapper, nearest);
+}
+
+enum pim_status pim_option_find(const struct pim_option_table *table, const char *mapper, const char *name,
+                                const struct pim_option **row, struct pim_error *error)
+{
+    size_t length = strlen(name), begun = 0;
+    *row = NULL;
+    for (size_t i = 0; i < table->count; i++) {
+        if (strncmp(table->rows[i].name, name, length) != 0)
+            continue;
+        *row = &table->rows[i];
+        begun++;
+        if (table->rows[i].name[length] == '\0')
+            return PIM_OK;
+    }
+    return begun == 1 && length > 0 ? PIM_OK : refuse(table, mapper, name, error);
+}
+
+enum pim_status pim_option_set(const struct pim_option *row, const char *text, void *options,
+                               struct pim_error *error)
+{
+    char name[64], *target = (char *)options + row->offset;
+    (void)snprintf(name, sizeof name, "--%s", row->name);
+    if (row->kind == PIM_OPTION_FLAG && text)
+        return pim_fail(error, PIM_USAGE, "%s: takes no value, found %.60s", name, text);
+    if (row->kind != PIM_OPTION_FLAG && !text)
+        return pim_fail(error, PIM_USAGE, "%s: needs a value: %s", name, row->argument);
+    switch (row->kind) {
+    case PIM_OPTION_FLAG:
+        *(bool *)(void *)target = true;
+        return PIM_OK;
+    case PIM_OPTION_TEXT:
+        *(const char **)(void *)target = text;
+        return PIM_OK;
+    case PIM_OPTION_CHOICE:
+        return pim_parse_choice(name, text, row->choices, (unsigned *)(void *)target, error);
+    case PIM_OPTION_COUNT:
+        return pim_parse_unsigned(name, text, row->minimum, row->maximum, (uint64_t *)(void *)target, error);
+    case PIM_OPTION_REAL:
+        return pim_parse_real(name, text, row->real_minimum, row->real_maximum, (double *)(void *)target,
+                              error);
+    }
+    return pim_fail(error, PIM_INTERNAL, "%s: unknown kind of option", name);
+}
+
+enum pim_status pim_option_assign(const struct pim_option_table *table, const char *mapper, const char *text,
+                                  void *options, struct pim_error *error)
+{
+    const struct pim_option *row;
+    char name[64];
+    size_t length = strcspn(text, "=");
+    if (length >= sizeof name)
+        return pim_fail(error, PIM_USAGE, "%.60s: mapper %s has no option of such a length", text, mapper);
+    memcpy(name, text, length);
+    name[length] = '\0';
+    if (pim_option_find(table, mapper, name, &row, error) != PIM_OK)
+        return error->status;
+    return pim_option_set(row, text[length] ? text + length + 1 : NULL, options, error);
+}

@@ -1,0 +1,82 @@
+/*
+ * The options of a mapper as data: a table of rows, each of which names a member of the mapper's own plain
+ * structure of options. The command line, sweeps and libpimsim read the same table; none of them knows a
+ * mapper.
+ */
+#ifndef PIMSIM_MAPPERS_OPTION_H
+#define PIMSIM_MAPPERS_OPTION_H
+
+#include "sim/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pim_option_kind {
+    PIM_OPTION_FLAG,   /* bool */
+    PIM_OPTION_TEXT,   /* const char *, borrowed; NULL: not given */
+    PIM_OPTION_CHOICE, /* unsigned, the index in `choices` ("json|csv|text") */
+    PIM_OPTION_COUNT,  /* uint64_t in [minimum, maximum] */
+    PIM_OPTION_REAL    /* double in [real_minimum, real_maximum], finite */
+};
+
+struct pim_option {
+    const char *name; /* "seed": --seed */
+    char letter;      /* 'p': -p; 0: none */
+    enum pim_option_kind kind;
+    size_t offset;        /* of the member that it sets */
+    const char *argument; /* "FILE"; NULL of a flag */
+    const char *help;
+    const char *choices;
+    uint64_t minimum, maximum;
+    double real_minimum, real_maximum;
+};
+
+struct pim_option_table {
+    const struct pim_option *rows;
+    size_t count;
+    size_t size;          /* of the structure of options */
+    const void *defaults; /* `size` bytes: options that are not given */
+};
+
+/* Rows of a table, by member of `structure`. */
+#define PIM_FLAG_ROW(option, structure, member, text)                                                        \
+    {                                                                                                        \
+        .name = option, .kind = PIM_OPTION_FLAG, .offset = offsetof(structure, member), .help = text         \
+    }
+#define PIM_TEXT_ROW(option, structure, member, value, text)                                                 \
+    {                                                                                                        \
+        .name = option, .kind = PIM_OPTION_TEXT, .offset = offsetof(structure, member), .argument = value,   \
+        .help = text                                                                                         \
+    }
+#define PIM_CHOICE_ROW(option, structure, member, value, list, text)                                         \
+    {                                                                                                        \
+        .name = option, .kind = PIM_OPTION_CHOICE, .offset = offsetof(structure, member), .argument = value, \
+        .choices = list, .help = text                                                                        \
+    }
+#define PIM_COUNT_ROW(option, structure, member, value, least, most, text)                                   \
+    {                                                                                                        \
+        .name = option, .kind = PIM_OPTION_COUNT, .offset = offsetof(structure, member), .argument = value,  \
+        .minimum = least, .maximum = most, .help = text                                                      \
+    }
+#define PIM_REAL_ROW(option, structure, member, value, least, most, text)                                    \
+    {                                                                                                        \
+        .name = option, .kind = PIM_OPTION_REAL, .offset = offsetof(structure, member), .argument = value,   \
+        .real_minimum = least, .real_maximum = most, .help = text                                            \
+    }
+
+/* The row of an option, by its name or by the beginning of one name alone (as on a command line). PIM_USAGE
+ * names the nearest one; `mapper` is the name for messages. */
+enum pim_status pim_option_find(const struct pim_option_table *table, const char *mapper, const char *name,
+                                const struct pim_option **row, struct pim_error *error);
+
+/* Sets an option in `options`; `text` is NULL of a flag, and is borrowed otherwise. PIM_USAGE names the
+ * option and what it allows. */
+enum pim_status pim_option_set(const struct pim_option *row, const char *text, void *options,
+                               struct pim_error *error);
+
+/* "name=value", or "name" of a flag. */
+enum pim_status pim_option_assign(const struct pim_option_table *table, const char *mapper, const char *text,
+                                  void *options, struct pim_error *error);
+
+#endif

@@ -1,0 +1,412 @@
+/* PIMCOMP as a mapper: the stages of the front-end, one after the other. */
+#include "mappers/pimcomp/mapper.h"
+
+#include "mappers/pimcomp/baseline.h"
+#include "mappers/pimcomp/compilation.h"
+#include "mappers/pimcomp/layout.h"
+#include "mappers/pimcomp/phases.h"
+#include "traces/reader.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LAYOUT_GENETIC, LAYOUT_BALANCE, LAYOUT_FIRST };
+
+static const char *const preset_names[] = {"default", "fast", "paper"};
+/* Layouts of the search that are simulated, by preset. */
+enum { PROFILE_BY_PRESET = PIM_RUNNERS_UP_MOST + 2 };
+static const uint32_t preset_profiles[] = {4, 1, 8};
+
+/* The options, as a user gives them. */
+struct choices {
+    struct pim_mapper_search search;
+    unsigned mode, preset, layout, unfolding, baseline, reuse;
+    uint64_t batch, threshold, profile;
+    bool no_grouping, no_keeping, keep_pixels, check;
+};
+
+static const struct choices defaults = {.search = {.seed = 1}, .profile = PROFILE_BY_PRESET};
+
+static const struct pim_option rows[] = {
+    PIM_CHOICE_ROW("mode", struct choices, mode, "MODE", "ht|ll", "High throughput (default) or low latency"),
+    PIM_CHOICE_ROW("preset", struct choices, preset, "PRESET", "default|fast|paper",
+                   "Budget of the search: until it has settled (default), for sweeps, or that of the paper"),
+    PIM_SEED_ROW("Of the search and of --check-values"),
+    PIM_THREADS_ROW(
+        "Threads of the search; 0 (default): one for each processor. Results do not depend on it"),
+    PIM_CHOICE_ROW("layout", struct choices, layout, "METHOD", "genetic|balance|first",
+                   "Replicas and places of array groups: searched (default), balanced by windows, or one "
+                   "replica first fit"),
+    PIM_COUNT_ROW("profile", struct choices, profile, "LAYOUTS", 0, PIM_RUNNERS_UP_MOST + 1,
+                  "Layouts of the search that are simulated at its end, beside two without a search: the "
+                  "fastest is taken; 0: none. Default: 4, preset fast 1, paper 8"),
+    PIM_CHOICE_ROW("unfolding", struct choices, unfolding, "NAME",
+                   "auto|i_o_kk|i_okk_1|ik_o_k|ik_ok_1|ikk_o_1",
+                   "Of all layers; auto (default): chosen for each"),
+    PIM_COUNT_ROW("batch", struct choices, batch, "SAMPLES", 0, 4096,
+                  "High throughput: samples that go through; 0 (default): one saturated round"),
+    PIM_CHOICE_ROW("reuse", struct choices, reuse, "KIND", "rows|unfolding|none",
+                   "High throughput: what of the input is loaded once and kept"),
+    PIM_FLAG_ROW("no-grouping", struct choices, no_grouping,
+                 "High throughput: each layer takes a round of its own"),
+    PIM_FLAG_ROW("no-keeping", struct choices, no_keeping,
+                 "High throughput: every map goes through global memory, even where cores have room for it"),
+    PIM_COUNT_ROW("transmit-threshold", struct choices, threshold, "MESSAGES", 0, UINT32_MAX,
+                  "Low latency: messages are held back until so many wait; 0 (default): chosen"),
+    PIM_FLAG_ROW("keep-pixels", struct choices, keep_pixels,
+                 "Low latency: counts the local memory that is needed when nothing is reclaimed"),
+    PIM_CHOICE_ROW("baseline", struct choices, baseline, "NAME", "none|songc|puma|polyhedral",
+                   "Maps as this compiler does"),
+    PIM_FLAG_ROW(
+        "check-values", struct choices, check,
+        "Executes the program with numbers and compares them with a direct evaluation of the network"),
+};
+
+/* A plan, what it was made of, and what its traces carry. */
+struct made {
+    struct choices choices;
+    const struct pim_mapper_inputs *inputs;
+    struct pim_arena arena;
+    struct pim_core_plan plan;
+    struct pim_core_schedule_options schedule; /* of the trace and of the layouts that are simulated */
+    bool scheduled;
+    char mapping[128];
+};
+
+static double seconds_since(struct timespec *begin)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    double seconds = (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
+    *begin = now;
+    return seconds;
+}
+
+static uint64_t processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint64_t)count : 1;
+}
+
+/* --- the stages --- */
+
+static enum pim_status partition(struct made *made, struct pim_error *error)
+{
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_arena *arena = &made->arena;
+    enum pim_unfolding *forced = NULL;
+    if (made->choices.unfolding > 0) {
+        forced = PIM_ARENA_ARRAY(arena, enum pim_unfolding, plan->network.count);
+        if (!forced)
+            return pim_fail(error, PIM_NO_MEMORY, "out of memory for the unfoldings");
+        for (uint32_t i = 0; i < plan->network.count; i++)
+            forced[i] = (enum pim_unfolding)(made->choices.unfolding - 1);
+    }
+    return pim_core_partition_make(&plan->network, &plan->architecture, plan->mapping.mode, forced, arena,
+                                   &plan->partition, error);
+}
+
+static enum pim_status search(struct made *made, struct pim_error *error)
+{
+    const struct choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_core_search_options options;
+    bool known = pim_core_search_preset(preset_names[choices->preset], &options);
+    assert(known); /* preset_names are the choices */
+    (void)known;
+    options.seed = choices->search.seed;
+    options.threads = (unsigned)choices->search.threads;
+    options.quiet = !choices->search.progress;
+    options.runners_up = choices->profile ? (uint32_t)choices->profile - 1 : 0;
+    plan->searched = true;
+    return pim_core_layout_search(&plan->architecture, &plan->network, &plan->partition, plan->mapping.mode,
+                                  &options, &made->arena, &plan->layout, &plan->search, error);
+}
+
+static void add_candidate(struct pim_core_profile *profile, const char *name,
+                          const struct pim_core_layout *layout)
+{
+    struct pim_core_candidate *candidate = &profile->candidate[profile->count++];
+    *candidate = (struct pim_core_candidate){.name = name, .number = 1, .layout = *layout};
+    for (uint32_t i = 0; i + 1 < profile->count; i++)
+        candidate->number += strcmp(profile->candidate[i].name, name) == 0;
+}
+
+/* Takes the fastest of what the search found and the layouts without a search. */
+static enum pim_status profile(struct made *made, struct pim_error *error)
+{
+    const struct choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_arena *arena = &made->arena;
+    const struct pim_core_profile_options options = {.simulate = made->inputs->simulate,
+                                                     .simulator = made->inputs->simulator,
+                                                     .mapping = &plan->mapping,
+                                                     .schedule = made->schedule,
+                                                     .threads = (unsigned)choices->search.threads,
+                                                     .progress = choices->search.progress,
+                                                     .context = choices->search.context};
+    struct pim_core_layout other;
+    add_candidate(&plan->profile, "genetic", &plan->layout);
+    for (uint32_t i = 0; i < plan->search.runners_up; i++)
+        add_candidate(&plan->profile, "genetic", &plan->search.runner_up[i]);
+    /* Whoever asks for a search wants its refusals, not theirs. */
+    if (pim_core_layout_balance(&plan->architecture, &plan->network, &plan->partition, arena, &other,
+                                error) == PIM_OK)
+        add_candidate(&plan->profile, "balance", &other);
+    if (pim_core_layout_whole_cores(&plan->architecture, &plan->network, &plan->partition, arena, &other,
+                                    error) == PIM_OK)
+        add_candidate(&plan->profile, "whole cores", &other);
+    *error = (struct pim_error){0};
+    if (pim_core_profile_run(&options, &plan->profile, error) != PIM_OK)
+        return error->status;
+    plan->layout = plan->profile.candidate[plan->profile.taken].layout;
+    return PIM_OK;
+}
+
+static enum pim_status lay_out(struct made *made, struct pim_error *error)
+{
+    const struct choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_arena *arena = &made->arena;
+    if (choices->baseline != PIM_BASELINE_NONE)
+        return pim_core_baseline_layout((enum pim_core_baseline)choices->baseline, &plan->architecture,
+                                        &plan->network, &plan->partition, arena, &plan->layout, error);
+    if (choices->layout == LAYOUT_FIRST)
+        return pim_core_layout_first(&plan->architecture, &plan->network, &plan->partition, arena,
+                                     &plan->layout, error);
+    if (choices->layout == LAYOUT_BALANCE)
+        return pim_core_layout_balance(&plan->architecture, &plan->network, &plan->partition, arena,
+                                       &plan->layout, error);
+    return search(made, error);
+}
+
+/* Partition and layout. */
+static enum pim_status compile(struct made *made, struct pim_error *error)
+{
+    struct pim_core_plan *plan = &made->plan;
+    struct timespec begin;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (partition(made, error) != PIM_OK)
+        return error->status;
+    plan->partition_seconds = seconds_since(&begin);
+    if (lay_out(made, error) != PIM_OK)
+        return error->status;
+    plan->layout_seconds = seconds_since(&begin);
+    bool simulates = plan->searched && made->choices.profile && made->inputs->simulate;
+    if (simulates && profile(made, error) != PIM_OK)
+        return error->status;
+    plan->profile_seconds = seconds_since(&begin);
+    return pim_core_layout_check(&plan->mapping, error);
+}
+
+/* --- the mapper --- */
+
+/* Options that do nothing in the mode or with the layout are refused. */
+static enum pim_status accept(const void *options, bool writes, struct pim_error *error)
+{
+    const struct choices *choices = options;
+    bool low_latency = choices->mode == PIM_CORE_LOW_LATENCY;
+    bool simulates = choices->profile && choices->profile != PROFILE_BY_PRESET;
+    if (low_latency &&
+        (choices->batch > 0 || choices->no_grouping || choices->no_keeping || choices->reuse > 0))
+        return pim_fail(error, PIM_USAGE,
+                        "--batch, --no-grouping, --no-keeping and --reuse are for --mode ht");
+    if (!low_latency && (choices->threshold > 0 || choices->keep_pixels))
+        return pim_fail(error, PIM_USAGE, "--transmit-threshold and --keep-pixels are for --mode ll");
+    if (choices->keep_pixels && writes)
+        return pim_fail(error, PIM_USAGE,
+                        "--keep-pixels counts memory that cores do not have: no -o with it");
+    if (choices->check && !low_latency && choices->batch == 0 && choices->baseline != PIM_BASELINE_SONGC)
+        return pim_fail(
+            error, PIM_USAGE,
+            "--check-values needs --batch 1 or more in --mode ht: a saturated round starts in the "
+            "middle");
+    if (simulates && choices->keep_pixels)
+        return pim_fail(error, PIM_USAGE,
+                        "--keep-pixels counts memory that cores do not have: no --profile with it");
+    if (choices->check && choices->keep_pixels)
+        return pim_fail(error, PIM_USAGE, "--check-values and --keep-pixels: one of them alone");
+    return PIM_OK;
+}
+
+static void terminate(void *plan)
+{
+    struct made *made = plan;
+    pim_arena_terminate(&made->arena);
+    free(made);
+}
+
+/* What of the options depends on others. */
+static void settle(struct choices *choices)
+{
+    if (choices->search.threads == 0)
+        choices->search.threads = processors();
+    if (choices->profile == PROFILE_BY_PRESET)
+        choices->profile = choices->keep_pixels ? 0 : preset_profiles[choices->preset];
+}
+
+static enum pim_status make(struct made *made, struct pim_error *error)
+{
+    static const char *const methods[] = {"genetic", "balance", "first"};
+    const struct choices *choices = &made->choices;
+    const struct pim_network *network = made->inputs->network;
+    struct pim_core_plan *plan = &made->plan;
+    *plan = (struct pim_core_plan){.mode = choices->mode == PIM_CORE_LOW_LATENCY ? "ll" : "ht",
+                                   .method = methods[choices->layout],
+                                   .baseline = pim_core_baseline_name(choices->baseline),
+                                   .macs = network->graph.macs};
+    plan->mapping = (struct pim_core_mapping){.architecture = &plan->architecture,
+                                              .network = &plan->network,
+                                              .partition = &plan->partition,
+                                              .layout = &plan->layout,
+                                              .mode = (enum pim_core_mode)choices->mode};
+    made->schedule = (struct pim_core_schedule_options){.batch = (uint32_t)choices->batch,
+                                                        .no_grouping = choices->no_grouping,
+                                                        .no_keeping = choices->no_keeping,
+                                                        .reuse = (enum pim_core_reuse)choices->reuse,
+                                                        .transmit_threshold = (uint32_t)choices->threshold,
+                                                        .keep_pixels = choices->keep_pixels,
+                                                        .report = &plan->report};
+    if (pim_core_baseline_schedule((enum pim_core_baseline)choices->baseline, &plan->mapping.mode,
+                                   &made->schedule, error) != PIM_OK ||
+        pim_core_architecture_read(made->inputs->configuration, &plan->architecture, error) != PIM_OK ||
+        pim_core_network_lower(&network->graph, network->name, &made->arena, &plan->network, error) != PIM_OK)
+        return error->status;
+    plan->batch = made->schedule.batch;
+    return compile(made, error);
+}
+
+static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *options, void **made_plan,
+                            struct pim_error *error)
+{
+    struct made *made = calloc(1, sizeof *made);
+    *made_plan = NULL;
+    if (!made)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    made->choices = *(const struct choices *)options;
+    made->inputs = inputs;
+    settle(&made->choices);
+    pim_arena_initialize(&made->arena, 1 << 20);
+    if (make(made, error) != PIM_OK) {
+        terminate(made);
+        return error->status;
+    }
+    *made_plan = made;
+    return PIM_OK;
+}
+
+static enum pim_status emit(void *made_plan, struct pim_trace_writer *writer, struct pim_error *error)
+{
+    struct made *made = made_plan;
+    struct pim_core_plan *plan = &made->plan;
+    struct timespec begin;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (pim_core_schedule(&plan->mapping, writer, &made->schedule, &made->arena, &plan->map, error) !=
+            PIM_OK ||
+        pim_core_estimate_phases(&plan->mapping, &plan->report, made->schedule.batch, writer,
+                                 &plan->estimate_cycles, plan->estimate_parts, error) != PIM_OK)
+        return error->status;
+    plan->schedule_seconds = seconds_since(&begin);
+    made->scheduled = true;
+    return PIM_OK;
+}
+
+/* The estimate is that of the schedule, which is made with or without a trace. */
+static enum pim_status estimate(void *made_plan, struct pim_mapper_estimate *estimate,
+                                struct pim_error *error)
+{
+    const struct made *made = made_plan;
+    if (!made->scheduled && emit(made_plan, NULL, error) != PIM_OK)
+        return error->status;
+    estimate->cycles = made->plan.estimate_cycles;
+    memcpy(estimate->parts, made->plan.estimate_parts, sizeof estimate->parts);
+    return PIM_OK;
+}
+
+static enum pim_status describe(void *made_plan, struct pim_trace_description *description,
+                                struct pim_error *error)
+{
+    struct made *made = made_plan;
+    const struct pim_core_plan *plan = &made->plan;
+    uint64_t samples = plan->batch ? plan->batch : 1;
+    bool baseline = made->choices.baseline != PIM_BASELINE_NONE;
+    (void)error;
+    (void)snprintf(made->mapping, sizeof made->mapping, "mode %s, %s %s, seed %" PRIu64, plan->mode,
+                   baseline ? "baseline" : "layout", baseline ? plan->baseline : plan->method,
+                   made->choices.search.seed);
+    *description = (struct pim_trace_description){.family = "pimcomp",
+                                                  .network = plan->network.name,
+                                                  .mapping = made->mapping,
+                                                  .configuration = made->inputs->configuration_text,
+                                                  .width = plan->architecture.width,
+                                                  .height = plan->architecture.height,
+                                                  .units = plan->architecture.cores,
+                                                  .macs = plan->macs * samples,
+                                                  .padding_macs = (plan->network.macs - plan->macs) * samples,
+                                                  .weight_bytes = plan->network.weights *
+                                                                  plan->architecture.element_bytes};
+    return PIM_OK;
+}
+
+static bool checks(const void *plan)
+{
+    const struct made *made = plan;
+    return made->choices.check;
+}
+
+static enum pim_status check(void *made_plan, const char *path, struct pim_error *error)
+{
+    struct made *made = made_plan;
+    struct pim_core_plan *plan = &made->plan;
+    const struct pim_core_check_options options = {.samples = plan->batch ? (uint32_t)plan->batch : 1,
+                                                   .seed = made->choices.search.seed};
+    struct pim_trace *trace;
+    if (pim_trace_open(path, &trace, error) != PIM_OK)
+        return error->status;
+    plan->checked = true;
+    enum pim_status status = pim_core_check_values(&made->inputs->network->graph, &plan->mapping, &plan->map,
+                                                   trace, &options, &plan->check, error);
+    pim_trace_close(trace);
+    return status == PIM_OK ? PIM_OK : pim_fail_in(error, "the program is wrong");
+}
+
+static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
+{
+    const struct made *made = plan;
+    struct pim_mapper_estimate ignored;
+    if (estimate(plan, &ignored, error) != PIM_OK)
+        return error->status;
+    pim_core_plan_print(&made->plan, file);
+    return PIM_OK;
+}
+
+static enum pim_status write_json(void *plan, FILE *file, struct pim_error *error)
+{
+    const struct made *made = plan;
+    struct pim_mapper_estimate ignored;
+    if (estimate(plan, &ignored, error) != PIM_OK)
+        return error->status;
+    return pim_core_plan_write_json(&made->plan, file, error);
+}
+
+const struct pim_mapper pim_pimcomp_mapper = {
+    .name = "pimcomp",
+    .summary = "Networks on cores with crossbar arrays",
+    .description = "Maps a network onto cores with crossbar arrays as PIMCOMP does.",
+    .onnx = true,
+    .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
+    .accept = accept,
+    .plan = plan,
+    .terminate = terminate,
+    .estimate = estimate,
+    .describe = describe,
+    .emit = emit,
+    .checks = checks,
+    .check = check,
+    .print = print,
+    .write_json = write_json,
+};

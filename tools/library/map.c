@@ -1,0 +1,134 @@
+#include "tools/library/map.h"
+
+#include "mappers/network/onnx/onnx.h"
+#include "models/system/system.h"
+#include "tools/library/hardware.h"
+#include "traces/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pim_map {
+    struct pim_network *network;
+    char *configuration; /* canonical text */
+    struct pim_hardware hardware;
+    struct pim_estimate_hardware nodes;
+    struct pim_mapper_inputs inputs;
+    struct pim_mapping mapping;
+};
+
+static bool is_onnx(const char *path)
+{
+    size_t length = strlen(path), ending = strlen(".onnx");
+    return length > ending && strcmp(path + length - ending, ".onnx") == 0;
+}
+
+static enum pim_status read_network(const struct pim_map_request *request, struct pim_network **network,
+                                    struct pim_error *error)
+{
+    const struct pim_onnx_options onnx = {.dimensions = request->dimensions,
+                                          .count = request->dimension_count};
+    const char *path = request->network;
+    bool reads_onnx = is_onnx(path);
+    *network = NULL;
+    if (reads_onnx && !request->mapper->onnx)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: mapper %s takes descriptors of networks, not ONNX files",
+                        path, request->mapper->name);
+    if (reads_onnx && request->network_set_count > 0)
+        return pim_fail(error, PIM_USAGE, "--set is for descriptors: %s has no keys to set", path);
+    if (!reads_onnx && request->dimension_count > 0)
+        return pim_fail(error, PIM_USAGE, "--dim is for ONNX files: %s is a descriptor", path);
+    return reads_onnx
+               ? pim_onnx_read(path, &onnx, network, error)
+               : pim_network_read(path, request->network_sets, request->network_set_count, network, error);
+}
+
+static enum pim_status simulate(void *context, const char *path, uint64_t limit, uint64_t *cycles,
+                                bool *complete, struct pim_error *error)
+{
+    const struct pim_hardware *hardware = context;
+    const struct pim_system_options run = {.until_cycle = limit, .quiet = true};
+    struct pim_trace *trace = NULL;
+    struct pim_system *system = NULL;
+    struct pim_run_result result;
+    enum pim_status status = pim_trace_open(path, &trace, error);
+    if (status == PIM_OK)
+        status = pim_system_create(hardware, trace, &run, &system, error);
+    if (status == PIM_OK)
+        status = pim_system_run(system, error);
+    if (status == PIM_OK)
+        status = pim_system_collect(system, &result, error);
+    if (status == PIM_OK) {
+        *complete = result.complete;
+        *cycles = result.cycles;
+        pim_run_result_terminate(&result);
+    }
+    pim_system_destroy(system);
+    pim_trace_close(trace);
+    return status;
+}
+
+static enum pim_status make(const struct pim_map_request *request, struct pim_map *map,
+                            struct pim_error *error)
+{
+    if (request->mapper->accept &&
+        request->mapper->accept(request->options, request->output != NULL, error) != PIM_OK)
+        return error->status;
+    if (read_network(request, &map->network, error) != PIM_OK ||
+        pim_hardware_read(request->configuration, &map->hardware, error) != PIM_OK)
+        return error->status;
+    map->configuration = pim_configuration_write(request->configuration, false);
+    if (!map->configuration)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the configuration");
+    pim_estimate_hardware_of(request->configuration, &map->hardware, &map->nodes);
+    map->inputs = (struct pim_mapper_inputs){.network = map->network,
+                                             .configuration = request->configuration,
+                                             .configuration_text = map->configuration,
+                                             .nodes = &map->nodes,
+                                             .simulate = simulate,
+                                             .simulator = &map->hardware};
+    if (pim_mapping_make(request->mapper, &map->inputs, request->options, &map->mapping, error) != PIM_OK)
+        return error->status;
+    return pim_mapping_write(&map->mapping, request->output, error);
+}
+
+enum pim_status pim_map_create(const struct pim_map_request *request, struct pim_map **map,
+                               struct pim_error *error)
+{
+    struct pim_map *made = calloc(1, sizeof *made);
+    *map = NULL;
+    if (!made)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a mapping");
+    if (make(request, made, error) != PIM_OK) {
+        pim_map_destroy(made);
+        return error->status;
+    }
+    *map = made;
+    return PIM_OK;
+}
+
+void pim_map_destroy(struct pim_map *map)
+{
+    if (!map)
+        return;
+    pim_mapping_terminate(&map->mapping);
+    pim_network_destroy(map->network);
+    free(map->configuration);
+    free(map);
+}
+
+enum pim_status pim_map_print(struct pim_map *map, FILE *file, struct pim_error *error)
+{
+    return map->mapping.mapper->print(map->mapping.plan, file, error);
+}
+
+enum pim_status pim_map_write_json(struct pim_map *map, FILE *file, struct pim_error *error)
+{
+    return map->mapping.mapper->write_json(map->mapping.plan, file, error);
+}
+
+enum pim_status pim_map_estimate(struct pim_map *map, struct pim_mapper_estimate *estimate,
+                                 struct pim_error *error)
+{
+    return map->mapping.mapper->estimate(map->mapping.plan, estimate, error);
+}

@@ -1,0 +1,40 @@
+/*
+ * Mapping as `pimsim map`, sweeps and libpimsim do it: files are read, any mapper is called in this process,
+ * and simulated candidates run on the models.
+ */
+#ifndef PIMSIM_TOOLS_LIBRARY_MAP_H
+#define PIMSIM_TOOLS_LIBRARY_MAP_H
+
+#include "mappers/mappers.h"
+#include "sim/configuration.h"
+
+struct pim_map_request {
+    const struct pim_mapper *mapper;
+    const void *options;             /* of the mapper (pim_mapper_options) */
+    const char *network;             /* path of a descriptor, or of an ONNX file (*.onnx) */
+    const char *const *network_sets; /* "network.key=value" */
+    size_t network_set_count;
+    const char *const *dimensions; /* "name=size", of ONNX files */
+    size_t dimension_count;
+    const struct pim_configuration *configuration; /* of the hardware; complete */
+    const char *output;                            /* path of the trace; NULL: none is written */
+};
+
+/* A mapping with all that it was made of. */
+struct pim_map;
+
+/*
+ * Reads the network, plans, and writes the trace. Everything in the request is borrowed until
+ * pim_map_destroy(). On failure *map is NULL; PIM_USAGE for options that do nothing, else the errors of
+ * network, hardware and mapper.
+ */
+enum pim_status pim_map_create(const struct pim_map_request *request, struct pim_map **map,
+                               struct pim_error *error);
+void pim_map_destroy(struct pim_map *map);
+
+enum pim_status pim_map_print(struct pim_map *map, FILE *file, struct pim_error *error);
+enum pim_status pim_map_write_json(struct pim_map *map, FILE *file, struct pim_error *error);
+enum pim_status pim_map_estimate(struct pim_map *map, struct pim_mapper_estimate *estimate,
+                                 struct pim_error *error);
+
+#endif
