@@ -1,36 +1,33 @@
-/* Generations, and the threads that make their children. Rules: genetic.h. */
+/* The problem of layouts for mappers/search; its evolution makes the generations. Rules: genetic.h. */
 #include "mappers/pimcomp/genetic.h"
 
 #include "mappers/pimcomp/chromosome.h"
+#include "mappers/search/evolution.h"
 #include "sim/progress.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <pthread.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SURVIVORS_PART = 5, MUTATIONS_MOST = 8, THREADS_MOST = 64, POPULATION_MOST = 1 << 20, STRETCH = 32 };
+enum { SURVIVORS_PART = 5, MUTATIONS_MOST = 8, POPULATION_MOST = 1 << 20, STRETCH = 32 };
 
 struct search {
     const struct pim_gene_space *space;
     const struct pim_core_search_options *options;
-    struct pim_chromosome **individual; /* best first; the survivors are the first ones */
-    struct pim_chromosome best;
+    struct pim_arena *scratch;
+    struct pim_chromosome first, best;
     struct pim_chromosome *past; /* bests of old, as a ring: the last `runners_up` of `pasts` */
     uint32_t pasts;
     uint32_t population, survivors;
-    uint32_t generation;
-    struct pim_gene_workshop *workshop; /* of each thread */
-    unsigned threads;                   /* that help beside the caller */
-    pthread_t thread[THREADS_MOST];
-    pthread_mutex_t mutex;
-    pthread_cond_t work, done;
-    /* guarded by the mutex */
-    uint32_t next;    /* individual to be made; `population`: none */
-    uint32_t busy;    /* individuals in the making */
-    unsigned started; /* threads so far: numbers for their workshops */
-    bool over;
+    bool exact;    /* the order of this generation: by cycles, not by steps of them */
+    uint64_t mark; /* cycles at the last real gain */
+    uint32_t idle; /* generations since then */
+    struct pim_progress progress;
+    struct pim_core_search_result *result;
+    struct pim_arena *arena; /* of the layouts */
+    struct pim_gene_workshop workshop;
 };
 
 bool pim_core_search_preset(const char *name, struct pim_core_search_options *options)
@@ -56,30 +53,55 @@ bool pim_core_search_preset(const char *name, struct pim_core_search_options *op
 
 /* --- individuals --- */
 
-static struct pim_random random_of(const struct search *search, uint32_t individual)
+static enum pim_status make_individual(void *context, void *data, struct pim_error *error)
 {
-    uint64_t state = search->options->seed;
-    uint64_t mixed = pim_splitmix64(&state) ^ ((uint64_t)search->generation << 32 | individual);
-    struct pim_random random;
-    pim_random_initialize(&random, mixed);
-    return random;
+    struct search *search = context;
+    return pim_chromosome_make(search->space, search->scratch, data, error);
 }
 
-/* Replaces an individual by a mutant of a survivor. */
-static void make_child(struct search *search, uint32_t index, struct pim_gene_workshop *workshop)
+static enum pim_status make_workshop(void *context, void *scratch, struct pim_error *error)
 {
-    struct pim_random random = random_of(search, index);
-    struct pim_chromosome *child = search->individual[index];
-    uint64_t a = pim_random_below(&random, search->survivors),
-             b = pim_random_below(&random, search->survivors);
-    pim_chromosome_copy(search->space, child, search->individual[a < b ? a : b]);
+    struct search *search = context;
+    return pim_gene_workshop_make(search->space, search->scratch, scratch, error);
+}
+
+static void copy(void *context, void *to, const void *from)
+{
+    const struct search *search = context;
+    pim_chromosome_copy(search->space, to, from);
+}
+
+static void start(void *context, void *scratch, void *data, uint64_t index, struct pim_random *random)
+{
+    const struct search *search = context;
+    (void)scratch;
+    (void)index;
+    (void)random;
+    pim_chromosome_copy(search->space, data, &search->first);
+}
+
+static bool mutate(void *context, void *scratch, void *data, struct pim_random *random)
+{
+    const struct search *search = context;
     unsigned changes = 0;
     do
-        changes += pim_chromosome_mutate(search->space, workshop, child, &random);
-    while (changes < MUTATIONS_MOST && pim_random_below(&random, 2));
-    child->identity = (uint64_t)search->generation << 32 | index;
-    if (changes)
-        pim_chromosome_weigh(search->space, workshop, child);
+        changes += pim_chromosome_mutate(search->space, scratch, data, random);
+    while (changes < MUTATIONS_MOST && pim_random_below(random, 2));
+    if (changes > 0)
+        ((struct pim_chromosome *)data)->cycles = 0; /* to be weighed */
+    return changes > 0;
+}
+
+static enum pim_status score(void *context, void *scratch, void *data, double *scores,
+                             struct pim_error *error)
+{
+    const struct search *search = context;
+    struct pim_chromosome *chromosome = data;
+    (void)error;
+    if (chromosome->cycles == 0) /* not yet weighed */
+        pim_chromosome_weigh(search->space, scratch, chromosome);
+    scores[0] = (double)chromosome->cycles;
+    return PIM_OK;
 }
 
 /* Cycles in steps of one to two thirty-seconds: within a step the spread decides. */
@@ -131,10 +153,10 @@ static void remember_best(struct search *search, uint64_t cycles)
 }
 
 /* Keeps the best of all, by cycles alone, and the later of equals by spread. */
-static void keep_best(struct search *search)
+static void keep_best(struct search *search, const struct pim_population *population)
 {
     for (uint32_t i = 0; i < search->population; i++) {
-        const struct pim_chromosome *other = search->individual[i];
+        const struct pim_chromosome *other = population->individual[i]->data;
         if (other->cycles < search->best.cycles ||
             (other->cycles == search->best.cycles && other->spread < search->best.spread)) {
             remember_best(search, other->cycles);
@@ -143,80 +165,45 @@ static void keep_best(struct search *search)
     }
 }
 
-/* --- threads --- */
+/* --- generations --- */
 
-/* Makes individuals as long as there are any; the mutex is held at the beginning and at the end. */
-static void make_children(struct search *search, struct pim_gene_workshop *workshop)
+static int compare(void *context, const struct pim_individual *a, const struct pim_individual *b)
 {
-    while (search->next < search->population) {
-        uint32_t index = search->next++;
-        search->busy++;
-        (void)pthread_mutex_unlock(&search->mutex);
-        make_child(search, index, workshop);
-        (void)pthread_mutex_lock(&search->mutex);
-        search->busy--;
-    }
-    if (search->busy == 0)
-        (void)pthread_cond_broadcast(&search->done);
+    const struct search *search = context;
+    const struct pim_chromosome *left = a->data, *right = b->data;
+    return search->exact ? compare_exactly(&left, &right) : compare_by_steps(&left, &right);
 }
 
-static void *help(void *context)
+/* The children are there: the order for this generation; the best of all joins where it is exact. */
+static void children_are_made(void *context, struct pim_population *population)
 {
     struct search *search = context;
-    (void)pthread_mutex_lock(&search->mutex);
-    struct pim_gene_workshop *workshop = &search->workshop[++search->started];
-    while (!search->over) {
-        make_children(search, workshop);
-        if (!search->over)
-            (void)pthread_cond_wait(&search->work, &search->mutex);
+    for (uint32_t i = search->survivors; i < search->population; i++) {
+        struct pim_chromosome *child = population->individual[i]->data;
+        child->identity = population->individual[i]->identity;
     }
-    (void)pthread_mutex_unlock(&search->mutex);
-    return NULL;
-}
-
-/* All individuals but the survivors, by all threads. */
-static void make_generation(struct search *search)
-{
-    (void)pthread_mutex_lock(&search->mutex);
-    search->next = search->survivors;
-    (void)pthread_cond_broadcast(&search->work);
-    make_children(search, &search->workshop[0]);
-    while (search->busy)
-        (void)pthread_cond_wait(&search->done, &search->mutex);
-    (void)pthread_mutex_unlock(&search->mutex);
-    search->generation++;
     bool rounds = search->space->costs.mode == PIM_CORE_HIGH_THROUGHPUT;
-    bool exact = !rounds || search->generation / STRETCH % 2 != 0;
-    if (exact && search->generation % STRETCH == 0) /* the best of all joins */
-        pim_chromosome_copy(search->space, search->individual[search->population - 1], &search->best);
-    qsort(search->individual, search->population, sizeof(struct pim_chromosome *),
-          exact ? compare_exactly : compare_by_steps);
+    search->exact = !rounds || population->generation / STRETCH % 2 != 0;
+    if (search->exact && population->generation % STRETCH == 0)
+        pim_chromosome_copy(search->space, population->individual[search->population - 1]->data,
+                            &search->best);
 }
 
-/* Fewer threads than asked for are as good. */
-static enum pim_status start_threads(struct search *search, unsigned threads, struct pim_error *error)
+/* True when there was no real gain for as long as the options say. */
+static bool generation_is_sorted(void *context, struct pim_population *population)
 {
-    if (pthread_mutex_init(&search->mutex, NULL) != 0 || pthread_cond_init(&search->work, NULL) != 0 ||
-        pthread_cond_init(&search->done, NULL) != 0)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the threads of the search");
-    search->next = search->population;
-    while (search->threads + 1 < threads &&
-           pthread_create(&search->thread[search->threads], NULL, help, search) == 0)
-        search->threads++;
-    return PIM_OK;
-}
-
-static void stop_threads(struct search *search)
-{
-    (void)pthread_mutex_lock(&search->mutex);
-    search->over = true;
-    (void)pthread_cond_broadcast(&search->work);
-    (void)pthread_mutex_unlock(&search->mutex);
-    for (unsigned i = 0; i < search->threads; i++)
-        (void)pthread_join(search->thread[i], NULL);
-    (void)pthread_cond_destroy(&search->work);
-    (void)pthread_cond_destroy(&search->done);
-    (void)pthread_mutex_destroy(&search->mutex);
+    struct search *search = context;
+    search->result->evaluations += search->population - search->survivors;
+    search->result->generations = population->generation;
+    pim_progress_update(&search->progress, population->generation);
+    keep_best(search, population);
+    uint64_t best = search->best.cycles;
+    search->idle++;
+    if (search->mark - best > search->mark / 1000) {
+        search->mark = best;
+        search->idle = 0;
+    }
+    return search->options->patience && search->idle >= search->options->patience;
 }
 
 /* --- the search --- */
@@ -232,62 +219,31 @@ static enum pim_status check_options(const struct pim_core_search_options *o, st
     if (o->runners_up > PIM_RUNNERS_UP_MOST)
         return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " layouts beside the best: at most %d are possible",
                         o->runners_up, PIM_RUNNERS_UP_MOST);
-    if (o->threads > THREADS_MOST)
+    if (o->threads > PIM_SEARCH_THREADS)
         return pim_fail(error, PIM_BAD_INPUT, "%u threads: at most %d are possible", o->threads,
-                        THREADS_MOST);
+                        PIM_SEARCH_THREADS);
     return PIM_OK;
 }
 
 static enum pim_status make_room(struct search *search, struct pim_arena *scratch, struct pim_error *error)
 {
-    unsigned threads = search->options->threads ? search->options->threads : 1;
-    search->workshop = PIM_ARENA_ARRAY(scratch, struct pim_gene_workshop, threads);
-    search->individual = PIM_ARENA_ARRAY(scratch, struct pim_chromosome *, search->population);
-    struct pim_chromosome *made = PIM_ARENA_ARRAY(scratch, struct pim_chromosome, search->population);
     search->past = PIM_ARENA_ARRAY(scratch, struct pim_chromosome, search->options->runners_up + 1);
-    if (!search->workshop || !search->individual || !made || !search->past)
+    if (!search->past)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a population of %" PRIu32, search->population);
-    enum pim_status status = pim_chromosome_make(search->space, scratch, &search->best, error);
-    for (unsigned i = 0; i < threads && status == PIM_OK; i++)
-        status = pim_gene_workshop_make(search->space, scratch, &search->workshop[i], error);
+    enum pim_status status = pim_chromosome_make(search->space, scratch, &search->first, error);
+    if (status == PIM_OK)
+        status = pim_chromosome_make(search->space, scratch, &search->best, error);
+    if (status == PIM_OK)
+        status = pim_gene_workshop_make(search->space, scratch, &search->workshop, error);
     for (uint32_t i = 0; i < search->options->runners_up && status == PIM_OK; i++)
         status = pim_chromosome_make(search->space, scratch, &search->past[i], error);
-    for (uint32_t i = 0; i < search->population && status == PIM_OK; i++) {
-        search->individual[i] = &made[i];
-        status = pim_chromosome_make(search->space, scratch, &made[i], error);
-    }
     return status;
-}
-
-/* Generations until one of the two ends. */
-static void run(struct search *search, struct pim_core_search_result *result)
-{
-    struct pim_progress progress;
-    uint64_t mark = search->best.cycles; /* of the last real gain */
-    uint32_t idle = 0;
-    pim_progress_start(&progress, "layout", search->options->generations, search->options->quiet);
-    while (search->generation < search->options->generations) {
-        make_generation(search);
-        result->evaluations += search->population - search->survivors;
-        pim_progress_update(&progress, search->generation);
-        keep_best(search);
-        uint64_t best = search->best.cycles;
-        idle++;
-        if (mark - best > mark / 1000) {
-            mark = best;
-            idle = 0;
-        }
-        if (search->options->patience && idle >= search->options->patience)
-            break;
-    }
-    pim_progress_finish(&progress);
-    result->generations = search->generation;
 }
 
 static struct pim_core_estimate weigh(struct search *search, struct pim_chromosome *chromosome)
 {
-    pim_chromosome_weigh(search->space, &search->workshop[0], chromosome);
-    return search->workshop[0].weighing.result;
+    pim_chromosome_weigh(search->space, &search->workshop, chromosome);
+    return search->workshop.weighing.result;
 }
 
 /* --- runners-up --- */
@@ -310,50 +266,84 @@ static void take(struct taken *taken, const struct pim_chromosome *layout, uint3
         taken->layout[taken->count++] = layout;
 }
 
-static enum pim_status collect_runners_up(struct search *search, struct pim_arena *arena,
-                                          struct pim_core_search_result *result, struct pim_error *error)
+static enum pim_status collect_runners_up(void *context, struct pim_population *population,
+                                          struct pim_error *error)
 {
+    struct search *search = context;
+    struct pim_core_search_result *result = search->result;
     struct taken taken = {.search = search, .layout = {&search->best}, .count = 1};
     uint32_t wanted = search->options->runners_up, pasts = search->pasts < wanted ? search->pasts : wanted;
     uint32_t old = pasts < wanted / 2 ? pasts : wanted / 2;
-    qsort(search->individual, search->population, sizeof(struct pim_chromosome *), compare_exactly);
+    search->exact = true;
+    enum pim_status status =
+        pim_individuals_sort(population->problem, population->individual, population->count, error);
     for (uint32_t i = 0; i < search->population; i++)
-        take(&taken, search->individual[i], wanted - old);
+        take(&taken, population->individual[i]->data, wanted - old);
     for (uint32_t i = 0; i < pasts; i++) { /* the last one is the best */
         assert(wanted > 0);
         take(&taken, &search->past[(search->pasts - 1 - i) % wanted], wanted);
     }
     qsort(taken.layout + 1, taken.count - 1, sizeof taken.layout[0], compare_exactly);
-    enum pim_status status = PIM_OK;
     for (uint32_t i = 1; i < taken.count && status == PIM_OK; i++)
-        status = pim_chromosome_layout(search->space, taken.layout[i], arena,
+        status = pim_chromosome_layout(search->space, taken.layout[i], search->arena,
                                        &result->runner_up[result->runners_up++], error);
     return status;
 }
 
-static enum pim_status search_layout(struct search *search, struct pim_arena *scratch,
-                                     struct pim_arena *arena, struct pim_core_layout *layout,
-                                     struct pim_core_search_result *result, struct pim_error *error)
+/* --- the whole --- */
+
+static enum pim_status evolve(struct search *search, struct pim_error *error)
 {
-    enum pim_status status = make_room(search, scratch, error);
+    const struct pim_search_problem problem = {.context = search,
+                                               .size = sizeof(struct pim_chromosome),
+                                               .scratch_size = sizeof(struct pim_gene_workshop),
+                                               .objectives = 1,
+                                               .bound = -HUGE_VAL,
+                                               .initialize = make_individual,
+                                               .scratch_initialize = make_workshop,
+                                               .copy = copy,
+                                               .start = start,
+                                               .mutate = mutate,
+                                               .score = score,
+                                               .compare = compare};
+    const struct pim_evolution_options options = {.population = search->population,
+                                                  .survivors = search->survivors,
+                                                  .bred = children_are_made,
+                                                  .sorted = generation_is_sorted,
+                                                  .done = collect_runners_up,
+                                                  .context = search};
+    const struct pim_search_budget budget = {.seed = search->options->seed,
+                                             .steps = search->options->generations,
+                                             .threads = search->options->threads};
+    struct pim_chromosome last;
+    struct pim_search_result result;
+    enum pim_status status = make_individual(search, &last, error);
     if (status != PIM_OK)
         return status;
-    result->searched = pim_chromosome_first(search->space, search->individual[0]);
+    pim_progress_start(&search->progress, "layout", budget.steps, search->options->quiet);
+    status = pim_evolve(&problem, &options, &budget, &last, &result, error);
+    pim_progress_finish(&search->progress);
+    return status;
+}
+
+static enum pim_status search_layout(struct search *search, struct pim_core_layout *layout,
+                                     struct pim_error *error)
+{
+    struct pim_core_search_result *result = search->result;
+    enum pim_status status = make_room(search, search->scratch, error);
+    if (status != PIM_OK)
+        return status;
+    result->searched = pim_chromosome_first(search->space, &search->first);
     if (!result->searched)
         return PIM_OK;
-    result->first = weigh(search, search->individual[0]);
-    for (uint32_t i = 1; i < search->population; i++)
-        pim_chromosome_copy(search->space, search->individual[i], search->individual[0]);
-    pim_chromosome_copy(search->space, &search->best, search->individual[0]);
+    result->first = weigh(search, &search->first);
+    pim_chromosome_copy(search->space, &search->best, &search->first);
     result->evaluations = 1;
-    if ((status = start_threads(search, search->options->threads, error)) != PIM_OK)
+    search->mark = search->best.cycles;
+    if ((status = evolve(search, error)) != PIM_OK)
         return status;
-    run(search, result);
-    stop_threads(search);
     result->best = weigh(search, &search->best);
-    if ((status = collect_runners_up(search, arena, result, error)) != PIM_OK)
-        return status;
-    return pim_chromosome_layout(search->space, &search->best, arena, layout, error);
+    return pim_chromosome_layout(search->space, &search->best, search->arena, layout, error);
 }
 
 enum pim_status pim_core_layout_search(const struct pim_core_architecture *architecture,
@@ -373,12 +363,16 @@ enum pim_status pim_core_layout_search(const struct pim_core_architecture *archi
     struct search *search = PIM_ARENA_NEW(&scratch, struct search);
     *search = (struct search){.space = &space,
                               .options = options,
+                              .scratch = &scratch,
+                              .arena = arena,
+                              .result = result,
+                              .exact = true,
                               .population = options->population,
                               .survivors = options->population / SURVIVORS_PART};
     status = pim_gene_space_make(architecture, network, partition, mode, options->max_layers_in_core,
                                  &scratch, &space, error);
     if (status == PIM_OK && space.matrices != 0)
-        status = search_layout(search, &scratch, arena, layout, result, error);
+        status = search_layout(search, layout, error);
     pim_arena_terminate(&scratch);
     if (status != PIM_OK || result->searched)
         return status;

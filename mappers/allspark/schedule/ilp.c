@@ -9,6 +9,8 @@
  */
 #include "mappers/allspark/schedule/ilp.h"
 
+#include "mappers/search/solver.h"
+
 #include <stdlib.h>
 
 /* --- counts --- */
@@ -281,4 +283,54 @@ void pim_ilp_layers(const struct pim_schedule_problem *problem, const struct pim
                         first[((size_t)j * stage->count + k) * stage->branches + i] != 0;
         }
     }
+}
+
+/* --- the whole --- */
+
+static enum pim_status judge(const struct pim_schedule_problem *problem,
+                             const struct pim_solver_answer *answer, struct pim_schedule_solution *solution,
+                             struct pim_error *error)
+{
+    struct pim_schedule_cost cost;
+    if (answer->outcome == PIM_SOLVER_INFEASIBLE)
+        return PIM_OK;
+    if (answer->outcome == PIM_SOLVER_UNKNOWN)
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "%s found no schedule in its time: give it more (--time-limit), or use --scheduler exact",
+            answer->solver);
+    if (!pim_schedule_cost(problem, solution->layers, &cost) ||
+        cost.weights + cost.workspace > problem->memory)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the schedule of %s keeps its constraints only within its tolerances: use another "
+                        "solver, or --scheduler exact",
+                        answer->solver);
+    solution->found = true;
+    solution->cycles = cost.cycles;
+    solution->bound = answer->outcome == PIM_SOLVER_OPTIMAL ? cost.cycles : pim_schedule_bound(problem);
+    return PIM_OK;
+}
+
+enum pim_status pim_schedule_ilp(const struct pim_schedule_problem *problem, enum pim_schedule_form form,
+                                 const char *name, uint32_t seconds, struct pim_schedule_solution *solution,
+                                 struct pim_error *error)
+{
+    struct pim_ilp_model model;
+    struct pim_solver_answer answer;
+    bool made = pim_schedule_solution_initialize(solution, problem);
+    made =
+        (form == PIM_SCHEDULE_COUNTS ? pim_ilp_counts(problem, &model) : pim_ilp_literal(problem, &model)) &&
+        made;
+    if (!made) {
+        pim_mps_terminate(&model.mps);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the schedule");
+    }
+    enum pim_status status = pim_solver_run(name, &model.mps, seconds, "--scheduler exact", &answer, error);
+    if (status == PIM_OK && (answer.outcome == PIM_SOLVER_OPTIMAL || answer.outcome == PIM_SOLVER_FEASIBLE))
+        pim_ilp_layers(problem, &model, answer.values, solution);
+    if (status == PIM_OK)
+        status = judge(problem, &answer, solution, error);
+    pim_solver_answer_terminate(&answer);
+    pim_mps_terminate(&model.mps);
+    return status;
 }

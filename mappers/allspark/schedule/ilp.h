@@ -2,8 +2,8 @@
 #ifndef PIMSIM_MAPPERS_ALLSPARK_SCHEDULE_ILP_H
 #define PIMSIM_MAPPERS_ALLSPARK_SCHEDULE_ILP_H
 
-#include "mappers/allspark/schedule/mps.h"
 #include "mappers/allspark/schedule/schedule.h"
+#include "mappers/search/mps.h"
 
 struct pim_ilp_model {
     enum pim_schedule_form form;

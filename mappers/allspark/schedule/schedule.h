@@ -131,8 +131,8 @@ enum pim_status pim_schedule_least_memory(const struct pim_schedule_problem *pro
                                           struct pim_schedule_solution *solution, struct pim_error *error);
 
 /*
- * The optimum by an integer programme that an installed solver is run on (ilp.c, solver.c). `name` is that of
- * a solver ("cbc", "glpsol", "highs", "gurobi_cl"); NULL: the first of them that is installed. PIM_BAD_INPUT:
+ * The optimum by an integer programme that an installed solver is run on (ilp.c). `name` is that of a
+ * solver ("cbc", "glpsol", "highs", "gurobi_cl"); NULL: the first of them that is installed. PIM_BAD_INPUT:
  * none is installed (the message says what to install), or the solver fails. When `seconds` are over the
  * solver gives its best solution and bound.
  */
@@ -145,8 +145,5 @@ enum pim_schedule_form {
 enum pim_status pim_schedule_ilp(const struct pim_schedule_problem *problem, enum pim_schedule_form form,
                                  const char *name, uint32_t seconds, struct pim_schedule_solution *solution,
                                  struct pim_error *error);
-
-/* Whether such a solver is in the PATH. */
-bool pim_schedule_solver_installed(const char *name);
 
 #endif

@@ -1,5 +1,6 @@
 /* The integer programmes, worked by whatever solver is installed, against the exact method. */
 #include "mappers/allspark/schedule/ilp.h"
+#include "mappers/search/solver.h"
 #include "tests/unit/schedule/instances.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ static const char *installed(void)
 {
     static const char *const names[] = {"glpsol", "cbc", "highs", "gurobi_cl"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (pim_schedule_solver_installed(names[i]))
+        if (pim_solver_installed(names[i]))
             return names[i];
     printf("skipped: no solver (apt install glpk-utils, or coinor-cbc)\n");
     return NULL;
@@ -77,7 +78,7 @@ START_TEST(all_solvers_agree)
     for (size_t s = 0; s < sizeof names / sizeof names[0]; s++) {
         struct pim_random random;
         pim_random_initialize(&random, seed + 1);
-        for (unsigned i = 0; pim_schedule_solver_installed(names[s]) && i < 10; i++) {
+        for (unsigned i = 0; pim_solver_installed(names[s]) && i < 10; i++) {
             struct pim_schedule_problem literal, counts;
             random_problem(&random, false, &literal, &counts);
             compare(&counts, &counts, PIM_SCHEDULE_COUNTS, names[s], i);
@@ -99,7 +100,7 @@ START_TEST(solvers_that_are_not_there)
     pim_schedule_solution_terminate(&solution);
     ck_assert(setenv("PATH", "/nowhere", 1) == 0);
     error = (struct pim_error){0};
-    ck_assert(!pim_schedule_solver_installed(NULL));
+    ck_assert(!pim_solver_installed(NULL));
     ck_assert(pim_schedule_ilp(&problem, PIM_SCHEDULE_COUNTS, NULL, 1, &solution, &error) == PIM_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "apt install coinor-cbc"));
     pim_schedule_solution_terminate(&solution);

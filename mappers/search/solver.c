@@ -5,9 +5,7 @@
  * Of each solver two things are known: its arguments, and how its files say what was found. The file is read
  * in whole; what does not parse is an error.
  */
-#include "mappers/allspark/schedule/solver.h"
-
-#include "mappers/allspark/schedule/ilp.h"
+#include "mappers/search/solver.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -199,7 +197,7 @@ static bool executable(const char *name)
     return false;
 }
 
-bool pim_schedule_solver_installed(const char *name)
+bool pim_solver_installed(const char *name)
 {
     for (unsigned i = 0; i < SOLVERS; i++)
         if ((!name || strcmp(name, solvers[i].name) == 0) && executable(solvers[i].name))
@@ -207,7 +205,8 @@ bool pim_schedule_solver_installed(const char *name)
     return false;
 }
 
-static enum pim_status find_solver(const char *name, const struct solver **solver, struct pim_error *error)
+static enum pim_status find_solver(const char *name, const char *instead, const struct solver **solver,
+                                   struct pim_error *error)
 {
     bool known = name == NULL;
     for (unsigned i = 0; i < SOLVERS; i++) {
@@ -222,9 +221,9 @@ static enum pim_status find_solver(const char *name, const struct solver **solve
         return pim_fail(error, PIM_BAD_INPUT, "solver %s is not known: cbc, highs, gurobi_cl and glpsol are",
                         name);
     return pim_fail(error, PIM_BAD_INPUT,
-                    "no %s in the PATH: install one (Debian: apt install coinor-cbc, or glpk-utils), or use "
-                    "--scheduler exact, which needs none",
-                    name ? name : "integer programming solver (cbc, highs, gurobi_cl, glpsol)");
+                    "no %s in the PATH: install one (Debian: apt install coinor-cbc, or glpk-utils)%s%s%s",
+                    name ? name : "integer programming solver (cbc, highs, gurobi_cl, glpsol)",
+                    instead ? ", or use " : "", instead ? instead : "", instead ? ", which needs none" : "");
 }
 
 static bool make_files(struct run *run, struct pim_mps *mps, uint32_t seconds)
@@ -302,41 +301,20 @@ static bool run_solver(const struct run *run, uint32_t seconds)
 
 /* --- the whole --- */
 
-static enum pim_status judge(const struct pim_schedule_problem *problem, const struct solver *solver,
-                             enum pim_solver_outcome outcome, struct pim_schedule_solution *solution,
-                             struct pim_error *error)
-{
-    struct pim_schedule_cost cost;
-    if (outcome == PIM_SOLVER_INFEASIBLE)
-        return PIM_OK;
-    if (outcome == PIM_SOLVER_UNKNOWN)
-        return pim_fail(
-            error, PIM_BAD_INPUT,
-            "%s found no schedule in its time: give it more (--time-limit), or use --scheduler exact",
-            solver->name);
-    if (!pim_schedule_cost(problem, solution->layers, &cost) ||
-        cost.weights + cost.workspace > problem->memory)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "the schedule of %s keeps its constraints only within its tolerances: use another "
-                        "solver, or --scheduler exact",
-                        solver->name);
-    solution->found = true;
-    solution->cycles = cost.cycles;
-    solution->bound = outcome == PIM_SOLVER_OPTIMAL ? cost.cycles : pim_schedule_bound(problem);
-    return PIM_OK;
-}
-
-static enum pim_status solve(const struct pim_schedule_problem *problem, struct pim_ilp_model *model,
-                             const struct solver *solver, uint32_t seconds,
-                             struct pim_schedule_solution *solution, struct pim_error *error)
+enum pim_status pim_solver_run(const char *name, struct pim_mps *mps, uint32_t seconds, const char *instead,
+                               struct pim_solver_answer *answer, struct pim_error *error)
 {
     struct run run = {0};
-    uint32_t count = model->mps.column_count;
-    int64_t *values = calloc((size_t)count + 1, sizeof *values);
+    const struct solver *solver = NULL;
+    *answer = (struct pim_solver_answer){.outcome = PIM_SOLVER_UNKNOWN};
+    if (find_solver(name, instead, &solver, error) != PIM_OK)
+        return error->status;
+    answer->solver = solver->name;
+    answer->values = calloc((size_t)mps->column_count + 1, sizeof *answer->values);
+    if (!answer->values || mps->out_of_memory)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for an integer programme");
     enum pim_status status = PIM_OK;
-    if (!values)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the schedule");
-    if (!make_files(&run, &model->mps, seconds))
+    if (!make_files(&run, mps, seconds))
         status = pim_fail(error, PIM_BAD_INPUT, "the files for %s cannot be written in %s: %s", solver->name,
                           run.folder, strerror(errno));
     else {
@@ -346,34 +324,18 @@ static enum pim_status solve(const struct pim_schedule_problem *problem, struct 
     }
     if (status == PIM_OK) {
         FILE *found = fopen(run.solution, "r"), *log = fopen(run.log, "r");
-        enum pim_solver_outcome outcome = pim_solver_read(solver->name, found, log, values, count);
+        answer->outcome = pim_solver_read(solver->name, found, log, answer->values, mps->column_count);
         if (found)
             (void)fclose(found);
         if (log)
             (void)fclose(log);
-        if (outcome == PIM_SOLVER_OPTIMAL || outcome == PIM_SOLVER_FEASIBLE)
-            pim_ilp_layers(problem, model, values, solution);
-        status = judge(problem, solver, outcome, solution, error);
     }
     remove_files(&run);
-    free(values);
     return status;
 }
 
-enum pim_status pim_schedule_ilp(const struct pim_schedule_problem *problem, enum pim_schedule_form form,
-                                 const char *name, uint32_t seconds, struct pim_schedule_solution *solution,
-                                 struct pim_error *error)
+void pim_solver_answer_terminate(struct pim_solver_answer *answer)
 {
-    const struct solver *solver = NULL;
-    struct pim_ilp_model model;
-    bool made = pim_schedule_solution_initialize(solution, problem);
-    if (find_solver(name, &solver, error) != PIM_OK)
-        return error->status;
-    made =
-        (form == PIM_SCHEDULE_COUNTS ? pim_ilp_counts(problem, &model) : pim_ilp_literal(problem, &model)) &&
-        made;
-    enum pim_status status = made ? solve(problem, &model, solver, seconds, solution, error)
-                                  : pim_fail(error, PIM_NO_MEMORY, "out of memory for the schedule");
-    pim_mps_terminate(&model.mps);
-    return status;
+    free(answer->values);
+    *answer = (struct pim_solver_answer){.outcome = PIM_SOLVER_UNKNOWN};
 }

@@ -1,6 +1,6 @@
 /* Integer programmes, and the MPS files in which solvers read them. */
-#ifndef PIMSIM_MAPPERS_ALLSPARK_SCHEDULE_MPS_H
-#define PIMSIM_MAPPERS_ALLSPARK_SCHEDULE_MPS_H
+#ifndef PIMSIM_MAPPERS_SEARCH_MPS_H
+#define PIMSIM_MAPPERS_SEARCH_MPS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Free MPS: sections NAME, ROWS, COLUMNS (by columns, integers between markers), RHS, BOUNDS, ENDATA. */
-#include "mappers/allspark/schedule/mps.h"
+#include "mappers/search/mps.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,0 +1,166 @@
+/*
+ * A search problem as operations, and what every search has in common: budget, end, result.
+ *
+ * An individual is a block of `size` bytes that only the problem understands. The searches (evolution.h,
+ * nsga2.h, annealing.h, walk.h) move, copy and compare individuals through the operations below and know
+ * nothing else of them.
+ *
+ * Invariants:
+ *  1. The result depends on problem, options and seed alone, not on the number of threads: every individual
+ *     that is made has a stream of random numbers of its own, from the seed, its generation and its place
+ *     (pim_search_stream), and nothing else that is random takes part in making it.
+ *  2. Scores are minimised. A score that is not a number counts as infinite.
+ *  3. Two individuals that compare equal are ordered by their identity: the one made earlier comes first.
+ *  4. Time limit and stop only decide when a search ends, never which way it takes: what it has found by then
+ *     is a prefix of the same search without them.
+ */
+#ifndef PIMSIM_MAPPERS_SEARCH_PROBLEM_H
+#define PIMSIM_MAPPERS_SEARCH_PROBLEM_H
+
+#include "sim/random.h"
+#include "sim/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PIM_SEARCH_OBJECTIVES = 3, PIM_SEARCH_THREADS = 64, PIM_SEARCH_POPULATION = 1 << 20 };
+
+struct pim_individual {
+    void *data;
+    double score[PIM_SEARCH_OBJECTIVES]; /* the first one decides where there is only one */
+    uint64_t identity;                   /* place at the start; later (generation + 1) << 32 | place */
+};
+
+/*
+ * The operations. `context` is the problem, read only while a search runs; `scratch` is the room of the
+ * calling thread, `scratch_size` zeroed bytes that `scratch_initialize` made ready. Where NULL is allowed, it
+ * says what then happens. Several threads call them at once with different individuals.
+ */
+struct pim_search_problem {
+    void *context;
+    size_t size;         /* bytes of an individual */
+    size_t scratch_size; /* bytes of a thread's room; may be 0 */
+    uint32_t objectives; /* 1 to PIM_SEARCH_OBJECTIVES */
+    double bound;        /* no first score is below it; -INFINITY: nothing is known */
+
+    /* Makes zeroed bytes an individual, and gives back what it owns. NULL: nothing to do. */
+    enum pim_status (*initialize)(void *context, void *data, struct pim_error *error);
+    void (*terminate)(void *context, void *data);
+    enum pim_status (*scratch_initialize)(void *context, void *scratch, struct pim_error *error);
+    void (*scratch_terminate)(void *context, void *scratch);
+
+    /* NULL: the bytes are copied. */
+    void (*copy)(void *context, void *to, const void *from);
+    /* Makes individual `index` of the start. */
+    void (*start)(void *context, void *scratch, void *data, uint64_t index, struct pim_random *random);
+    /* Changes an individual; false: it is as it was, and its score still holds. */
+    bool (*mutate)(void *context, void *scratch, void *data, struct pim_random *random);
+    /* Makes `child`, a copy of `a`, a mixture of both. NULL: there is no crossing. */
+    void (*cross)(void *context, void *scratch, struct pim_individual *child, const struct pim_individual *a,
+                  const struct pim_individual *b, struct pim_random *random);
+    /* Writes `objectives` scores. Only PIM_OK goes on; an individual that cannot work scores INFINITY. */
+    enum pim_status (*score)(void *context, void *scratch, void *data, double *scores,
+                             struct pim_error *error);
+    /* Below, equal to or above 0: the order of a search with one objective. NULL: by the first score. */
+    int (*compare)(void *context, const struct pim_individual *a, const struct pim_individual *b);
+    /* A digest of what an individual is; of two with equal digests and equal scores only the older one
+       survives. NULL: twins are kept. */
+    uint64_t (*digest)(void *context, const void *data);
+};
+
+/* How long a search goes on. What a step is, each search says. */
+struct pim_search_budget {
+    uint64_t seed;
+    uint64_t steps;    /* at most */
+    uint64_t patience; /* ends after so many steps without a better first score; 0: never */
+    double seconds;    /* of wall clock, looked at after every step; 0: without limit */
+    unsigned threads;  /* 0: one; fewer than asked for are as good */
+    /* Asked after every step; true ends the search with the best so far. NULL: never. */
+    bool (*stop)(void *context);
+    void *stop_context;
+    /* Told after every step. NULL: nobody is. */
+    void (*progress)(void *context, uint64_t steps, double best);
+    void *progress_context;
+};
+
+/* X(name, text) */
+#define PIM_SEARCH_END_MAP(X)                                                                                \
+    X(PIM_SEARCH_STEPS, "the steps are done")                                                                \
+    X(PIM_SEARCH_PATIENCE, "nothing better was found for as long as was asked")                              \
+    X(PIM_SEARCH_TIME, "the time is over")                                                                   \
+    X(PIM_SEARCH_STOPPED, "it was stopped")                                                                  \
+    X(PIM_SEARCH_BOUND, "the bound is reached: it is an optimum")                                            \
+    X(PIM_SEARCH_COMPLETE, "all of the space was seen: it is an optimum")
+
+enum pim_search_end {
+#define X(name, text) name,
+    PIM_SEARCH_END_MAP(X)
+#undef X
+        PIM_SEARCH_ENDS
+};
+
+struct pim_search_result {
+    enum pim_search_end end;
+    uint64_t steps;       /* done */
+    uint64_t evaluations; /* scores that were computed */
+    double best;          /* first score of the best individual */
+    double bound;         /* no individual is better; equal to `best`: it is an optimum */
+};
+
+/* The text of an end. */
+const char *pim_search_end_name(enum pim_search_end end);
+
+/* The stream of an individual; that of the start has generation UINT32_MAX, the first children have 0. */
+static inline struct pim_random pim_search_stream(uint64_t seed, uint32_t generation, uint32_t place)
+{
+    struct pim_random random;
+    uint64_t state = seed;
+    pim_random_initialize(&random, pim_splitmix64(&state) ^ ((uint64_t)generation << 32 | place));
+    return random;
+}
+
+/* --- for searches --- */
+
+/* PIM_BAD_INPUT when threads or objectives are out of range. */
+enum pim_status pim_search_check(const struct pim_search_problem *problem,
+                                 const struct pim_search_budget *budget, struct pim_error *error);
+
+/* `count` individuals with room for their data, all initialized; NULL and an error when that fails. */
+enum pim_status pim_individuals_make(const struct pim_search_problem *problem, size_t count,
+                                     struct pim_individual **individuals, struct pim_error *error);
+void pim_individuals_free(const struct pim_search_problem *problem, size_t count,
+                          struct pim_individual *individuals);
+
+void pim_individual_copy(const struct pim_search_problem *problem, struct pim_individual *to,
+                         const struct pim_individual *from);
+
+/* Scores an individual; what is not a number becomes INFINITY. */
+enum pim_status pim_individual_score(const struct pim_search_problem *problem, void *scratch,
+                                     struct pim_individual *individual, struct pim_error *error);
+
+/* The total order of invariant 3. */
+int pim_individual_compare(const struct pim_search_problem *problem, const struct pim_individual *a,
+                           const struct pim_individual *b);
+
+/* Sorts pointers to individuals by it. PIM_NO_MEMORY leaves them as they are. */
+enum pim_status pim_individuals_sort(const struct pim_search_problem *problem,
+                                     struct pim_individual **individuals, size_t count,
+                                     struct pim_error *error);
+
+/* --- clocks of a budget --- */
+
+struct pim_search_watch {
+    const struct pim_search_budget *budget;
+    uint64_t started; /* ns */
+    uint64_t idle;    /* steps since the last better score */
+    double best;
+};
+
+void pim_search_begin(struct pim_search_watch *watch, const struct pim_search_budget *budget, double best);
+
+/* After step number `steps` with the best score so far: true, with the reason, when the search ends. */
+bool pim_search_over(struct pim_search_watch *watch, uint64_t steps, double best, double bound,
+                     enum pim_search_end *end);
+
+#endif
