@@ -64,7 +64,7 @@ static double cooling(uint32_t level)
     return part;
 }
 
-/* What a move changes; HUGE_VAL: nothing moved. Where there are no proposals the moved individual is in `room`. */
+/* What a move changes; HUGE_VAL: nothing moved. Without proposals the moved individual is in `room`. */
 static double try_move(struct run *run, uint32_t c, void *scratch)
 {
     const struct pim_search_problem *problem = run->problem;
