@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import {compact, energy, figure, integer, share, si, signedPercent, unitOf} from "../../tools/report/source/format.js";
 import {classBounds, classOf, logTicks, nearest, placeLinks} from "../../tools/report/source/geometry.js";
+import {componentsOf, countsOf, energyOf, kindOf} from "../../tools/report/source/family.js";
 import {findKnee} from "../../tools/report/source/knee.js";
 import {groupSteps, tilePhases} from "../../tools/report/source/run-data.js";
 import {curves, readSweep} from "../../tools/report/source/sweep-data.js";
@@ -27,6 +28,31 @@ test("figures have separators, prefixes and units, and what is not there is n/a"
     assert.equal(unitOf("steps.merge.cycles"), "logic cycles");
     assert.equal(unitOf("noc.p99_packet_latency"), "network cycles");
     assert.equal(unitOf("energy_pj.noc"), "pJ");
+});
+
+test("components are those of the results, and add up to the total whatever the family", () => {
+    const nodes = {total: 15, pe: 1, acu: 2, sram: 3, dram: 4, noc: 5, static: null};
+    const cores = {total: 28, crossbar: 7, vector: 6, local: 5, global: 4, interconnect: null, chip_link: 0, pe: null, acu: null, sram: null, dram: null, noc: 3, static: 3};
+    const banks = {total: 12, activate: 9, sense_amplifiers: 3}; // a family that this page has never heard of
+    const old = {total: 10, pe: 4}; // the rest has no name
+    for (const energies of [[nodes], [cores], [banks], [old], [nodes, cores, banks, old]]) {
+        const components = componentsOf(energies);
+        for (const one of energies)
+            assert.equal(components.reduce((sum, component) => sum + energyOf(one, component), 0), one.total);
+        assert.equal(new Set(components.map((component) => component.text)).size, components.length);
+    }
+    assert.deepEqual(componentsOf([cores]).map((component) => component.text), ["crossbars", "vector units", "local memories", "global memory", "NoC", "static power"]);
+    assert.deepEqual(componentsOf([banks]).map((component) => component.text), ["activate", "sense amplifiers"]);
+    assert.deepEqual(componentsOf([old]).map((component) => component.text), ["PE array", "not told apart"]);
+    assert.deepEqual(componentsOf([{total: 0, pe: null}]), []);
+});
+
+test("units and counts are those of the family", () => {
+    assert.equal(kindOf({hardware: {kind: "core"}, result: {}}).units, "cores");
+    assert.equal(kindOf({hardware: null, result: {cores: {}}}).units, "cores");
+    assert.equal(kindOf({hardware: {kind: "channel"}, result: {}}).units, "units");
+    assert.deepEqual(countsOf({cycles: 5, dram: {reads: 0, writes: 0}, cores: {mvm_cycles: 3}, noc: {packets: 4, p99: null}}).map(([name]) => name),
+        ["cores: mvm cycles", "NoC: packets"]);
 });
 
 test("the knee is the point farthest from the chord", () => {

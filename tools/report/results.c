@@ -181,6 +181,19 @@ enum pim_status pim_page_add_entry(json_t *report, const char *kind, const char 
     return good ? PIM_OK : out_of_memory(error);
 }
 
+/* "kind": the family of the units, as array.kind names it. */
+static bool put_kind(json_t *hardware, const struct pim_configuration *configuration)
+{
+    const char *choices = NULL;
+    for (size_t i = 0; i < pim_hardware_schema.count; i++)
+        if (strcmp(pim_hardware_schema.keys[i].path, "array.kind") == 0)
+            choices = pim_hardware_schema.keys[i].choices;
+    for (unsigned left = pim_configuration_choice(configuration, "array.kind"); choices && left > 0; left--)
+        choices = strchr(choices, '|') ? strchr(choices, '|') + 1 : NULL;
+    json_t *kind = choices ? json_stringn(choices, strcspn(choices, "|")) : json_null();
+    return kind && json_object_set_new(hardware, "kind", kind) == 0;
+}
+
 /* What the page needs of the hardware, from the configuration text of a run. */
 static bool put_hardware(json_t *hardware, const struct pim_configuration *configuration)
 {
@@ -191,7 +204,7 @@ static bool put_hardware(json_t *hardware, const struct pim_configuration *confi
         if (json_object_set_new(hardware, strchr(keys[i], '.') + 1, json_integer(value)) != 0)
             return false;
     }
-    return true;
+    return put_kind(hardware, configuration);
 }
 
 static enum pim_status add_hardware(json_t *entry, const char *name, const json_t *run,

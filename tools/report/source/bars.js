@@ -1,8 +1,8 @@
 // Bars that are a whole each: how DRAM rows behave, energy by component.
 import * as Plot from "@observablehq/plot";
 import {chart, swatches, tracked} from "./chart.js";
-import {NOTHING, energy, figure, integer, share, shorten} from "./format.js";
-import {COMPONENTS} from "./palette.js";
+import {energy, figure, integer, share, shorten} from "./format.js";
+import {componentsOf, energyOf} from "./family.js";
 
 // bars: [{name, parts: [{text, colour, value}]}] of one set of colours; each bar is 100 %.
 function shareBars(name, title, note, bars, unit) {
@@ -54,28 +54,28 @@ export function dramChart(dram, summary) {
         [access, port], (bar) => bar.unit);
 }
 
-// One bar for each component; those that the configuration does not model are n/a.
+// One bar for each component that the result has.
 export function energyChart(energies) {
-    const items = COMPONENTS.map(([key, text, colour]) => ({text, colour, value: energies[key]}));
-    const known = items.filter((item) => item.value > 0).sort((a, b) => b.value - a.value);
-    const title = known.length > 0 ? `${known[0].text} takes ${share(known[0].value / energies.total, 0)} of ${energy(energies.total)}`
+    const items = componentsOf([energies]).map((component) => ({...component, value: energyOf(energies, component)})).sort((a, b) => b.value - a.value);
+    const title = items.length > 0 ? `${share(items[0].value / energies.total, 0)} of ${energy(energies.total)} goes to ${items[0].text}`
                                    : "No energy was counted";
     return chart({
         name: "energy", title,
-        note: "Actions times energy per action, from the configuration. n/a: nothing was counted; its energy is 0 there, so it is not modelled, or it did nothing.",
+        note: "Actions times energy per action, from the configuration; the bars add up to the total. A component that the hardware does not have, or whose " +
+            "energy the configuration does not tell, is not in the result and has no bar.",
         draw(width, marks) {
+            if (items.length === 0) return null;
             return Plot.plot({
-                width, height: 30 + 34 * items.length, marginLeft: 96, marginRight: 118, marginTop: 2, marginBottom: 28,
-                x: {label: null, tickFormat: (value) => value === 0 ? "0" : energy(value), grid: true, ticks: Math.max(2, (width - 214) / 110),
-                    domain: [0, known[0]?.value ?? 1]},
+                width, height: 30 + 34 * items.length, marginLeft: 132, marginRight: 118, marginTop: 2, marginBottom: 28,
+                x: {label: null, tickFormat: (value) => value === 0 ? "0" : energy(value), grid: true, ticks: Math.max(2, (width - 250) / 110),
+                    domain: [0, items[0].value]},
                 y: {domain: items.map((item) => item.text), label: null, tickSize: 0},
                 marks: [
-                    Plot.barX(items, {x: (d) => d.value > 0 ? d.value : 0, y: "text", fill: {value: "colour", scale: null}, insetTop: 3, insetBottom: 3,
-                        render: tracked(marks, items, (d) => ({title: d.text, rows: d.value > 0
-                            ? [["energy", energy(d.value)], ["share", share(d.value / energies.total)]] : [["energy", `${NOTHING}: nothing counted`]]}))}),
-                    Plot.text(items, {x: (d) => d.value > 0 ? d.value : 0, y: "text", dx: 6, textAnchor: "start",
-                        fill: (d) => d.value > 0 ? "var(--text)" : "var(--quiet)",
-                        text: (d) => d.value > 0 ? `${energy(d.value)}  ${share(d.value / energies.total)}` : NOTHING}),
+                    Plot.barX(items, {x: "value", y: "text", fill: {value: "colour", scale: null}, insetTop: 3, insetBottom: 3,
+                        render: tracked(marks, items, (d) => ({title: d.text,
+                            rows: [["energy", energy(d.value)], ["share", share(d.value / energies.total)]]}))}),
+                    Plot.text(items, {x: "value", y: "text", dx: 6, textAnchor: "start", fill: "var(--text)",
+                        text: (d) => `${energy(d.value)}  ${share(d.value / energies.total)}`}),
                     Plot.ruleX([0], {stroke: "var(--line)"}),
                 ],
             });
@@ -85,22 +85,23 @@ export function energyChart(energies) {
 
 // Several runs: energy by component, one bar each.
 export function energyRunsChart(runs) {
+    const shown = componentsOf(runs.map((run) => run.entry.result.energy_pj));
     const data = runs.flatMap((run) => {
         let from = 0;
-        return COMPONENTS.map(([key, text, colour]) => {
-            const value = run.entry.result.energy_pj[key] ?? 0;
+        return shown.map((component) => {
+            const {text, colour} = component, value = energyOf(run.entry.result.energy_pj, component);
             const piece = {run, text, colour, value, from, to: from + value};
             from = piece.to;
             return piece;
         }).filter((piece) => piece.to > piece.from);
     });
     if (data.length === 0) return null;
-    const least = runs.reduce((best, run) => run.entry.result.energy_pj.total < best.entry.result.energy_pj.total ? run : best);
-    const shown = COMPONENTS.filter(([, text]) => data.some((piece) => piece.text === text));
+    const whole = runs.filter((run) => run.entry.result.complete !== false && run.entry.result.energy_pj.total > 0);
+    const least = whole.length > 1 ? whole.reduce((best, run) => run.entry.result.energy_pj.total < best.entry.result.energy_pj.total ? run : best) : null;
     return chart({
-        name: "energy-runs", title: `${least.name} needs the least energy, ${energy(least.entry.result.energy_pj.total)}`,
-        legend: [swatches(shown.map(([, text, colour]) => [colour, text]))],
-        note: "Components that no configuration models are left out.",
+        name: "energy-runs", title: least ? `${least.name} needs the least energy, ${energy(least.entry.result.energy_pj.total)}` : "Energy of the runs",
+        legend: [swatches(shown.map(({text, colour}) => [colour, text]))],
+        note: "The components of a bar add up to the energy of its run; what its hardware does not have, or does not tell the energy of, is not in it.",
         draw(width, marks) {
             return Plot.plot({
                 width, height: 50 + 34 * runs.length, marginLeft: Math.min(width * 0.34, 200), marginRight: 24, marginTop: 6, marginBottom: 30,

@@ -53,7 +53,7 @@ export function estimateChart(all, what, extra) {
 }
 
 export function worstTable(items, what, rows = 10) {
-    const worst = items.filter((item) => item.cycles > 0 || item.estimate > 0)
+    const worst = items.filter((item) => item.estimate > 0)
         .sort((a, b) => Math.abs(b.estimate - b.cycles) - Math.abs(a.estimate - a.cycles)).slice(0, rows);
     if (worst.length === 0) return null;
     return element("div", {class: "card", "data-chart": "worst"},

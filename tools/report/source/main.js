@@ -1,8 +1,9 @@
 // The page: reads the results that `pimsim report` put into it, one article each.
+import {countsOf, engineName, kindOf} from "./family.js";
 import {dramChart, energyChart, energyRunsChart} from "./bars.js";
 import {element, table} from "./dom.js";
 import {estimateChart, worstTable} from "./estimate.js";
-import {NOTHING, cycles, energy, figure, integer, share, si, signedPercent, time, unit} from "./format.js";
+import {NOTHING, cycles, energy, figure, integer, share, si, signedPercent, time, unit, unitOf} from "./format.js";
 import {busiestLinks, meshChart} from "./mesh.js";
 import {phaseChart, runsChart, stepChart} from "./phases.js";
 import {SHARES} from "./palette.js";
@@ -16,7 +17,7 @@ const HEADLINE = [
     ["Hardware", ({entry}) => {
         const [width, height] = arraySize(entry);
         const hardware = entry.hardware;
-        return `${width} x ${height} nodes` + (hardware ? `, logic ${si(hardware.logic_khz * 1e3, "Hz")}, network ${si(hardware.network_khz * 1e3, "Hz")}, ` +
+        return `${width} x ${height} ${kindOf(entry).units}` + (hardware ? `, logic ${si(hardware.logic_khz * 1e3, "Hz")}, network ${si(hardware.network_khz * 1e3, "Hz")}, ` +
             `memory ${si(hardware.memory_khz * 1e3, "Hz")}` : "");
     }],
     ["Complete", ({entry}) => entry.result.complete === false ? "no: stopped by --until" : "yes"],
@@ -25,7 +26,7 @@ const HEADLINE = [
     ["Mapper\u2019s estimate", ({summary}) => summary.estimate > 0 ? `${cycles(summary.estimate)} (${signedPercent(summary.estimateError)})` : NOTHING],
     ["MACs", ({entry}) => integer(entry.result.work.macs)],
     ["Throughput", ({summary}) => si(summary.macsPerSecond, "MAC/s")],
-    ["PE arrays busy", ({summary}) => share(summary.arrayBusy)],
+    ["Matrix engines busy", ({summary}) => share(summary.arrayBusy)],
     ["Energy", ({entry}) => entry.result.energy_pj.total > 0 ? energy(entry.result.energy_pj.total) : NOTHING],
     ["Energy per MAC", ({summary}) => unit(figure(summary.picojoulesPerMac), "pJ")],
     ["DRAM row hits", ({summary}) => share(summary.hitShare)],
@@ -40,14 +41,15 @@ const HEADLINE = [
 const headlineTable = (runs) => element("div", {class: "card", "data-chart": "headline"},
     table(runs.length > 1 ? "The runs side by side" : "The run in figures",
         [{title: "Figure"}, ...runs.map((run) => ({title: runs.length > 1 ? run.name : "Value"}))],
-        HEADLINE.map(([name, text]) => [name, ...runs.map(text)])));
+        HEADLINE.map(([name, text]) => [name, ...runs.map(text)])
+            .filter(([, ...texts]) => texts.some((text) => text && text.replaceAll(NOTHING, "").replaceAll(/[\s/,]/g, "")))));
 
 function tiles(run) {
     const {entry: {result}, summary} = run;
     const items = [
         ["Cycles", integer(result.cycles), time(result.time_ns)],
         ["Mapper\u2019s estimate", summary.estimate > 0 ? signedPercent(summary.estimateError) : NOTHING, summary.estimate > 0 ? cycles(summary.estimate) : "of a part of a run"],
-        ["PE arrays busy", share(summary.arrayBusy), `${si(summary.macsPerSecond, "MAC/s")}`],
+        [`${engineName(run.entry, "pe").replace(/^./, (first) => first.toUpperCase())} busy`, share(summary.arrayBusy), `${si(summary.macsPerSecond, "MAC/s")}`],
         ["Energy", result.energy_pj.total > 0 ? energy(result.energy_pj.total) : NOTHING, `${unit(figure(summary.picojoulesPerMac), "pJ")} per MAC`],
         ["Busiest link used", share(summary.linkMost), `mean ${share(summary.linkMean)}`],
     ];
@@ -55,12 +57,20 @@ function tiles(run) {
         element("dd", {}, value, element("span", {class: "below"}, below)))));
 }
 
+// Everything that was counted, folded: the groups of numbers that this hardware has.
+function countsTable(result) {
+    const counts = countsOf(result);
+    return counts.length === 0 ? null : element("details", {"data-chart": "counts"}, element("summary", {}, "All counts of the run"),
+        element("div", {class: "card"}, table("Sums over the whole hardware", [{title: "Count"}, {title: "Value", number: true}, {title: "Unit"}],
+            counts.map(([name, value, key]) => [name, figure(value, 6), unitOf(key)]))));
+}
+
 function runArticle(run, alone) {
     const {entry, summary} = run, {result} = entry;
     const known = summary.tiles.filter((tile) => tile.estimate > 0 || tile.cycles > 0);
     const estimates = summary.estimate > 0;
     const map = result.units.length > 0 || result.links.length > 0 ? meshChart(entry) : null;
-    return {lead: `${result.inputs.network ?? "A trace"} on ${arraySize(entry).join(" x ")} nodes: ${cycles(result.cycles)}, ${time(result.time_ns)}.`, body: [
+    return {lead: `${result.inputs.network ?? "A trace"} on ${arraySize(entry).join(" x ")} ${kindOf(entry).units}: ${cycles(result.cycles)}, ${time(result.time_ns)}.`, body: [
         tiles(run),
         result.complete === false ? element("p", {class: "warning"}, "This run was stopped before its end (--until): every figure covers the part before.") : null,
         entry.hardware_error ? element("p", {class: "warning"}, `The configuration of this run cannot be read: ${entry.hardware_error}`) : null,
@@ -68,7 +78,8 @@ function runArticle(run, alone) {
         summary.tiles.length > 0 ? stepChart(summary.steps, result.cycles).node : null,
         summary.tiles.length > 0 ? phaseChart(summary.tiles, result.cycles).node : null,
         estimates ? element("div", {class: "pair"}, estimateChart(known, "phases").node, worstTable(known, "phases")) : null,
-        element("div", {class: "pair"}, dramChart(result.dram, summary).node, energyChart(result.energy_pj).node),
+        element("div", {class: "pair"}, summary.accesses > 0 ? dramChart(result.dram, summary).node : null, energyChart(result.energy_pj).node),
+        countsTable(result),
         alone ? headlineTable([run]) : null,
         result.inputs.configuration ? element("details", {}, element("summary", {}, "The configuration of the run"),
             element("div", {class: "card"}, element("pre", {tabindex: "0"}, result.inputs.configuration))) : null,

@@ -4,14 +4,13 @@ import {chart, ramp, tracked} from "./chart.js";
 import {choice, element, table} from "./dom.js";
 import {cycles, figure, integer, isNumber, share} from "./format.js";
 import {CLASSES, at, classBounds, classOf, placeLinks} from "./geometry.js";
+import {engineName, enginesOf, kindOf} from "./family.js";
 import {arraySize, networkCycles} from "./run-data.js";
 
-const ACTIVITIES = [
-    ["pe", "PE array busy", (unit, whole) => unit.busy_cycles?.pe / whole],
-    ["acu", "ACU busy", (unit, whole) => unit.busy_cycles?.acu / whole],
-    ["dram", "loads and stores busy", (unit, whole) => unit.busy_cycles?.dram / whole],
-    ["noc", "network interface busy", (unit, whole) => unit.busy_cycles?.noc / whole],
-    ["any", "any engine busy", (unit, whole) => 1 - unit.cycles_by?.waiting / whole],
+// What a unit can be coloured by, [text, (unit, cycles of the run) -> share]: each engine that the result knows, and any of them.
+const activitiesOf = (entry) => [
+    ...enginesOf(entry.result).map((key) => [`${engineName(entry, key)} busy`, (unit, whole) => unit.busy_cycles?.[key] / whole]),
+    ["any engine busy", (unit, whole) => 1 - unit.cycles_by?.waiting / whole],
 ];
 
 // A wide arrow from tail to tip, `length` long, drawn upwards from the origin.
@@ -27,9 +26,9 @@ const ARROW = {draw(path, length, radius) {
     path.closePath();
 }};
 
-function nodeLabel(node) {
-    const rows = ACTIVITIES.map(([, text], i) => [text, share(node.activity[i])]);
-    return {title: `Node (${node.x},${node.y})${node.unit ? `, unit ${integer(node.unit.id)}` : ", without a unit"}`,
+function nodeLabel(node, activities, name) {
+    const rows = activities.map(([text], i) => [text, share(node.activity[i])]);
+    return {title: `${name} (${node.x},${node.y})${node.unit ? `, unit ${integer(node.unit.id)}` : ", without a unit"}`,
             rows: node.unit ? rows : []};
 }
 
@@ -39,14 +38,14 @@ function linkLabel(link, width) {
     return {title: `Link ${at(link.from, width)} \u2192 ${at(link.to, width)}`, rows};
 }
 
-function nodesOf(result, width, height) {
+function nodesOf(result, activities, width, height) {
     const nodes = Array.from({length: width * height}, (_, i) =>
-        ({x: i % width, y: Math.floor(i / width), unit: null, activity: ACTIVITIES.map(() => NaN)}));
+        ({x: i % width, y: Math.floor(i / width), unit: null, activity: activities.map(() => NaN)}));
     for (const unit of result.units) {
         const node = unit.x < width && unit.y < height ? nodes[unit.y * width + unit.x] : null;
         if (!node) continue;
         node.unit = unit;
-        node.activity = ACTIVITIES.map(([, , value]) => value(unit, result.cycles));
+        node.activity = activities.map(([, value]) => value(unit, result.cycles));
     }
     return nodes;
 }
@@ -70,7 +69,7 @@ function drawMap(view, pixels, marks) {
         y: {domain: [height - 0.5, -0.5], ticks: ticks(height), tickFormat: (y) => String(y), tickSize: 0, label: null},
         marks: [
             Plot.rect(nodes, {x1: (d) => d.x - 0.27, x2: (d) => d.x + 0.27, y1: (d) => d.y - 0.27, y2: (d) => d.y + 0.27, rx: pitch > 20 ? 3 : 1,
-                fill: {value: nodeColour, scale: null}, stroke: "var(--node-edge)", strokeWidth: 0.75, render: tracked(marks, nodes, nodeLabel)}),
+                fill: {value: nodeColour, scale: null}, stroke: "var(--node-edge)", strokeWidth: 0.75, render: tracked(marks, nodes, (node) => nodeLabel(node, view.activities, view.name))}),
             Plot.vector(links, {x: "x", y: "y", rotate: {value: "rotate", scale: null}, anchor: "middle", shape: ARROW, r: pitch * 0.11, length: {value: () => pitch * 0.42, scale: null},
                 fill: {value: linkColour, scale: null}, stroke: "var(--node-edge)", strokeWidth: 0.4,
                 render: tracked(marks, links, (link) => linkLabel(link, width))}),
@@ -80,7 +79,7 @@ function drawMap(view, pixels, marks) {
 
 function mapTitle(view) {
     const known = view.links.filter((link) => isNumber(link[view.measure]));
-    if (known.length === 0) return "Nodes by activity";
+    if (known.length === 0) return `${view.name}s by activity`;
     const most = known.reduce((best, link) => link[view.measure] > best[view.measure] ? link : best);
     const mean = known.reduce((total, link) => total + link[view.measure], 0) / known.length;
     if (!(most[view.measure] > 0))
@@ -95,18 +94,19 @@ export function meshChart(entry) {
     const [width, height] = arraySize(entry);
     if (width * height <= 0 || width * height > 16384) return null;
     const links = placeLinks(result.links, width, height, networkCycles(result));
-    const nodes = nodesOf(result, width, height);
+    const activities = activitiesOf(entry), words = kindOf(entry);
+    const nodes = nodesOf(result, activities, width, height);
     const blockedKnown = links.some((link) => isNumber(link.blocked));
-    const view = {width, height, nodes, links, activity: 0, measure: "utilization"};
+    const view = {width, height, nodes, links, activities, name: words.unit.replace(/^./, (first) => first.toUpperCase()), activity: 0, measure: "utilization"};
     const update = () => {
-        const bound = (values) => classBounds(Math.max(0, ...values.filter(isNumber)));
+        const bound = (values) => classBounds(values.reduce((most, value) => isNumber(value) && value > most ? value : most, 0)).map((one) => Math.min(one, 1));
         view.nodeBounds = bound(nodes.map((node) => node.activity[view.activity]));
         view.linkBounds = bound(links.map((link) => link[view.measure]));
     };
     const format = (value) => `${figure(100 * value, 3)}\u00a0%`;
     const legends = () => [
         ramp(`links, ${view.measure === "blocked" ? "blocked" : "used"}`, "heat", view.linkBounds, format),
-        ramp(`nodes, ${ACTIVITIES[view.activity][1]}`, "cool", view.nodeBounds, format)];
+        ramp(`${words.units}, ${activities[view.activity][0]}`, "cool", view.nodeBounds, format)];
     update();
     const changed = () => {
         update();
@@ -114,7 +114,7 @@ export function meshChart(entry) {
         made.setLegend(...legends());
         made.redraw();
     };
-    const controls = [choice("Nodes show", ACTIVITIES.map(([, text], i) => [String(i), text]), "0", (value) => {
+    const controls = [choice(`${words.units.replace(/^./, (first) => first.toUpperCase())} show`, activities.map(([text], i) => [String(i), text]), "0", (value) => {
         view.activity = Number(value);
         changed();
     })];
@@ -125,7 +125,7 @@ export function meshChart(entry) {
         }));
     const made = chart({
         name: "mesh", title: mapTitle(view), controls, legend: legends(),
-        note: "Squares are nodes, columns from left and rows from above, as (column,row). Arrows are links in each direction; traffic keeps right. " +
+        note: `Squares are ${words.units}, columns from left and rows from above, as (column,row). Arrows are links in each direction; traffic keeps right. ` +
             `A link is used when it carries a flit. ${blockedKnown ? "It is blocked when it carries nothing although a flit asks for it in vain. " : ""}` +
             `Each ramp has ${CLASSES} classes of equal size.`,
         draw: (pixels, marks) => drawMap(view, pixels, marks),

@@ -30,7 +30,7 @@ function describe(piece, whole) {
 
 export function stepChart(steps, whole) {
     const heavy = steps.slice(0, 2).filter((step) => step.cycles > 0);
-    const title = heavy.length === 2
+    const title = heavy.length === 2 && steps.length === 2 ? `${heavy[0].name} takes ${share(heavy[0].cycles / whole, 0)} of the time` : heavy.length === 2
         ? `${heavy[0].name} and ${heavy[1].name} take ${share((heavy[0].cycles + heavy[1].cycles) / whole, 0)} of the time`
         : "Time by step";
     return chart({
@@ -61,6 +61,12 @@ export function stepChart(steps, whole) {
     });
 }
 
+// Places of phases, at most `most` of them, in round steps.
+function wholeTicks(count, most) {
+    const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((size) => count / size <= Math.max(2, most)) ?? Math.ceil(count / 2);
+    return Array.from({length: Math.ceil(count / step)}, (_, i) => i * step);
+}
+
 // Ticks where the first part of the names changes.
 function stages(tiles) {
     const found = [];
@@ -83,12 +89,13 @@ export function phaseChart(tiles, whole) {
         draw(width, marks) {
             const data = pieces(tiles);
             if (data.length === 0) return null;
-            const groups = stages(tiles);
+            const groups = stages(tiles), few = tiles.length <= 6;
             const inset = width / tiles.length > 5 ? 0.5 : 0;
             return Plot.plot({
                 width, height: Math.min(340, 200 + width / 6), marginLeft: 52, marginRight: 8, marginBottom: 34, marginTop: 26,
                 x: {type: "linear", domain: [-0.5, tiles.length - 0.5], axis: groups.length ? null : "bottom", label: "Phase, in the order of the trace",
-                    labelAnchor: "center", labelArrow: "none", ticks: Math.max(3, width / 120)},
+                    labelAnchor: "center", labelArrow: "none", ticks: wholeTicks(tiles.length, width / 80),
+                    tickFormat: (place) => few ? shorten(tiles[place].name, Math.floor(width / tiles.length / 8)) : String(place)},
                 y: {label: "Time (logic cycles)", tickFormat: compact, grid: true, ticks: 5, labelArrow: "none"},
                 marks: [
                     Plot.rect(data, {x1: (d) => d.bar.place - 0.5, x2: (d) => d.bar.place + 0.5, y1: "from", y2: "to",
