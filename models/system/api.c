@@ -162,7 +162,12 @@ int pimsim_run(struct pimsim_simulation *simulation, char *message, size_t messa
 /* The report as a text of its own. */
 static enum pim_status make_json(struct pimsim_simulation *simulation, struct pim_error *error)
 {
+    char differs[1024];
+    if (pim_configure_differences(simulation->trace, simulation->configuration, differs, sizeof differs,
+                                  error) != PIM_OK)
+        return error->status;
     const struct pim_report_inputs inputs = {.trace_name = simulation->trace_path,
+                                             .estimate_differs = differs[0] ? differs : NULL,
                                              .config_hash = pim_configuration_hash(simulation->configuration),
                                              .configuration = simulation->configuration,
                                              .cpu_seconds = simulation->cpu_seconds,

@@ -2,6 +2,7 @@
 
 #include "models/system/schema.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,5 +53,99 @@ enum pim_status pim_configure_replay(const struct pim_trace *trace, const char *
         pim_configuration_destroy(*configuration);
         *configuration = NULL;
     }
+    return status;
+}
+
+/* --- the hardware of the estimates --- */
+
+enum { VALUE_BYTES = 64 };
+
+/* A value as a text; "not set" when the key is required and has none. */
+static void value_text(const struct pim_configuration *configuration, const struct pim_key *key,
+                       char text[static VALUE_BYTES])
+{
+    const int64_t *items;
+    (void)snprintf(text, VALUE_BYTES, "not set");
+    if (!key->fallback && !pim_configuration_given(configuration, key->path))
+        return;
+    switch (key->type) {
+    case PIM_KEY_INTEGER:
+        (void)snprintf(text, VALUE_BYTES, "%" PRId64, pim_configuration_integer(configuration, key->path));
+        return;
+    case PIM_KEY_REAL:
+        (void)snprintf(text, VALUE_BYTES, "%.15g", pim_configuration_real(configuration, key->path));
+        return;
+    case PIM_KEY_BOOLEAN:
+        (void)snprintf(text, VALUE_BYTES, "%s",
+                       pim_configuration_boolean(configuration, key->path) ? "true" : "false");
+        return;
+    case PIM_KEY_CHOICE:
+        (void)pim_key_choice(key, pim_configuration_choice(configuration, key->path), text, VALUE_BYTES);
+        return;
+    case PIM_KEY_TEXT:
+        (void)snprintf(text, VALUE_BYTES, "%.60s", pim_configuration_text(configuration, key->path));
+        return;
+    case PIM_KEY_INTEGER_LIST:
+        (void)snprintf(text, VALUE_BYTES, "a list of %zu",
+                       pim_configuration_list(configuration, key->path, &items));
+        return;
+    }
+}
+
+static bool same_value(const struct pim_configuration *a, const struct pim_configuration *b,
+                       const struct pim_key *key)
+{
+    char one[VALUE_BYTES], two[VALUE_BYTES];
+    if (key->type == PIM_KEY_INTEGER_LIST) {
+        const int64_t *first, *second;
+        size_t count = pim_configuration_list(a, key->path, &first);
+        return count == pim_configuration_list(b, key->path, &second) &&
+               (count == 0 || memcmp(first, second, count * sizeof *first) == 0);
+    }
+    if (key->type == PIM_KEY_TEXT)
+        return strcmp(pim_configuration_text(a, key->path), pim_configuration_text(b, key->path)) == 0;
+    value_text(a, key, one);
+    value_text(b, key, two);
+    return strcmp(one, two) == 0;
+}
+
+static bool matters(const struct pim_key *key)
+{
+    return strcmp(key->path, "name") != 0 && strncmp(key->path, "energy.", 7) != 0 &&
+           strcmp(key->path, "noc.fidelity") != 0 && strcmp(key->path, "noc.step_every_cycle") != 0;
+}
+
+static void list_differences(const struct pim_configuration *made, const struct pim_configuration *here,
+                             size_t size, char *text)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < pim_hardware_schema.count; i++) {
+        const struct pim_key *key = &pim_hardware_schema.keys[i];
+        char one[VALUE_BYTES], two[VALUE_BYTES];
+        if (!matters(key) || same_value(made, here, key))
+            continue;
+        value_text(made, key, one);
+        value_text(here, key, two);
+        int length = snprintf(text + at, size - at, "%s%s %s, here %s", at ? "; " : "", key->path, one, two);
+        at += (size_t)length < size - at ? (size_t)length : size - at - 1;
+    }
+}
+
+enum pim_status pim_configure_differences(const struct pim_trace *trace,
+                                          const struct pim_configuration *configuration, char *text,
+                                          size_t size, struct pim_error *error)
+{
+    struct pim_configuration *made = NULL;
+    text[0] = '\0';
+    if (pim_trace_description(trace)->configuration[0] == '\0') {
+        (void)snprintf(text, size, "the trace does not say for which");
+        return PIM_OK;
+    }
+    enum pim_status status = pim_configuration_create(&pim_hardware_schema, &made, error);
+    if (status == PIM_OK)
+        status = read_carried(trace, "the trace", false, made, error);
+    if (status == PIM_OK)
+        list_differences(made, configuration, size, text);
+    pim_configuration_destroy(made);
     return status;
 }

@@ -38,4 +38,13 @@ enum pim_status pim_configure_replay(const struct pim_trace *trace, const char *
                                      struct pim_configuration **configuration, struct pim_hardware *hardware,
                                      struct pim_error *error);
 
+/*
+ * In what `configuration` differs from the hardware that the estimates of `trace` were made for, the one it
+ * carries: "noc.flit_bits 64 here 16; ...", cut when it is longer than `size`, and empty when estimates and
+ * replay are of the same hardware. Names, energies, and how exactly the network is simulated do not count.
+ */
+enum pim_status pim_configure_differences(const struct pim_trace *trace,
+                                          const struct pim_configuration *configuration, char *text,
+                                          size_t size, struct pim_error *error);
+
 #endif

@@ -269,6 +269,8 @@ static void put_inputs(struct pim_json *json, const struct pim_system *system,
     else
         pim_json_put_null(json, "configuration");
     free(configuration);
+    if (inputs->estimate_differs)
+        pim_json_put_text(json, "estimate_differs", inputs->estimate_differs);
     pim_json_put_count(json, "seed", inputs->seed);
     pim_json_end(json);
 }

@@ -268,6 +268,8 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
             "work          %" PRIu64 " MACs (network %" PRIu64 ", padding %" PRIu64 "), %" PRIu64
             " instructions\n",
             result->actions.macs, description->macs, description->padding_macs, result->instructions);
+    if (inputs->estimate_differs)
+        fprintf(file, "estimates     of another hardware (%s)\n", inputs->estimate_differs);
     print_phases(system, file);
     print_longest(system, file);
     print_engines(system, result, file);

@@ -214,6 +214,10 @@ static enum pim_status read_result(struct comparison *comparison, int side, stru
         return pim_fail(error, PIM_BAD_INPUT,
                         "%s is no result of a run: pimsim run TRACE --stats FILE --format json writes one",
                         path);
+    if (json_is_false(json_object_get(result, "complete")))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s is of a run that was stopped before its end (--until): only whole runs compare",
+                        path);
     return PIM_OK;
 }
 

@@ -47,7 +47,9 @@ enum pim_status replay_run(const char *path, const struct common_options *common
                                                  .set_count = common->sets.count,
                                                  .fidelity = fidelities[options->fidelity]};
     if (pim_configure_replay(replay->trace, path, &sources, &replay->configuration, &hardware, error) !=
-        PIM_OK)
+            PIM_OK ||
+        pim_configure_differences(replay->trace, replay->configuration, replay->differs,
+                                  sizeof replay->differs, error) != PIM_OK)
         return error->status;
     if (pim_system_create(&hardware, replay->trace, &system, &replay->system, error) != PIM_OK ||
         pim_system_run(replay->system, error) != PIM_OK)
@@ -60,6 +62,7 @@ struct pim_report_inputs replay_inputs(const struct replay *replay, bool reprodu
     struct pim_report_inputs inputs = {.trace_name = replay->path,
                                        .config_hash = pim_configuration_hash(replay->configuration),
                                        .configuration = replay->configuration,
+                                       .estimate_differs = replay->differs[0] ? replay->differs : NULL,
                                        .reproducible = reproducible};
     pim_host_usage(&inputs.cpu_seconds, &inputs.peak_memory_bytes);
     return inputs;

@@ -52,6 +52,7 @@ struct replay {
     struct pim_system *system;
     struct pim_run_result result;
     const char *path;
+    char differs[1024]; /* what of the hardware the estimates were not made for; empty: nothing */
 };
 
 /* Runs; replay_terminate is needed in every case. */

@@ -89,14 +89,15 @@ static void add(struct line *sum, const struct line *line)
 struct comparison {
     struct line *phases, *steps;
     size_t phase_count, step_count;
-    struct line total; /* estimate and simulated of the whole run, attribution summed over phases */
+    const char *differs; /* what of the hardware the estimates were not made for; empty: nothing */
+    struct line total;   /* estimate and simulated of the whole run, attribution summed over phases */
 };
 
 static enum pim_status compare(const struct replay *replay, struct comparison *comparison,
                                struct pim_error *error)
 {
     uint32_t count = replay->system->phase_count;
-    *comparison = (struct comparison){.phase_count = count};
+    *comparison = (struct comparison){.phase_count = count, .differs = replay->differs};
     comparison->phases = calloc((size_t)count + 1, sizeof(struct line));
     comparison->steps = calloc((size_t)count + 1, sizeof(struct line));
     if (!comparison->phases || !comparison->steps)
@@ -169,6 +170,11 @@ static void write_text(FILE *file, struct comparison *comparison, bool all)
                   "unit: packets beyond their zero-load latency, DRAM rows and bus\n"
                   "turnaround, refresh, engines waiting for buffer space, network engines waiting for their "
                   "partner\n\n");
+    if (comparison->differs[0])
+        fprintf(file,
+                "THE ESTIMATES ARE OF ANOTHER HARDWARE, that of the trace (%s): map the network anew for "
+                "this one\n\n",
+                comparison->differs);
     print_header(file);
     for (size_t i = 0; i < comparison->step_count; i++)
         print_line(file, &comparison->steps[i]);
@@ -227,6 +233,8 @@ static enum pim_status write_json(FILE *file, const struct comparison *compariso
     struct pim_json *json = pim_json_create();
     if (!json)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the report");
+    if (comparison->differs[0])
+        pim_json_put_text(json, "estimate_differs", comparison->differs);
     put_line(json, "total", &comparison->total);
     pim_json_begin_array(json, "steps");
     for (size_t i = 0; i < comparison->step_count; i++)
@@ -284,6 +292,9 @@ static void warn(const char *program, const struct comparison *comparison)
     double run = comparison->total.simulated, cycles = 0;
     const struct line *worst = NULL;
     size_t count = 0;
+    if (comparison->differs[0])
+        fprintf(stderr, "%s: warning: the estimates are of another hardware, that of the trace (%s)\n",
+                program, comparison->differs);
     if (factor(&comparison->total) > allowed)
         fprintf(stderr, "%s: warning: the estimate of the run is off by a factor of %.1f\n", program,
                 factor(&comparison->total));

@@ -1,5 +1,6 @@
 #include "tools/sweep/result.h"
 
+#include "models/system/configure.h"
 #include "models/system/report.h"
 #include "models/system/system.h"
 #include "sim/json.h"
@@ -117,8 +118,17 @@ struct step {
     pim_time time;
 };
 
+/* `estimates`: they are of this hardware and of as much as was run; else there is none to hold beside. */
+static void add_estimate(struct pim_sweep_result *result, const char *name, uint64_t estimate, bool estimates)
+{
+    if (estimates)
+        add_integer(result, name, estimate);
+    else
+        add_real(result, name, (double)NAN);
+}
+
 static void add_steps(struct pim_sweep_result *result, const struct pim_system *system,
-                      const struct pim_run_result *run)
+                      const struct pim_run_result *run, bool estimates)
 {
     uint32_t phases = system->phase_count;
     size_t count = 0;
@@ -145,16 +155,16 @@ static void add_steps(struct pim_sweep_result *result, const struct pim_system *
             frontier = outcome->end;
         }
     }
-    add_integer(result, "estimate_cycles", estimate);
+    add_estimate(result, "estimate_cycles", estimate, estimates);
     add_real(result, "estimate_error_percent",
-             run->cycles ? 100.0 * ((double)estimate - (double)run->cycles) / (double)run->cycles
-                         : (double)NAN);
+             estimates && run->cycles ? 100.0 * ((double)estimate - (double)run->cycles) / (double)run->cycles
+                                      : (double)NAN);
     for (size_t i = 0; i < count; i++) {
         char name[NAME_BYTES];
         (void)snprintf(name, sizeof name, "steps.%.200s.cycles", steps[i].name);
         add_integer(result, name, pim_system_cycles(system, steps[i].time));
         (void)snprintf(name, sizeof name, "steps.%.200s.estimate_cycles", steps[i].name);
-        add_integer(result, name, steps[i].estimate);
+        add_estimate(result, name, steps[i].estimate, estimates);
     }
     free(steps);
 }
@@ -183,7 +193,7 @@ static void add_sums(struct pim_sweep_result *result, const struct pim_system *s
 /* --- a point --- */
 
 static enum pim_status replay(const struct pim_sweep *sweep, const struct pim_hardware *hardware,
-                              const struct pim_trace *trace, struct pim_sweep_result *result,
+                              const struct pim_trace *trace, bool estimates, struct pim_sweep_result *result,
                               struct pim_error *error)
 {
     const struct pim_system_options options = {
@@ -198,7 +208,7 @@ static enum pim_status replay(const struct pim_sweep *sweep, const struct pim_ha
     if (status == PIM_OK)
         status = add_report(result, system, &run, error);
     if (status == PIM_OK) {
-        add_steps(result, system, &run);
+        add_steps(result, system, &run, estimates && run.complete);
         add_sums(result, system, &run);
         if (result->status != PIM_OK)
             status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the results");
@@ -226,15 +236,19 @@ static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace
         result->has_configuration = true;
     }
     free(text);
-    pim_configuration_destroy(configuration);
     if (status == PIM_OK)
         status = pim_trace_pool_take(pool, point, &trace, error);
+    char differs[256] = "";
+    if (status == PIM_OK)
+        status = pim_configure_differences(trace, configuration, differs, sizeof differs, error);
+    pim_configuration_destroy(configuration);
     if (status == PIM_OK) {
         result->has_trace = true;
         result->trace_hash = pim_trace_hash(trace);
-        status = replay(sweep, &hardware, trace, result, error);
-        pim_trace_pool_give(pool, trace);
+        status = replay(sweep, &hardware, trace, differs[0] == '\0', result, error);
     }
+    if (trace)
+        pim_trace_pool_give(pool, trace);
     return status;
 }
 

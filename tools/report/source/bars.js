@@ -97,7 +97,7 @@ export function energyRunsChart(runs) {
     });
     if (data.length === 0) return null;
     const whole = runs.filter((run) => run.entry.result.complete !== false && run.entry.result.energy_pj.total > 0);
-    const least = whole.length > 1 ? whole.reduce((best, run) => run.entry.result.energy_pj.total < best.entry.result.energy_pj.total ? run : best) : null;
+    const least = whole.length > 1 && new Set(runs.map((run) => run.entry.result.inputs.network)).size === 1 ? whole.reduce((best, run) => run.entry.result.energy_pj.total < best.entry.result.energy_pj.total ? run : best) : null;
     return chart({
         name: "energy-runs", title: least ? `${least.name} needs the least energy, ${energy(least.entry.result.energy_pj.total)}` : "Energy of the runs",
         legend: [swatches(shown.map(({text, colour}) => [colour, text]))],

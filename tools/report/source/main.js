@@ -48,7 +48,8 @@ function tiles(run) {
     const {entry: {result}, summary} = run;
     const items = [
         ["Cycles", integer(result.cycles), time(result.time_ns)],
-        ["Mapper\u2019s estimate", summary.estimate > 0 ? signedPercent(summary.estimateError) : NOTHING, summary.estimate > 0 ? cycles(summary.estimate) : "of a part of a run"],
+        ["Mapper\u2019s estimate", summary.estimate > 0 ? signedPercent(summary.estimateError) : NOTHING, summary.estimate > 0 ? cycles(summary.estimate)
+            : result.complete === false ? "the run was stopped" : result.inputs.estimate_differs ? "of another hardware" : "the trace has none"],
         [`${engineName(run.entry, "pe").replace(/^./, (first) => first.toUpperCase())} busy`, share(summary.arrayBusy), `${si(summary.macsPerSecond, "MAC/s")}`],
         ["Energy", result.energy_pj.total > 0 ? energy(result.energy_pj.total) : NOTHING, `${unit(figure(summary.picojoulesPerMac), "pJ")} per MAC`],
         ["Busiest link used", share(summary.linkMost), `mean ${share(summary.linkMean)}`],
@@ -70,8 +71,10 @@ function runArticle(run, alone) {
     const known = summary.tiles.filter((tile) => tile.estimate > 0 || tile.cycles > 0);
     const estimates = summary.estimate > 0;
     const map = result.units.length > 0 || result.links.length > 0 ? meshChart(entry) : null;
-    return {lead: `${result.inputs.network ?? "A trace"} on ${arraySize(entry).join(" x ")} ${kindOf(entry).units}: ${cycles(result.cycles)}, ${time(result.time_ns)}.`, body: [
+    return {lead: `${result.complete === false ? "Stopped before its end: " : ""}${result.inputs.network ?? "A trace"} on ${arraySize(entry).join(" x ")} ${kindOf(entry).units}: ${cycles(result.cycles)}, ${time(result.time_ns)}.`, body: [
         tiles(run),
+        result.inputs.estimate_differs ? element("p", {class: "warning"}, "The mapper\u2019s estimates are of another hardware, that of the trace, and are not shown " +
+            `(${result.inputs.estimate_differs}). Map the network anew for this hardware to have them.`) : null,
         result.complete === false ? element("p", {class: "warning"}, "This run was stopped before its end (--until): every figure covers the part before.") : null,
         entry.hardware_error ? element("p", {class: "warning"}, `The configuration of this run cannot be read: ${entry.hardware_error}`) : null,
         map ? element("div", {class: "map"}, map.node, busiestLinks(entry)) : null,
@@ -99,6 +102,11 @@ function validateArticle(entry) {
     const phases = items(result.phases), steps = items(result.steps).sort((a, b) => b.cycles - a.cycles);
     const whole = result.total.simulated_cycles;
     const lost = Object.entries(result.total.lost ?? {});
+    if (result.estimate_differs)
+        return {lead: `${cycles(whole)} simulated on another hardware than the estimates are of.`, body: [
+            element("p", {class: "warning"}, `The mapper\u2019s estimates are of the hardware of the trace and are not held against this run (${result.estimate_differs}). ` +
+                "Map the network anew for this hardware to have them."),
+            stepChart(steps.map((step) => ({...step, estimate: 0})), whole).node]};
     return {lead: `Estimates of the mapper against ${cycles(whole)} simulated: ${signedPercent(result.total.error_percent)}.`, body: [
         element("div", {class: "pair"}, estimateChart(phases, "phases").node, worstTable(phases, "phases")),
         stepChart(steps, whole).node,
@@ -116,14 +124,14 @@ function articleOf(entry, runs, alone) {
 }
 
 function build(data, main) {
-    const runs = data.results.filter((entry) => entry.kind === "run").map((entry) => ({name: entry.name, entry, summary: summarize(entry)}));
+    const runs = data.results.filter((entry) => entry.kind === "run").map((entry) => ({name: entry.result.complete === false ? `${entry.name} (stopped)` : entry.name, entry, summary: summarize(entry)}));
     const alone = data.results.length === 1;
     const title = alone ? data.results[0].name : `${data.results.length} results`;
     document.title = `${title} \u2013 pimsim report`;
     main.replaceChildren(element("h1", {}, title));
     if (!alone)
         main.append(element("nav", {"aria-label": "Results"}, element("ul", {}, data.results.map((entry, i) =>
-            element("li", {}, element("a", {href: `#result-${i}`}, entry.name))))));
+            element("li", {}, element("a", {href: `#result-${i}`}, entry.name), entry.result.complete === false ? " (stopped)" : null)))));
     if (runs.length > 1)
         main.append(element("section", {"aria-label": "Runs side by side"}, headlineTable(runs), element("div", {class: "pair"}, runsChart(runs).node, energyRunsChart(runs)?.node)));
     data.results.forEach((entry, i) => {

@@ -56,8 +56,8 @@ export function networkCycles(result) {
 
 export function summarize(entry) {
     const {result} = entry;
-    // Estimates are of the whole; of a run that was stopped they say nothing.
-    const whole = result.complete !== false;
+    // Estimates are of the whole and of one hardware; of a run that was stopped, or on another one, they say nothing.
+    const whole = result.complete !== false && !result.inputs.estimate_differs;
     const tiles = tilePhases(result.phases.map((phase) => whole ? phase : {...phase, estimate_cycles: 0}));
     const steps = groupSteps(tiles);
     const estimate = sum(tiles, (tile) => tile.estimate);

@@ -55,8 +55,13 @@ function metricsOf(sweep) {
         .sort((a, b) => rank(a) - rank(b));
 }
 
+// Points that were stopped before their end (--until) are no whole runs: beside such they are left out, alone they are
+// shown, and called stopped.
 export function readSweep(sweep) {
-    return {done: sweep.points.filter((point) => point.status === "done"), failed: sweep.points.filter((point) => point.status !== "done"),
+    const complete = sweep.statistics.indexOf("complete");
+    const done = sweep.points.filter((point) => point.status === "done");
+    const whole = done.filter((point) => complete < 0 || point.values[complete] !== 0);
+    return {done: whole.length > 0 ? whole : done, stopped: done.length - whole.length, failed: sweep.points.filter((point) => point.status !== "done"),
             axes: axesOf(sweep), metrics: metricsOf(sweep), total: sweep.total};
 }
 

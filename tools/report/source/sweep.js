@@ -189,10 +189,10 @@ function tiles(sweep, data) {
         .reduce((one, other) => !one || cycles.of(other) < cycles.of(one) ? other : one, null);
     const settings = best ? data.axes.map((axis) => `${axis.short} = ${axis.of(best)}`).join(", ") : "";
     const items = [
-        ["Points", `${integer(data.done.length)} of ${integer(sweep.total)}`, data.failed.length ? `${integer(data.failed.length)} failed` : "none failed"],
+        ["Points", `${integer(sweep.points.length - data.failed.length)} of ${integer(sweep.total)}`, data.failed.length ? `${integer(data.failed.length)} failed` : "none failed"],
         ["Axes", integer(data.axes.length), data.axes.map((axis) => `${axis.short}: ${axis.values.length} values`).join(", ")],
     ];
-    if (best) items.push(["Fewest cycles", integer(cycles.of(best)), settings]);
+    if (best && data.done.length > data.stopped) items.push(["Fewest cycles", integer(cycles.of(best)), settings]);
     return element("dl", {class: "tiles"}, items.map(([name, value, below]) => element("div", {},
         element("dt", {}, name), element("dd", {}, value, element("span", {class: "below"}, below)))));
 }
@@ -204,6 +204,9 @@ export function sweepArticle(entry) {
     if (sweep.total > sweep.points.length)
         body.push(element("p", {class: "warning"}, `${integer(sweep.total - sweep.points.length)} of ${integer(sweep.total)} points are missing: ` +
             "the sweep had not finished."));
+    if (data.stopped > 0)
+        body.push(element("p", {class: "warning"}, `${integer(data.stopped)} points were stopped before their end (--until). ` +
+            (data.stopped === sweep.points.length - data.failed.length ? "Every figure covers the part before." : "They are in the table of points alone.")));
     if (data.failed.length > 0)
         body.push(element("div", {class: "card"}, element("h3", {}, `${integer(data.failed.length)} points failed`),
             table("Points that failed, and why", [{title: "Point"}, ...data.axes.map((axis) => ({title: axis.name})), {title: "Status"}, {title: "Message"}],
@@ -216,8 +219,11 @@ export function sweepArticle(entry) {
         if (few.length > 0) body.push(element("div", {class: "pair"}, few.map((metric) => curveChart(state, () => metric, true).node)));
     }
     const cycles = data.metrics.find((metric) => metric.name === "cycles"), estimate = data.metrics.find((metric) => metric.name === "estimate_cycles");
+    if (cycles && !estimate && data.stopped === 0 && data.done.length > 0)
+        body.push(element("p", {class: "note"}, "No point has an estimate: the traces were mapped for another hardware than the points are, or have none. " +
+            "With networks and mapping = \"each\" every point is mapped, and estimated, for its own."));
     if (cycles && estimate) {
-        const items = data.done.map((point) => ({cycles: cycles.of(point), estimate: estimate.of(point),
+        const items = data.done.filter((point) => isNumber(estimate.of(point))).map((point) => ({cycles: cycles.of(point), estimate: estimate.of(point),
             name: data.axes.map((axis) => `${axis.short} = ${axis.of(point)}`).join(", ") || `point ${point.id}`}));
         body.push(element("div", {class: "pair"}, estimateChart(items, "points").node, worstTable(items, "points")));
     }
