@@ -15,8 +15,8 @@ struct pim_report_inputs {
     uint64_t config_hash;
     const struct pim_configuration *configuration; /* borrowed; NULL: its text is left out */
     const char *estimate_differs; /* pim_configure_differences(); NULL: the estimates are of this hardware */
-    uint64_t seed;                                 /* 0: nothing in a replay is random */
-    bool reproducible; /* leave out what differs from run to run: host time and memory */
+    uint64_t seed;                /* 0: nothing in a replay is random */
+    bool reproducible;            /* leave out what differs from run to run: host time and memory */
     double cpu_seconds;
     uint64_t peak_memory_bytes;
 };
