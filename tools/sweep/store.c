@@ -44,6 +44,15 @@ void pim_store_close(struct pim_store *store)
         store->add_statistic, store->find_statistic, store->add_value};
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
         (void)sqlite3_finalize(statements[i]);
+    for (size_t i = 0; i < PIM_STORE_PARTS; i++)
+        (void)sqlite3_finalize(store->parts[i]);
+    (void)sqlite3_finalize(store->stored);
+    (void)sqlite3_finalize(store->set_checksum);
+    if (store
+            ->logged) { /* one plain file is left, readable where nobody can write; a reader may prevent it */
+        (void)sqlite3_busy_timeout(store->database, 0);
+        (void)sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    }
     (void)sqlite3_close(store->database);
     if (store->lock >= 0)
         (void)close(store->lock); /* after SQLite: closing the file drops SQLite's own locks */
@@ -123,7 +132,7 @@ static enum pim_status prepare_statements(struct pim_store *store, struct pim_er
     } all[] = {
         {"SELECT status FROM point WHERE id = ?1", &store->has},
         {"INSERT INTO point VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
-         "?17, ?18, ?19)",
+         "?17, ?18, ?19, NULL)",
          &store->add_point},
         {"INSERT INTO setting VALUES(?1, ?2, ?3)", &store->add_setting},
         {"INSERT OR IGNORE INTO configuration VALUES(?1, ?2)", &store->add_configuration},
@@ -158,7 +167,7 @@ static enum pim_status put_axes(const struct pim_store *store, const struct pim_
     return status;
 }
 
-static enum pim_status define(const struct pim_store *store, const struct pim_sweep *sweep, uint64_t points,
+static enum pim_status define(struct pim_store *store, const struct pim_sweep *sweep, uint64_t points,
                               struct pim_error *error)
 {
     if (pim_store_execute(store, "BEGIN IMMEDIATE", error) != PIM_OK)
@@ -174,15 +183,18 @@ static enum pim_status define(const struct pim_store *store, const struct pim_sw
         status = pim_store_put(store, "points", (int64_t)points, NULL, error);
     if (status == PIM_OK)
         status = put_axes(store, sweep, error);
+    if (status == PIM_OK)
+        status = pim_store_seal_all(store, error);
     return status == PIM_OK ? pim_store_execute(store, "COMMIT", error) : status;
 }
 
-static enum pim_status migrate(const struct pim_store *store, int64_t version, struct pim_error *error)
+static enum pim_status migrate(struct pim_store *store, int64_t version, struct pim_error *error)
 {
     if (version == PIM_STORE_VERSION)
         return PIM_OK;
     if (pim_store_execute(store, "BEGIN IMMEDIATE", error) != PIM_OK ||
-        pim_store_migrate(store, version, error) != PIM_OK)
+        pim_store_migrate(store, version, error) != PIM_OK ||
+        (version < PIM_STORE_SEALED && pim_store_seal_all(store, error) != PIM_OK))
         return error->status;
     return pim_store_execute(store, "COMMIT", error);
 }
@@ -256,6 +268,8 @@ static enum pim_status open_to_write(struct pim_store *store, enum pim_store_mod
     if (pim_store_execute(store, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", error) != PIM_OK)
         return error->status;
     *error = (struct pim_error){.status = PIM_OK};
+    store->logged = true;
+    store->version = PIM_STORE_VERSION;
     if (version == 0 && !sweep)
         return pim_fail(error, PIM_BAD_INPUT, "%s is empty: it holds no results", store->path);
     if (version == 0 && define(store, sweep, points, error) != PIM_OK)
@@ -309,6 +323,63 @@ enum pim_status pim_store_open_to_add(const char *path, struct pim_store **store
     return PIM_OK;
 }
 
+/* Whether the file lies where this process can write: SQLite may need files beside it. */
+static bool writable(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    bool good = folder && access(path, W_OK) == 0 && access(folder, W_OK) == 0;
+    free(folder);
+    return good;
+}
+
+/* Whether a write-ahead log holds what is not in the file yet: the sweep runs, or was killed. */
+static bool has_log(const char *path)
+{
+    char name[4096];
+    struct stat state;
+    int length = snprintf(name, sizeof name, "%s-wal", path);
+    return length < (int)sizeof name && stat(name, &state) == 0 && state.st_size > 0;
+}
+
+/* "file:" with what means something in a URI as %XX; the caller frees it. */
+static char *immutable_uri(const char *path)
+{
+    static const char tail[] = "?immutable=1";
+    char *uri = malloc(3 * strlen(path) + sizeof "file:" + sizeof tail), *at = uri;
+    if (!uri)
+        return NULL;
+    at += sprintf(at, "file:");
+    for (; *path; path++)
+        if (strchr("%?#", *path))
+            at += sprintf(at, "%%%02X", (unsigned)(unsigned char)*path);
+        else
+            *at++ = *path;
+    memcpy(at, tail, sizeof tail);
+    return uri;
+}
+
+/*
+ * Where writing is allowed, read-write: the last one to close a file in WAL mode tidies up behind itself.
+ * Elsewhere as it is, without locks or files beside it - unless a log is there, which SQLite then reads with
+ * it if it can.
+ */
+static enum pim_status open_to_read(struct pim_store *store, struct pim_error *error)
+{
+    if (writable(store->path))
+        return open_database(store, SQLITE_OPEN_READWRITE, error);
+    if (store->running || has_log(store->path))
+        return open_database(store, SQLITE_OPEN_READONLY, error);
+    char *uri = immutable_uri(store->path), *path = store->path;
+    if (!uri)
+        return no_memory(error);
+    store->path = uri;
+    enum pim_status status = open_database(store, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, error);
+    store->path = path;
+    free(uri);
+    return status;
+}
+
 enum pim_status pim_store_open(const char *path, struct pim_store **store, struct pim_error *error)
 {
     bool empty = false, running = false;
@@ -328,13 +399,12 @@ enum pim_status pim_store_open(const char *path, struct pim_store **store, struc
     if (!made)
         return no_memory(error);
     made->running = running;
-    /* Read-write where that is allowed: the last one to close a file in WAL mode tidies up behind itself. */
-    int flags = access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
-    enum pim_status status = open_database(made, flags, error);
+    enum pim_status status = open_to_read(made, error);
     if (status == PIM_OK)
         status = pim_store_execute(made, "PRAGMA query_only = ON", error);
     if (status == PIM_OK)
         status = check_format(made, &version, error);
+    made->version = version;
     if (status == PIM_OK && version == 0)
         status = pim_fail(error, PIM_BAD_INPUT, "%s is empty: it holds no results", path);
     if (status == PIM_OK)
@@ -516,6 +586,8 @@ static enum pim_status meet_earlier(struct pim_store *store, const struct pim_sw
         pim_store_has(store, result->point, true, &there, error) != PIM_OK)
         return error->status;
     if (there && !*stays) {
+        if (pim_store_unseal(store, (int64_t)result->point, error) != PIM_OK)
+            return error->status;
         (void)snprintf(sql, sizeof sql, "DELETE FROM point WHERE id = %" PRIu64, result->point);
         return pim_store_execute(store, sql, error);
     }
@@ -547,6 +619,8 @@ enum pim_status pim_store_add(struct pim_store *store, const struct pim_sweep_re
             status = add_settings(store, result, error);
         if (status == PIM_OK)
             status = add_values(store, result, error);
+        if (status == PIM_OK)
+            status = pim_store_seal(store, (int64_t)result->point, error);
     }
     if (single && status == PIM_OK)
         return pim_store_end(store, true, error);

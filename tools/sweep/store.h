@@ -9,7 +9,9 @@
  * 3. One process writes at a time: it holds a lock (flock) on the file.
  * 4. The format has a number (user_version). An older file is brought up by the steps it lacks when it is
  *    opened for writing, a newer one is refused.
- * 5. The content does not depend on the order in which points were added, but for times and hosts.
+ * 5. At a clean end one plain file is left, without a log beside it: it is readable where nobody can write.
+ * 6. Every point has a checksum. What is exported is what was written; a file that was damaged is refused.
+ * 7. The content does not depend on the order in which points were added, but for times and hosts.
  */
 #ifndef PIMSIM_TOOLS_SWEEP_STORE_H
 #define PIMSIM_TOOLS_SWEEP_STORE_H

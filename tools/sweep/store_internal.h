@@ -8,7 +8,9 @@
 
 enum {
     PIM_STORE_APPLICATION = 0x50494d53, /* "PIMS", in the header of the file */
-    PIM_STORE_VERSION = 2
+    PIM_STORE_VERSION = 3,
+    PIM_STORE_SEALED = 3, /* from this version on points have checksums */
+    PIM_STORE_PARTS = 3
 };
 
 struct pim_store {
@@ -19,6 +21,9 @@ struct pim_store {
     char *identity;
     sqlite3_stmt *has, *add_point, *add_setting, *add_configuration, *add_statistic, *find_statistic,
         *add_value;
+    sqlite3_stmt *parts[PIM_STORE_PARTS], *stored, *set_checksum; /* of store_check.c */
+    int64_t version;                                              /* of the file */
+    bool logged;                                                  /* it is in WAL mode, and ours to tidy up */
 };
 
 /* Sets "<path>: <what SQLite says>" and returns PIM_IO. */
@@ -43,5 +48,27 @@ enum pim_status pim_store_get(const struct pim_store *store, const char *name, c
 
 /* Brings the tables from version `from` to PIM_STORE_VERSION. */
 enum pim_status pim_store_migrate(const struct pim_store *store, int64_t from, struct pim_error *error);
+
+/* --- checksums, store_check.c --- */
+
+/* Of all that the file holds of a point. */
+enum pim_status pim_store_checksum(struct pim_store *store, int64_t point, int64_t *sum,
+                                   struct pim_error *error);
+
+/* Writes the checksum of a point that was added; takes that of one away which is about to go. */
+enum pim_status pim_store_seal(struct pim_store *store, int64_t point, struct pim_error *error);
+enum pim_status pim_store_unseal(struct pim_store *store, int64_t point, struct pim_error *error);
+
+/* Writes the checksum of what is said of the sweep; and with those of all points. */
+enum pim_status pim_store_seal_sweep(const struct pim_store *store, struct pim_error *error);
+enum pim_status pim_store_seal_all(struct pim_store *store, struct pim_error *error);
+
+/* PIM_BAD_INPUT when a point is not what was written. `total` gathers what check_sweep() then holds against
+ * what the file says of all. */
+enum pim_status pim_store_check_point(struct pim_store *store, int64_t point, uint64_t *total,
+                                      struct pim_error *error);
+/* PIM_BAD_INPUT when the tables and indices of SQLite are not in order. */
+enum pim_status pim_store_check_file(const struct pim_store *store, struct pim_error *error);
+enum pim_status pim_store_check_sweep(struct pim_store *store, uint64_t total, struct pim_error *error);
 
 #endif

@@ -142,7 +142,7 @@ enum { FIXED = sizeof fixed / sizeof fixed[0], FIXED_SOURCE = 3, COSTS = 9 };
 
 struct export
 {
-    const struct pim_store *store;
+    struct pim_store *store;
     enum pim_store_format format;
     bool costs;
     FILE *file;
@@ -411,11 +411,15 @@ static enum pim_status write_rows(struct export *export)
     enum pim_status status = PIM_OK;
     bool first = true;
     int code = SQLITE_DONE;
+    uint64_t total = 0;
     while (status == PIM_OK && (code = sqlite3_step(export->points)) == SQLITE_ROW) {
         int64_t id = sqlite3_column_int64(export->points, 0);
         (void)sqlite3_bind_int64(export->settings, 1, id);
         (void)sqlite3_bind_int64(export->values, 1, id);
-        if (export->format == PIM_STORE_CSV) {
+        status = pim_store_check_point(export->store, id, &total, export->error);
+        if (status != PIM_OK) {
+            break;
+        } else if (export->format == PIM_STORE_CSV) {
             status = csv_point(export);
         } else {
             (void)fputs(first ? "\n" : ",\n", export->file);
@@ -427,7 +431,7 @@ static enum pim_status write_rows(struct export *export)
     }
     if (status == PIM_OK && code != SQLITE_DONE)
         status = pim_store_fail(export->store, export->error);
-    return status;
+    return status == PIM_OK ? pim_store_check_sweep(export->store, total, export->error) : status;
 }
 
 enum pim_status pim_store_export(struct pim_store *store, enum pim_store_format format, bool costs,
@@ -436,6 +440,8 @@ enum pim_status pim_store_export(struct pim_store *store, enum pim_store_format 
     struct export export = {.store = store, .format = format, .costs = costs, .file = file, .error = error};
     /* One transaction: a sweep that runs meanwhile does not change what is read. */
     enum pim_status status = pim_store_execute(store, "BEGIN", error);
+    if (status == PIM_OK)
+        status = pim_store_check_file(store, error);
     if (status == PIM_OK)
         status = prepare_export(&export);
     if (status == PIM_OK && format == PIM_STORE_CSV) {

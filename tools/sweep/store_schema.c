@@ -33,6 +33,8 @@ static const char *const steps[PIM_STORE_VERSION] = {
     " FROM setting JOIN axis ON axis.position = setting.axis;"
     "CREATE VIEW results AS SELECT value.point AS point, statistic.name AS name, value.value AS value"
     " FROM value JOIN statistic ON statistic.id = value.statistic;",
+    /* 3: checksums (store_check.c) */
+    "ALTER TABLE point ADD COLUMN checksum INTEGER;",
 };
 
 enum pim_status pim_store_fail(const struct pim_store *store, struct pim_error *error)
