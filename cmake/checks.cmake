@@ -23,18 +23,18 @@ elseif(CMAKE_GENERATOR MATCHES "Makefiles")
   set(keep_going -- -k)
 endif()
 add_test(NAME headers COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target pimsim_headers ${keep_going})
-set_tests_properties(headers PROPERTIES LABELS quick TIMEOUT 300 RESOURCE_LOCK build)
+set_tests_properties(headers PROPERTIES LABELS quick TIMEOUT 1200 RESOURCE_LOCK build)
 
 # The package: cmake --install into a fresh folder, then build and run tests/consumer in every documented way.
 # A sanitizer's runtime would have to be linked into the stranger's program, so those builds leave it out.
 if(NOT PIMSIM_SANITIZE AND NOT PIMSIM_FUZZ AND NOT PIMSIM_COVERAGE)
   add_test(NAME package COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/check
     ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/consumer ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
-  set_tests_properties(package PROPERTIES LABELS quick TIMEOUT 300 RESOURCE_LOCK build)
+  set_tests_properties(package PROPERTIES LABELS quick TIMEOUT 1200 RESOURCE_LOCK build)
 endif()
 
 # Manual page and completion know what the program's help lists.
 if(TARGET pimsim)
   add_test(NAME manual COMMAND ${PROJECT_SOURCE_DIR}/tests/manual $<TARGET_FILE:pimsim> ${PROJECT_BINARY_DIR}/pimsim.1)
-  set_tests_properties(manual PROPERTIES LABELS quick TIMEOUT 120 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+  set_tests_properties(manual PROPERTIES LABELS quick TIMEOUT 1200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 endif()

@@ -1,6 +1,6 @@
-/* The values of sim/statistics.h that need more than inline code: histograms and time-weighted averages. */
+#include "sim/histogram.h"
+
 #include "sim/arena.h"
-#include "sim/statistics.h"
 
 #include <assert.h>
 #include <math.h>
@@ -32,20 +32,6 @@ void pim_histogram_clear(struct pim_histogram *histogram)
     histogram->minimum = UINT64_MAX;
     histogram->maximum = 0;
     histogram->sum = (struct pim_sum){0};
-}
-
-void pim_histogram_merge(struct pim_histogram *into, const struct pim_histogram *from)
-{
-    assert(into->exact_bits == from->exact_bits && into->largest == from->largest);
-    for (uint64_t i = 0; i < from->bucket_count; i++)
-        into->buckets[i] += from->buckets[i];
-    into->count += from->count;
-    pim_sum_add(&into->sum, from->sum.low);
-    into->sum.high += from->sum.high;
-    if (from->minimum < into->minimum)
-        into->minimum = from->minimum;
-    if (from->maximum > into->maximum)
-        into->maximum = from->maximum;
 }
 
 /* The largest value that falls into a bucket. */
@@ -86,10 +72,4 @@ uint64_t pim_histogram_quantile(const struct pim_histogram *histogram, unsigned 
 double pim_histogram_mean(const struct pim_histogram *histogram)
 {
     return histogram->count ? pim_sum_real(&histogram->sum) / (double)histogram->count : (double)NAN;
-}
-
-double pim_average_mean(const struct pim_average *average)
-{
-    uint64_t ticks = average->since - average->start;
-    return ticks ? pim_sum_real(&average->area) / (double)ticks : (double)NAN;
 }

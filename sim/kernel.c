@@ -123,7 +123,6 @@ enum pim_run_end pim_kernel_run(struct pim_kernel *kernel, pim_time until)
 {
     assert(!kernel->running && "a handler must not run the kernel");
     assert(pim_queue_epoch_of(kernel->key) == kernel->epoch);
-    kernel->started = true;
     kernel->running = true;
     kernel->stopped = false;
     kernel->run_end = until > PIM_TIME_LAST ? UINT64_MAX : (until + 1) << PIM_PHASE_BITS;

@@ -41,8 +41,8 @@ typedef void pim_handler(struct pim_kernel *kernel, void *context);
 struct pim_kernel *pim_kernel_create(void);
 
 /*
- * Frees the kernel and every pending event; `kernel` may be NULL. Does not touch contexts, events of
- * owners or clocks.
+ * Frees the kernel and every pending event; `kernel` may be NULL. Does not touch contexts or events of
+ * owners.
  */
 void pim_kernel_destroy(struct pim_kernel *kernel);
 
@@ -55,9 +55,6 @@ static inline enum pim_phase pim_kernel_phase(const struct pim_kernel *kernel);
  * not count).
  */
 static inline uint64_t pim_kernel_events(const struct pim_kernel *kernel);
-
-/* Whether pim_kernel_run() has been called: from then on edges at `now` count as past (sim/clock.h). */
-static inline bool pim_kernel_started(const struct pim_kernel *kernel);
 
 /*
  * Calls handler(kernel, context) `delay` ticks from now, in `phase`. Needs now + delay <= PIM_TIME_LAST and,

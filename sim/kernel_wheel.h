@@ -75,7 +75,6 @@ struct pim_kernel {
     uint64_t records; /* in all blocks */
     struct pim_pending_work *work;
     struct pim_pending_work **work_tail;
-    bool started;
     bool running;
     bool stopped;
 };
@@ -158,11 +157,6 @@ static inline enum pim_phase pim_kernel_phase(const struct pim_kernel *kernel)
 static inline uint64_t pim_kernel_events(const struct pim_kernel *kernel)
 {
     return kernel->events;
-}
-
-static inline bool pim_kernel_started(const struct pim_kernel *kernel)
-{
-    return kernel->started;
 }
 
 static inline void pim_event_initialize(struct pim_event *event, pim_handler *handler, void *context)

@@ -10,8 +10,8 @@
 #define PIMSIM_MODELS_SYSTEM_SYSTEM_H
 
 #include "models/system/hardware.h"
+#include "sim/histogram.h"
 #include "sim/progress.h"
-#include "sim/statistics.h"
 #include "sim/timeline.h"
 #include "traces/reader.h"
 

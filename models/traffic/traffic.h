@@ -15,8 +15,8 @@
 #define PIMSIM_MODELS_TRAFFIC_TRAFFIC_H
 
 #include "models/noc/noc.h"
+#include "sim/histogram.h"
 #include "sim/random.h"
-#include "sim/statistics.h"
 
 /* --- packet lists --- */
 

@@ -1,6 +1,6 @@
 /*
- * pimsim-bench kernel: what an event costs, and a clocked module, beside a binary heap in the same run and
- * beside figures recorded for other simulators.
+ * pimsim-bench kernel: what an event costs, beside a binary heap in the same run and beside figures recorded
+ * for other simulators.
  *
  * The recorded figures were measured once, on another machine (AMD EPYC, Zen 5, 4.43 GHz): cimba 3.0.0 RC1
  * (commit 278eb47, event interface, release build) and SystemC 2.3.4 (an sc_event that notifies itself;
@@ -23,40 +23,35 @@
 
 struct hold_case {
     enum bench_delays delays;
+    unsigned handlers;
     uint64_t pending;
     double cimba_ns; /* recorded; 0: none */
     double systemc_ns;
 };
 
 static const struct hold_case hold_cases[] = {
-    {BENCH_HW, 100, 66.4, 75.3}, {BENCH_HW, 256, 77, 85}, {BENCH_HW, 4096, 106, 123},
-    {BENCH_HW, 10000, 113, 153}, {BENCH_HW, 65536, 0, 0}, {BENCH_HW, 1000000, 435, 1350},
-    {BENCH_HOT, 256, 0, 0},      {BENCH_HOT, 4096, 0, 0}, {BENCH_HOT, 65536, 0, 0},
-    {BENCH_FAR, 256, 0, 0},      {BENCH_FAR, 4096, 0, 0}, {BENCH_FAR, 65536, 0, 0},
+    {BENCH_HW, 1, 100, 66.4, 75.3}, {BENCH_HW, 1, 256, 77, 85},  {BENCH_HW, 1, 4096, 106, 123},
+    {BENCH_HW, 1, 10000, 113, 153}, {BENCH_HW, 1, 65536, 0, 0},  {BENCH_HW, 1, 1000000, 435, 1350},
+    {BENCH_HOT, 1, 256, 0, 0},      {BENCH_HOT, 1, 4096, 0, 0},  {BENCH_HOT, 1, 65536, 0, 0},
+    {BENCH_FAR, 1, 256, 0, 0},      {BENCH_FAR, 1, 4096, 0, 0},  {BENCH_FAR, 1, 65536, 0, 0},
+    {BENCH_EXP, 1, 256, 0, 0},      {BENCH_EXP, 1, 4096, 0, 0},  {BENCH_EXP, 1, 65536, 0, 0},
+    {BENCH_LATE, 1, 256, 0, 0},     {BENCH_LATE, 1, 4096, 0, 0}, {BENCH_LATE, 1, 65536, 0, 0},
+    {BENCH_HW, 8, 256, 0, 0},       {BENCH_HW, 8, 4096, 0, 0},   {BENCH_HW, 8, 65536, 0, 0},
 };
 
 struct grid_case {
-    enum bench_grid kind;
     unsigned side;
-    unsigned stride;
     double systemc_ns;
-    const char *text;
 };
 
-static const struct grid_case grid_cases[] = {
-    {BENCH_GRID_CLOCK, 16, 1, 15.3, "clock domain, 16x16, all active"},
-    {BENCH_GRID_CLOCK, 64, 1, 20.9, "clock domain, 64x64, all active"},
-    {BENCH_GRID_CLOCK, 16, 8, 0, "clock domain, 16x16, 1/8 active"},
-    {BENCH_GRID_CLOCK, 64, 8, 0, "clock domain, 64x64, 1/8 active"},
-    {BENCH_GRID_EVENTS, 16, 1, 15.3, "an event each, 16x16"},
-    {BENCH_GRID_EVENTS, 64, 1, 20.9, "an event each, 64x64"},
-};
+static const struct grid_case grid_cases[] = {{16, 15.3}, {64, 20.9}};
 
 struct options {
     bool json;
     uint64_t pending; /* --hold: a single measurement; 0: the whole table */
     uint64_t events;
     uint64_t repeats;
+    uint64_t handlers;
     enum bench_delays delays;
     enum bench_queue queue;
 };
@@ -70,13 +65,14 @@ struct results {
 };
 
 static const char *const usage = "usage: pimsim-bench kernel [--json] [--repeat N] [--events N]\n"
-                                 "       pimsim-bench kernel --hold PENDING [--delays hw|hot|far] [--queue "
-                                 "wheel|heap] [--events N] [--repeat N]\n"
+                                 "       pimsim-bench kernel --hold PENDING [--delays NAME] [--handlers N] "
+                                 "[--queue wheel|heap] [--events N] [--repeat N]\n"
                                  "\n"
                                  "  --json         the results as JSON\n"
                                  "  --hold N       the hold model alone, with N pending events (with "
                                  "--repeat 1: no warm-up, for callgrind)\n"
-                                 "  --delays NAME  distribution of the delays (hw)\n"
+                                 "  --delays NAME  distribution of the delays: hw, hot, far, exp, late (hw)\n"
+                                 "  --handlers N   different handlers, 1 to 8 (1)\n"
                                  "  --queue NAME   the kernel's wheel or the binary heap (wheel)\n"
                                  "  --events N     events of a run (default 2000000)\n"
                                  "  --repeat N     runs; the fastest counts (default 5)\n";
@@ -110,6 +106,8 @@ static bool read_option(struct options *options, const char *name, const char *v
         return bench_count(name, value, 1, UINT64_C(1000000000000), &options->events);
     if (strcmp(name, "--repeat") == 0)
         return bench_count(name, value, 1, 1000, &options->repeats);
+    if (strcmp(name, "--handlers") == 0)
+        return bench_count(name, value, 1, BENCH_HANDLERS, &options->handlers);
     if (strcmp(name, "--delays") == 0) {
         if (!choose(name, value, bench_delay_names, BENCH_DELAYS, &choice))
             return false;
@@ -134,13 +132,15 @@ static void measure(const struct options *options, struct results *results)
     results->ghz = bench_clock_ghz();
     for (size_t i = 0; i < COUNT(hold_cases); i++) {
         const struct hold_case *c = &hold_cases[i];
-        results->wheel[i] = bench_hold(BENCH_WHEEL, c->delays, c->pending, options->events, repeats);
-        results->heap[i] = bench_hold(BENCH_HEAP, c->delays, c->pending, options->events, repeats);
+        results->wheel[i] =
+            bench_hold(BENCH_WHEEL, c->delays, c->handlers, c->pending, options->events, repeats);
+        results->heap[i] =
+            bench_hold(BENCH_HEAP, c->delays, c->handlers, c->pending, options->events, repeats);
     }
     for (size_t i = 0; i < COUNT(grid_cases); i++) {
         const struct grid_case *c = &grid_cases[i];
-        uint64_t active = (uint64_t)c->side * c->side / c->stride;
-        results->grid[i] = bench_grid(c->kind, c->side, c->stride, options->events / active + 1, repeats);
+        uint64_t cells = (uint64_t)c->side * c->side;
+        results->grid[i] = bench_grid(c->side, options->events / cells + 1, repeats);
     }
     double ghz = bench_clock_ghz();
     results->ghz = ghz > results->ghz ? ghz : results->ghz;
@@ -164,22 +164,22 @@ static void print_text(const struct results *results)
            "cycles)\n\n",
            RECORDED_MACHINE);
     printf("hold model, 4 random phases, handler included, ns per event\n");
-    printf("%-6s %8s %7s %7s %8s %7s  %-16s %-16s\n", "delays", "pending", "wheel", "cycles", "heap",
-           "heap/wh.", "cimba", "SystemC");
+    printf("%-6s %8s %8s %7s %7s %8s %7s  %-16s %-16s\n", "delays", "handlers", "pending", "wheel", "cycles",
+           "heap", "heap/wh.", "cimba", "SystemC");
     for (size_t i = 0; i < COUNT(hold_cases); i++) {
         const struct hold_case *c = &hold_cases[i];
         ratio_text(cimba, sizeof cimba, c->cimba_ns, results->wheel[i], results->ghz);
         ratio_text(systemc, sizeof systemc, c->systemc_ns, results->wheel[i], results->ghz);
-        printf("%-6s %8" PRIu64 " %7.1f %7.1f %8.1f %7.1fx  %-16s %-16s\n", bench_delay_names[c->delays],
-               c->pending, results->wheel[i], results->wheel[i] * results->ghz, results->heap[i],
+        printf("%-6s %8u %8" PRIu64 " %7.1f %7.1f %8.1f %7.1fx  %-16s %-16s\n", bench_delay_names[c->delays],
+               c->handlers, c->pending, results->wheel[i], results->wheel[i] * results->ghz, results->heap[i],
                results->heap[i] / results->wheel[i], cimba, systemc);
     }
-    printf("\ngrid of cells, ns per active cell and cycle\n");
+    printf("\ngrid of cells with an event each, ns per cell and cycle\n");
     for (size_t i = 0; i < COUNT(grid_cases); i++) {
         const struct grid_case *c = &grid_cases[i];
         ratio_text(systemc, sizeof systemc, c->systemc_ns, results->grid[i], results->ghz);
-        printf("%-34s %5.2f %7.1f cycles  %s%s\n", c->text, results->grid[i], results->grid[i] * results->ghz,
-               c->systemc_ns > 0 ? "SystemC " : "", systemc);
+        printf("%2ux%-2u %5.2f %7.1f cycles  SystemC %s\n", c->side, c->side, results->grid[i],
+               results->grid[i] * results->ghz, systemc);
     }
 }
 
@@ -199,18 +199,17 @@ static int print_json(const struct options *options, const struct results *resul
     json_t *grid = json_array();
     for (size_t i = 0; i < COUNT(hold_cases); i++) {
         const struct hold_case *c = &hold_cases[i];
-        json_t *row = json_pack("{s:s, s:I, s:f, s:f}", "delays", bench_delay_names[c->delays], "pending",
-                                (json_int_t)c->pending, "ns_per_event", results->wheel[i],
-                                "heap_ns_per_event", results->heap[i]);
+        json_t *row = json_pack("{s:s, s:i, s:I, s:f, s:f}", "delays", bench_delay_names[c->delays],
+                                "handlers", (int)c->handlers, "pending", (json_int_t)c->pending,
+                                "ns_per_event", results->wheel[i], "heap_ns_per_event", results->heap[i]);
         add_recorded(row, "cimba", c->cimba_ns, results->wheel[i], results->ghz);
         add_recorded(row, "systemc", c->systemc_ns, results->wheel[i], results->ghz);
         (void)json_array_append_new(hold, row);
     }
     for (size_t i = 0; i < COUNT(grid_cases); i++) {
         const struct grid_case *c = &grid_cases[i];
-        json_t *row = json_pack("{s:s, s:i, s:i, s:f}", "kind",
-                                c->kind == BENCH_GRID_CLOCK ? "clock" : "events", "side", (int)c->side,
-                                "stride", (int)c->stride, "ns_per_cell_and_cycle", results->grid[i]);
+        json_t *row =
+            json_pack("{s:i, s:f}", "side", (int)c->side, "ns_per_cell_and_cycle", results->grid[i]);
         add_recorded(row, "systemc", c->systemc_ns, results->grid[i], results->ghz);
         (void)json_array_append_new(grid, row);
     }
@@ -226,7 +225,8 @@ static int print_json(const struct options *options, const struct results *resul
 
 int bench_kernel(int count, char **arguments)
 {
-    struct options options = {.events = 2000000, .repeats = 5, .delays = BENCH_HW, .queue = BENCH_WHEEL};
+    struct options options = {
+        .events = 2000000, .repeats = 5, .handlers = 1, .delays = BENCH_HW, .queue = BENCH_WHEEL};
     for (int i = 1; i < count; i++) {
         if (strcmp(arguments[i], "--help") == 0) {
             printf("%s", usage);
@@ -241,8 +241,8 @@ int bench_kernel(int count, char **arguments)
         i++;
     }
     if (options.pending > 0) {
-        double ns = bench_hold(options.queue, options.delays, options.pending, options.events,
-                               (unsigned)options.repeats);
+        double ns = bench_hold(options.queue, options.delays, (unsigned)options.handlers, options.pending,
+                               options.events, (unsigned)options.repeats);
         printf("%.2f ns per event\n", ns);
         return 0;
     }

@@ -499,7 +499,6 @@ Suite *dataflow_suite(void)
 {
     Suite *suite = suite_create("dataflow");
     TCase *tests = tcase_create("dataflow");
-    tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, fixed_schemes_compute_the_network, 0, SMALL_NETWORKS);
     tcase_add_loop_test(tests, all_partitions_compute_the_network, 0, SMALL_NETWORKS);
     tcase_add_loop_test(tests, other_arrays_compute_the_network, 0, SMALL_NETWORKS);

@@ -76,7 +76,6 @@ Suite *exchange_suite(void)
 {
     Suite *suite = suite_create("exchange");
     TCase *tests = tcase_create("exchange");
-    tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, shifted_windows_are_a_permutation, 0, 6);
     tcase_add_loop_test(tests, windows_and_the_map, 0, 4);
     suite_add_tcase(suite, tests);

@@ -132,7 +132,6 @@ Suite *optimum_suite(void)
 {
     Suite *suite = suite_create("optimum");
     TCase *tests = tcase_create("optimum");
-    tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, automatic_is_the_best_partition, 0, SMALL_NETWORKS);
     tcase_add_loop_test(tests, automatic_against_all_plans, 0, 2);
     suite_add_tcase(suite, tests);
@@ -143,7 +142,6 @@ Suite *optimum_long_suite(void)
 {
     Suite *suite = suite_create("optimum_long");
     TCase *tests = tcase_create("optimum");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, automatic_is_the_best_partition_in_fine_steps, 0, SMALL_NETWORKS);
     tcase_add_loop_test(tests, automatic_against_all_plans_at_more_sizes, 0, 2);
     suite_add_tcase(suite, tests);

@@ -415,7 +415,6 @@ Suite *plan_suite(void)
 {
     Suite *suite = suite_create("plan");
     TCase *tests = tcase_create("plan");
-    tcase_set_timeout(tests, 30);
     tcase_add_test(tests, fixed_schemes);
     tcase_add_test(tests, a_partition_for_each_stage);
     tcase_add_test(tests, partitions_out_of_range);

@@ -65,7 +65,6 @@ Suite *real_suite(void)
 {
     Suite *suite = suite_create("real");
     TCase *tests = tcase_create("real");
-    tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, networks_complete, 0, 6);
     suite_add_tcase(suite, tests);
     return suite;
@@ -75,7 +74,6 @@ Suite *others_suite(void)
 {
     Suite *suite = suite_create("others");
     TCase *tests = tcase_create("others");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, others_complete, 0, 20);
     suite_add_tcase(suite, tests);
     return suite;

@@ -290,7 +290,6 @@ Suite *relay_suite(void)
 {
     Suite *suite = suite_create("relay");
     TCase *tests = tcase_create("relay");
-    tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, gathered_features_compute_the_network, 0, NETWORKS);
     tcase_add_loop_test(tests, gathered_keys_of_all_compute_the_network, 0, 3);
     tcase_add_loop_test(tests, bytes_of_each_kind_are_those_needed, 0, NETWORKS);

@@ -489,7 +489,6 @@ Suite *volumes_suite(void)
 {
     Suite *suite = suite_create("volumes");
     TCase *tests = tcase_create("volumes");
-    tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, volumes_of_small_networks, 0, SMALL_NETWORKS);
     tcase_add_test(tests, volumes_as_printed);
     tcase_add_test(tests, volumes_of_swin_t);

@@ -18,4 +18,4 @@ pimsim_test(test_allspark_long
 
 # The command itself.
 add_test(NAME map.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map $<TARGET_FILE:pimsim>)
-set_tests_properties(map.command PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(map.command PROPERTIES LABELS quick TIMEOUT 1200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

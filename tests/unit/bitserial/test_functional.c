@@ -275,7 +275,6 @@ Suite *suite_bitserial_functional(void)
     tcase_add_test(cases, transpositions);
     tcase_add_test(cases, addresses);
     tcase_add_test(cases, figure_seven);
-    tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
     return suite;
 }

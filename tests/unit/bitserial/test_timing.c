@@ -425,7 +425,6 @@ Suite *suite_bitserial_timing(void)
     tcase_add_loop_test(cases, checker, 0, 3);
     tcase_add_loop_test(cases, moves, 0, PIM_BITSERIAL_REACHES);
     tcase_add_test(cases, the_bus_is_shared);
-    tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
     return suite;
 }

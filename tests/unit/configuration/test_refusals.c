@@ -306,7 +306,6 @@ Suite *refusals_suite(void)
 {
     Suite *suite = suite_create("refusals");
     TCase *group = tcase_create("refusals");
-    tcase_set_timeout(group, 20);
     tcase_add_loop_test(group, refused_text, 0, sizeof refusals / sizeof refusals[0]);
     tcase_add_loop_test(group, refused_assignment, 0, sizeof assignments / sizeof assignments[0]);
     tcase_add_test(group, nul_byte);

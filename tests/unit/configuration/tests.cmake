@@ -9,7 +9,7 @@ function(pimsim_command_test name arguments code output errors)
   add_test(NAME command.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:pimsim> -DFOLDER=${PROJECT_SOURCE_DIR}
     "-DARGUMENTS=${arguments}" -DCODE=${code} "-DOUTPUT=${output}" "-DERRORS=${errors}"
     -P ${PROJECT_SOURCE_DIR}/tests/unit/configuration/command.cmake)
-  set_tests_properties(command.${name} PROPERTIES LABELS quick TIMEOUT 60 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+  set_tests_properties(command.${name} PROPERTIES LABELS quick TIMEOUT 1200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 endfunction()
 
 pimsim_command_test(version "--version" 0 "^pimsim [0-9]+\\.[0-9]+\\.[0-9]+\n$" "")
@@ -51,8 +51,8 @@ pimsim_command_test(dram_two_outputs "dram --pattern sequential --log - --comman
 
 add_test(NAME command.reference COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:pimsim>
   -DPAGE=${PROJECT_SOURCE_DIR}/docs/reference/configuration.md -P ${CMAKE_CURRENT_LIST_DIR}/reference.cmake)
-set_tests_properties(command.reference PROPERTIES LABELS quick TIMEOUT 60)
+set_tests_properties(command.reference PROPERTIES LABELS quick TIMEOUT 1200)
 
 # No output of any command is one of its inputs.
 add_test(NAME command.guard COMMAND ${PROJECT_SOURCE_DIR}/tests/guard $<TARGET_FILE:pimsim>)
-set_tests_properties(command.guard PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(command.guard PROPERTIES LABELS quick TIMEOUT 1200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

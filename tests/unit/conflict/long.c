@@ -19,7 +19,6 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("matrix");
     TCase *cases = tcase_create("rows");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, every_row_of_the_replay_matrix);
     suite_add_tcase(suite, cases);
     srunner_add_suite(runner, suite);

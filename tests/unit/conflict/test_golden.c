@@ -259,7 +259,6 @@ Suite *conflict_golden_suite(void)
 {
     Suite *suite = suite_create("golden");
     TCase *cases = tcase_create("golden");
-    tcase_set_timeout(cases, 30);
     tcase_add_test(cases, mini5_interval_by_interval);
     tcase_add_test(cases, mini5_from_the_authors_file);
     tcase_add_test(cases, path_hold_rows);

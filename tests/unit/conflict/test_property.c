@@ -236,7 +236,6 @@ Suite *conflict_property_suite(void)
 {
     Suite *suite = suite_create("property");
     TCase *cases = tcase_create("random");
-    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, model_and_oracle_agree);
     tcase_add_test(cases, tables_repeat_random_runs);
     tcase_add_test(cases, every_arbiter_delivers);

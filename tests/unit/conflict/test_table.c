@@ -363,7 +363,6 @@ Suite *conflict_table_suite(void)
 {
     Suite *suite = suite_create("table");
     TCase *cases = tcase_create("tables");
-    tcase_set_timeout(cases, 30);
     tcase_add_loop_test(cases, execution_repeats_the_run, 0, 4);
     tcase_add_test(cases, routers_execute_tables);
     tcase_add_test(cases, perturbed_steps_keep_the_order);

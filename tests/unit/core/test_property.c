@@ -296,7 +296,6 @@ Suite *core_property_suite(void)
 {
     Suite *suite = suite_create("core_property");
     TCase *cases = tcase_create("property");
-    tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, against_the_reference, 0, PROGRAMS);
     tcase_add_loop_test(cases, messages_and_determinism, 0, 12);
     suite_add_tcase(suite, cases);

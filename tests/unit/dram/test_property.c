@@ -247,7 +247,6 @@ Suite *suite_property(void)
 {
     Suite *suite = suite_create("property");
     TCase *tests = tcase_create("property");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, runs_equal_single_steps);
     tcase_add_test(tests, runs_hold_every_column_once);
     tcase_add_test(tests, early_arrival_changes_nothing_and_no_cycle_is_lost);

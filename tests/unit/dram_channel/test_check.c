@@ -353,7 +353,6 @@ Suite *suite_channel_check(void)
     Suite *suite = suite_create("channel_check");
     TCase *cases = tcase_create("check");
     int presets = (int)pim_dram_preset_count();
-    tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, every_constraint_is_checked, 0, 2 * presets);
     tcase_add_loop_test(cases, other_mistakes_are_found, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_loop_test(cases, runs_violate_nothing, 0, presets);

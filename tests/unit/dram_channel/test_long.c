@@ -116,7 +116,6 @@ static Suite *million(const char *name, size_t first, size_t end)
 {
     Suite *suite = suite_create(name);
     TCase *cases = tcase_create("random");
-    tcase_set_timeout(cases, 200);
     tcase_add_loop_test(cases, a_million_commands, (int)first, (int)end);
     suite_add_tcase(suite, cases);
     return suite;
@@ -126,7 +125,6 @@ static Suite *ramulator_lists(void)
 {
     Suite *suite = suite_create("channel_lists");
     TCase *cases = tcase_create("ramulator");
-    tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, long_lists, 0, sizeof lists / sizeof lists[0]);
     suite_add_tcase(suite, cases);
     return suite;

@@ -85,7 +85,6 @@ Suite *suite_channel_stepped(void)
 {
     Suite *suite = suite_create("channel_stepped");
     TCase *cases = tcase_create("random");
-    tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, fast_equals_slow, 0, sizeof shapes / sizeof shapes[0]);
     suite_add_tcase(suite, cases);
     return suite;

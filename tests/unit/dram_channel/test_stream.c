@@ -263,7 +263,6 @@ Suite *suite_channel_stream(void)
 {
     Suite *suite = suite_create("channel_stream");
     TCase *cases = tcase_create("runs");
-    tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, runs_equal_single_accesses, 0, sizeof shapes / sizeof shapes[0]);
     tcase_add_test(cases, a_stream_is_one_event);
     tcase_add_test(cases, renumbering_changes_nothing);

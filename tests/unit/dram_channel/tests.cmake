@@ -14,4 +14,4 @@ pimsim_test(test_dram_channel_long
   SUITES channel_million_1 channel_million_2 channel_million_3 channel_lists)
 # The commands as they are called.
 add_test(NAME dram.command COMMAND ${dram_channel_folder}/command $<TARGET_FILE:pimsim>)
-set_tests_properties(dram.command PROPERTIES LABELS quick TIMEOUT 120 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(dram.command PROPERTIES LABELS quick TIMEOUT 1200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

@@ -2,7 +2,6 @@
  * No allocation in steady state: by jemalloc's count of bytes the thread ever allocated where the build has
  * jemalloc, and in every build by the size of the kernel's pool.
  */
-#include "sim/clock.h"
 #include "tests/unit/kernel/test_kernel.h"
 
 #include <stdio.h>
@@ -46,8 +45,6 @@ static const volatile uint64_t *allocated_bytes(void)
 struct load {
     struct pim_event timer;
     uint64_t random;
-    struct pim_clock *clock;
-    uint32_t module;
 };
 
 static uint64_t draw(struct load *load)
@@ -62,13 +59,6 @@ static void nothing(struct pim_kernel *kernel, void *context)
     (void)context;
 }
 
-static bool rest(void *context, pim_time now)
-{
-    (void)context;
-    (void)now;
-    return false;
-}
-
 static void work(struct pim_kernel *kernel, void *context)
 {
     struct load *load = context;
@@ -79,16 +69,12 @@ static void work(struct pim_kernel *kernel, void *context)
         pim_event_reschedule(kernel, &load->timer, draw(load) % 2000, PIM_PHASE_UNIT);
     if (kind % 8 == 1)
         (void)pim_event_cancel(kernel, &load->timer);
-    if (kind % 8 == 2)
-        pim_clock_activate(load->clock, load->module);
 }
 
 START_TEST(nothing_is_allocated_in_steady_state)
 {
     struct pim_kernel *kernel = pim_kernel_create();
     struct load load = {.random = 7};
-    load.clock = pim_clock_create(kernel, 5);
-    load.module = pim_clock_add(load.clock, PIM_PHASE_UNIT, rest, NULL);
     pim_event_initialize(&load.timer, nothing, NULL);
     for (int i = 0; i < PENDING; i++)
         pim_kernel_schedule(kernel, 0, PIM_PHASE_UNIT, work, &load);
@@ -104,7 +90,6 @@ START_TEST(nothing_is_allocated_in_steady_state)
     ck_assert_uint_eq(bytes, 0);
     ck_assert_uint_eq(kernel->records, records);
     ck_assert_uint_le(records, 2 * PENDING);
-    pim_clock_destroy(load.clock);
     pim_kernel_destroy(kernel);
 }
 END_TEST
@@ -113,7 +98,6 @@ Suite *kernel_allocation_suite(void)
 {
     Suite *suite = suite_create("kernel_allocation");
     TCase *tcase = tcase_create("allocation");
-    tcase_set_timeout(tcase, 30);
 #ifdef PIMSIM_JEMALLOC
     tcase_add_test(tcase, the_count_of_jemalloc_moves);
 #endif

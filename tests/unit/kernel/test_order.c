@@ -236,7 +236,6 @@ Suite *kernel_order_suite(void)
 {
     Suite *suite = suite_create("kernel_order");
     TCase *tcase = tcase_create("order");
-    tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, the_wheel_fires_in_the_order_of_a_heap, 0, DELAYS * SIZES);
     tcase_add_test(tcase, the_order_is_the_same_in_every_build);
     suite_add_tcase(suite, tcase);

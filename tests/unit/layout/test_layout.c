@@ -216,7 +216,6 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("layout");
     TCase *cases = tcase_create("windows");
-    tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, bursts_are_the_window, 0, 2);
     tcase_add_test(cases, figure_6);
     tcase_add_test(cases, neighbours_are_merged);

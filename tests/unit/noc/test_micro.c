@@ -346,7 +346,6 @@ Suite *micro_suite(void)
     tcase_add_test(tests, gather_and_scatter);
     tcase_add_test(tests, long_stages_are_pipelined);
     tcase_add_test(tests, extremes);
-    tcase_set_timeout(tests, 60);
     suite_add_tcase(suite, tests);
     return suite;
 }

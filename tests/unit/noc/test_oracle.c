@@ -74,7 +74,6 @@ Suite *oracle_suite(void)
     TCase *tests = tcase_create("plain router");
     tcase_add_loop_test(tests, measured_list, 0, GOLDEN_LISTS);
     tcase_add_loop_test(tests, random_case, 0, RANDOM);
-    tcase_set_timeout(tests, 120);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -246,7 +246,6 @@ Suite *run_length_suite(void)
     tcase_add_loop_test(tests, large_mesh, 0, 4);
     tcase_add_loop_test(tests, links_agree_meanwhile, 0, LINKS);
     tcase_add_test(tests, cost_does_not_depend_on_length);
-    tcase_set_timeout(tests, 120);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -68,7 +68,6 @@ Suite *equal_suite(void)
     TCase *tests = tcase_create("mesh");
     tcase_add_loop_test(tests, golden_list, 0, GOLDEN_LISTS);
     tcase_add_loop_test(tests, random_case, 0, RANDOM);
-    tcase_set_timeout(tests, 120);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -284,7 +284,6 @@ Suite *links_suite(void)
     tcase_add_test(tests, blocked_by_credits);
     tcase_add_test(tests, same_list);
     tcase_add_test(tests, sleeps_between_flits);
-    tcase_set_timeout(tests, 60);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -397,7 +397,6 @@ Suite *rules_suite(void)
     tcase_add_test(tests, waiting);
     tcase_add_test(tests, check_notices);
     tcase_add_loop_test(tests, refused, 0, 14);
-    tcase_set_timeout(tests, 60);
     suite_add_tcase(suite, tests);
     return suite;
 }

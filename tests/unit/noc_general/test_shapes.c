@@ -256,7 +256,6 @@ Suite *shapes_suite(void)
     tcase_add_test(tests, terminals_of_one_router);
     tcase_add_test(tests, express);
     tcase_add_loop_test(tests, any_configuration, 0, 150);
-    tcase_set_timeout(tests, 60);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -137,7 +137,6 @@ Suite *delivery_suite(void)
 {
     Suite *suite = suite_create("noc_routing_delivery");
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 60);
     tcase_add_loop_test(all, least_channels_deliver_a_burst, 0, sizeof least / sizeof *least);
     tcase_add_test(all, accepted_tables_deliver_a_burst);
     suite_add_tcase(suite, all);

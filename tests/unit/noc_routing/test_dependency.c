@@ -399,7 +399,6 @@ Suite *dependency_suite(void)
 {
     Suite *suite = suite_create("noc_dependency");
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 120);
     tcase_add_test(all, verdicts_are_those_of_the_slow_graph);
     tcase_add_test(all, random_tables_are_judged_as_the_slow_graph_does);
     tcase_add_test(all, classes_of_traffic_are_judged_together);

@@ -396,7 +396,6 @@ Suite *routing_suite(void)
 {
     Suite *suite = suite_create("noc_routing");
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 60);
     tcase_add_test(all, all_pairs_arrive);
     tcase_add_test(all, concentrated_nodes_get_their_packets);
     tcase_add_test(all, turns_follow_the_rules);

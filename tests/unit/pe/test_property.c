@@ -121,7 +121,6 @@ Suite *suite_pe_property(void)
 {
     Suite *suite = suite_create("property");
     TCase *tests = tcase_create("property");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, closed_forms_equal_stepped_arrays, 0, PIM_PE_DATAFLOWS);
     suite_add_tcase(suite, tests);
     return suite;

@@ -512,7 +512,6 @@ Suite *functional_suite(void)
 {
     Suite *suite = suite_create("functional");
     TCase *tests = tcase_create("functional");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, features_high_throughput);
     tcase_add_test(tests, features_low_latency);
     tcase_add_test(tests, unfoldings);

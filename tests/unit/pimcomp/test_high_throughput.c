@@ -511,7 +511,6 @@ Suite *high_throughput_suite(void)
 {
     Suite *suite = suite_create("high_throughput");
     TCase *tests = tcase_create("high_throughput");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, random_networks);
     tcase_add_test(tests, memory_is_bounded);
     tcase_add_test(tests, groups_are_fewer_than_layers);

@@ -313,7 +313,6 @@ Suite *low_latency_suite(void)
 {
     Suite *suite = suite_create("low_latency");
     TCase *tests = tcase_create("low_latency");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, random_networks);
     tcase_add_test(tests, folds_reuse_inputs);
     tcase_add_test(tests, memory_is_bounded);

@@ -187,7 +187,6 @@ static Suite *suite_of(const char *name, enum pim_core_mode mode)
 {
     Suite *suite = suite_create(name);
     TCase *t = tcase_create(name);
-    tcase_set_timeout(t, 120);
     for (int i = 0; i < SETS; i++)
         if (sets[i].mode == mode)
             tcase_add_loop_test(t, rank, i, i + 1);

@@ -184,7 +184,6 @@ Suite *binding_suite(void)
 {
     Suite *suite = suite_create("binding");
     TCase *tests = tcase_create("binding");
-    tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, greedy_as_defined, 0, 8);
     tcase_add_test(tests, random_binding_is_the_mean_over_pairs);
     tcase_add_test(tests, quadratic);

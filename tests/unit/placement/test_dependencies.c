@@ -197,7 +197,6 @@ Suite *dependencies_suite(void)
 {
     Suite *suite = suite_create("dependencies");
     TCase *tests = tcase_create("dependencies");
-    tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, graphs_are_symmetric, 0, NETWORKS);
     tcase_add_loop_test(tests, shifted_windows, 0, 3);
     tcase_add_test(tests, shifted_windows_by_hand);

@@ -84,7 +84,6 @@ Suite *stage_suite(void)
 {
     Suite *suite = suite_create("stage");
     TCase *tests = tcase_create("stage");
-    tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, table_v_stands_near, 0, 4);
     tcase_add_test(tests, refusals);
     tcase_add_test(tests, sub_arrays);

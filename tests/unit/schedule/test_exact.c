@@ -98,7 +98,6 @@ Suite *exact_suite(void)
 {
     Suite *suite = suite_create("exact");
     TCase *tests = tcase_create("exact");
-    tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, exact_is_the_optimum, 0, 2);
     tcase_add_test(tests, least_memory_is_sharp);
     tcase_add_test(tests, constraints_are_kept);

@@ -138,7 +138,6 @@ Suite *ilp_suite(void)
 {
     Suite *suite = suite_create("ilp");
     TCase *tests = tcase_create("ilp");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, exact_is_the_counts_programme);
     tcase_add_test(tests, exact_is_the_literal_programme);
     tcase_add_test(tests, all_solvers_agree);

@@ -97,7 +97,6 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, arena_suite());
     srunner_add_suite(runner, random_suite());
     srunner_add_suite(runner, histogram_suite());
-    srunner_add_suite(runner, statistics_suite());
     srunner_add_suite(runner, json_suite());
     srunner_add_suite(runner, csv_suite());
     srunner_add_suite(runner, output_suite());

@@ -40,7 +40,6 @@ void expect_failure(enum pim_status status, enum pim_status expected, const stru
 Suite *arena_suite(void);
 Suite *random_suite(void);
 Suite *histogram_suite(void);
-Suite *statistics_suite(void);
 Suite *json_suite(void);
 Suite *csv_suite(void);
 Suite *output_suite(void);

@@ -288,7 +288,6 @@ Suite *csv_suite(void)
 {
     Suite *suite = suite_create("csv");
     TCase *csv = tcase_create("csv");
-    tcase_set_timeout(csv, 60);
     tcase_add_test(csv, writer_quotes);
     tcase_add_test(csv, round_trip);
     tcase_add_test(csv, single_column);

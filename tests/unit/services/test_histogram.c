@@ -1,5 +1,5 @@
+#include "sim/histogram.h"
 #include "sim/random.h"
-#include "sim/statistics.h"
 #include "tests/unit/services/services.h"
 
 #include <math.h>
@@ -128,7 +128,8 @@ START_TEST(sums_beyond_64_bits)
     ck_assert_uint_eq(histogram.sum.high, 3);
     ck_assert_uint_eq(histogram.sum.low, UINT64_MAX - 3);
     ck_assert_double_eq(pim_histogram_mean(&histogram), 0x1p64);
-    pim_histogram_add_times(&histogram, UINT64_MAX, 4);
+    for (int i = 0; i < 4; i++)
+        pim_histogram_add(&histogram, UINT64_MAX);
     ck_assert_uint_eq(histogram.sum.high, 7);
     ck_assert_uint_eq(histogram.sum.low, UINT64_MAX - 7);
     pim_histogram_terminate(&histogram);
@@ -136,76 +137,15 @@ START_TEST(sums_beyond_64_bits)
 END_TEST
 
 /* Adding many times is adding again and again; merging is adding all to one. */
-START_TEST(times_and_merge)
-{
-    struct pim_histogram one_by_one, at_once, half, other_half;
-    struct pim_histogram *all[] = {&one_by_one, &at_once, &half, &other_half};
-    for (size_t i = 0; i < 4; i++)
-        pim_histogram_initialize(all[i], 6, 1 << 20);
-    struct pim_random random;
-    pim_random_initialize(&random, SEED);
-    for (int i = 0; i < 500; i++) {
-        uint64_t value = pim_random_below(&random, 1 << 21), times = pim_random_below(&random, 5);
-        for (uint64_t j = 0; j < times; j++)
-            pim_histogram_add(&one_by_one, value);
-        pim_histogram_add_times(&at_once, value, times);
-        pim_histogram_add_times(i % 2 ? &half : &other_half, value, times);
-    }
-    for (int i = 0; i < 4; i++)
-        pim_histogram_add(&one_by_one, UINT64_MAX);
-    pim_histogram_add_times(&at_once, UINT64_MAX, 4);
-    pim_histogram_add_times(&half, UINT64_MAX, 2);
-    pim_histogram_add_times(&other_half, UINT64_MAX, 2);
-    pim_histogram_merge(&half, &other_half);
-    for (size_t i = 1; i < 3; i++) {
-        ck_assert_mem_eq(all[i]->buckets, one_by_one.buckets, one_by_one.bucket_count * sizeof(uint64_t));
-        ck_assert_uint_eq(all[i]->count, one_by_one.count);
-        ck_assert_uint_eq(all[i]->minimum, one_by_one.minimum);
-        ck_assert_uint_eq(all[i]->maximum, one_by_one.maximum);
-        ck_assert_uint_eq(all[i]->sum.low, one_by_one.sum.low);
-        ck_assert_uint_eq(all[i]->sum.high, one_by_one.sum.high);
-    }
-    for (size_t i = 0; i < 4; i++)
-        pim_histogram_terminate(all[i]);
-}
-END_TEST
-
-START_TEST(average_over_time)
-{
-    struct pim_average average = {0};
-    ck_assert(isnan(pim_average_mean(&average)));
-    pim_average_set(&average, 10, 4);   /* 0 for 10 ticks */
-    pim_average_set(&average, 10, 3);   /* 4 for none */
-    pim_average_set(&average, 110, 1);  /* 3 for 100 */
-    pim_average_advance(&average, 150); /* 1 for 40 */
-    pim_average_advance(&average, 150);
-    ck_assert_uint_eq(average.area.low, 340);
-    ck_assert_uint_eq(average.maximum, 4);
-    ck_assert_double_eq(pim_average_mean(&average), 340.0 / 150);
-    pim_average_start(&average, 1000, 7);
-    pim_average_advance(&average, 1008);
-    ck_assert_double_eq(pim_average_mean(&average), 7);
-    /* A product beyond 64 bits. */
-    pim_average_start(&average, 0, UINT64_C(1) << 40);
-    pim_average_advance(&average, UINT64_C(1) << 50);
-    ck_assert_uint_eq(average.area.high, 1U << 26);
-    ck_assert_uint_eq(average.area.low, 0);
-    ck_assert_double_eq(pim_average_mean(&average), 0x1p40);
-}
-END_TEST
-
 Suite *histogram_suite(void)
 {
     Suite *suite = suite_create("histogram");
     TCase *histogram = tcase_create("histogram");
-    tcase_set_timeout(histogram, 60);
     tcase_add_test(histogram, buckets_are_monotone);
     tcase_add_test(histogram, quantiles_against_sorted_list);
     tcase_add_test(histogram, quantiles_by_hand);
     tcase_add_test(histogram, values_above_the_largest);
     tcase_add_test(histogram, sums_beyond_64_bits);
-    tcase_add_test(histogram, times_and_merge);
-    tcase_add_test(histogram, average_over_time);
     suite_add_tcase(suite, histogram);
     return suite;
 }

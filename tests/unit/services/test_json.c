@@ -216,7 +216,6 @@ Suite *json_suite(void)
 {
     Suite *suite = suite_create("json");
     TCase *json = tcase_create("json");
-    tcase_set_timeout(json, 60);
     tcase_add_test(json, document);
     tcase_add_test(json, reals_survive);
     tcase_add_test(json, text_is_repaired);

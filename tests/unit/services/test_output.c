@@ -240,7 +240,6 @@ Suite *output_suite(void)
 {
     Suite *suite = suite_create("output");
     TCase *output = tcase_create("output");
-    tcase_set_timeout(output, 60);
     tcase_add_checked_fixture(output, set_up, tear_down);
     tcase_add_test(output, appears_at_commit);
     tcase_add_test(output, abandon_leaves_the_old);

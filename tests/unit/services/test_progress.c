@@ -151,7 +151,6 @@ Suite *progress_suite(void)
 {
     Suite *suite = suite_create("progress");
     TCase *progress = tcase_create("progress");
-    tcase_set_timeout(progress, 60);
     tcase_add_test(progress, text_of_the_line);
     tcase_add_test(progress, rate_is_limited);
     tcase_add_test(progress, sudden_slowness);

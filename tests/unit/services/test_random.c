@@ -312,7 +312,6 @@ Suite *random_suite(void)
 {
     Suite *suite = suite_create("random");
     TCase *random = tcase_create("random");
-    tcase_set_timeout(random, 60);
     tcase_add_test(random, published_sequence);
     tcase_add_test(random, published_jumps);
     tcase_add_test(random, published_seeding);

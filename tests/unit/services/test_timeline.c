@@ -426,7 +426,6 @@ Suite *timeline_suite(void)
 {
     Suite *suite = suite_create("timeline");
     TCase *timeline = tcase_create("timeline");
-    tcase_set_timeout(timeline, 60);
     tcase_add_checked_fixture(timeline, set_up, tear_down);
     tcase_add_test(timeline, tracks_and_events);
     tcase_add_test(timeline, names_are_interned);

@@ -173,7 +173,6 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("long");
     TCase *tests = tcase_create("long");
-    tcase_set_timeout(tests, 500);
     tcase_add_test(tests, one_unit);
     tcase_add_test(tests, many_units);
     suite_add_tcase(suite, tests);

@@ -490,7 +490,6 @@ Suite *damage_suite(void)
     Suite *suite = suite_create("damage");
     TCase *tests = tcase_create("damage");
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, every_truncation_is_refused);
     tcase_add_test(tests, every_flipped_bit_is_refused);
     tcase_add_test(tests, damage_is_placed);

@@ -407,7 +407,6 @@ Suite *local_suite(void)
     Suite *suite = suite_create("local");
     TCase *tests = tcase_create("local");
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, a_right_program_completes);
     tcase_add_test(tests, wrong_programs_are_refused);
     tcase_add_test(tests, what_does_not_overlap);

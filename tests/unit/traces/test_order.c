@@ -421,7 +421,6 @@ Suite *order_suite(void)
     Suite *suite = suite_create("order");
     TCase *tests = tcase_create("order");
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, every_order_ends_as_the_checker_says);
     tcase_add_test(tests, every_order_of_cores_ends_as_the_checker_says);
     suite_add_tcase(suite, tests);

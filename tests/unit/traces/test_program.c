@@ -442,7 +442,6 @@ Suite *program_suite(void)
     Suite *suite = suite_create("program");
     TCase *tests = tcase_create("program");
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, single_instructions_are_refused);
     tcase_add_test(tests, programs_are_refused);
     tcase_add_test(tests, dependencies_count_executed_instructions);

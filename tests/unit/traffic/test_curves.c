@@ -109,7 +109,6 @@ void pimsim_suites(SRunner *runner)
     TCase *tests = tcase_create("curves");
     tcase_add_loop_test(tests, latency, 0, LATENCIES);
     tcase_add_loop_test(tests, saturation, 0, PLATEAUS);
-    tcase_set_timeout(tests, 300);
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }

@@ -407,7 +407,6 @@ END_TEST
 static Suite *suite(const char *name, TCase *tests)
 {
     Suite *made = suite_create(name);
-    tcase_set_timeout(tests, 60);
     suite_add_tcase(made, tests);
     return made;
 }
