@@ -18,6 +18,7 @@ struct command {
 };
 
 int command_compare(int argument_count, char **arguments);
+int command_cycles(int argument_count, char **arguments);
 int command_config(int argument_count, char **arguments);
 int command_trace(int argument_count, char **arguments);
 int command_network(int argument_count, char **arguments);

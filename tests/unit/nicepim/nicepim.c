@@ -1,0 +1,7 @@
+#include "tests/unit/nicepim/suites.h"
+
+void pimsim_suites(SRunner *runner)
+{
+    srunner_add_suite(runner, nicepim_cycles_suite());
+    srunner_add_suite(runner, nicepim_sat_suite());
+}

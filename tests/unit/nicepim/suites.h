@@ -1,0 +1,14 @@
+#ifndef PIMSIM_TESTS_NICEPIM_SUITES_H
+#define PIMSIM_TESTS_NICEPIM_SUITES_H
+
+#include "sim/json.h"
+#include "tests/unit/test_main.h"
+
+Suite *nicepim_cycles_suite(void);
+Suite *nicepim_sat_suite(void);
+
+/* tests/data/nicepim/<name>; the caller releases it with json_decref. */
+json_t *nicepim_golden(const char *name);
+int64_t nicepim_integer(const json_t *from, const char *key);
+
+#endif
