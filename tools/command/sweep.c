@@ -189,12 +189,12 @@ unsigned sweep_thread_count(const struct sweep_request *request)
 enum pim_status sweep_pool(const struct sweep_request *request, const struct pim_sweep *sweep,
                            struct pim_trace_pool **pool, struct pim_error *error)
 {
-    char path[SWEEP_PATH_BYTES], cache[SWEEP_PATH_BYTES];
+    char cache[SWEEP_PATH_BYTES];
     int length = snprintf(cache, sizeof cache, "%s%s", request->cache ? request->cache : request->output,
                           request->cache ? "" : ".traces");
     if (length < 0 || (size_t)length >= sizeof cache)
         return pim_fail(error, PIM_BAD_INPUT, "%.200s...: the path is too long", cache);
-    return pim_trace_pool_create(sweep, cache, sweep_program(path), pool, error);
+    return pim_trace_pool_create(sweep, cache, pool, error);
 }
 
 static enum pim_status work(const struct sweep_request *request, const struct pim_sweep *sweep,

@@ -5,6 +5,7 @@
 #include "models/system/schema.h"
 #include "sim/arena.h"
 #include "sim/random.h"
+#include "tools/library/words.h"
 #include "tools/sweep/identity.h"
 
 #include <assert.h>
@@ -130,10 +131,14 @@ enum pim_status pim_sweep_add_axis(struct pim_sweep *sweep, struct pim_sweep_axi
     return PIM_OK;
 }
 
+bool pim_sweep_of_network(const char *set)
+{
+    return pim_sweep_schema(set) == &pim_network_schema;
+}
+
 enum pim_status pim_sweep_add_set(struct pim_sweep *sweep, const char *set, struct pim_error *error)
 {
-    bool of_network = pim_sweep_schema(set) == &pim_network_schema;
-    return pim_texts_add(of_network ? &sweep->network_sets : &sweep->sets, set, error);
+    return pim_texts_add(pim_sweep_of_network(set) ? &sweep->network_sets : &sweep->sets, set, error);
 }
 
 const char *pim_sweep_label(const char *path)
@@ -200,6 +205,10 @@ static enum pim_status prepare_mapped(const struct pim_sweep *sweep, struct pim_
 {
     struct pim_configuration **configuration = &source->configuration;
     const struct pim_sweep_point first = {.number = 0};
+    struct pim_map_words words;
+    if (pim_map_words_parse(source->mapper, &words, error) != PIM_OK)
+        return pim_fail_in(error, "mapper \"%.60s\"", source->mapper);
+    pim_map_words_terminate(&words);
     if (sweep->hardware.count == 0)
         return pim_fail(error, PIM_BAD_INPUT, "a hardware file is needed to map %s", source->network);
     enum pim_status status = pim_configuration_create(&pim_hardware_schema, configuration, error);

@@ -76,6 +76,8 @@ enum pim_status pim_sweep_add_mapped(struct pim_sweep *sweep, const char *networ
                                      struct pim_error *error);
 enum pim_status pim_sweep_add_axis(struct pim_sweep *sweep, struct pim_sweep_axis *axis,
                                    struct pim_error *error);
+/* Whether "key=value" sets a key of the network. */
+bool pim_sweep_of_network(const char *set);
 /* "key=value", to the network when its key begins with "network.". */
 enum pim_status pim_sweep_add_set(struct pim_sweep *sweep, const char *set, struct pim_error *error);
 

@@ -1,23 +1,21 @@
 #include "tools/sweep/trace_pool.h"
 
 #include "include/pimsim/pimsim.h"
+#include "models/system/schema.h"
 #include "sim/arena.h"
-#include "sim/output.h"
+#include "tools/library/map.h"
+#include "tools/library/words.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <xxhash.h>
 
-enum { NAME_BYTES = 33, PATH_BYTES = 4096, WORDS_MOST = 256 };
+enum { NAME_BYTES = 33, PATH_BYTES = 4096 };
 
 /* One mapped trace. */
 struct entry {
@@ -31,13 +29,13 @@ struct entry {
 
 struct pim_trace_pool {
     const struct pim_sweep *sweep;
-    char *folder, *program;
+    char *folder;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct entry *entries;
 };
 
-enum pim_status pim_trace_pool_create(const struct pim_sweep *sweep, const char *folder, const char *program,
+enum pim_status pim_trace_pool_create(const struct pim_sweep *sweep, const char *folder,
                                       struct pim_trace_pool **pool, struct pim_error *error)
 {
     struct pim_trace_pool *made = calloc(1, sizeof *made);
@@ -45,20 +43,16 @@ enum pim_status pim_trace_pool_create(const struct pim_sweep *sweep, const char 
     if (made) {
         made->sweep = sweep;
         made->folder = strdup(folder);
-        made->program = strdup(program);
     }
-    if (!made || !made->folder || !made->program || pthread_mutex_init(&made->mutex, NULL) != 0) {
-        if (made) {
+    if (!made || !made->folder || pthread_mutex_init(&made->mutex, NULL) != 0) {
+        if (made)
             free(made->folder);
-            free(made->program);
-        }
         free(made);
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the traces");
     }
     if (pthread_cond_init(&made->changed, NULL) != 0) {
         (void)pthread_mutex_destroy(&made->mutex);
         free(made->folder);
-        free(made->program);
         free(made);
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the traces");
     }
@@ -78,7 +72,6 @@ void pim_trace_pool_destroy(struct pim_trace_pool *pool)
     (void)pthread_cond_destroy(&pool->changed);
     (void)pthread_mutex_destroy(&pool->mutex);
     free(pool->folder);
-    free(pool->program);
     free(pool);
 }
 
@@ -139,132 +132,90 @@ static enum pim_status describe(const struct pim_sweep *sweep, const struct pim_
     return PIM_OK;
 }
 
-/* The words of the command, in memory of `arena`. */
-struct words {
+/* The settings of the network at a point: those of the sweep, those of the mapper, those of the axes. */
+struct sets {
     struct pim_arena arena;
-    char *items[WORDS_MOST + 1];
+    const char **items;
     size_t count;
 };
 
-static enum pim_status add_word(struct words *words, const char *text, struct pim_error *error)
+static enum pim_status collect_sets(const struct pim_sweep *sweep, const struct mapping *mapping,
+                                    const struct pim_map_words *words, struct sets *sets,
+                                    struct pim_error *error)
 {
-    if (words->count >= WORDS_MOST)
-        return pim_fail(error, PIM_BAD_INPUT, "a map command of more than %d words", WORDS_MOST);
-    words->items[words->count++] = pim_arena_copy_text(&words->arena, text);
-    words->items[words->count] = NULL;
-    return PIM_OK;
-}
-
-static enum pim_status add_set(struct words *words, const char *key, const char *value,
-                               struct pim_error *error)
-{
-    char set[PATH_BYTES];
-    (void)snprintf(set, sizeof set, "--set=%s%s%s", key, value ? "=" : "", value ? value : "");
-    return add_word(words, set, error);
-}
-
-static enum pim_status collect_words(const struct pim_trace_pool *pool, const struct mapping *mapping,
-                                     const char *hardware, const char *output, struct words *words,
-                                     struct pim_error *error)
-{
-    const struct pim_sweep *sweep = pool->sweep;
-    char *mapper = pim_arena_copy_text(&words->arena, mapping->source->mapper), *rest = NULL;
-    enum pim_status status = add_word(words, "pimsim", error);
-    if (status == PIM_OK)
-        status = add_word(words, "map", error);
-    for (char *word = strtok_r(mapper, " \t\n", &rest); word && status == PIM_OK;
-         word = strtok_r(NULL, " \t\n", &rest))
-        status = add_word(words, word, error);
-    const char *const fixed[] = {"--quiet",  "--network", mapping->source->network, "--hardware", hardware,
-                                 "--output", output};
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0] && status == PIM_OK; i++)
-        status = add_word(words, fixed[i], error);
-    for (size_t i = 0; i < sweep->network_sets.count && status == PIM_OK; i++)
-        status = add_set(words, sweep->network_sets.items[i], NULL, error);
+    size_t room = sweep->network_sets.count + words->set_count + PIM_SWEEP_KEYS_MOST;
+    sets->items = PIM_ARENA_ARRAY(&sets->arena, const char *, room);
+    if (!sets->items)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the settings of a network");
+    for (size_t i = 0; i < words->set_count; i++)
+        if (pim_sweep_of_network(words->sets[i]))
+            sets->items[sets->count++] = words->sets[i];
+    for (size_t i = 0; i < sweep->network_sets.count; i++)
+        sets->items[sets->count++] = sweep->network_sets.items[i];
     for (size_t a = 0; a < sweep->axis_count; a++)
-        for (size_t i = 0; i < sweep->axes[a].key_count && status == PIM_OK; i++) {
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++) {
             const struct pim_sweep_key *key = &sweep->axes[a].keys[i];
-            if (key->of_network)
-                status = add_set(words, key->name, key->values[mapping->point->value[a]].text, error);
+            char set[PATH_BYTES];
+            if (!key->of_network)
+                continue;
+            (void)snprintf(set, sizeof set, "%s=%s", key->name, key->values[mapping->point->value[a]].text);
+            sets->items[sets->count++] = pim_arena_copy_text(&sets->arena, set);
         }
-    return status;
-}
-
-/* Puts what the command said into the error; the file is read to its last kilobyte at most. */
-static enum pim_status tell_failure(const char *log, int wait_status, struct pim_error *error)
-{
-    char text[1024] = "";
-    FILE *file = fopen(log, "r");
-    if (file) {
-        size_t length = fread(text, 1, sizeof text - 1, file);
-        (void)fclose(file);
-        while (length > 0 && text[length - 1] == '\n')
-            length--;
-        text[length] = '\0';
-    }
-    if (WIFSIGNALED(wait_status))
-        return pim_fail(error, PIM_INTERNAL, "the mapper was ended by signal %d: %s", WTERMSIG(wait_status),
-                        text);
-    int code = WEXITSTATUS(wait_status);
-    return pim_fail(error, code == 4 ? PIM_INTERNAL : PIM_BAD_INPUT, "%s",
-                    *text ? text : "the mapper failed without a message");
-}
-
-static enum pim_status call_mapper(const struct pim_trace_pool *pool, struct words *words, const char *log,
-                                   struct pim_error *error)
-{
-    extern char **environ;
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int wait_status = 0;
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a mapper");
-    int failed = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (failed == 0)
-        failed = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    if (failed == 0)
-        failed = posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    if (failed == 0)
-        failed = posix_spawn(&child, pool->program, &actions, NULL, words->items, environ);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    if (failed != 0)
-        return pim_fail(error, PIM_IO, "%s: %s", pool->program, strerror(failed));
-    while (waitpid(child, &wait_status, 0) < 0)
-        if (errno != EINTR)
-            return pim_fail(error, PIM_IO, "waiting for the mapper: %s", strerror(errno));
-    if (wait_status != 0)
-        return tell_failure(log, wait_status, error);
     return PIM_OK;
 }
 
-static enum pim_status write_text(const char *path, const char *text, struct pim_error *error)
+/* The hardware of the mapping, as it was described, with the settings of the mapper's words. */
+static enum pim_status configure(const struct mapping *mapping, const struct pim_map_words *words,
+                                 struct pim_configuration **configuration, struct pim_error *error)
 {
-    struct pim_output *output;
-    if (pim_output_open(&output, path, error) != PIM_OK)
-        return error->status;
-    (void)fputs(text, pim_output_file(output));
-    return pim_output_commit(output, error);
+    enum pim_status status = pim_configuration_create(&pim_hardware_schema, configuration, error);
+    if (status == PIM_OK)
+        status = pim_configuration_read_text(*configuration, "base configuration", mapping->hardware,
+                                             strlen(mapping->hardware), error);
+    for (size_t i = 0; i < words->set_count && status == PIM_OK; i++)
+        if (!pim_sweep_of_network(words->sets[i]))
+            status = pim_configuration_set(*configuration, words->sets[i], error);
+    return status == PIM_OK ? pim_configuration_complete(*configuration, error) : status;
+}
+
+static enum pim_status map(const struct pim_sweep *sweep, const struct mapping *mapping,
+                           const struct pim_map_words *words, const char *path, struct pim_error *error)
+{
+    struct pim_configuration *configuration = NULL;
+    struct sets sets = {.count = 0};
+    struct pim_map *made = NULL;
+    pim_arena_initialize(&sets.arena, 4096);
+    enum pim_status status = collect_sets(sweep, mapping, words, &sets, error);
+    if (status == PIM_OK)
+        status = configure(mapping, words, &configuration, error);
+    if (status == PIM_OK) {
+        const struct pim_map_request request = {.mapper = words->mapper,
+                                                .options = words->options,
+                                                .network = mapping->source->network,
+                                                .network_sets = sets.items,
+                                                .network_set_count = sets.count,
+                                                .dimensions = words->dimensions,
+                                                .dimension_count = words->dimension_count,
+                                                .configuration = configuration,
+                                                .output = path};
+        status = pim_map_create(&request, &made, error);
+    }
+    pim_map_destroy(made);
+    pim_configuration_destroy(configuration);
+    pim_arena_terminate(&sets.arena);
+    return status;
 }
 
 static enum pim_status make(const struct pim_trace_pool *pool, const struct mapping *mapping,
                             const char *path, struct pim_error *error)
 {
-    char hardware[PATH_BYTES], log[PATH_BYTES];
-    struct words words = {.count = 0};
-    (void)snprintf(hardware, sizeof hardware, "%s/%s.cfg", pool->folder, mapping->name);
-    (void)snprintf(log, sizeof log, "%s/%s.%ld.log", pool->folder, mapping->name, (long)getpid());
+    struct pim_map_words words;
     if (mkdir(pool->folder, 0777) != 0 && errno != EEXIST)
         return pim_fail(error, PIM_IO, "%s: %s", pool->folder, strerror(errno));
-    if (write_text(hardware, mapping->hardware, error) != PIM_OK)
+    if (pim_map_words_parse(mapping->source->mapper, &words, error) != PIM_OK)
         return error->status;
-    pim_arena_initialize(&words.arena, 4096);
-    enum pim_status status = collect_words(pool, mapping, hardware, path, &words, error);
-    if (status == PIM_OK)
-        status = call_mapper(pool, &words, log, error);
-    (void)unlink(log);
-    if (status != PIM_OK)
-        (void)unlink(hardware);
-    pim_arena_terminate(&words.arena);
+    enum pim_status status = map(pool->sweep, mapping, &words, path, error);
+    pim_map_words_terminate(&words);
     return status;
 }
 

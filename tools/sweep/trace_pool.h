@@ -2,8 +2,7 @@
  * The traces of a sweep, shared by its threads.
  *
  * A trace that the sweep names is open all the time. One that a mapper makes is made when the first point
- * needs it, by the program itself in a process of its own, so that a mapper that fails harms one point only.
- * It stays in the cache folder under a name that is a hash (XXH3, 128 bits) of all it depends on: version of
+ * needs it; a mapper that refuses harms one point only. It stays in the cache folder under a name that is a hash (XXH3, 128 bits) of all it depends on: version of
  * pimsim, mapper and its options, content of the network, hardware configuration. Points, sweeps and later
  * runs with the same content share the file. Each file appears whole or not at all, so processes may share
  * the folder.
@@ -21,9 +20,9 @@
 
 struct pim_trace_pool;
 
-/* `sweep` is borrowed. `folder` is the cache and is made when it is needed; `program` is the pimsim to call;
- * both are copied. *pool is NULL after a failure. */
-enum pim_status pim_trace_pool_create(const struct pim_sweep *sweep, const char *folder, const char *program,
+/* `sweep` is borrowed. `folder` is the cache and is made when it is needed; it
+ * is copied. *pool is NULL after a failure. */
+enum pim_status pim_trace_pool_create(const struct pim_sweep *sweep, const char *folder,
                                       struct pim_trace_pool **pool, struct pim_error *error);
 void pim_trace_pool_destroy(struct pim_trace_pool *pool);
 

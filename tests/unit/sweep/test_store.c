@@ -67,7 +67,7 @@ static void run_one(const struct pim_sweep *sweep, uint64_t number, struct pim_s
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace_pool *pool;
     struct pim_sweep_point point;
-    ck_assert_int_eq(pim_trace_pool_create(sweep, "/nonexistent", "/nonexistent", &pool, &error), PIM_OK);
+    ck_assert_int_eq(pim_trace_pool_create(sweep, "/nonexistent", &pool, &error), PIM_OK);
     pim_sweep_locate(sweep, number, &point);
     pim_sweep_run(sweep, pool, &point, result);
     pim_trace_pool_destroy(pool);

@@ -69,7 +69,7 @@ static void run_one(const struct pim_sweep *sweep, uint64_t number, struct pim_s
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace_pool *pool;
     struct pim_sweep_point point;
-    ck_assert_int_eq(pim_trace_pool_create(sweep, "/nonexistent", "/nonexistent", &pool, &error), PIM_OK);
+    ck_assert_int_eq(pim_trace_pool_create(sweep, "/nonexistent", &pool, &error), PIM_OK);
     pim_sweep_locate(sweep, number, &point);
     pim_sweep_run(sweep, pool, &point, result);
     pim_trace_pool_destroy(pool);
@@ -171,7 +171,7 @@ START_TEST(test_tasks)
     ck_assert_msg(pim_task_submit(path, &sweep, store, false, TASKS, &folder, &units, &error) == PIM_OK, "%s",
                   error.text);
     ck_assert_uint_ge(units, TASKS);
-    ck_assert_int_eq(pim_trace_pool_create(&sweep, "/nonexistent", "/nonexistent", &pool, &error), PIM_OK);
+    ck_assert_int_eq(pim_trace_pool_create(&sweep, "/nonexistent", &pool, &error), PIM_OK);
     for (uint64_t i = 0; i < 2 * TASKS; i++) {
         ck_assert_msg(pim_task_run(folder, &sweep, pool, i % TASKS, TASKS, 2, &points, &error) == PIM_OK,
                       "%s", error.text);

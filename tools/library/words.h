@@ -1,0 +1,23 @@
+/* A mapper with its options in words, as behind `pimsim map`: "allspark --partition head". */
+#ifndef PIMSIM_TOOLS_LIBRARY_WORDS_H
+#define PIMSIM_TOOLS_LIBRARY_WORDS_H
+
+#include "mappers/mapper.h"
+
+struct pim_map_words {
+    const struct pim_mapper *mapper;
+    void *options;           /* of the mapper; texts lie in `text` */
+    const char **sets;       /* of --set */
+    const char **dimensions; /* of --dim */
+    size_t set_count, dimension_count;
+    char *text;
+};
+
+/*
+ * Words are separated by blanks. Options of the mapper, --set and --dim are taken; --quiet and --format change
+ * nothing here; all others are refused. PIM_USAGE, PIM_NO_MEMORY. To be terminated after success.
+ */
+enum pim_status pim_map_words_parse(const char *text, struct pim_map_words *words, struct pim_error *error);
+void pim_map_words_terminate(struct pim_map_words *words);
+
+#endif
