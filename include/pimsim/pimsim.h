@@ -1,5 +1,6 @@
 /*
- * pimsim as a library: replay a trace on a hardware configuration and read the results.
+ * pimsim as a library: map networks to traces, replay a trace on a hardware configuration and read the
+ * results.
  *
  *     char message[1024];
  *     struct pimsim_simulation *simulation = NULL;
@@ -136,6 +137,77 @@ PIMSIM_API int pimsim_results(struct pimsim_simulation *simulation, const char *
  * allowed.
  */
 PIMSIM_API void pimsim_destroy(struct pimsim_simulation *simulation);
+
+/* --- mapping: a network becomes a trace --- */
+
+/*
+ * What is to be mapped. Set every field that is not used to 0; `size` is sizeof(struct pimsim_map_options).
+ * All strings belong to the caller and are not kept.
+ */
+struct pimsim_map_options {
+    size_t size;
+    const char *mapper;           /* "allspark": a name that pimsim_mapper_name() gives */
+    const char *network_path;     /* descriptor, or ONNX file (*.onnx) */
+    const char *hardware_path;    /* hardware configuration (libconfig) */
+    const char *const *overrides; /* texts "path.of.key=value", applied in order; "network.key=value" is for
+                                       the descriptor */
+    size_t override_count;        /* overrides may be NULL if this is 0 */
+    const char *const *options; /* of the mapper: "name=value", or "name" of a flag, as behind `pimsim map` */
+    size_t option_count;        /* options may be NULL if this is 0 */
+    const char *const *dimensions; /* "name=size": sizes that an ONNX network leaves open */
+    size_t dimension_count;        /* dimensions may be NULL if this is 0 */
+    const char *trace_path;        /* the trace to write, whole or not at all; NULL: none */
+    /* Told now and then how far a search is: `done` of `total` parts of `what`; total 0: not known. NULL:
+       nobody is told. */
+    void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);
+    /* Asked now and then; not 0 ends a search with the best so far. NULL: never. */
+    int (*stop)(void *context);
+    void *context; /* of both functions, which may be called from other threads of the library */
+};
+
+/* A network that was mapped. Opaque. */
+struct pimsim_mapping;
+
+/* An option of a mapper. Texts are constants of the library. */
+struct pimsim_mapper_option {
+    const char *name;     /* "seed" */
+    const char *kind;     /* "flag", "text", "choice", "count" or "real" */
+    const char *argument; /* what its value is: "FILE"; NULL of a flag */
+    const char *help;
+    const char *choices;     /* of a choice: "json|csv|text"; else NULL */
+    double minimum, maximum; /* of a count or a real number */
+};
+
+/* The name of mapper `index`, from 0; NULL behind the last one. A constant of the library. */
+PIMSIM_API const char *pimsim_mapper_name(size_t index);
+
+/*
+ * Option `index` of a mapper, from 0. Returns PIMSIM_OK, or PIMSIM_USAGE behind the last option and for a
+ * mapper that there is not.
+ */
+PIMSIM_API int pimsim_mapper_option(const char *mapper, size_t index, struct pimsim_mapper_option *option);
+
+/*
+ * Maps a network and writes the trace. *mapping receives the plan, which the caller gives back with
+ * pimsim_mapping_destroy(); NULL on failure. `message` as for pimsim_create().
+ *
+ * Returns PIMSIM_OK, PIMSIM_BAD_INPUT, PIMSIM_IO, PIMSIM_NO_MEMORY, PIMSIM_USAGE (NULL argument,
+ * options->size unknown, options of the mapper that do not exist or contradict each other), PIMSIM_INTERNAL.
+ */
+PIMSIM_API int pimsim_map(struct pimsim_mapping **mapping, const struct pimsim_map_options *options,
+                          char *message, size_t message_size);
+
+/* The estimate of the mapper for the whole trace, in cycles of the logic clock; 0 when `mapping` is NULL. */
+PIMSIM_API uint64_t pimsim_mapping_cycles(const struct pimsim_mapping *mapping);
+
+/*
+ * The plan as JSON text, the same as `pimsim map --format json` prints. It belongs to the mapping and lives
+ * until pimsim_mapping_destroy(); NULL when `mapping` is NULL.
+ */
+PIMSIM_API const char *pimsim_mapping_plan(const struct pimsim_mapping *mapping);
+
+/* Gives back a mapping and everything that belongs to it. NULL is allowed. */
+PIMSIM_API void pimsim_mapping_destroy(struct pimsim_mapping *mapping);
 
 #ifdef __cplusplus
 }

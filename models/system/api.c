@@ -9,6 +9,7 @@
 #include "include/pimsim/pimsim.h"
 
 #include "models/system/configure.h"
+#include "models/system/message.h"
 #include "models/system/report.h"
 #include "models/system/system.h"
 
@@ -43,8 +44,7 @@ const char *pimsim_status_text(int status)
                                                             : "unknown status";
 }
 
-/* Hands the message to the caller, cut to the buffer, and returns the status. */
-static int finish(const struct pim_error *error, char *message, size_t message_size)
+int pim_hand_out(const struct pim_error *error, char *message, size_t message_size)
 {
     if (message && message_size > 0) {
         size_t length = error->status == PIM_OK ? 0 : strlen(error->text);
@@ -119,12 +119,12 @@ int pimsim_create(struct pimsim_simulation **simulation, const char *trace_path,
                        !simulation   ? "simulation"
                        : !trace_path ? "trace_path"
                                      : "message");
-        return finish(&error, message, message_size);
+        return pim_hand_out(&error, message, message_size);
     }
     if (!options)
         options = &defaults;
     if (check_options(options, &error) != PIM_OK)
-        return finish(&error, message, message_size);
+        return pim_hand_out(&error, message, message_size);
     struct pimsim_simulation *made = calloc(1, sizeof *made);
     if (!made)
         (void)pim_fail(&error, PIM_NO_MEMORY, "out of memory for a simulation");
@@ -134,7 +134,7 @@ int pimsim_create(struct pimsim_simulation **simulation, const char *trace_path,
         made->cpu_seconds = thread_seconds() - start;
         *simulation = made;
     }
-    return finish(&error, message, message_size);
+    return pim_hand_out(&error, message, message_size);
 }
 
 int pimsim_run(struct pimsim_simulation *simulation, char *message, size_t message_size)
@@ -142,11 +142,11 @@ int pimsim_run(struct pimsim_simulation *simulation, char *message, size_t messa
     struct pim_error error = {.status = PIM_OK};
     if (!simulation || (!message && message_size > 0)) {
         (void)pim_fail(&error, PIM_USAGE, "pimsim_run: %s is NULL", simulation ? "message" : "simulation");
-        return finish(&error, message, message_size);
+        return pim_hand_out(&error, message, message_size);
     }
     if (simulation->state != READY) {
         (void)pim_fail(&error, PIM_USAGE, "pimsim_run: this simulation has run already: create another");
-        return finish(&error, message, message_size);
+        return pim_hand_out(&error, message, message_size);
     }
     double start = thread_seconds();
     simulation->state = FAILED;
@@ -156,7 +156,7 @@ int pimsim_run(struct pimsim_simulation *simulation, char *message, size_t messa
     double process_seconds;
     pim_host_usage(&process_seconds, &simulation->peak_memory_bytes);
     simulation->cpu_seconds += thread_seconds() - start;
-    return finish(&error, message, message_size);
+    return pim_hand_out(&error, message, message_size);
 }
 
 /* The report as a text of its own. */
@@ -205,7 +205,7 @@ int pimsim_results(struct pimsim_simulation *simulation, const char **json, char
                        simulation->state == READY ? "the simulation has not run" : "its run failed");
     else if (simulation->json || make_json(simulation, &error) == PIM_OK)
         *json = simulation->json;
-    return finish(&error, message, message_size);
+    return pim_hand_out(&error, message, message_size);
 }
 
 void pimsim_destroy(struct pimsim_simulation *simulation)
