@@ -121,7 +121,7 @@ static enum pim_status take_number(struct assembler *self, uint64_t most, uint64
 static enum pim_status take_field(struct assembler *self, const struct pim_field *field, uint64_t *value,
                                   struct pim_error *error)
 {
-    if (!field->is_signed)
+    if (field->look != PIM_FIELD_SIGNED)
         return take_number(self, field->size == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * field->size)) - 1,
                            value, error);
     const struct pim_token *token = &self->lexer.token;
@@ -471,20 +471,21 @@ static enum pim_status take_repeat(struct assembler *self, struct pim_instructio
 static enum pim_status take_detail(struct assembler *self, enum pim_detail_kind kind,
                                    struct pim_instruction *instruction, struct pim_error *error)
 {
-    const char *names[NAMES_MOST];
-    unsigned count = 0;
-    if (self->lexer.token.kind != PIM_TOKEN_WORD && kind != PIM_DETAIL_MESSAGE)
-        return unexpected(self, kind == PIM_DETAIL_BUFFER ? "a buffer" : "an operation", error);
-    for (const char *name; count < NAMES_MOST && (name = pim_detail_name(kind, count)) != NULL; count++) {
-        names[count] = name;
-        if (self->lexer.token.kind == PIM_TOKEN_WORD && strcmp(name, self->lexer.token.word) == 0) {
-            instruction->detail = (uint8_t)count;
+    const char *names[NAMES_MOST], *what;
+    unsigned count = 0, least, most = pim_detail_range(kind, &least, &what);
+    const bool word = self->lexer.token.kind == PIM_TOKEN_WORD;
+    char wanted[32];
+    (void)snprintf(wanted, sizeof wanted, "a%s %s", what[0] == 'o' ? "n" : "", what);
+    if (!word && kind != PIM_DETAIL_MESSAGE)
+        return unexpected(self, wanted, error);
+    for (unsigned value = least; value <= most && count < NAMES_MOST; value++) {
+        names[count++] = pim_detail_name(kind, value);
+        if (word && strcmp(names[count - 1], self->lexer.token.word) == 0) {
+            instruction->detail = (uint8_t)value;
             return next(self, error);
         }
     }
-    if (kind == PIM_DETAIL_MESSAGE)
-        return PIM_OK;
-    return unknown(self, kind == PIM_DETAIL_BUFFER ? "buffer" : "operation", names, count, error);
+    return kind == PIM_DETAIL_MESSAGE ? PIM_OK : unknown(self, what, names, count, error);
 }
 
 static enum pim_status take_dependencies(struct assembler *self, struct pim_instruction *instruction,
@@ -512,6 +513,7 @@ static enum pim_status take_operand(struct assembler *self, struct pim_instructi
                                     uint32_t *seen, struct pim_error *error)
 {
     const struct pim_field *fields = pim_opcode_fields(instruction->opcode);
+    const uint32_t uses = pim_opcode_uses(instruction->opcode);
     const char *names[NAMES_MOST];
     unsigned count = 0, bit = UINT32_MAX;
     const struct pim_field *field = NULL;
@@ -519,6 +521,8 @@ static enum pim_status take_operand(struct assembler *self, struct pim_instructi
     if (token->kind != PIM_TOKEN_WORD)
         return unexpected(self, "name=number", error);
     for (unsigned i = 0; fields[i].name; i++) {
+        if (!(uses >> i & 1))
+            continue;
         names[count++] = fields[i].name;
         if (strcmp(fields[i].name, token->word) == 0) {
             field = &fields[i];
@@ -560,13 +564,15 @@ static enum pim_status take_operands(struct assembler *self, struct pim_instruct
                                      unsigned column, struct pim_error *error)
 {
     const struct pim_field *fields = pim_opcode_fields(instruction->opcode);
+    const uint32_t uses = pim_opcode_uses(instruction->opcode);
     uint32_t seen = 0;
     for (unsigned i = 0; fields[i].name; i++)
-        pim_field_set(instruction, &fields[i], fields[i].standard);
+        if (fields[i].standard > 0 && (uses >> i & 1))
+            pim_field_set(instruction, &fields[i], (uint64_t)fields[i].standard);
     while (self->lexer.token.kind != PIM_TOKEN_END)
         TRY(take_operand(self, instruction, &seen, error));
     for (unsigned i = 0; fields[i].name; i++)
-        if (fields[i].required && !(seen & 1U << i))
+        if (fields[i].standard < 0 && (uses >> i & 1) && !(seen >> i & 1))
             return pim_lexer_fail(&self->lexer, column, error, "%s needs %s=…",
                                   pim_opcode_name(instruction->opcode), fields[i].name);
     if (pim_instruction_check(instruction, self->unit, self->description.units, error) != PIM_OK)

@@ -146,18 +146,12 @@ static void raise_to(uint64_t sums[PIM_BUFFERS], const uint64_t other[PIM_BUFFER
 static enum pim_status check_memory(const struct pim_check *check, const struct pim_instruction *instruction,
                                     struct pim_error *error)
 {
-    uint64_t end = 0;
     if (is_core(check))
         return PIM_OK; /* pim_check_local was there before */
     enum pim_status status = pim_check_kind_of(instruction, check->limits.kind, error);
     if (status != PIM_OK || check->limits.kind == PIM_CHECK_CHANNELS)
         return status;
-    if (instruction->opcode == PIM_OP_LOAD || instruction->opcode == PIM_OP_STORE)
-        end = instruction->u.memory.address +
-              (uint64_t)instruction->u.memory.stride * (instruction->u.memory.count - 1) +
-              instruction->u.memory.bytes;
-    else if (instruction->opcode == PIM_OP_SEND || instruction->opcode == PIM_OP_RECEIVE)
-        end = instruction->u.network.address + instruction->u.network.bytes;
+    const uint64_t end = pim_node_end(instruction);
     if (check->limits.memory_bytes != 0 && end > check->limits.memory_bytes)
         return pim_fail(error, PIM_BAD_INPUT,
                         "it ends at address %" PRIu64 ": the memory of a node has %" PRIu64 " bytes", end,

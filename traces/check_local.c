@@ -95,19 +95,6 @@ static uint64_t map_missing(const struct map *map, uint64_t first, uint64_t end)
 
 /* --- one instruction --- */
 
-/* How the parts of an instruction are called in messages. */
-static const char *part_name(const struct pim_instruction *instruction, int part)
-{
-    enum { WRITE = PIM_LOCAL_READS };
-    if (instruction->opcode == PIM_OP_MVM)
-        return part == WRITE ? "output" : "input";
-    if (instruction->opcode == PIM_OP_SEND || instruction->opcode == PIM_OP_RECEIVE)
-        return "payload";
-    if (part == WRITE)
-        return "destination";
-    return part == 0 ? "source" : "second source";
-}
-
 /* An mvm: its group, and the vectors of the group. */
 static enum pim_status check_group(struct core *core, const struct pim_instruction *instruction,
                                    struct pim_error *error)
@@ -136,13 +123,11 @@ static enum pim_status check_group(struct core *core, const struct pim_instructi
     return PIM_OK;
 }
 
-/* The end of a transfer in the global memory. */
+/* The end of a transfer in the global memory, if it is one. */
 static enum pim_status check_global(const struct core *core, const struct pim_instruction *instruction,
                                     struct pim_error *error)
 {
-    uint64_t end = instruction->u.transfer.address +
-                   (uint64_t)instruction->u.transfer.stride * (instruction->u.transfer.count - 1) +
-                   instruction->u.transfer.bytes;
+    const uint64_t end = pim_global_end(instruction);
     if (core->limits->global_bytes != 0 && end > core->limits->global_bytes)
         return pim_fail(error, PIM_BAD_INPUT,
                         "it ends at address %" PRIu64 ": the global memory has %" PRIu64 " bytes, %" PRIu64
@@ -214,9 +199,10 @@ static enum pim_status check_access(struct core *core, const struct pim_instruct
 {
     struct pim_local_access access;
     pim_local_access_of(instruction, &access);
-    enum pim_status status = check_end(core, &access.write, part_name(instruction, PIM_LOCAL_READS), error);
+    enum pim_status status =
+        check_end(core, &access.write, pim_local_part_name(instruction->opcode, PIM_LOCAL_READS), error);
     for (int i = 0; i < PIM_LOCAL_READS && status == PIM_OK; i++) {
-        const char *name = part_name(instruction, i);
+        const char *name = pim_local_part_name(instruction->opcode, (unsigned)i);
         status = check_end(core, &access.read[i], name, error);
         if (status == PIM_OK)
             status = check_read(core, &access.read[i], name, error);
@@ -236,8 +222,7 @@ static enum pim_status check_instruction(struct core *core, const struct pim_ins
     enum pim_status status = pim_check_kind_of(instruction, PIM_CHECK_CORES, error);
     if (status == PIM_OK && instruction->opcode == PIM_OP_MVM)
         status = check_group(core, instruction, error);
-    if (status == PIM_OK &&
-        (instruction->opcode == PIM_OP_LOCAL_LOAD || instruction->opcode == PIM_OP_LOCAL_STORE))
+    if (status == PIM_OK)
         status = check_global(core, instruction, error);
     if (status == PIM_OK)
         status = check_access(core, instruction, error);
@@ -291,29 +276,33 @@ enum pim_status pim_check_local(const struct pim_trace *trace, const struct pim_
 
 /* --- for nodes or for cores --- */
 
+enum {
+    NODES = 1 << PIM_CHECK_NODES,
+    CORES = 1 << PIM_CHECK_CORES,
+    CHANNELS = 1 << PIM_CHECK_CHANNELS,
+    ANY = NODES | CORES | CHANNELS
+};
+
+/* A bit for each kind of unit that executes an opcode. */
+static unsigned units_of_opcode(unsigned opcode)
+{
+    static const unsigned char masks[] = {
+#define OPCODE(number, name, mnemonic, engine, units, ...) [number] = units,
+#include "traces/opcodes.def"
+    };
+    return masks[opcode];
+}
+
 /* Who alone executes an opcode; PIM_CHECK_ANY: several do. */
 static enum pim_check_kind kind_of_opcode(unsigned opcode)
 {
-    switch (opcode) {
-    case PIM_OP_LOAD:
-    case PIM_OP_STORE:
-    case PIM_OP_MATRIX:
-    case PIM_OP_BIT_SERIAL:
-    case PIM_OP_VECTOR:
+    switch (units_of_opcode(opcode)) {
+    case NODES:
         return PIM_CHECK_NODES;
-    case PIM_OP_ROW_COMPUTE:
-    case PIM_OP_ROW_TRANSPOSE:
-    case PIM_OP_ROW_MOVE:
-    case PIM_OP_ROW_SEND:
-    case PIM_OP_ROW_RECEIVE:
-        return PIM_CHECK_CHANNELS;
-    case PIM_OP_MVM:
-    case PIM_OP_LOCAL_LOAD:
-    case PIM_OP_LOCAL_STORE:
-    case PIM_OP_LOCAL_VECTOR:
-    case PIM_OP_LOCAL_COPY:
-    case PIM_OP_LOCAL_WRITE:
+    case CORES:
         return PIM_CHECK_CORES;
+    case CHANNELS:
+        return PIM_CHECK_CHANNELS;
     default:
         return PIM_CHECK_ANY;
     }
@@ -322,10 +311,9 @@ static enum pim_check_kind kind_of_opcode(unsigned opcode)
 enum pim_status pim_check_kind_of(const struct pim_instruction *instruction, enum pim_check_kind kind,
                                   struct pim_error *error)
 {
-    enum pim_check_kind own = kind_of_opcode(instruction->opcode);
-    const bool message = instruction->opcode == PIM_OP_SEND || instruction->opcode == PIM_OP_RECEIVE;
-    if (PIM_LIKELY((own == PIM_CHECK_ANY && !(message && kind == PIM_CHECK_CHANNELS)) || own == kind))
+    if (PIM_LIKELY(units_of_opcode(instruction->opcode) >> kind & 1))
         return PIM_OK;
+    const enum pim_check_kind own = kind_of_opcode(instruction->opcode);
     if (own == PIM_CHECK_ANY)
         return pim_fail(error, PIM_BAD_INPUT, "channels (array.kind) do not execute %s: they have %s",
                         pim_opcode_name(instruction->opcode),

@@ -5,6 +5,7 @@
 #include "traces/trace.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { PIECE = 2048, INDENT = 4 };
@@ -82,11 +83,11 @@ static void print_fields(const struct pim_instruction *instruction, FILE *file)
 {
     for (const struct pim_field *field = pim_opcode_fields(instruction->opcode); field->name; field++) {
         uint64_t value = pim_field_get(instruction, field);
-        if (!field->required && value == field->standard)
+        if (field->standard >= 0 && value == (uint64_t)field->standard)
             continue;
-        if (field->is_signed)
+        if (field->look == PIM_FIELD_SIGNED)
             (void)fprintf(file, " %s=%" PRId64, field->name, (int64_t)value);
-        else if (field->hexadecimal)
+        else if (field->look == PIM_FIELD_HEXADECIMAL)
             (void)fprintf(file, " %s=0x%" PRIx64, field->name, value);
         else
             (void)fprintf(file, " %s=%" PRIu64, field->name, value);
@@ -110,10 +111,10 @@ void pim_instruction_print(const struct pim_instruction *instruction, FILE *file
         (void)fprintf(file, " %" PRIu32, instruction->u.control.phase);
         return;
     }
-    if (opcode == PIM_OP_REPEAT) {
+    if (opcode == PIM_OP_REPEAT)
         (void)fprintf(file, " %" PRIu32 " {", instruction->u.control.count);
+    if (pim_opcode_engine(opcode) == PIM_ENGINE_CONTROL)
         return;
-    }
     enum pim_detail_kind kind = pim_opcode_detail(opcode);
     bool left_out = kind == PIM_DETAIL_MESSAGE && instruction->detail == PIM_MESSAGE_PLAIN;
     if (kind != PIM_DETAIL_NONE && kind != PIM_DETAIL_FLAGS && !left_out)

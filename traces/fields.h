@@ -7,42 +7,51 @@
 
 #include "traces/instruction.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* How `detail` is written: not at all, as one word behind the mnemonic, or as flags anywhere. */
+/* What `detail` is: nothing, one word behind the mnemonic (that of a message may be left out), or flags
+ * anywhere. X(name, least, most, what) */
+#define PIM_DETAIL_MAP(X)                                                                                    \
+    X(NONE, 0, 0, "detail")                                                                                  \
+    X(BUFFER, 0, PIM_BUFFERS - 1, "buffer")                                                                  \
+    X(VECTOR, 0, PIM_VECTORS - 1, "operation")                                                               \
+    X(BIT_SERIAL, 0, PIM_BIT_SERIALS - 1, "operation")                                                       \
+    X(FLAGS, 0, PIM_MATRIX_FLAGS, "flags")                                                                   \
+    X(LOCAL, 0, PIM_LOCALS - 1, "operation")                                                                 \
+    X(MESSAGE, 0, PIM_MESSAGES - 1, "kind of message")                                                       \
+    X(ROW, 0, PIM_ROW_OPERATIONS - 1, "operation")                                                           \
+    X(MOVE, PIM_REACH_COLUMN, PIM_REACH_BANK, "reach")    /* within a channel */                             \
+    X(REACH, PIM_REACH_CHANNEL, PIM_REACH_STACK, "reach") /* beyond it */
+
 enum pim_detail_kind {
-    PIM_DETAIL_NONE,
-    PIM_DETAIL_BUFFER,
-    PIM_DETAIL_VECTOR,
-    PIM_DETAIL_BIT_SERIAL,
-    PIM_DETAIL_FLAGS,
-    PIM_DETAIL_LOCAL,   /* operation of LOCAL_VECTOR */
-    PIM_DETAIL_MESSAGE, /* of SEND and RECEIVE: the word may be left out */
-    PIM_DETAIL_ROW,     /* operation of ROW_COMPUTE */
-    PIM_DETAIL_REACH    /* of moves of rows */
+#define X(name, ...) PIM_DETAIL_##name,
+    PIM_DETAIL_MAP(X)
+#undef X
 };
+
+/* How a field is written; decimal and hexadecimal are read alike. */
+enum pim_field_look { PIM_FIELD_DECIMAL, PIM_FIELD_HEXADECIMAL, PIM_FIELD_SIGNED };
 
 struct pim_field {
-    const char *name; /* NULL ends a table */
-    uint8_t offset;   /* in u */
-    uint8_t size;     /* 1, 2, 4 or 8 bytes */
-    bool is_signed;
-    bool hexadecimal; /* is written so; either form is read */
-    bool required;    /* else it is left out where it has the value `standard` */
-    uint8_t standard;
+    const char *name;         /* NULL ends a table */
+    uint8_t offset;           /* in u */
+    uint8_t size;             /* 1, 2, 4 or 8 bytes */
+    enum pim_field_look look; /* SIGNED: two's complement */
+    int standard;             /* the value at which it is left out; negative: it must be given */
 };
 
-enum { PIM_FIELDS_MOST = 9 };
+enum { PIM_FIELD_NEEDED = -1, PIM_FIELDS_MOST = 9 };
 
-/* The fields of an opcode, ended by an entry without name; PHASE_* have "phase", REPEAT has "count" (written
- * without names). */
+/* The fields of an opcode's form, ended by an entry without name, and a bit for each that the opcode uses.
+ * Control instructions are written without names. */
 const struct pim_field *pim_opcode_fields(unsigned opcode);
+uint32_t pim_opcode_uses(unsigned opcode);
 enum pim_detail_kind pim_opcode_detail(unsigned opcode);
 
-/* Name of bit 1 << `bit` of the flags of MATRIX; NULL beyond. Name of value `value` for the other kinds; NULL
- * beyond. */
-const char *pim_matrix_flag_name(unsigned bit);
+/* The values that `detail` may have, *least to what is returned, and what it is. */
+unsigned pim_detail_range(enum pim_detail_kind kind, unsigned *least, const char **what);
+
+/* Name of a value of `detail`; FLAGS: of bit 1 << value. NULL beyond. */
 const char *pim_detail_name(enum pim_detail_kind kind, unsigned value);
 
 /* A field as 64 bits (sign-extended when it is signed), and back; the value must fit. */

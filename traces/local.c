@@ -1,6 +1,9 @@
 #include "traces/local.h"
 
+#include "sim/status.h"
+
 #include <assert.h>
+#include <stddef.h>
 
 static struct pim_local_pieces one(uint64_t address, uint64_t bytes)
 {
@@ -15,51 +18,88 @@ static struct pim_local_pieces several(uint64_t address, uint64_t bytes, uint64_
     return (struct pim_local_pieces){.address = address, .bytes = bytes, .count = count, .stride = stride};
 }
 
+/* Rows of the table as statements: those of spaces that are wanted. */
+#define V(member) ((uint64_t)o->member)
+#define ROW(name, form)                                                                                      \
+    case PIM_OP_##name: {                                                                                    \
+        const struct pim_operands_##form *const o = &instruction->u.form;                                    \
+        (void)o;
+
+enum { NODE = 1, GLOBAL = 2, LOCAL = 4, OWN = 8 };
+
 void pim_local_access_of(const struct pim_instruction *instruction, struct pim_local_access *access)
 {
     *access = (struct pim_local_access){.write = {.bytes = 0}};
     switch (instruction->opcode) {
-    case PIM_OP_MVM:
-        access->read[0] = one(instruction->u.mvm.input_address, instruction->u.mvm.input_bytes);
-        access->write = one(instruction->u.mvm.output_address, instruction->u.mvm.output_bytes);
-        break;
-    case PIM_OP_SEND:
-        access->read[0] = one(instruction->u.network.address, instruction->u.network.bytes);
-        break;
-    case PIM_OP_RECEIVE:
-        access->write = one(instruction->u.network.address, instruction->u.network.bytes);
-        break;
-    case PIM_OP_LOCAL_LOAD:
-        access->write = one(instruction->u.transfer.local,
-                            (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count);
-        break;
-    case PIM_OP_LOCAL_STORE:
-        access->read[0] = one(instruction->u.transfer.local,
-                              (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count);
-        break;
-    case PIM_OP_LOCAL_VECTOR: {
-        uint64_t bytes = (uint64_t)instruction->u.local_vector.elements *
-                         ((instruction->u.local_vector.bits + UINT64_C(7)) / 8);
-        access->read[0] = one(instruction->u.local_vector.source, bytes);
-        if (pim_local_sources(instruction->detail) == 2)
-            access->read[1] = one(instruction->u.local_vector.second, bytes);
-        access->write = one(instruction->u.local_vector.destination, bytes);
-        break;
+#define OPCODE(number, name, mnemonic, engine, units, form, ...) ROW(name, form)
+#define READS(space, place, part, address, bytes, count, stride)                                             \
+    if ((space) & (LOCAL | OWN))                                                                             \
+        access->read[place] = several(address, bytes, count, stride);
+#define WRITES(space, part, address, bytes, count, stride)                                                   \
+    if ((space) & (LOCAL | OWN))                                                                             \
+        access->write = several(address, bytes, count, stride);
+#define OPCODE_END(name)                                                                                     \
+    break;                                                                                                   \
     }
-    case PIM_OP_LOCAL_COPY:
-        access->read[0] = several(instruction->u.local_copy.source, instruction->u.local_copy.bytes,
-                                  instruction->u.local_copy.count, instruction->u.local_copy.source_stride);
-        access->write =
-            several(instruction->u.local_copy.destination, instruction->u.local_copy.bytes,
-                    instruction->u.local_copy.count, instruction->u.local_copy.destination_stride);
-        break;
-    case PIM_OP_LOCAL_WRITE:
-        access->write = several(instruction->u.local_write.destination, instruction->u.local_write.bytes,
-                                instruction->u.local_write.count, instruction->u.local_write.stride);
-        break;
+#include "traces/opcodes.def"
     default:
         break;
     }
+}
+
+static void raise_to(uint64_t *end, struct pim_local_pieces pieces)
+{
+    const uint64_t other = pim_local_end(&pieces);
+    *end = other > *end ? other : *end;
+}
+
+/* The end of what an instruction touches in `spaces`. */
+static PIM_ALWAYS_INLINE uint64_t end_in(const struct pim_instruction *instruction, unsigned spaces)
+{
+    uint64_t end = 0;
+    switch (instruction->opcode) {
+#define OPCODE(number, name, mnemonic, engine, units, form, ...) ROW(name, form)
+#define READS(space, place, part, address, bytes, count, stride)                                             \
+    WRITES(space, part, address, bytes, count, stride)
+#define WRITES(space, part, address, bytes, count, stride)                                                   \
+    if ((space)&spaces)                                                                                      \
+        raise_to(&end, several(address, bytes, count, stride));
+#define OPCODE_END(name)                                                                                     \
+    break;                                                                                                   \
+    }
+#include "traces/opcodes.def"
+    default:
+        break;
+    }
+    return end;
+}
+
+uint64_t pim_node_end(const struct pim_instruction *instruction)
+{
+    return end_in(instruction, NODE | OWN);
+}
+
+uint64_t pim_global_end(const struct pim_instruction *instruction)
+{
+    return end_in(instruction, GLOBAL);
+}
+
+const char *pim_local_part_name(unsigned opcode, unsigned part)
+{
+    switch (opcode) {
+#define OPCODE(number, name, ...) case PIM_OP_##name:
+#define READS(space, place, part_name, ...)                                                                  \
+    if (part == (place))                                                                                     \
+        return part_name;
+#define WRITES(space, part_name, ...)                                                                        \
+    if (part == PIM_LOCAL_READS)                                                                             \
+        return part_name;
+#define OPCODE_END(name) break;
+#include "traces/opcodes.def"
+    default:
+        break;
+    }
+    return NULL;
 }
 
 bool pim_local_share_bytes(const struct pim_local_pieces *a, const struct pim_local_pieces *b)

@@ -1,5 +1,6 @@
 /*
- * Which bytes of its core's local memory an instruction reads and writes: one place for checks and models.
+ * Which bytes of its core's local memory an instruction reads and writes, from traces/opcodes.def: one place
+ * for checks and models.
  *
  * Bytes come as pieces at equal distances. What orders instructions (docs/trace-format.md, "Local memory") is
  * the bounding range of the pieces.
@@ -27,6 +28,15 @@ struct pim_local_access {
 /* What a valid instruction of a unit with a local memory reads and writes; nothing for those that do not
  * touch it. Addresses of messages are taken as they are: up to 2^62. */
 void pim_local_access_of(const struct pim_instruction *instruction, struct pim_local_access *access);
+
+/* How a part of an instruction is called in messages: 0 and 1 are its reads, PIM_LOCAL_READS what it writes;
+ * NULL when it has none. */
+const char *pim_local_part_name(unsigned opcode, unsigned part);
+
+/* The end of what a valid instruction of a node touches of the node's memory, and one of a core of the global
+ * memory; 0 when it touches nothing. */
+uint64_t pim_node_end(const struct pim_instruction *instruction);
+uint64_t pim_global_end(const struct pim_instruction *instruction);
 
 /* The address behind the last piece; `address` itself when there is nothing. */
 static inline uint64_t pim_local_end(const struct pim_local_pieces *pieces)

@@ -1,17 +1,15 @@
 /*
- * Checks of one instruction and of one program; see validate.h. Each opcode's rules stand in one function, in
- * the order of the fields of the record.
+ * Checks of one instruction and of one program; see validate.h. Those of one instruction are made from
+ * traces/opcodes.def.
  */
 #include "traces/validate.h"
 
+#include "traces/fields.h"
 #include "traces/trace.h"
 
-#include <assert.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
-
-enum { LARGEST_BITS = 64, LARGEST_SERIAL_BITS = 1024, LARGEST_ROW_BITS = 32, LARGEST_REDUCTION = 24 };
 
 /* The messages stand apart from the checks: every instruction of a trace passes through these, so that they
  * are expanded where they are called, and what their constants settle costs nothing. */
@@ -26,6 +24,13 @@ static PIM_NOINLINE enum pim_status refuse_unused(uint64_t value, const char *na
 {
     return pim_fail(error, PIM_BAD_INPUT, "%s is %" PRIu64 ", but is not used here and must be 0", name,
                     value);
+}
+
+static PIM_NOINLINE enum pim_status refuse_reserved(uint64_t value, const char *what, unsigned offset,
+                                                    struct pim_error *error)
+{
+    return pim_fail(error, PIM_BAD_INPUT, "reserved %s %u is %" PRIu64 ", but is not used here and must be 0",
+                    what, offset, value);
 }
 
 static PIM_ALWAYS_INLINE enum pim_status check_range(uint64_t value, uint64_t least, uint64_t most,
@@ -48,272 +53,102 @@ static PIM_ALWAYS_INLINE enum pim_status check_unused(uint64_t value, const char
             return try_status;                                                                               \
     } while (0)
 
-static enum pim_status check_memory(const struct pim_instruction *instruction, struct pim_error *error)
-{
-    uint64_t address = instruction->u.memory.address;
-    TRY(check_range(instruction->detail, 0, PIM_BUFFERS - 1, "buffer", error));
-    TRY(check_range(address, 0, PIM_MEMORY_END, "address", error));
-    TRY(check_range(instruction->u.memory.bytes, 1, UINT32_MAX, "bytes", error));
-    TRY(check_range(instruction->u.memory.count, 1, UINT32_MAX, "count", error));
-    if (instruction->u.memory.count > 1 && instruction->u.memory.stride < instruction->u.memory.bytes)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "stride is %" PRIu32 ": pieces of %" PRIu32 " bytes would overlap",
-                        instruction->u.memory.stride, instruction->u.memory.bytes);
-    uint64_t reach = (uint64_t)instruction->u.memory.stride * (instruction->u.memory.count - 1);
-    /* each sum below stays under 2^64 because its parts were bounded before */
-    TRY(check_range(reach, 0, PIM_MEMORY_END, "stride * (count - 1)", error));
-    TRY(check_range(address + reach + instruction->u.memory.bytes, 0, PIM_MEMORY_END, "end of the last piece",
-                    error));
-    uint64_t amount = (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count;
-    return check_range(amount, 1, PIM_MEMORY_END, "bytes * count", error);
-}
-
-static enum pim_status check_matrix(const struct pim_instruction *instruction, struct pim_error *error)
-{
-    uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
-    TRY(check_range(instruction->detail, 0, PIM_MATRIX_FLAGS, "flags", error));
-    TRY(check_range(m, 1, UINT32_MAX, "m", error));
-    TRY(check_range(n, 1, UINT32_MAX, "n", error));
-    TRY(check_range(k, 1, UINT32_MAX, "k", error));
-    /* each product of two, times 64 bits, and the product of three stay far below 2^63 */
-    if (m * n > PIM_MATRIX_WORK || m * k > PIM_MATRIX_WORK || n * k > PIM_MATRIX_WORK ||
-        m * n > PIM_MATRIX_WORK / k)
-        return pim_fail(
-            error, PIM_BAD_INPUT,
-            "m * n * k = %" PRIu64 " * %" PRIu64 " * %" PRIu64 " is more than 2^48: split the tile", m, n, k);
-    TRY(check_range(instruction->u.matrix.input_bits, 1, LARGEST_BITS, "input_bits", error));
-    TRY(check_range(instruction->u.matrix.weight_bits, 1, LARGEST_BITS, "weight_bits", error));
-    TRY(check_range(instruction->u.matrix.output_bits, 1, LARGEST_BITS, "output_bits", error));
-    TRY(check_unused(instruction->u.matrix.reserved, "reserved byte 23", error));
-    TRY(check_unused(instruction->u.matrix.reserved2[0], "reserved word 24", error));
-    return check_unused(instruction->u.matrix.reserved2[1], "reserved word 28", error);
-}
-
-static PIM_ALWAYS_INLINE enum pim_status check_mvm(const struct pim_instruction *instruction,
-                                                   struct pim_error *error)
-{
-    TRY(check_unused(instruction->detail, "detail", error));
-    TRY(check_range(instruction->u.mvm.windows, 1, UINT32_MAX, "windows", error));
-    TRY(check_range((uint64_t)instruction->u.mvm.input_address + instruction->u.mvm.input_bytes, 0,
-                    UINT32_MAX, "end of the input", error));
-    return check_range((uint64_t)instruction->u.mvm.output_address + instruction->u.mvm.output_bytes, 0,
-                       UINT32_MAX, "end of the output", error);
-}
-
-static enum pim_status check_bit_serial(const struct pim_instruction *instruction, struct pim_error *error)
-{
-    TRY(check_range(instruction->detail, 0, PIM_BIT_SERIALS - 1, "operation", error));
-    TRY(check_range(instruction->u.bit_serial.bits, 1, LARGEST_SERIAL_BITS, "bits", error));
-    TRY(check_range(instruction->u.bit_serial.rows, 1, UINT32_MAX, "rows", error));
-    TRY(check_range(instruction->u.bit_serial.banks, 1, UINT32_MAX, "banks", error));
-    TRY(check_range((uint64_t)instruction->u.bit_serial.first_bank + instruction->u.bit_serial.banks, 1,
-                    UINT32_MAX, "first_bank + banks", error));
-    TRY(check_range(instruction->u.bit_serial.count, 1, UINT32_MAX, "count", error));
-    return check_unused(instruction->u.bit_serial.reserved, "reserved word 28", error);
-}
-
-static enum pim_status check_peer(uint32_t peer, uint32_t unit, uint32_t units, struct pim_error *error)
-{
-    if (peer >= units)
-        return pim_fail(error, PIM_BAD_INPUT, "peer is %" PRIu32 ": the trace has units 0 to %" PRIu32, peer,
-                        units - 1);
-    if (peer == unit)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "peer %" PRIu32 " is the unit itself: a message goes to another unit", unit);
-    return PIM_OK;
-}
-
-/* Banks first + i * stride for i below `banks`. */
-static enum pim_status check_banks(uint32_t first, uint32_t banks, uint32_t stride, struct pim_error *error)
-{
-    TRY(check_range(banks, 1, UINT16_MAX, "banks", error));
-    TRY(check_range(stride, 1, UINT16_MAX, "bank_stride", error));
-    return check_range((uint64_t)first + (uint64_t)(banks - 1) * stride, 0, UINT16_MAX, "the last bank",
-                       error);
-}
-
-static enum pim_status check_rows(uint64_t first, uint64_t rows, const char *name, struct pim_error *error)
-{
-    return check_range(first + rows, 0, UINT32_MAX, name, error);
-}
-
-static enum pim_status check_row_compute(const struct pim_instruction *instruction, struct pim_error *error)
-{
-    uint32_t bits = instruction->u.row_compute.bits, size = instruction->u.row_compute.size;
-    bool transpose = instruction->opcode == PIM_OP_ROW_TRANSPOSE;
-    unsigned operation = transpose ? PIM_ROW_OPERATIONS : instruction->detail;
-    TRY(check_range(instruction->detail, 0, transpose ? 0 : PIM_ROW_OPERATIONS - 1, "operation", error));
-    TRY(check_range(bits, 1, LARGEST_ROW_BITS, "bits", error));
-    if (operation == PIM_ROW_MULTIPLY)
-        TRY(check_range(size, bits, 2 * bits, "size", error));
-    else if (operation == PIM_ROW_REDUCE)
-        TRY(check_range(size, 1, LARGEST_REDUCTION, "size", error));
-    else
-        TRY(check_unused(size, "size", error));
-    if (transpose || operation == PIM_ROW_COPY)
-        TRY(check_unused(instruction->u.row_compute.second, "second", error));
-    TRY(check_rows(instruction->u.row_compute.source, 2 * LARGEST_ROW_BITS, "rows behind source", error));
-    TRY(check_rows(instruction->u.row_compute.second, 2 * LARGEST_ROW_BITS, "rows behind second", error));
-    TRY(check_rows(instruction->u.row_compute.result, 2 * LARGEST_ROW_BITS, "rows behind result", error));
-    TRY(check_range(instruction->u.row_compute.count, 1, UINT32_MAX, "count", error));
-    return check_banks(instruction->u.row_compute.first_bank, instruction->u.row_compute.banks,
-                       instruction->u.row_compute.bank_stride, error);
-}
-
-static enum pim_status check_row_move(const struct pim_instruction *instruction, struct pim_error *error)
-{
-    uint32_t banks = instruction->u.row_move.banks, stride = instruction->u.row_move.bank_stride;
-    bool column = instruction->detail == PIM_REACH_COLUMN;
-    TRY(check_range(instruction->detail, PIM_REACH_COLUMN, PIM_REACH_BANK, "reach", error));
-    TRY(check_range(instruction->u.row_move.rows, 1, UINT32_MAX, "rows", error));
-    TRY(check_rows(instruction->u.row_move.source, instruction->u.row_move.rows, "source + rows", error));
-    TRY(check_rows(instruction->u.row_move.result, instruction->u.row_move.rows, "result + rows", error));
-    TRY(check_banks(instruction->u.row_move.first_bank, banks, stride, error));
-    if (column)
-        return check_unused(instruction->u.row_move.to_bank, "to_bank", error);
-    TRY(check_unused(instruction->u.row_move.shift, "shift", error));
-    return check_banks(instruction->u.row_move.to_bank, banks, stride, error);
-}
-
-static enum pim_status check_row_message(const struct pim_instruction *instruction, uint32_t unit,
-                                         uint32_t units, struct pim_error *error)
-{
-    TRY(check_range(instruction->detail, PIM_REACH_CHANNEL, PIM_REACH_STACK, "reach", error));
-    TRY(check_peer(instruction->u.row_message.peer, unit, units, error));
-    TRY(check_range(instruction->u.row_message.rows, 1, UINT32_MAX, "rows", error));
-    TRY(check_rows(instruction->u.row_message.row, instruction->u.row_message.rows, "row + rows", error));
-    TRY(check_unused(instruction->u.row_message.reserved, "reserved half-word 30", error));
-    return check_banks(instruction->u.row_message.first_bank, instruction->u.row_message.banks,
-                       instruction->u.row_message.bank_stride, error);
-}
-
-static enum pim_status check_vector(const struct pim_instruction *instruction, struct pim_error *error)
-{
-    TRY(check_range(instruction->detail, 0, PIM_VECTORS - 1, "operation", error));
-    TRY(check_range(instruction->u.vector.rows, 1, UINT32_MAX, "rows", error));
-    TRY(check_range(instruction->u.vector.elements, 1, UINT32_MAX, "elements", error));
-    TRY(check_range((uint64_t)instruction->u.vector.rows * instruction->u.vector.elements, 1, PIM_MATRIX_WORK,
-                    "rows * elements", error));
-    return check_range(instruction->u.vector.bits, 1, LARGEST_BITS, "bits", error);
-}
-
-/* What is wrong with pieces in the local memory. */
+/* What is wrong with pieces that reach too far or overlap. */
 static PIM_NOINLINE enum pim_status refuse_pieces(uint64_t address, uint64_t bytes, uint64_t count,
-                                                  uint64_t stride, bool apart, const char *what,
+                                                  uint64_t stride, bool local, bool apart, const char *part,
                                                   struct pim_error *error)
 {
-    TRY(check_range(bytes, 1, UINT32_MAX, "bytes", error));
-    TRY(check_range(count, 1, UINT32_MAX, "count", error));
+    const uint64_t reach = stride * (count - 1);
     if (apart && count > 1 && stride < bytes)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "%s stride is %" PRIu64 ": pieces of %" PRIu64 " bytes would overlap", what, stride,
+                        "%s stride is %" PRIu64 ": pieces of %" PRIu64 " bytes would overlap", part, stride,
                         bytes);
-    if (count > 1 && stride > UINT32_MAX / (count - 1))
-        return pim_fail(error, PIM_BAD_INPUT, "%s stride %" PRIu64 " times %" PRIu64 " pieces is beyond 2^32",
-                        what, stride, count);
-    return pim_fail(error, PIM_BAD_INPUT, "%s ends at %" PRIu64 ": a local memory ends below 2^32", what,
-                    address + stride * (count - 1) + bytes);
+    if (local)
+        return pim_fail(error, PIM_BAD_INPUT, "%s ends at %" PRIu64 ": a local memory ends below 2^32", part,
+                        address + reach + bytes);
+    TRY(check_range(reach, 0, PIM_MEMORY_END, "stride * (count - 1)", error));
+    return pim_fail(error, PIM_BAD_INPUT, "%s ends at %" PRIu64 ": addresses end at 2^62", part,
+                    address + reach + bytes);
 }
 
-/* Pieces in the local memory: the last one ends below 2^32. All but `bytes` are below 2^32, and that is far
- * below 2^63: no sum is beyond 64 bits. The stride of one piece does not matter. */
-static PIM_ALWAYS_INLINE enum pim_status check_pieces(uint64_t address, uint64_t bytes, uint64_t count,
-                                                      uint64_t stride, bool apart, const char *what,
+/* `count` pieces (at least 1) that begin `stride` apart do not reach too far and, where `apart`, do not
+ * overlap. No sum is beyond 64 bits: in a local memory all but the bytes of a single piece are below 2^32;
+ * else the address is at most 2^62, and so is the reach when it is added. The stride of one piece does not
+ * matter. */
+static PIM_ALWAYS_INLINE enum pim_status check_pieces(bool local, bool apart, const char *part,
+                                                      uint64_t address, uint64_t bytes, uint64_t count,
+                                                      uint64_t stride, struct pim_error *error)
+{
+    const uint64_t most = local ? UINT32_MAX : PIM_MEMORY_END, reach = stride * (count - 1);
+    if (PIM_LIKELY((!apart || count == 1 || stride >= bytes) && (local || reach <= most) &&
+                   reach + address + bytes <= most))
+        return PIM_OK;
+    return refuse_pieces(address, bytes, count, stride, local, apart, part, error);
+}
+
+/* Whether a space is a local memory. */
+#define NODE false
+#define GLOBAL false
+#define LOCAL true
+#define OWN false
+
+/* The operands of each form by themselves and with each other; `uses` has a bit for each that is used. */
+#define ALL UINT_MAX
+#define USE(form, member) (1U << FIELD_##form##_##member)
+#define V(member) ((uint64_t)o->member)
+#define NOT_USED(name) name " is %" PRIu64 ", but is not used here and must be 0"
+
+#define FORM(form) enum {
+#define FIELD(form, offset, type, member, ...) FIELD_##form##_##member,
+#define FORM_END(form)                                                                                       \
+    FIELDS_##form                                                                                            \
+    }                                                                                                        \
+    ;
+#include "traces/opcodes.def"
+
+#define FORM(form)                                                                                           \
+    static PIM_ALWAYS_INLINE enum pim_status check_##form(const struct pim_instruction *instruction,         \
+                                                          uint32_t unit, uint32_t units, unsigned uses,      \
+                                                          struct pim_error *error)                           \
+    {                                                                                                        \
+        const struct pim_operands_##form *const o = &instruction->u.form;                                    \
+        (void)unit;                                                                                          \
+        (void)units;
+#define FIELD(form, offset, type, member, standard, look, least, most, text)                                 \
+    if (uses & USE(form, member))                                                                            \
+        TRY(check_range(V(member), least, most, #member, error));                                            \
+    else                                                                                                     \
+        TRY(check_unused(V(member), #member, error));
+#define RESERVED(form, offset, type, member)                                                                 \
+    if (PIM_UNLIKELY(V(member) != 0))                                                                        \
+        return refuse_reserved(V(member),                                                                    \
+                               sizeof(type) == 1   ? "byte"                                                  \
+                               : sizeof(type) == 2 ? "half-word"                                             \
+                                                   : "word",                                                 \
+                               offset, error);
+#define RESERVED_WORDS(form, offset, member, count)                                                          \
+    for (unsigned i = 0; i < (count); i++)                                                                   \
+        if (PIM_UNLIKELY(V(member[i]) != 0))                                                                 \
+            return refuse_reserved(V(member[i]), "word", (offset) + 4 * i, error);
+#define RULE(form, text, condition, ...)                                                                     \
+    if (PIM_UNLIKELY(!(condition)))                                                                          \
+        return pim_fail(error, PIM_BAD_INPUT, __VA_ARGS__);
+#define FORM_END(form)                                                                                       \
+    return PIM_OK;                                                                                           \
+    }
+#include "traces/opcodes.def"
+
+static PIM_ALWAYS_INLINE enum pim_status check_detail(unsigned detail, enum pim_detail_kind kind,
                                                       struct pim_error *error)
 {
-    stride = count > 1 ? stride : 0;
-    if (PIM_LIKELY(bytes > 0 && count > 0 && (!apart || count == 1 || stride >= bytes) &&
-                   stride * (count - 1) + address + bytes <= UINT32_MAX))
-        return PIM_OK;
-    return refuse_pieces(address, bytes, count, stride, apart, what, error);
-}
-
-static PIM_ALWAYS_INLINE enum pim_status check_transfer(const struct pim_instruction *instruction,
-                                                        struct pim_error *error)
-{
-    uint64_t bytes = instruction->u.transfer.bytes, count = instruction->u.transfer.count;
-    TRY(check_unused(instruction->detail, "detail", error));
-    TRY(check_range(instruction->u.transfer.address, 0, PIM_MEMORY_END, "address", error));
-    TRY(check_pieces(instruction->u.transfer.local, bytes, count, bytes, true, "local", error));
-    uint64_t stride = instruction->u.transfer.stride;
-    if (count > 1 && stride < bytes)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "stride is %" PRIu64 ": pieces of %" PRIu64 " bytes would overlap", stride, bytes);
-    if (count == 1)
-        TRY(check_unused(stride, "stride", error));
-    return check_range(instruction->u.transfer.address + stride * (count - 1) + bytes, 0, PIM_MEMORY_END,
-                       "end of the last piece", error);
-}
-
-static PIM_ALWAYS_INLINE enum pim_status check_local_vector(const struct pim_instruction *instruction,
-                                                            struct pim_error *error)
-{
-    uint64_t bits = instruction->u.local_vector.bits;
-    TRY(check_range(instruction->detail, 0, PIM_LOCALS - 1, "operation", error));
-    TRY(check_range(instruction->u.local_vector.elements, 1, UINT32_MAX, "elements", error));
-    TRY(check_range(bits, 1, LARGEST_BITS, "bits", error));
-    uint64_t bytes = instruction->u.local_vector.elements * ((bits + 7) / 8);
-    TRY(check_pieces(instruction->u.local_vector.destination, bytes, 1, 0, true, "destination", error));
-    TRY(check_pieces(instruction->u.local_vector.source, bytes, 1, 0, true, "source", error));
-    if (pim_local_sources(instruction->detail) == 2)
-        TRY(check_pieces(instruction->u.local_vector.second, bytes, 1, 0, true, "second", error));
-    else
-        TRY(check_unused(instruction->u.local_vector.second, "second", error));
-    if (instruction->detail == PIM_LOCAL_DIVIDE && instruction->u.local_vector.immediate == 0)
-        return pim_fail(error, PIM_BAD_INPUT, "immediate is 0: divide needs a divisor");
-    return PIM_OK;
-}
-
-static PIM_ALWAYS_INLINE enum pim_status check_local_copy(const struct pim_instruction *instruction,
-                                                          struct pim_error *error)
-{
-    uint64_t bytes = instruction->u.local_copy.bytes, count = instruction->u.local_copy.count;
-    TRY(check_unused(instruction->detail, "detail", error));
-    TRY(check_pieces(instruction->u.local_copy.destination, bytes, count,
-                     instruction->u.local_copy.destination_stride, true, "destination", error));
-    if (count == 1) {
-        TRY(check_unused(instruction->u.local_copy.destination_stride, "destination_stride", error));
-        TRY(check_unused(instruction->u.local_copy.source_stride, "source_stride", error));
+    switch (kind) {
+#define X(name, least, most, what)                                                                           \
+    case PIM_DETAIL_##name:                                                                                  \
+        return kind == PIM_DETAIL_NONE ? check_unused(detail, what, error)                                   \
+                                       : check_range(detail, least, most, what, error);
+        PIM_DETAIL_MAP(X)
+#undef X
     }
-    return check_pieces(instruction->u.local_copy.source, bytes, count,
-                        instruction->u.local_copy.source_stride, false, "source", error);
-}
-
-static enum pim_status check_local_write(const struct pim_instruction *instruction, struct pim_error *error)
-{
-    TRY(check_unused(instruction->detail, "detail", error));
-    TRY(check_unused(instruction->u.local_write.reserved, "reserved word 28", error));
-    TRY(check_range(instruction->u.local_write.value, 0, UINT8_MAX, "value", error));
-    if (instruction->u.local_write.count == 1)
-        TRY(check_unused(instruction->u.local_write.stride, "stride", error));
-    return check_pieces(instruction->u.local_write.destination, instruction->u.local_write.bytes,
-                        instruction->u.local_write.count, instruction->u.local_write.stride, true,
-                        "destination", error);
-}
-
-static enum pim_status check_network(const struct pim_instruction *instruction, uint32_t unit, uint32_t units,
-                                     struct pim_error *error)
-{
-    TRY(check_range(instruction->detail, 0, PIM_MESSAGES - 1, "kind of message", error));
-    TRY(check_peer(instruction->u.network.peer, unit, units, error));
-    TRY(check_range(instruction->u.network.address, 0, PIM_MEMORY_END, "address", error));
-    TRY(check_range(instruction->u.network.bytes, 1, PIM_MEMORY_END, "bytes", error));
-    return check_range(instruction->u.network.address + instruction->u.network.bytes, 0, PIM_MEMORY_END,
-                       "address + bytes", error);
-}
-
-static enum pim_status check_control(const struct pim_instruction *instruction, struct pim_error *error)
-{
-    bool repeat = instruction->opcode == PIM_OP_REPEAT;
-    TRY(check_unused(instruction->detail, "detail", error));
-    for (int i = 0; i < PIM_DEPENDENCIES; i++)
-        TRY(check_unused(instruction->dependency[i], "dependency", error));
-    if (instruction->opcode != PIM_OP_PHASE_BEGIN && instruction->opcode != PIM_OP_PHASE_END)
-        TRY(check_unused(instruction->u.control.phase, "phase", error));
-    TRY(check_range(instruction->u.control.count, repeat, repeat ? UINT32_MAX : 0, "count", error));
-    TRY(check_range(instruction->u.control.length, repeat, repeat ? PIM_REPEAT_LENGTH : 0, "length", error));
-    for (int i = 0; i < 3; i++)
-        TRY(check_unused(instruction->u.control.reserved[i], "reserved word", error));
     return PIM_OK;
 }
 
@@ -331,50 +166,38 @@ static inline unsigned dependencies_of(const struct pim_instruction *instruction
     return (unsigned)instruction->dependency[0] | instruction->dependency[1] | instruction->dependency[2];
 }
 
+static PIM_ALWAYS_INLINE enum pim_status check_dependency_fields(const struct pim_instruction *instruction,
+                                                                 bool control, struct pim_error *error)
+{
+    const unsigned all = dependencies_of(instruction);
+    if (PIM_UNLIKELY(all > PIM_DEPENDENCY_REACH || (control && all != 0)))
+        for (int i = 0; i < PIM_DEPENDENCIES; i++)
+            TRY(control
+                    ? check_unused(instruction->dependency[i], "dependency", error)
+                    : check_range(instruction->dependency[i], 0, PIM_DEPENDENCY_REACH, "dependency", error));
+    return PIM_OK;
+}
+
 static PIM_ALWAYS_INLINE enum pim_status check_instruction(const struct pim_instruction *instruction,
                                                            uint32_t unit, uint32_t units,
                                                            struct pim_error *error)
 {
-    if (PIM_UNLIKELY(dependencies_of(instruction) > PIM_DEPENDENCY_REACH))
-        for (int i = 0; i < PIM_DEPENDENCIES; i++)
-            TRY(check_range(instruction->dependency[i], 0, PIM_DEPENDENCY_REACH, "dependency", error));
     switch (instruction->opcode) {
-    case PIM_OP_PHASE_BEGIN:
-    case PIM_OP_PHASE_END:
-    case PIM_OP_JOIN:
-    case PIM_OP_REPEAT:
-        return check_control(instruction, error);
-    case PIM_OP_LOAD:
-    case PIM_OP_STORE:
-        return check_memory(instruction, error);
-    case PIM_OP_MATRIX:
-        return check_matrix(instruction, error);
-    case PIM_OP_MVM:
-        return check_mvm(instruction, error);
-    case PIM_OP_BIT_SERIAL:
-        return check_bit_serial(instruction, error);
-    case PIM_OP_VECTOR:
-        return check_vector(instruction, error);
-    case PIM_OP_SEND:
-    case PIM_OP_RECEIVE:
-        return check_network(instruction, unit, units, error);
-    case PIM_OP_LOCAL_LOAD:
-    case PIM_OP_LOCAL_STORE:
-        return check_transfer(instruction, error);
-    case PIM_OP_LOCAL_VECTOR:
-        return check_local_vector(instruction, error);
-    case PIM_OP_LOCAL_COPY:
-        return check_local_copy(instruction, error);
-    case PIM_OP_LOCAL_WRITE:
-        return check_local_write(instruction, error);
-    case PIM_OP_ROW_COMPUTE:
-    case PIM_OP_ROW_TRANSPOSE:
-        return check_row_compute(instruction, error);
-    case PIM_OP_ROW_MOVE:
-        return check_row_move(instruction, error);
-    case PIM_OP_ROW_SEND:
-    case PIM_OP_ROW_RECEIVE:
-        return check_row_message(instruction, unit, units, error);
+#define OPCODE(number, name, mnemonic, engine, family, form, uses, detail_kind, text)                        \
+    case PIM_OP_##name: {                                                                                    \
+        const struct pim_operands_##form *const o = &instruction->u.form;                                    \
+        (void)o;                                                                                             \
+        TRY(check_dependency_fields(instruction, PIM_ENGINE_##engine == PIM_ENGINE_CONTROL, error));         \
+        TRY(check_detail(instruction->detail, PIM_DETAIL_##detail_kind, error));                             \
+        TRY(check_##form(instruction, unit, units, uses, error));
+#define READS(space, place, part, address, bytes, count, stride)                                             \
+    TRY(check_pieces(space, !(space), part, address, bytes, count, stride, error));
+#define WRITES(space, part, address, bytes, count, stride)                                                   \
+    TRY(check_pieces(space, true, part, address, bytes, count, stride, error));
+#define OPCODE_END(name)                                                                                     \
+    return PIM_OK;                                                                                           \
+    }
+#include "traces/opcodes.def"
     default:
         return pim_fail(error, PIM_BAD_INPUT, "opcode is %u: known are 0 to %d",
                         (unsigned)instruction->opcode, PIM_OPCODES - 1);

@@ -21,6 +21,9 @@
 #define PIM_MATRIX_WORK                                                                                      \
     ((uint64_t)1 << 48) /* m * n * k of one instruction, rows * elements of a vector one */
 
+/* Of an element; of one of bit_serial; of a number in rows. Log2 of the columns that a reduction adds up. */
+enum { PIM_BITS_MOST = 64, PIM_SERIAL_BITS_MOST = 1024, PIM_ROW_BITS_MOST = 32, PIM_REDUCTION_MOST = 24 };
+
 /* A repeat block that is open. */
 struct pim_repeat_state {
     uint64_t first_fetch; /* fetches before it */

@@ -11,5 +11,6 @@ Suite *check_suite(void);
 Suite *order_suite(void);
 Suite *local_suite(void);
 Suite *golden_suite(void);
+Suite *page_suite(void);
 
 #endif

@@ -244,7 +244,7 @@ START_TEST(errors_have_line_and_column)
         {"local_vector |negate elements=1", "there is no operation 'negate'"},
         {"|local_vector add elements=1 destination=0", "local_vector needs source="},
         {"|local_copy destination=0 source=0 bytes=2 count=2", "destination stride is 0"},
-        {"|local_load address=0 local=0xffffffff bytes=1", "local ends at 4294967296"},
+        {"|local_load address=0 local=0xffffffff bytes=1", "destination ends at 4294967296"},
         {"|.family \"late\"", "the description ends"},
         {"|.counts macs=1", "the description ends"},
         {"|.serve task=1 start=0 end=1", "must follow a '.router'"},

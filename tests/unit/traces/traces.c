@@ -11,4 +11,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, order_suite());
     srunner_add_suite(runner, local_suite());
     srunner_add_suite(runner, golden_suite());
+    srunner_add_suite(runner, page_suite());
 }
