@@ -2,6 +2,7 @@
 #include "models/system/report.h"
 
 #include "include/pimsim/pimsim.h"
+#include "models/system/steps.h"
 #include "sim/json.h"
 
 #include <inttypes.h>
@@ -65,7 +66,9 @@ static void put_shares(struct pim_json *json, const char *key, const struct pim_
     pim_json_end(json);
 }
 
-static void put_phase(struct pim_json *json, const struct pim_system *system, uint32_t index)
+/* `frontier`: the latest end of the phases before, in cycles; moves on. */
+static void put_phase(struct pim_json *json, const struct pim_system *system, uint32_t index,
+                      uint64_t *frontier)
 {
     const struct pim_phase_result *phase = &system->phases[index];
     const struct pim_trace_phase *source = pim_trace_phase(system->trace, index);
@@ -75,6 +78,7 @@ static void put_phase(struct pim_json *json, const struct pim_system *system, ui
     pim_json_put_count(json, "start_cycle", start);
     pim_json_put_count(json, "end_cycle", end);
     pim_json_put_count(json, "cycles", end - start);
+    pim_json_put_count(json, "exclusive_cycles", pim_phase_advance(end, frontier));
     pim_json_put_count(json, "estimate_cycles", source->estimate_cycles);
     pim_json_put_count(json, "units", phase->units);
     pim_json_put_count(json, "unit_cycles_mean", pim_phase_mean_cycles(system, index));
@@ -285,9 +289,10 @@ enum pim_status pim_report_json(const struct pim_system *system, const struct pi
     pim_json_put_count(json, "cycles", result->cycles);
     pim_json_put_real(json, "time_ns", (double)result->time_ps / 1000.0);
     put_energy(json, "energy_pj", system, &result->energy);
+    uint64_t frontier = 0;
     pim_json_begin_array(json, "phases");
     for (uint32_t phase = 0; phase < system->phase_count; phase++)
-        put_phase(json, system, phase);
+        put_phase(json, system, phase, &frontier);
     pim_json_end(json);
     pim_json_begin_array(json, "units");
     for (uint32_t unit = 0; unit < result->unit_count; unit++)

@@ -1,5 +1,6 @@
 /* The summary for people. */
 #include "models/system/report.h"
+#include "models/system/steps.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -58,8 +59,7 @@ static void print_energy(const struct pim_system *system, const struct pim_run_r
 /* Phases of the same step ("query") summed over stages, blocks and layers. */
 struct group {
     const char *name;
-    uint64_t phases;
-    double cycles, estimate;
+    uint64_t phases, cycles, estimate;
 };
 
 static int by_cycles(const void *a, const void *b)
@@ -71,7 +71,8 @@ static int by_cycles(const void *a, const void *b)
 }
 
 /* Steps beyond the last group go into it together. */
-static size_t add_phase(struct group *groups, size_t count, const char *name, double cycles, double estimate)
+static size_t add_phase(struct group *groups, size_t count, const char *name, uint64_t cycles,
+                        uint64_t estimate)
 {
     size_t i = 0;
     while (i < count && strcmp(groups[i].name, name) != 0)
@@ -86,49 +87,53 @@ static size_t add_phase(struct group *groups, size_t count, const char *name, do
     return count;
 }
 
-static void print_phases(const struct pim_system *system, FILE *file)
+static void print_phases(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
     struct group groups[GROUPS];
     size_t count = 0;
-    double total = 0;
+    uint64_t frontier = 0;
     for (uint32_t i = 0; i < system->phase_count; i++) {
         const struct pim_trace_phase *phase = pim_trace_phase(system->trace, i);
-        const char *slash = strrchr(phase->name, '/');
-        double cycles = (double)pim_phase_mean_cycles(system, i);
-        total += cycles;
-        count =
-            add_phase(groups, count, slash ? slash + 1 : phase->name, cycles, (double)phase->estimate_cycles);
+        count = add_phase(groups, count, pim_step_name(phase->name),
+                          pim_phase_advance(pim_system_cycles(system, system->phases[i].end), &frontier),
+                          phase->estimate_cycles);
     }
     qsort(groups, count, sizeof groups[0], by_cycles);
-    fprintf(file, "\nsteps by time (mean over the units that run them)\n");
+    fprintf(file, "\nsteps by time (by how much each moves the end of the work)\n");
     fprintf(file, "  %-16s %8s %14s %8s %14s\n", "step", "phases", "cycles", "share", "estimate");
     for (size_t i = 0; i < count && i < 2 * SHOWN; i++)
-        fprintf(file, "  %-16s %8" PRIu64 " %14.0f %6.1f %% %14.0f\n", groups[i].name, groups[i].phases,
-                groups[i].cycles, percent(groups[i].cycles, total), groups[i].estimate);
+        fprintf(file, "  %-16s %8" PRIu64 " %14" PRIu64 " %6.1f %% %14" PRIu64 "\n", groups[i].name,
+                groups[i].phases, groups[i].cycles, percent((double)groups[i].cycles, (double)result->cycles),
+                groups[i].estimate);
     if (count > 2 * SHOWN)
         fprintf(file, "  (%zu shorter steps are not shown)\n", count - 2 * SHOWN);
 }
 
 static void print_longest(const struct pim_system *system, FILE *file)
 {
-    uint32_t shown[SHOWN];
+    struct {
+        uint32_t phase;
+        uint64_t cycles;
+    } shown[SHOWN];
     unsigned count = 0;
+    uint64_t frontier = 0;
     for (uint32_t i = 0; i < system->phase_count; i++) {
+        const uint64_t cycles =
+            pim_phase_advance(pim_system_cycles(system, system->phases[i].end), &frontier);
         unsigned place = count < SHOWN ? count++ : SHOWN;
-        while (place > 0 &&
-               pim_phase_mean_cycles(system, shown[place - 1]) < pim_phase_mean_cycles(system, i)) {
+        for (; place > 0 && shown[place - 1].cycles < cycles; place--)
             if (place < SHOWN)
                 shown[place] = shown[place - 1];
-            place--;
+        if (place < SHOWN) {
+            shown[place].phase = i;
+            shown[place].cycles = cycles;
         }
-        if (place < SHOWN)
-            shown[place] = i;
     }
     fprintf(file, "\nlongest phases\n");
     for (unsigned i = 0; i < count; i++) {
-        const struct pim_trace_phase *phase = pim_trace_phase(system->trace, shown[i]);
-        fprintf(file, "  %-36s %12" PRIu64 " cycles, estimate %12" PRIu64 "\n", phase->name,
-                pim_phase_mean_cycles(system, shown[i]), phase->estimate_cycles);
+        const struct pim_trace_phase *phase = pim_trace_phase(system->trace, shown[i].phase);
+        fprintf(file, "  %-36s %12" PRIu64 " cycles, estimate %12" PRIu64 "\n", phase->name, shown[i].cycles,
+                phase->estimate_cycles);
     }
 }
 
@@ -270,7 +275,7 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
             result->actions.macs, description->macs, description->padding_macs, result->instructions);
     if (inputs->estimate_differs)
         fprintf(file, "estimates     of another hardware (%s)\n", inputs->estimate_differs);
-    print_phases(system, file);
+    print_phases(system, result, file);
     print_longest(system, file);
     print_engines(system, result, file);
     if (system->hardware.has_cores)

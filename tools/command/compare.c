@@ -6,6 +6,7 @@
  * tile the run, so their differences add up to the difference of the runs.
  */
 #include "models/system/schema.h"
+#include "models/system/steps.h"
 #include "sim/arena.h"
 #include "sim/json.h"
 #include "sim/output.h"
@@ -81,21 +82,27 @@ static double number(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+/* The cycle at which a phase ends. */
+static uint64_t end_of(const json_t *phase)
+{
+    const json_int_t end = json_integer_value(json_object_get(phase, "end_cycle"));
+    return end > 0 ? (uint64_t)end : 0;
+}
+
 /* Steps, by the last part of the names of phases. What no phase accounts for is a step of its own. */
 static void collect_steps(struct comparison *comparison, int side)
 {
     const json_t *phases = json_object_get(comparison->result[side], "phases");
-    double frontier = 0, whole = number(comparison->result[side], "cycles");
+    const double whole = number(comparison->result[side], "cycles");
+    uint64_t frontier = 0;
     for (size_t i = 0; i < json_array_size(phases); i++) {
         const json_t *phase = json_array_get(phases, i);
         const char *name = json_string_value(json_object_get(phase, "name"));
-        const char *slash = name ? strrchr(name, '/') : NULL;
-        double end = number(phase, "end_cycle"), advance = end > frontier ? end - frontier : 0;
-        add_to(comparison, &comparison->steps, slash ? slash + 1 : name ? name : "unnamed", side, advance);
-        frontier += advance;
+        add_to(comparison, &comparison->steps, name ? pim_step_name(name) : "unnamed", side,
+               (double)pim_phase_advance(end_of(phase), &frontier));
     }
-    if (whole > frontier)
-        add_to(comparison, &comparison->steps, "outside of phases", side, whole - frontier);
+    if (whole > (double)frontier)
+        add_to(comparison, &comparison->steps, "outside of phases", side, whole - (double)frontier);
 }
 
 static void collect_shares(struct comparison *comparison, int side)

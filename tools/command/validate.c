@@ -2,11 +2,11 @@
  * pimsim validate: the mapper's estimate of every phase beside simulated cycles, and what the simulator
  * attributes the difference to.
  *
- * The simulated time of a phase is by how much it moves the end of the work: from the latest end of all
- * phases before it to its own latest end. So phases tile the run without gap or overlap, and their sum is the
- * run. The parts beside it are those of the unit that left the phase last; what it waited for other units
- * shows as waiting, and what the phase took less than that unit, because units drift apart, as overlap.
+ * The simulated time of a phase is by how much it moves the end of the work (models/system/steps.h). The
+ * parts beside it are those of the unit that left the phase last; what it waited for other units shows as
+ * waiting, and what the phase took less than that unit, because units drift apart, as overlap.
  */
+#include "models/system/steps.h"
 #include "sim/csv.h"
 #include "sim/json.h"
 #include "sim/output.h"
@@ -40,8 +40,8 @@ static double error_percent(const struct line *line)
     return line->simulated > 0 ? 100.0 * (line->estimate - line->simulated) / line->simulated : 0.0;
 }
 
-/* `frontier`: the latest end of the phases before, in ticks; moved on. */
-static struct line phase_line(const struct pim_system *system, uint32_t index, pim_time *frontier)
+/* `frontier`: the latest end of the phases before, in cycles; moved on. */
+static struct line phase_line(const struct pim_system *system, uint32_t index, uint64_t *frontier)
 {
     const struct pim_phase_result *result = &system->phases[index];
     const struct pim_trace_phase *phase = pim_trace_phase(system->trace, index);
@@ -52,9 +52,7 @@ static struct line phase_line(const struct pim_system *system, uint32_t index, p
         return line;
     double unit = (double)result->units * (double)system->hardware.node.logic_period;
     double period = (double)system->hardware.node.logic_period;
-    pim_time advance = result->end > *frontier ? result->end - *frontier : 0;
-    *frontier += advance;
-    line.simulated = (double)advance / period;
+    line.simulated = (double)pim_phase_advance(pim_system_cycles(system, result->end), frontier);
     for (unsigned share = 0; share < PIM_SHARES; share++)
         line.share[share] = (double)result->last_share[share] / period;
     line.overlap = (double)result->last_time / period - line.simulated;
@@ -102,11 +100,10 @@ static enum pim_status compare(const struct replay *replay, struct comparison *c
     comparison->steps = calloc((size_t)count + 1, sizeof(struct line));
     if (!comparison->phases || !comparison->steps)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " phases", count);
-    pim_time frontier = 0;
+    uint64_t frontier = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct line line = phase_line(replay->system, i, &frontier);
-        const char *slash = strrchr(line.name, '/');
-        const char *step = slash ? slash + 1 : line.name;
+        const char *step = pim_step_name(line.name);
         size_t at = 0;
         while (at < comparison->step_count && strcmp(comparison->steps[at].name, step) != 0)
             at++;

@@ -315,6 +315,62 @@ START_TEST(a_run_that_stops_early_says_so)
 }
 END_TEST
 
+/* What the summary of the last run says of a step: its cycles; -1 when it has none. */
+static long long summary_step(const char *summary, const char *name)
+{
+    char line[64];
+    long long phases, cycles;
+    const char *table = strstr(summary, "steps by time");
+    ck_assert_ptr_nonnull(table);
+    (void)snprintf(line, sizeof line, "\n  %s ", name);
+    const char *row = strstr(table, line), *end = strstr(table, "\n\n");
+    if (!row || row > end)
+        return -1;
+    ck_assert_int_eq(sscanf(row + strlen(line), "%lld %lld", &phases, &cycles), 2);
+    return cycles;
+}
+
+/* Steps of the summary, of phases in the JSON, of `pimsim validate`: the same, and no more than the run. */
+static void steps_agree(const char *options)
+{
+    json_t *json = results(options), *validated = NULL;
+    struct pim_error error = {PIM_OK, ""};
+    char path[300];
+    ck_assert_int_eq(run("run trace.bin --quiet %s", options), 0);
+    char *summary = output("out");
+    ck_assert_int_eq(run("validate trace.bin --quiet --format json"), 0);
+    (void)snprintf(path, sizeof path, "%s/out", folder);
+    ck_assert_msg(pim_json_read(path, 1 << 20, &validated, &error) == PIM_OK, "%s", error.text);
+    json_int_t sum = 0;
+    for (size_t i = 0; i < json_array_size(at(json, "phases")); i++) {
+        const json_t *phase = json_array_get(at(json, "phases"), i);
+        sum += integer(phase, "exclusive_cycles");
+        ck_assert_int_le(integer(phase, "exclusive_cycles"), integer(phase, "cycles"));
+        /* here each phase is a step */
+        ck_assert_int_eq(summary_step(summary, strrchr(text(phase, "name"), '/') + 1),
+                         integer(phase, "exclusive_cycles"));
+        if (!*options)
+            ck_assert_double_eq(
+                json_number_value(at(json_array_get(at(validated, "steps"), i), "simulated_cycles")),
+                (double)integer(phase, "exclusive_cycles"));
+    }
+    ck_assert_int_le(sum, integer(json, "cycles"));
+    if (!*options)
+        ck_assert_int_eq(sum, integer(json, "cycles")); /* something is always in a phase */
+    json_decref(validated);
+    json_decref(json);
+    free(summary);
+}
+
+START_TEST(steps_share_the_run)
+{
+    assemble(program);
+    steps_agree("");
+    steps_agree("--until 60");
+    steps_agree("--until 110");
+}
+END_TEST
+
 START_TEST(csv_and_text_tell_the_same_figures)
 {
     assemble(program);
@@ -364,6 +420,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(tests, simulator_and_inputs_allow_to_repeat_a_run);
     tcase_add_test(tests, two_runs_give_the_same_bytes);
     tcase_add_test(tests, a_run_that_stops_early_says_so);
+    tcase_add_test(tests, steps_share_the_run);
     tcase_add_test(tests, csv_and_text_tell_the_same_figures);
     tcase_add_test(tests, a_deadlock_has_its_own_exit_code_and_no_results);
     suite_add_tcase(suite, tests);
