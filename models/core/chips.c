@@ -54,8 +54,8 @@ static struct pim_core_server *next_link(struct pim_cores *cores, uint32_t at, u
 static void ask(struct pim_cores *cores, struct pim_core_packet *packet, enum pim_request_kind kind)
 {
     const struct pim_cores_configuration *configuration = &cores->configuration;
-    struct pim_core *core = &cores->cores[packet->message->source];
-    const struct pim_core_request request = {.core = core->id,
+    struct pim_core *core = pim_core_at(cores, packet->message->source);
+    const struct pim_core_request request = {.core = core->unit.id,
                                              .kind = (uint32_t)kind,
                                              .cycles = pim_beats_of(packet->bytes, configuration->link_bytes),
                                              .packet = packet};
@@ -64,7 +64,7 @@ static void ask(struct pim_cores *cores, struct pim_core_packet *packet, enum pi
                             &request);
         return;
     }
-    uint32_t to = (uint32_t)(cores->cores[packet->message->destination].chip - cores->chips);
+    uint32_t to = (uint32_t)(pim_core_at(cores, packet->message->destination)->chip - cores->chips);
     pim_core_server_ask(next_link(cores, packet->chip, to, &packet->chip), &request);
 }
 
@@ -72,9 +72,10 @@ void pim_core_leave_chip(struct pim_core *core, struct pim_core_packet *packet)
 {
     struct pim_cores *cores = core->cores;
     packet->chip = (uint32_t)(core->chip - cores->chips);
-    PIM_CORE_ADD(core, chip_link_bits,
-                 8 * packet->bytes *
-                     pim_core_link_hops(cores, core->chip, cores->cores[packet->message->destination].chip));
+    PIM_ADD_ACTION(
+        core, chip_link_bits,
+        8 * packet->bytes *
+            pim_core_link_hops(cores, core->chip, pim_core_at(cores, packet->message->destination)->chip));
     ask(cores, packet, PIM_REQUEST_MOVE);
 }
 
@@ -92,7 +93,7 @@ void pim_core_link_served(struct pim_cores *cores, const struct pim_core_request
     const struct pim_cores_configuration *configuration = &cores->configuration;
     struct pim_core_packet *packet = request->packet;
     uint64_t latency = pim_later(configuration->link_cycles, 1), at;
-    uint32_t to = (uint32_t)(cores->cores[packet->message->destination].chip - cores->chips);
+    uint32_t to = (uint32_t)(pim_core_at(cores, packet->message->destination)->chip - cores->chips);
     bool there;
     (void)end;
     if (configuration->chip_grid) {
@@ -104,12 +105,12 @@ void pim_core_link_served(struct pim_cores *cores, const struct pim_core_request
         packet->chip = to;
     }
     if (at > cores->cycle_last) {
-        pim_core_fail(&cores->cores[packet->message->source], NULL,
+        pim_unit_fail(pim_units_at(&cores->units, packet->message->source),
                       "the run goes on for longer than times can be counted");
         return;
     }
     if (request->kind == PIM_REQUEST_MOVE)
         pim_core_taken(cores, packet->message, packet->bytes, held);
-    pim_kernel_schedule_at(cores->kernel, at * configuration->logic_period, PIM_PHASE_MEMORY,
+    pim_kernel_schedule_at(cores->units.kernel, at * configuration->logic_period, PIM_PHASE_MEMORY,
                            there ? pim_core_come : go_on, packet);
 }

@@ -1,22 +1,22 @@
-/* The array of cores: life cycle, results, and the report of who waits for what. */
+/* The array of cores: life cycle, and what they wait for. */
 #include "models/core/cores_internal.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Arrays of a core: the groups of the trace must fit. */
 static enum pim_status take_groups(struct pim_cores *cores, struct pim_core *core, struct pim_error *error)
 {
     uint32_t count;
-    const struct pim_trace_array_group *groups = pim_trace_array_groups(cores->trace, core->id, &count);
+    const struct pim_trace_array_group *groups =
+        pim_trace_array_groups(cores->units.trace, core->unit.id, &count);
     const struct pim_crossbar_configuration *crossbar = &cores->configuration.crossbar;
     core->groups = calloc((size_t)count + 1, sizeof *core->groups);
     if (!core->groups)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the array groups of core %" PRIu32,
-                        core->id);
+                        core->unit.id);
     core->group_count = count;
     uint64_t taken = 0; /* 2^24 groups of 2^32 arrays at most */
     for (uint32_t i = 0; i < count; i++) {
@@ -29,19 +29,20 @@ static enum pim_status take_groups(struct pim_cores *cores, struct pim_core *cor
         return pim_fail(error, PIM_BAD_INPUT,
                         "core %" PRIu32 " holds %" PRIu64 " arrays, has %" PRIu32 ": %" PRIu64
                         " are missing (crossbar.count_x, crossbar.count_y)",
-                        core->id, taken, cores->cost.logical_arrays, taken - cores->cost.logical_arrays);
+                        core->unit.id, taken, cores->cost.logical_arrays, taken - cores->cost.logical_arrays);
     return PIM_OK;
 }
 
 static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, struct pim_error *error)
 {
-    struct pim_core *core = &cores->cores[id];
+    struct pim_core *core = pim_core_at(cores, id);
     const struct pim_cores_configuration *configuration = &cores->configuration;
     uint32_t ring = 1;
     while (ring < configuration->window)
         ring *= 2;
+    if (pim_unit_initialize(&cores->units, id, ring, error) != PIM_OK)
+        return error->status;
     core->cores = cores;
-    core->id = id;
     uint32_t chip_x = id % configuration->width / configuration->chip_width;
     uint32_t chip_y = id / configuration->width / configuration->chip_height;
     core->chip = &cores->chips[chip_x + chip_y * cores->chips_across];
@@ -51,24 +52,18 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
         core->line_shift++;
     core->wake = core->ready = core->due = core->due_sequence = PIM_CYCLE_UNKNOWN;
     core->waits_for = UINT32_MAX;
-    core->sums = &cores->outside;
     core->slots = calloc(ring, sizeof *core->slots);
     core->lines = calloc((size_t)2 * ring, sizeof *core->lines);
     core->posted = calloc(ring, sizeof *core->posted);
-    bool complete = core->slots && core->lines && core->posted;
-    for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
-        core->queue[engine].sequence = calloc(ring, sizeof(uint64_t));
-        complete = complete && core->queue[engine].sequence;
-    }
-    if (!complete)
+    if (!core->slots || !core->lines || !core->posted)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for core %" PRIu32 " of %" PRIu32, id,
-                        cores->count);
+                        cores->units.count);
+    for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
+        core->queue[engine].sequence = core->unit.rings + (size_t)engine * ring;
     for (uint32_t i = 0; i < ring; i++)
         core->slots[i].core = core;
     if (take_groups(cores, core, error) != PIM_OK)
         return error->status;
-    if (pim_trace_cursor_create(cores->trace, id, &core->cursor, error) != PIM_OK)
-        return pim_fail_in(error, "core %" PRIu32, id);
     pim_core_wake_at(core, 0);
     return PIM_OK;
 }
@@ -98,12 +93,6 @@ static enum pim_status initialize_chips(struct pim_cores *cores, struct pim_erro
 
 /* --- deadlock report --- */
 
-static bool pending(void *context)
-{
-    const struct pim_cores *cores = context;
-    return cores->running > 0;
-}
-
 /* What the head of a queue waits for. */
 static void report_head(const struct pim_core *core, unsigned engine, struct pim_idle_report *report)
 {
@@ -119,46 +108,36 @@ static void report_head(const struct pim_core *core, unsigned engine, struct pim
                        pim_opcode_name(other->instruction.opcode),
                        slot->cause == PIM_WAIT_ISSUE ? " to end (in-order issue)" : "");
     } else if (engine == PIM_ENGINE_SEND && core->waits_for != UINT32_MAX) {
-        const struct pim_core *peer = &core->cores->cores[core->waits_for];
+        const struct pim_core *peer = pim_core_at(core->cores, core->waits_for);
         (void)snprintf(cause, sizeof cause, "core %" PRIu32 " %s%s", core->waits_for,
                        slot->cause == PIM_WAIT_BUFFER ? "to have room for it" : "to reach its receive",
-                       peer->finished ? ": that core has finished" : "");
+                       peer->unit.finished ? ": that core has finished" : "");
     } else {
         (void)snprintf(cause, sizeof cause, "its engine");
     }
-    char message[64] = "";
-    if (engine == PIM_ENGINE_SEND || engine == PIM_ENGINE_RECEIVE)
-        (void)snprintf(message, sizeof message, " %s core %" PRIu32 ", tag %" PRIu32,
-                       engine == PIM_ENGINE_SEND ? "to" : "from", instruction->u.network.peer,
-                       instruction->u.network.tag);
-    pim_idle_report_line(report, "core %" PRIu32 ", instruction %" PRIu64 ": %s%s waits for %s", core->id,
-                         slot->sequence, pim_opcode_name(instruction->opcode), message, cause);
+    pim_unit_report_head(&core->unit, slot->sequence, instruction, cause, report);
 }
 
-static void report_core(void *context, struct pim_idle_report *report)
+static void describe(struct pim_unit *unit, struct pim_idle_report *report)
 {
-    struct pim_cores *cores = context;
-    for (uint32_t id = 0; id < cores->count; id++) {
-        const struct pim_core *core = &cores->cores[id];
-        if (core->finished)
-            continue;
-        for (uint32_t i = 0; i < core->posted_count; i++) {
-            const struct pim_core_posted *posted = &core->posted[i];
-            pim_idle_report_line(report,
-                                 "core %" PRIu32 ", instruction %" PRIu64 ": receive waits for core %" PRIu32
-                                 " to send tag %" PRIu32 "%s",
-                                 id, posted->slot->sequence, posted->source, posted->tag,
-                                 cores->cores[posted->source].finished ? ": that core has finished" : "");
-        }
-        if (core->nn_send)
-            pim_idle_report_line(report,
-                                 "core %" PRIu32 ", instruction %" PRIu64 ": send waits for core %" PRIu32
-                                 " to reach its receive, tag %" PRIu32,
-                                 id, core->nn_send->sequence, core->waits_for,
-                                 core->nn_send->instruction.u.network.tag);
-        for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
-            report_head(core, engine, report);
+    const struct pim_core *core = (struct pim_core *)unit;
+    for (uint32_t i = 0; i < core->posted_count; i++) {
+        const struct pim_core_posted *posted = &core->posted[i];
+        pim_idle_report_line(report,
+                             "core %" PRIu32 ", instruction %" PRIu64 ": receive waits for core %" PRIu32
+                             " to send tag %" PRIu32 "%s",
+                             unit->id, posted->slot->sequence, posted->source, posted->tag,
+                             pim_units_at(unit->units, posted->source)->finished ? ": that core has finished"
+                                                                                 : "");
     }
+    if (core->nn_send)
+        pim_idle_report_line(report,
+                             "core %" PRIu32 ", instruction %" PRIu64 ": send waits for core %" PRIu32
+                             " to reach its receive, tag %" PRIu32,
+                             unit->id, core->nn_send->sequence, core->waits_for,
+                             core->nn_send->instruction.u.network.tag);
+    for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
+        report_head(core, engine, report);
 }
 
 /* --- life cycle --- */
@@ -167,55 +146,48 @@ enum pim_status pim_cores_initialize(struct pim_cores *cores, struct pim_kernel 
                                      const struct pim_cores_configuration *configuration,
                                      const struct pim_trace *trace, struct pim_error *error)
 {
-    memset(cores, 0, sizeof *cores);
-    cores->kernel = kernel;
-    cores->configuration = *configuration;
-    cores->trace = trace;
-    cores->error = error;
+    *cores = (struct pim_cores){.configuration = *configuration};
     pim_crossbar_cost_of(&configuration->crossbar, &cores->cost);
     assert(configuration->logic_period > 0);
-    cores->count = pim_trace_description(trace)->units;
-    cores->phase_count = pim_trace_phases(trace);
-    /* Sums of times over all cores, and what a network adds behind the last event, stay below 2^64. */
-    cores->cycle_last = PIM_TIME_LAST / 2 / (cores->count ? cores->count : 1) / configuration->logic_period;
-    cores->horizon = cores->cycle_last;
-    cores->cores = calloc((size_t)cores->count + 1, sizeof *cores->cores);
-    cores->phases = calloc((size_t)cores->phase_count + 1, sizeof *cores->phases);
-    if (!cores->cores || !cores->phases)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " cores", cores->count);
-    if (pim_core_pool_create(&cores->pool, error) != PIM_OK || initialize_chips(cores, error) != PIM_OK)
+    if (pim_units_initialize(&cores->units, &pim_core_family, kernel, trace, sizeof(struct pim_core),
+                             error) != PIM_OK ||
+        initialize_chips(cores, error) != PIM_OK)
         return error->status;
-    cores->running = cores->count;
-    for (uint32_t id = 0; id < cores->count; id++)
+    cores->units.window = configuration->window;
+    cores->units.period = configuration->logic_period;
+    cores->cycle_last = cores->units.time_last / configuration->logic_period;
+    cores->horizon = cores->cycle_last;
+    for (uint32_t id = 0; id < cores->units.count; id++)
         if (initialize_core(cores, id, error) != PIM_OK)
             return error->status;
-    cores->pending_work =
-        (struct pim_pending_work){.pending = pending, .report = report_core, .context = cores};
-    pim_kernel_add_pending_work(kernel, &cores->pending_work);
     return PIM_OK;
 }
 
-void pim_cores_limit(struct pim_cores *cores, pim_time last, uint64_t until)
+static void limit(struct pim_units *units, pim_time last, uint64_t until)
 {
-    uint64_t cycle = last / cores->configuration.logic_period;
+    struct pim_cores *cores = (struct pim_cores *)units;
+    uint64_t cycle = last / units->period;
     if (cycle < cores->cycle_last)
         cores->cycle_last = cycle;
     cores->horizon = until < cores->cycle_last ? until : cores->cycle_last;
 }
 
-void pim_cores_terminate(struct pim_cores *cores)
+static void leave_phase(struct pim_unit *unit)
 {
-    for (uint32_t id = 0; cores->cores && id < cores->count; id++) {
-        struct pim_core *core = &cores->cores[id];
-        for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
-            free(core->queue[engine].sequence);
+    unit->sums = &unit->units->outside;
+}
+
+static void terminate(struct pim_units *units)
+{
+    struct pim_cores *cores = (struct pim_cores *)units;
+    for (uint32_t id = 0; units->first && id < units->count; id++) {
+        struct pim_core *core = pim_core_at(cores, id);
+        for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
             free(core->lane[engine].entry);
-        }
         free(core->slots);
         free(core->lines);
         free(core->posted);
         free(core->groups);
-        pim_trace_cursor_destroy(core->cursor);
     }
     for (uint32_t i = 0; cores->chips && i < cores->chip_count; i++) {
         free(cores->chips[i].memory.pending);
@@ -223,63 +195,18 @@ void pim_cores_terminate(struct pim_cores *cores)
         for (unsigned port = 0; port < PIM_CHIP_PORTS; port++)
             free(cores->chips[i].port[port].pending);
     }
-    pim_core_pool_destroy(cores->pool);
+    pim_pool_terminate(&cores->messages);
+    pim_pool_terminate(&cores->packets);
     free(cores->chips);
-    free(cores->cores);
-    free(cores->phases);
+    pim_units_terminate(units);
 }
 
-struct pim_noc_callbacks pim_cores_callbacks(struct pim_cores *cores)
-{
-    return (struct pim_noc_callbacks){
-        .context = cores, .injected = pim_core_injected, .delivered = pim_core_delivered};
-}
-
-/* --- results --- */
-
-uint64_t pim_cores_instructions(const struct pim_cores *cores)
-{
-    uint64_t sum = 0;
-    for (uint32_t id = 0; id < cores->count; id++)
-        sum += cores->cores[id].result.instructions;
-    return sum;
-}
-
-static uint64_t last_cycle(const struct pim_cores *cores)
-{
-    assert(cores->configuration.logic_period > 0);
-    return cores->running > 0 ? pim_kernel_now(cores->kernel) / cores->configuration.logic_period
-                              : cores->finished_at;
-}
-
-pim_time pim_cores_end(const struct pim_cores *cores)
-{
-    return last_cycle(cores) * cores->configuration.logic_period;
-}
-
-void pim_cores_close(struct pim_cores *cores)
-{
-    uint64_t end = last_cycle(cores);
-    for (uint32_t id = 0; id < cores->count; id++) {
-        struct pim_core *core = &cores->cores[id];
-        if (!core->in_phase)
-            continue;
-        pim_core_account(core, end);
-        pim_core_leave_phase(core, end);
-    }
-}
-
-void pim_cores_result(struct pim_cores *cores, uint32_t id, struct pim_unit_result *result)
-{
-    struct pim_core *core = &cores->cores[id];
-    pim_core_account(core, last_cycle(cores));
-    *result = core->result;
-#ifndef NDEBUG
-    pim_time shares = 0, end = pim_cores_end(cores);
-    for (unsigned share = 0; share < PIM_SHARES; share++)
-        shares += result->share[share];
-    assert(shares == end);
-    for (unsigned class = 0; class < PIM_CLASSES; class ++)
-        assert(result->busy[class] + result->stall[class] + result->idle[class] == end);
-#endif
-}
+const struct pim_unit_family pim_core_family = {
+    .noun = "core",
+    .noc = {.injected = pim_core_injected, .delivered = pim_core_delivered},
+    .limit = limit,
+    .account = pim_core_account,
+    .leave_phase = leave_phase,
+    .describe = describe,
+    .terminate = terminate,
+};

@@ -4,9 +4,7 @@
  *
  * Times inside are cycles of the logic clock. Rules in the order in which hardware applies them; the page is
  * docs/models/core.md:
- *  1. Fetch: in program order and without cost, while fewer than `window` instructions are in flight (fetched
- *     since the oldest that is not complete). A phase mark or join is executed when everything before it is
- *     complete; it takes no time.
+ *  1. Fetch, phase marks, joins: models/unit/unit.h.
  *  2. Start: the first instruction of an engine's queue starts when no earlier instruction in flight
  *     conflicts with it in the local memory (byte ranges: read after write, write after read, write after
  *     write; a list of pieces counts as its bounding range), the instructions that it names as dependencies
@@ -38,11 +36,7 @@
 #define PIMSIM_MODELS_CORE_CORES_H
 
 #include "models/crossbar/crossbar.h"
-#include "models/noc/noc.h"
-#include "models/unit/result.h"
-#include "sim/kernel.h"
-#include "sim/status.h"
-#include "traces/reader.h"
+#include "models/unit/unit.h"
 
 enum pim_interconnect { PIM_INTERCONNECT_MESH, PIM_INTERCONNECT_BUS, PIM_INTERCONNECT_SHARED_MEMORY };
 
@@ -70,69 +64,34 @@ struct pim_cores_configuration {
     struct pim_crossbar_configuration crossbar;
     enum pim_interconnect interconnect;
     uint32_t interconnect_bytes; /* of a cycle: bus, shared memory */
-    uint32_t packet_bytes, flit_bits;
+    uint32_t packet_bytes;
     bool chip_grid;                   /* links between neighbouring chips; otherwise a switch joins them */
     uint32_t link_bytes, link_cycles; /* between chips */
-    /* Network cycles: zero-load latency = fixed + routers * per_router + flits - 1. */
-    uint64_t zero_load_fixed, zero_load_per_router;
-    pim_time logic_period, network_period; /* ticks */
+    struct pim_zero_load zero_load;
+    pim_time logic_period; /* ticks */
 };
 
-struct pim_core;
-struct pim_core_chip;
-struct pim_core_pool;
-
 struct pim_cores {
-    struct pim_kernel *kernel;
-    struct pim_noc *noc; /* set by the owner after creating it; unused without a mesh */
+    struct pim_units units; /* first */
     struct pim_cores_configuration configuration;
     struct pim_crossbar_cost cost;
-    const struct pim_trace *trace;
-    struct pim_core *cores;
-    uint32_t count;
-    uint32_t running; /* cores that have not finished their program */
     struct pim_core_chip *chips;
     uint32_t chip_count, chips_across;
-    struct pim_phase_result *phases;
-    uint32_t phase_count;
-    struct pim_phase_result outside; /* takes what is done outside of any phase */
-    struct pim_core_pool *pool;      /* records of messages and packets */
-    pim_observer *observer;
-    void *observer_context;
-    struct pim_error *error; /* set by a handler that met bad input; the kernel is stopped then */
-    uint64_t finished_at;    /* cycle of the end of the last phase of the last core */
-    uint64_t cycle_last;     /* a run that goes on after this cycle is refused */
-    uint64_t horizon;        /* no core runs ahead of the kernel beyond this cycle; see unit.c */
-    struct pim_pending_work pending_work;
+    struct pim_pool messages, packets;
+    uint64_t cycle_last; /* a run that goes on after this cycle is refused */
+    uint64_t horizon;    /* no core runs ahead of the kernel beyond this cycle; see unit.c */
 };
 
 /*
  * Makes a core for each unit of `trace` and schedules their first fetch at tick 0. PIM_BAD_INPUT when a core
- * holds more arrays than it has. With a mesh the owner creates a network with pim_cores_callbacks() and sets
- * `noc` before the kernel runs. The trace must outlive the cores; `error` keeps the first error of a run.
+ * holds more arrays than it has. With a mesh the owner creates a network with the callbacks of
+ * pim_core_family and sets units.noc before the kernel runs. The trace must outlive the cores; `error` keeps
+ * the first error of a run. pim_core_family.terminate gives back what there is, also after a failure.
  */
 enum pim_status pim_cores_initialize(struct pim_cores *cores, struct pim_kernel *kernel,
                                      const struct pim_cores_configuration *configuration,
                                      const struct pim_trace *trace, struct pim_error *error);
-/* Before the run: it is refused when it goes on after tick `last`, if that is earlier than what the cores
- * allow by themselves; and it may be stopped at cycle `until`. */
-void pim_cores_limit(struct pim_cores *cores, pim_time last, uint64_t until);
 
-void pim_cores_terminate(struct pim_cores *cores); /* also one that is all zero */
-
-/* Callbacks for pim_noc_create; `context` is the cores. */
-struct pim_noc_callbacks pim_cores_callbacks(struct pim_cores *cores);
-
-/* Instructions fetched so far by all cores. */
-uint64_t pim_cores_instructions(const struct pim_cores *cores);
-
-/* Tick up to which results account: the end of the last core, or now while cores still run. */
-pim_time pim_cores_end(const struct pim_cores *cores);
-
-/* Closes the phases that are open, as if they ended now; the cores must not run on after that. */
-void pim_cores_close(struct pim_cores *cores);
-
-/* Writes the result of a core; after a run. */
-void pim_cores_result(struct pim_cores *cores, uint32_t core, struct pim_unit_result *result);
+extern const struct pim_unit_family pim_core_family;
 
 #endif

@@ -84,10 +84,9 @@ struct pim_core_group {
 
 /* A message from the start of its send to the end of its receive. */
 struct pim_core_message {
-    struct pim_core_message
-        *next; /* of those at the destination that have not met their receive; free list */
+    struct pim_core_message *next; /* of those at the destination that have not met their receive */
     uint32_t source, destination, tag;
-    uint32_t phase; /* of the sender; UINT32_MAX: none */
+    struct pim_phase_result *phase; /* of the sender */
     uint64_t bytes;
     uint64_t read;     /* bytes whose local read has been asked for */
     uint64_t injected; /* bytes that the interconnect has taken */
@@ -98,7 +97,6 @@ struct pim_core_message {
 };
 
 struct pim_core_packet {
-    struct pim_core_packet *next; /* free list */
     struct pim_cores *cores;
     struct pim_core_message *message;
     uint64_t bytes;
@@ -113,22 +111,15 @@ struct pim_core_posted {
 };
 
 struct pim_core {
+    struct pim_unit unit; /* first */
     struct pim_cores *cores;
-    uint32_t id;
     struct pim_core_chip *chip;
-    struct pim_trace_cursor *cursor;
     struct pim_core_slot *slots;
     struct pim_core_lines *lines; /* of the instruction in each slot; twice, so that no window wraps */
     unsigned line_shift;          /* a line has 2^line_shift bytes */
     uint32_t mask;                /* of rings */
-    uint64_t fetched, oldest;
-    struct pim_instruction held; /* a control instruction that waits for everything before it */
-    bool holding, at_end, finished, in_phase;
-    bool working; /* its event runs */
-    bool ahead;   /* and is in a cycle that the kernel has not come to */
-    uint32_t phase, joins;
-    uint64_t phase_start;
-    pim_time share_at_start[PIM_SHARES];
+    bool working;                 /* its event runs */
+    bool ahead;                   /* and is in a cycle that the kernel has not come to */
     struct pim_core_queue queue[PIM_ENGINE_CONTROL];
     uint32_t queued;  /* a bit for each engine whose queue is not empty */
     uint32_t blocked; /* and for each whose head waits for the end of its `blocker` to be known */
@@ -157,8 +148,6 @@ struct pim_core {
     /* accounts */
     uint64_t accounted;         /* cycle */
     uint64_t busy[PIM_CLASSES]; /* ends of what each class works on, as far as they are known */
-    struct pim_unit_result result;
-    struct pim_phase_result *sums; /* of the phase it is in */
     /* quirks.c */
     uint64_t nn_front;             /* cycle in which the instruction decoded last may be dispatched */
     uint64_t nn_next;              /* sequence of the instruction that is dispatched next */
@@ -196,6 +185,11 @@ struct pim_core_chip {
     struct pim_core_server port[PIM_CHIP_PORTS]; /* to other chips: chips.c */
 };
 
+static inline struct pim_core *pim_core_at(const struct pim_cores *cores, uint32_t id)
+{
+    return (struct pim_core *)cores->units.first + id;
+}
+
 static inline struct pim_core_slot *pim_core_slot_of(const struct pim_core *core, uint64_t sequence)
 {
     return &core->slots[sequence & core->mask];
@@ -224,7 +218,7 @@ static inline uint64_t pim_later(uint64_t a, uint64_t b)
 /* The cycle of the kernel's tick, rounded up to the next edge. */
 static inline uint64_t pim_core_now(const struct pim_cores *cores)
 {
-    pim_time tick = pim_kernel_now(cores->kernel), period = cores->configuration.logic_period;
+    pim_time tick = pim_kernel_now(cores->units.kernel), period = cores->configuration.logic_period;
     return tick / period + (tick % period != 0);
 }
 
@@ -232,8 +226,8 @@ static inline uint64_t pim_core_now(const struct pim_cores *cores)
 void pim_core_wake(struct pim_kernel *kernel, void *core);
 void pim_core_wake_at(struct pim_core *core, uint64_t cycle);      /* sees to it that it looks again then */
 void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle); /* the end of an instruction is known */
-void pim_core_fail(struct pim_core *core, const struct pim_core_slot *slot, const char *format, ...)
-    PIM_PRINTF(3, 4);
+#define pim_core_fail(core, slot, ...)                                                                       \
+    pim_unit_fail_at(&(core)->unit, (slot)->sequence, (slot)->instruction.opcode, __VA_ARGS__)
 
 /* calendar.c */
 /* Enters a step of an instruction; the first entry, of which there is one when `due` says so; takes it. */
@@ -243,23 +237,8 @@ const struct pim_core_entry *pim_core_first(const struct pim_core *core);
 struct pim_core_entry pim_core_take(struct pim_core *core);
 
 /* accounts.c */
-void pim_core_account(struct pim_core *core, uint64_t cycle);
-bool pim_core_begin_phase(struct pim_core *core, uint32_t phase, uint64_t cycle);
-bool pim_core_end_phase(struct pim_core *core, uint32_t phase, uint64_t cycle);
-void pim_core_leave_phase(struct pim_core *core, uint64_t cycle);
-void pim_core_uncountable(struct pim_core *core); /* fails the run */
-
-/* Adds to a count of struct pim_actions, of the core and of a phase. */
-static inline void pim_core_add(struct pim_core *core, struct pim_phase_result *phase, size_t offset,
-                                uint64_t amount)
-{
-    uint64_t *mine = (uint64_t *)(void *)((char *)&core->result.actions + offset);
-    uint64_t *sum = (uint64_t *)(void *)((char *)&phase->actions + offset);
-    if (__builtin_add_overflow(*mine, amount, mine) || __builtin_add_overflow(*sum, amount, sum))
-        pim_core_uncountable(core);
-}
-#define PIM_CORE_ADD(core, member, amount)                                                                   \
-    pim_core_add(core, (core)->sums, offsetof(struct pim_actions, member), amount)
+void pim_core_account_at(struct pim_core *core, uint64_t cycle);
+void pim_core_account(struct pim_unit *core, pim_time time);
 
 /* engines.c */
 /* Fills engine, ranges and cause of a fetched instruction; false when it cannot be executed (and failed). */
@@ -289,8 +268,6 @@ void pim_core_message_served(struct pim_cores *cores, const struct pim_core_requ
 void pim_core_come(struct pim_kernel *kernel, void *packet);
 void pim_core_injected(void *cores, uint64_t packet, uint32_t source);
 void pim_core_delivered(void *cores, const struct pim_noc_delivery *delivery);
-enum pim_status pim_core_pool_create(struct pim_core_pool **pool, struct pim_error *error);
-void pim_core_pool_destroy(struct pim_core_pool *pool);
 
 /* chips.c */
 /* Hands over a packet of `core` that goes to another chip. */

@@ -98,7 +98,7 @@ static inline bool find_spans(const struct pim_core *core, const struct pim_inst
     case PIM_OP_RECEIVE:
         spans[instruction->opcode == PIM_OP_RECEIVE ? WRITE : FIRST] =
             pieces(instruction->u.network.address, instruction->u.network.bytes, 0, 1);
-        return instruction->u.network.peer < core->cores->count && instruction->u.network.bytes > 0 &&
+        return instruction->u.network.peer < core->cores->units.count && instruction->u.network.bytes > 0 &&
                instruction->u.network.bytes <= configuration->local_bytes &&
                instruction->u.network.address <= configuration->local_bytes;
     default:
@@ -119,7 +119,7 @@ static PIM_NOINLINE void refuse(struct pim_core *core, const struct pim_core_slo
     const uint64_t local_bytes = configuration->local_bytes;
     bool network = instruction->opcode == PIM_OP_SEND || instruction->opcode == PIM_OP_RECEIVE;
     if (network &&
-        (instruction->u.network.peer >= core->cores->count || instruction->u.network.bytes == 0 ||
+        (instruction->u.network.peer >= core->cores->units.count || instruction->u.network.bytes == 0 ||
          instruction->u.network.bytes > local_bytes || instruction->u.network.address > local_bytes)) {
         pim_core_fail(core, slot,
                       "core %" PRIu32 " does not exist, or %" PRIu64 " bytes at address %" PRIu64
@@ -170,7 +170,7 @@ bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
         refuse(core, slot, highest);
         return false;
     }
-    uint64_t *most = &core->result.buffer_high_water[PIM_BUFFER_INPUT];
+    uint64_t *most = &core->unit.result.buffer_high_water[PIM_BUFFER_INPUT];
     *most = pim_later(*most, highest);
     slot->write = range_of(spans[WRITE]);
     slot->read[0] = range_of(spans[FIRST]);
@@ -191,7 +191,7 @@ bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
 /* Apart, and called last: what is usual has no registers to save. */
 static PIM_NOINLINE uint64_t uncountable_until(struct pim_core *core, uint64_t end)
 {
-    pim_core_uncountable(core);
+    pim_unit_uncountable(&core->unit, core->unit.sums);
     return end;
 }
 
@@ -209,7 +209,7 @@ uint64_t pim_core_port(struct pim_core *core, uint64_t cycle, uint64_t bytes, bo
         core->port = begin + beats;
         end = core->port + (cycles > 0 ? cycles - 1 : 0);
     }
-    uint64_t *mine = &core->result.actions.local_bits, *sum = &core->sums->actions.local_bits;
+    uint64_t *mine = &core->unit.result.actions.local_bits, *sum = &core->unit.sums->actions.local_bits;
     if (__builtin_add_overflow(*mine, 8 * bytes, mine) || __builtin_add_overflow(*sum, 8 * bytes, sum))
         return uncountable_until(core, end);
     return end;
@@ -242,8 +242,8 @@ static void start_matrix(struct pim_core *core, struct pim_core_slot *slot, uint
     uint64_t windows = instruction->u.mvm.windows;
     group->free = PIM_CYCLE_UNKNOWN;
     group->holder = slot;
-    PIM_CORE_ADD(core, crossbar_mvms, windows * group->arrays);
-    PIM_CORE_ADD(core, macs, windows * group->macs);
+    PIM_ADD_ACTION(core, crossbar_mvms, windows * group->arrays);
+    PIM_ADD_ACTION(core, macs, windows * group->macs);
     uint64_t bytes = instruction->u.mvm.input_bytes;
     if (core->cores->configuration.nn)
         bytes *= 8; /* pimsim-nn reads a byte for each bit */
@@ -265,7 +265,7 @@ static void start_vector(struct pim_core *core, struct pim_core_slot *slot, uint
                                           : beats * configuration->vector_cycles;
     core->vector_free = PIM_CYCLE_UNKNOWN;
     core->vector_holder = slot;
-    PIM_CORE_ADD(core, vector_operations, elements);
+    PIM_ADD_ACTION(core, vector_operations, elements);
     pim_core_enter(core, at, PIM_STEP_WRITE, slot, bytes);
 }
 
@@ -279,19 +279,16 @@ void pim_core_ask_global(struct pim_core *core, struct pim_core_slot *slot, bool
             ? pim_beats_of(bytes, global->width)
             : pim_beats_of(instruction->u.transfer.bytes, global->width) * instruction->u.transfer.count;
     uint64_t cycles = write ? global->write_cycles : global->read_cycles;
-    const struct pim_core_request request = {.core = core->id,
+    const struct pim_core_request request = {.core = core->unit.id,
                                              .kind = write ? PIM_REQUEST_WRITE : PIM_REQUEST_READ,
                                              .cycles = global->pipelined ? beats : beats * cycles,
                                              .latency = global->pipelined && cycles > 0 ? cycles - 1 : 0,
                                              .slot = slot};
-    PIM_CORE_ADD(core, global_bits, 8 * bytes);
-    if (write) {
-        core->result.bytes_stored += bytes;
-        core->sums->bytes_stored += bytes;
-    } else {
-        core->result.bytes_loaded += bytes;
-        core->sums->bytes_loaded += bytes;
-    }
+    PIM_ADD_ACTION(core, global_bits, 8 * bytes);
+    if (write)
+        PIM_ADD_BYTES(core, bytes_stored, bytes);
+    else
+        PIM_ADD_BYTES(core, bytes_loaded, bytes);
     core->outside++;
     pim_core_server_ask(&core->chip->memory, &request);
 }
@@ -392,7 +389,7 @@ void pim_core_memory_served(struct pim_cores *cores, const struct pim_core_reque
                             uint64_t end)
 {
     (void)held;
-    struct pim_core *core = &cores->cores[request->core];
+    struct pim_core *core = pim_core_at(cores, request->core);
     struct pim_core_slot *slot = request->slot;
     core->outside--;
     if (request->kind == PIM_REQUEST_READ) {

@@ -25,91 +25,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POOL_CHUNK = 256 };
-
-/* Records that are never moved, in chunks. */
-struct pool_chunk {
-    struct pool_chunk *next;
-    union {
-        struct pim_core_message message;
-        struct pim_core_packet packet;
-    } record[POOL_CHUNK];
-};
-
-struct pim_core_pool {
-    struct pool_chunk *chunks;
-    struct pim_core_message *messages;
-    struct pim_core_packet *packets;
-};
-
-enum pim_status pim_core_pool_create(struct pim_core_pool **pool, struct pim_error *error)
+/* A record, whatever it held. */
+static void *take(struct pim_pool *pool, size_t size)
 {
-    *pool = calloc(1, sizeof **pool);
-    return *pool ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for the messages of cores");
-}
-
-void pim_core_pool_destroy(struct pim_core_pool *pool)
-{
-    while (pool && pool->chunks) {
-        struct pool_chunk *chunk = pool->chunks;
-        pool->chunks = chunk->next;
-        free(chunk);
-    }
-    free(pool);
-}
-
-static struct pool_chunk *add_chunk(struct pim_core_pool *pool)
-{
-    struct pool_chunk *chunk = calloc(1, sizeof *chunk);
-    if (!chunk) {
+    void *record = pim_pool_take(pool, size);
+    if (!record) {
         fprintf(stderr, "pimsim: out of memory for the messages of cores\n");
         abort();
     }
-    chunk->next = pool->chunks;
-    pool->chunks = chunk;
-    return chunk;
+    return record;
 }
 
-static struct pim_core_message *new_message(struct pim_core_pool *pool)
+static void give_back_message(struct pim_cores *cores, struct pim_core_message *message)
 {
-    if (!pool->messages) {
-        struct pool_chunk *chunk = add_chunk(pool);
-        for (unsigned i = 0; i < POOL_CHUNK; i++) {
-            chunk->record[i].message.next = pool->messages;
-            pool->messages = &chunk->record[i].message;
-        }
-    }
-    struct pim_core_message *message = pool->messages;
-    pool->messages = message->next;
-    return message;
-}
-
-static struct pim_core_packet *new_packet(struct pim_core_pool *pool)
-{
-    if (!pool->packets) {
-        struct pool_chunk *chunk = add_chunk(pool);
-        for (unsigned i = 0; i < POOL_CHUNK; i++) {
-            chunk->record[i].packet.next = pool->packets;
-            pool->packets = &chunk->record[i].packet;
-        }
-    }
-    struct pim_core_packet *packet = pool->packets;
-    pool->packets = packet->next;
-    return packet;
-}
-
-static void give_back_packet(struct pim_core_pool *pool, struct pim_core_packet *packet)
-{
-    packet->next = pool->packets;
-    pool->packets = packet;
-}
-
-static void give_back_message(struct pim_core_pool *pool, struct pim_core_message *message)
-{
-    if (message->injected < message->bytes || message->written < message->bytes)
-        return;
-    message->next = pool->messages;
-    pool->messages = message;
+    if (message->injected >= message->bytes && message->written >= message->bytes)
+        pim_pool_give(&cores->messages, message);
 }
 
 /* --- meeting --- */
@@ -132,12 +62,12 @@ static uint64_t announcement(const struct pim_core *receiver, const struct pim_c
     if (configuration->interconnect != PIM_INTERCONNECT_MESH)
         return 1;
     uint32_t width = configuration->width;
-    uint32_t x[] = {receiver->id % width, sender->id % width},
-             y[] = {receiver->id / width, sender->id / width};
+    uint32_t x[] = {receiver->unit.id % width, sender->unit.id % width},
+             y[] = {receiver->unit.id / width, sender->unit.id / width};
     uint64_t routers =
         1 + (uint64_t)(x[0] > x[1] ? x[0] - x[1] : x[1] - x[0]) + (y[0] > y[1] ? y[0] - y[1] : y[1] - y[0]);
-    pim_time ticks = (configuration->zero_load_fixed + routers * configuration->zero_load_per_router) *
-                     configuration->network_period;
+    pim_time ticks = (configuration->zero_load.fixed + routers * configuration->zero_load.per_router) *
+                     configuration->zero_load.period;
     return ticks / configuration->logic_period + (ticks % configuration->logic_period != 0);
 }
 
@@ -151,12 +81,11 @@ bool pim_core_meet(struct pim_core_message *message, struct pim_core_slot *recei
                       receive->instruction.u.network.bytes, message->tag, message->source, message->bytes);
         return false;
     }
-    pim_core_account(core, now);
+    pim_core_account_at(core, now);
     core->queue[PIM_ENGINE_RECEIVE].unknown++;
     message->receive = receive;
     receive->message = message;
-    core->result.bytes_received += message->bytes;
-    core->sums->bytes_received += message->bytes;
+    PIM_ADD_BYTES(core, bytes_received, message->bytes);
     return true;
 }
 
@@ -166,13 +95,13 @@ uint64_t pim_core_send_available(struct pim_core *core, const struct pim_core_sl
 {
     struct pim_cores *cores = core->cores;
     struct pim_core_slot *waiting = pim_core_slot_of(core, slot->sequence);
-    struct pim_core *peer = &cores->cores[slot->instruction.u.network.peer];
+    struct pim_core *peer = pim_core_at(cores, slot->instruction.u.network.peer);
     if (core->sending)
         return PIM_CYCLE_UNKNOWN;
     if (core->send_free > now)
         return core->send_free;
     const struct pim_core_posted *posted =
-        pim_core_find_posted(peer, core->id, slot->instruction.u.network.tag);
+        pim_core_find_posted(peer, core->unit.id, slot->instruction.u.network.tag);
     if (posted) {
         waiting->cause = PIM_WAIT_PEER;
         return posted->visible;
@@ -182,9 +111,9 @@ uint64_t pim_core_send_available(struct pim_core *core, const struct pim_core_sl
         uint64_t bytes = slot->instruction.u.network.bytes;
         if (peer->held_bytes == 0 || (peer->held_bytes < room && bytes <= room - peer->held_bytes))
             return now;
-        peer->senders_waiting += core->waits_for != peer->id;
+        peer->senders_waiting += core->waits_for != peer->unit.id;
     }
-    core->waits_for = peer->id;
+    core->waits_for = peer->unit.id;
     waiting->cause = cores->configuration.synchronous ? PIM_WAIT_PEER : PIM_WAIT_BUFFER;
     return PIM_CYCLE_UNKNOWN;
 }
@@ -201,16 +130,15 @@ static void read_packet(struct pim_core *core, struct pim_core_slot *slot, uint6
 struct pim_core_message *pim_core_new_message(struct pim_core *core, struct pim_core_slot *send)
 {
     const struct pim_instruction *instruction = &send->instruction;
-    struct pim_core_message *message = new_message(core->cores->pool);
-    *message = (struct pim_core_message){.source = core->id,
+    struct pim_core_message *message = take(&core->cores->messages, sizeof *message);
+    *message = (struct pim_core_message){.source = core->unit.id,
                                          .destination = instruction->u.network.peer,
                                          .tag = instruction->u.network.tag,
-                                         .phase = core->in_phase ? core->phase : UINT32_MAX,
+                                         .phase = core->unit.sums,
                                          .bytes = instruction->u.network.bytes,
                                          .send = send};
     send->message = message;
-    core->result.bytes_sent += message->bytes;
-    core->sums->bytes_sent += message->bytes;
+    PIM_ADD_BYTES(core, bytes_sent, message->bytes);
     return message;
 }
 
@@ -225,16 +153,16 @@ void pim_core_send(struct pim_core *core, struct pim_core_slot *slot, uint64_t n
 {
     struct pim_cores *cores = core->cores;
     const struct pim_instruction *instruction = &slot->instruction;
-    struct pim_core *peer = &cores->cores[instruction->u.network.peer];
+    struct pim_core *peer = pim_core_at(cores, instruction->u.network.peer);
     struct pim_core_message *message = pim_core_new_message(core, slot);
     core->sending = true;
     if (core->waits_for != UINT32_MAX && !cores->configuration.synchronous)
         peer->senders_waiting--;
     core->waits_for = UINT32_MAX;
-    struct pim_core_posted *posted = pim_core_find_posted(peer, core->id, message->tag);
+    struct pim_core_posted *posted = pim_core_find_posted(peer, core->unit.id, message->tag);
     if (posted) {
         struct pim_core_slot *receive = posted->slot;
-        pim_core_account(peer, now); /* it has waited up to now */
+        pim_core_account_at(peer, now); /* it has waited up to now */
         pim_core_remove_posted(peer, posted);
         if (!pim_core_meet(message, receive, now))
             return;
@@ -257,18 +185,19 @@ void pim_core_packet_read(struct pim_core *core, struct pim_core_slot *slot, uin
     struct pim_cores *cores = core->cores;
     const struct pim_cores_configuration *configuration = &cores->configuration;
     struct pim_core_message *message = slot->message;
-    struct pim_core_packet *packet = new_packet(cores->pool);
+    struct pim_core_packet *packet = take(&cores->packets, sizeof *packet);
     *packet = (struct pim_core_packet){.cores = cores, .message = message, .bytes = bytes};
-    struct pim_core_request request = {.core = core->id, .kind = PIM_REQUEST_MOVE, .packet = packet};
-    if (cores->cores[message->destination].chip != core->chip) {
+    struct pim_core_request request = {.core = core->unit.id, .kind = PIM_REQUEST_MOVE, .packet = packet};
+    if (pim_core_at(cores, message->destination)->chip != core->chip) {
         pim_core_leave_chip(core, packet);
     } else if (configuration->interconnect != PIM_INTERCONNECT_MESH) {
         request.cycles = pim_beats_of(bytes, configuration->interconnect_bytes);
-        PIM_CORE_ADD(core, interconnect_bits, 8 * bytes);
+        PIM_ADD_ACTION(core, interconnect_bits, 8 * bytes);
         pim_core_server_ask(&core->chip->interconnect, &request);
     } else {
-        pim_noc_send(cores->noc, message->source, message->destination,
-                     pim_beats_of(8 * bytes, configuration->flit_bits), (uint64_t)(uintptr_t)packet);
+        pim_noc_send(cores->units.noc, message->source, message->destination,
+                     pim_beats_of(8 * bytes, configuration->zero_load.flit_bits),
+                     (uint64_t)(uintptr_t)packet);
     }
     if (message->read < message->bytes)
         read_packet(core, slot, now);
@@ -280,7 +209,7 @@ void pim_core_taken(struct pim_cores *cores, struct pim_core_message *message, u
     message->injected += bytes;
     if (message->injected < message->bytes)
         return;
-    struct pim_core *core = &cores->cores[message->source];
+    struct pim_core *core = pim_core_at(cores, message->source);
     struct pim_core_slot *slot = message->send;
     pim_core_set_end(slot, cycle);
     core->sending = false;
@@ -314,11 +243,11 @@ void pim_core_receive(struct pim_core *core, struct pim_core_slot *slot, uint64_
             pim_core_bytes_arrived(core, slot, arrived, now);
         return;
     }
-    struct pim_core *peer = &cores->cores[source];
+    struct pim_core *peer = pim_core_at(cores, source);
     struct pim_core_posted *posted = &core->posted[core->posted_count++];
     *posted = (struct pim_core_posted){
         .source = source, .tag = tag, .visible = now + announcement(core, peer), .slot = slot};
-    if (peer->waits_for == core->id)
+    if (peer->waits_for == core->unit.id)
         pim_core_wake_at(peer, posted->visible);
 }
 
@@ -327,11 +256,11 @@ static void arrive(struct pim_cores *cores, struct pim_core_packet *packet, uint
 {
     struct pim_core_message *message = packet->message;
     if (message->receive)
-        pim_core_enter(&cores->cores[message->destination], cycle, PIM_STEP_ARRIVED, message->receive,
+        pim_core_enter(pim_core_at(cores, message->destination), cycle, PIM_STEP_ARRIVED, message->receive,
                        packet->bytes);
     else
         message->arrived += packet->bytes;
-    give_back_packet(cores->pool, packet);
+    pim_pool_give(&cores->packets, packet);
 }
 
 void pim_core_bytes_arrived(struct pim_core *core, struct pim_core_slot *slot, uint64_t bytes, uint64_t now)
@@ -342,13 +271,13 @@ void pim_core_bytes_arrived(struct pim_core *core, struct pim_core_slot *slot, u
     message->written += bytes;
     if (message->buffered) {
         core->held_bytes -= bytes;
-        for (uint32_t id = 0; core->senders_waiting > 0 && id < cores->count; id++)
-            if (cores->cores[id].waits_for == core->id)
-                pim_core_wake_at(&cores->cores[id], now);
+        for (uint32_t id = 0; core->senders_waiting > 0 && id < cores->units.count; id++)
+            if (pim_core_at(cores, id)->waits_for == core->unit.id)
+                pim_core_wake_at(pim_core_at(cores, id), now);
     }
     if (message->written == message->bytes) {
         pim_core_set_end(slot, end);
-        give_back_message(cores->pool, message);
+        give_back_message(cores, message);
     }
 }
 
@@ -360,13 +289,13 @@ static void read_shared(struct pim_kernel *kernel, void *context)
     (void)kernel;
     struct pim_core_packet *packet = context;
     struct pim_cores *cores = packet->cores;
-    struct pim_core *core = &cores->cores[packet->message->destination];
+    struct pim_core *core = pim_core_at(cores, packet->message->destination);
     const struct pim_core_request request = {
-        .core = core->id,
+        .core = core->unit.id,
         .kind = PIM_REQUEST_READ,
         .cycles = pim_beats_of(packet->bytes, cores->configuration.interconnect_bytes),
         .packet = packet};
-    PIM_CORE_ADD(core, interconnect_bits, 8 * packet->bytes);
+    PIM_ADD_ACTION(core, interconnect_bits, 8 * packet->bytes);
     pim_core_server_ask(&core->chip->interconnect, &request);
 }
 
@@ -384,13 +313,13 @@ void pim_core_message_served(struct pim_cores *cores, const struct pim_core_requ
     struct pim_core_packet *packet = request->packet;
     struct pim_core_message *message = packet->message;
     bool shared = cores->configuration.interconnect == PIM_INTERCONNECT_SHARED_MEMORY &&
-                  cores->cores[message->source].chip == cores->cores[message->destination].chip;
+                  pim_core_at(cores, message->source)->chip == pim_core_at(cores, message->destination)->chip;
     if (end > cores->cycle_last) {
-        pim_core_fail(&cores->cores[message->source], NULL,
+        pim_unit_fail(pim_units_at(&cores->units, message->source),
                       "the run goes on for longer than times can be counted");
         return;
     }
-    pim_kernel_schedule_at(cores->kernel, end * cores->configuration.logic_period, PIM_PHASE_MEMORY,
+    pim_kernel_schedule_at(cores->units.kernel, end * cores->configuration.logic_period, PIM_PHASE_MEMORY,
                            shared && request->kind == PIM_REQUEST_MOVE ? read_shared : pim_core_come, packet);
     if (request->kind == PIM_REQUEST_MOVE)
         pim_core_taken(cores, message, packet->bytes, held);
@@ -407,17 +336,8 @@ void pim_core_injected(void *context, uint64_t record, uint32_t source)
 void pim_core_delivered(void *context, const struct pim_noc_delivery *delivery)
 {
     struct pim_cores *cores = context;
-    const struct pim_cores_configuration *configuration = &cores->configuration;
     struct pim_core_packet *packet = (struct pim_core_packet *)(uintptr_t)delivery->packet;
-    /* Work and contention of a packet belong to the phase in which its sender made it. */
-    uint32_t id = packet->message->phase;
-    struct pim_phase_result *phase = id < cores->phase_count ? &cores->phases[id] : &cores->outside;
-    pim_core_add(&cores->cores[delivery->source], phase, offsetof(struct pim_actions, noc_bit_hops),
-                 delivery->flits * configuration->flit_bits * (delivery->hops - 1));
-    uint64_t latency = delivery->tail_arrived - delivery->head_injected;
-    uint64_t zero_load = configuration->zero_load_fixed +
-                         delivery->hops * configuration->zero_load_per_router + delivery->flits - 1;
-    if (latency > zero_load)
-        phase->noc_contention += (latency - zero_load) * configuration->network_period;
+    pim_unit_attribute_packet(pim_units_at(&cores->units, delivery->source), packet->message->phase,
+                              &cores->configuration.zero_load, delivery);
     arrive(cores, packet, pim_core_now(cores));
 }

@@ -75,7 +75,7 @@ uint64_t pim_core_nn_available(const struct pim_core *core, const struct pim_cor
 
 static uint64_t flits_of(const struct pim_core *core, uint64_t bytes)
 {
-    return pim_beats_of(8 * bytes, core->cores->configuration.flit_bits);
+    return pim_beats_of(8 * bytes, core->cores->configuration.zero_load.flit_bits);
 }
 
 /* Cycles of `flits` between two cores. */
@@ -83,7 +83,8 @@ static uint64_t flight(const struct pim_core *from, const struct pim_core *to, u
 {
     const struct pim_cores_configuration *configuration = &from->cores->configuration;
     uint32_t width = configuration->width;
-    uint32_t x[] = {from->id % width, to->id % width}, y[] = {from->id / width, to->id / width};
+    uint32_t x[] = {from->unit.id % width, to->unit.id % width},
+             y[] = {from->unit.id / width, to->unit.id / width};
     uint64_t hops =
         (uint64_t)(x[0] > x[1] ? x[0] - x[1] : x[1] - x[0]) + (y[0] > y[1] ? y[0] - y[1] : y[1] - y[0]);
     return flits * (configuration->nn_flit_cycles + configuration->nn_hop_cycles * hops);
@@ -96,7 +97,7 @@ static void grant(struct pim_core *sender, struct pim_core_slot *send, struct pi
     struct pim_core *receiver = posted->slot->core;
     struct pim_core_slot *receive = posted->slot;
     uint64_t way = flight(sender, receiver, 1);
-    pim_core_account(receiver, now);
+    pim_core_account_at(receiver, now);
     pim_core_remove_posted(receiver, posted);
     if (!pim_core_meet(send->message, receive, now))
         return;
@@ -112,33 +113,33 @@ static void start_transfer(struct pim_core *core, struct pim_core_slot *slot, ui
     uint64_t bytes;
     switch (instruction->opcode) {
     case PIM_OP_LOCAL_LOAD:
-        PIM_CORE_ADD(core, interconnect_flits, 1);
+        PIM_ADD_ACTION(core, interconnect_flits, 1);
         pim_core_enter(core, now + core->cores->configuration.nn_memory_cycles, PIM_STEP_ASK, slot, 0);
         break;
     case PIM_OP_LOCAL_STORE:
         bytes = (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count;
-        PIM_CORE_ADD(core, interconnect_flits, flits_of(core, bytes));
+        PIM_ADD_ACTION(core, interconnect_flits, flits_of(core, bytes));
         pim_core_enter(core,
                        pim_core_port(core, now, bytes, false) +
                            flits_of(core, bytes) * core->cores->configuration.nn_memory_cycles,
                        PIM_STEP_ASK, slot, 0);
         break;
     case PIM_OP_SEND:
-        peer = &core->cores->cores[instruction->u.network.peer];
-        PIM_CORE_ADD(core, interconnect_flits, 2 + flits_of(core, instruction->u.network.bytes));
+        peer = pim_core_at(core->cores, instruction->u.network.peer);
+        PIM_ADD_ACTION(core, interconnect_flits, 2 + flits_of(core, instruction->u.network.bytes));
         (void)pim_core_new_message(core, slot);
-        posted = pim_core_find_posted(peer, core->id, instruction->u.network.tag);
+        posted = pim_core_find_posted(peer, core->unit.id, instruction->u.network.tag);
         core->nn_send = posted ? NULL : slot;
-        core->waits_for = posted ? UINT32_MAX : peer->id;
+        core->waits_for = posted ? UINT32_MAX : peer->unit.id;
         if (posted)
             grant(core, slot, posted, now);
         break;
     case PIM_OP_RECEIVE:
-        peer = &core->cores->cores[instruction->u.network.peer];
+        peer = pim_core_at(core->cores, instruction->u.network.peer);
         core->queue[PIM_ENGINE_RECEIVE].unknown--; /* it works from the meeting on */
         core->posted[core->posted_count++] = (struct pim_core_posted){
-            .source = peer->id, .tag = instruction->u.network.tag, .visible = now, .slot = slot};
-        if (peer->nn_send && peer->waits_for == core->id &&
+            .source = peer->unit.id, .tag = instruction->u.network.tag, .visible = now, .slot = slot};
+        if (peer->nn_send && peer->waits_for == core->unit.id &&
             peer->nn_send->instruction.u.network.tag == instruction->u.network.tag) {
             struct pim_core_slot *send = peer->nn_send;
             peer->nn_send = NULL;
@@ -172,7 +173,7 @@ void pim_core_nn_step(struct pim_core *core, const struct pim_core_entry *entry)
         return;
     }
     struct pim_core_message *message = slot->message;
-    struct pim_core *receiver = &core->cores->cores[message->destination];
+    struct pim_core *receiver = pim_core_at(core->cores, message->destination);
     uint64_t read = pim_core_port(core, entry->cycle, message->bytes, false);
     message->read = message->bytes;
     pim_core_enter(receiver, read + flight(core, receiver, flits_of(core, message->bytes)), PIM_STEP_ARRIVED,

@@ -43,5 +43,5 @@ void pim_core_server_ask(struct pim_core_server *server, const struct pim_core_r
     }
     server->pending[server->count++] = *request;
     if (server->count == 1)
-        pim_kernel_schedule(server->cores->kernel, 0, PIM_PHASE_UNIT, serve, server);
+        pim_kernel_schedule(server->cores->units.kernel, 0, PIM_PHASE_UNIT, serve, server);
 }

@@ -9,32 +9,10 @@
  *  3. at the horizon: the cycle at which the run may be stopped.
  */
 #include "models/core/cores_internal.h"
+#include "models/unit/fetch.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-/* Joins take no time: a program of nothing else would never let the clock move on. */
-enum { JOINS_MOST = 1 << 20 };
-
-void pim_core_fail(struct pim_core *core, const struct pim_core_slot *slot, const char *format, ...)
-{
-    struct pim_error *error = core->cores->error;
-    if (error->status != PIM_OK)
-        return; /* the first error of a run is the one to report */
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (slot)
-        (void)pim_fail(error, PIM_BAD_INPUT, "core %" PRIu32 ", instruction %" PRIu64 " (%s): %s", core->id,
-                       slot->sequence, pim_opcode_name(slot->instruction.opcode), text);
-    else
-        (void)pim_fail(error, PIM_BAD_INPUT, "core %" PRIu32 ": %s", core->id, text);
-    pim_kernel_stop(core->cores->kernel);
-}
 
 /* --- kernel --- */
 
@@ -44,7 +22,7 @@ void pim_core_wake_at(struct pim_core *core, uint64_t cycle)
         return;
     struct pim_cores *cores = core->cores;
     if (cycle > cores->cycle_last) {
-        pim_core_fail(core, NULL,
+        pim_unit_fail(&core->unit,
                       "the run goes on after cycle %" PRIu64
                       ", beyond which times cannot be counted: shorten the trace, or choose clocks "
                       "with a larger common divisor",
@@ -52,7 +30,7 @@ void pim_core_wake_at(struct pim_core *core, uint64_t cycle)
         return;
     }
     core->wake = cycle;
-    pim_kernel_schedule_at(cores->kernel, cycle * cores->configuration.logic_period, PIM_PHASE_ENGINE,
+    pim_kernel_schedule_at(cores->units.kernel, cycle * cores->configuration.logic_period, PIM_PHASE_ENGINE,
                            pim_core_wake, core);
 }
 
@@ -90,12 +68,10 @@ static bool conflicts(const struct pim_core *core, const struct pim_core_slot *s
 static uint8_t cause_of(const struct pim_core *core, const struct pim_core_slot *slot,
                         const struct pim_core_slot *other)
 {
-    static const uint8_t causes[PIM_ENGINE_CONTROL] = {PIM_WAIT_MATRIX, PIM_WAIT_VECTOR, PIM_WAIT_MEMORY,
-                                                       PIM_WAIT_NETWORK, PIM_WAIT_NETWORK};
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
     if (configuration->in_order && !configuration->nn && other->engine != slot->engine)
         return PIM_WAIT_ISSUE;
-    return causes[other->engine];
+    return (uint8_t)pim_wait_of_engine(other->engine);
 }
 
 /* Looks at the earlier instructions that have not been looked at. A function of its own: expanded in another,
@@ -104,7 +80,7 @@ static PIM_NOINLINE uint64_t search_conflicts(struct pim_core *core, struct pim_
 {
     const uint64_t stop = slot->sequence;
     const bool bytes_alone = slot->bytes_alone;
-    uint64_t sequence = pim_later(slot->checked, core->oldest);
+    uint64_t sequence = pim_later(slot->checked, core->unit.oldest);
     const struct pim_core_lines *theirs = &core->lines[sequence & core->mask];
     const struct pim_core_lines *mine = theirs + (stop - sequence);
     const uint64_t writes = mine->writes, touches = mine->reads | writes;
@@ -142,8 +118,6 @@ static inline uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot
 
 void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle)
 {
-    static const uint8_t classes[PIM_ENGINE_CONTROL] = {PIM_CLASS_PE, PIM_CLASS_ACU, PIM_CLASS_DRAM,
-                                                        PIM_CLASS_NOC, PIM_CLASS_NOC};
     struct pim_core *core = slot->core;
     struct pim_cores *cores = core->cores;
     uint64_t done = pim_later(cycle, slot->started + 1);
@@ -153,7 +127,7 @@ void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle)
     slot->done = done;
     core->unknown--;
     core->queue[slot->engine].unknown--;
-    uint64_t *busy = &core->busy[classes[slot->engine]];
+    uint64_t *busy = &core->busy[pim_class_of_engine(slot->engine)];
     *busy = pim_later(*busy, done);
     for (uint32_t left = core->blocked; left; left &= left - 1) {
         unsigned engine = (unsigned)__builtin_ctz(left);
@@ -163,11 +137,8 @@ void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle)
     core->latest = pim_later(core->latest, done);
     if (cores->configuration.nn)
         pim_core_nn_ended(core, slot);
-    if (cores->observer) {
-        pim_time period = cores->configuration.logic_period;
-        cores->observer(cores->observer_context, core->id, &slot->instruction, core->phase,
-                        slot->started * period, done * period);
-    }
+    pim_unit_observe(&core->unit, &slot->instruction, slot->started * cores->units.period,
+                     done * cores->units.period);
 }
 
 /* Whether its start is seen from outside of the core. */
@@ -217,14 +188,14 @@ static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
     }
     if (at > now) {
         if (queue->cause != slot->cause)
-            pim_core_account(core, now); /* up to now it waited for another thing */
+            pim_core_account_at(core, now); /* up to now it waited for another thing */
         queue->cause = slot->cause;
         queue->at = at == PIM_CYCLE_UNKNOWN ? 0 : at;
         if (at < core->ready)
             core->ready = at;
         return false;
     }
-    pim_core_account(core, now);
+    pim_core_account_at(core, now);
     queue->at = 0;
     if (++queue->head == queue->tail)
         core->queued &= ~(1u << engine);
@@ -238,7 +209,7 @@ static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
  * free the head of a later one. */
 static bool start_heads(struct pim_core *core, uint64_t now)
 {
-    const struct pim_error *error = core->cores->error;
+    const struct pim_error *error = core->cores->units.error;
     bool started = false;
     uint32_t left;
     for (unsigned engine = 0; (left = (core->queued & ~core->blocked) >> engine) != 0; engine++) {
@@ -259,24 +230,11 @@ static bool start_heads(struct pim_core *core, uint64_t now)
 
 /* --- fetch --- */
 
-static void execute_control(struct pim_core *core, uint64_t now)
-{
-    const struct pim_instruction *instruction = &core->held;
-    if (instruction->opcode == PIM_OP_PHASE_BEGIN)
-        (void)pim_core_begin_phase(core, instruction->u.control.phase, now);
-    else if (instruction->opcode == PIM_OP_PHASE_END)
-        (void)pim_core_end_phase(core, instruction->u.control.phase, now);
-    else if (++core->joins > JOINS_MOST)
-        pim_core_fail(core, NULL, "more than %d joins follow each other without work between them",
-                      (int)JOINS_MOST);
-    core->oldest = ++core->fetched;
-    core->result.instructions++;
-}
-
 /* False when it cannot be executed. */
-static bool dispatch(struct pim_core *core, const struct pim_instruction *instruction, uint64_t now)
+static PIM_ALWAYS_INLINE bool dispatch(struct pim_unit *unit, uint64_t sequence,
+                                       const struct pim_instruction *instruction, uint64_t now)
 {
-    uint64_t sequence = core->fetched++;
+    struct pim_core *core = (struct pim_core *)unit;
     struct pim_core_slot *slot = pim_core_slot_of(core, sequence);
     slot->instruction = *instruction;
     slot->sequence = sequence;
@@ -284,15 +242,13 @@ static bool dispatch(struct pim_core *core, const struct pim_instruction *instru
     slot->checked = slot->ready = 0;
     slot->message = NULL;
     core->unknown++;
-    core->joins = 0;
-    core->result.instructions++;
     if (!pim_core_prepare(core, slot))
         return false;
     if (core->cores->configuration.nn)
         pim_core_nn_fetched(core, slot, now);
     struct pim_core_queue *queue = &core->queue[slot->engine];
     if (queue->head == queue->tail) {
-        pim_core_account(core, now);
+        pim_core_account_at(core, now);
         queue->cause = PIM_WAIT_ISSUE;
     }
     queue->sequence[queue->tail++ & core->mask] = sequence;
@@ -300,71 +256,34 @@ static bool dispatch(struct pim_core *core, const struct pim_instruction *instru
     return true;
 }
 
-static void finish(struct pim_core *core, uint64_t now)
+static PIM_ALWAYS_INLINE bool is_done(const struct pim_unit *unit, uint64_t sequence, uint64_t now)
 {
-    struct pim_cores *cores = core->cores;
-    if (core->in_phase) {
-        pim_core_fail(core, NULL, "the program ends inside phase %" PRIu32 ": phase_end is missing",
-                      core->phase);
-        return;
-    }
-    core->finished = true;
-    core->result.finished_at = now * cores->configuration.logic_period;
-    cores->finished_at = pim_later(cores->finished_at, now);
-    cores->running--;
+    return pim_core_slot_of((const struct pim_core *)unit, sequence)->done <= now;
 }
 
 /* What waits for everything in flight may go on when the last of it ends. */
-static void wait_for_all(struct pim_core *core)
+static PIM_ALWAYS_INLINE void wait_for_all(struct pim_unit *unit)
 {
+    struct pim_core *core = (struct pim_core *)unit;
     if (core->unknown == 0 && core->latest < core->ready)
         core->ready = core->latest;
 }
 
+static PIM_ALWAYS_INLINE void wait_for_oldest(struct pim_unit *unit)
+{
+    struct pim_core *core = (struct pim_core *)unit;
+    uint64_t done = pim_core_slot_of(core, unit->oldest)->done;
+    if (done < core->ready)
+        core->ready = done;
+}
+
 static void fetch(struct pim_core *core, uint64_t now)
 {
-    struct pim_error *error = core->cores->error;
-    /* What is fetched below is not complete, so that nothing more retires before the next call. */
-    while (core->oldest < core->fetched && pim_core_slot_of(core, core->oldest)->done <= now)
-        core->oldest++;
-    if (core->finished || error->status != PIM_OK)
-        return;
-    for (;;) {
-        if (core->holding || core->at_end) {
-            if (core->oldest != core->fetched) {
-                wait_for_all(core);
-                return;
-            }
-            if (core->at_end) {
-                finish(core, now);
-                return;
-            }
-            core->holding = false;
-            execute_control(core, now);
-            if (error->status != PIM_OK)
-                return;
-            continue;
-        }
-        if (core->fetched - core->oldest >= core->cores->configuration.window) {
-            uint64_t done = pim_core_slot_of(core, core->oldest)->done;
-            if (done < core->ready)
-                core->ready = done;
-            return;
-        }
-        const struct pim_instruction *instruction;
-        if (pim_trace_cursor_next(core->cursor, &instruction, error) != PIM_OK) {
-            pim_kernel_stop(core->cores->kernel);
-            return;
-        }
-        if (!instruction) {
-            core->at_end = true;
-        } else if (pim_opcode_engine(instruction->opcode) == PIM_ENGINE_CONTROL) {
-            core->held = *instruction;
-            core->holding = true;
-        } else if (!dispatch(core, instruction, now)) {
-            return;
-        }
-    }
+    static const struct pim_fetch_operations operations = {.is_done = is_done,
+                                                           .prepare = dispatch,
+                                                           .wait_for_all = wait_for_all,
+                                                           .wait_for_oldest = wait_for_oldest};
+    pim_unit_fetch(&core->unit, &operations, now);
 }
 
 /* Starts and fetches what it can; `ready` is then the next cycle in which there may be more to do. */
@@ -390,7 +309,7 @@ static inline bool may_run_ahead(const struct pim_core *core, uint64_t next)
     const uint32_t seen_from_outside = core->outside | core->posted_count |
                                        core->queue[PIM_ENGINE_SEND].unknown |
                                        core->queue[PIM_ENGINE_RECEIVE].unknown | ~core->waits_for;
-    return seen_from_outside == 0 && next <= cores->horizon && cores->error->status == PIM_OK &&
+    return seen_from_outside == 0 && next <= cores->horizon && cores->units.error->status == PIM_OK &&
            !cores->configuration.nn;
 }
 

@@ -12,14 +12,14 @@ static void show(struct pim_node *node, enum pim_engine engine, uint8_t otherwis
     bool busy = engine == PIM_ENGINE_RECEIVE ? node->interface.begun > 0 : node->queue[engine].in_flight > 0;
     if (!busy && engine == PIM_ENGINE_RECEIVE && node->queue[engine].in_flight > 0)
         otherwise = PIM_STATE_WAIT + PIM_WAIT_PEER; /* open receives, and no sender has begun */
-    pim_unit_set_state(node, engine, busy ? PIM_STATE_BUSY : otherwise);
+    pim_node_set_state(node, engine, busy ? PIM_STATE_BUSY : otherwise);
 }
 
 struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot *slot)
 {
     for (unsigned i = 0; i < PIM_DEPENDENCIES; i++) {
         uint64_t distance = slot->instruction.dependency[i];
-        if (distance == 0 || distance > slot->sequence || slot->sequence - distance < node->oldest)
+        if (distance == 0 || distance > slot->sequence || slot->sequence - distance < node->unit.oldest)
             continue;
         struct pim_slot *other = pim_node_slot(node, slot->sequence - distance);
         if (!other->done)
@@ -31,11 +31,10 @@ struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot
 /* The wait state for the first dependency that is not complete, or PIM_STATE_IDLE when there is none. */
 static uint8_t blocked_by(struct pim_node *node, const struct pim_slot *slot)
 {
-    static const uint8_t causes[PIM_ENGINE_CONTROL] = {PIM_WAIT_MATRIX, PIM_WAIT_VECTOR, PIM_WAIT_MEMORY,
-                                                       PIM_WAIT_NETWORK, PIM_WAIT_NETWORK};
     const struct pim_slot *other = pim_engine_blocker(node, slot);
-    return other ? (uint8_t)(PIM_STATE_WAIT + causes[pim_opcode_engine(other->instruction.opcode)])
-                 : PIM_STATE_IDLE;
+    return other
+               ? (uint8_t)(PIM_STATE_WAIT + pim_wait_of_engine(pim_opcode_engine(other->instruction.opcode)))
+               : PIM_STATE_IDLE;
 }
 
 static void started(struct pim_node *node, enum pim_engine engine, struct pim_slot *slot, pim_time at)
@@ -43,21 +42,13 @@ static void started(struct pim_node *node, enum pim_engine engine, struct pim_sl
     struct pim_engine_queue *queue = &node->queue[engine];
     queue->head++;
     queue->in_flight++;
-    node->issued++;
+    node->unit.issued++;
     slot->started = at;
-}
-
-void pim_engine_ended(struct pim_slot *slot, enum pim_engine engine)
-{
-    struct pim_node *node = slot->node;
-    pim_unit_account(node);
-    node->queue[engine].in_flight--;
-    pim_unit_complete(slot);
 }
 
 static void schedule_end(struct pim_node *node, struct pim_slot *slot, pim_time end, pim_handler *handler)
 {
-    struct pim_kernel *kernel = node->array->kernel;
+    struct pim_kernel *kernel = node->array->units.kernel;
     /* An instruction takes one tick at least: the ENGINE phase of this tick may be over. */
     pim_time delay = end - pim_kernel_now(kernel);
     pim_kernel_schedule(kernel, delay ? delay : 1, PIM_PHASE_ENGINE, handler, slot);
@@ -149,13 +140,13 @@ static uint8_t start_matrix(struct pim_node *node, struct pim_slot *slot)
                   instruction->u.matrix.k, instruction->u.matrix.input_bits,
                   instruction->u.matrix.weight_bits, (instruction->detail & PIM_MATRIX_ACCUMULATE) != 0,
                   &cost);
-    pim_time at = pim_edge(pim_kernel_now(node->array->kernel), configuration->logic_period);
+    pim_time at = pim_edge(pim_kernel_now(node->array->units.kernel), configuration->logic_period);
     if (!pim_node_in_time(node, slot, at, cost.cycles, configuration->logic_period))
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     node->promised[PIM_BUFFER_INPUT] += input;
     node->promised[PIM_BUFFER_WEIGHT] += weight;
-    PIM_ADD_ACTION(node, node->phase, macs, cost.macs);
-    PIM_ADD_ACTION(node, node->phase, sram_bits,
+    PIM_ADD_ACTION(node, macs, cost.macs);
+    PIM_ADD_ACTION(node, sram_bits,
                    8 * (cost.input_bytes_read + cost.weight_bytes_read + cost.output_bytes_read +
                         cost.output_bytes_written));
     started(node, PIM_ENGINE_MATRIX, slot, at);
@@ -200,12 +191,12 @@ static uint8_t start_vector(struct pim_node *node, struct pim_slot *slot)
     struct pim_acu_cost cost;
     pim_acu_vector(&configuration->acu, instruction->detail, instruction->u.vector.rows,
                    instruction->u.vector.elements, &cost);
-    pim_time at = pim_edge(pim_kernel_now(node->array->kernel), configuration->logic_period);
+    pim_time at = pim_edge(pim_kernel_now(node->array->units.kernel), configuration->logic_period);
     if (!pim_node_in_time(node, slot, at, cost.cycles, configuration->logic_period))
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     node->promised[PIM_BUFFER_OUTPUT] += release;
-    PIM_ADD_ACTION(node, node->phase, acu_operations, cost.operations);
-    PIM_ADD_ACTION(node, node->phase, sram_bits, vector_sram_bits(instruction, &cost));
+    PIM_ADD_ACTION(node, acu_operations, cost.operations);
+    PIM_ADD_ACTION(node, sram_bits, vector_sram_bits(instruction, &cost));
     started(node, PIM_ENGINE_VECTOR, slot, at);
     schedule_end(node, slot, at + cost.cycles * configuration->logic_period, vector_ended);
     return PIM_STATE_BUSY;
@@ -260,31 +251,34 @@ static uint8_t start_memory(struct pim_node *node, struct pim_slot *slot)
         if (burst.write)
             node->promised[instruction->detail] += bytes;
     }
-    PIM_ADD_ACTION(node, node->phase, sram_bits, 8 * bytes);
-    struct pim_phase_result *phase = &node->array->phases[node->phase];
-    if (burst.write) {
-        node->result.bytes_stored += bytes;
-        phase->bytes_stored += bytes;
-    } else {
-        node->result.bytes_loaded += bytes;
-        phase->bytes_loaded += bytes;
-    }
-    started(node, PIM_ENGINE_MEMORY, slot, pim_kernel_now(node->array->kernel));
+    PIM_ADD_ACTION(node, sram_bits, 8 * bytes);
+    if (burst.write)
+        PIM_ADD_BYTES(node, bytes_stored, bytes);
+    else
+        PIM_ADD_BYTES(node, bytes_loaded, bytes);
+    started(node, PIM_ENGINE_MEMORY, slot, pim_kernel_now(node->array->units.kernel));
     pim_port_submit(node, PIM_PORT_MEMORY, &burst, memory_ended, slot);
     return PIM_STATE_BUSY;
 }
 
 /* --- network --- */
 
+static bool exists(struct pim_node *node, const struct pim_slot *slot)
+{
+    const struct pim_instruction *instruction = &slot->instruction;
+    if (instruction->u.network.peer < node->unit.units->count &&
+        inside_memory(node, instruction->u.network.address, instruction->u.network.bytes, 0, 1))
+        return true;
+    pim_node_fail(node, slot, "peer %" PRIu32 " or bytes at address %" PRIu64 " do not exist",
+                  instruction->u.network.peer, instruction->u.network.address);
+    return false;
+}
+
 static uint8_t start_send(struct pim_node *node, struct pim_slot *slot)
 {
     const struct pim_instruction *instruction = &slot->instruction;
-    if (instruction->u.network.peer >= node->array->count ||
-        !inside_memory(node, instruction->u.network.address, instruction->u.network.bytes, 0, 1)) {
-        pim_node_fail(node, slot, "peer %" PRIu32 " or bytes at address %" PRIu64 " do not exist",
-                      instruction->u.network.peer, instruction->u.network.address);
+    if (!exists(node, slot))
         return PIM_STATE_WAIT + PIM_WAIT_PEER;
-    }
     const struct pim_slot *receive = pim_interface_announced(node, slot);
     if (!receive)
         return PIM_STATE_WAIT + PIM_WAIT_PEER;
@@ -296,21 +290,16 @@ static uint8_t start_send(struct pim_node *node, struct pim_slot *slot)
                       receive->sequence, receive->instruction.u.network.bytes);
         return PIM_STATE_WAIT + PIM_WAIT_PEER;
     }
-    started(node, PIM_ENGINE_SEND, slot, pim_kernel_now(node->array->kernel));
+    started(node, PIM_ENGINE_SEND, slot, pim_kernel_now(node->array->units.kernel));
     pim_interface_send(node, slot);
     return PIM_STATE_BUSY;
 }
 
 static uint8_t start_receive(struct pim_node *node, struct pim_slot *slot)
 {
-    const struct pim_instruction *instruction = &slot->instruction;
-    if (instruction->u.network.peer >= node->array->count ||
-        !inside_memory(node, instruction->u.network.address, instruction->u.network.bytes, 0, 1)) {
-        pim_node_fail(node, slot, "peer %" PRIu32 " or bytes at address %" PRIu64 " do not exist",
-                      instruction->u.network.peer, instruction->u.network.address);
+    if (!exists(node, slot))
         return PIM_STATE_WAIT + PIM_WAIT_PEER;
-    }
-    started(node, PIM_ENGINE_RECEIVE, slot, pim_kernel_now(node->array->kernel));
+    started(node, PIM_ENGINE_RECEIVE, slot, pim_kernel_now(node->array->units.kernel));
     pim_interface_post(node, slot);
     return PIM_STATE_BUSY;
 }
@@ -336,7 +325,7 @@ static bool available(const struct pim_node *node, enum pim_engine engine)
 
 static uint8_t start(struct pim_node *node, struct pim_slot *slot)
 {
-    switch ((enum pim_opcode)slot->instruction.opcode) {
+    switch (slot->instruction.opcode) {
     case PIM_OP_MATRIX:
         return start_matrix(node, slot);
     case PIM_OP_VECTOR:
@@ -348,41 +337,24 @@ static uint8_t start(struct pim_node *node, struct pim_slot *slot)
         return start_send(node, slot);
     case PIM_OP_RECEIVE:
         return start_receive(node, slot);
-    case PIM_OP_MVM:
-    case PIM_OP_BIT_SERIAL:
-    case PIM_OP_ROW_COMPUTE:
-    case PIM_OP_ROW_TRANSPOSE:
-    case PIM_OP_ROW_MOVE:
-    case PIM_OP_ROW_SEND:
-    case PIM_OP_ROW_RECEIVE:
-    case PIM_OP_LOCAL_LOAD:
-    case PIM_OP_LOCAL_STORE:
-    case PIM_OP_LOCAL_VECTOR:
-    case PIM_OP_LOCAL_COPY:
-    case PIM_OP_LOCAL_WRITE:
-    case PIM_OP_PHASE_BEGIN:
-    case PIM_OP_PHASE_END:
-    case PIM_OP_JOIN:
-    case PIM_OP_REPEAT:
-    case PIM_OPCODES:
-        break;
+    default:
+        pim_node_fail(node, slot, "this hardware has no engine for it");
+        return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     }
-    pim_node_fail(node, slot, "this hardware has no engine for it");
-    return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
 }
 
 bool pim_engine_try(struct pim_node *node, enum pim_engine engine)
 {
     struct pim_engine_queue *queue = &node->queue[engine];
-    if (node->array->error->status != PIM_OK)
+    if (node->array->units.error->status != PIM_OK)
         return false;
     if (queue->head == queue->tail) {
         show(node, engine, PIM_STATE_IDLE);
         return false;
     }
-    struct pim_slot *slot = pim_node_slot(node, queue->sequence[queue->head & pim_node_mask(node)]);
+    struct pim_slot *slot = pim_node_slot(node, queue->sequence[queue->head & node->mask]);
     uint8_t state = blocked_by(node, slot);
-    if (state == PIM_STATE_IDLE && node->array->configuration.in_order && slot->sequence != node->issued)
+    if (state == PIM_STATE_IDLE && node->array->configuration.in_order && slot->sequence != node->unit.issued)
         state = PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     if (state == PIM_STATE_IDLE && available(node, engine)) {
         state = start(node, slot);

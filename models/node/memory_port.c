@@ -22,7 +22,7 @@ static void schedule(struct pim_node *node)
     struct pim_memory_port *port = &node->port;
     if (port->scheduled)
         return;
-    struct pim_kernel *kernel = node->array->kernel;
+    struct pim_kernel *kernel = node->array->units.kernel;
     pim_time now = pim_kernel_now(kernel);
     pim_time at = pim_edge(now, node->array->configuration.memory_period);
     if (at < port->free_at)
@@ -94,7 +94,7 @@ static void arbitrate(struct pim_kernel *kernel, void *context)
         pim_kernel_schedule(kernel, times.last_data * configuration->memory_period - now, PIM_PHASE_MEMORY,
                             request->handler, request->context);
         if (client == PIM_PORT_MEMORY)
-            pim_unit_advance(node);
+            pim_node_advance(node);
         else
             pim_interface_served(node, (enum pim_port_client)client);
     }
@@ -120,22 +120,23 @@ void pim_port_submit(struct pim_node *node, enum pim_port_client client, const s
     schedule(node);
 }
 
-void pim_port_attribute(struct pim_node *node)
+void pim_port_attribute(struct pim_unit *unit)
 {
+    struct pim_node *node = (struct pim_node *)unit;
     struct pim_memory_port *port = &node->port;
     struct pim_bank_counters counters;
     pim_bank_read_counters(&port->bank, &counters);
     const struct pim_bank_counters *now = &counters;
     struct pim_bank_counters *seen = &port->seen;
-    struct pim_phase_result *phase = &node->array->phases[node->phase];
+    struct pim_phase_result *phase = unit->sums;
     pim_time period = node->array->configuration.memory_period;
     phase->dram_row += (now->row_cycles - seen->row_cycles) * period;
     phase->dram_refresh += (now->refresh_cycles - seen->refresh_cycles) * period;
     phase->dram_turnaround += (now->turnaround_cycles - seen->turnaround_cycles) * period;
-    PIM_ADD_ACTION(node, node->phase, dram_bits,
+    PIM_ADD_ACTION(node, dram_bits,
                    8 * (now->bytes_read - seen->bytes_read + now->bytes_written - seen->bytes_written));
     /* A command opens a row in each of the banks that work in lock-step. */
-    PIM_ADD_ACTION(node, node->phase, dram_activates,
+    PIM_ADD_ACTION(node, dram_activates,
                    (now->activates - seen->activates) * node->array->configuration.bank.organization.banks);
     *seen = *now;
 }

@@ -25,65 +25,32 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { CHUNK = 1024 };
-
-/* Packet records come from chunks that are never moved or given back before the end. */
-static struct pim_packet *take_packet(struct pim_node_array *array)
+static struct pim_packet *new_packet(struct pim_node *node, struct pim_slot *slot, uint32_t kind)
 {
-    if (!array->free_packets) {
-        struct pim_packet **chunks = realloc(array->packet_chunks, ((size_t)array->packet_chunk_count + 1) *
-                                                                       sizeof(struct pim_packet *));
-        struct pim_packet *chunk = chunks ? calloc(CHUNK, sizeof *chunk) : NULL;
-        if (chunks)
-            array->packet_chunks = chunks;
-        if (!chunk)
-            return NULL;
-        array->packet_chunks[array->packet_chunk_count++] = chunk;
-        for (unsigned i = 0; i < CHUNK; i++) {
-            chunk[i].array = array;
-            chunk[i].next = array->free_packets;
-            array->free_packets = &chunk[i];
-        }
+    struct pim_node_array *array = node->array;
+    struct pim_packet *packet = pim_pool_take(&array->packets, sizeof *packet);
+    if (!packet) {
+        pim_units_exhausted(&array->units, "packets");
+        return NULL;
     }
-    struct pim_packet *packet = array->free_packets;
-    array->free_packets = packet->next;
+    *packet = (struct pim_packet){.source = node->unit.id,
+                                  .destination = slot->instruction.u.network.peer,
+                                  .tag = slot->instruction.u.network.tag,
+                                  .phase = node->unit.sums,
+                                  .kind = (uint8_t)kind,
+                                  .array = array};
     return packet;
 }
 
 static void give_packet(struct pim_packet *packet)
 {
-    packet->next = packet->array->free_packets;
-    packet->array->free_packets = packet;
-}
-
-void pim_packets_terminate(struct pim_node_array *array)
-{
-    for (uint32_t i = 0; i < array->packet_chunk_count; i++)
-        free(array->packet_chunks[i]);
-    free(array->packet_chunks);
-}
-
-static struct pim_packet *new_packet(struct pim_node *node, struct pim_slot *slot, uint32_t kind)
-{
-    struct pim_packet *packet = take_packet(node->array);
-    if (!packet) {
-        if (node->array->error->status == PIM_OK)
-            (void)pim_fail(node->array->error, PIM_NO_MEMORY, "out of memory for packets");
-        pim_kernel_stop(node->array->kernel);
-        return NULL;
-    }
-    *packet = (struct pim_packet){.source = node->id,
-                                  .destination = slot->instruction.u.network.peer,
-                                  .tag = slot->instruction.u.network.tag,
-                                  .phase = node->phase,
-                                  .kind = (uint8_t)kind,
-                                  .array = node->array};
-    return packet;
+    pim_pool_give(&packet->array->packets, packet);
 }
 
 static uint64_t flits_of(const struct pim_node_array *array, uint64_t bytes)
 {
-    uint64_t flits = (bytes * 8 + array->configuration.flit_bits - 1) / array->configuration.flit_bits;
+    uint64_t flit_bits = array->configuration.zero_load.flit_bits;
+    uint64_t flits = (bytes * 8 + flit_bits - 1) / flit_bits;
     return flits ? flits : 1; /* an announcement is a head alone */
 }
 
@@ -91,9 +58,9 @@ static void inject(struct pim_packet *packet)
 {
     struct pim_node_array *array = packet->array;
     /* in a network with classes of traffic data are the second one, announcements and grants the first */
-    bool classes = pim_noc_configuration(array->noc)->classes > 1;
+    bool classes = pim_noc_configuration(array->units.noc)->classes > 1;
     struct pim_noc_tag tag = {.task = PIM_NOC_NO_TASK, .class = classes && packet->kind == PIM_PACKET_DATA};
-    pim_noc_send_tagged(array->noc, packet->source, packet->destination, flits_of(array, packet->bytes),
+    pim_noc_send_tagged(array->units.noc, packet->source, packet->destination, flits_of(array, packet->bytes),
                         (uint64_t)(uintptr_t)packet, tag);
 }
 
@@ -188,8 +155,7 @@ void pim_interface_send(struct pim_node *node, struct pim_slot *slot)
     interface->announcements[i] = interface->announcements[--interface->announcement_count];
     interface->sending = slot;
     interface->send_offset = 0;
-    node->result.bytes_sent += slot->instruction.u.network.bytes;
-    node->array->phases[node->phase].bytes_sent += slot->instruction.u.network.bytes;
+    PIM_ADD_BYTES(node, bytes_sent, slot->instruction.u.network.bytes);
     pump(node);
 }
 
@@ -199,7 +165,7 @@ static void count_sent(struct pim_node_array *array, const struct pim_slot *slot
     struct pim_message_sum *sum = &array->sent[slot->instruction.detail];
     sum->messages++;
     sum->bytes += slot->instruction.u.network.bytes;
-    sum->time += pim_kernel_now(array->kernel) - slot->started;
+    sum->time += pim_kernel_now(array->units.kernel) - slot->started;
 }
 
 void pim_interface_injected(void *context, uint64_t value, uint32_t source)
@@ -208,7 +174,7 @@ void pim_interface_injected(void *context, uint64_t value, uint32_t source)
     struct pim_node_array *array = context;
     if (packet->kind != PIM_PACKET_DATA)
         return;
-    struct pim_node *node = &array->nodes[source];
+    struct pim_node *node = pim_node_at(array, source);
     struct pim_slot *slot = packet->send;
     node->interface.packets_held--;
     pump(node);
@@ -216,7 +182,7 @@ void pim_interface_injected(void *context, uint64_t value, uint32_t source)
         count_sent(array, slot);
         pim_engine_ended(slot, PIM_ENGINE_SEND);
     } else if (!node->interface.sending) {
-        pim_unit_advance(node);
+        pim_node_advance(node);
     }
 }
 
@@ -262,7 +228,7 @@ void pim_interface_served(struct pim_node *node, enum pim_port_client client)
     if (client == PIM_PORT_SEND) {
         pump(node);
         if (!node->interface.sending)
-            pim_unit_advance(node); /* the next send may start */
+            pim_node_advance(node); /* the next send may start */
     } else {
         submit_write(node);
     }
@@ -302,7 +268,7 @@ static void packet_written(struct pim_kernel *kernel, void *context)
     interface->posted_count--;
     for (; i < interface->posted_count; i++)
         interface->posted[i] = interface->posted[i + 1];
-    pim_unit_account(node);
+    pim_node_account_now(node);
     interface->begun--;
     pim_engine_ended(slot, PIM_ENGINE_RECEIVE);
 }
@@ -316,10 +282,9 @@ static void accept_data(struct pim_node *node, struct pim_packet *packet)
     if (!slot->begun) {
         slot->begun = true;
         interface->begun++;
-        pim_unit_set_state(node, PIM_ENGINE_RECEIVE, PIM_STATE_BUSY);
+        pim_node_set_state(node, PIM_ENGINE_RECEIVE, PIM_STATE_BUSY);
     }
-    node->result.bytes_received += packet->bytes;
-    node->array->phases[node->phase].bytes_received += packet->bytes;
+    PIM_ADD_BYTES(node, bytes_received, packet->bytes);
     packet->next = NULL;
     if (interface->write_head)
         interface->write_tail->next = packet;
@@ -338,9 +303,7 @@ static void accept_announcement(struct pim_node *node, struct pim_packet *packet
         uint32_t capacity = interface->announcement_capacity ? 2 * interface->announcement_capacity : 8;
         struct pim_announcement *more = realloc(interface->announcements, (size_t)capacity * sizeof *more);
         if (!more) {
-            if (node->array->error->status == PIM_OK)
-                (void)pim_fail(node->array->error, PIM_NO_MEMORY, "out of memory for announcements");
-            pim_kernel_stop(node->array->kernel);
+            pim_units_exhausted(&node->array->units, "announcements");
             return;
         }
         interface->announcements = more;
@@ -349,7 +312,7 @@ static void accept_announcement(struct pim_node *node, struct pim_packet *packet
     interface->announcements[interface->announcement_count++] =
         (struct pim_announcement){.peer = packet->source, .tag = packet->tag, .receive = packet->receive};
     give_packet(packet);
-    pim_unit_advance(node);
+    pim_node_advance(node);
 }
 
 static void accept_credit(struct pim_node *node, struct pim_packet *packet)
@@ -358,36 +321,21 @@ static void accept_credit(struct pim_node *node, struct pim_packet *packet)
     give_packet(packet);
     pump(node);
     if (!node->interface.sending)
-        pim_unit_advance(node); /* the next send may start */
+        pim_node_advance(node); /* the next send may start */
 }
 
-bool pim_packet_is_payload(const struct pim_noc_delivery *delivery)
+bool pim_interface_is_payload(const struct pim_noc_delivery *delivery)
 {
     return packet_of(delivery->packet)->kind == PIM_PACKET_DATA;
-}
-
-/* Work and contention of a packet belong to the phase in which its sender made it. */
-static void attribute(struct pim_node_array *array, const struct pim_packet *packet,
-                      const struct pim_noc_delivery *delivery)
-{
-    const struct pim_node_configuration *configuration = &array->configuration;
-    struct pim_phase_result *phase = &array->phases[packet->phase];
-    PIM_ADD_ACTION(&array->nodes[packet->source], packet->phase, noc_bit_hops,
-                   delivery->flits * configuration->flit_bits *
-                       (delivery->hops - 1)); /* links: routers less one */
-    uint64_t latency = delivery->tail_arrived - delivery->head_injected;
-    uint64_t zero_load = configuration->zero_load_fixed +
-                         delivery->hops * configuration->zero_load_per_router + delivery->flits - 1;
-    if (latency > zero_load)
-        phase->noc_contention += (latency - zero_load) * configuration->network_period;
 }
 
 void pim_interface_delivered(void *context, const struct pim_noc_delivery *delivery)
 {
     struct pim_node_array *array = context;
     struct pim_packet *packet = packet_of(delivery->packet);
-    attribute(array, packet, delivery);
-    struct pim_node *node = &array->nodes[packet->destination];
+    pim_unit_attribute_packet(&pim_node_at(array, packet->source)->unit, packet->phase,
+                              &array->configuration.zero_load, delivery);
+    struct pim_node *node = pim_node_at(array, packet->destination);
     if (packet->kind == PIM_PACKET_ANNOUNCEMENT)
         accept_announcement(node, packet);
     else if (packet->kind == PIM_PACKET_CREDIT)

@@ -54,14 +54,14 @@ struct pim_memory_port {
 struct pim_packet {
     uint32_t source, destination;
     uint32_t tag;
-    uint32_t bytes;           /* payload; 0 for an announcement */
-    uint32_t phase;           /* of the sender */
-    uint8_t kind;             /* PIM_PACKET_* */
-    bool last;                /* of its message */
-    uint64_t offset;          /* in the message */
-    struct pim_slot *send;    /* the sender's instruction; valid until the packet is injected */
-    struct pim_slot *receive; /* the receiver's instruction; valid until the receive is complete */
-    struct pim_packet *next;  /* free list, or queue of writes at the receiver */
+    uint32_t bytes;                 /* payload; 0 for an announcement */
+    struct pim_phase_result *phase; /* of the sender */
+    uint8_t kind;                   /* PIM_PACKET_* */
+    bool last;                      /* of its message */
+    uint64_t offset;                /* in the message */
+    struct pim_slot *send;          /* the sender's instruction; valid until the packet is injected */
+    struct pim_slot *receive;       /* the receiver's instruction; valid until the receive is complete */
+    struct pim_packet *next;        /* queue of writes at the receiver */
     struct pim_node_array *array;
 };
 
@@ -90,41 +90,30 @@ struct pim_network_interface {
 };
 
 struct pim_node {
+    struct pim_unit unit; /* first */
     struct pim_node_array *array;
-    uint32_t id;
-    struct pim_trace_cursor *cursor;
     struct pim_slot *slots;
-    uint64_t fetched, oldest, issued; /* sequence numbers */
-    struct pim_instruction held;      /* a control instruction that waits for everything before it */
-    bool holding;
-    bool at_end; /* the cursor has given its last instruction */
-    bool finished;
-    bool in_phase;
-    uint32_t phase;
-    pim_time phase_start;
-    pim_time share_at_start[PIM_SHARES];
+    uint32_t mask;                                     /* of rings */
     struct pim_engine_queue queue[PIM_ENGINE_CONTROL]; /* matrix, vector, memory, send, receive */
     struct pim_buffer_space buffer[PIM_BUFFERS];
     uint64_t
         promised[PIM_BUFFERS]; /* of the space taken: what instructions under way give back at their end */
-    uint32_t joins;            /* that followed each other without work between them */
     struct pim_memory_port port;
     struct pim_network_interface interface;
     /* accounts */
     pim_time accounted; /* up to here */
     uint8_t busy_mask;  /* one bit an engine */
     uint8_t wait_mask;
-    struct pim_unit_result result;
 };
 
-static inline uint32_t pim_node_mask(const struct pim_node *node)
+static inline struct pim_node *pim_node_at(const struct pim_node_array *array, uint32_t id)
 {
-    return node->array->configuration.window - 1;
+    return (struct pim_node *)pim_units_at(&array->units, id);
 }
 
-static inline struct pim_slot *pim_node_slot(struct pim_node *node, uint64_t sequence)
+static inline struct pim_slot *pim_node_slot(const struct pim_node *node, uint64_t sequence)
 {
-    return &node->slots[sequence & pim_node_mask(node)];
+    return &node->slots[sequence & node->mask];
 }
 
 /* First edge of a clock at or after a tick. */
@@ -135,20 +124,18 @@ static inline pim_time pim_edge(pim_time time, pim_time period)
 }
 
 /* unit.c */
-void pim_unit_start(struct pim_kernel *kernel, void *node);
-void pim_unit_complete(struct pim_slot *slot); /* marks the instruction complete and lets others start */
-void pim_unit_advance(struct pim_node *node);  /* starts what can start, fetches what can be fetched */
-void pim_unit_account(struct pim_node *node); /* brings the accounts up to now; call before a state changes */
-void pim_unit_account_until(struct pim_node *node, pim_time time);
-void pim_unit_leave_phase(struct pim_node *node, pim_time now); /* accounts must be up to `now` */
-void pim_unit_set_state(struct pim_node *node, enum pim_engine engine, uint8_t state);
-void pim_node_fail(struct pim_node *node, const struct pim_slot *slot, const char *format, ...)
-    PIM_PRINTF(3, 4);
+void pim_node_start(struct pim_kernel *kernel, void *node);
+void pim_node_advance(struct pim_node *node); /* starts what can start, fetches what can be fetched */
+void pim_node_account(struct pim_unit *node, pim_time time); /* brings the accounts up to a tick */
+void pim_node_set_state(struct pim_node *node, enum pim_engine engine, uint8_t state);
+#define pim_node_fail(node, slot, ...)                                                                       \
+    pim_unit_fail_at(&(node)->unit, (slot)->sequence, (slot)->instruction.opcode, __VA_ARGS__)
 
-/* Adds to a count of struct pim_actions of a unit and a phase; a sum beyond 64 bits fails the run. */
-void pim_actions_add(struct pim_node *node, uint32_t phase, size_t offset, uint64_t amount);
-#define PIM_ADD_ACTION(node, phase, member, amount)                                                          \
-    pim_actions_add(node, phase, offsetof(struct pim_actions, member), amount)
+/* Before a state changes. */
+static inline void pim_node_account_now(struct pim_node *node)
+{
+    pim_node_account(&node->unit, pim_kernel_now(node->unit.units->kernel));
+}
 
 /* True when `cycles` of a clock after tick `from` are within the array's time_last; else the run has failed.
  * */
@@ -162,15 +149,14 @@ bool pim_engine_try(struct pim_node *node, enum pim_engine engine);
 /* The first dependency of an instruction that is not complete, or NULL. */
 struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot *slot);
 
-void pim_engine_ended(struct pim_slot *slot,
-                      enum pim_engine engine); /* one instruction less in flight; completes it */
+/* unit.c: one instruction less in flight; others may start. */
+void pim_engine_ended(struct pim_slot *slot, enum pim_engine engine);
 
 /* memory_port.c */
-void pim_port_initialize(struct pim_node *node);
 void pim_port_submit(struct pim_node *node, enum pim_port_client client, const struct pim_burst *burst,
                      pim_handler *handler, void *context);
-void pim_port_attribute(
-    struct pim_node *node); /* adds the bank's counters since the last call to unit and phase */
+/* Adds the bank's counters since the last call to the unit and its phase. */
+void pim_port_attribute(struct pim_unit *node);
 
 /* network_interface.c */
 /* The open receive that a send meets, NULL when its announcement has not come. */
@@ -180,7 +166,7 @@ void pim_interface_post(struct pim_node *node, struct pim_slot *slot);
 void pim_interface_served(struct pim_node *node,
                           enum pim_port_client client); /* the port has taken a whole request */
 void pim_interface_injected(void *array, uint64_t packet, uint32_t source);
+bool pim_interface_is_payload(const struct pim_noc_delivery *delivery);
 void pim_interface_delivered(void *array, const struct pim_noc_delivery *delivery);
-void pim_packets_terminate(struct pim_node_array *array);
 
 #endif

@@ -157,25 +157,8 @@ static enum pim_status check_network(const struct pim_configuration *configurati
     return PIM_OK;
 }
 
-enum pim_status pim_core_hardware_read(const struct pim_configuration *configuration,
-                                       struct pim_hardware *hardware, struct pim_error *error)
-{
-    struct pim_cores_configuration *cores = &hardware->cores;
-    cores->logic_period = hardware->node.logic_period;
-    cores->network_period = hardware->node.network_period;
-    cores->flit_bits = hardware->noc.flit_bits;
-    cores->zero_load_fixed = hardware->node.zero_load_fixed;
-    cores->zero_load_per_router = hardware->node.zero_load_per_router;
-    read_core(configuration, cores);
-    if (read_chips(configuration, hardware, cores, error) != PIM_OK ||
-        read_functions(configuration, &cores->vector_operations, error) != PIM_OK ||
-        read_crossbar(configuration, &cores->crossbar, error) != PIM_OK)
-        return error->status;
-    return check_network(configuration, hardware, error);
-}
-
-void pim_core_energy_read(const struct pim_configuration *configuration, const struct pim_hardware *hardware,
-                          struct pim_energy_configuration *energy)
+static void read_core_energy(const struct pim_configuration *configuration,
+                             const struct pim_hardware *hardware, struct pim_energy_configuration *energy)
 {
     const struct pim_crossbar_power power = {
         .dac = pim_configuration_real(configuration, "energy.crossbar_dac_mw"),
@@ -205,4 +188,19 @@ void pim_core_energy_read(const struct pim_configuration *configuration, const s
     energy->static_mw_per_node =
         pim_configuration_real(configuration, "energy.static_mw_per_core") +
         pim_configuration_real(configuration, "energy.static_mw_per_chip") * chips / cores;
+}
+
+enum pim_status pim_core_hardware_read(const struct pim_configuration *configuration,
+                                       struct pim_hardware *hardware, struct pim_error *error)
+{
+    struct pim_cores_configuration *cores = &hardware->cores;
+    cores->logic_period = hardware->node.logic_period;
+    cores->zero_load = hardware->node.zero_load;
+    read_core(configuration, cores);
+    if (read_chips(configuration, hardware, cores, error) != PIM_OK ||
+        read_functions(configuration, &cores->vector_operations, error) != PIM_OK ||
+        read_crossbar(configuration, &cores->crossbar, error) != PIM_OK)
+        return error->status;
+    read_core_energy(configuration, hardware, &hardware->energy);
+    return check_network(configuration, hardware, error);
 }

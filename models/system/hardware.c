@@ -1,6 +1,6 @@
 #include "models/system/hardware.h"
 
-#include "models/system/core_hardware.h"
+#include "models/system/family.h"
 #include "models/system/noc_schema.h"
 
 #include "sim/clock.h"
@@ -143,9 +143,11 @@ static enum pim_status read_noc(const struct pim_configuration *configuration, s
     pair.topology = PIM_NOC_MESH;
     uint64_t one = pim_noc_zero_load_latency(&pair, 0, 0, 1);
     uint64_t two = pim_noc_zero_load_latency(&pair, 0, 1, 1);
-    hardware->node.zero_load_per_router = two - one;
     /* Below zero, modulo 2^64, where a link takes longer than everything else; with a router it is right. */
-    hardware->node.zero_load_fixed = one - (two - one);
+    hardware->node.zero_load = (struct pim_zero_load){.fixed = one - (two - one),
+                                                      .per_router = two - one,
+                                                      .flit_bits = noc->flit_bits,
+                                                      .period = hardware->node.network_period};
     return PIM_OK;
 }
 
@@ -195,13 +197,7 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
     node->receive_packets = integer(configuration, "network_interface.receive_packets");
     if (read_noc(configuration, hardware, error) != PIM_OK)
         return error->status;
-    node->flit_bits = hardware->noc.flit_bits;
     read_energy(configuration, &hardware->energy);
-    hardware->has_cores = pim_configuration_choice(configuration, "array.kind") == 1;
-    if (!hardware->has_cores)
-        return PIM_OK;
-    if (pim_core_hardware_read(configuration, hardware, error) != PIM_OK)
-        return error->status;
-    pim_core_energy_read(configuration, hardware, &hardware->energy);
-    return PIM_OK;
+    hardware->family = &pim_hardware_families[pim_configuration_choice(configuration, "array.kind")];
+    return hardware->family->read ? hardware->family->read(configuration, hardware, error) : PIM_OK;
 }

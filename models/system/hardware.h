@@ -11,12 +11,14 @@
 #include "models/node/node.h"
 #include "sim/configuration.h"
 
+struct pim_hardware_family;
+
 struct pim_hardware {
     uint32_t width, height;
     uint64_t ticks_per_second;
-    bool has_cores;                       /* array.kind: units are cores, else nodes */
-    struct pim_node_configuration node;   /* its periods are those of cores too */
-    struct pim_cores_configuration cores; /* with has_cores alone */
+    const struct pim_hardware_family *family; /* array.kind: models/system/family.h */
+    struct pim_node_configuration node;       /* its periods are those of all families */
+    struct pim_cores_configuration cores;     /* of cores alone */
     struct pim_noc_configuration noc;
     struct pim_energy_configuration energy;
 };

@@ -71,10 +71,11 @@ static void add_totals(struct pim_csv_writer *rows, const struct pim_system *sys
 #define X(member, text) real(rows, "energy_pj." #member, "pJ", "energy of " text, result->energy.member);
     PIM_ENERGY_MAP(X)
 #undef X
-    if (system->hardware.has_cores) {
-#define X(member, text) real(rows, "energy_pj." #member, "pJ", "energy of " text, result->energy.member);
-        PIM_CORE_ENERGY_MAP(X)
-#undef X
+    for (const struct pim_energy_row *row = system->hardware.family->beyond; row->key; row++) {
+        char name[64], text[64];
+        (void)snprintf(name, sizeof name, "energy_pj.%s", row->key);
+        (void)snprintf(text, sizeof text, "energy of %s", row->text);
+        real(rows, name, "pJ", text, pim_energy_of_row(&result->energy, row));
     }
     real(rows, "energy_pj.static", "pJ", "static power times time", result->energy.standing);
     const struct pim_bank_counters *dram = &result->dram;
@@ -101,8 +102,9 @@ static void add_totals(struct pim_csv_writer *rows, const struct pim_system *sys
 static void add_messages(struct pim_csv_writer *rows, const struct pim_system *system)
 {
     char name[64];
-    for (unsigned kind = 0; kind < PIM_MESSAGES && !system->hardware.has_cores; kind++) {
-        const struct pim_message_sum *sum = &system->array.sent[kind];
+    const struct pim_node_array *nodes = pim_system_nodes(system);
+    for (unsigned kind = 0; kind < PIM_MESSAGES && nodes; kind++) {
+        const struct pim_message_sum *sum = &nodes->sent[kind];
         (void)snprintf(name, sizeof name, "messages.%s.count", pim_message_name(kind));
         count(rows, name, "messages", "messages of this kind that have left", sum->messages);
         (void)snprintf(name, sizeof name, "messages.%s.bytes", pim_message_name(kind));

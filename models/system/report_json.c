@@ -35,11 +35,8 @@ static void put_energy(struct pim_json *json, const char *key, const struct pim_
 {
     pim_json_begin_object(json, key);
     pim_json_put_real(json, "total", energy->total);
-    if (system->hardware.has_cores) {
-#define X(member, text) pim_json_put_real(json, #member, energy->member);
-        PIM_CORE_ENERGY_MAP(X)
-#undef X
-    }
+    for (const struct pim_energy_row *row = system->hardware.family->beyond; row->key; row++)
+        pim_json_put_real(json, row->key, pim_energy_of_row(energy, row));
 #define X(member, text) pim_json_put_real(json, #member, energy->member);
     PIM_ENERGY_MAP(X)
 #undef X
@@ -189,17 +186,18 @@ static void put_network(struct pim_json *json, const struct pim_system *system,
     put_quantile(json, "p95_packet_latency", latency, 950);
     put_quantile(json, "p99_packet_latency", latency, 990);
     put_mean(json, "average_hops", (double)system->hops, system->packets);
-    pim_json_put_count(json, "receive_queue_maximum", system->array.receive_queue_high_water);
+    const struct pim_node_array *nodes = pim_system_nodes(system);
+    pim_json_put_count(json, "receive_queue_maximum", nodes ? nodes->receive_queue_high_water : 0);
     pim_json_end(json);
 }
 
 /* What only cores do. */
-static void put_cores(struct pim_json *json, const struct pim_system *system,
+static void put_cores(struct pim_json *json, const struct pim_cores *cores,
                       const struct pim_run_result *result)
 {
     const struct pim_actions *actions = &result->actions;
     pim_json_begin_object(json, "cores");
-    pim_json_put_count(json, "mvm_cycles", system->cores.cost.mvm_cycles);
+    pim_json_put_count(json, "mvm_cycles", cores->cost.mvm_cycles);
     pim_json_put_count(json, "array_mvms", actions->crossbar_mvms);
     pim_json_put_count(json, "vector_operations", actions->vector_operations);
     pim_json_put_count(json, "local_memory_bits", actions->local_bits);
@@ -226,11 +224,12 @@ static void put_work(struct pim_json *json, const struct pim_system *system,
 }
 
 /* Messages of nodes by what they are for. */
-static void put_messages(struct pim_json *json, const struct pim_system *system)
+static void put_messages(struct pim_json *json, const struct pim_system *system,
+                         const struct pim_node_array *nodes)
 {
     pim_json_begin_object(json, "messages");
     for (unsigned kind = 0; kind < PIM_MESSAGES; kind++) {
-        const struct pim_message_sum *sum = &system->array.sent[kind];
+        const struct pim_message_sum *sum = &nodes->sent[kind];
         pim_json_begin_object(json, pim_message_name(kind));
         pim_json_put_count(json, "count", sum->messages);
         pim_json_put_count(json, "bytes", sum->bytes);
@@ -302,10 +301,10 @@ enum pim_status pim_report_json(const struct pim_system *system, const struct pi
     put_memory(json, result);
     put_network(json, system, result);
     put_work(json, system, result);
-    if (!system->hardware.has_cores)
-        put_messages(json, system);
-    if (system->hardware.has_cores)
-        put_cores(json, system, result);
+    if (pim_system_nodes(system))
+        put_messages(json, system, pim_system_nodes(system));
+    if (pim_system_cores(system))
+        put_cores(json, pim_system_cores(system), result);
     put_simulator(json, result, inputs);
     put_inputs(json, system, inputs);
     enum pim_status status = pim_json_write(json, file, error);

@@ -14,46 +14,25 @@ static double percent(double part, double whole)
     return whole > 0 ? 100.0 * part / whole : 0.0;
 }
 
-struct energy_row {
-    const char *name;
-    double energy; /* NaN: not modelled */
-};
-
-static void print_energy_rows(const struct energy_row *rows, size_t count, double total, FILE *file)
+/* NaN: not modelled. */
+static void print_energy_row(const char *name, double energy, double total, FILE *file)
 {
-    for (size_t i = 0; i < count; i++)
-        if (isnan(rows[i].energy))
-            fprintf(file, "  %-13s        n/a  (its energy is 0 in the configuration: not modelled)\n",
-                    rows[i].name);
-        else
-            fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", rows[i].name, rows[i].energy * 1e-9,
-                    percent(rows[i].energy, total));
+    if (isnan(energy))
+        fprintf(file, "  %-13s        n/a  (its energy is 0 in the configuration: not modelled)\n", name);
+    else
+        fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", name, energy * 1e-9, percent(energy, total));
 }
 
 static void print_energy(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
     const struct pim_energy *energy = &result->energy;
-    const struct energy_row nodes[] = {
-#define X(member, text) {text, energy->member},
-        PIM_ENERGY_MAP(X)
-#undef X
-            {"static", energy->standing},
-    };
-    const struct energy_row cores[] = {
-#define X(member, text) {text, energy->member},
-        PIM_CORE_ENERGY_MAP(X)
-#undef X
-            {"NoC", energy->noc},
-        {"static", energy->standing},
-    };
     if (isnan(energy->total))
         fprintf(file, "\nenergy        n/a\n");
     else
         fprintf(file, "\nenergy        %.3f mJ\n", energy->total * 1e-9);
-    if (system->hardware.has_cores)
-        print_energy_rows(cores, sizeof cores / sizeof cores[0], energy->total, file);
-    else
-        print_energy_rows(nodes, sizeof nodes / sizeof nodes[0], energy->total, file);
+    for (const struct pim_energy_row *row = system->hardware.family->shown; row->key; row++)
+        print_energy_row(row->text, pim_energy_of_row(energy, row), energy->total, file);
+    print_energy_row("static", energy->standing, energy->total, file);
 }
 
 /* Phases of the same step ("query") summed over stages, blocks and layers. */
@@ -139,9 +118,7 @@ static void print_longest(const struct pim_system *system, FILE *file)
 
 static void print_engines(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
-    static const char *const nodes[PIM_CLASSES] = {"PE array", "ACU", "load/store", "network"};
-    static const char *const cores[PIM_CLASSES] = {"crossbars", "vector", "load/store", "network"};
-    const char *const *names = system->hardware.has_cores ? cores : nodes;
+    const char *const *names = system->hardware.family->engines;
     static const unsigned engines[PIM_CLASSES] = {1u << PIM_ENGINE_MATRIX, 1u << PIM_ENGINE_VECTOR,
                                                   1u << PIM_ENGINE_MEMORY,
                                                   1u << PIM_ENGINE_SEND | 1u << PIM_ENGINE_RECEIVE};
@@ -168,7 +145,7 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
                 fprintf(file, " %s %.0f %%", pim_wait_name(cause), percent(waits[cause], causes));
         fprintf(file, "\n");
     }
-    if (system->hardware.has_cores)
+    if (!pim_system_nodes(system))
         return;
     const struct pim_bank_counters *dram = &result->dram;
     double cycles = whole / (double)system->hardware.node.memory_period;
@@ -217,8 +194,9 @@ static void print_network(const struct pim_system *system, const struct pim_run_
 /* Messages of nodes by what they are for, where a trace says it. */
 static void print_messages(const struct pim_system *system, FILE *file)
 {
-    for (unsigned kind = PIM_MESSAGE_PLAIN + 1; kind < PIM_MESSAGES && !system->hardware.has_cores; kind++) {
-        const struct pim_message_sum *sum = &system->array.sent[kind];
+    const struct pim_node_array *nodes = pim_system_nodes(system);
+    for (unsigned kind = PIM_MESSAGE_PLAIN + 1; kind < PIM_MESSAGES && nodes; kind++) {
+        const struct pim_message_sum *sum = &nodes->sent[kind];
         if (sum->messages > 0)
             fprintf(file,
                     "  %-9s %" PRIu64 " messages, %" PRIu64 " bytes, %" PRIu64
@@ -237,7 +215,7 @@ static void print_dram(const struct pim_run_result *result, FILE *file)
             dram->row_misses, dram->row_conflicts, dram->activates, dram->refreshes);
 }
 
-static void print_cores(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
+static void print_cores(const struct pim_cores *cores, const struct pim_run_result *result, FILE *file)
 {
     uint64_t highest = 0;
     for (uint32_t unit = 0; unit < result->unit_count; unit++)
@@ -246,9 +224,9 @@ static void print_cores(const struct pim_system *system, const struct pim_run_re
     fprintf(file,
             "\nglobal memory: %" PRIu64 " bytes read, %" PRIu64 " written; local memory: at most %" PRIu64
             " of %" PRIu64 " bytes of a core used\n",
-            result->bytes_loaded, result->bytes_stored, highest, system->hardware.cores.local_bytes);
+            result->bytes_loaded, result->bytes_stored, highest, cores->configuration.local_bytes);
     fprintf(file, "crossbars: %" PRIu64 " cycles an MVM, %" PRIu64 " MVMs of one array\n",
-            system->cores.cost.mvm_cycles, result->actions.crossbar_mvms);
+            cores->cost.mvm_cycles, result->actions.crossbar_mvms);
 }
 
 void pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
@@ -256,14 +234,13 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
 {
     const struct pim_trace_description *description = pim_trace_description(system->trace);
     static const char *const fidelities[] = {"ideal", "analytic", "flit"};
-    static const char *const kinds[] = {"mesh", "bus", "shared memory"};
-    const char *interconnect =
-        system->hardware.has_cores && system->hardware.cores.interconnect != PIM_INTERCONNECT_MESH
-            ? kinds[system->hardware.cores.interconnect]
-            : fidelities[system->hardware.noc.fidelity];
+    const struct pim_hardware_family *family = system->hardware.family;
+    const char *interconnect = family->interconnect ? family->interconnect(&system->hardware) : NULL;
+    if (!interconnect)
+        interconnect = fidelities[system->hardware.noc.fidelity];
     fprintf(file, "%s, %s, %s on %" PRIu32 " x %" PRIu32 " %s, network: %s\n", description->family,
             description->network, description->mapping, system->hardware.width, system->hardware.height,
-            system->hardware.has_cores ? "cores" : "nodes", interconnect);
+            family->plural, interconnect);
     if (!result->complete)
         fprintf(file, "STOPPED BEFORE THE END: figures cover the first %" PRIu64 " cycles only\n",
                 result->cycles);
@@ -278,8 +255,8 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
     print_phases(system, result, file);
     print_longest(system, file);
     print_engines(system, result, file);
-    if (system->hardware.has_cores)
-        print_cores(system, result, file);
+    if (pim_system_cores(system))
+        print_cores(pim_system_cores(system), result, file);
     else
         print_dram(result, file);
     print_network(system, result, file);

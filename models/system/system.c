@@ -13,28 +13,22 @@ enum { PACKET_LATENCY_BITS = 10 };
 static void delivered(void *context, const struct pim_noc_delivery *delivery)
 {
     struct pim_system *system = context;
-    bool cores = system->hardware.has_cores;
-    if (cores || pim_packet_is_payload(delivery)) {
+    const struct pim_unit_family *family = system->units->family;
+    if (!family->is_payload || family->is_payload(delivery)) {
         pim_histogram_add(&system->packet_latency, delivery->tail_arrived - delivery->created);
         system->packets++;
         system->hops += delivery->hops;
     }
-    if (cores)
-        pim_cores_callbacks(&system->cores).delivered(&system->cores, delivery);
-    else
-        pim_node_array_callbacks(&system->array).delivered(&system->array, delivery);
+    family->noc.delivered(system->units, delivery);
 }
 
 static void injected(void *context, uint64_t packet, uint32_t source)
 {
     struct pim_system *system = context;
-    if (system->hardware.has_cores)
-        pim_cores_callbacks(&system->cores).injected(&system->cores, packet, source);
-    else
-        pim_node_array_callbacks(&system->array).injected(&system->array, packet, source);
+    system->units->family->noc.injected(system->units, packet, source);
 }
 
-/* Nodes or cores; the error of their handlers is the system's. */
+/* The units; the error of their handlers is the system's. */
 static enum pim_status build_units(struct pim_system *system, struct pim_error *error)
 {
     const struct pim_hardware *hardware = &system->hardware;
@@ -43,34 +37,16 @@ static enum pim_status build_units(struct pim_system *system, struct pim_error *
     const pim_time last = seconds < PIM_TIME_LAST / hardware->ticks_per_second
                               ? seconds * hardware->ticks_per_second
                               : PIM_TIME_LAST;
-    if (hardware->has_cores) {
-        if (pim_cores_initialize(&system->cores, system->kernel, &hardware->cores, system->trace, error) !=
-            PIM_OK)
-            return error->status;
-        system->cores.error = &system->error;
-        pim_cores_limit(&system->cores, last, system->options.until_cycle);
-        system->unit_count = system->cores.count;
-        system->phase_count = system->cores.phase_count;
-        system->phases = system->cores.phases;
-    } else {
-        uint32_t groups = 0;
-        for (uint32_t unit = 0; unit < pim_trace_description(system->trace)->units && groups == 0; unit++)
-            (void)pim_trace_array_groups(system->trace, unit, &groups);
-        if (groups > 0)
-            return pim_fail(
-                error, PIM_BAD_INPUT,
-                "the trace is made for cores with crossbars, the hardware has nodes: name hardware "
-                "with array.kind = \"core\"");
-        if (pim_node_array_initialize(&system->array, system->kernel, &hardware->node, system->trace,
-                                      error) != PIM_OK)
-            return error->status;
-        system->array.error = &system->error;
-        system->unit_count = system->array.count;
-        system->phase_count = system->array.phase_count;
-        system->phases = system->array.phases;
-        if (last < system->array.time_last)
-            system->array.time_last = last;
-    }
+    system->units = calloc(1, hardware->family->size);
+    if (!system->units)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the %s", hardware->family->plural);
+    if (hardware->family->initialize(system->units, system->kernel, hardware, system->trace, error) != PIM_OK)
+        return error->status;
+    system->units->error = &system->error;
+    system->units->family->limit(system->units, last, system->options.until_cycle);
+    system->unit_count = system->units->count;
+    system->phase_count = system->units->phase_count;
+    system->phases = system->units->phases;
     return PIM_OK;
 }
 
@@ -92,7 +68,7 @@ static enum pim_status build(struct pim_system *system, struct pim_error *error)
     if (pim_noc_create(&hardware->noc, system->kernel, hardware->node.network_period, &callbacks,
                        &system->noc, error) != PIM_OK)
         return error->status;
-    system->array.noc = system->cores.noc = system->noc;
+    system->units->noc = system->noc;
     if (system->options.timeline && pim_recorder_create(system, &system->recorder, error) != PIM_OK)
         return error->status;
     return PIM_OK;
@@ -124,10 +100,9 @@ void pim_system_destroy(struct pim_system *system)
         return;
     pim_recorder_abandon(system->recorder);
     pim_noc_destroy(system->noc);
-    if (system->hardware.has_cores)
-        pim_cores_terminate(&system->cores);
-    else
-        pim_node_array_terminate(&system->array);
+    if (system->units)
+        system->hardware.family->units->terminate(system->units);
+    free(system->units);
     pim_kernel_destroy(system->kernel);
     pim_histogram_terminate(&system->packet_latency);
     free(system);
@@ -145,13 +120,6 @@ uint64_t pim_system_picoseconds(const struct pim_system *system, pim_time time)
     return (uint64_t)((wide)time * PICOSECONDS_PER_SECOND / system->hardware.ticks_per_second);
 }
 
-/* Work done so far, for the progress bar: instructions. */
-static uint64_t instructions_done(const struct pim_system *system)
-{
-    return system->hardware.has_cores ? pim_cores_instructions(&system->cores)
-                                      : pim_node_array_instructions(&system->array);
-}
-
 static uint64_t instructions_stored(const struct pim_trace *trace)
 {
     uint64_t sum = 0;
@@ -163,20 +131,18 @@ static uint64_t instructions_stored(const struct pim_trace *trace)
 /* Runs in slices of time so that the bar can move; slices change nothing in the order of events. */
 static enum pim_run_end run_slices(struct pim_system *system, pim_time until)
 {
-    enum { SLICE_CYCLES = 4096, CORE_SLICE_CYCLES = 65536 }; /* cores do less in a cycle */
     if (system->options.quiet)
         return pim_kernel_run(system->kernel, until);
     struct pim_progress progress;
     pim_progress_start(&progress, "simulating", instructions_stored(system->trace), system->options.quiet);
-    pim_time slice =
-        (system->hardware.has_cores ? CORE_SLICE_CYCLES : SLICE_CYCLES) * system->hardware.node.logic_period;
+    pim_time slice = system->hardware.family->slice_cycles * system->hardware.node.logic_period;
     enum pim_run_end end;
     do {
         pim_time next = pim_kernel_next_time(system->kernel);
         pim_time stop =
             next == PIM_TIME_NEVER || next > PIM_TIME_LAST - slice ? PIM_TIME_NEVER : next + slice;
         end = pim_kernel_run(system->kernel, stop < until ? stop : until);
-        pim_progress_update(&progress, instructions_done(system));
+        pim_progress_update(&progress, pim_units_instructions(system->units));
     } while (end == PIM_RUN_UNTIL && pim_kernel_now(system->kernel) < until);
     pim_progress_finish(&progress);
     return end;
@@ -196,7 +162,7 @@ enum pim_status pim_system_run(struct pim_system *system, struct pim_error *erro
     }
     if (end == PIM_RUN_EMPTY && pim_kernel_check_idle(system->kernel, error) != PIM_OK)
         return error->status;
-    system->complete = (system->hardware.has_cores ? system->cores.running : system->array.running) == 0;
+    system->complete = system->units->running == 0;
     if (!system->recorder)
         return PIM_OK;
     struct pim_recorder *recorder = system->recorder;
@@ -206,15 +172,15 @@ enum pim_status pim_system_run(struct pim_system *system, struct pim_error *erro
 
 void pim_system_observe(struct pim_system *system, pim_observer *observer, void *context)
 {
-    system->array.observer = system->cores.observer = observer;
-    system->array.observer_context = system->cores.observer_context = context;
+    system->units->observer = observer;
+    system->units->observer_context = context;
 }
 
 /* --- results --- */
 
 pim_time pim_system_end(const struct pim_system *system)
 {
-    return system->hardware.has_cores ? pim_cores_end(&system->cores) : pim_node_array_end(&system->array);
+    return pim_units_end(system->units);
 }
 
 static enum pim_status collect_links(struct pim_system *system, struct pim_run_result *result,
@@ -236,11 +202,7 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
                                    struct pim_error *error)
 {
     *result = (struct pim_run_result){.complete = system->complete, .unit_count = system->unit_count};
-    bool cores = system->hardware.has_cores;
-    if (cores)
-        pim_cores_close(&system->cores);
-    else
-        pim_node_array_close(&system->array);
+    pim_units_close(system->units);
     result->end = pim_system_end(system);
     result->cycles = pim_system_cycles(system, result->end);
     result->time_ps = pim_system_picoseconds(system, result->end);
@@ -250,10 +212,7 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the units of the result");
     for (uint32_t unit = 0; unit < result->unit_count; unit++) {
         struct pim_unit_result *one = &result->units[unit];
-        if (cores)
-            pim_cores_result(&system->cores, unit, one);
-        else
-            pim_node_result(&system->array, unit, one);
+        pim_unit_result_of(system->units, unit, one);
         add_counts(&result->actions, &one->actions, sizeof one->actions);
         add_counts(&result->dram, &one->bank, sizeof one->bank);
         result->bytes_loaded += one->bytes_loaded;

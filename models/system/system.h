@@ -9,7 +9,7 @@
 #ifndef PIMSIM_MODELS_SYSTEM_SYSTEM_H
 #define PIMSIM_MODELS_SYSTEM_SYSTEM_H
 
-#include "models/system/hardware.h"
+#include "models/system/family.h"
 #include "sim/histogram.h"
 #include "sim/progress.h"
 #include "sim/timeline.h"
@@ -29,9 +29,7 @@ struct pim_system {
     struct pim_kernel *kernel;
     struct pim_noc *noc;
     struct pim_hardware hardware;
-    /* units: nodes or, with hardware.has_cores, cores; the others are all zero */
-    struct pim_node_array array;
-    struct pim_cores cores;
+    struct pim_units *units; /* of hardware.family */
     uint32_t unit_count, phase_count;
     struct pim_phase_result *phases; /* of the units */
     const struct pim_trace *trace;
@@ -94,6 +92,16 @@ void pim_system_observe(struct pim_system *system, pim_observer *observer, void 
 
 /* Tick up to which results account. */
 pim_time pim_system_end(const struct pim_system *system);
+
+/* The units as what they are; NULL when they are of another family. */
+static inline const struct pim_node_array *pim_system_nodes(const struct pim_system *system)
+{
+    return system->units->family == &pim_node_family ? (const struct pim_node_array *)system->units : NULL;
+}
+static inline const struct pim_cores *pim_system_cores(const struct pim_system *system)
+{
+    return system->units->family == &pim_core_family ? (const struct pim_cores *)system->units : NULL;
+}
 
 /* Ticks as cycles of the logic clock, rounded up; a phase or unit time for reports. */
 uint64_t pim_system_cycles(const struct pim_system *system, pim_time time);

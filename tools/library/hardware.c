@@ -47,9 +47,9 @@ void pim_estimate_hardware_of(const struct pim_configuration *configuration,
         .turn_cycles = beyond(bank->read_to_write + bank->write_to_read, 2 * bank->column_step),
         .refresh_cycles = timing->trfc + reopen,
         .refresh_interval = timing->trefi,
-        .flit_bytes = (node->flit_bits + 7) / 8,
-        .hop_cycles = (uint32_t)node->zero_load_per_router,
-        .fixed_cycles = (int32_t)(int64_t)node->zero_load_fixed,
+        .flit_bytes = (node->zero_load.flit_bits + 7) / 8,
+        .hop_cycles = (uint32_t)node->zero_load.per_router,
+        .fixed_cycles = (int32_t)(int64_t)node->zero_load.fixed,
         .packet_bytes = node->packet_bytes,
     };
 }

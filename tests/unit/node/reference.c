@@ -93,7 +93,7 @@ static uint32_t find_partner(const struct reference *r, uint32_t u, uint32_t ind
 static void inject(struct state *s, uint32_t index)
 {
     const struct packet *packet = &s->packet[index];
-    uint64_t bits = packet->bytes * 8, width = s->r->configuration.flit_bits;
+    uint64_t bits = packet->bytes * 8, width = s->r->configuration.zero_load.flit_bits;
     uint64_t flits = packet->kind == DATA ? (bits + width - 1) / width : 1;
     /* the network has done the cycle of this tick */
     pim_noc_send_at(s->noc, s->tick / s->r->configuration.network_period + 1, packet->source,

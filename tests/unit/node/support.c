@@ -96,8 +96,7 @@ void make_from(struct run *run, struct pim_trace *trace)
     run->status = pim_system_create(&hardware, trace, &options, &run->system, &run->error);
     if (run->status != PIM_OK)
         return;
-    run->system->array.observer = observe;
-    run->system->array.observer_context = run;
+    pim_system_observe(run->system, observe, run);
 }
 
 void make(struct run *run, const char *program)
@@ -161,7 +160,7 @@ char *json_of(struct run *run)
 
 static void check_phases(const struct run *run)
 {
-    const struct pim_node_array *array = &run->system->array;
+    const struct pim_units *array = run->system->units;
     struct pim_actions sum = {0};
     pim_time share[PIM_SHARES] = {0};
     uint64_t loaded = 0, stored = 0, sent = 0, received = 0, activates = 0, bytes = 0;
@@ -201,7 +200,7 @@ static void check_phases(const struct run *run)
     pim_time outside = 0;
     for (uint32_t i = 0; i < result->unit_count; i++) {
         const struct pim_unit_result *unit = &result->units[i];
-        outside += array->nodes[i].finished ? result->end - unit->finished_at : 0;
+        outside += pim_units_at(array, i)->finished ? result->end - unit->finished_at : 0;
         activates += unit->bank.activates;
         bytes += unit->bank.bytes_read + unit->bank.bytes_written;
     }
@@ -254,7 +253,7 @@ static void check_network(const struct run *run)
 void check_invariants(const struct run *run)
 {
     const struct pim_run_result *result = &run->result;
-    ck_assert(result->complete == (run->system->array.running == 0));
+    ck_assert(result->complete == (run->system->units->running == 0));
     for (uint32_t unit = 0; unit < result->unit_count; unit++)
         check_unit(run, &result->units[unit]);
     check_phases(run);
@@ -262,8 +261,8 @@ void check_invariants(const struct run *run)
     if (!result->complete)
         return;
     for (uint32_t unit = 0; unit < result->unit_count; unit++) {
-        const struct pim_node *node = &run->system->array.nodes[unit];
-        ck_assert_uint_eq(node->oldest, node->fetched);
+        const struct pim_node *node = (const struct pim_node *)pim_units_at(run->system->units, unit);
+        ck_assert_uint_eq(node->unit.oldest, node->unit.fetched);
         ck_assert_uint_eq(node->interface.posted_count, 0);
         ck_assert_uint_eq(node->interface.packets_held, 0);
         ck_assert_uint_eq(node->interface.packets_in, 0);

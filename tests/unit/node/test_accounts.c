@@ -19,7 +19,7 @@ START_TEST(phases_hold_the_time_and_work_between_their_marks)
      * 136 to 143, data 148. */
     struct run run = {.width = 1, .height = 1};
     replay_well(&run, CHAIN);
-    const struct pim_phase_result *phases = run.system->array.phases;
+    const struct pim_phase_result *phases = run.system->phases;
     ck_assert_uint_eq(phases[0].start, 0);
     ck_assert_uint_eq(phases[0].end, 29);
     ck_assert_uint_eq(phases[1].start, 29);
@@ -47,7 +47,7 @@ START_TEST(sram_bits_are_those_of_every_access)
 {
     struct run run = {.width = 1, .height = 1};
     replay_well(&run, CHAIN);
-    const struct pim_phase_result *phases = run.system->array.phases;
+    const struct pim_phase_result *phases = run.system->phases;
     ck_assert_uint_eq(phases[0].actions.sram_bits, 8 * 192);
     /* Product: inputs m k, weights k n, 32-bit sums written once, none read. Softmax: sums read in full in
      * the first pass, 8-bit elements in two more, and written once. */
@@ -132,7 +132,7 @@ START_TEST(a_run_that_stops_early_closes_its_phases)
     replay_well(&run, CHAIN);
     ck_assert(!run.result.complete);
     ck_assert_uint_eq(run.result.cycles, 60);
-    const struct pim_phase_result *phases = run.system->array.phases;
+    const struct pim_phase_result *phases = run.system->phases;
     ck_assert_uint_eq(phases[1].start, 29);
     ck_assert_uint_eq(phases[1].end, 60);
     ck_assert_uint_eq(phases[1].share[PIM_SHARE_VECTOR], 7);
@@ -141,7 +141,7 @@ START_TEST(a_run_that_stops_early_closes_its_phases)
     clean(&run);
     run.until = 20; /* the loads have been handed to the bank: their work is in the open phase */
     replay_well(&run, CHAIN);
-    ck_assert_uint_eq(run.system->array.phases[0].end, 20);
+    ck_assert_uint_eq(run.system->phases[0].end, 20);
     ck_assert_uint_eq(run.result.actions.dram_bits, 192 * 8);
     clean(&run);
     run.until = 148;
@@ -165,7 +165,7 @@ START_TEST(a_longer_run_goes_on_from_the_shorter_one)
         }
         ck_assert_uint_le(run.result.end, until);
         for (unsigned phase = 0; phase < 3; phase++)
-            ck_assert_uint_le(run.system->array.phases[phase].end, until);
+            ck_assert_uint_le(run.system->phases[phase].end, until);
         /* What ended before the stop ended in the same tick. */
         if (until >= 148)
             ck_assert_uint_eq(run.seen[0][9].end, 148);
@@ -184,9 +184,9 @@ START_TEST(units_that_finish_early_are_idle)
     ck_assert_uint_eq(run.result.units[0].finished_at, 24);
     ck_assert_uint_eq(run.result.units[0].idle[PIM_CLASS_PE], 84);
     ck_assert_uint_eq(run.result.units[0].share[PIM_SHARE_WAITING], 84);
-    ck_assert_uint_eq(run.system->array.phases[0].units, 2);
-    ck_assert_uint_eq(run.system->array.phases[0].time_sum, 24 + 108);
-    ck_assert_uint_eq(run.system->array.phases[0].last_time, 108);
+    ck_assert_uint_eq(run.system->phases[0].units, 2);
+    ck_assert_uint_eq(run.system->phases[0].time_sum, 24 + 108);
+    ck_assert_uint_eq(run.system->phases[0].last_time, 108);
     clean(&run);
 }
 END_TEST

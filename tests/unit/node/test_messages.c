@@ -34,12 +34,12 @@ START_TEST(a_message_is_announced_read_carried_and_written)
     /* The receiver waits for its peer until the first packet has come in. */
     ck_assert_uint_eq(receiver->wait[PIM_ENGINE_RECEIVE][PIM_WAIT_PEER], 54);
     ck_assert_uint_eq(receiver->busy[PIM_CLASS_NOC], 71 - 54);
-    ck_assert_uint_eq(run.system->array.phases[0].noc_contention, 0);
+    ck_assert_uint_eq(run.system->phases[0].noc_contention, 0);
     /* A flit of announcement and eight of payload, through two routers each. */
     ck_assert_uint_eq(run.result.actions.noc_bit_hops, (1 + 8) * 64);
     ck_assert_uint_eq(sender->actions.noc_bit_hops, 8 * 64);
     ck_assert_uint_eq(run.system->packets, 1);
-    ck_assert_uint_eq(run.system->array.receive_queue_high_water, 1);
+    ck_assert_uint_eq(pim_system_nodes(run.system)->receive_queue_high_water, 1);
     clean(&run);
 }
 END_TEST
@@ -171,7 +171,7 @@ START_TEST(a_ring_of_four_runs_without_contention)
         ENDS(&run, unit, 1, 42);
         ENDS(&run, unit, 2, 63);
     }
-    ck_assert_uint_eq(run.system->array.phases[0].noc_contention, 0);
+    ck_assert_uint_eq(run.system->phases[0].noc_contention, 0);
     ck_assert_uint_eq(run.result.bytes_received, 256);
     clean(&run);
 }
@@ -188,21 +188,21 @@ START_TEST(two_senders_share_the_way_into_one_receiver)
      * 62. Flits: 62 is the last one, whoever it belongs to. */
     struct run run = {.width = 3, .height = 1, .settings = {"noc.fidelity=ideal"}};
     replay_well(&run, two_senders);
-    ck_assert_uint_eq(run.system->array.phases[0].noc_contention, 0);
+    ck_assert_uint_eq(run.system->phases[0].noc_contention, 0);
     ENDS(&run, 1, 1, 71);
     ENDS(&run, 1, 2, 75); /* the port is free in 66: WR 67 to 70 */
-    ck_assert_uint_eq(run.system->array.receive_queue_high_water, 2);
+    ck_assert_uint_eq(pim_system_nodes(run.system)->receive_queue_high_water, 2);
     clean(&run);
     run.settings[0] = "noc.fidelity=analytic";
     replay_well(&run, two_senders);
-    ck_assert_uint_eq(run.system->array.phases[0].noc_contention, 7);
+    ck_assert_uint_eq(run.system->phases[0].noc_contention, 7);
     ENDS(&run, 1, 1, 71);
     ENDS(&run, 1, 2, 75);
     clean(&run);
     run.settings[0] = "noc.fidelity=flit";
     replay_well(&run, two_senders);
-    ck_assert_uint_ge(run.system->array.phases[0].noc_contention, 7);
-    ck_assert_uint_le(run.system->array.phases[0].noc_contention, 7 + 7);
+    ck_assert_uint_ge(run.system->phases[0].noc_contention, 7);
+    ck_assert_uint_le(run.system->phases[0].noc_contention, 7 + 7);
     ck_assert_uint_ge(run.result.cycles, 75);
     ck_assert_uint_le(run.result.cycles, 82); /* both tails in 61 and 62: WR 70 to 73 and 74 to 77 */
     clean(&run);
@@ -296,8 +296,8 @@ START_TEST(fidelities_are_ordered_on_crossing_traffic)
         struct run run = {.width = 4, .height = 4, .settings = {fidelities[i]}};
         replay_well(&run, program);
         cycles[i] = run.result.cycles;
-        ck_assert(i == 0 ? run.system->array.phases[0].noc_contention == 0
-                         : run.system->array.phases[0].noc_contention > 0);
+        ck_assert(i == 0 ? run.system->phases[0].noc_contention == 0
+                         : run.system->phases[0].noc_contention > 0);
         clean(&run);
     }
     ck_assert_uint_lt(cycles[0], cycles[1]);
@@ -318,8 +318,8 @@ START_TEST(the_zero_load_latency_of_the_nodes_is_that_of_the_network)
     for (uint32_t to = 0; to < 12; to++)
         for (uint64_t flits = 1; flits < 40; flits += 13)
             ck_assert_uint_eq(
-                node->zero_load_fixed +
-                    pim_noc_hops(&run.system->hardware.noc, 0, to) * node->zero_load_per_router + flits - 1,
+                node->zero_load.fixed +
+                    pim_noc_hops(&run.system->hardware.noc, 0, to) * node->zero_load.per_router + flits - 1,
                 pim_noc_zero_load_latency(&run.system->hardware.noc, 0, to, flits));
     clean(&run);
 }

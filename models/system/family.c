@@ -1,0 +1,58 @@
+#include "models/system/family.h"
+
+#include "models/core/cores.h"
+#include "models/node/node.h"
+#include "models/system/core_hardware.h"
+
+#include <stddef.h>
+
+#define X(member, text) {#member, text, offsetof(struct pim_energy, member)},
+static const struct pim_energy_row nodes_shown[] = {PIM_ENERGY_MAP(X){NULL, NULL, 0}};
+static const struct pim_energy_row cores_shown[] = {
+    PIM_CORE_ENERGY_MAP(X){"noc", "NoC", offsetof(struct pim_energy, noc)}, {NULL, NULL, 0}};
+static const struct pim_energy_row cores_beyond[] = {PIM_CORE_ENERGY_MAP(X){NULL, NULL, 0}};
+#undef X
+static const struct pim_energy_row none[] = {{NULL, NULL, 0}};
+
+static enum pim_status initialize_nodes(struct pim_units *units, struct pim_kernel *kernel,
+                                        const struct pim_hardware *hardware, const struct pim_trace *trace,
+                                        struct pim_error *error)
+{
+    return pim_node_array_initialize((struct pim_node_array *)units, kernel, &hardware->node, trace, error);
+}
+
+static enum pim_status initialize_cores(struct pim_units *units, struct pim_kernel *kernel,
+                                        const struct pim_hardware *hardware, const struct pim_trace *trace,
+                                        struct pim_error *error)
+{
+    return pim_cores_initialize((struct pim_cores *)units, kernel, &hardware->cores, trace, error);
+}
+
+static const char *interconnect_of_cores(const struct pim_hardware *hardware)
+{
+    static const char *const kinds[] = {[PIM_INTERCONNECT_MESH] = NULL,
+                                        [PIM_INTERCONNECT_BUS] = "bus",
+                                        [PIM_INTERCONNECT_SHARED_MEMORY] = "shared memory"};
+    return kinds[hardware->cores.interconnect];
+}
+
+const struct pim_hardware_family pim_hardware_families[] = {
+    {.plural = "nodes",
+     .units = &pim_node_family,
+     .size = sizeof(struct pim_node_array),
+     .initialize = initialize_nodes,
+     .slice_cycles = 4096,
+     .engines = {"PE array", "ACU", "load/store", "network"},
+     .shown = nodes_shown,
+     .beyond = none},
+    {.plural = "cores",
+     .units = &pim_core_family,
+     .size = sizeof(struct pim_cores),
+     .initialize = initialize_cores,
+     .read = pim_core_hardware_read,
+     .slice_cycles = 65536, /* cores do less in a cycle */
+     .engines = {"crossbars", "vector", "load/store", "network"},
+     .shown = cores_shown,
+     .beyond = cores_beyond,
+     .interconnect = interconnect_of_cores},
+};

@@ -1,0 +1,44 @@
+/*
+ * The families of hardware (array.kind), as models/system knows them: one row each, looked up in
+ * pim_hardware_families. What else depends on the family asks this table, or the units themselves.
+ */
+#ifndef PIMSIM_MODELS_SYSTEM_FAMILY_H
+#define PIMSIM_MODELS_SYSTEM_FAMILY_H
+
+#include "models/energy/energy.h"
+#include "models/system/hardware.h"
+#include "models/unit/unit.h"
+
+/* A component in the energy of a run. */
+struct pim_energy_row {
+    const char *key, *text;
+    size_t offset; /* of a double in struct pim_energy */
+};
+
+struct pim_hardware_family {
+    const char *plural; /* "nodes" */
+    const struct pim_unit_family *units;
+    size_t size; /* of what `initialize` fills */
+    enum pim_status (*initialize)(struct pim_units *units, struct pim_kernel *kernel,
+                                  const struct pim_hardware *hardware, const struct pim_trace *trace,
+                                  struct pim_error *error);
+    /* Its own keys into its part of `hardware`, after clocks, network and common energies; NULL: none. */
+    enum pim_status (*read)(const struct pim_configuration *configuration, struct pim_hardware *hardware,
+                            struct pim_error *error);
+    pim_time slice_cycles;               /* between two steps of the progress bar */
+    const char *engines[PIM_CLASSES];    /* names of its engines in text */
+    const struct pim_energy_row *shown;  /* in text, up to a row without key */
+    const struct pim_energy_row *beyond; /* in JSON and CSV, beyond those of nodes */
+    /* What stands for the fidelity of the network in text; NULL, or where it gives NULL: the fidelity. */
+    const char *(*interconnect)(const struct pim_hardware *hardware);
+};
+
+/* By the number of the value of array.kind. */
+extern const struct pim_hardware_family pim_hardware_families[];
+
+static inline double pim_energy_of_row(const struct pim_energy *energy, const struct pim_energy_row *row)
+{
+    return *(const double *)(const void *)((const char *)energy + row->offset);
+}
+
+#endif
