@@ -18,7 +18,7 @@ _Noreturn static void out_of_memory(size_t count, size_t item_size)
 {
     (void)fprintf(stderr, "pimsim: out of memory: %zu items of %zu bytes could not be allocated\n", count,
                   item_size);
-    abort();
+    _Exit(1);
 }
 
 void pim_arena_initialize(struct pim_arena *arena, size_t chunk_bytes)

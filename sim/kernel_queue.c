@@ -36,7 +36,7 @@ static void *allocate_or_abort(void *old, size_t size)
     void *memory = realloc(old, size);
     if (!memory) {
         fprintf(stderr, "pimsim: out of memory: no %zu bytes for pending events\n", size);
-        abort();
+        _Exit(1);
     }
     return memory;
 }

@@ -1,9 +1,11 @@
 /* realpath belongs to the X/Open part of POSIX.1-2008, which glibc shows on demand. */
 #define _XOPEN_SOURCE 700 /* NOLINT(bugprone-reserved-identifier) */
+#define _DEFAULT_SOURCE 1 /* flock; NOLINT(bugprone-reserved-identifier) */
 
 #include "sim/output.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -12,10 +14,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { TEMPORARY_NAMES = 10000 };
+enum { TEMPORARY_NAMES = 10000, LEFT_SECONDS = 60 };
 
 struct pim_output {
     FILE *file;
@@ -49,6 +53,39 @@ static enum pim_status no_memory(const char *path, struct pim_error *error)
     return pim_fail(error, PIM_NO_MEMORY, "%s: no memory to open it", path);
 }
 
+/* Whether a name is one of a temporary file, as open_temporary() makes them. */
+static bool is_temporary(const char *name)
+{
+    static const char begin[] = ".pimsim-", end[] = ".tmp";
+    size_t length = strlen(name);
+    return length > sizeof begin + sizeof end && strncmp(name, begin, sizeof begin - 1) == 0 &&
+           strcmp(name + length - (sizeof end - 1), end) == 0;
+}
+
+/*
+ * Removes temporary files that killed processes have left in the folder. Who writes one holds a lock on it, so
+ * one that can be locked has no owner; the minute covers the moment between making and locking.
+ */
+static void sweep_folder(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        struct stat state;
+        if (!is_temporary(entry->d_name))
+            continue;
+        int file = openat(dirfd(directory), entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (file < 0)
+            continue;
+        if (fstat(file, &state) == 0 && S_ISREG(state.st_mode) &&
+            time(NULL) - state.st_mtime > LEFT_SECONDS && flock(file, LOCK_EX | LOCK_NB) == 0)
+            (void)unlinkat(dirfd(directory), entry->d_name, 0);
+        (void)close(file);
+    }
+    (void)closedir(directory);
+}
+
 /* Opens the temporary file in the folder of output->final. */
 static enum pim_status open_temporary(struct pim_output *output, const struct stat *old,
                                       struct pim_error *error)
@@ -60,6 +97,7 @@ static enum pim_status open_temporary(struct pim_output *output, const struct st
     output->temporary = output->folder ? malloc(size) : NULL;
     if (!output->temporary)
         return no_memory(output->path, error);
+    sweep_folder(output->folder);
     int descriptor = -1;
     for (int attempt = 0; attempt < TEMPORARY_NAMES && descriptor < 0; attempt++) {
         (void)snprintf(output->temporary, size, "%s/.pimsim-%ld-%d.tmp", output->folder, (long)getpid(),
@@ -71,6 +109,7 @@ static enum pim_status open_temporary(struct pim_output *output, const struct st
     if (descriptor < 0)
         return pim_fail(error, PIM_IO, "%s: a file cannot be made in folder %s: %s", output->path,
                         output->folder, strerror(errno));
+    (void)flock(descriptor, LOCK_EX | LOCK_NB); /* so that nobody sweeps it away */
     /* The new file takes over the permissions of the one it replaces; where that is refused, those of a new
      * file stand. */
     if (old)

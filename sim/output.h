@@ -6,6 +6,8 @@
  * rename. Writers that run at the same time do not disturb one another: each has a temporary name of its own,
  * and the last to commit wins.
  *
+ * A process that is killed leaves its temporary file; the next one that writes into the folder removes it.
+ *
  * "-" is standard output, and what exists and is no regular file (a pipe, a terminal, /dev/null) is written
  * directly: there the promise shrinks to an error at commit when a write failed.
  */

@@ -33,7 +33,7 @@ static PIM_NOINLINE void grow(struct pim_core_lane *lane)
     grown.entry = malloc(grown.capacity * sizeof *grown.entry);
     if (!grown.entry) {
         fprintf(stderr, "pimsim: out of memory for the calendar of a core\n");
-        abort();
+        _Exit(1);
     }
     while (lane->head != lane->tail)
         grown.entry[grown.tail++] = *entry_at(lane, lane->head++);

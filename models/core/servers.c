@@ -36,7 +36,7 @@ void pim_core_server_ask(struct pim_core_server *server, const struct pim_core_r
         struct pim_core_request *grown = realloc(server->pending, capacity * sizeof *grown);
         if (!grown) {
             fprintf(stderr, "pimsim: out of memory for the requests of a chip\n");
-            abort();
+            _Exit(1);
         }
         server->pending = grown;
         server->capacity = capacity;

@@ -21,7 +21,7 @@ void *pim_noc_grow(void *items, size_t *capacity, size_t item_size)
     if (!grown) {
         fprintf(stderr, "pimsim: out of memory: the network on chip needs %zu entries of %zu bytes\n", more,
                 item_size);
-        abort();
+        _Exit(1);
     }
     *capacity = more;
     return grown;

@@ -139,7 +139,7 @@ Suite *arena_suite(void)
     tcase_add_test(arena, blocks_are_disjoint);
     tcase_add_test(arena, reset_reuses_chunks);
     tcase_add_test(arena, sizes_that_cannot_be);
-    tcase_add_test_raise_signal(arena, require_aborts, SIGABRT);
+    tcase_add_exit_test(arena, require_aborts, 1); /* a line and exit code 1, no crash */
     tcase_add_test(arena, array_grows);
     tcase_add_test(arena, integers);
     suite_add_tcase(suite, arena);

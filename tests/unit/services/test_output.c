@@ -1,6 +1,7 @@
 #include "sim/output.h"
 #include "tests/unit/services/services.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -89,6 +90,37 @@ START_TEST(death_leaves_the_old)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
     expect_content(path, "old");
+}
+END_TEST
+
+/* Makes a file older than any that is just being made. */
+static void age(const char *path)
+{
+    const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* What a killed process left behind goes with the next write; what a living one writes stays. */
+START_TEST(remains_are_swept)
+{
+    char path[512], left[512], other[512], strange[512];
+    write_file(scratch_path(&scratch, ".pimsim-99999-0.tmp", left), "half", 4);
+    write_file(scratch_path(&scratch, ".pimsim-99999-1.tmp", other), "new", 3);
+    write_file(scratch_path(&scratch, ".pimsim-notes", strange), "mine", 4);
+    age(left);
+    age(strange);
+    struct pim_output *first = opened(scratch_path(&scratch, "one", path));
+    char living[512];
+    (void)snprintf(living, sizeof living, "%.400s/.pimsim-%ld-0.tmp", scratch.folder, (long)getpid());
+    ck_assert_int_eq(access(living, F_OK), 0);
+    age(living);
+    struct pim_output *second = opened(scratch_path(&scratch, "two", path));
+    ck_assert_int_ne(access(left, F_OK), 0);
+    ck_assert_int_eq(access(other, F_OK), 0);
+    ck_assert_int_eq(access(strange, F_OK), 0);
+    ck_assert_int_eq(access(living, F_OK), 0);
+    committed(first);
+    committed(second);
 }
 END_TEST
 
@@ -244,6 +276,7 @@ Suite *output_suite(void)
     tcase_add_test(output, appears_at_commit);
     tcase_add_test(output, abandon_leaves_the_old);
     tcase_add_test(output, death_leaves_the_old);
+    tcase_add_test(output, remains_are_swept);
     tcase_add_test(output, writers_do_not_mix);
     tcase_add_test(output, permissions);
     tcase_add_test(output, links_are_followed);
