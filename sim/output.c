@@ -63,8 +63,8 @@ static bool is_temporary(const char *name)
 }
 
 /*
- * Removes temporary files that killed processes have left in the folder. Who writes one holds a lock on it, so
- * one that can be locked has no owner; the minute covers the moment between making and locking.
+ * Removes temporary files that killed processes have left in the folder. Who writes one holds a lock on it:
+ * one that can be locked has no owner. The minute covers the moment between making and locking.
  */
 static void sweep_folder(const char *folder)
 {
