@@ -56,3 +56,16 @@ set_tests_properties(command.reference PROPERTIES LABELS quick TIMEOUT 1200)
 # No output of any command is one of its inputs.
 add_test(NAME command.guard COMMAND ${PROJECT_SOURCE_DIR}/tests/guard $<TARGET_FILE:pimsim>)
 set_tests_properties(command.guard PROPERTIES LABELS quick TIMEOUT 1200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+
+# What README and docs show is what their commands print: quickly those that take no time, with an optimised program all.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME docs.quick COMMAND ${CMAKE_COMMAND} -E env PIMSIM=$<TARGET_FILE:pimsim>
+    ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/redo-examples --check --quick)
+  set_tests_properties(docs.quick PROPERTIES LABELS quick TIMEOUT 300)
+  if(CMAKE_BUILD_TYPE MATCHES "^Rel" AND NOT PIMSIM_SANITIZE AND NOT PIMSIM_COVERAGE)
+    add_test(NAME docs.all COMMAND ${CMAKE_COMMAND} -E env PIMSIM=$<TARGET_FILE:pimsim>
+      ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/redo-examples --check)
+    set_tests_properties(docs.all PROPERTIES LABELS long TIMEOUT 1800)
+  endif()
+endif()
