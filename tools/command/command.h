@@ -17,6 +17,7 @@ struct command {
     int (*run)(int argument_count, char **arguments);
 };
 
+int command_area(int argument_count, char **arguments);
 int command_compare(int argument_count, char **arguments);
 int command_cycles(int argument_count, char **arguments);
 int command_config(int argument_count, char **arguments);

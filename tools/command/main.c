@@ -12,6 +12,7 @@ static const struct command commands[] = {
     {"sweep", "Vary hardware and networks, and keep the results in a table", command_sweep},
     {"compare", "Two results of run side by side: what differs, where the cycles went", command_compare},
     {"report", "Make a page with charts of results of runs and sweeps", command_report},
+    {"area", "Estimate the area of the logic of a hardware", command_area},
     {"cycles", "Schedule the sharing of data over cycles through sets of nodes", command_cycles},
     {"noc", "Simulate the network on chip alone", command_noc},
     {"dram", "Simulate a memory alone", command_dram},

@@ -1,0 +1,200 @@
+/* pimsim area: what the logic of a node array takes, by closed forms in three readings. */
+#include "models/area/area.h"
+#include "models/system/schema.h"
+#include "sim/json.h"
+#include "sim/output.h"
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { FORMAT_TEXT = 0, ROUTER_PORTS_OF_LINKS = 4 };
+
+static const char *const readings[] = {
+#define X(name, text) text,
+    PIM_AREA_READING_MAP(X)
+#undef X
+};
+
+/* X(member, key of JSON, text) */
+#define AREA_MAP(X)                                                                                          \
+    X(pe, "pe_mm2", "PE arrays")                                                                             \
+    X(input, "input_buffer_mm2", "input buffers")                                                            \
+    X(weight, "weight_buffer_mm2", "weight buffers")                                                         \
+    X(output, "output_buffer_mm2", "output buffers")                                                         \
+    X(engines, "engines_mm2", "engines (the above)")                                                         \
+    X(routers, "routers_mm2", "routers")                                                                     \
+    X(controllers, "controllers_mm2", "DRAM controllers")                                                    \
+    X(total, "total_mm2", "all")
+
+struct request {
+    struct common_options common;
+    const char *output;
+    uint64_t bits;
+    unsigned format;
+    double budget; /* mm2 for the engines; NaN: not asked */
+};
+
+static uint32_t count(const struct pim_configuration *configuration, const char *key)
+{
+    return (uint32_t)pim_configuration_integer(configuration, key);
+}
+
+static enum pim_status read_system(const struct pim_configuration *configuration, uint64_t bits,
+                                   struct pim_area_system *system, struct pim_error *error)
+{
+    if (pim_configuration_choice(configuration, "array.kind") != 0)
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "array.kind is \"core\": areas are known of DRAM-PIM nodes alone (array.kind = \"node\")");
+    uint32_t concentration = count(configuration, "noc.concentration");
+    uint32_t nodes = count(configuration, "array.width") * count(configuration, "array.height");
+    *system = (struct pim_area_system){
+        .nodes = nodes,
+        .pe_rows = count(configuration, "pe.rows"),
+        .pe_columns = count(configuration, "pe.columns"),
+        .operand_bits = (uint32_t)bits,
+        .sum_bits = count(configuration, "pe.accumulator_bits"),
+        .input_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.input_bytes"),
+        .weight_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.weight_bytes"),
+        .output_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.output_bytes"),
+        .router_ports = ROUTER_PORTS_OF_LINKS + concentration,
+        .virtual_channels = count(configuration, "noc.virtual_channels"),
+        .buffer_flits = count(configuration, "noc.buffer_flits"),
+        .flit_bits = count(configuration, "noc.flit_bits"),
+        .banks = count(configuration, "dram.banks")};
+    if (concentration > 1 && nodes % concentration != 0)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.concentration %" PRIu32 " does not divide the %" PRIu32 " nodes", concentration,
+                        nodes);
+    return PIM_OK;
+}
+
+static void estimate(const struct pim_configuration *configuration, const struct pim_area_system *system,
+                     struct pim_area areas[PIM_AREA_READINGS])
+{
+    for (int reading = 0; reading < PIM_AREA_READINGS; reading++) {
+        struct pim_area *area = &areas[reading];
+        pim_area_of((enum pim_area_reading)reading, system, area);
+        /* A router serves several nodes where the network is concentrated. */
+        area->routers /= count(configuration, "noc.concentration");
+        area->total = area->engines + area->routers + area->controllers;
+    }
+}
+
+static void write_text(FILE *file, const struct request *request, const struct pim_area_system *system,
+                       const struct pim_area areas[PIM_AREA_READINGS])
+{
+    fprintf(file,
+            "nodes                %" PRIu32 ", each %" PRIu32 " x %" PRIu32 " PEs of %" PRIu32
+            " bits, %" PRIu32 "-bit sums\n",
+            system->nodes, system->pe_rows, system->pe_columns, system->operand_bits, system->sum_bits);
+    fprintf(file, "\nmm2 at 28 nm        ");
+    for (int reading = 0; reading < PIM_AREA_READINGS; reading++)
+        fprintf(file, " %9s", readings[reading]);
+#define X(member, key, text)                                                                                 \
+    fprintf(file, "\n%-20s", text);                                                                          \
+    for (int reading = 0; reading < PIM_AREA_READINGS; reading++)                                            \
+        fprintf(file, " %9.3f", areas[reading].member);
+    AREA_MAP(X)
+#undef X
+    fprintf(file, "\n");
+    if (!isnan(request->budget)) {
+        fprintf(file, "%-20s", "engines fit");
+        for (int reading = 0; reading < PIM_AREA_READINGS; reading++)
+            fprintf(file, " %9s", areas[reading].engines <= request->budget ? "yes" : "no");
+        fprintf(file, "   of %g mm2\n", request->budget);
+    }
+    fprintf(file, "\npJ, mid              %.3f a multiply-accumulate, %.4f a bit read from the buffers\n",
+            pim_area_mac_pj(system->operand_bits, system->sum_bits), pim_area_buffer_pj_per_bit(system));
+}
+
+static enum pim_status write_json(FILE *file, const struct request *request,
+                                  const struct pim_area_system *system,
+                                  const struct pim_area areas[PIM_AREA_READINGS], struct pim_error *error)
+{
+    struct pim_json *json = pim_json_create();
+    if (!json)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the result");
+    pim_json_put_count(json, "nodes", system->nodes);
+    pim_json_put_count(json, "pe_rows", system->pe_rows);
+    pim_json_put_count(json, "pe_columns", system->pe_columns);
+    pim_json_put_count(json, "operand_bits", system->operand_bits);
+    pim_json_put_count(json, "sum_bits", system->sum_bits);
+    pim_json_put_count(json, "technology_nm", 28);
+    for (int reading = 0; reading < PIM_AREA_READINGS; reading++) {
+        pim_json_begin_object(json, readings[reading]);
+#define X(member, key, text) pim_json_put_real(json, key, areas[reading].member);
+        AREA_MAP(X)
+#undef X
+        if (!isnan(request->budget))
+            pim_json_put_boolean(json, "engines_fit", areas[reading].engines <= request->budget);
+        pim_json_end(json);
+    }
+    if (!isnan(request->budget))
+        pim_json_put_real(json, "budget_mm2", request->budget);
+    pim_json_put_real(json, "mac_pj", pim_area_mac_pj(system->operand_bits, system->sum_bits));
+    pim_json_put_real(json, "buffer_read_pj_per_bit", pim_area_buffer_pj_per_bit(system));
+    enum pim_status status = pim_json_write(json, file, error);
+    pim_json_destroy(json);
+    return status;
+}
+
+static enum pim_status run(const struct request *request, struct pim_error *error)
+{
+    struct pim_configuration *configuration;
+    struct pim_area_system system;
+    struct pim_area areas[PIM_AREA_READINGS];
+    struct pim_output *output;
+    if (options_configuration(&pim_hardware_schema, &request->common.hardware, &request->common.sets, true,
+                              &configuration, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = read_system(configuration, request->bits, &system, error);
+    if (status == PIM_OK)
+        estimate(configuration, &system, areas);
+    pim_configuration_destroy(configuration);
+    if (status != PIM_OK || pim_output_open(&output, request->output, error) != PIM_OK)
+        return error->status;
+    if (request->format == FORMAT_TEXT) {
+        write_text(pim_output_file(output), request, &system, areas);
+    } else if (write_json(pim_output_file(output), request, &system, areas, error) != PIM_OK) {
+        pim_output_abandon(output);
+        return error->status;
+    }
+    return pim_output_commit(output, error);
+}
+
+int command_area(int argument_count, char **arguments)
+{
+    struct request request = {.output = "-", .bits = 16, .budget = (double)NAN};
+    const struct option_rule rules[] = {
+        OPTION_HARDWARE(request.common),
+        OPTION_SET(request.common),
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_TEXT,
+         .target = &request.output,
+         .argument = "FILE",
+         .writes = WRITES_TEXT,
+         .help = "Where the result goes (standard output)"},
+        OPTION_FORMAT(request.format, "text|json"),
+        RULE_UNSIGNED("bits", request.bits, "N", 2, 64, "Width of operands (16)"),
+        RULE_REAL("budget", request.budget, "MM2", 0, 1e6,
+                  "Also says whether PE arrays and buffers fit into so many mm2"),
+    };
+    const struct option_usage usage = {
+        "",
+        "Estimates the area of PE arrays, buffers, routers and DRAM controllers of "
+        "a node array at 28 nm, in three readings of the sources.",
+        rules,
+        sizeof rules / sizeof rules[0],
+        0,
+        0};
+    options_parse(&usage, argument_count, arguments, NULL);
+    struct pim_error error = {0};
+    int code = run(&request, &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    common_terminate(&request.common);
+    return command_finish(arguments[0], code);
+}
