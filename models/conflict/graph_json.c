@@ -264,7 +264,7 @@ static enum pim_status build(struct parsing *parsing, const json_t *root, struct
             (struct pim_task_node){.steps = count, .latencies = count, .first_latency = graph->latencies};
         graph->latencies += count;
     }
-    uint32_t *mark = calloc(parsing->tiles, sizeof *mark);
+    uint32_t *mark = calloc((size_t)parsing->tiles + 1, sizeof *mark); /* never of size 0 */
     if (!mark)
         return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory for the tiles", parsing->name);
     enum pim_status status = take_edges(parsing, error);
