@@ -15,12 +15,14 @@ struct history {
 struct checked_bank {
     int64_t row; /* -1: closed */
     uint64_t opened_at;
-    uint64_t refreshes;
+    uint64_t refreshes; /* REFpb */
 };
 
 /* Background: the time in which a rank has an open row or is refreshed. */
 struct checked_rank {
-    uint64_t refreshes;
+    uint64_t all;        /* REF */
+    uint64_t single;     /* REFpb, of all its banks */
+    uint64_t least;      /* REFpb of the bank that has the fewest */
     uint64_t covered;    /* active cycles before `frontier` */
     uint64_t frontier;   /* cycle up to which `covered` is known */
     uint64_t busy_until; /* rows that close by themselves and refreshes keep the rank active up to here */
@@ -30,6 +32,7 @@ struct checked_rank {
 
 /* One channel: the tree's nodes in the order banks, groups, ranks, pseudo-channels, channel. */
 struct checked_channel {
+    uint64_t late_cycle;                   /* no rank is late before this cycle */
     uint64_t bus_cycle[2];                 /* last use + 1: row bus (or the only one), column bus */
     uint64_t data_end[PIM_DRAM_RANKS_MAX]; /* of the data bus of each pseudo-channel */
     struct checked_rank rank[PIM_DRAM_RANKS_MAX];
@@ -329,6 +332,18 @@ static void check_column(struct pim_dram_check *check, struct checked_channel *c
     }
 }
 
+static void refresh_bank(const struct pim_dram_check *check, struct checked_channel *channel,
+                         const struct place *place)
+{
+    uint32_t per_rank = pim_dram_banks_per_rank(&check->specification.organization);
+    struct checked_rank *rank = &channel->rank[place->rank];
+    rank->single++;
+    rank->least = ++channel->bank[place->bank].refreshes;
+    for (uint32_t i = place->rank * per_rank; i < (place->rank + 1) * per_rank; i++)
+        if (channel->bank[i].refreshes < rank->least)
+            rank->least = channel->bank[i].refreshes;
+}
+
 /* State of banks and ranks before and after the command. */
 static void check_state(struct pim_dram_check *check, struct checked_channel *channel,
                         const struct place *place, const struct pim_dram_logged *command)
@@ -365,15 +380,14 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
     case PIM_DRAM_REF:
         if (rank->open > 0)
             violate(check, command, "a row of the rank is open", NULL, 0);
-        rank->refreshes++;
+        rank->all++;
         stay_busy(rank, command->cycle + parameter[PIM_DRAM_T_RFC]);
         break;
     case PIM_DRAM_REFPB:
         if (bank->row >= 0)
             violate(check, command, "the bank is open", NULL, 0);
-        rank->refreshes++;
-        bank->refreshes++;
-        if (bank->refreshes > rank->refreshes / per_rank + 1)
+        refresh_bank(check, channel, place);
+        if (bank->refreshes > rank->single / per_rank + 1)
             violate(check, command, "another bank has waited longer for its refresh", NULL, 0);
         stay_busy(rank, command->cycle + parameter[PIM_DRAM_T_RFCPB]);
         break;
@@ -389,20 +403,61 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
     }
 }
 
-/* The k-th refresh is due at k x interval, and may be late by one interval and those that may be
- * postponed. */
-static void check_refresh(struct pim_dram_check *check, struct checked_channel *channel,
-                          const struct place *place, const struct pim_dram_logged *command)
+/* Distance of due refreshes of a rank: REF, or with per-bank refresh REFpb. */
+static uint64_t refresh_interval(const struct pim_dram_check *check)
 {
-    struct checked_rank *rank = &channel->rank[place->rank];
-    if (!check->policy.refresh || rank->late)
+    return check->policy.per_bank_refresh ? pim_dram_bank_refresh_interval(&check->specification)
+                                          : check->specification.parameter[PIM_DRAM_T_REFI];
+}
+
+/* Refreshes that a rank has had, in what is due once an interval: a REF is one REFpb for each bank, and a
+ * REFpb for every bank is one REF. */
+static uint64_t refreshes_done(const struct pim_dram_check *check, const struct checked_rank *rank)
+{
+    if (!check->policy.per_bank_refresh)
+        return rank->all + rank->least;
+    return rank->all * pim_dram_banks_per_rank(&check->specification.organization) + rank->single;
+}
+
+/* The k-th refresh is due at k x interval; it may be late by one interval and those that may be postponed. */
+static uint64_t late_cycle(const struct pim_dram_check *check, const struct checked_rank *rank)
+{
+    return (refreshes_done(check, rank) + check->policy.postpone + 2) * refresh_interval(check);
+}
+
+/* Reports ranks of a channel that are late at the cycle of `command`, each once. */
+static void check_lateness(struct pim_dram_check *check, struct checked_channel *channel,
+                           const struct pim_dram_logged *command)
+{
+    if (!check->policy.refresh || command->cycle < channel->late_cycle)
         return;
-    uint64_t interval = check->policy.per_bank_refresh ? pim_dram_bank_refresh_interval(&check->specification)
-                                                       : check->specification.parameter[PIM_DRAM_T_REFI];
-    if (command->cycle / interval <= rank->refreshes + check->policy.postpone + 1)
-        return;
-    rank->late = true; /* once is enough */
-    violate(check, command, "a refresh of the rank is overdue", NULL, 0);
+    channel->late_cycle = UINT64_MAX;
+    for (uint32_t i = 0; i < pim_dram_ranks(&check->specification.organization); i++) {
+        struct checked_rank *rank = &channel->rank[i];
+        if (rank->late)
+            continue;
+        uint64_t late = late_cycle(check, rank);
+        if (command->cycle >= late) {
+            struct pim_dram_logged place = *command;
+            place.rank = i;
+            rank->late = true; /* once is enough */
+            violate(check, &place, "a refresh of the rank is overdue", NULL, 0);
+        } else if (late < channel->late_cycle) {
+            channel->late_cycle = late;
+        }
+    }
+}
+
+/* A refresh may come before it is due, but no more of them than may be postponed at most. */
+static void check_earliness(struct pim_dram_check *check, const struct checked_channel *channel,
+                            const struct place *place, const struct pim_dram_logged *command)
+{
+    uint64_t ahead = PIM_DRAM_POSTPONE_MAX;
+    if (check->policy.per_bank_refresh)
+        ahead *= pim_dram_banks_per_rank(&check->specification.organization);
+    if (check->policy.refresh && (command->command == PIM_DRAM_REF || command->command == PIM_DRAM_REFPB) &&
+        refreshes_done(check, &channel->rank[place->rank]) > command->cycle / refresh_interval(check) + ahead)
+        violate(check, command, "more than 8 refreshes of the rank ahead of their time", NULL, 0);
 }
 
 enum pim_status pim_dram_check_command(struct pim_dram_check *check, const struct pim_dram_logged *command,
@@ -424,11 +479,24 @@ enum pim_status pim_dram_check_command(struct pim_dram_check *check, const struc
         if (check->table.row[i].next >> command->command & 1)
             check_constraint(check, channel, &place, &check->table.row[i], command);
     check_buses(check, channel, &place, command);
-    check_refresh(check, channel, &place, command);
+    check_lateness(check, channel, command);
     check_state(check, channel, &place, command);
+    check_earliness(check, channel, &place, command);
     remember(check, channel, &place, command);
     check->counters.commands[command->command]++;
     check->commands++;
+    return PIM_OK;
+}
+
+enum pim_status pim_dram_check_end(struct pim_dram_check *check, struct pim_error *error)
+{
+    for (uint32_t i = 0; i < check->specification.organization.channels; i++) {
+        struct checked_channel *channel = channel_of(check, i);
+        if (!channel)
+            return pim_fail(error, PIM_NO_MEMORY, "out of memory for the command check of channel %u", i);
+        const struct pim_dram_logged end = {check->last_cycle, PIM_DRAM_REF, i, 0, -1, -1, -1, -1};
+        check_lateness(check, channel, &end);
+    }
     return PIM_OK;
 }
 

@@ -6,7 +6,8 @@
  * What it reports: distances shorter than a constraint; commands that the state of a bank does not allow (ACT
  * of an open bank, RD of a closed one or of another row, REF with a row open); two commands of one bus in one
  * cycle; data that overlap on a data bus; places that do not exist; cycles that go back; refreshes that come
- * too late. It also counts, so that energy can be computed from the log alone.
+ * too late, of any rank, at every command and at the end, or more than 8 ahead of their time. It also counts,
+ * so that energy can be computed from the log alone.
  */
 #ifndef PIMSIM_MODELS_DRAM_COMMAND_CHECK_H
 #define PIMSIM_MODELS_DRAM_COMMAND_CHECK_H
@@ -40,6 +41,12 @@ void pim_dram_check_destroy(struct pim_dram_check *check);
 /* The next command of the log. PIM_NO_MEMORY only. */
 enum pim_status pim_dram_check_command(struct pim_dram_check *check, const struct pim_dram_logged *command,
                                        struct pim_error *error);
+
+/*
+ * The end of the log, at the cycle of its last command: ranks whose refresh is overdue there, also those of
+ * channels without a command. Each is reported as a REF that is missing. PIM_NO_MEMORY only.
+ */
+enum pim_status pim_dram_check_end(struct pim_dram_check *check, struct pim_error *error);
 
 /* Commands and violations so far. */
 uint64_t pim_dram_check_commands(const struct pim_dram_check *check);

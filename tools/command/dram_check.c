@@ -80,7 +80,7 @@ static enum pim_status check_rows(struct pim_dram_check *check, struct pim_csv_r
         if (status != PIM_OK)
             break;
     }
-    return status;
+    return status == PIM_OK ? pim_dram_check_end(check, error) : status;
 }
 
 enum pim_status dram_check_file(const struct pim_dram_configuration *configuration, const char *path,

@@ -59,6 +59,10 @@ static enum pim_status check_records(struct dram_run *run, const struct pim_dram
     struct pim_dram_check *check;
     if (dram_log_check(&run->log, configuration, &check, error) != PIM_OK)
         return error->status;
+    if (pim_dram_check_end(check, error) != PIM_OK) {
+        pim_dram_check_destroy(check);
+        return error->status;
+    }
     struct pim_dram_counters counters;
     struct pim_dram_energy energy;
     pim_dram_check_counters(check, run->cycles, &counters);

@@ -99,6 +99,7 @@ uint64_t check_runs(size_t preset_index, unsigned rounds, size_t requests, uint6
                 pim_dram_logged_record(&configuration.specification, &outcome.records[i]);
             ck_assert(pim_dram_check_command(check, &logged, &error) == PIM_OK);
         }
+        ck_assert(pim_dram_check_end(check, &error) == PIM_OK);
         commands += outcome.record_count;
         compare_energy(&configuration, &outcome, check);
         pim_dram_check_destroy(check);

@@ -145,6 +145,60 @@ START_TEST(other_mistakes_are_found)
 }
 END_TEST
 
+/* Refreshes over the whole log: of ranks and channels that nobody names, bank by bank, and ahead of time. */
+static const struct {
+    const char *settings[4];
+    enum pim_dram_command
+        command; /* one every `interval` cycles to rank 0 of channel 0, bank by bank if `turn` */
+    uint64_t interval, count;
+    bool turn;
+    const char *rule;
+    unsigned hits;
+} refreshes[] = {
+    {{NULL}, PIM_DRAM_REF, 9364, 6, false, "overdue", 0},
+    {{"dram.ranks=2"}, PIM_DRAM_REF, 9364, 6, false, "overdue", 1},    /* the other rank */
+    {{"dram.channels=2"}, PIM_DRAM_REF, 9364, 6, false, "overdue", 1}, /* the other channel, at the end */
+    {{"dram.channels=2"}, PIM_DRAM_REF, 9364, 1, false, "overdue", 0}, /* nothing is late yet */
+    {{"dram.ranks=2", "dram.refresh=false"}, PIM_DRAM_REF, 9364, 6, false, "overdue", 0},
+    {{NULL}, PIM_DRAM_REFPB, 9364, 40, true, "overdue", 1},       /* one bank in tREFI is no REF */
+    {{NULL}, PIM_DRAM_REFPB, 9364 / 16, 400, true, "overdue", 0}, /* all sixteen are */
+    {{NULL}, PIM_DRAM_REFPB, 9364 / 16, 400, false, "overdue", 1},
+    {{"dram.refresh_mode=per_bank", "energy.model=none"}, PIM_DRAM_REFPB, 585, 100, true, "overdue", 0},
+    {{"dram.refresh_mode=per_bank", "energy.model=none"}, PIM_DRAM_REF, 1169, 4, false, "overdue", 0},
+    {{NULL}, PIM_DRAM_REF, 433, 8, false, "ahead", 0},
+    {{NULL}, PIM_DRAM_REF, 433, 9, false, "ahead", 1},
+    {{"dram.refresh_mode=per_bank", "energy.model=none"}, PIM_DRAM_REFPB, 20, 8 * 16 + 4, true, "ahead", 0},
+    {{"dram.refresh_mode=per_bank", "energy.model=none"}, PIM_DRAM_REFPB, 20, 8 * 16 + 5, true, "ahead", 1},
+};
+
+static void look_for_part(void *context, const struct pim_dram_violation *violation)
+{
+    struct found *found = context;
+    found->hits += violation->rule && strstr(violation->rule, found->wanted) != NULL;
+}
+
+START_TEST(refreshes_of_the_whole_log)
+{
+    struct pim_dram_configuration configuration;
+    struct found found = {refreshes[_i].rule, NULL, 0};
+    struct pim_error error = {PIM_OK, ""};
+    configure(&configuration, "ddr4_2400r", refreshes[_i].settings);
+    struct pim_dram_check *check =
+        pim_dram_check_create(&configuration.specification, &configuration.policy, look_for_part, &found);
+    ck_assert_ptr_nonnull(check);
+    bool whole = refreshes[_i].command == PIM_DRAM_REF;
+    for (uint64_t i = 1; i <= refreshes[_i].count; i++) {
+        int64_t bank = refreshes[_i].turn ? (int64_t)(i % 16) : 0;
+        const struct pim_dram_logged command = {refreshes[_i].interval * i, refreshes[_i].command, 0,  0,
+                                                whole ? -1 : bank / 4,      whole ? -1 : bank % 4, -1, -1};
+        ck_assert(pim_dram_check_command(check, &command, &error) == PIM_OK);
+    }
+    ck_assert(pim_dram_check_end(check, &error) == PIM_OK);
+    ck_assert_msg(found.hits == refreshes[_i].hits, "case %d: %u times", _i, found.hits);
+    pim_dram_check_destroy(check);
+}
+END_TEST
+
 START_TEST(runs_violate_nothing)
 {
     (void)check_runs((size_t)_i, 12, 1000, 7);
@@ -355,6 +409,7 @@ Suite *suite_channel_check(void)
     int presets = (int)pim_dram_preset_count();
     tcase_add_loop_test(cases, every_constraint_is_checked, 0, 2 * presets);
     tcase_add_loop_test(cases, other_mistakes_are_found, 0, sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_loop_test(cases, refreshes_of_the_whole_log, 0, sizeof refreshes / sizeof refreshes[0]);
     tcase_add_loop_test(cases, runs_violate_nothing, 0, presets);
     tcase_add_loop_test(cases, skipping_idle_time_changes_nothing, 0, sizeof idle / sizeof idle[0]);
     tcase_add_test(cases, energy_of_currents);
