@@ -1,10 +1,14 @@
 /* The figures of a run as rows "name,value,unit,description" (docs/statistics.md). */
+#include "models/system/family.h"
 #include "models/system/report.h"
 #include "sim/csv.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static void describe(struct pim_csv_writer *rows, const char *unit, const char *text)
 {
@@ -61,41 +65,104 @@ static void add_latency(struct pim_csv_writer *rows, const struct pim_histogram 
              pim_histogram_quantile(latency, quantiles[i].per_mille));
 }
 
-static void add_totals(struct pim_csv_writer *rows, const struct pim_system *system,
-                       const struct pim_run_result *result)
+/* A row of the table of figures that is in the CSV too. */
+struct total {
+    int rank;     /* its place */
+    size_t place; /* among all */
+    char name[40];
+    char text[64];
+    const char *unit;
+    bool is_real;
+    uint64_t count;
+    double real;
+};
+
+struct totals {
+    struct total list[64];
+    size_t count;
+    char group[24]; /* the object that is open, with a point */
+};
+
+static struct total *add_total(struct totals *totals, int rank, const char *key, const char *unit,
+                               const char *text)
 {
-    count(rows, "complete", "", "1: the trace ran to its end", result->complete);
-    count(rows, "cycles", "logic cycles", "from the start to the end of the last phase", result->cycles);
-    real(rows, "time_ns", "ns", "the same as time", (double)result->time_ps / 1000.0);
-    real(rows, "energy_pj.total", "pJ", "energy of all components", result->energy.total);
-#define X(member, text) real(rows, "energy_pj." #member, "pJ", "energy of " text, result->energy.member);
-    PIM_ENERGY_MAP(X)
-#undef X
+    assert(totals->count < sizeof totals->list / sizeof totals->list[0]);
+    struct total *total = &totals->list[totals->count++];
+    *total = (struct total){.rank = rank, .place = totals->count, .unit = unit};
+    (void)snprintf(total->text, sizeof total->text, "%s", text);
+    (void)snprintf(total->name, sizeof total->name, "%s%s", totals->group, key);
+    return total;
+}
+
+static void add_count(struct totals *totals, int rank, const char *key, const char *unit, const char *text,
+                      uint64_t value)
+{
+    add_total(totals, rank, key, unit, text)->count = value;
+}
+
+static void add_real(struct totals *totals, int rank, const char *key, const char *unit, const char *text,
+                     double value)
+{
+    struct total *total = add_total(totals, rank, key, unit, text);
+    total->is_real = true;
+    total->real = value;
+}
+
+/* Rows of one rank keep their order. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct total *first = a, *second = b;
+    return first->rank != second->rank ? (first->rank < second->rank ? -1 : 1)
+                                       : (first->place < second->place ? -1 : 1);
+}
+
+/* The components that the family has beyond those of nodes. */
+static void add_beyond(struct totals *totals, const struct pim_system *system,
+                       const struct pim_energy *energy)
+{
+    enum { RANK = 10 }; /* behind those of nodes */
     for (const struct pim_energy_row *row = system->hardware.family->beyond; row->key; row++) {
-        char name[64], text[64];
-        (void)snprintf(name, sizeof name, "energy_pj.%s", row->key);
+        char text[64];
         (void)snprintf(text, sizeof text, "energy of %s", row->text);
-        real(rows, name, "pJ", text, pim_energy_of_row(&result->energy, row));
+        add_real(totals, RANK, row->key, "pJ", text, pim_energy_of_row(energy, row));
     }
-    real(rows, "energy_pj.static", "pJ", "static power times time", result->energy.standing);
-    const struct pim_bank_counters *dram = &result->dram;
-    count(rows, "dram.row_hits", "accesses", "column accesses to an open row", dram->row_hits);
-    count(rows, "dram.row_misses", "accesses", "column accesses that opened a row", dram->row_misses);
-    count(rows, "dram.row_conflicts", "accesses", "column accesses that closed another row first",
-          dram->row_conflicts);
-    count(rows, "dram.activates", "commands", "ACT commands", dram->activates);
-    count(rows, "dram.reads", "accesses", "column reads", dram->reads);
-    count(rows, "dram.writes", "accesses", "column writes", dram->writes);
-    count(rows, "dram.refreshes", "commands", "REF commands", dram->refreshes);
-    count(rows, "noc.packets", "packets", "payload packets delivered", system->packets);
-    count(rows, "noc.flits", "flits", "flits delivered", result->noc.flits_delivered);
-    count(rows, "noc.flit_hops", "flits", "flits times routers traversed", result->noc.flit_hops);
-    add_latency(rows, &system->packet_latency);
-    count(rows, "work.macs", "MACs", "multiply-accumulates executed", result->actions.macs);
-    count(rows, "work.instructions", "instructions", "instructions executed", result->instructions);
-    count(rows, "work.bytes_sent", "bytes", "payload sent", result->bytes_sent);
-    count(rows, "work.bytes_received", "bytes", "payload received", result->bytes_received);
-    count(rows, "simulator.events", "events", "events of the kernel", result->events);
+}
+
+static void collect_totals(struct totals *totals, const struct pim_system *system,
+                           const struct pim_run_result *result, const struct pim_report_inputs *inputs)
+{
+    const struct pim_node_array *nodes = pim_system_nodes(system);
+    const struct pim_cores *cores = pim_system_cores(system);
+#define OBJECT(page, key) (void)snprintf(totals->group, sizeof totals->group, "%s.", key);
+#define OBJECT_END totals->group[0] = '\0';
+#define BEYOND_CSV(energy) add_beyond(totals, system, &(energy));
+#define ONLY(condition) if (condition) {
+#define ONLY_END }
+#define FLAG(page, key, unit, definition, value, rank, csv_unit, csv_text)                                   \
+    add_count(totals, rank, key, csv_unit, csv_text, value);
+#define COUNT_CSV(page, key, unit, definition, value, rank, csv_unit, csv_text)                              \
+    add_count(totals, rank, key, csv_unit, csv_text, value);
+#define REAL_CSV(page, key, unit, definition, value, rank, csv_unit, csv_text)                               \
+    add_real(totals, rank, key, csv_unit, csv_text, value);
+#include "models/system/results.def"
+    qsort(totals->list, totals->count, sizeof totals->list[0], by_rank);
+}
+
+static void add_totals(struct pim_csv_writer *rows, const struct pim_system *system,
+                       const struct pim_run_result *result, const struct pim_report_inputs *inputs)
+{
+    enum { LATENCY = 39 }; /* the ranks behind the histogram of latencies are greater */
+    struct totals totals = {.count = 0};
+    collect_totals(&totals, system, result, inputs);
+    for (size_t i = 0; i < totals.count; i++) {
+        const struct total *total = &totals.list[i];
+        if (total->rank > LATENCY && (i == 0 || total[-1].rank < LATENCY))
+            add_latency(rows, &system->packet_latency);
+        if (total->is_real)
+            real(rows, total->name, total->unit, total->text, total->real);
+        else
+            count(rows, total->name, total->unit, total->text, total->count);
+    }
 }
 
 /* Messages of nodes by what they are for. */
@@ -146,11 +213,10 @@ static void add_phases(struct pim_csv_writer *rows, const struct pim_system *sys
 void pim_report_csv(const struct pim_system *system, const struct pim_run_result *result,
                     const struct pim_report_inputs *inputs, FILE *file)
 {
-    (void)inputs;
     static const char *const header[] = {"name", "value", "unit", "description"};
     struct pim_csv_writer rows;
     pim_csv_start(&rows, file, header, sizeof header / sizeof header[0]);
-    add_totals(&rows, system, result);
+    add_totals(&rows, system, result, inputs);
     add_messages(&rows, system);
     add_phases(&rows, system);
     add_units(&rows, system, result);

@@ -1,5 +1,6 @@
 /* The summary for people. */
 #include "models/system/report.h"
+#include "models/system/results.h"
 #include "models/system/steps.h"
 
 #include <inttypes.h>
@@ -14,25 +15,22 @@ static double percent(double part, double whole)
     return whole > 0 ? 100.0 * part / whole : 0.0;
 }
 
-/* NaN: not modelled. */
-static void print_energy_row(const char *name, double energy, double total, FILE *file)
-{
-    if (isnan(energy))
-        fprintf(file, "  %-13s        n/a  (its energy is 0 in the configuration: not modelled)\n", name);
-    else
-        fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", name, energy * 1e-9, percent(energy, total));
-}
-
 static void print_energy(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
-    const struct pim_energy *energy = &result->energy;
-    if (isnan(energy->total))
+    struct pim_energy_component components[PIM_ENERGY_COMPONENTS_MOST];
+    const double total = result->energy.total;
+    const uint32_t count = pim_energy_components(system, &result->energy, components);
+    if (isnan(total))
         fprintf(file, "\nenergy        n/a\n");
     else
-        fprintf(file, "\nenergy        %.3f mJ\n", energy->total * 1e-9);
-    for (const struct pim_energy_row *row = system->hardware.family->shown; row->key; row++)
-        print_energy_row(row->text, pim_energy_of_row(energy, row), energy->total, file);
-    print_energy_row("static", energy->standing, energy->total, file);
+        fprintf(file, "\nenergy        %.3f mJ\n", total * 1e-9);
+    for (uint32_t i = 0; i < count; i++)
+        if (isnan(components[i].picojoules))
+            fprintf(file, "  %-13s        n/a  (its energy is 0 in the configuration: not modelled)\n",
+                    components[i].name);
+        else
+            fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", components[i].name,
+                    components[i].picojoules * 1e-9, percent(components[i].picojoules, total));
 }
 
 /* Phases of the same step ("query") summed over stages, blocks and layers. */

@@ -22,38 +22,6 @@ struct shape {
     enum shape_type type;
 };
 
-static const struct shape run_shape[] = {
-    {"cycles", SHAPE_NUMBER},
-    {"time_ns", SHAPE_NUMBER},
-    {"energy_pj", SHAPE_OBJECT},
-    {"energy_pj.total", SHAPE_FIGURE},
-    {"phases[].name", SHAPE_TEXT},
-    {"phases[].end_cycle", SHAPE_NUMBER},
-    {"phases[].estimate_cycles", SHAPE_NUMBER},
-    {"phases[].unit_cycles_by", SHAPE_OBJECT},
-    {"units[].id", SHAPE_NUMBER},
-    {"units[].x", SHAPE_NUMBER},
-    {"units[].y", SHAPE_NUMBER},
-    {"units[].busy_cycles", SHAPE_OBJECT},
-    {"units[].cycles_by", SHAPE_OBJECT},
-    {"links[].from", SHAPE_NUMBER},
-    {"links[].to", SHAPE_NUMBER},
-    {"links[].flits", SHAPE_NUMBER},
-    {"links[].utilization", SHAPE_FIGURE},
-    {"dram.row_hits", SHAPE_NUMBER},
-    {"dram.row_misses", SHAPE_NUMBER},
-    {"dram.row_conflicts", SHAPE_NUMBER},
-    {"dram.data_cycles", SHAPE_NUMBER},
-    {"dram.row_cycles", SHAPE_NUMBER},
-    {"dram.refresh_cycles", SHAPE_NUMBER},
-    {"dram.turnaround_cycles", SHAPE_NUMBER},
-    {"noc.average_packet_latency", SHAPE_FIGURE},
-    {"work.macs", SHAPE_NUMBER},
-    {"simulator.version", SHAPE_TEXT},
-    {"simulator.events", SHAPE_NUMBER},
-    {"inputs", SHAPE_OBJECT},
-};
-
 static const struct shape validate_shape[] = {
     {"total.simulated_cycles", SHAPE_NUMBER},
     {"total.error_percent", SHAPE_NUMBER},
@@ -138,6 +106,55 @@ static enum pim_status check(const json_t *value, const char *name, const struct
     for (size_t i = 0; i < count; i++)
         if (check_one(value, name, &shapes[i], error) != PIM_OK)
             return error->status;
+    return PIM_OK;
+}
+
+/* "units[]." becomes "units[].cycles_by.", and back. */
+static void open_group(char *group, size_t size, const char *key)
+{
+    const size_t length = strlen(group);
+    (void)snprintf(group + length, size - length, "%s", key);
+}
+
+static void close_group(char *group)
+{
+    size_t length = strlen(group) - 1;
+    while (length > 0 && group[length - 1] != '.')
+        length--;
+    group[length] = '\0';
+}
+
+/* A row of the table of figures of a run: `group` is the object or array around it. */
+static bool check_row(const json_t *value, const char *name, const char *group, const char *key,
+                      enum shape_type type, struct pim_error *error)
+{
+    char place[64];
+    (void)snprintf(place, sizeof place, "%s%s", group, key);
+    const struct shape shape = {place, type};
+    return check_one(value, name, &shape, error) == PIM_OK;
+}
+
+/* The figures of a run that the page reads: those that models/system/results.def marks. */
+static enum pim_status check_run(const json_t *value, const char *name, struct pim_error *error)
+{
+    char group[64] = "";
+#define CHECK(page, key, type)                                                                               \
+    if ((page) && !check_row(value, name, group, key, type, error))                                          \
+        return error->status;
+#define OBJECT(page, key)                                                                                    \
+    CHECK(page, key, SHAPE_OBJECT)                                                                           \
+    open_group(group, sizeof group, key ".");
+#define OBJECT_END close_group(group);
+#define EACH(key, count, ...) open_group(group, sizeof group, key "[].");
+#define EACH_END close_group(group);
+#define COUNT(page, key, ...) CHECK(page, key, SHAPE_NUMBER)
+#define REAL(page, key, ...) CHECK(page, key, SHAPE_FIGURE)
+#define NUMBER_CSV(page, key, ...) CHECK(page, key, SHAPE_NUMBER)
+#define TEXT(page, key, ...) CHECK(page, key, SHAPE_TEXT)
+#define MAYBE_COUNT(page, key, ...) CHECK(page, key, SHAPE_FIGURE)
+#define MAYBE_REAL(page, key, ...) CHECK(page, key, SHAPE_FIGURE)
+#include "models/system/results.def"
+#undef CHECK
     return PIM_OK;
 }
 
@@ -239,7 +256,7 @@ enum pim_status pim_page_add_json(json_t *report, const char *name, json_t *valu
     bool run = json_is_object(json_object_get(value, "inputs")) && json_object_get(value, "cycles");
     bool validate = json_is_object(json_object_get(value, "total")) && json_object_get(value, "steps");
     if (run)
-        status = check(value, name, run_shape, sizeof run_shape / sizeof run_shape[0], error);
+        status = check_run(value, name, error);
     else if (validate)
         status = check(value, name, validate_shape, sizeof validate_shape / sizeof validate_shape[0], error);
     else

@@ -31,6 +31,22 @@ static const char *const program =
     ".unit 1\nphase_begin 0\nmatrix m=16 n=8 k=8\nphase_end 0\n"
     ".unit 3\nphase_begin 1\nreceive peer=0 tag=1 address=0 bytes=3000\nphase_end 1\n";
 
+/* Two cores with crossbars that share a layer. */
+static const char *const cores_program =
+    ".version 1\n.family \"test\"\n.configuration \"array = { kind = \\\"core\\\"; width = 2; height = 1; "
+    "};\"\n"
+    ".configuration \"energy = { vector_pj_per_operation = 0.5; local_pj_per_bit = 0.25;\"\n"
+    ".configuration \" global_pj_per_bit = 2; noc_pj_per_bit_hop = 0.75; static_mw_per_core = 3; };\"\n"
+    ".array width=2 height=1 units=2\n.phase 0 \"layer0\" cycles=90\n"
+    ".unit 0\n.array_group layer=0 arrays=1 rows=128 columns=64\nphase_begin 0\n"
+    "local_load address=0 local=0 bytes=256\n"
+    "mvm group=0 input_address=0 input_bytes=256 output_address=0x100 output_bytes=128\n"
+    "receive peer=1 address=0x180 bytes=128\n"
+    "local_vector add elements=64 destination=0x100 source=0x100 second=0x180\n"
+    "local_store address=0x1000 local=0x100 bytes=128\nphase_end 0\n"
+    ".unit 1\nphase_begin 0\nlocal_write destination=0x100 bytes=128\nsend peer=0 address=0x100 bytes=128\n"
+    "phase_end 0\n";
+
 static const char *const deadlock =
     ".version 1\n.family \"test\"\n.configuration \"array = { width = 2; height = 1; };\"\n.array width=2 "
     "height=1 units=2\n"
@@ -182,6 +198,35 @@ START_TEST(totals_are_there_and_mean_what_they_say)
     ck_assert_int_eq(integer(json, "work.bytes_sent"), 3000);
     ck_assert_int_eq(integer(json, "work.bytes_received"), 3000);
     json_decref(json);
+}
+END_TEST
+
+/* The list of components: those of the family, which add up to the total. */
+static void components_add_up(const char *trace, const char *const *names, size_t count)
+{
+    assemble(trace);
+    json_t *json = results("");
+    const json_t *list = at(json, "energy_components");
+    double sum = 0;
+    ck_assert_uint_eq(json_array_size(list), count);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *component = json_array_get(list, i);
+        ck_assert_str_eq(text(component, "component"), names[i]);
+        if (!json_is_null(at(component, "millijoules")))
+            sum += real(component, "millijoules");
+    }
+    ck_assert_double_gt(sum, 0);
+    ck_assert_double_eq_tol(sum * 1e9, real(json, "energy_pj.total"), 1e-9 * sum * 1e9);
+    json_decref(json);
+}
+
+START_TEST(components_of_the_energy_add_up)
+{
+    static const char *const nodes[] = {"PE array", "ACU", "SRAM buffers", "DRAM", "NoC", "static"};
+    static const char *const cores[] = {"crossbars",    "vector units", "local memory", "global memory",
+                                        "interconnect", "chip links",   "NoC",          "static"};
+    components_add_up(program, nodes, sizeof nodes / sizeof nodes[0]);
+    components_add_up(cores_program, cores, sizeof cores / sizeof cores[0]);
 }
 END_TEST
 
@@ -420,6 +465,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(tests, simulator_and_inputs_allow_to_repeat_a_run);
     tcase_add_test(tests, two_runs_give_the_same_bytes);
     tcase_add_test(tests, a_run_that_stops_early_says_so);
+    tcase_add_test(tests, components_of_the_energy_add_up);
     tcase_add_test(tests, steps_share_the_run);
     tcase_add_test(tests, csv_and_text_tell_the_same_figures);
     tcase_add_test(tests, a_deadlock_has_its_own_exit_code_and_no_results);

@@ -11,3 +11,8 @@ pimsim_test(test_noc_keys
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_noc_keys.c
   LINK pimsim_system
   SUITES noc_keys)
+
+# The page of the results.
+pimsim_test(test_results_page
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_page.c
+  SUITES results_page)
