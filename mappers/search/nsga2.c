@@ -123,9 +123,8 @@ static enum pim_status hand_out(struct run *run, void *best, struct pim_error *e
     if (status != PIM_OK)
         return status;
     pim_individual_copy(run->problem, &out, individual[0]);
-    for (uint32_t i = 0; run->options->take && i < members; i++)
-        run->options->take(run->options->context, individual[i], i);
-    return PIM_OK;
+    return run->options->done ? run->options->done(run->options->context, &run->population, members, error)
+                              : PIM_OK;
 }
 
 enum pim_status pim_nsga2(const struct pim_search_problem *problem, const struct pim_nsga2_options *options,

@@ -36,8 +36,10 @@ enum pim_status pim_hypervolume(const double *points, uint32_t count, uint32_t o
 struct pim_nsga2_options {
     uint32_t population;  /* 2 and more; as many children are made in a generation */
     uint32_t cross_milli; /* children in 1000 that have two parents; the paper: 900 */
-    /* Told of every individual of the first front of the end, in the order of their scores. */
-    void (*take)(void *context, const struct pim_individual *individual, uint32_t rank);
+    /* Called once at the end, with the last population: first the first front, by score; then the others.
+       NULL: nothing. */
+    enum pim_status (*done)(void *context, struct pim_population *population, uint32_t front,
+                            struct pim_error *error);
     void *context;
 };
 

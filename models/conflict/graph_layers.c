@@ -7,6 +7,7 @@
  */
 #include "models/conflict/graph_internal.h"
 
+#include "models/cost/window.h"
 #include "sim/arena.h"
 
 #include <inttypes.h>
@@ -91,23 +92,6 @@ static enum pim_status read_layers(FILE *stream, const char *name, struct layer 
     return status;
 }
 
-/* The last input row (or column) that output `o` reads, clamped to the image. */
-static uint32_t last_input(uint32_t o, uint32_t kernel, uint32_t stride, uint32_t pad, uint32_t size)
-{
-    int64_t last = (int64_t)o * stride + kernel - 1 - pad;
-    return last < 0 ? 0 : last >= (int64_t)size ? size - 1 : (uint32_t)last;
-}
-
-/* How many input rows (or columns) y have min(floor((y + pad) / stride), outputs - 1) = o. */
-static uint32_t freed_inputs(uint32_t o, uint32_t outputs, uint32_t stride, uint32_t pad, uint32_t size)
-{
-    int64_t from = (int64_t)o * stride - pad;
-    int64_t to = o == outputs - 1 ? (int64_t)size : from + stride;
-    from = from < 0 ? 0 : from;
-    to = to > (int64_t)size ? (int64_t)size : to;
-    return to > from ? (uint32_t)(to - from) : 0;
-}
-
 static enum pim_status fill_window(struct pim_task_graph *graph, uint32_t index, const struct layer *layer,
                                    struct pim_error *error)
 {
@@ -123,12 +107,12 @@ static enum pim_status fill_window(struct pim_task_graph *graph, uint32_t index,
                         steps, edge->packets, edge->source);
     for (uint32_t step = 0; step < steps; step++) {
         uint32_t i = step / layer->out_w, j = step % layer->out_w;
-        uint32_t row = last_input(i, layer->kernel, layer->stride, layer->pad, layer->in_h);
-        uint32_t column = last_input(j, layer->kernel, layer->stride, layer->pad, layer->in_w);
+        uint32_t row = pim_window_last(i, layer->kernel, layer->stride, layer->pad, layer->in_h);
+        uint32_t column = pim_window_last(j, layer->kernel, layer->stride, layer->pad, layer->in_w);
         graph->need[edge->first + step] = row * layer->in_w + column + 1;
         graph->drop[edge->first + step] =
-            freed_inputs(i, layer->out_h, layer->stride, layer->pad, layer->in_h) *
-            freed_inputs(j, layer->out_w, layer->stride, layer->pad, layer->in_w);
+            pim_window_freed(i, layer->out_h, layer->stride, layer->pad, layer->in_h) *
+            pim_window_freed(j, layer->out_w, layer->stride, layer->pad, layer->in_w);
     }
     return PIM_OK;
 }

@@ -25,6 +25,7 @@ int command_trace(int argument_count, char **arguments);
 int command_network(int argument_count, char **arguments);
 int command_map(int argument_count, char **arguments);
 int command_noc(int argument_count, char **arguments);
+int command_tasks(int argument_count, char **arguments);
 int command_report(int argument_count, char **arguments);
 int command_run(int argument_count, char **arguments);
 int command_sweep(int argument_count, char **arguments);

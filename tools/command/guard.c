@@ -174,7 +174,7 @@ static enum pim_status check_inputs(struct search *search, const struct option_u
                                     const struct text_list *files)
 {
     for (size_t i = 0; files && i < files->count; i++)
-        if (check_text(search, files->items[i], false) != PIM_OK)
+        if (check_text(search, files->items[i], strcmp(usage->arguments, "GRAPH") == 0) != PIM_OK)
             return search->error->status;
     for (size_t i = 0; i < usage->rule_count; i++) {
         const struct option_rule *rule = &usage->rules[i];

@@ -15,6 +15,7 @@ static const struct command commands[] = {
     {"area", "Estimate the area of the logic of a hardware", command_area},
     {"cycles", "Schedule the sharing of data over cycles through sets of nodes", command_cycles},
     {"noc", "Simulate the network on chip alone", command_noc},
+    {"tasks", "Replay a task graph on the network of the conflict paper", command_tasks},
     {"dram", "Simulate a memory alone", command_dram},
     {"bitserial", "Simulate operations of memory banks that compute", command_bitserial},
     {"overlap", "Analyse how mapped layers overlap", command_overlap},

@@ -3,6 +3,7 @@
 #include "models/system/schema.h"
 #include "sim/progress.h"
 #include "tools/command/command.h"
+#include "tools/command/map_conflict.h"
 #include "tools/command/options.h"
 
 #include <assert.h>
@@ -184,6 +185,9 @@ int command_map(int argument_count, char **arguments)
         table[count] = (struct command){mapper->name, mapper->summary, map_any};
         count++;
     }
+    if (count < MOST) /* its graphs are no traces yet */
+        table[count++] = (struct command){"conflict", "Convolutional networks on a mesh of crossbar tiles",
+                                          command_map_conflict};
     return command_dispatch(table, count, "Mapping front-ends: a network becomes a trace.", argument_count,
                             arguments);
 }

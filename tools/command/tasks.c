@@ -1,4 +1,5 @@
-#include "tools/command/noc_tasks.h"
+/* pimsim tasks: a task graph on the network of the communication-conflict paper. */
+#include "tools/command/tasks.h"
 
 #include "models/conflict/conflict.h"
 #include "models/system/report.h"
@@ -154,7 +155,7 @@ static enum pim_status write_report(const struct run *run, struct pim_error *err
 
 /* --- options --- */
 
-static enum pim_status parse_mesh(const char *text, struct pim_conflict_mesh *mesh, struct pim_error *error)
+enum pim_status tasks_parse_mesh(const char *text, struct pim_conflict_mesh *mesh, struct pim_error *error)
 {
     char rows[16], columns[16];
     uint64_t height, width;
@@ -189,7 +190,7 @@ static enum pim_status take_options(struct request *request, struct pim_error *e
         return pim_fail(error, PIM_USAGE, "--table is executed with --routing table");
     if (!request->table && options->routing == PIM_CONFLICT_TABLE)
         return pim_fail(error, PIM_USAGE, "--routing table needs --table FILE (made by --make-table)");
-    return parse_mesh(request->mesh, &options->mesh, error);
+    return tasks_parse_mesh(request->mesh, &options->mesh, error);
 }
 
 /* The file with the mappings: the one given, else, for a name that is no pattern or when it is there,
@@ -259,18 +260,20 @@ static void terminate(struct run *run)
 #define BITS_MOST (UINT64_C(1) << 50)
 
 /* What the replay is of; how packets move; routing that looks for ways; what is written. */
+#define GRAPH_HELP                                                                                           \
+    "Task graph: prefix of .nodes.csv, .edges.csv and .deps.csv (or .layers.csv), or a .json task list"
+#define OPTION_TASKS(request)                                                                                \
+    {                                                                                                        \
+        .name = "tasks", .kind = OPTION_TEXT, .target = &(request).tasks, .argument = "GRAPH",               \
+        .help = GRAPH_HELP                                                                                   \
+    }
+
 #define OPTIONS_GRAPH(request)                                                                               \
-    {.name = "tasks",                                                                                        \
+    {.name = "mapping",                                                                                      \
      .kind = OPTION_TEXT,                                                                                    \
-     .target = &(request).tasks,                                                                             \
-     .argument = "GRAPH",                                                                                    \
-     .help = "Task graph: prefix of .nodes.csv, .edges.csv and .deps.csv (or .layers.csv), or a .json "      \
-             "task list"},                                                                                   \
-        {.name = "mapping",                                                                                  \
-         .kind = OPTION_TEXT,                                                                                \
-         .target = &(request).mapping,                                                                       \
-         .argument = "NAME",                                                                                 \
-         .help = "row-major, snake, boustrophedon, or a name in the mappings file"},                         \
+     .target = &(request).mapping,                                                                           \
+     .argument = "NAME",                                                                                     \
+     .help = "row-major, snake, boustrophedon, or a name in the mappings file"},                             \
         {.name = "mappings",                                                                                 \
          .kind = OPTION_TEXT,                                                                                \
          .target = &(request).mappings,                                                                      \
@@ -429,7 +432,8 @@ static void terminate(struct run *run)
         .help = "No progress, only results and errors"                                                       \
     }
 
-int noc_tasks(int argument_count, char **arguments)
+/* `named`: the graph comes with --tasks, else as the argument. */
+static int replay(bool named, int argument_count, char **arguments)
 {
     struct request request = {.options = PIM_CONFLICT_DEFAULTS,
                               .mapping = "row-major",
@@ -441,16 +445,36 @@ int noc_tasks(int argument_count, char **arguments)
                               .slack = 2,
                               .detour = 1.8,
                               .seed = 1};
-    const struct option_rule rules[] = {OPTIONS_GRAPH(request), OPTIONS_NETWORK(request),
-                                        OPTIONS_ADAPTIVE(request), OPTIONS_RESULT(request)};
+    const struct option_rule rules[] = {OPTION_TASKS(request), OPTIONS_GRAPH(request),
+                                        OPTIONS_NETWORK(request), OPTIONS_ADAPTIVE(request),
+                                        OPTIONS_RESULT(request)};
+    const size_t own = named ? 0 : 1, count = sizeof rules / sizeof rules[0] - own;
     const struct option_usage usage = {
-        "",    "Replays a task graph on the network of the communication-conflict paper.",
-        rules, sizeof rules / sizeof rules[0],
-        0,     0};
-    options_parse(&usage, argument_count, arguments, NULL);
+        named ? "" : "GRAPH",
+        named ? "Replays a task graph on the network of the communication-conflict paper."
+              : "Replays a task graph on the network of the communication-conflict paper. " GRAPH_HELP ".",
+        rules + own,
+        count,
+        own,
+        own};
+    struct text_list graphs = {0};
+    options_parse(&usage, argument_count, arguments, named ? NULL : &graphs);
+    if (!named)
+        request.tasks = graphs.items[0];
     struct pim_error error = {0};
     struct run run = {.request = &request};
     int code = execute(&run, &request, &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
     terminate(&run);
+    text_list_terminate(&graphs);
     return command_finish(arguments[0], code);
+}
+
+int noc_tasks(int argument_count, char **arguments)
+{
+    return replay(true, argument_count, arguments);
+}
+
+int command_tasks(int argument_count, char **arguments)
+{
+    return replay(false, argument_count, arguments);
 }

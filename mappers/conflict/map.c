@@ -1,0 +1,291 @@
+/* A mapping from its options: the problem is made, searched, and the best of the end simulated. */
+#include "mappers/conflict/mapping.h"
+
+#include "mappers/search/evolution.h"
+#include "mappers/search/nsga2.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Link loads of a thread stand behind the room of the mapping. */
+struct run {
+    struct pim_tile_problem problem;
+    const struct pim_tile_mapping_options *options;
+    size_t load_at; /* in a thread's scratch */
+    uint32_t *place;
+    struct pim_tile_mapping_result *result;
+    /* of the finalists */
+    double *latency, *interval;
+    enum pim_status *status;
+    struct pim_error *errors;
+    struct pim_population *population;
+};
+
+static const struct pim_place_routes routes = {.undirected = true, .stretch = true};
+
+static enum pim_status simulate(const struct run *run, const uint32_t *place, double *latency,
+                                double *interval, struct pim_error *error)
+{
+    return run->options->simulate(run->options->simulate_context, place, latency, interval, error);
+}
+
+/* Only the problem's start and mutation know how an individual looks; scores read its places. The context of
+   the search is the problem, which is the first member of the run. */
+static enum pim_status score(void *context, void *scratch, void *data, double *scores,
+                             struct pim_error *error)
+{
+    const struct pim_tile_problem *problem = context;
+    const struct run *run = context;
+    const struct pim_grid *grid = &run->options->grid;
+    const uint32_t *place = problem->places(problem, data);
+    uint32_t edges = problem->graph->edges;
+    if (run->options->fitness == PIM_TILE_BY_SIMULATION) {
+        double latency, interval;
+        enum pim_status status = simulate(run, place, &latency, &interval, error);
+        scores[0] = latency;
+        if (problem->search.objectives > 1)
+            scores[1] = interval;
+        return status;
+    }
+    uint64_t cost = pim_place_hops(grid, problem->flows, edges, place);
+    scores[0] = (double)cost;
+    if (run->options->fitness == PIM_TILE_BY_BOTTLENECK || problem->search.objectives > 1) {
+        uint64_t *load = (uint64_t *)(void *)((char *)scratch + run->load_at);
+        memset(load, 0, (size_t)problem->cells * PIM_PLACE_DIRECTIONS * sizeof *load);
+        pim_place_loads(grid, problem->flows, edges, place, &routes, load);
+        double worst = (double)pim_place_worst(grid, load, NULL);
+        if (problem->search.objectives > 1)
+            scores[1] = worst;
+        else
+            scores[0] = worst;
+    }
+    return PIM_OK;
+}
+
+static uint64_t digest(void *context, const void *data)
+{
+    const struct pim_tile_problem *problem = context;
+    const uint32_t *place = problem->places(problem, data);
+    uint64_t state = 0;
+    for (uint32_t n = 0; n < problem->graph->nodes; n++) {
+        state ^= place[n];
+        state = pim_splitmix64(&state);
+    }
+    return state;
+}
+
+/* --- the end --- */
+
+static void simulate_one(void *context, unsigned worker, uint64_t index)
+{
+    struct run *run = context;
+    const void *data = run->population->individual[index]->data;
+    (void)worker;
+    run->status[index] = simulate(run, run->problem.places(&run->problem, data), &run->latency[index],
+                                  &run->interval[index], &run->errors[index]);
+}
+
+static enum pim_status simulate_finalists(struct run *run, uint32_t count, uint32_t *winner,
+                                          struct pim_error *error)
+{
+    struct pim_tile_mapping_result *result = run->result;
+    pim_workers_run(run->population->workers, simulate_one, run, 0, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (run->status[i] != PIM_OK) {
+            if (error)
+                *error = run->errors[i];
+            return run->status[i];
+        }
+        if (run->latency[i] < run->latency[*winner])
+            *winner = i;
+    }
+    result->latency_ns = run->latency[*winner];
+    result->interval_ns = run->interval[*winner];
+    result->finalists = count;
+    return PIM_OK;
+}
+
+/* The best by fitness, or by simulation of the first `finalists`. */
+static enum pim_status choose(void *context, struct pim_population *population, struct pim_error *error)
+{
+    struct run *run = context;
+    const struct pim_tile_mapping_options *options = run->options;
+    uint32_t count = options->simulate ? options->finalists : 0, winner = 0;
+    count = count < options->population ? count : options->population;
+    count = options->fitness == PIM_TILE_BY_SIMULATION ? (options->simulate ? 1 : 0) : count;
+    run->population = population;
+    enum pim_status status = PIM_OK;
+    if (count > 0) {
+        run->latency = calloc(count, sizeof *run->latency);
+        run->interval = calloc(count, sizeof *run->interval);
+        run->status = calloc(count, sizeof *run->status);
+        run->errors = calloc(count, sizeof *run->errors);
+        status = run->latency && run->interval && run->status && run->errors
+                     ? simulate_finalists(run, count, &winner, error)
+                     : pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " mappings", count);
+        free(run->latency);
+        free(run->interval);
+        free(run->status);
+        free(run->errors);
+    }
+    memcpy(run->place, run->problem.places(&run->problem, population->individual[winner]->data),
+           run->problem.graph->nodes * sizeof *run->place);
+    return status;
+}
+
+static enum pim_status choose_of_front(void *context, struct pim_population *population, uint32_t front,
+                                       struct pim_error *error)
+{
+    struct run *run = context;
+    run->result->front = front;
+    return choose(context, population, error);
+}
+
+/* --- searches --- */
+
+static enum pim_status make_problem(struct run *run, struct pim_error *error)
+{
+    struct pim_tile_problem *problem = &run->problem;
+    const struct pim_tile_mapping_options *options = run->options;
+    uint32_t nodes = problem->graph->nodes, most = options->group_most;
+    enum pim_status status = PIM_OK;
+    problem->search = (struct pim_search_problem){
+        .context = run, .objectives = 1, .bound = -HUGE_VAL, .score = score, .digest = digest};
+    problem->order = pim_tile_heavy_edges(problem->graph);
+    if (!problem->order)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " edges", problem->graph->edges);
+    if (options->mapping == PIM_TILE_HEURISTIC)
+        pim_tile_heuristic_problem(problem);
+    else if (options->mapping == PIM_TILE_NODE_GROUP)
+        pim_tile_node_group_problem(problem);
+    else
+        status = pim_tile_groups_problem(problem,
+                                         options->mapping == PIM_TILE_GROUPS ? 0
+                                         : most                              ? most
+                                                                             : (nodes + 15) / 16,
+                                         error);
+    if (options->mapping == PIM_TILE_NSGA2)
+        problem->search.objectives = 2;
+    run->load_at = (problem->search.scratch_size + 15) / 16 * 16;
+    problem->search.scratch_size =
+        run->load_at + (size_t)problem->cells * PIM_PLACE_DIRECTIONS * sizeof(uint64_t);
+    run->result->groups = problem->groups;
+    run->result->space = pim_tile_space(problem->cells, problem->groups ? problem->groups : nodes);
+    return status;
+}
+
+static enum pim_status search(struct run *run, struct pim_error *error)
+{
+    const struct pim_tile_mapping_options *options = run->options;
+    struct pim_tile_problem *problem = &run->problem;
+    const struct pim_search_budget budget = {.seed = options->seed,
+                                             .steps = options->generations,
+                                             .seconds = options->seconds,
+                                             .threads = options->threads,
+                                             .stop = options->stop,
+                                             .stop_context = options->stop_context,
+                                             .progress = options->progress,
+                                             .progress_context = options->progress_context};
+    const struct pim_nsga2_options sorting = {
+        .population = options->population, .cross_milli = 900, .done = choose_of_front, .context = run};
+    bool authors = options->mapping == PIM_TILE_NODE_GROUP;
+    const struct pim_evolution_options evolution = {
+        .population = options->population * (options->mapping == PIM_TILE_HEURISTIC ? 3 : 2),
+        .survivors = options->population,
+        .each = authors,
+        .cross_milli = authors ? 0 : 500,
+        .breed = problem->breed,
+        .breeder = problem,
+        .done = choose,
+        .context = run};
+    void *best = calloc(1, problem->search.size);
+    if (!best)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for the search");
+    enum pim_status status =
+        options->mapping == PIM_TILE_NSGA2
+            ? pim_nsga2(&problem->search, &sorting, &budget, best, &run->result->search, error)
+            : pim_evolve(&problem->search, &evolution, &budget, best, &run->result->search, error);
+    free(best);
+    return status;
+}
+
+static void terminate(struct pim_tile_problem *problem)
+{
+    free(problem->flows);
+    free(problem->order);
+    free(problem->group);
+    free(problem->member);
+    free(problem->first);
+    free(problem->offset);
+}
+
+static enum pim_status check(const struct pim_tile_graph *graph,
+                             const struct pim_tile_mapping_options *options, struct pim_error *error)
+{
+    const struct pim_grid *grid = &options->grid;
+    if (grid->width == 0 || grid->height == 0 || grid->height > PIM_PLACE_CELLS / grid->width)
+        return pim_fail(error, PIM_BAD_INPUT, "a mesh of %" PRIu32 " x %" PRIu32 " tiles", grid->height,
+                        grid->width);
+    if (graph->nodes > pim_grid_cells(grid))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the network needs %" PRIu32 " tiles, but the mesh of %" PRIu32 " x %" PRIu32
+                        " has %" PRIu32 ": %" PRIu32 " are missing",
+                        graph->nodes, grid->height, grid->width, pim_grid_cells(grid),
+                        graph->nodes - pim_grid_cells(grid));
+    if (options->population < 2 || options->population > 65536)
+        return pim_fail(error, PIM_BAD_INPUT, "a population of %" PRIu32 ": allowed are 2 to 65536",
+                        options->population);
+    if ((unsigned)options->mapping >= PIM_TILE_MAPPINGS || (unsigned)options->fitness >= PIM_TILE_FITNESSES)
+        return pim_fail(error, PIM_BAD_INPUT, "there is no such mapping or fitness");
+    if (options->fitness == PIM_TILE_BY_SIMULATION && !options->simulate)
+        return pim_fail(error, PIM_BAD_INPUT, "simulation as fitness needs a simulator");
+    return PIM_OK;
+}
+
+/* What a mapping costs, whatever it was searched by. */
+static enum pim_status judge(struct run *run, struct pim_error *error)
+{
+    const struct pim_tile_problem *problem = &run->problem;
+    const struct pim_grid *grid = &run->options->grid;
+    uint64_t *load = calloc((size_t)problem->cells * PIM_PLACE_DIRECTIONS, sizeof *load);
+    if (!load)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " cells", problem->cells);
+    run->result->cost = pim_place_hops(grid, problem->flows, problem->graph->edges, run->place);
+    pim_place_loads(grid, problem->flows, problem->graph->edges, run->place, &routes, load);
+    run->result->bottleneck = pim_place_worst(grid, load, NULL);
+    free(load);
+    return PIM_OK;
+}
+
+enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
+                             const struct pim_tile_mapping_options *options, uint32_t *place,
+                             struct pim_tile_mapping_result *result, struct pim_error *error)
+{
+    struct run run = {.options = options, .place = place, .result = result};
+    *result = (struct pim_tile_mapping_result){.latency_ns = nan(""), .interval_ns = nan("")};
+    if (check(graph, options, error) != PIM_OK)
+        return error->status;
+    run.problem = (struct pim_tile_problem){.graph = graph,
+                                            .options = options,
+                                            .flows = pim_tile_flows(graph),
+                                            .cells = pim_grid_cells(&options->grid)};
+    if (!run.problem.flows)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " edges", graph->edges);
+    result->searched = options->mapping > PIM_TILE_BOUSTROPHEDON;
+    enum pim_status status = PIM_OK;
+    if (result->searched) {
+        status = make_problem(&run, error);
+        if (status == PIM_OK)
+            status = search(&run, error);
+    } else {
+        pim_tile_pattern(options->mapping, &options->grid, graph->nodes, place);
+        if (options->simulate)
+            status = simulate(&run, place, &result->latency_ns, &result->interval_ns, error);
+    }
+    if (status == PIM_OK)
+        status = judge(&run, error);
+    terminate(&run.problem);
+    return status;
+}

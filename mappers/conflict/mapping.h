@@ -1,0 +1,138 @@
+/*
+ * Where the nodes of a graph stand on the mesh: patterns, the searches of H. Sun et al. and of J. Liu et al.
+ * ("A Novel Scheme to Map Convolutional Networks to Network-on-Chip with Computing-In-Memory Nodes", ISOCC
+ * 2020), node groups, and what a mapping is judged by.
+ */
+#ifndef PIMSIM_MAPPERS_CONFLICT_MAPPING_H
+#define PIMSIM_MAPPERS_CONFLICT_MAPPING_H
+
+#include "mappers/conflict/graph.h"
+#include "mappers/place/place.h"
+#include "mappers/search/population.h"
+
+/* X(name, text, what it is) */
+#define PIM_TILE_MAPPING_MAP(X)                                                                              \
+    X(PIM_TILE_ROW_MAJOR, "row-major", "row by row, as MNSIM 2.0 describes it")                              \
+    X(PIM_TILE_SNAKE, "snake", "a square that grows in turns, as the authors run MNSIM 2.0")                 \
+    X(PIM_TILE_BOUSTROPHEDON, "boustrophedon", "rows in turns, as the authors run Krishnan and others")      \
+    X(PIM_TILE_HEURISTIC, "heuristic", "the evolution of Liu and others: cells sorted by real numbers")      \
+    X(PIM_TILE_NODE_GROUP, "node-group", "the authors' search: heavy edges first, a sixth placed anew")      \
+    X(PIM_TILE_GROUPS, "groups", "groups by the published rule, anchors searched")                           \
+    X(PIM_TILE_CAPPED_GROUPS, "capped-groups", "groups of limited size, anchors searched")                   \
+    X(PIM_TILE_NSGA2, "nsga2", "capped groups, latency and time for an image, by NSGA-II")
+
+enum pim_tile_mapping {
+#define X(name, text, what) name,
+    PIM_TILE_MAPPING_MAP(X)
+#undef X
+        PIM_TILE_MAPPINGS
+};
+
+/* X(name, text) */
+#define PIM_TILE_FITNESS_MAP(X)                                                                              \
+    X(PIM_TILE_BY_COST, "cost")             /* total communication cost: bits x distance */                  \
+    X(PIM_TILE_BY_BOTTLENECK, "bottleneck") /* largest sum of holding times of a link */                     \
+    X(PIM_TILE_BY_SIMULATION, "simulation") /* the latency itself */
+
+enum pim_tile_fitness {
+#define X(name, text) name,
+    PIM_TILE_FITNESS_MAP(X)
+#undef X
+        PIM_TILE_FITNESSES
+};
+
+const char *pim_tile_mapping_name(unsigned mapping);
+const char *pim_tile_mapping_text(unsigned mapping);
+const char *pim_tile_fitness_name(unsigned fitness);
+
+/*
+ * Simulates a mapping: latency of the first image and time for an image in ns. A mapping that cannot run (a
+ * deadlock) has INFINITY in both. Called by several threads at once. Given by whoever has a simulator, as
+ * mappers include none.
+ */
+typedef enum pim_status pim_tile_simulate(void *context, const uint32_t *place, double *latency_ns,
+                                          double *interval_ns, struct pim_error *error);
+
+struct pim_tile_mapping_options {
+    enum pim_tile_mapping mapping;
+    enum pim_tile_fitness fitness;
+    struct pim_grid grid;
+    uint32_t population;  /* 200 */
+    uint32_t generations; /* 300 */
+    uint32_t group_most;  /* nodes of a capped group; 0: a sixteenth of the nodes, rounded up */
+    uint32_t finalists;   /* of the last population that are simulated in the end; 0: none */
+    uint64_t seed;
+    unsigned threads;
+    double seconds; /* 0: without limit */
+    bool (*stop)(void *context);
+    void *stop_context;
+    void (*progress)(void *context, uint64_t steps, double best);
+    void *progress_context;
+    pim_tile_simulate *simulate; /* NULL: there is no simulator */
+    void *simulate_context;
+};
+
+struct pim_tile_mapping_result {
+    struct pim_search_result search; /* of patterns: all 0 */
+    bool searched;
+    uint32_t groups;     /* 0: there are none */
+    double space;        /* decimal logarithm of the number of mappings that the search may meet */
+    uint64_t cost;       /* bits x distance, of an image */
+    uint64_t bottleneck; /* bits x distance of all packets through the worst link */
+    double latency_ns;   /* simulated; NAN: was not */
+    double interval_ns;  /* time for an image; NAN: was not simulated */
+    uint32_t finalists;  /* that were simulated */
+    uint32_t front;      /* NSGA-II: mappings that none of the population beats in both objectives */
+};
+
+/*
+ * Makes a mapping: place[node] is a cell of the grid. PIM_BAD_INPUT when the nodes are more than the cells
+ * (the message says how many), options are out of range or ask for a simulator that is not there;
+ * PIM_NO_MEMORY; errors of the simulator.
+ */
+enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
+                             const struct pim_tile_mapping_options *options, uint32_t *place,
+                             struct pim_tile_mapping_result *result, struct pim_error *error);
+
+/* --- the parts --- */
+
+/* The traffic of an image, edge by edge. */
+struct pim_flow *pim_tile_flows(const struct pim_tile_graph *graph);
+
+/* Patterns (patterns.c); `nodes` at most the cells. */
+void pim_tile_pattern(enum pim_tile_mapping pattern, const struct pim_grid *grid, uint32_t nodes,
+                      uint32_t *place);
+
+/* Groups of nodes (groups.c): group[n] of each node, and their number. Edges come by traffic descending, then
+ * by their ends. A node without edges is a group of its own. `most` 0: without limit. */
+enum pim_status pim_tile_group(const struct pim_tile_graph *graph, uint32_t most, uint32_t *group,
+                               uint32_t *groups, struct pim_error *error);
+
+/* Decimal logarithm of cells! / (cells - things)!. */
+double pim_tile_space(uint32_t cells, uint32_t things);
+
+/* A search as mappers/search knows it, with what it needs; made by the three functions below. */
+struct pim_tile_problem {
+    const struct pim_tile_graph *graph;
+    const struct pim_tile_mapping_options *options;
+    struct pim_flow *flows;
+    uint32_t cells;
+    struct pim_search_problem search;
+    /* The places of an individual. */
+    const uint32_t *(*places)(const struct pim_tile_problem *problem, const void *data);
+    pim_population_breed *breed;      /* or NULL */
+    uint32_t *order;                  /* edges by traffic */
+    uint32_t *group, groups, *member; /* members of group g: member[first[g]] to member[first[g + 1] - 1] */
+    uint32_t *first;
+    int32_t *offset; /* of each node in its group: row, column */
+};
+
+void pim_tile_heuristic_problem(struct pim_tile_problem *problem);  /* heuristic.c */
+void pim_tile_node_group_problem(struct pim_tile_problem *problem); /* node_group.c */
+enum pim_status pim_tile_groups_problem(struct pim_tile_problem *problem, uint32_t most,
+                                        struct pim_error *error); /* anchors.c */
+
+/* The edges by traffic descending, then by source and destination; from malloc, NULL when memory is out. */
+uint32_t *pim_tile_heavy_edges(const struct pim_tile_graph *graph);
+
+#endif

@@ -1,0 +1,223 @@
+#include "tools/command/conflict_graph.h"
+
+#include "sim/csv.h"
+#include "sim/output.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- to the model --- */
+
+static void fill_dependences(const struct pim_tile_graph *tiles, struct pim_task_graph *graph)
+{
+    for (uint32_t e = 0; e < tiles->edges; e++) {
+        uint32_t steps = tiles->node[tiles->edge[e].destination].steps;
+        for (uint32_t s = 0; s < steps; s++)
+            pim_tile_dependence(tiles, e, s, &graph->need[graph->edge[e].first + s],
+                                &graph->drop[graph->edge[e].first + s]);
+    }
+}
+
+enum pim_status conflict_task_graph(const struct pim_tile_graph *tiles, struct pim_task_graph **graph,
+                                    struct pim_error *error)
+{
+    struct pim_task_graph *made = *graph = NULL;
+    if (tiles->nodes > PIM_TASK_NODES || tiles->edges > PIM_TASK_EDGES)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%" PRIu32 " nodes and %" PRIu32 " edges: at most %d and %d can be replayed",
+                        tiles->nodes, tiles->edges, PIM_TASK_NODES, PIM_TASK_EDGES);
+    made = pim_task_graph_create(tiles->name, tiles->nodes, tiles->edges);
+    if (made) {
+        free(made->latency_ns);
+        made->latency_ns = calloc((size_t)tiles->nodes + 1, sizeof *made->latency_ns);
+        made->latencies = tiles->nodes;
+    }
+    if (!made || !made->latency_ns) {
+        pim_task_graph_destroy(made);
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for a graph of %" PRIu32 " nodes", tiles->nodes);
+    }
+    for (uint32_t n = 0; n < tiles->nodes; n++) {
+        made->node[n].steps = tiles->node[n].steps;
+        made->node[n].latencies = 1;
+        made->node[n].first_latency = n;
+        made->latency_ns[n] = tiles->node[n].latency_ns;
+    }
+    for (uint32_t e = 0; e < tiles->edges; e++) {
+        const struct pim_tile_edge *edge = &tiles->edge[e];
+        made->edge[e].source = edge->source;
+        made->edge[e].destination = edge->destination;
+        made->edge[e].packets = edge->packets;
+        made->edge[e].bits = edge->bits;
+    }
+    enum pim_status status = pim_task_graph_connect(made, error);
+    if (status == PIM_OK) {
+        fill_dependences(tiles, made);
+        status = pim_task_graph_finish(made, error);
+    }
+    if (status == PIM_OK)
+        *graph = made;
+    else
+        pim_task_graph_destroy(made);
+    return status;
+}
+
+static enum pim_status run_images(const struct conflict_simulator *simulator, const uint32_t *place,
+                                  uint32_t images, double *end_ns, struct pim_error *error)
+{
+    struct pim_conflict_options options = simulator->options;
+    struct pim_conflict_result result;
+    options.images = images;
+    enum pim_status status = pim_conflict_run(simulator->graph, place, &options, &result, error);
+    *end_ns = status == PIM_OK ? result.end_ns / images : HUGE_VAL;
+    pim_conflict_result_terminate(&result);
+    return status == PIM_DEADLOCK ? PIM_OK : status;
+}
+
+enum pim_status conflict_simulate(void *simulator, const uint32_t *place, double *latency_ns,
+                                  double *interval_ns, struct pim_error *error)
+{
+    const struct conflict_simulator *of = simulator;
+    enum pim_status status = run_images(of, place, 1, latency_ns, error);
+    *interval_ns = *latency_ns;
+    if (status == PIM_OK && of->options.images > 1 && *latency_ns < HUGE_VAL)
+        status = run_images(of, place, of->options.images, interval_ns, error);
+    return status;
+}
+
+/* --- to files --- */
+
+/* "8;2", or -1 for none. */
+static void put_list(struct pim_csv_writer *writer, const struct pim_tile_graph *tiles, uint32_t node,
+                     bool sources, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (uint32_t e = 0; e < tiles->edges && length + 16 < size; e++) {
+        const struct pim_tile_edge *edge = &tiles->edge[e];
+        if ((sources ? edge->destination : edge->source) == node)
+            length += (size_t)snprintf(text + length, size - length, "%s%" PRIu32, length ? ";" : "",
+                                       sources ? edge->source : edge->destination);
+    }
+    pim_csv_put_text(writer, length ? text : "-1");
+}
+
+static void write_nodes(FILE *file, const struct pim_tile_graph *tiles, char *text, size_t size)
+{
+    static const char *const header[] = {
+        "node",    "layer",  "kind", "steps", "latency_ns_per_step", "bits_per_output_packet",
+        "sources", "targets"};
+    struct pim_csv_writer writer;
+    pim_csv_start(&writer, file, header, sizeof header / sizeof header[0]);
+    for (uint32_t n = 0; n < tiles->nodes; n++) {
+        const struct pim_tile_node *node = &tiles->node[n];
+        pim_csv_put_count(&writer, n);
+        pim_csv_put_count(&writer, node->layer);
+        pim_csv_put_text(&writer, node->merge ? "merge" : "pe");
+        pim_csv_put_count(&writer, node->steps);
+        pim_csv_put_real(&writer, node->latency_ns);
+        pim_csv_put_count(&writer, node->bits);
+        put_list(&writer, tiles, n, true, text, size);
+        put_list(&writer, tiles, n, false, text, size);
+        pim_csv_end_row(&writer);
+    }
+}
+
+static void write_edges(FILE *file, const struct pim_tile_graph *tiles)
+{
+    static const char *const header[] = {"edge", "src", "dst", "packets", "bits_per_packet", "total_bits"};
+    struct pim_csv_writer writer;
+    pim_csv_start(&writer, file, header, sizeof header / sizeof header[0]);
+    for (uint32_t e = 0; e < tiles->edges; e++) {
+        const struct pim_tile_edge *edge = &tiles->edge[e];
+        const uint64_t fields[] = {
+            e, edge->source, edge->destination, edge->packets, edge->bits, edge->packets * edge->bits};
+        for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+            pim_csv_put_count(&writer, fields[i]);
+        pim_csv_end_row(&writer);
+    }
+}
+
+static void write_layers(FILE *file, const struct pim_tile_graph *tiles)
+{
+    static const char *const header[] = {"layer", "type",   "in_h",   "in_w", "out_h",
+                                         "out_w", "kernel", "stride", "pad"};
+    struct pim_csv_writer writer;
+    pim_csv_start(&writer, file, header, sizeof header / sizeof header[0]);
+    for (uint32_t l = 0; l < tiles->layers; l++) {
+        const struct pim_tile_layer *layer = &tiles->layer[l];
+        const uint32_t sizes[] = {layer->in_size[0],  layer->in_size[1], layer->out_size[0],
+                                  layer->out_size[1], layer->kernel[0],  layer->stride[0],
+                                  layer->pad[0]};
+        unsigned kind = layer->kind == PIM_TILE_CONCAT ? PIM_TILE_SUM : layer->kind; /* packet by packet */
+        pim_csv_put_count(&writer, l);
+        pim_csv_put_text(&writer, pim_tile_layer_kind_name(kind));
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+            pim_csv_put_count(&writer, sizes[i]);
+        pim_csv_end_row(&writer);
+    }
+}
+
+static void write_dependences(FILE *file, const struct pim_tile_graph *tiles)
+{
+    static const char *const header[] = {"node", "step", "source_node", "need_packets", "drop_packets"};
+    struct pim_csv_writer writer;
+    pim_csv_start(&writer, file, header, sizeof header / sizeof header[0]);
+    for (uint32_t e = 0; e < tiles->edges; e++)
+        for (uint32_t s = 0; s < tiles->node[tiles->edge[e].destination].steps; s++) {
+            uint32_t need, drop;
+            pim_tile_dependence(tiles, e, s, &need, &drop);
+            const uint32_t fields[] = {tiles->edge[e].destination, s, tiles->edge[e].source, need, drop};
+            for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+                pim_csv_put_count(&writer, fields[i]);
+            pim_csv_end_row(&writer);
+        }
+}
+
+static bool all_square(const struct pim_tile_graph *tiles)
+{
+    bool square = true;
+    for (uint32_t l = 0; l < tiles->layers; l++) {
+        const struct pim_tile_layer *layer = &tiles->layer[l];
+        square = square && layer->kernel[0] == layer->kernel[1] && layer->stride[0] == layer->stride[1] &&
+                 layer->pad[0] == layer->pad[1];
+    }
+    return square;
+}
+
+enum pim_status conflict_graph_write(const struct pim_tile_graph *tiles, const char *prefix,
+                                     struct pim_error *error)
+{
+    enum { NODES, EDGES, GEOMETRY, FILES };
+    bool square = all_square(tiles);
+    const char *const suffix[FILES] = {"nodes", "edges", square ? "layers" : "deps"};
+    struct pim_output *output[FILES] = {NULL};
+    size_t size = (size_t)tiles->edges * 12 + 32;
+    char *text = malloc(size), path[4200];
+    enum pim_status status =
+        text ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " edges", tiles->edges);
+    for (unsigned i = 0; i < FILES && status == PIM_OK; i++) {
+        (void)snprintf(path, sizeof path, "%.4095s.%s.csv", prefix, suffix[i]);
+        status = pim_output_open(&output[i], path, error);
+        if (status != PIM_OK)
+            continue;
+        FILE *file = pim_output_file(output[i]);
+        if (i == NODES)
+            write_nodes(file, tiles, text, size);
+        else if (i == EDGES)
+            write_edges(file, tiles);
+        else if (square)
+            write_layers(file, tiles);
+        else
+            write_dependences(file, tiles);
+    }
+    for (unsigned i = 0; i < FILES; i++) {
+        if (status == PIM_OK)
+            status = pim_output_commit(output[i], error);
+        else
+            pim_output_abandon(output[i]);
+    }
+    free(text);
+    return status;
+}
