@@ -1,8 +1,6 @@
 /* Tiles, merge nodes, edges and times of a step; see graph.h. */
 #include "mappers/conflict/graph.h"
 
-#include "models/cost/window.h"
-
 #include <inttypes.h>
 
 enum { BUFFER_BITS = 64, BUFFER_NS = 8, LINE_BITS = 20 };
@@ -99,7 +97,7 @@ static enum pim_status lay_out(struct pim_tile_graph *graph, uint32_t l, struct 
 {
     const struct pim_tile_hardware *hardware = &graph->hardware;
     struct pim_tile_layer *layer = &graph->layer[l];
-    uint64_t steps = (uint64_t)layer->out_size[0] * layer->out_size[1];
+    uint64_t steps = (uint64_t)layer->window.out_size[0] * layer->window.out_size[1];
     layer->first_node = graph->nodes;
     layer->tiles = 1;
     if (steps == 0 || steps > PIM_TILE_STEPS)
@@ -128,7 +126,7 @@ static void make_tiles(struct pim_tile_graph *graph, uint32_t l, double pooling_
 {
     const struct pim_tile_hardware *hardware = &graph->hardware;
     const struct pim_tile_layer *layer = &graph->layer[l];
-    uint32_t steps = layer->out_size[0] * layer->out_size[1], n = layer->first_node;
+    uint32_t steps = layer->window.out_size[0] * layer->window.out_size[1], n = layer->first_node;
     uint32_t width = hardware->columns_of_crossbars * hardware->crossbar_columns;
     for (uint32_t row = 0; row < layer->row_blocks; row += hardware->rows_of_crossbars)
         for (uint32_t from = 0; from < layer->out_channels; from += width) {
@@ -162,7 +160,7 @@ static void make_nodes(struct pim_tile_graph *graph)
         if (layer->kind == PIM_TILE_POOLING)
             pooling_ns = ns;
         graph->node[layer->first_node] =
-            (struct pim_tile_node){l, true, layer->out_size[0] * layer->out_size[1], ns,
+            (struct pim_tile_node){l, true, layer->window.out_size[0] * layer->window.out_size[1], ns,
                                    (uint64_t)graph->hardware.bits * layer->out_channels};
     }
 }
@@ -215,11 +213,12 @@ static enum pim_status check_maps(const struct pim_tile_graph *graph, uint32_t l
         if (from == PIM_TILE_IMAGE)
             continue;
         const struct pim_tile_layer *source = from < l ? &graph->layer[from] : NULL;
-        if (!source || source->out_size[0] != layer->in_size[0] || source->out_size[1] != layer->in_size[1])
+        if (!source || source->window.out_size[0] != layer->window.in_size[0] ||
+            source->window.out_size[1] != layer->window.in_size[1])
             return pim_fail(error, PIM_BAD_INPUT,
                             "layer %s: its input does not have the %" PRIu32 " x %" PRIu32
                             " pixels that it reads",
-                            layer->name, layer->in_size[0], layer->in_size[1]);
+                            layer->name, layer->window.in_size[0], layer->window.in_size[1]);
     }
     return PIM_OK;
 }
@@ -267,13 +266,6 @@ void pim_tile_dependence(const struct pim_tile_graph *graph, uint32_t edge, uint
         *need = e->packets;
         *drop = step + 1 == node->steps ? e->packets : 0;
     } else {
-        uint32_t at[2] = {step / layer->out_size[1], step % layer->out_size[1]};
-        *need = pim_window_last(at[0], layer->kernel[0], layer->stride[0], layer->pad[0], layer->in_size[0]) *
-                    layer->in_size[1] +
-                pim_window_last(at[1], layer->kernel[1], layer->stride[1], layer->pad[1], layer->in_size[1]) +
-                1;
-        *drop =
-            pim_window_freed(at[0], layer->out_size[0], layer->stride[0], layer->pad[0], layer->in_size[0]) *
-            pim_window_freed(at[1], layer->out_size[1], layer->stride[1], layer->pad[1], layer->in_size[1]);
+        pim_window_dependence(&layer->window, step, need, drop);
     }
 }

@@ -12,6 +12,7 @@
 #define PIMSIM_MAPPERS_CONFLICT_GRAPH_H
 
 #include "mappers/network/graph.h"
+#include "models/cost/window.h"
 #include "sim/status.h"
 
 /* X(name, text) */
@@ -39,9 +40,8 @@ struct pim_tile_layer {
     enum pim_tile_layer_kind kind;
     uint32_t inputs, input[PIM_TILE_INPUTS]; /* earlier layers, or PIM_TILE_IMAGE; none twice */
     uint32_t in_channels, out_channels;      /* features of a fully connected layer */
-    uint32_t in_size[2], out_size[2];        /* 1 x 1 of a fully connected layer */
-    uint32_t kernel[2], stride[2], pad[2];   /* the kernel with its dilation; 1, 1, 0 where there is none */
-    uint32_t rows;                           /* of a crossbar that an input channel takes: the weights */
+    struct pim_window window; /* 1 x 1 of a fully connected layer; the kernel has its dilation */
+    uint32_t rows;            /* of a crossbar that an input channel takes: the weights */
     /* made by pim_tile_graph_make: */
     uint32_t row_blocks, column_blocks; /* of crossbars; 0 without weights */
     uint32_t tiles;                     /* with weights, then one merge node; else 1 and no merge node */
@@ -103,9 +103,9 @@ enum pim_status pim_tile_layers_of(const struct pim_graph *graph, struct pim_are
                                    struct pim_tile_layer **layers, uint32_t *count, struct pim_error *error);
 
 /*
- * The layers of one of the authors' networks, "cifar-alexnet", "cifar-vgg8", "cifar-resnet18", "cifar-vgg16",
- * and "imagenet-" and the same; false: there is no such name. Their AlexNet declares 1024 inputs for its first
- * fully connected layer, which receives 2048: kept.
+ * The layers of one of the authors' networks: "cifar-" and "imagenet-" with "alexnet", "vgg8", "resnet18" and
+ * "vgg16"; false: there is no such name. Their AlexNet declares 1024 inputs for its first fully connected
+ * layer, which receives 2048: kept.
  */
 bool pim_tile_layers_named(const char *name, struct pim_arena *arena, struct pim_tile_layer **layers,
                            uint32_t *count);

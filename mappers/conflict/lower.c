@@ -38,10 +38,10 @@ static enum pim_status take_maps(const struct lowering *lowering, const struct p
     out->in_channels = from->dimension[1];
     out->out_channels = to->dimension[1];
     for (unsigned axis = 0; axis < 2; axis++) {
-        out->in_size[axis] = from->dimension[2 + axis];
-        out->out_size[axis] = to->dimension[2 + axis];
-        out->kernel[axis] = out->stride[axis] = 1;
-        out->pad[axis] = 0;
+        out->window.in_size[axis] = from->dimension[2 + axis];
+        out->window.out_size[axis] = to->dimension[2 + axis];
+        out->window.kernel[axis] = out->window.stride[axis] = 1;
+        out->window.pad[axis] = 0;
     }
     return PIM_OK;
 }
@@ -49,9 +49,9 @@ static enum pim_status take_maps(const struct lowering *lowering, const struct p
 static void take_window(const struct pim_sliding *sliding, struct pim_tile_layer *out)
 {
     for (unsigned axis = 0; axis < 2; axis++) {
-        out->kernel[axis] = (sliding->kernel[axis] - 1) * sliding->dilation[axis] + 1;
-        out->stride[axis] = sliding->stride[axis];
-        out->pad[axis] = sliding->pad_before[axis];
+        out->window.kernel[axis] = (sliding->kernel[axis] - 1) * sliding->dilation[axis] + 1;
+        out->window.stride[axis] = sliding->stride[axis];
+        out->window.pad[axis] = sliding->pad_before[axis];
     }
     out->rows = sliding->kernel[0] * sliding->kernel[1];
 }
@@ -79,15 +79,15 @@ static enum pim_status lower_pooling(const struct lowering *lowering, const stru
             return refuse(layer, "only a reduction over the whole map is a pooling", error);
         out->in_channels = out->out_channels = from->dimension[1];
         for (unsigned axis = 0; axis < 2; axis++) {
-            out->in_size[axis] = from->dimension[2 + axis];
-            out->out_size[axis] = 1;
+            out->window.in_size[axis] = from->dimension[2 + axis];
+            out->window.out_size[axis] = 1;
         }
     } else if (take_maps(lowering, layer, out, error) != PIM_OK) {
         return error->status;
     }
     for (unsigned axis = 0; axis < 2 && global; axis++) {
-        out->kernel[axis] = out->stride[axis] = out->in_size[axis];
-        out->pad[axis] = 0;
+        out->window.kernel[axis] = out->window.stride[axis] = out->window.in_size[axis];
+        out->window.pad[axis] = 0;
     }
     if (!global)
         take_window(&layer->attributes.pooling.sliding, out);
@@ -105,10 +105,7 @@ static enum pim_status lower_linear(const struct lowering *lowering, const struc
                                    .kind = PIM_TILE_LINEAR,
                                    .in_channels = (uint32_t)features,
                                    .out_channels = layer->attributes.linear.outputs,
-                                   .in_size = {1, 1},
-                                   .out_size = {1, 1},
-                                   .kernel = {1, 1},
-                                   .stride = {1, 1},
+                                   .window = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
                                    .rows = 1};
     return PIM_OK;
 }
@@ -124,7 +121,8 @@ static enum pim_status lower_several(const struct lowering *lowering, const stru
         return refuse(layer, "maps are joined by their channels alone", error);
     for (uint32_t i = 0; i < layer->inputs; i++) {
         const struct pim_shape *from = shape_of(lowering, layer, i);
-        if (!is_map(from) || from->dimension[2] != out->in_size[0] || from->dimension[3] != out->in_size[1] ||
+        if (!is_map(from) || from->dimension[2] != out->window.in_size[0] ||
+            from->dimension[3] != out->window.in_size[1] ||
             (!concat && from->dimension[1] != out->out_channels))
             return refuse(layer, "its inputs must be maps of the same size", error);
     }

@@ -14,15 +14,14 @@ static struct pim_tile_layer *append(struct builder *b, enum pim_tile_layer_kind
                                      uint32_t outputs)
 {
     struct pim_tile_layer *layer = &b->layers[b->count];
-    *layer = (struct pim_tile_layer){.name = name,
-                                     .kind = kind,
-                                     .inputs = 1,
-                                     .input = {b->last},
-                                     .in_channels = b->channels,
-                                     .out_channels = outputs,
-                                     .in_size = {b->size, b->size},
-                                     .kernel = {1, 1},
-                                     .stride = {1, 1}};
+    *layer = (struct pim_tile_layer){
+        .name = name,
+        .kind = kind,
+        .inputs = 1,
+        .input = {b->last},
+        .in_channels = b->channels,
+        .out_channels = outputs,
+        .window = {.in_size = {b->size, b->size}, .kernel = {1, 1}, .stride = {1, 1}}};
     b->channels = outputs;
     b->last = b->count++;
     return layer;
@@ -30,16 +29,16 @@ static struct pim_tile_layer *append(struct builder *b, enum pim_tile_layer_kind
 
 static void set_size(struct builder *b, struct pim_tile_layer *layer, uint32_t size)
 {
-    layer->out_size[0] = layer->out_size[1] = size;
+    layer->window.out_size[0] = layer->window.out_size[1] = size;
     b->size = size;
 }
 
 static void convolution(struct builder *b, uint32_t outputs, uint32_t stride, uint32_t pad)
 {
     struct pim_tile_layer *layer = append(b, PIM_TILE_CONVOLUTION, "conv", outputs);
-    layer->kernel[0] = layer->kernel[1] = 3;
-    layer->stride[0] = layer->stride[1] = stride;
-    layer->pad[0] = layer->pad[1] = pad;
+    layer->window.kernel[0] = layer->window.kernel[1] = 3;
+    layer->window.stride[0] = layer->window.stride[1] = stride;
+    layer->window.pad[0] = layer->window.pad[1] = pad;
     layer->rows = 9;
     set_size(b, layer, (b->size + 2 * pad - 3) / stride + 1);
 }
@@ -47,7 +46,8 @@ static void convolution(struct builder *b, uint32_t outputs, uint32_t stride, ui
 static void pooling(struct builder *b, uint32_t kernel)
 {
     struct pim_tile_layer *layer = append(b, PIM_TILE_POOLING, "pooling", b->channels);
-    layer->kernel[0] = layer->kernel[1] = layer->stride[0] = layer->stride[1] = kernel;
+    layer->window.kernel[0] = layer->window.kernel[1] = layer->window.stride[0] = layer->window.stride[1] =
+        kernel;
     set_size(b, layer, b->size / kernel);
 }
 
@@ -55,7 +55,7 @@ static void linear(struct builder *b, uint32_t inputs, uint32_t outputs)
 {
     struct pim_tile_layer *layer = append(b, PIM_TILE_LINEAR, "fc", outputs);
     layer->in_channels = inputs;
-    layer->in_size[0] = layer->in_size[1] = 1;
+    layer->window.in_size[0] = layer->window.in_size[1] = 1;
     layer->rows = 1;
     set_size(b, layer, 1);
 }

@@ -68,7 +68,8 @@ static uint32_t beside(const struct pim_tile_problem *problem, const struct room
         uint32_t other = room->node_in[cell];
         if (other == NOWHERE)
             continue;
-        uint64_t weight = (UINT64_C(1) << 32) / (other > node ? other - node : node - other);
+        uint32_t apart = other > node ? other - node : node - other;
+        uint64_t weight = (UINT64_C(1) << 32) / (apart > 0 ? apart : 1);
         uint32_t x = cell % grid->width;
         const struct {
             bool there;

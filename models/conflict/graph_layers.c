@@ -105,15 +105,14 @@ static enum pim_status fill_window(struct pim_task_graph *graph, uint32_t index,
                         " steps and receives %" PRIu32 " packets of node %" PRIu32,
                         graph->name, edge->destination, layer->out_h, layer->out_w, layer->in_h, layer->in_w,
                         steps, edge->packets, edge->source);
-    for (uint32_t step = 0; step < steps; step++) {
-        uint32_t i = step / layer->out_w, j = step % layer->out_w;
-        uint32_t row = pim_window_last(i, layer->kernel, layer->stride, layer->pad, layer->in_h);
-        uint32_t column = pim_window_last(j, layer->kernel, layer->stride, layer->pad, layer->in_w);
-        graph->need[edge->first + step] = row * layer->in_w + column + 1;
-        graph->drop[edge->first + step] =
-            pim_window_freed(i, layer->out_h, layer->stride, layer->pad, layer->in_h) *
-            pim_window_freed(j, layer->out_w, layer->stride, layer->pad, layer->in_w);
-    }
+    const struct pim_window window = {{layer->in_h, layer->in_w},
+                                      {layer->out_h, layer->out_w},
+                                      {layer->kernel, layer->kernel},
+                                      {layer->stride, layer->stride},
+                                      {layer->pad, layer->pad}};
+    for (uint32_t step = 0; step < steps; step++)
+        pim_window_dependence(&window, step, &graph->need[edge->first + step],
+                              &graph->drop[edge->first + step]);
     return PIM_OK;
 }
 

@@ -69,6 +69,7 @@ struct conflict_replay {
     pim_time *span; /* of each latency of the graph */
     struct conflict_owner *owner_of_node, *owner_of_transfer;
     uint64_t *marked;   /* nodes to look at in the next time point */
+    uint64_t *asking;   /* edges of which something has changed that a transfer waits for */
     uint64_t *ended;    /* transfers that have ended, by the network's number */
     uint32_t *landed;   /* by transfer: ends that its network has not taken yet */
     uint32_t transfers; /* bits in `ended` */

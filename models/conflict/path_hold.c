@@ -4,6 +4,10 @@
  * link busy waits; it holds nothing meanwhile, so there is no deadlock in the network.
  *
  * Also the ideal network, in which links are never busy.
+ *
+ * Fixed and balanced arbiters look at an edge only when something has changed for it (replay->asking): a step
+ * or a transfer of it has ended, or, on straight paths, the link that was busy is free. Nothing else can
+ * start its next packet, and being refused again leaves no trace.
  */
 #include "models/conflict/internal.h"
 
@@ -19,14 +23,17 @@ struct transfer {
     uint32_t *held;       /* the same as undirected links */
     uint32_t blame;       /* the link it first waited for; CONFLICT_NONE: none in particular */
     uint64_t ready_fixed;
-    uint64_t refused_at; /* adaptive: `releases` when the last search failed */
-    uint32_t limit;      /* adaptive */
-    pim_time span;       /* of a straight path */
+    uint32_t waits_for;   /* straight paths: the busy link that refused it; CONFLICT_NONE: none */
+    uint32_t next_waiter; /* of that link */
+    uint64_t refused_at;  /* adaptive: `releases` when the last search failed */
+    uint32_t limit;       /* adaptive */
+    pim_time span;        /* of a straight path */
 };
 
 struct path_hold {
     struct transfer *transfer; /* by edge */
     uint8_t *busy;             /* by undirected link */
+    uint32_t *first_waiter;    /* by undirected link: edges on straight paths that it has refused */
     struct conflict_adaptive *adaptive;
     struct conflict_plan plan;
     uint64_t releases;       /* so far, of any link */
@@ -47,6 +54,7 @@ static void destroy(struct conflict_replay *replay)
     }
     free(state->transfer);
     free(state->busy);
+    free(state->first_waiter);
     free(state->queue);
     conflict_adaptive_destroy(state->adaptive);
     conflict_plan_terminate(&state->plan);
@@ -69,6 +77,7 @@ static bool make_transfer(struct conflict_replay *replay, struct path_hold *stat
     bool straight = options->routing == PIM_CONFLICT_XY || options->routing == PIM_CONFLICT_YX;
     uint32_t room = pim_conflict_distance(&options->mesh, from, to);
     transfer->refused_at = UINT64_MAX;
+    transfer->waits_for = CONFLICT_NONE;
     transfer->limit = conflict_adaptive_limit(&options->mesh, &options->detour, from, to);
     if (options->routing == PIM_CONFLICT_ADAPTIVE)
         room = transfer->limit;
@@ -96,7 +105,11 @@ static enum pim_status create(struct conflict_replay *replay, struct pim_error *
         state->transfer = calloc((size_t)edges + 1, sizeof *state->transfer);
         state->busy = calloc((size_t)pim_conflict_routers(&replay->options->mesh) * PIM_DIRECTIONS, 1);
         state->queue = calloc((size_t)edges + 1, sizeof *state->queue);
-        complete = state->transfer && state->busy && state->queue;
+        size_t links = (size_t)pim_conflict_routers(&replay->options->mesh) * PIM_DIRECTIONS;
+        state->first_waiter = malloc(links * sizeof *state->first_waiter);
+        complete = state->transfer && state->busy && state->queue && state->first_waiter;
+        for (size_t i = 0; complete && i < links; i++)
+            state->first_waiter[i] = CONFLICT_NONE;
     }
     for (uint32_t e = 0; complete && e < edges; e++)
         complete = make_transfer(replay, state, e);
@@ -114,15 +127,27 @@ static enum pim_status create(struct conflict_replay *replay, struct pim_error *
 
 /* --- rule 1: transfers that have ended, in the order of the edges --- */
 
+/* The edges that it has refused ask again. */
+static void free_link(struct conflict_replay *replay, struct path_hold *state, uint32_t link)
+{
+    state->busy[link] = 0;
+    for (uint32_t e = state->first_waiter[link]; e != CONFLICT_NONE; e = state->transfer[e].next_waiter) {
+        conflict_set(replay->asking, e);
+        state->transfer[e].waits_for = CONFLICT_NONE;
+    }
+    state->first_waiter[link] = CONFLICT_NONE;
+}
+
 static void finish_one(struct conflict_replay *replay, struct path_hold *state, uint32_t e)
 {
     struct transfer *transfer = &state->transfer[e];
     transfer->flying = false;
+    conflict_set(replay->asking, e);
     conflict_arrive(replay, e, transfer->hops);
     if (replay->options->ideal)
         return;
     for (uint32_t i = 0; i < transfer->hops; i++)
-        state->busy[transfer->held[i]] = 0;
+        free_link(replay, state, transfer->held[i]);
     state->releases++;
     if (state->adaptive)
         conflict_adaptive_release(state->adaptive, transfer->links, transfer->hops);
@@ -243,19 +268,18 @@ static bool ready(const struct conflict_replay *replay, const struct path_hold *
     return !state->transfer[e].flying && conflict_sendable(&replay->edge[e]);
 }
 
-/* Asks for one edge that is ready; true when it was granted. */
-static bool ask(struct conflict_replay *replay, struct path_hold *state, uint32_t e)
+/* Asks for one edge that is ready; true when it was granted, else with the busy link if there is one. */
+static bool ask(struct conflict_replay *replay, struct path_hold *state, uint32_t e, uint32_t *busy)
 {
-    uint32_t busy;
     struct transfer *transfer = &state->transfer[e];
-    if (find_path(replay, state, e, &busy)) {
+    if (find_path(replay, state, e, busy)) {
         start(replay, state, e);
         return true;
     }
     if (!transfer->waiting) {
         transfer->waiting = true;
         transfer->ready_fixed = conflict_now_fixed(replay);
-        transfer->blame = busy;
+        transfer->blame = *busy;
     }
     return false;
 }
@@ -269,10 +293,10 @@ static bool serve_queue(struct conflict_replay *replay, struct path_hold *state)
             state->queue[state->queued++] = e;
         }
     }
-    uint32_t kept = 0, before = state->queued;
+    uint32_t kept = 0, before = state->queued, busy;
     for (uint32_t i = 0; i < state->queued; i++) {
         uint32_t e = state->queue[i];
-        if (ask(replay, state, e))
+        if (ask(replay, state, e, &busy))
             state->transfer[e].queued = false;
         else
             state->queue[kept++] = e;
@@ -281,22 +305,53 @@ static bool serve_queue(struct conflict_replay *replay, struct path_hold *state)
     return kept < before;
 }
 
+/* Asks for an edge in whose favour something may have changed; it stays among those that ask where the reason
+ * of a refusal is not a single link. */
+static bool look_at(struct conflict_replay *replay, struct path_hold *state, uint32_t e)
+{
+    uint32_t busy;
+    struct transfer *transfer = &state->transfer[e];
+    replay->asking[e / 64] &= ~(UINT64_C(1) << (e % 64));
+    if (transfer->waits_for != CONFLICT_NONE || !ready(replay, state, e))
+        return false;
+    if (ask(replay, state, e, &busy))
+        return true;
+    if (busy == CONFLICT_NONE || replay->options->routing == PIM_CONFLICT_TABLE) {
+        conflict_set(replay->asking, e);
+        return false;
+    }
+    transfer->waits_for = busy;
+    transfer->next_waiter = state->first_waiter[busy];
+    state->first_waiter[busy] = e;
+    return false;
+}
+
+static bool serve_fixed(struct conflict_replay *replay, struct path_hold *state)
+{
+    bool granted = false;
+    for (uint32_t word = 0; word <= replay->graph->edges / 64; word++)
+        for (uint64_t bits = replay->asking[word]; bits; bits &= bits - 1)
+            granted |= look_at(replay, state, word * 64 + pim_lowest_bit(bits));
+    return granted;
+}
+
 /* One pass over all edges in the order of the arbiter. */
 static bool serve(struct conflict_replay *replay, struct path_hold *state)
 {
-    uint32_t edges = replay->graph->edges, turn = state->turn;
+    uint32_t edges = replay->graph->edges, turn = state->turn, busy;
     bool granted = false;
     switch (replay->options->arbiter) {
     case PIM_CONFLICT_BALANCE:
         for (uint32_t i = 0; i < edges; i++) {
             uint32_t e = replay->rank[i];
-            granted |= ready(replay, state, e) && ask(replay, state, e);
+            if (replay->asking[e / 64] >> (e % 64) & 1)
+                granted |= look_at(replay, state, e);
         }
         break;
     case PIM_CONFLICT_ROUND_ROBIN:
         for (uint32_t i = 0; i < edges; i++) {
             uint32_t e = turn + i < edges ? turn + i : turn + i - edges;
-            if (ready(replay, state, e) && ask(replay, state, e)) {
+            if (ready(replay, state, e) && ask(replay, state, e, &busy)) {
                 granted = true;
                 state->turn = e + 1 < edges ? e + 1 : 0;
             }
@@ -308,8 +363,7 @@ static bool serve(struct conflict_replay *replay, struct path_hold *state)
     case PIM_CONFLICT_FIXED:
     case PIM_CONFLICT_ARBITERS:
     default:
-        for (uint32_t e = 0; e < edges; e++)
-            granted |= ready(replay, state, e) && ask(replay, state, e);
+        granted = serve_fixed(replay, state);
         break;
     }
     return granted;

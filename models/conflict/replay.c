@@ -160,9 +160,13 @@ static void end_step(struct conflict_replay *replay, uint32_t n)
     for (uint32_t k = 0; k < node->ins; k++) {
         uint32_t e = replay->graph->in[node->first_in + k];
         replay->edge[e].dropped += replay->graph->drop[replay->graph->edge[e].first + state->step];
+        conflict_set(replay->asking, e);
     }
-    for (uint32_t k = 0; k < node->outs; k++)
-        replay->edge[replay->graph->out[node->first_out + k]].produced++;
+    for (uint32_t k = 0; k < node->outs; k++) {
+        uint32_t e = replay->graph->out[node->first_out + k];
+        replay->edge[e].produced++;
+        conflict_set(replay->asking, e);
+    }
     if (state->end > replay->image_end[state->image])
         replay->image_end[state->image] = state->end;
     if (++state->step == node->steps) {
@@ -380,12 +384,14 @@ static enum pim_status create(struct conflict_replay *replay, struct pim_error *
     replay->span = calloc(replay->graph->latencies + 1, sizeof *replay->span);
     replay->owner_of_node = calloc(nodes + 1, sizeof *replay->owner_of_node);
     replay->marked = calloc(nodes / 64 + 1, sizeof *replay->marked);
+    replay->asking = calloc(edges / 64 + 1, sizeof *replay->asking);
     replay->rank = calloc(edges + 1, sizeof *replay->rank);
     replay->rank_of = calloc(edges + 1, sizeof *replay->rank_of);
     replay->image_start = calloc(images, sizeof *replay->image_start);
     replay->image_end = calloc(images, sizeof *replay->image_end);
     if (!replay->kernel || !replay->node || !replay->edge || !replay->span || !replay->owner_of_node ||
-        !replay->marked || !replay->rank || !replay->rank_of || !replay->image_start || !replay->image_end)
+        !replay->marked || !replay->asking || !replay->rank || !replay->rank_of || !replay->image_start ||
+        !replay->image_end)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for a graph of %zu nodes and %zu edges", nodes,
                         edges);
     replay->work = (struct pim_pending_work){work_left, report_work, replay, NULL};
@@ -406,6 +412,7 @@ static void destroy(struct conflict_replay *replay)
     free(replay->owner_of_node);
     free(replay->owner_of_transfer);
     free(replay->marked);
+    free(replay->asking);
     free(replay->ended);
     free(replay->landed);
     free(replay->rank);

@@ -27,4 +27,34 @@ static inline uint32_t pim_window_freed(uint32_t o, uint32_t outputs, uint32_t s
     return to > from ? (uint32_t)(to - from) : 0;
 }
 
+/* A window over a map; index 0 is vertical, 1 horizontal. */
+struct pim_window {
+    uint32_t in_size[2], out_size[2];
+    uint32_t kernel[2], stride[2], pad[2];
+};
+
+/*
+ * Packets, one for a pixel and row by row, that must have arrived before output pixel `step` is made, and how
+ * many are freed behind it. Where windows leave pixels out (a kernel below its stride, rows behind the last
+ * window) more would be freed than has arrived by the authors' rule: then the step waits for as many.
+ */
+static inline void pim_window_dependence(const struct pim_window *window, uint32_t step, uint32_t *need,
+                                         uint32_t *drop)
+{
+    uint32_t at[2] = {step / window->out_size[1], step % window->out_size[1]}, last[2], freed[2], before[2];
+    for (unsigned axis = 0; axis < 2; axis++) {
+        uint32_t size = window->in_size[axis];
+        int64_t from = (int64_t)at[axis] * window->stride[axis] - window->pad[axis];
+        last[axis] =
+            pim_window_last(at[axis], window->kernel[axis], window->stride[axis], window->pad[axis], size);
+        freed[axis] =
+            pim_window_freed(at[axis], window->out_size[axis], window->stride[axis], window->pad[axis], size);
+        before[axis] = from < 0 ? 0 : from > (int64_t)size ? size : (uint32_t)from;
+    }
+    uint32_t behind = before[0] * window->in_size[1] + freed[0] * (before[1] + freed[1]);
+    *need = last[0] * window->in_size[1] + last[1] + 1;
+    *need = *need > behind ? *need : behind;
+    *drop = freed[0] * freed[1];
+}
+
 #endif

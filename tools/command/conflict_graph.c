@@ -147,9 +147,10 @@ static void write_layers(FILE *file, const struct pim_tile_graph *tiles)
     pim_csv_start(&writer, file, header, sizeof header / sizeof header[0]);
     for (uint32_t l = 0; l < tiles->layers; l++) {
         const struct pim_tile_layer *layer = &tiles->layer[l];
-        const uint32_t sizes[] = {layer->in_size[0],  layer->in_size[1], layer->out_size[0],
-                                  layer->out_size[1], layer->kernel[0],  layer->stride[0],
-                                  layer->pad[0]};
+        const uint32_t sizes[] = {layer->window.in_size[0],  layer->window.in_size[1],
+                                  layer->window.out_size[0], layer->window.out_size[1],
+                                  layer->window.kernel[0],   layer->window.stride[0],
+                                  layer->window.pad[0]};
         unsigned kind = layer->kind == PIM_TILE_CONCAT ? PIM_TILE_SUM : layer->kind; /* packet by packet */
         pim_csv_put_count(&writer, l);
         pim_csv_put_text(&writer, pim_tile_layer_kind_name(kind));
@@ -180,8 +181,9 @@ static bool all_square(const struct pim_tile_graph *tiles)
     bool square = true;
     for (uint32_t l = 0; l < tiles->layers; l++) {
         const struct pim_tile_layer *layer = &tiles->layer[l];
-        square = square && layer->kernel[0] == layer->kernel[1] && layer->stride[0] == layer->stride[1] &&
-                 layer->pad[0] == layer->pad[1];
+        square = square && layer->window.kernel[0] == layer->window.kernel[1] &&
+                 layer->window.stride[0] == layer->window.stride[1] &&
+                 layer->window.pad[0] == layer->window.pad[1];
     }
     return square;
 }

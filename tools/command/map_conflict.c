@@ -67,8 +67,8 @@ static enum pim_status make_graph(struct run *run, struct pim_error *error)
 {
     const struct request *request = run->request;
     struct pim_tile_hardware hardware = PIM_TILE_DEFAULTS;
-    struct pim_tile_layer *layers;
-    uint32_t count;
+    struct pim_tile_layer *layers = NULL;
+    uint32_t count = 0;
     hardware.preset = request->preset == 0 ? PIM_TILE_CODE : PIM_TILE_FIXED;
     if (read_layers(run, &layers, &count, error) != PIM_OK)
         return error->status;
@@ -253,6 +253,75 @@ static enum pim_status execute(struct run *run, struct pim_error *error)
 
 #define BITS_MOST (UINT64_C(1) << 50)
 
+/* What is mapped and how; the network that judges, and what is shown. */
+#define OPTIONS_SEARCH(request)                                                                              \
+    {.name = "network",                                                                                      \
+     .letter = 'n',                                                                                          \
+     .kind = OPTION_TEXT,                                                                                    \
+     .target = &(request).network,                                                                           \
+     .argument = "FILE",                                                                                     \
+     .help = "The network: a descriptor as in configs/networks, or an ONNX file"},                           \
+        RULE_TEXT(                                                                                           \
+            "recorded", (request).recorded, "NAME",                                                          \
+            "A network of the paper's authors: cifar- or imagenet- and alexnet, vgg8, resnet18 or vgg16"),   \
+        {.name = "dim",                                                                                      \
+         .kind = OPTION_LIST,                                                                                \
+         .target = &(request).dimensions,                                                                    \
+         .argument = "NAME=SIZE",                                                                            \
+         .help = "A size that an ONNX network leaves open: of a dimension, or of an output"},                \
+        {.name = "output",                                                                                   \
+         .letter = 'o',                                                                                      \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(request).output,                                                                        \
+         .argument = "PREFIX",                                                                               \
+         .help = "Writes PREFIX.nodes.csv and so on, the graph, and PREFIX.mappings.json"},                  \
+        RULE_CHOICE("preset", (request).preset, "PRESET", "code|fixed",                                      \
+                    "Times as the authors' code has them (default), or without its two errors"),             \
+        RULE_CHOICE("mapping", (request).mapping, "NAME",                                                    \
+                    "row-major|snake|boustrophedon|heuristic|node-group|groups|capped-groups|nsga2",         \
+                    "How nodes are placed; node-group"),                                                     \
+        RULE_CHOICE("fitness", (request).fitness, "WHAT", "cost|bottleneck|simulation",                      \
+                    "What a search judges mappings by; cost"),                                               \
+        RULE_UNSIGNED("population", (request).population, "N", 2, 65536, "Mappings that survive; 200"),      \
+        RULE_UNSIGNED("generations", (request).generations, "N", 0, 1000000,                                 \
+                      "Generations of a search; 300"),                                                       \
+        RULE_UNSIGNED("finalists", (request).finalists, "N", 0, 65536,                                       \
+                      "Mappings of the last population that are simulated, the fastest is taken; 200"),      \
+        RULE_UNSIGNED("group", (request).group, "N", 0, 65536,                                               \
+                      "Nodes of a capped group; 0 (default): a sixteenth of all"),                           \
+        RULE_UNSIGNED("seed", (request).seed, "NUMBER", 0, INT64_MAX, "Of the search"),                      \
+        RULE_UNSIGNED("threads", (request).threads, "NUMBER", 1, 64,                                         \
+                      "Threads of the search; 1. Results do not depend on it"),                              \
+    {                                                                                                        \
+        .name = "time-limit", .kind = OPTION_REAL, .target = &(request).seconds, .argument = "SECONDS",      \
+        .help = "Then the best so far is taken", .real_maximum = 1e6                                         \
+    }
+
+#define OPTIONS_MESH(request)                                                                                \
+    RULE_TEXT("mesh", (request).mesh, "ROWSxCOLUMNS", "Size of the mesh; 16x16"),                            \
+        RULE_UNSIGNED("images", (request).images, "N", 1, 65535,                                             \
+                      "Images behind each other, for the time of one"),                                      \
+        RULE_CHOICE("switching", (request).switching, "MODE", "path_hold|saf", "As pimsim tasks has it"),    \
+        RULE_CHOICE("routing", (request).routing, "RULE", "xy|yx|adaptive", "As pimsim tasks has it"),       \
+        RULE_CHOICE("arbiter", (request).arbiter, "RULE", "fixed|balance|fifo|round-robin",                  \
+                    "As pimsim tasks has it"),                                                               \
+        {.name = "bandwidth",                                                                                \
+         .kind = OPTION_REAL,                                                                                \
+         .target = &(request).options.bandwidth_gbps,                                                        \
+         .argument = "GBPS",                                                                                 \
+         .help = "Bandwidth of every link in Gb/s; 8",                                                       \
+         .real_minimum = 1e-6,                                                                               \
+         .real_maximum = 1e6},                                                                               \
+        RULE_UNSIGNED("input-buffer", (request).input_bits, "BITS", 1, BITS_MOST,                            \
+                      "Input buffer of a node, split among its sources; 822400"),                            \
+        RULE_UNSIGNED("output-buffer", (request).output_bits, "BITS", 1, BITS_MOST,                          \
+                      "Output buffer of a node for each of its targets; 822400"),                            \
+        OPTION_FORMAT((request).format, "text|json"),                                                        \
+    {                                                                                                        \
+        .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .target = &(request).quiet,                     \
+        .help = "No progress, only results and errors"                                                       \
+    }
+
 int command_map_conflict(int argument_count, char **arguments)
 {
     struct request request = {.options = PIM_CONFLICT_DEFAULTS,
@@ -266,74 +335,7 @@ int command_map_conflict(int argument_count, char **arguments)
                               .images = 1,
                               .input_bits = 822400,
                               .output_bits = 822400};
-    const struct option_rule rules[] = {
-        {.name = "network",
-         .letter = 'n',
-         .kind = OPTION_TEXT,
-         .target = &request.network,
-         .argument = "FILE",
-         .help = "The network: a descriptor as in configs/networks, or an ONNX file"},
-        RULE_TEXT(
-            "recorded", request.recorded, "NAME",
-            "A network of the paper's authors: cifar- or imagenet- and alexnet, vgg8, resnet18 or vgg16"),
-        {.name = "dim",
-         .kind = OPTION_LIST,
-         .target = &request.dimensions,
-         .argument = "NAME=SIZE",
-         .help = "A size that an ONNX network leaves open: of a dimension, or of an output"},
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .target = &request.output,
-         .argument = "PREFIX",
-         .help = "Writes PREFIX.nodes.csv and so on, the graph, and PREFIX.mappings.json"},
-        RULE_CHOICE("preset", request.preset, "PRESET", "code|fixed",
-                    "Times as the authors' code has them (default), or without its two errors"),
-        RULE_CHOICE("mapping", request.mapping, "NAME",
-                    "row-major|snake|boustrophedon|heuristic|node-group|groups|capped-groups|nsga2",
-                    "How nodes are placed; node-group"),
-        RULE_CHOICE("fitness", request.fitness, "WHAT", "cost|bottleneck|simulation",
-                    "What a search judges mappings by; cost"),
-        RULE_UNSIGNED("population", request.population, "N", 2, 65536, "Mappings that survive; 200"),
-        RULE_UNSIGNED("generations", request.generations, "N", 0, 1000000, "Generations of a search; 300"),
-        RULE_UNSIGNED("finalists", request.finalists, "N", 0, 65536,
-                      "Mappings of the last population that are simulated, the fastest is taken; 200"),
-        RULE_UNSIGNED("group", request.group, "N", 0, 65536,
-                      "Nodes of a capped group; 0 (default): a sixteenth of all"),
-        RULE_UNSIGNED("seed", request.seed, "NUMBER", 0, INT64_MAX, "Of the search"),
-        RULE_UNSIGNED("threads", request.threads, "NUMBER", 1, 64,
-                      "Threads of the search; 1. Results do not depend on it"),
-        {.name = "time-limit",
-         .kind = OPTION_REAL,
-         .target = &request.seconds,
-         .argument = "SECONDS",
-         .help = "Then the best so far is taken",
-         .real_maximum = 1e6},
-        RULE_TEXT("mesh", request.mesh, "ROWSxCOLUMNS", "Size of the mesh; 16x16"),
-        RULE_UNSIGNED("images", request.images, "N", 1, 65535,
-                      "Images behind each other, for the time of one"),
-        RULE_CHOICE("switching", request.switching, "MODE", "path_hold|saf", "As pimsim tasks has it"),
-        RULE_CHOICE("routing", request.routing, "RULE", "xy|yx|adaptive", "As pimsim tasks has it"),
-        RULE_CHOICE("arbiter", request.arbiter, "RULE", "fixed|balance|fifo|round-robin",
-                    "As pimsim tasks has it"),
-        {.name = "bandwidth",
-         .kind = OPTION_REAL,
-         .target = &request.options.bandwidth_gbps,
-         .argument = "GBPS",
-         .help = "Bandwidth of every link in Gb/s; 8",
-         .real_minimum = 1e-6,
-         .real_maximum = 1e6},
-        RULE_UNSIGNED("input-buffer", request.input_bits, "BITS", 1, BITS_MOST,
-                      "Input buffer of a node, split among its sources; 822400"),
-        RULE_UNSIGNED("output-buffer", request.output_bits, "BITS", 1, BITS_MOST,
-                      "Output buffer of a node for each of its targets; 822400"),
-        OPTION_FORMAT(request.format, "text|json"),
-        {.name = "quiet",
-         .letter = 'q',
-         .kind = OPTION_FLAG,
-         .target = &request.quiet,
-         .help = "No progress, only results and errors"},
-    };
+    const struct option_rule rules[] = {OPTIONS_SEARCH(request), OPTIONS_MESH(request)};
     const struct option_usage usage = {"",
                                        "Maps a convolutional network onto a mesh of crossbar tiles, with "
                                        "conflicts of communication in mind.",

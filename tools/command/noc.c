@@ -1,7 +1,7 @@
 /* pimsim noc: the network alone. Task graphs have a model and a file of their own. */
 #include "tools/command/command.h"
-#include "tools/command/tasks.h"
 #include "tools/command/noc_traffic.h"
+#include "tools/command/tasks.h"
 
 int command_noc(int argument_count, char **arguments)
 {

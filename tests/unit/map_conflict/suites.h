@@ -1,0 +1,14 @@
+#ifndef PIMSIM_TESTS_MAP_CONFLICT_SUITES_H
+#define PIMSIM_TESTS_MAP_CONFLICT_SUITES_H
+
+#include "mappers/conflict/mapping.h"
+#include "tests/unit/test_main.h"
+
+Suite *conflict_graph_suite(void);
+Suite *conflict_mapping_suite(void);
+
+/* The graph of one of the authors' networks; the arena holds it. */
+void make_recorded(const char *name, enum pim_tile_preset preset, struct pim_arena *arena,
+                   struct pim_tile_graph *graph);
+
+#endif

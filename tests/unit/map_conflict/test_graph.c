@@ -1,0 +1,232 @@
+/* Graphs of networks against those that the authors' generator made, and end times replayed on them. */
+#include "mappers/network/descriptor.h"
+#include "tests/unit/map_conflict/suites.h"
+#include "tools/command/conflict_graph.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct pim_task_graph *recorded_graph(const char *name)
+{
+    char relative[128], path[1024];
+    struct pim_task_graph *graph;
+    struct pim_error error = {0};
+    (void)snprintf(relative, sizeof relative, "tests/data/conflict/%s", name);
+    ck_assert_msg(pim_task_graph_read(pimsim_source_path(path, sizeof path, relative), &graph, &error) ==
+                      PIM_OK,
+                  "%s", error.text);
+    return graph;
+}
+
+static struct pim_task_graph *task_graph_of(const struct pim_tile_graph *tiles)
+{
+    struct pim_task_graph *graph;
+    struct pim_error error = {0};
+    ck_assert_msg(conflict_task_graph(tiles, &graph, &error) == PIM_OK, "%s", error.text);
+    return graph;
+}
+
+/* Nodes, edges, packets, times to the last bit, and every dependence. */
+static void hold_equal(const struct pim_task_graph *a, const struct pim_task_graph *b)
+{
+    ck_assert_uint_eq(a->nodes, b->nodes);
+    ck_assert_uint_eq(a->edges, b->edges);
+    for (uint32_t n = 0; n < a->nodes; n++) {
+        ck_assert_uint_eq(a->node[n].steps, b->node[n].steps);
+        double left = a->latency_ns[a->node[n].first_latency],
+               right = b->latency_ns[b->node[n].first_latency];
+        ck_assert_msg(left <= right && left >= right, "node %" PRIu32 ": %.17g ns, recorded %.17g", n, left,
+                      right);
+    }
+    for (uint32_t e = 0; e < a->edges; e++) {
+        const struct pim_task_edge *left = &a->edge[e], *right = &b->edge[e];
+        ck_assert_uint_eq(left->source, right->source);
+        ck_assert_uint_eq(left->destination, right->destination);
+        ck_assert_uint_eq(left->packets, right->packets);
+        ck_assert_uint_eq(left->bits, right->bits);
+        for (uint32_t s = 0; s < a->node[left->destination].steps; s++) {
+            ck_assert_uint_eq(a->need[left->first + s], b->need[right->first + s]);
+            ck_assert_uint_eq(a->drop[left->first + s], b->drop[right->first + s]);
+        }
+    }
+}
+
+START_TEST(recorded_graphs)
+{
+    static const char *const names[][2] = {{"cifar-alexnet", "cifar_alexnet"}, {"cifar-vgg8", "cifar_vgg8"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct pim_arena arena;
+        struct pim_tile_graph tiles;
+        pim_arena_initialize(&arena, 0);
+        make_recorded(names[i][0], PIM_TILE_CODE, &arena, &tiles);
+        struct pim_task_graph *made = task_graph_of(&tiles), *wanted = recorded_graph(names[i][1]);
+        hold_equal(made, wanted);
+        pim_task_graph_destroy(made);
+        pim_task_graph_destroy(wanted);
+        pim_arena_terminate(&arena);
+    }
+}
+END_TEST
+
+START_TEST(recorded_sizes)
+{
+    static const struct {
+        const char *name;
+        uint32_t nodes, edges;
+        uint64_t packets; /* 0: not recorded */
+    } sizes[] = {{"cifar-alexnet", 32, 46, 1372},     {"cifar-vgg8", 61, 101, 14936},
+                 {"cifar-resnet18", 120, 193, 11362}, {"cifar-vgg16", 93, 157, 25240},
+                 {"imagenet-alexnet", 33, 48, 66654}, {"imagenet-vgg8", 63, 105, 741756},
+                 {"imagenet-resnet18", 121, 195, 0},  {"imagenet-vgg16", 95, 161, 1246652}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct pim_arena arena;
+        struct pim_tile_graph tiles;
+        uint64_t packets = 0;
+        pim_arena_initialize(&arena, 0);
+        make_recorded(sizes[i].name, PIM_TILE_CODE, &arena, &tiles);
+        for (uint32_t e = 0; e < tiles.edges; e++)
+            packets += tiles.edge[e].packets;
+        ck_assert_msg(tiles.nodes == sizes[i].nodes && tiles.edges == sizes[i].edges,
+                      "%s: %u nodes, %u edges", sizes[i].name, tiles.nodes, tiles.edges);
+        if (sizes[i].packets)
+            ck_assert_uint_eq(packets, sizes[i].packets);
+        pim_arena_terminate(&arena);
+    }
+}
+END_TEST
+
+/* End times in ms, four decimals, that were measured with the authors' code on graphs of which only the sizes
+   are recorded: they hang on every node, edge and time of the graph. */
+START_TEST(recorded_end_times)
+{
+    static const struct {
+        const char *name;
+        enum pim_tile_mapping mapping;
+        enum pim_conflict_routing routing;
+        enum pim_conflict_arbiter arbiter;
+        bool ideal;
+        double ms;
+    } runs[] = {
+        {"cifar-resnet18", PIM_TILE_ROW_MAJOR, PIM_CONFLICT_XY, PIM_CONFLICT_FIXED, false, 2.6766},
+        {"cifar-resnet18", PIM_TILE_SNAKE, PIM_CONFLICT_XY, PIM_CONFLICT_BALANCE, false, 1.6741},
+        {"cifar-resnet18", PIM_TILE_SNAKE, PIM_CONFLICT_ADAPTIVE, PIM_CONFLICT_BALANCE, false, 0.8604},
+        {"cifar-resnet18", PIM_TILE_BOUSTROPHEDON, PIM_CONFLICT_XY, PIM_CONFLICT_FIXED, true, 0.4306},
+        {"cifar-vgg16", PIM_TILE_SNAKE, PIM_CONFLICT_XY, PIM_CONFLICT_FIXED, false, 7.2270},
+        {"cifar-vgg16", PIM_TILE_BOUSTROPHEDON, PIM_CONFLICT_ADAPTIVE, PIM_CONFLICT_BALANCE, false, 3.1224},
+        {"cifar-vgg8", PIM_TILE_ROW_MAJOR, PIM_CONFLICT_XY, PIM_CONFLICT_FIXED, false, 9.3162}};
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        struct pim_arena arena;
+        struct pim_tile_graph tiles;
+        uint32_t place[256];
+        struct pim_conflict_options options = PIM_CONFLICT_DEFAULTS;
+        struct pim_conflict_result result;
+        struct pim_error error = {0};
+        const struct pim_grid grid = {16, 16};
+        pim_arena_initialize(&arena, 0);
+        make_recorded(runs[i].name, PIM_TILE_CODE, &arena, &tiles);
+        struct pim_task_graph *graph = task_graph_of(&tiles);
+        pim_tile_pattern(runs[i].mapping, &grid, tiles.nodes, place);
+        options.routing = runs[i].routing;
+        options.arbiter = runs[i].arbiter;
+        options.ideal = runs[i].ideal;
+        ck_assert_msg(pim_conflict_run(graph, place, &options, &result, &error) == PIM_OK, "%s", error.text);
+        ck_assert_msg(fabs(result.end_ns / 1e6 - runs[i].ms) <= 5.001e-5,
+                      "%s run %zu: %.6f ms, recorded %.4f", runs[i].name, i, result.end_ns / 1e6, runs[i].ms);
+        pim_conflict_result_terminate(&result);
+        pim_task_graph_destroy(graph);
+        pim_arena_terminate(&arena);
+    }
+}
+END_TEST
+
+/* Without the authors' errors a fully connected tile takes its own time, a pooling counts its channels. */
+START_TEST(fixed_times)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph code, fixed;
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-vgg8", PIM_TILE_CODE, &arena, &code);
+    make_recorded("cifar-vgg8", PIM_TILE_FIXED, &arena, &fixed);
+    for (uint32_t n = 0; n < code.nodes; n++) {
+        const struct pim_tile_layer *layer = &code.layer[code.node[n].layer];
+        double a = code.node[n].latency_ns, b = fixed.node[n].latency_ns;
+        if (layer->kind == PIM_TILE_POOLING)
+            /* 2 x 8 ceil(9 C / 64) + 100 + 72 + 8 ceil(9 C / 64) */
+            ck_assert_double_eq(b, 172 + 24 * ceil(9.0 * layer->out_channels / 64));
+        else if (layer->kind == PIM_TILE_LINEAR && !code.node[n].merge)
+            /* 256 features a block: 2 x 288 + crossbar and digital part, one level of adders, 10 columns */
+            ck_assert_double_eq_tol(b, 576 + 81.2545454545 + 33.1208042 + 2 + 8.0 * 10 / 20 + 16, 1e-9);
+        else
+            ck_assert_double_eq(a, b);
+    }
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+static void network_graph(const char *relative, struct pim_tile_graph *tiles, struct pim_arena *arena,
+                          enum pim_status wanted, struct pim_error *error)
+{
+    char path[1024];
+    struct pim_network *network;
+    struct pim_tile_layer *layers;
+    const struct pim_tile_hardware hardware = PIM_TILE_DEFAULTS;
+    uint32_t count;
+    ck_assert_msg(
+        pim_network_read(pimsim_source_path(path, sizeof path, relative), NULL, 0, &network, error) == PIM_OK,
+        "%s", error->text);
+    enum pim_status status = pim_tile_layers_of(&network->graph, arena, &layers, &count, error);
+    ck_assert_msg(status == wanted, "%s: %s", relative, error->text);
+    if (status == PIM_OK)
+        ck_assert_msg(pim_tile_graph_make(tiles, "net", layers, count, &hardware, arena, error) == PIM_OK,
+                      "%s", error->text);
+    pim_network_destroy(network);
+}
+
+/* Any convolutional network: its graph is one that the replay accepts, with the work of every layer. */
+START_TEST(other_networks)
+{
+    static const char *const names[] = {"configs/networks/vgg8.cfg", "configs/networks/resnet18.cfg",
+                                        "configs/networks/squeezenet.cfg", "configs/networks/googlenet.cfg"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct pim_arena arena;
+        struct pim_tile_graph tiles;
+        struct pim_error error = {0};
+        pim_arena_initialize(&arena, 0);
+        network_graph(names[i], &tiles, &arena, PIM_OK, &error);
+        for (uint32_t l = 0; l < tiles.layers; l++)
+            ck_assert_uint_eq(tiles.node[tiles.layer[l].first_node].steps,
+                              tiles.layer[l].window.out_size[0] * tiles.layer[l].window.out_size[1]);
+        pim_task_graph_destroy(task_graph_of(&tiles));
+        pim_arena_terminate(&arena);
+    }
+}
+END_TEST
+
+START_TEST(transformers_are_refused)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_error error = {0};
+    pim_arena_initialize(&arena, 0);
+    network_graph("configs/networks/vit-t.cfg", &tiles, &arena, PIM_BAD_INPUT, &error);
+    ck_assert_ptr_nonnull(strstr(error.text, "layer "));
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+Suite *conflict_graph_suite(void)
+{
+    Suite *suite = suite_create("conflict_graph");
+    TCase *tests = tcase_create("graph");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, recorded_graphs);
+    tcase_add_test(tests, recorded_sizes);
+    tcase_add_test(tests, recorded_end_times);
+    tcase_add_test(tests, fixed_times);
+    tcase_add_test(tests, other_networks);
+    tcase_add_test(tests, transformers_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,162 @@
+/* Mappings: legal, the same for any number of threads, no worse than what they start from. */
+#include "tests/unit/map_conflict/suites.h"
+#include "tools/command/conflict_graph.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct pim_tile_mapping_options options_for(enum pim_tile_mapping mapping)
+{
+    return (struct pim_tile_mapping_options){
+        .mapping = mapping, .grid = {16, 16}, .population = 8, .generations = 3, .seed = 3, .threads = 1};
+}
+
+static void hold_legal(const uint32_t *place, uint32_t nodes)
+{
+    bool taken[256] = {false};
+    for (uint32_t n = 0; n < nodes; n++) {
+        ck_assert_uint_lt(place[n], 256);
+        ck_assert(!taken[place[n]]);
+        taken[place[n]] = true;
+    }
+}
+
+START_TEST(mappings_are_legal_and_the_same_for_any_threads)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-resnet18", PIM_TILE_CODE, &arena, &tiles);
+    for (unsigned mapping = 0; mapping < PIM_TILE_MAPPINGS; mapping++)
+        for (unsigned fitness = 0; fitness < PIM_TILE_BY_SIMULATION; fitness++) {
+            struct pim_tile_mapping_options options = options_for((enum pim_tile_mapping)mapping);
+            struct pim_tile_mapping_result result, other;
+            uint32_t place[256], again[256];
+            struct pim_error error = {0};
+            options.fitness = (enum pim_tile_fitness)fitness;
+            ck_assert_msg(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_OK, "%s", error.text);
+            hold_legal(place, tiles.nodes);
+            options.threads = 3;
+            ck_assert(pim_tile_map(&tiles, &options, again, &other, &error) == PIM_OK);
+            ck_assert_mem_eq(place, again, tiles.nodes * sizeof *place);
+            ck_assert_uint_eq(result.cost, other.cost);
+            if (result.searched && mapping != PIM_TILE_NSGA2)
+                ck_assert_double_eq(result.search.best,
+                                    (double)(fitness == PIM_TILE_BY_COST ? result.cost : result.bottleneck));
+        }
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+/* The figures that are known: 256! / 195! mappings of VGG-8 on 16 x 16; groups of 38, 11, 7 and 5 nodes. */
+START_TEST(spaces_and_groups)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_error error = {0};
+    uint32_t group[256], groups, sizes[256] = {0};
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-vgg8", PIM_TILE_CODE, &arena, &tiles);
+    ck_assert_double_eq_tol(pim_tile_space(256, 61), log10(3.31) + 143, 2e-3);
+    ck_assert(pim_tile_group(&tiles, 0, group, &groups, &error) == PIM_OK);
+    for (uint32_t n = 0; n < tiles.nodes; n++)
+        sizes[group[n]]++;
+    ck_assert_uint_eq(groups, 4);
+    uint32_t sum = 0, squares = 0;
+    for (uint32_t g = 0; g < groups; g++) {
+        sum += sizes[g];
+        squares += sizes[g] * sizes[g];
+    }
+    ck_assert_uint_eq(sum, 61);
+    ck_assert_uint_eq(squares, 38 * 38 + 11 * 11 + 7 * 7 + 5 * 5);
+    ck_assert(pim_tile_group(&tiles, 4, group, &groups, &error) == PIM_OK);
+    memset(sizes, 0, sizeof sizes);
+    for (uint32_t n = 0; n < tiles.nodes; n++)
+        ck_assert_uint_le(++sizes[group[n]], 4);
+    ck_assert_uint_ge(groups, 16);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+/* Searched by simulation: the score is the latency of the mapping, and better than the pattern's. */
+START_TEST(simulation_as_fitness)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_error error = {0};
+    struct conflict_simulator simulator = {.options = PIM_CONFLICT_DEFAULTS};
+    struct pim_task_graph *graph;
+    uint32_t place[256];
+    double latency, interval, snake;
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-alexnet", PIM_TILE_CODE, &arena, &tiles);
+    ck_assert(conflict_task_graph(&tiles, &graph, &error) == PIM_OK);
+    simulator.graph = graph;
+    for (unsigned mapping = PIM_TILE_HEURISTIC; mapping < PIM_TILE_MAPPINGS; mapping++) {
+        struct pim_tile_mapping_options options = options_for((enum pim_tile_mapping)mapping);
+        struct pim_tile_mapping_result result;
+        simulator.options.images = mapping == PIM_TILE_NSGA2 ? 2 : 1;
+        options.fitness = PIM_TILE_BY_SIMULATION;
+        options.threads = 2;
+        options.simulate = conflict_simulate;
+        options.simulate_context = &simulator;
+        ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_OK);
+        hold_legal(place, tiles.nodes);
+        ck_assert(conflict_simulate(&simulator, place, &latency, &interval, &error) == PIM_OK);
+        ck_assert_double_eq(result.latency_ns, latency);
+        ck_assert_double_eq(result.search.best, latency);
+    }
+    const struct pim_grid grid = {16, 16};
+    struct pim_tile_mapping_options options = options_for(PIM_TILE_NODE_GROUP);
+    struct pim_tile_mapping_result result;
+    pim_tile_pattern(PIM_TILE_SNAKE, &grid, tiles.nodes, place);
+    ck_assert(conflict_simulate(&simulator, place, &snake, &interval, &error) == PIM_OK);
+    options.simulate = conflict_simulate;
+    options.simulate_context = &simulator;
+    options.finalists = 8;
+    ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_OK);
+    ck_assert_uint_eq(result.finalists, 8);
+    ck_assert_double_lt(result.latency_ns, snake);
+    pim_task_graph_destroy(graph);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+START_TEST(bad_input_is_refused)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_tile_mapping_result result;
+    struct pim_error error = {0};
+    uint32_t place[256];
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-vgg8", PIM_TILE_CODE, &arena, &tiles);
+    struct pim_tile_mapping_options options = options_for(PIM_TILE_SNAKE);
+    options.grid = (struct pim_grid){7, 7};
+    ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "needs 61 tiles"));
+    ck_assert_ptr_nonnull(strstr(error.text, "12 are missing"));
+    options = options_for(PIM_TILE_NODE_GROUP);
+    options.fitness = PIM_TILE_BY_SIMULATION;
+    ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_BAD_INPUT);
+    options = options_for(PIM_TILE_NODE_GROUP);
+    options.population = 1;
+    ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_BAD_INPUT);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+Suite *conflict_mapping_suite(void)
+{
+    Suite *suite = suite_create("conflict_mapping");
+    TCase *tests = tcase_create("mapping");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, mappings_are_legal_and_the_same_for_any_threads);
+    tcase_add_test(tests, spaces_and_groups);
+    tcase_add_test(tests, simulation_as_fitness);
+    tcase_add_test(tests, bad_input_is_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
