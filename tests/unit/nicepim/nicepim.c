@@ -4,4 +4,5 @@ void pimsim_suites(SRunner *runner)
 {
     srunner_add_suite(runner, nicepim_cycles_suite());
     srunner_add_suite(runner, nicepim_sat_suite());
+    srunner_add_suite(runner, nicepim_space_suite());
 }
