@@ -12,7 +12,7 @@ static void show(struct pim_node *node, enum pim_engine engine, uint8_t otherwis
     bool busy = engine == PIM_ENGINE_RECEIVE ? node->interface.begun > 0 : node->queue[engine].in_flight > 0;
     if (!busy && engine == PIM_ENGINE_RECEIVE && node->queue[engine].in_flight > 0)
         otherwise = PIM_STATE_WAIT + PIM_WAIT_PEER; /* open receives, and no sender has begun */
-    pim_node_set_state(node, engine, busy ? PIM_STATE_BUSY : otherwise);
+    pim_states_set(&node->unit, &node->states, engine, busy ? PIM_STATE_BUSY : otherwise);
 }
 
 struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot *slot)

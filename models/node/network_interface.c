@@ -282,7 +282,7 @@ static void accept_data(struct pim_node *node, struct pim_packet *packet)
     if (!slot->begun) {
         slot->begun = true;
         interface->begun++;
-        pim_node_set_state(node, PIM_ENGINE_RECEIVE, PIM_STATE_BUSY);
+        pim_states_set(&node->unit, &node->states, PIM_ENGINE_RECEIVE, PIM_STATE_BUSY);
     }
     PIM_ADD_BYTES(node, bytes_received, packet->bytes);
     packet->next = NULL;

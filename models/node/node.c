@@ -34,11 +34,11 @@ static enum pim_status initialize_node(struct pim_node_array *array, uint32_t id
 /* --- deadlock report --- */
 
 /* What the instruction at the head of a queue waits for, in words. */
-static void describe_head(struct pim_node *node, const struct pim_engine_queue *queue,
-                          const struct pim_slot *slot, char *text, size_t size)
+static void describe_head(struct pim_node *node, const struct pim_slot *slot, char *text, size_t size)
 {
     const struct pim_instruction *instruction = &slot->instruction;
-    unsigned wait = queue->state >= PIM_STATE_WAIT ? queue->state - PIM_STATE_WAIT : PIM_WAITS;
+    uint8_t state = node->states.state[pim_opcode_engine(instruction->opcode)];
+    unsigned wait = state >= PIM_STATE_WAIT ? state - PIM_STATE_WAIT : PIM_WAITS;
     const struct pim_slot *other = pim_engine_blocker(node, slot);
     if (other)
         (void)snprintf(text, size, "instruction %" PRIu64 " (%s)", other->sequence,
@@ -66,7 +66,7 @@ static void report_head(struct pim_node *node, enum pim_engine engine, struct pi
         return;
     const struct pim_slot *slot = pim_node_slot(node, queue->sequence[queue->head & node->mask]);
     char cause[128];
-    describe_head(node, queue, slot, cause, sizeof cause);
+    describe_head(node, slot, cause, sizeof cause);
     pim_unit_report_head(&node->unit, slot->sequence, &slot->instruction, cause, report);
 }
 

@@ -3,6 +3,7 @@
 #define PIMSIM_MODELS_NODE_NODE_INTERNAL_H
 
 #include "models/node/node.h"
+#include "models/unit/state.h"
 
 #include <stddef.h>
 
@@ -24,10 +25,7 @@ struct pim_engine_queue {
     uint64_t *sequence;
     uint32_t head, tail; /* monotone; entry = index & mask */
     uint32_t in_flight;  /* started and not complete */
-    uint8_t state;       /* PIM_STATE_* below */
 };
-
-enum { PIM_STATE_IDLE = 0, PIM_STATE_BUSY = 1, PIM_STATE_WAIT = 2 /* + enum pim_wait */ };
 
 /* One client's request at the memory port. */
 struct pim_port_request {
@@ -100,10 +98,7 @@ struct pim_node {
         promised[PIM_BUFFERS]; /* of the space taken: what instructions under way give back at their end */
     struct pim_memory_port port;
     struct pim_network_interface interface;
-    /* accounts */
-    pim_time accounted; /* up to here */
-    uint8_t busy_mask;  /* one bit an engine */
-    uint8_t wait_mask;
+    struct pim_engine_states states;
 };
 
 static inline struct pim_node *pim_node_at(const struct pim_node_array *array, uint32_t id)
@@ -127,7 +122,6 @@ static inline pim_time pim_edge(pim_time time, pim_time period)
 void pim_node_start(struct pim_kernel *kernel, void *node);
 void pim_node_advance(struct pim_node *node); /* starts what can start, fetches what can be fetched */
 void pim_node_account(struct pim_unit *node, pim_time time); /* brings the accounts up to a tick */
-void pim_node_set_state(struct pim_node *node, enum pim_engine engine, uint8_t state);
 #define pim_node_fail(node, slot, ...)                                                                       \
     pim_unit_fail_at(&(node)->unit, (slot)->sequence, (slot)->instruction.opcode, __VA_ARGS__)
 

@@ -3,7 +3,6 @@
 #include "models/node/node_internal.h"
 #include "models/unit/fetch.h"
 
-#include <assert.h>
 #include <inttypes.h>
 
 bool pim_node_in_time(struct pim_node *node, const struct pim_slot *slot, pim_time from, uint64_t cycles,
@@ -24,52 +23,7 @@ bool pim_node_in_time(struct pim_node *node, const struct pim_slot *slot, pim_ti
 
 void pim_node_account(struct pim_unit *unit, pim_time time)
 {
-    struct pim_node *node = (struct pim_node *)unit;
-    pim_time elapsed = time - node->accounted;
-    if (elapsed == 0)
-        return;
-    assert(time > node->accounted);
-    node->accounted = time;
-    struct pim_unit_result *result = &unit->result;
-    unsigned busy = node->busy_mask;
-    unsigned wait = node->wait_mask;
-    enum { NETWORK = 1 << PIM_ENGINE_SEND | 1 << PIM_ENGINE_RECEIVE };
-    static const unsigned classes[PIM_CLASSES] = {1 << PIM_ENGINE_MATRIX, 1 << PIM_ENGINE_VECTOR,
-                                                  1 << PIM_ENGINE_MEMORY, NETWORK};
-    unsigned share = PIM_SHARE_WAITING;
-    for (unsigned class = PIM_CLASSES; class -- > 0;) {
-        if (busy & classes[class]) {
-            result->busy[class] += elapsed;
-            share = class;
-        } else if (wait & classes[class]) {
-            result->stall[class] += elapsed;
-        } else {
-            result->idle[class] += elapsed;
-        }
-    }
-    result->share[share] += elapsed;
-    struct pim_phase_result *phase = unit->in_phase ? unit->sums : NULL;
-    if (phase)
-        phase->share[share] += elapsed;
-    for (; wait; wait &= wait - 1) {
-        unsigned engine = (unsigned)__builtin_ctz(wait);
-        unsigned cause = node->queue[engine].state - PIM_STATE_WAIT;
-        result->wait[engine][cause] += elapsed;
-        if (phase)
-            phase->wait[cause] += elapsed;
-    }
-}
-
-void pim_node_set_state(struct pim_node *node, enum pim_engine engine, uint8_t state)
-{
-    struct pim_engine_queue *queue = &node->queue[engine];
-    if (queue->state == state)
-        return;
-    pim_node_account_now(node);
-    queue->state = state;
-    uint8_t bit = (uint8_t)(1u << engine);
-    node->busy_mask = (uint8_t)(state == PIM_STATE_BUSY ? node->busy_mask | bit : node->busy_mask & ~bit);
-    node->wait_mask = (uint8_t)(state >= PIM_STATE_WAIT ? node->wait_mask | bit : node->wait_mask & ~bit);
+    pim_states_account(unit, &((struct pim_node *)unit)->states, time);
 }
 
 static bool is_done(const struct pim_unit *unit, uint64_t sequence, uint64_t now)

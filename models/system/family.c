@@ -1,7 +1,9 @@
 #include "models/system/family.h"
 
+#include "models/channel/channel.h"
 #include "models/core/cores.h"
 #include "models/node/node.h"
+#include "models/system/channel_hardware.h"
 #include "models/system/core_hardware.h"
 
 #include <stddef.h>
@@ -12,6 +14,12 @@ static const struct pim_energy_row cores_shown[] = {
     PIM_CORE_ENERGY_MAP(X){"noc", "NoC", offsetof(struct pim_energy, noc)}, {NULL, NULL, 0}};
 static const struct pim_energy_row cores_beyond[] = {PIM_CORE_ENERGY_MAP(X){NULL, NULL, 0}};
 #undef X
+static const struct pim_energy_row channels_shown[] = {
+    {"dram", "banks", offsetof(struct pim_energy, dram)},
+    {"interconnect", "interface", offsetof(struct pim_energy, interconnect)},
+    {NULL, NULL, 0}};
+static const struct pim_energy_row channels_beyond[] = {
+    {"interconnect", "interconnect", offsetof(struct pim_energy, interconnect)}, {NULL, NULL, 0}};
 static const struct pim_energy_row none[] = {{NULL, NULL, 0}};
 
 static enum pim_status initialize_nodes(struct pim_units *units, struct pim_kernel *kernel,
@@ -26,6 +34,18 @@ static enum pim_status initialize_cores(struct pim_units *units, struct pim_kern
                                         struct pim_error *error)
 {
     return pim_cores_initialize((struct pim_cores *)units, kernel, &hardware->cores, trace, error);
+}
+
+static enum pim_status initialize_channels(struct pim_units *units, struct pim_kernel *kernel,
+                                           const struct pim_hardware *hardware, const struct pim_trace *trace,
+                                           struct pim_error *error)
+{
+    return pim_channels_initialize((struct pim_channels *)units, kernel, &hardware->channels, trace, error);
+}
+
+static const char *interconnect_of_channels(const struct pim_hardware *hardware)
+{
+    return hardware->height > 1 ? "links and a bus between stacks" : "links";
 }
 
 static const char *interconnect_of_cores(const struct pim_hardware *hardware)
@@ -55,4 +75,14 @@ const struct pim_hardware_family pim_hardware_families[] = {
      .shown = cores_shown,
      .beyond = cores_beyond,
      .interconnect = interconnect_of_cores},
+    {.plural = "channels",
+     .units = &pim_channel_family,
+     .size = sizeof(struct pim_channels),
+     .initialize = initialize_channels,
+     .read = pim_channel_hardware_read,
+     .slice_cycles = 1048576, /* and channels less still */
+     .engines = {"banks", "transposer", "row moves", "messages"},
+     .shown = channels_shown,
+     .beyond = channels_beyond,
+     .interconnect = interconnect_of_channels},
 };

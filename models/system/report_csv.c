@@ -133,6 +133,7 @@ static void collect_totals(struct totals *totals, const struct pim_system *syste
 {
     const struct pim_node_array *nodes = pim_system_nodes(system);
     const struct pim_cores *cores = pim_system_cores(system);
+    const struct pim_channels *channels = pim_system_channels(system);
 #define OBJECT(page, key) (void)snprintf(totals->group, sizeof totals->group, "%s.", key);
 #define OBJECT_END totals->group[0] = '\0';
 #define BEYOND_CSV(energy) add_beyond(totals, system, &(energy));

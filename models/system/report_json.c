@@ -58,6 +58,7 @@ static void put_figures(struct pim_json *json, const struct pim_system *system,
     const uint32_t component_count = pim_energy_components(system, &result->energy, components);
     const struct pim_node_array *nodes = pim_system_nodes(system);
     const struct pim_cores *cores = pim_system_cores(system);
+    const struct pim_channels *channels = pim_system_channels(system);
     uint64_t frontier = 0;
 #define OBJECT(page, key) pim_json_begin_object(json, key);
 #define OBJECT_END pim_json_end(json);

@@ -227,6 +227,18 @@ static void print_cores(const struct pim_cores *cores, const struct pim_run_resu
             cores->cost.mvm_cycles, result->actions.crossbar_mvms);
 }
 
+static void print_channels(const struct pim_channels *channels, const struct pim_run_result *result,
+                           FILE *file)
+{
+    const struct pim_actions *actions = &result->actions;
+    uint64_t cycles = result->end / channels->configuration.period;
+    fprintf(file,
+            "\nbanks: %" PRIu64 " activations, %.3f Gbit read and written\nmessages: %" PRIu64
+            " bytes; the bus between stacks was in use for %.1f %% of the time\n",
+            actions->dram_activates, (double)actions->dram_bits * 1e-9, result->bytes_sent,
+            percent((double)channels->bus_cycles, (double)cycles));
+}
+
 void pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
                      const struct pim_report_inputs *inputs, FILE *file)
 {
@@ -255,6 +267,8 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
     print_engines(system, result, file);
     if (pim_system_cores(system))
         print_cores(pim_system_cores(system), result, file);
+    else if (pim_system_channels(system))
+        print_channels(pim_system_channels(system), result, file);
     else
         print_dram(result, file);
     print_network(system, result, file);

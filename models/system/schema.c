@@ -5,18 +5,23 @@
 #include "models/system/schema.h"
 
 #include "models/system/core_keys.h"
+#include "models/system/level_keys.h"
 #include "models/system/noc_keys.h"
 
 static const struct pim_key keys[] = {
     PIM_KEY_OF_TEXT("name", "\"unnamed\"", "Name of the hardware, for people."),
 
-    PIM_KEY_OF_CHOICE("array.kind", "node", "node|core",
+    PIM_KEY_OF_CHOICE("array.kind", "node", "node|core|channel",
                       "node: units with PE array, ACU and a DRAM bank. core: cores with crossbars, a local "
                       "memory that programs address, and a global memory; keys chips.*, core.*, crossbar.*, "
-                      "global_memory.*, interconnect.*, noc.* and energy.* describe them."),
+                      "global_memory.*, interconnect.*, noc.* and energy.* describe them. "
+                      "channel: channels of a memory whose banks compute; keys levels.* describe them, and a "
+                      "row of the array is a stack."),
     PIM_KEY_OF_INTEGER("array.width", NULL, 1, 256, "nodes", "Nodes in a row of the node array."),
     PIM_KEY_OF_INTEGER("array.height", NULL, 1, 256, "nodes", "Rows of the node array."),
     PIM_CHIP_KEYS,
+
+    PIM_LEVEL_KEYS,
 
     PIM_KEY_OF_INTEGER("clock.logic_khz", "400000", 1, 100000000, "kHz",
                        "Clock of units, PE array and ACU. Reported cycles are cycles of this clock."),

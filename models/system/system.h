@@ -98,6 +98,10 @@ static inline const struct pim_node_array *pim_system_nodes(const struct pim_sys
 {
     return system->units->family == &pim_node_family ? (const struct pim_node_array *)system->units : NULL;
 }
+static inline const struct pim_channels *pim_system_channels(const struct pim_system *system)
+{
+    return system->units->family == &pim_channel_family ? (const struct pim_channels *)system->units : NULL;
+}
 static inline const struct pim_cores *pim_system_cores(const struct pim_system *system)
 {
     return system->units->family == &pim_core_family ? (const struct pim_cores *)system->units : NULL;

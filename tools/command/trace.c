@@ -221,8 +221,15 @@ static void fill_core_limits(const struct pim_configuration *configuration, stru
 /* What the checker needs to know of the hardware. */
 static void fill_limits(const struct pim_configuration *configuration, struct pim_check_limits *limits)
 {
-    if (pim_configuration_choice(configuration, "array.kind") == 1) { /* "node|core" */
+    if (pim_configuration_choice(configuration, "array.kind") == 1) { /* "node|core|channel" */
         fill_core_limits(configuration, limits);
+        return;
+    }
+    if (pim_configuration_choice(configuration, "array.kind") == 2) { /* channel */
+        limits->kind = PIM_CHECK_CHANNELS;
+        limits->window = (uint32_t)pim_configuration_integer(configuration, "unit.window");
+        limits->posted_receives =
+            limits->window < PIM_CHECK_RECEIVES_MOST ? limits->window : PIM_CHECK_RECEIVES_MOST;
         return;
     }
     limits->kind = PIM_CHECK_NODES;

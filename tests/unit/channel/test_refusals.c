@@ -1,0 +1,99 @@
+/* What channels refuse, and what they say when they wait for ever. */
+#include "tests/unit/channel/suites.h"
+#include "tests/unit/channel/support.h"
+
+START_TEST(programs_are_refused)
+{
+    static const struct {
+        const char *program, *part;
+    } cases[] = {
+        {"row_compute add bits=16 source=0 second=16 result=32 first_bank=1 banks=8\n",
+         "channel 0, instruction 1 (row_compute): bank 8 does not exist: a channel has 8 (levels.banks)"},
+        {"row_compute add bits=16 source=32721 second=16 result=32\n",
+         "source: rows 32721 to 32736, and a bank has 32736 for data: 1 are missing (levels.rows)"},
+        {"row_compute multiply bits=16 size=32 source=0 second=16 result=32720\n", "16 are missing"},
+        {"row_compute reduce bits=4 size=14 source=0 second=16 result=40\n",
+         "reduces 2^14 columns: a row has 8192"},
+        {"row_compute reduce bits=4 size=13 source=0 second=32721 result=40\n",
+         "second: rows 32721 to 32736"},
+        {"row_transpose bits=12 source=32721 result=0\n", "source: rows 32721 to 32736"},
+        {"row_move bank source=0 result=0 rows=1 banks=4 to_bank=2\n", "bank 2 is both read and written"},
+        {"row_move bank source=0 result=0 rows=1 banks=2 to_bank=7\n", "bank 8 does not exist"},
+        {"row_move column source=0 result=0 rows=1 shift=8192\n", "shift is 8192: a row has 8192 columns"},
+        {"row_move column source=0 result=0 rows=32768 banks=8\n", "rows 0 to 32767"},
+        {"row_send channel peer=1 row=0 rows=40000\n", "row: rows 0 to 39999"},
+        {"load none address=0 bytes=1\n", "instruction 1 (load): channels have no engine for it"},
+        {"bit_serial add bits=1 rows=1\n", "channels have no engine for it"},
+        {".unit 0\nrow_send channel peer=1 tag=5 row=0 rows=4 banks=2\n"
+         ".unit 1\nrow_receive channel peer=0 tag=5 row=0 rows=7\n",
+         "channel 0, instruction 1 (row_send): sends 4 rows of 2 banks, tag 5, and channel 1 waits for 7 of "
+         "1"},
+        {".unit 0\nrow_send stack peer=1 row=0 rows=4\n.unit 1\nrow_receive stack peer=0 row=0 rows=4\n",
+         "goes to channel 1, which is in the same stack: both ends must say \"channel\""},
+        {".unit 0\nrow_send channel peer=2 row=0 rows=4\n.unit 2\nrow_receive channel peer=0 row=0 rows=4\n",
+         "goes to channel 2, which is in another stack: both ends must say \"stack\""},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct run run = {.width = 2, .height = 2};
+        replay_badly(&run, cases[i].program, PIM_BAD_INPUT, cases[i].part);
+    }
+}
+END_TEST
+
+START_TEST(who_waits_for_whom)
+{
+    static const struct {
+        const char *program, *part;
+    } cases[] = {
+        {".unit 0\nrow_send channel peer=1 tag=3 row=0 rows=4\n",
+         "channel 0, instruction 1: row_send to channel 1, tag 3 waits for channel 1 to reach its receive: "
+         "that "
+         "channel has finished"},
+        {".unit 0\nrow_receive channel peer=1 tag=3 row=0 rows=4\n"
+         "row_compute add bits=16 source=0 second=16 result=32 after=1\n",
+         "channel 0, instruction 1: row_receive waits for channel 1 to send tag 3: that channel has "
+         "finished"},
+        {".unit 0\nrow_receive channel peer=1 tag=3 row=0 rows=4\n"
+         "row_compute add bits=16 source=0 second=16 result=32 after=1\n",
+         "channel 0, instruction 2: row_compute waits for instruction 1 (row_receive)"},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct run run = {.width = 2, .height = 1};
+        replay_badly(&run, cases[i].program, PIM_DEADLOCK, cases[i].part);
+    }
+}
+END_TEST
+
+START_TEST(hardware_is_refused)
+{
+    static const struct {
+        const char *settings[2], *part;
+    } cases[] = {
+        {{"levels.banks=0"}, "at least one bank is needed"},
+        {{"levels.banks=16"}, "is 16, and the memory of levels.memory has 8"},
+        {{"levels.columns=4096"}, "is 4096, and the memory of levels.memory has 8192"},
+        {{"levels.rows=32768"}, "is 32768, and the memory of levels.memory has 32736"},
+        {{"levels.memory=fast_overlap"}, "the nearest is fast_overlapim"},
+        {{"levels.memory=ddr4_2400r"}, "dram.taa is 0"},
+        {{"levels.memory=", "levels.costs=commands"}, "name the memory whose commands they are"},
+        {{"clock.memory_khz=500000", "levels.costs=commands"}, "has a period of 1000 ps"},
+        {{"levels.memory_values=dram = { trefi = 350; };"}, "refreshes could not keep up"},
+        {{"levels.memory_values=dram = { tfow = 3; };"}, "tfaw"},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct run run = {.width = 1, .height = 1, .settings = {cases[i].settings[0], cases[i].settings[1]}};
+        replay_badly(&run, "join\n", PIM_BAD_INPUT, cases[i].part);
+    }
+}
+END_TEST
+
+Suite *channel_refusals_suite(void)
+{
+    Suite *suite = suite_create("channel_refusals");
+    TCase *tests = tcase_create("refusals");
+    tcase_add_test(tests, programs_are_refused);
+    tcase_add_test(tests, who_waits_for_whom);
+    tcase_add_test(tests, hardware_is_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
