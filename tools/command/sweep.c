@@ -11,6 +11,7 @@
 #include "tools/command/sweep.h"
 #include "sim/output.h"
 #include "tools/command/command.h"
+#include "tools/sweep/slurm.h"
 #include "tools/sweep/specification.h"
 #include "tools/sweep/task.h"
 #include "tools/sweep/workers.h"
@@ -21,12 +22,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { MANY_POINTS = 100000, NO_EXPORT = 2 };
 
 /* --- looking at results --- */
+
+/* What Slurm says of the job arrays that were handed in and are not over. */
+static enum pim_status show_jobs(const char *path, struct pim_error *error)
+{
+    struct pim_slurm_state state;
+    if (pim_slurm_look(path, &state, error) != PIM_OK)
+        return error->status;
+    if (state.running + state.waiting > 0)
+        printf("slurm      %" PRIu64 " task%s running, %" PRIu64
+               " waiting: --merge adds what they have done, at any time\n",
+               state.running, state.running == 1 ? "" : "s", state.waiting);
+    else if (state.unknown > 0)
+        printf("slurm      %" PRIu64 " job%s handed in; squeue does not answer here\n", state.unknown,
+               state.unknown == 1 ? "" : "s");
+    return PIM_OK;
+}
 
 static enum pim_status show_status(const char *path, struct pim_error *error)
 {
@@ -37,6 +55,8 @@ static enum pim_status show_status(const char *path, struct pim_error *error)
     enum pim_status status = pim_task_look(path, store, &tasks, error);
     if (status == PIM_OK)
         status = pim_store_print_status(store, stdout, error);
+    if (status == PIM_OK)
+        status = show_jobs(path, error);
     if (status == PIM_OK && tasks.points > 0)
         printf("of tasks   %" PRIu64 " of the missing points are done, %" PRIu64
                " of them failed: --merge adds them\n",
@@ -230,11 +250,43 @@ static enum pim_status conclude(const struct sweep_request *request, struct pim_
     if (!request->common.quiet)
         printf("%s: %" PRIu64 " of %" PRIu64 " points, %" PRIu64 " of them now\n", request->output,
                progress.done + progress.failed, progress.points, outcome->done + outcome->failed);
+    if (outcome->stopped)
+        return pim_fail(
+            error, PIM_IO,
+            "stopped with %" PRIu64 " of %" PRIu64
+            " points done: the same command with --resume goes on, pimsim sweep --status %s looks",
+            progress.done + progress.failed, progress.points, request->output);
     if (progress.failed > 0)
         return pim_fail(error, PIM_BAD_INPUT,
                         "%" PRIu64 " of %" PRIu64 " points failed: pimsim sweep --status %s lists them",
                         progress.failed, progress.points, request->output);
     return PIM_OK;
+}
+
+/* Points of a sweep that grows get other numbers: what tasks have done under the old ones is merged
+ * before. */
+static enum pim_status check_merged(const struct sweep_request *request, const struct pim_sweep *sweep,
+                                    struct pim_error *error)
+{
+    struct pim_store *store;
+    struct pim_task_progress tasks = {.points = 0};
+    struct stat state;
+    if (stat(request->output, &state) != 0 || state.st_size == 0)
+        return PIM_OK;
+    if (pim_store_open(request->output, &store, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = PIM_OK;
+    const char *identity = pim_store_identity(store);
+    if (identity && strcmp(identity, sweep->identity) != 0)
+        status = pim_task_look(request->output, store, &tasks, error);
+    pim_store_close(store);
+    if (status == PIM_OK && tasks.points > 0)
+        status =
+            pim_fail(error, PIM_BAD_INPUT,
+                     "%s: tasks have done %" PRIu64
+                     " points that are not in the results yet: pimsim sweep --merge %s, then grow the sweep",
+                     request->output, tasks.points, request->output);
+    return status;
 }
 
 static enum pim_status run_sweep(const struct sweep_request *request, const struct pim_sweep *sweep,
@@ -259,6 +311,8 @@ static enum pim_status run_sweep(const struct sweep_request *request, const stru
     enum pim_store_mode mode = request->force                      ? PIM_STORE_FORCE
                                : request->resume || request->retry ? PIM_STORE_RESUME
                                                                    : PIM_STORE_NEW;
+    if (mode == PIM_STORE_RESUME && check_merged(request, sweep, error) != PIM_OK)
+        return error->status;
     if (pim_store_create(request->output, mode, sweep, points, &store, error) != PIM_OK)
         return error->status;
     enum pim_status status;

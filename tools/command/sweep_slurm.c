@@ -96,6 +96,10 @@ static enum pim_status hand_in(const struct sweep_request *request, const struct
     }
     if (pim_slurm_submit(script, &answer, error) != PIM_OK)
         return error->status;
+    if (pim_slurm_note(job->folder, answer, error) != PIM_OK) {
+        free(answer);
+        return error->status;
+    }
     printf("job %s: %" PRIu64 " tasks, %" PRIu64 " units of work in %s\n"
            "pimsim sweep --merge %s adds what is done to the results, at any time\n",
            answer, job->tasks, units, job->folder, request->output);

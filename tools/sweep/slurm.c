@@ -1,5 +1,9 @@
 #include "tools/sweep/slurm.h"
 
+#include "sim/output.h"
+
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -67,4 +71,79 @@ enum pim_status pim_slurm_submit(const char *script, char **answer, struct pim_e
         return pim_fail(error, PIM_IO, "sbatch: %s", *text ? text : "failed without a message");
     *answer = strdup(text);
     return *answer ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for a submission");
+}
+
+/* --- jobs that were handed in --- */
+
+enum { PATH_BYTES = 4096, JOB_BYTES = 32 };
+
+enum pim_status pim_slurm_note(const char *folder, const char *job, struct pim_error *error)
+{
+    char path[PATH_BYTES];
+    struct pim_output *output;
+    if (snprintf(path, sizeof path, "%s/job", folder) >= PATH_BYTES)
+        return pim_fail(error, PIM_BAD_INPUT, "%.200s...: the path is too long", folder);
+    if (pim_output_open(&output, path, error) != PIM_OK)
+        return error->status;
+    (void)fprintf(pim_output_file(output), "%s\n", job);
+    return pim_output_commit(output, error);
+}
+
+/* The number of the job of a submission; "" when there is none. Behind a ; is the name of a cluster. */
+static void read_job(const char *folder, const char *name, char job[JOB_BYTES])
+{
+    char path[PATH_BYTES];
+    size_t length = 0;
+    job[0] = '\0';
+    FILE *file =
+        snprintf(path, sizeof path, "%s/%s/job", folder, name) < PATH_BYTES ? fopen(path, "r") : NULL;
+    if (!file)
+        return;
+    for (int c; length + 1 < JOB_BYTES && (c = fgetc(file)) != EOF && isdigit(c);)
+        job[length++] = (char)c;
+    job[length] = '\0';
+    (void)fclose(file);
+}
+
+/* Asks squeue for the tasks of a job: a line for each, with its state. */
+static void ask(const char *job, struct pim_slurm_state *state)
+{
+    char command[128], line[64];
+    (void)snprintf(command, sizeof command, "squeue --noheader --array --format=%%T --jobs=%s 2> /dev/null",
+                   job);
+    FILE *pipe = popen(command, "r");
+    uint64_t running = 0, waiting = 0;
+    while (pipe && fgets(line, sizeof line, pipe)) {
+        running += strncmp(line, "RUNNING", 7) == 0 || strncmp(line, "COMPLETING", 10) == 0;
+        waiting += strncmp(line, "PENDING", 7) == 0 || strncmp(line, "CONFIGURING", 11) == 0 ||
+                   strncmp(line, "REQUEUE", 7) == 0 || strncmp(line, "SUSPENDED", 9) == 0;
+    }
+    int status = pipe ? pclose(pipe) : -1;
+    /* squeue fails too for a job that it has forgotten: then it has said "slurm_load_jobs error". Only
+     * a command that is not there, or no answer of the daemon, leaves the question open. */
+    if (status == -1 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+        state->unknown++;
+    state->running += running;
+    state->waiting += waiting;
+}
+
+enum pim_status pim_slurm_look(const char *results, struct pim_slurm_state *state, struct pim_error *error)
+{
+    char tasks[PATH_BYTES];
+    *state = (struct pim_slurm_state){.running = 0};
+    if (snprintf(tasks, sizeof tasks, "%s.tasks", results) >= PATH_BYTES)
+        return pim_fail(error, PIM_BAD_INPUT, "%.200s...: the path is too long", results);
+    DIR *directory = opendir(tasks);
+    if (!directory)
+        return PIM_OK;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        char job[JOB_BYTES];
+        if (entry->d_name[0] == '.')
+            continue;
+        read_job(tasks, entry->d_name, job);
+        if (job[0])
+            ask(job, state);
+    }
+    (void)closedir(directory);
+    return PIM_OK;
 }

@@ -28,4 +28,14 @@ void pim_slurm_write(const struct pim_slurm_job *job, FILE *file);
  * no sbatch, or it refused, with its message. */
 enum pim_status pim_slurm_submit(const char *script, char **answer, struct pim_error *error);
 
+/* Notes the number of a job in the folder of its submission, for pim_slurm_look(). */
+enum pim_status pim_slurm_note(const char *folder, const char *job, struct pim_error *error);
+
+/* Tasks of the jobs of all submissions of `results` that have not ended, as squeue counts them; `unknown`:
+ * jobs that it does not tell of because it is not there or does not answer. */
+struct pim_slurm_state {
+    uint64_t running, waiting, unknown;
+};
+enum pim_status pim_slurm_look(const char *results, struct pim_slurm_state *state, struct pim_error *error);
+
 #endif

@@ -199,9 +199,34 @@ static enum pim_status migrate(struct pim_store *store, int64_t version, struct 
     return pim_store_execute(store, "COMMIT", error);
 }
 
+/* Results of a sweep that this one has grown from. */
+static enum pim_status continue_grown(struct pim_store *store, const struct pim_sweep *sweep, uint64_t points,
+                                      int64_t version, const char *differences, struct pim_error *error)
+{
+    struct pim_growth *growth = NULL;
+    char why[192] = "";
+    if (store->identity &&
+        pim_growth_create(store->identity, sweep, &growth, why, sizeof why, error) != PIM_OK)
+        return error->status;
+    if (!growth)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s holds results of another sweep (%s differ), from which this one has not grown "
+                        "(%s): results of both "
+                        "cannot stand in one table; choose another file, or --force throws them away",
+                        store->path, store->identity ? differences : "identities", why);
+    enum pim_status status = migrate(store, version, error);
+    store->version = PIM_STORE_VERSION;
+    if (status == PIM_OK)
+        status = pim_store_grow(store, growth, sweep, points, error);
+    pim_growth_destroy(growth);
+    free(store->identity);
+    store->identity = NULL;
+    return status;
+}
+
 /* What stands in the file, and whether the mode allows to go on with it; without a sweep: with any. */
 static enum pim_status admit(struct pim_store *store, enum pim_store_mode mode, const struct pim_sweep *sweep,
-                             int64_t version, struct pim_error *error)
+                             uint64_t points, int64_t version, struct pim_error *error)
 {
     char differences[256];
     int64_t results = 0;
@@ -217,14 +242,9 @@ static enum pim_status admit(struct pim_store *store, enum pim_store_mode mode, 
     }
     if (pim_store_get(store, "identity", &store->identity, error) != PIM_OK)
         return error->status;
-    if (!store->identity ||
-        !pim_sweep_same(store->identity, sweep->identity, differences, sizeof differences))
-        return pim_fail(
-            error, PIM_BAD_INPUT,
-            "%s holds results of another sweep (%s differ): results of both cannot stand in one table; "
-            "choose another file, or --force throws them away",
-            store->path, store->identity ? differences : "identities");
-    return migrate(store, version, error);
+    if (store->identity && pim_sweep_same(store->identity, sweep->identity, differences, sizeof differences))
+        return migrate(store, version, error);
+    return continue_grown(store, sweep, points, version, differences, error);
 }
 
 /* --force: a file of ours becomes an empty one. */
@@ -260,7 +280,7 @@ static enum pim_status open_to_write(struct pim_store *store, enum pim_store_mod
             return error->status;
         version = 0;
     }
-    if (version > 0 && admit(store, mode, sweep, version, error) != PIM_OK)
+    if (version > 0 && admit(store, mode, sweep, points, version, error) != PIM_OK)
         return error->status;
     /* Where the file system has no shared memory (NFS), SQLite stays with its rollback journal: just as
      * safe. */

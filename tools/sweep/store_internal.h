@@ -2,6 +2,7 @@
 #ifndef PIMSIM_TOOLS_SWEEP_STORE_INTERNAL_H
 #define PIMSIM_TOOLS_SWEEP_STORE_INTERNAL_H
 
+#include "tools/sweep/grow.h"
 #include "tools/sweep/store.h"
 
 #include <sqlite3.h>
@@ -70,5 +71,10 @@ enum pim_status pim_store_check_point(struct pim_store *store, int64_t point, ui
 /* PIM_BAD_INPUT when the tables and indices of SQLite are not in order. */
 enum pim_status pim_store_check_file(const struct pim_store *store, struct pim_error *error);
 enum pim_status pim_store_check_sweep(struct pim_store *store, uint64_t total, struct pim_error *error);
+
+/* Gives the points, which are those of the sweep that `growth` begins with, their numbers in `sweep`; all or
+ * nothing. `points`: how many the constraints admit now. */
+enum pim_status pim_store_grow(struct pim_store *store, const struct pim_growth *growth,
+                               const struct pim_sweep *sweep, uint64_t points, struct pim_error *error);
 
 #endif

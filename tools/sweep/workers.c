@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -19,13 +21,14 @@ struct crew {
     uint64_t next, last;
     uint64_t done, failed;
     unsigned working;
+    bool stopped;           /* by Ctrl-C: no further point begins */
     struct pim_error error; /* the first; ends the sweep */
 };
 
 /* The next point that is admitted and wanted; false when there is none. The mutex is held. */
 static bool take_point(struct crew *crew, struct pim_sweep_point *point)
 {
-    while (crew->error.status == PIM_OK && crew->next < crew->last) {
+    while (crew->error.status == PIM_OK && !crew->stopped && crew->next < crew->last) {
         bool admitted = false, wanted = false;
         pim_sweep_locate(crew->sweep, crew->next++, point);
         if (pim_sweep_admits(crew->sweep, point, &admitted, &crew->error) != PIM_OK || !admitted)
@@ -60,8 +63,22 @@ static void *work(void *argument)
     return NULL;
 }
 
+/* Whether Ctrl-C was pressed: SIGINT is blocked while the threads work, and asked for here. Once taken, the
+ * next one has its usual effect. The mutex is held. */
+static void look_for_stop(struct crew *crew, const sigset_t *interrupt)
+{
+    const struct timespec now = {0, 0};
+    if (crew->stopped || sigtimedwait(interrupt, NULL, &now) != SIGINT)
+        return;
+    crew->stopped = true;
+    (void)fprintf(stderr, "\nstopping: %u point%s still run%s to the end; Ctrl-C again leaves %s\n",
+                  crew->working, crew->working == 1 ? "" : "s", crew->working == 1 ? "s" : "",
+                  crew->working == 1 ? "it" : "them");
+    (void)pthread_sigmask(SIG_UNBLOCK, interrupt, NULL);
+}
+
 /* Shows the progress until nobody works any more. */
-static void watch(struct crew *crew, uint64_t expected, bool quiet)
+static void watch(struct crew *crew, const sigset_t *interrupt, uint64_t expected, bool quiet)
 {
     struct pim_progress progress;
     pim_progress_start(&progress, "sweep", expected, quiet);
@@ -74,6 +91,7 @@ static void watch(struct crew *crew, uint64_t expected, bool quiet)
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         (void)pthread_cond_timedwait(&crew->changed, &crew->mutex, &until);
+        look_for_stop(crew, interrupt);
         uint64_t done = crew->done + crew->failed;
         (void)pthread_mutex_unlock(&crew->mutex);
         if (shown)
@@ -115,17 +133,22 @@ enum pim_status pim_sweep_work(const struct pim_sweep *sweep, struct pim_trace_p
         free(ids);
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %u threads", threads);
     }
+    sigset_t interrupt, before;
+    (void)sigemptyset(&interrupt);
+    (void)sigaddset(&interrupt, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, &interrupt, &before); /* the threads inherit it */
     unsigned started = start(&crew, ids, threads);
     if (started == 0)
         (void)pim_fail(&crew.error, PIM_NO_MEMORY, "no thread could be started");
     else
-        watch(&crew, expected, quiet);
+        watch(&crew, &interrupt, expected, quiet);
     for (unsigned i = 0; i < started; i++)
         (void)pthread_join(ids[i], NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)pthread_cond_destroy(&crew.changed);
     (void)pthread_mutex_destroy(&crew.mutex);
     free(ids);
-    *outcome = (struct pim_sweep_outcome){.done = crew.done, .failed = crew.failed};
+    *outcome = (struct pim_sweep_outcome){.done = crew.done, .failed = crew.failed, .stopped = crew.stopped};
     if (crew.error.status != PIM_OK)
         *error = crew.error;
     return crew.error.status;

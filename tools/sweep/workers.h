@@ -28,11 +28,13 @@ struct pim_sweep_sink {
 
 struct pim_sweep_outcome {
     uint64_t done, failed; /* of this call */
+    bool stopped;          /* by Ctrl-C */
 };
 
 /*
  * Runs all wanted points of [first, last) with `threads` threads (at least 1). `label` and `quiet` are for
- * the progress bar, `expected` is how many points it counts to.
+ * the progress bar, `expected` is how many points it counts to. Ctrl-C (SIGINT) lets the points that run end
+ * and begins no more; a second one ends the process as usual.
  */
 enum pim_status pim_sweep_work(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
                                const struct pim_sweep_sink *sink, uint64_t first, uint64_t last,

@@ -257,7 +257,8 @@ START_TEST(test_refused)
 {
     static const char *const messages[REFUSALS] = {
         "is no results file of pimsim", "is an SQLite file, but no results file", "has format 99 of results",
-        "--resume does what is missing", "another sweep (axes differ)"};
+        "--resume does what is missing",
+        "another sweep (axes differ), from which this one has not grown (it varies noc.link_latency)"};
     struct pim_sweep sweep, other;
     char path[PATH_SIZE];
     begin(&sweep);
@@ -267,7 +268,7 @@ START_TEST(test_refused)
     else if (_i == OTHER_DATABASE)
         tell(temporary(path, "r"), "CREATE TABLE precious(x)");
     else
-        (void)run_missing(&sweep, temporary(path, "r"), PIM_STORE_NEW, 1);
+        (void)run_missing(_i == OTHER_SWEEP ? &other : &sweep, temporary(path, "r"), PIM_STORE_NEW, 1);
     if (_i == NEWER)
         tell(path, "PRAGMA user_version = 99");
     size_t size, after;
@@ -277,7 +278,8 @@ START_TEST(test_refused)
         struct pim_store *store;
         if ((_i == RESULTS && mode != PIM_STORE_NEW) || (_i == OTHER_SWEEP && mode != PIM_STORE_RESUME))
             continue;
-        (void)pim_store_create(path, (enum pim_store_mode)mode, &other, POINTS, &store, &error);
+        (void)pim_store_create(path, (enum pim_store_mode)mode, _i == OTHER_SWEEP ? &sweep : &other, POINTS,
+                               &store, &error);
         ck_assert_ptr_null(store);
         expect_error(&error, PIM_BAD_INPUT, messages[_i]);
         char *now = content(path, &after);
@@ -356,6 +358,87 @@ START_TEST(test_migrated)
                                "WHERE point = 2 AND name = 'cycles'"),
                      1);
     pim_sweep_terminate(&sweep);
+}
+END_TEST
+
+/* Values, axes, a trace and repeats are added, and the order changes: what is missing runs, and the
+ * results are those of the large sweep run at once. */
+START_TEST(test_grown)
+{
+    struct pim_sweep small, large;
+    struct pim_error error = {PIM_OK, ""};
+    char good[PATH_SIZE], other[PATH_SIZE], path[PATH_SIZE], fresh[PATH_SIZE];
+    trace_of(good, "good.bin", (struct shape){.unanswered = false});
+    trace_of(other, "stuck.bin", (struct shape){.unanswered = true});
+    pim_sweep_initialize(&small);
+    pim_sweep_initialize(&large);
+    ck_assert_int_eq(pim_sweep_add_trace(&small, good, &error), PIM_OK);
+    vary(&small, "noc.flit_bits", "32,8");
+    vary(&small, "dram.trcd_ns", "14.25,18");
+    prepare(&small);
+    ck_assert_int_eq(pim_sweep_add_trace(&large, other, &error), PIM_OK);
+    ck_assert_int_eq(pim_sweep_add_trace(&large, good, &error), PIM_OK);
+    vary(&large, "noc.link_latency", "1,2,3"); /* 1 is the default, which the points have */
+    vary(&large, "dram.trcd_ns", "10,14.25,18");
+    vary(&large, "noc.flit_bits", "8,16,32");
+    large.repeats = 2;
+    prepare(&large);
+    ck_assert_uint_eq(run_missing(&small, temporary(path, "r"), PIM_STORE_NEW, 1), 4);
+    ck_assert_uint_eq(run_missing(&large, path, PIM_STORE_RESUME, 1), 2 * 3 * 3 * 3 * 2 - 4);
+    ck_assert_uint_eq(run_missing(&large, temporary(fresh, "fresh"), PIM_STORE_NEW, 1), 2 * 3 * 3 * 3 * 2);
+    for (int format = 0; format < 2; format++) {
+        char *one = exported(path, (enum pim_store_format)format);
+        char *two = exported(fresh, (enum pim_store_format)format);
+        ck_assert_str_eq(one, two);
+        free(one);
+        free(two);
+    }
+    ck_assert_uint_eq(run_missing(&large, path, PIM_STORE_RESUME, 1), 0);
+    pim_sweep_terminate(&small);
+    pim_sweep_terminate(&large);
+}
+END_TEST
+
+/* What has not grown is refused, with the reason, and the file stays as it was. */
+START_TEST(test_not_grown)
+{
+    static const struct {
+        const char *name, *values, *second, *others, *why;
+    } cases[] = {{"noc.flit_bits", "8,16", "dram.trcd_ns", "14.25,18", "lacks a value of noc.flit_bits"},
+                 {"noc.flit_bits", "8,32,64", "noc.link_latency", "1,2", "it varies dram.trcd_ns"},
+                 {"noc.flit_bits", "8,32,64", "dram.trcd_ns", "14.25,18", NULL}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct pim_sweep small, other;
+        struct pim_error error = {PIM_OK, ""};
+        struct pim_store *store;
+        char good[PATH_SIZE], path[PATH_SIZE];
+        size_t size, again;
+        trace_of(good, "good.bin", (struct shape){.unanswered = false});
+        pim_sweep_initialize(&small);
+        pim_sweep_initialize(&other);
+        ck_assert_int_eq(pim_sweep_add_trace(&small, good, &error), PIM_OK);
+        ck_assert_int_eq(pim_sweep_add_trace(&other, good, &error), PIM_OK);
+        vary(&small, "noc.flit_bits", "8,32");
+        vary(&small, "dram.trcd_ns", "14.25,18");
+        vary(&other, cases[c].name, cases[c].values);
+        vary(&other, cases[c].second, cases[c].others);
+        if (!cases[c].why)
+            vary(&other, "noc.link_latency", "2,3"); /* without the value that the points have */
+        prepare(&small);
+        prepare(&other);
+        (void)run_missing(&small, temporary(path, "r"), PIM_STORE_FORCE, 1);
+        char *before = content(path, &size);
+        ck_assert_int_eq(pim_store_create(path, PIM_STORE_RESUME, &other, 6, &store, &error), PIM_BAD_INPUT);
+        expect_error(&error, PIM_BAD_INPUT,
+                     cases[c].why ? cases[c].why : "among those of the new axis noc.link_latency");
+        char *after = content(path, &again);
+        ck_assert_uint_eq(size, again);
+        ck_assert_int_eq(memcmp(before, after, size), 0);
+        free(before);
+        free(after);
+        pim_sweep_terminate(&small);
+        pim_sweep_terminate(&other);
+    }
 }
 END_TEST
 
@@ -518,6 +601,8 @@ Suite *sweep_store_suite(void)
     tcase_add_test(cases, test_places);
     tcase_add_loop_test(cases, test_hardly_begun, 0, 2);
     tcase_add_test(cases, test_migrated);
+    tcase_add_test(cases, test_grown);
+    tcase_add_test(cases, test_not_grown);
     tcase_add_test(cases, test_forced);
     tcase_add_test(cases, test_one_file);
     tcase_add_test(cases, test_damaged);
