@@ -27,6 +27,7 @@ int command_map(int argument_count, char **arguments);
 int command_noc(int argument_count, char **arguments);
 int command_tasks(int argument_count, char **arguments);
 int command_report(int argument_count, char **arguments);
+int command_explain(int argument_count, char **arguments);
 int command_run(int argument_count, char **arguments);
 int command_sweep(int argument_count, char **arguments);
 int command_validate(int argument_count, char **arguments);

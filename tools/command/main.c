@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"overlap", "Analyse how mapped layers overlap", command_overlap},
     {"trace", "Look into, check and assemble traces", command_trace},
     {"network", "Show what a network consists of", command_network},
+    {"explain", "Say what a key, a figure or a message means", command_explain},
     {"config", "Show, check and describe configurations", command_config},
 };
 

@@ -2,6 +2,7 @@
 #include "models/system/report.h"
 #include "sim/output.h"
 #include "tools/command/command.h"
+#include "tools/command/explain.h"
 #include "tools/command/replay.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@ struct request {
     struct replay_options replay;
     const char *stats;
     unsigned format;
-    bool reproducible;
+    bool reproducible, explain;
 };
 
 /*
@@ -22,9 +23,16 @@ static enum pim_status write_reports(const struct request *request, const struct
                                      struct pim_error *error)
 {
     struct pim_report_inputs inputs = replay_inputs(replay, request->reproducible);
-    if (!request->stats)
-        return pim_report_write(replay->system, &replay->result, &inputs,
-                                (enum pim_report_format)request->format, stdout, error);
+    if (request->explain && request->format != PIM_REPORT_TEXT)
+        return pim_fail(error, PIM_USAGE,
+                        "--explain goes with the text: pimsim explain NAME tells of single figures");
+    if (!request->stats) {
+        enum pim_status status = pim_report_write(replay->system, &replay->result, &inputs,
+                                                  (enum pim_report_format)request->format, stdout, error);
+        if (status == PIM_OK && request->explain)
+            explain_run(stdout);
+        return status;
+    }
     struct pim_output *output;
     if (pim_output_open(&output, request->stats, error) != PIM_OK)
         return error->status;
@@ -33,6 +41,8 @@ static enum pim_status write_reports(const struct request *request, const struct
         pim_output_abandon(output);
         return error->status;
     }
+    if (request->explain)
+        explain_run(pim_output_file(output));
     return pim_output_commit(output, error);
 }
 
@@ -53,6 +63,10 @@ int command_run(int argument_count, char **arguments)
          .kind = OPTION_FLAG,
          .target = &request.reproducible,
          .help = "Leaves out what differs from run to run: host seconds and memory"},
+        {.name = "explain",
+         .kind = OPTION_FLAG,
+         .target = &request.explain,
+         .help = "Says behind the text what its figures mean"},
     };
     const struct option_usage usage = {
         "TRACE", "Replays a trace and tells cycles, energy, and where the time went.",

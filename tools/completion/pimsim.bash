@@ -24,7 +24,14 @@ _pimsim()
         --schema) words='hardware network' ;;
         --export) words='csv json' ;;
         --partition | -p) words='auto branch patch head' ;;
-        --ring | --set | --until | --unit | --timeline-units | --timeline-window) return ;;
+        --set | --vary)
+            # Keys of hardware and networks, with the sign behind which the value goes.
+            if [[ $word != *=* ]]; then
+                compopt -o nospace 2> /dev/null
+                mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" explain --keys 2> /dev/null)" -S = -- "$word")
+            fi
+            return ;;
+        --ring | --until | --unit | --timeline-units | --timeline-window) return ;;
     esac
     if [ -z "$words" ]; then
         # The commands typed so far: words before the first option or file.
@@ -34,6 +41,8 @@ _pimsim()
         done
         if [[ $word == -* ]]; then
             words=$(_pimsim_words "${path[@]}" options)
+        elif [ "${path[1]-}" = explain ]; then
+            words=$("${path[0]}" explain --keys 2> /dev/null; "${path[0]}" explain --figures 2> /dev/null)
         elif [ "${#path[@]}" -eq "$COMP_CWORD" ]; then
             words=$(_pimsim_words "${path[@]}" commands)
         fi

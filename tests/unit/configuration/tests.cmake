@@ -69,3 +69,6 @@ if(Python3_FOUND)
     set_tests_properties(docs.all PROPERTIES LABELS long TIMEOUT 1800)
   endif()
 endif()
+
+add_test(NAME command.explain COMMAND ${PROJECT_SOURCE_DIR}/tests/explain $<TARGET_FILE:pimsim>)
+set_tests_properties(command.explain PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

@@ -9,7 +9,7 @@ const sum = (list, value) => list.reduce((total, item) => total + (value(item) ?
 export function tilePhases(phases) {
     let frontier = 0;
     return phases.map((phase, place) => {
-        const cycles = Math.max(0, phase.end_cycle - frontier);
+        const cycles = phase.exclusive_cycles ?? Math.max(0, phase.end_cycle - frontier); // older results lack it
         frontier += cycles;
         const units = sum(SHARES, ([key]) => phase.unit_cycles_by?.[key]);
         const parts = SHARES.map(([key]) => units > 0 ? cycles * (phase.unit_cycles_by[key] ?? 0) / units

@@ -1,0 +1,62 @@
+# The tables of figures in the reference pages as a C file: their rows are what `pimsim explain` says of a figure.
+#
+#     cmake -DOUTPUT=FILE.c -DROOT=SOURCE -P explanations.cmake
+#
+# A row is "| `name`, `name` | unit | definition |" under a heading; a table "key | definition" has no unit.
+set(pages docs/reference/run-json.md docs/sweeps.md)
+set(rows "")
+foreach(page IN LISTS pages)
+  file(READ ${ROOT}/${page} text)
+  string(REPLACE ";" "@semicolon@" text "${text}")
+  string(REPLACE "[" "@open@" text "${text}")
+  string(REPLACE "]" "@close@" text "${text}")
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE "\n" ";" lines "${text}")
+  set(heading "")
+  set(columns 0)
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^##+ (.*)$")
+      set(heading "${CMAKE_MATCH_1}")
+    elseif(line MATCHES "^\\| (key|statistic) \\| unit \\| definition")
+      set(columns 3)
+    elseif(line MATCHES "^\\| key \\| definition")
+      set(columns 2)
+    elseif(NOT line MATCHES "^\\|")
+      set(columns 0)
+    elseif(columns EQUAL 3 AND line MATCHES "^\\| (`[^|]*`) \\|([^|]*)\\| *(.*[^ ]) *\\|$")
+      set(names "${CMAKE_MATCH_1}")
+      set(unit "${CMAKE_MATCH_2}")
+      set(definition "${CMAKE_MATCH_3}")
+    elseif(columns EQUAL 2 AND line MATCHES "^\\| (`[^|]*`) \\| *(.*[^ ]) *\\|$")
+      set(names "${CMAKE_MATCH_1}")
+      set(unit "logic cycles")
+      set(definition "${CMAKE_MATCH_2}")
+    else()
+      continue()
+    endif()
+    if(columns GREATER 0 AND DEFINED names)
+      string(STRIP "${unit}" unit)
+      string(REPLACE "`" "" definition "${definition}")
+      string(REPLACE "\\|" "|" definition "${definition}")
+      string(REPLACE "\\\\|" "|" definition "${definition}")
+      string(REGEX REPLACE "@open@([^@]*)@close@\\([^)]*\\)" "\\1" definition "${definition}")
+      string(REPLACE "`, `" ";" names "${names}")
+      foreach(name IN LISTS names)
+        string(REPLACE "`" "" name "${name}")
+        string(APPEND rows "    {\"${name}\", \"${unit}\", \"${definition}\", \"${page}\", \"${heading}\"},\n")
+      endforeach()
+      unset(names)
+    endif()
+  endforeach()
+endforeach()
+string(REPLACE "@semicolon@" ";" rows "${rows}")
+string(REPLACE "@open@" "[" rows "${rows}")
+string(REPLACE "@close@" "]" rows "${rows}")
+file(WRITE ${OUTPUT} "/* Made of the reference pages by tools/command/explanations.cmake; do not edit. */
+#include \"tools/command/explain.h\"
+
+const struct explained_figure explained_figures[] = {
+${rows}};
+const size_t explained_figure_count = sizeof explained_figures / sizeof explained_figures[0];
+")
