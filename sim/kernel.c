@@ -121,7 +121,7 @@ static void fire(struct pim_kernel *kernel)
 
 enum pim_run_end pim_kernel_run(struct pim_kernel *kernel, pim_time until)
 {
-    assert(!kernel->running && "a handler must not run the kernel");
+    pim_check(!kernel->running, "a handler must not run the kernel");
     assert(pim_queue_epoch_of(kernel->key) == kernel->epoch);
     kernel->running = true;
     kernel->stopped = false;

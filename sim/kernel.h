@@ -7,7 +7,7 @@
  * inline.
  *
  * 1. Phases are monotone inside a tick: while phase p of tick t runs, new events of tick t have a phase >= p
- *    (asserted).
+ *    (checked in every build).
  * 2. `now` moves only to the tick of an event that fires, or to `until` when pim_kernel_run() returns
  *    PIM_RUN_UNTIL. A cancelled event leaves no trace: not in `now`, not in the count, not in the order of
  *    the others.
@@ -18,6 +18,7 @@
 #ifndef PIMSIM_SIM_KERNEL_H
 #define PIMSIM_SIM_KERNEL_H
 
+#include "sim/check.h"
 #include "sim/status.h"
 
 #include <assert.h>
@@ -58,13 +59,14 @@ static inline uint64_t pim_kernel_events(const struct pim_kernel *kernel);
 
 /*
  * Calls handler(kernel, context) `delay` ticks from now, in `phase`. Needs now + delay <= PIM_TIME_LAST and,
- * for delay 0, a phase not before the current one (both asserted). `context` stays the caller's and must live
- * until the event fires. Never fails: memory that runs out aborts the program with a message.
+ * for delay 0, a phase not before the current one (both checked in every build). `context` stays the
+ * caller's and must live until the event fires. Never fails: memory that runs out aborts the program with a
+ * message.
  */
 static inline void pim_kernel_schedule(struct pim_kernel *kernel, pim_time delay, enum pim_phase phase,
                                        pim_handler *handler, void *context);
 
-/* The same at an absolute tick: now <= time <= PIM_TIME_LAST. */
+/* The same at an absolute tick: now <= time <= PIM_TIME_LAST (checked in every build). */
 static inline void pim_kernel_schedule_at(struct pim_kernel *kernel, pim_time time, enum pim_phase phase,
                                           pim_handler *handler, void *context);
 
@@ -76,7 +78,8 @@ enum pim_run_end {
 
 /*
  * Fires events in order up to and including tick `until` (PIM_TIME_NEVER: all). Can be called again after
- * each kind of end, and goes on with exactly the events that are left. Not to be called from a handler.
+ * each kind of end, and goes on with exactly the events that are left. Not to be called from a handler
+ * (checked in every build).
  */
 enum pim_run_end pim_kernel_run(struct pim_kernel *kernel, pim_time until);
 

@@ -20,14 +20,14 @@ static void event_fires(struct pim_kernel *kernel, void *context)
 void pim_event_schedule_at(struct pim_kernel *kernel, struct pim_event *event, pim_time time,
                            enum pim_phase phase)
 {
-    assert(!event->record && "the event is pending: use pim_event_reschedule");
+    pim_check(!event->record, "the event is pending: use pim_event_reschedule");
     event->record = pim_kernel_insert(kernel, pim_kernel_key(kernel, time, phase), event_fires, event);
 }
 
 void pim_event_schedule(struct pim_kernel *kernel, struct pim_event *event, pim_time delay,
                         enum pim_phase phase)
 {
-    assert(delay <= PIM_TIME_LAST);
+    pim_check(delay <= PIM_TIME_LAST - pim_kernel_now(kernel), "a delay overflows");
     pim_event_schedule_at(kernel, event, pim_kernel_now(kernel) + delay, phase);
 }
 

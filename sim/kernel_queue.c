@@ -161,6 +161,14 @@ void pim_kernel_schedule_slow(struct pim_kernel *kernel, uint64_t key, pim_handl
     (void)pim_kernel_insert(kernel, key, handler, context);
 }
 
+void pim_kernel_schedule_delayed(struct pim_kernel *kernel, pim_time delay, enum pim_phase phase,
+                                 pim_handler *handler, void *context)
+{
+    pim_time now = kernel->key >> PIM_PHASE_BITS;
+    pim_check(delay <= PIM_TIME_LAST - now, "a delay overflows");
+    (void)pim_kernel_insert(kernel, pim_kernel_key(kernel, now + delay, phase), handler, context);
+}
+
 /* ---- from epoch to epoch ---- */
 
 /* The first epoch with a far list that is not empty: a search round the bits, from that of epoch + 2 on. */
@@ -223,6 +231,37 @@ static void fill_near(struct pim_kernel *kernel, uint64_t epoch)
     }
 }
 
+/* Invariants 3 and 4 of one list, whose records have keys of `first` to `last`. */
+static void verify_list(const struct pim_list *list, bool bit, uint64_t first, uint64_t last)
+{
+    pim_check(bit == (list->head != NULL), "a bit says otherwise than its list");
+    const struct pim_record *const *end = (const struct pim_record *const *)&list->head;
+    for (const struct pim_record *record = list->head; record; record = record->next) {
+        pim_check(record->key >= first && record->key <= last, "an event is in the list of another key");
+        end = (const struct pim_record *const *)&record->next;
+    }
+    pim_check(end == (const struct pim_record *const *)list->tail, "a list does not end where it says");
+}
+
+/* Walks over all lists, between two epochs. */
+static void verify(const struct pim_kernel *kernel)
+{
+    uint64_t epoch = kernel->epoch, step = UINT64_C(1) << PIM_EPOCH_BITS;
+    for (uint64_t key = epoch * step; key < (epoch + 2) * step; key++) {
+        uint64_t index = key % PIM_NEAR_LISTS;
+        bool bit = kernel->near_bits[index / PIM_BITS_PER_WORD] >> (index % PIM_BITS_PER_WORD) & 1;
+        verify_list(&kernel->near[index], bit, key, key);
+    }
+    for (uint64_t i = epoch + 2; i < epoch + 2 + PIM_FAR_LISTS; i++) {
+        uint64_t index = i % PIM_FAR_LISTS;
+        bool bit = kernel->far_bits[index / PIM_BITS_PER_WORD] >> (index % PIM_BITS_PER_WORD) & 1;
+        verify_list(&kernel->far[index], bit, i * step, (i + 1) * step - 1);
+    }
+    for (size_t i = 1; i < kernel->heap_count; i++)
+        pim_check(!entry_before(&kernel->heap[i], &kernel->heap[(i - 1) / HEAP_WIDTH]),
+                  "the heap is out of order");
+}
+
 void pim_queue_enter(struct pim_kernel *kernel, uint64_t epoch)
 {
     assert(epoch > kernel->epoch);
@@ -232,6 +271,8 @@ void pim_queue_enter(struct pim_kernel *kernel, uint64_t epoch)
     if (!next)
         fill_near(kernel, epoch);
     fill_near(kernel, epoch + 1);
+    if (PIM_DEEP_CHECKS)
+        verify(kernel);
 }
 
 /* ---- looking at the queue ---- */

@@ -31,6 +31,7 @@
 #define PIM_NEAR_LISTS (2u << PIM_EPOCH_BITS)
 #define PIM_FAR_LISTS 512u
 #define PIM_BITS_PER_WORD 64u
+#define PIM_EPOCH_TICKS (1u << (PIM_EPOCH_BITS - PIM_PHASE_BITS))
 
 _Static_assert(PIM_PHASES == 1 << PIM_PHASE_BITS, "the phase is the low part of the key");
 
@@ -85,12 +86,16 @@ struct pim_record *pim_kernel_insert(struct pim_kernel *kernel, uint64_t key, pi
 void pim_kernel_schedule_slow(struct pim_kernel *kernel, uint64_t key, pim_handler *handler,
                               void *context) PIM_NOINLINE;
 
+/* The same for a delay, which is checked. */
+void pim_kernel_schedule_delayed(struct pim_kernel *kernel, pim_time delay, enum pim_phase phase,
+                                 pim_handler *handler, void *context) PIM_NOINLINE;
+
 static inline uint64_t pim_kernel_key(const struct pim_kernel *kernel, pim_time time, enum pim_phase phase)
 {
-    assert(time <= PIM_TIME_LAST && (unsigned)phase < PIM_PHASES);
+    assert((unsigned)phase < PIM_PHASES);
+    pim_check(time <= PIM_TIME_LAST, "an event lies behind the last tick");
     uint64_t key = (time << PIM_PHASE_BITS) + (uint64_t)phase;
-    assert(key >= kernel->key && "an event lies in the past, or in an earlier phase of this tick");
-    (void)kernel;
+    pim_check(key >= kernel->key, "an event lies in the past, or in an earlier phase of this tick");
     return key;
 }
 
@@ -106,6 +111,19 @@ static inline void pim_bits_set(uint64_t *bits, uint64_t index)
     bits[index / PIM_BITS_PER_WORD] |= UINT64_C(1) << (index % PIM_BITS_PER_WORD);
 }
 
+/* `record` is the first spare one, `key` lies in the near lists. */
+static inline void pim_kernel_append_near(struct pim_kernel *kernel, struct pim_record *record, uint64_t key,
+                                          pim_handler *handler, void *context)
+{
+    kernel->spare = record->next;
+    record->key = key;
+    record->handler = handler;
+    record->context = context;
+    uint64_t index = key % PIM_NEAR_LISTS;
+    pim_list_append(&kernel->near[index], record);
+    pim_bits_set(kernel->near_bits, index);
+}
+
 /*
  * The slow path comes last and returns nothing: so the compiler saves no registers for it in the handler
  * that schedules.
@@ -115,27 +133,27 @@ static inline void pim_kernel_schedule_key(struct pim_kernel *kernel, uint64_t k
 {
     struct pim_record *record = kernel->spare;
     if (PIM_LIKELY(record && key < kernel->near_end)) {
-        kernel->spare = record->next;
-        record->key = key;
-        record->handler = handler;
-        record->context = context;
-        uint64_t index = key % PIM_NEAR_LISTS;
-        pim_list_append(&kernel->near[index], record);
-        pim_bits_set(kernel->near_bits, index);
+        pim_kernel_append_near(kernel, record, key, handler, context);
         return;
     }
     pim_kernel_schedule_slow(kernel, key, handler, context);
 }
 
+/*
+ * A delay shorter than an epoch always reaches a near list (invariant 1), and cannot overflow. All others
+ * take the slow path, which looks at them in full.
+ */
 static inline void pim_kernel_schedule(struct pim_kernel *kernel, pim_time delay, enum pim_phase phase,
                                        pim_handler *handler, void *context)
 {
-    assert(delay <= PIM_TIME_LAST - (kernel->key >> PIM_PHASE_BITS));
-    uint64_t tick = kernel->key & ~(uint64_t)(PIM_PHASES - 1);
-    uint64_t key = tick + (delay << PIM_PHASE_BITS) + (uint64_t)phase;
-    assert((unsigned)phase < PIM_PHASES && key >= kernel->key &&
-           "an event lies in an earlier phase of this tick");
-    pim_kernel_schedule_key(kernel, key, handler, context);
+    assert((unsigned)phase < PIM_PHASES);
+    uint64_t now = kernel->key, key = (now & ~(uint64_t)(PIM_PHASES - 1)) + (delay << PIM_PHASE_BITS) + phase;
+    struct pim_record *record = kernel->spare;
+    if (PIM_LIKELY(record && delay < PIM_EPOCH_TICKS && key >= now)) {
+        pim_kernel_append_near(kernel, record, key, handler, context);
+        return;
+    }
+    pim_kernel_schedule_delayed(kernel, delay, phase, handler, context);
 }
 
 static inline void pim_kernel_schedule_at(struct pim_kernel *kernel, pim_time time, enum pim_phase phase,

@@ -1,7 +1,8 @@
 /* Appending instructions, walking over the nodes of a temporal layer, and the whole program. */
 #include "mappers/allspark/emitter.h"
 
-#include <assert.h>
+#include "sim/check.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,12 +40,12 @@ uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, en
         bytes *= count;
         count = 1;
     }
-    assert(bytes > 0 && bytes <= UINT32_MAX && count > 0 && count <= UINT32_MAX && stride <= UINT32_MAX);
+    pim_check(bytes > 0 && count > 0, "an empty load or store");
     struct pim_instruction instruction = {.opcode = (uint8_t)opcode, .detail = (uint8_t)buffer};
     instruction.u.memory.address = address;
-    instruction.u.memory.bytes = (uint32_t)bytes;
-    instruction.u.memory.stride = count > 1 ? (uint32_t)stride : 0;
-    instruction.u.memory.count = (uint32_t)count;
+    instruction.u.memory.bytes = pim_narrow_32(bytes);
+    instruction.u.memory.stride = count > 1 ? pim_narrow_32(stride) : 0;
+    instruction.u.memory.count = pim_narrow_32(count);
     return pim_emit(emitter, instruction, after, PIM_NOTHING, PIM_NOTHING);
 }
 
@@ -52,9 +53,9 @@ uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation,
                          uint64_t elements, uint64_t release, uint64_t after, uint64_t after2)
 {
     struct pim_instruction instruction = {.opcode = PIM_OP_VECTOR, .detail = (uint8_t)operation};
-    instruction.u.vector.rows = (uint32_t)rows;
-    instruction.u.vector.elements = (uint32_t)elements;
-    instruction.u.vector.release = (uint32_t)release;
+    instruction.u.vector.rows = pim_narrow_32(rows);
+    instruction.u.vector.elements = pim_narrow_32(elements);
+    instruction.u.vector.release = pim_narrow_32(release);
     instruction.u.vector.bits = 8;
     return pim_emit(emitter, instruction, after, after2, PIM_NOTHING);
 }

@@ -1,6 +1,8 @@
 /* The emitter: see emitter.h. */
 #include "mappers/pimcomp/emitter.h"
 
+#include "sim/check.h"
+
 #include <assert.h>
 #include <inttypes.h>
 
@@ -64,6 +66,13 @@ enum pim_status pim_core_emitter_initialize(struct pim_core_emitter *emitter,
     for (uint32_t layer = 0; layer < layers && emitter->status == PIM_OK; layer++)
         emitter->status = number_layer(emitter, layer, next, arena, error);
     return emitter->status;
+}
+
+/* Fields of an instruction have 32 bits; `fields` is the bits of all that go into one. What has been refused
+ * is not written. */
+static void check_fields(const struct pim_core_emitter *emitter, uint64_t fields)
+{
+    pim_check(emitter->status != PIM_OK || fields <= UINT32_MAX, "a field of an instruction does not fit");
 }
 
 static void append(struct pim_core_emitter *emitter, uint32_t core, const struct pim_instruction *instruction)
@@ -153,6 +162,7 @@ void pim_core_emit_mvm(struct pim_core_emitter *emitter, uint32_t layer, uint32_
                                             .input_bytes = (uint32_t)input_bytes,
                                             .output_address = place(emitter, core, output, output_bytes),
                                             .output_bytes = (uint32_t)output_bytes}};
+    check_fields(emitter, input_bytes | output_bytes);
     put(emitter, core, &mvm);
     emitter->counts.mvms++;
     emitter->layer_mvms[layer]++;
@@ -174,6 +184,7 @@ void pim_core_emit_vector(struct pim_core_emitter *emitter, uint32_t core, struc
                            .second = two ? place(emitter, core, second, bytes) : 0,
                            .bits = PIM_CORE_ELEMENT_BITS,
                            .immediate = operation.immediate}};
+    check_fields(emitter, elements);
     put(emitter, core, &vector);
     emitter->counts.vector_elements += elements;
 }
@@ -196,6 +207,7 @@ static void transfer(struct pim_core_emitter *emitter, uint32_t core, enum pim_o
                                                          .bytes = (uint32_t)bytes,
                                                          .count = (uint32_t)count,
                                                          .stride = count > 1 ? (uint32_t)stride : 0}};
+    check_fields(emitter, bytes | count | (count > 1 ? stride : 0));
     put(emitter, core, &instruction);
 }
 
@@ -239,6 +251,7 @@ void pim_core_emit_copy(struct pim_core_emitter *emitter, uint32_t core, uint64_
                          .count = (uint32_t)count,
                          .destination_stride = (uint32_t)destination_stride,
                          .source_stride = (uint32_t)source_stride}};
+    check_fields(emitter, bytes | count | destination_stride | source_stride);
     put(emitter, core, &copy);
 }
 
@@ -261,6 +274,7 @@ void pim_core_emit_write(struct pim_core_emitter *emitter, uint32_t core, uint64
                           .count = (uint32_t)count,
                           .stride = (uint32_t)stride,
                           .value = value}};
+    check_fields(emitter, bytes | count | stride);
     put(emitter, core, &write);
 }
 

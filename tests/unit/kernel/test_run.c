@@ -218,20 +218,21 @@ START_TEST(kernels_are_independent)
 }
 END_TEST
 
-#ifndef NDEBUG
+/* ---- what ends the process, in every build ---- */
+
 static void go_back_a_phase(struct pim_kernel *k, void *context)
 {
     pim_kernel_schedule(k, 0, PIM_PHASE_NETWORK, note_handler, context);
 }
 
-START_TEST(an_earlier_phase_of_this_tick_is_an_assertion)
+START_TEST(an_earlier_phase_of_this_tick_is_refused)
 {
     pim_kernel_schedule(kernel, 4, PIM_PHASE_MEMORY, go_back_a_phase, &note[0]);
     (void)pim_kernel_run(kernel, PIM_TIME_NEVER);
 }
 END_TEST
 
-START_TEST(the_past_is_an_assertion)
+START_TEST(the_past_is_refused)
 {
     at(10, PIM_PHASE_NETWORK, 1);
     at(20, PIM_PHASE_NETWORK, 2);
@@ -246,13 +247,47 @@ static void run_again(struct pim_kernel *k, void *context)
     (void)pim_kernel_run(k, PIM_TIME_NEVER);
 }
 
-START_TEST(a_run_inside_a_run_is_an_assertion)
+START_TEST(a_run_inside_a_run_is_refused)
 {
     pim_kernel_schedule(kernel, 0, PIM_PHASE_MEMORY, run_again, NULL);
     (void)pim_kernel_run(kernel, PIM_TIME_NEVER);
 }
 END_TEST
-#endif
+
+/* Would wrap round to a tick that is there. */
+START_TEST(a_delay_that_overflows_is_refused)
+{
+    static const pim_time delays[] = {PIM_TIME_LAST - 9, UINT64_C(1) << 62, UINT64_MAX, UINT64_MAX - 9};
+    struct pim_event event;
+    at(10, PIM_PHASE_NETWORK, 1);
+    (void)pim_kernel_run(kernel, 10);
+    pim_event_initialize(&event, note_handler, &note[0]);
+    if (_i < 4)
+        pim_kernel_schedule(kernel, delays[_i], PIM_PHASE_UNIT, note_handler, &note[0]);
+    else
+        pim_event_schedule(kernel, &event, delays[_i - 4], PIM_PHASE_UNIT);
+}
+END_TEST
+
+START_TEST(the_last_tick_is_allowed)
+{
+    at(10, PIM_PHASE_NETWORK, 1);
+    (void)pim_kernel_run(kernel, 10);
+    pim_kernel_schedule(kernel, PIM_TIME_LAST - 10, PIM_PHASE_UNIT, note_handler, &note[0]);
+    ck_assert_uint_eq(pim_kernel_next_time(kernel), PIM_TIME_LAST);
+}
+END_TEST
+
+START_TEST(a_value_that_is_cut_is_refused)
+{
+    ck_assert_uint_eq(pim_narrow_32(UINT32_MAX), UINT32_MAX);
+    ck_assert_uint_eq(pim_narrow_16(UINT16_MAX), UINT16_MAX);
+    if (_i == 0)
+        (void)pim_narrow_32((uint64_t)UINT32_MAX + 1);
+    else
+        (void)pim_narrow_16((uint64_t)UINT16_MAX + 1);
+}
+END_TEST
 
 Suite *kernel_run_suite(void)
 {
@@ -268,13 +303,14 @@ Suite *kernel_run_suite(void)
     tcase_add_test(tcase, a_stop_by_the_last_event_is_a_stop);
     tcase_add_test(tcase, next_time_finds_every_level);
     tcase_add_test(tcase, kernels_are_independent);
-#ifndef NDEBUG
+    tcase_add_test(tcase, the_last_tick_is_allowed);
     if (tests_fork()) {
-        tcase_add_test_raise_signal(tcase, an_earlier_phase_of_this_tick_is_an_assertion, SIGABRT);
-        tcase_add_test_raise_signal(tcase, the_past_is_an_assertion, SIGABRT);
-        tcase_add_test_raise_signal(tcase, a_run_inside_a_run_is_an_assertion, SIGABRT);
+        tcase_add_test_raise_signal(tcase, an_earlier_phase_of_this_tick_is_refused, SIGABRT);
+        tcase_add_test_raise_signal(tcase, the_past_is_refused, SIGABRT);
+        tcase_add_test_raise_signal(tcase, a_run_inside_a_run_is_refused, SIGABRT);
+        tcase_add_loop_test_raise_signal(tcase, a_delay_that_overflows_is_refused, SIGABRT, 0, 8);
+        tcase_add_loop_test_raise_signal(tcase, a_value_that_is_cut_is_refused, SIGABRT, 0, 2);
     }
-#endif
     suite_add_tcase(suite, tcase);
     return suite;
 }
