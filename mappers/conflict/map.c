@@ -21,6 +21,10 @@ struct run {
     enum pim_status *status;
     struct pim_error *errors;
     struct pim_population *population;
+    /* A search by anything but cost starts from the survivors of a search by cost. */
+    enum pim_tile_fitness fitness; /* of the search that goes on */
+    uint32_t seeds;
+    unsigned char *seed;
 };
 
 static const struct pim_place_routes routes = {.undirected = true, .stretch = true};
@@ -41,7 +45,7 @@ static enum pim_status score(void *context, void *scratch, void *data, double *s
     const struct pim_grid *grid = &run->options->grid;
     const uint32_t *place = problem->places(problem, data);
     uint32_t edges = problem->graph->edges;
-    if (run->options->fitness == PIM_TILE_BY_SIMULATION) {
+    if (run->fitness == PIM_TILE_BY_SIMULATION) {
         double latency, interval;
         enum pim_status status = simulate(run, place, &latency, &interval, error);
         scores[0] = latency;
@@ -51,7 +55,7 @@ static enum pim_status score(void *context, void *scratch, void *data, double *s
     }
     uint64_t cost = pim_place_hops(grid, problem->flows, edges, place);
     scores[0] = (double)cost;
-    if (run->options->fitness == PIM_TILE_BY_BOTTLENECK || problem->search.objectives > 1) {
+    if (run->fitness == PIM_TILE_BY_BOTTLENECK || problem->search.objectives > 1) {
         uint64_t *load = (uint64_t *)(void *)((char *)scratch + run->load_at);
         memset(load, 0, (size_t)problem->cells * PIM_PLACE_DIRECTIONS * sizeof *load);
         pim_place_loads(grid, problem->flows, edges, place, &routes, load);
@@ -87,6 +91,25 @@ static void simulate_one(void *context, unsigned worker, uint64_t index)
                                   &run->interval[index], &run->errors[index]);
 }
 
+static void tell_finalist(const struct run *run, uint32_t index)
+{
+    const struct pim_tile_problem *problem = &run->problem;
+    const struct pim_grid *grid = &run->options->grid;
+    const uint32_t *place = problem->places(problem, run->population->individual[index]->data);
+    uint64_t *load = calloc((size_t)problem->cells * PIM_PLACE_DIRECTIONS, sizeof *load);
+    if (!load)
+        return;
+    pim_place_loads(grid, problem->flows, problem->graph->edges, place, &routes, load);
+    const struct pim_tile_finalist finalist = {
+        .rank = index,
+        .cost = pim_place_hops(grid, problem->flows, problem->graph->edges, place),
+        .bottleneck = pim_place_worst(grid, load, NULL),
+        .latency_ns = run->latency[index],
+        .interval_ns = run->interval[index]};
+    free(load);
+    run->options->finalist(run->options->finalist_context, &finalist);
+}
+
 static enum pim_status simulate_finalists(struct run *run, uint32_t count, uint32_t *winner,
                                           struct pim_error *error)
 {
@@ -101,6 +124,8 @@ static enum pim_status simulate_finalists(struct run *run, uint32_t count, uint3
         if (run->latency[i] < run->latency[*winner])
             *winner = i;
     }
+    for (uint32_t i = 0; run->options->finalist && i < count; i++)
+        tell_finalist(run, i);
     result->latency_ns = run->latency[*winner];
     result->interval_ns = run->interval[*winner];
     result->finalists = count;
@@ -144,6 +169,54 @@ static enum pim_status choose_of_front(void *context, struct pim_population *pop
 }
 
 /* --- searches --- */
+
+/* The survivors of the search by cost, byte for byte: an individual owns nothing. */
+static enum pim_status keep_seeds(void *context, struct pim_population *population, struct pim_error *error)
+{
+    struct run *run = context;
+    size_t size = run->problem.search.size;
+    uint32_t count = run->options->population;
+    run->seed = malloc(count * size);
+    if (!run->seed)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " mappings", count);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(run->seed + i * size, population->individual[i]->data, size);
+    run->seeds = count;
+    return PIM_OK;
+}
+
+/* The survivors themselves, then mutants of them. */
+static void start_from_seed(void *context, void *scratch, void *data, uint64_t index,
+                            struct pim_random *random)
+{
+    struct run *run = context;
+    const struct pim_search_problem *search = &run->problem.search;
+    memcpy(data, run->seed + index % run->seeds * search->size, search->size);
+    if (index >= run->seeds)
+        (void)search->mutate(context, scratch, data, random);
+}
+
+/* The search by cost whose survivors are the start of the real one. */
+static enum pim_status search_by_cost(struct run *run, const struct pim_evolution_options *evolution,
+                                      const struct pim_search_budget *budget, void *best,
+                                      struct pim_error *error)
+{
+    struct pim_search_problem by_cost = run->problem.search;
+    struct pim_evolution_options options = *evolution;
+    struct pim_search_budget quiet = *budget;
+    struct pim_search_result result;
+    quiet.progress = NULL;
+    options.done = keep_seeds;
+    by_cost.objectives = 1;
+    run->fitness = PIM_TILE_BY_COST;
+    uint32_t objectives = run->problem.search.objectives;
+    run->problem.search.objectives = 1;
+    enum pim_status status = pim_evolve(&by_cost, &options, &quiet, best, &result, error);
+    run->problem.search.objectives = objectives;
+    run->fitness = run->options->fitness;
+    run->problem.search.start = start_from_seed;
+    return status;
+}
 
 static enum pim_status make_problem(struct run *run, struct pim_error *error)
 {
@@ -203,10 +276,14 @@ static enum pim_status search(struct run *run, struct pim_error *error)
     void *best = calloc(1, problem->search.size);
     if (!best)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the search");
-    enum pim_status status =
-        options->mapping == PIM_TILE_NSGA2
-            ? pim_nsga2(&problem->search, &sorting, &budget, best, &run->result->search, error)
-            : pim_evolve(&problem->search, &evolution, &budget, best, &run->result->search, error);
+    enum pim_status status = PIM_OK;
+    run->fitness = options->fitness;
+    if (options->fitness != PIM_TILE_BY_COST || options->mapping == PIM_TILE_NSGA2)
+        status = search_by_cost(run, &evolution, &budget, best, error);
+    if (status == PIM_OK)
+        status = options->mapping == PIM_TILE_NSGA2
+                     ? pim_nsga2(&problem->search, &sorting, &budget, best, &run->result->search, error)
+                     : pim_evolve(&problem->search, &evolution, &budget, best, &run->result->search, error);
     free(best);
     return status;
 }
@@ -287,5 +364,6 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
     if (status == PIM_OK)
         status = judge(&run, error);
     terminate(&run.problem);
+    free(run.seed);
     return status;
 }

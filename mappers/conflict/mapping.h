@@ -53,9 +53,16 @@ const char *pim_tile_fitness_name(unsigned fitness);
 typedef enum pim_status pim_tile_simulate(void *context, const uint32_t *place, double *latency_ns,
                                           double *interval_ns, struct pim_error *error);
 
+/* A mapping of the last population that was simulated. */
+struct pim_tile_finalist {
+    uint32_t rank;             /* by fitness, from 0 */
+    uint64_t cost, bottleneck; /* as in the result */
+    double latency_ns, interval_ns;
+};
+
 struct pim_tile_mapping_options {
     enum pim_tile_mapping mapping;
-    enum pim_tile_fitness fitness;
+    enum pim_tile_fitness fitness; /* other than cost: the search starts from one by cost */
     struct pim_grid grid;
     uint32_t population;  /* 200 */
     uint32_t generations; /* 300 */
@@ -68,6 +75,8 @@ struct pim_tile_mapping_options {
     void *stop_context;
     void (*progress)(void *context, uint64_t steps, double best);
     void *progress_context;
+    void (*finalist)(void *context, const struct pim_tile_finalist *finalist); /* told of each; or NULL */
+    void *finalist_context;
     pim_tile_simulate *simulate; /* NULL: there is no simulator */
     void *simulate_context;
 };

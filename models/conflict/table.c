@@ -71,6 +71,40 @@ size_t pim_behaviour_longest(const struct pim_behaviour *behaviour)
     return longest;
 }
 
+/* Entries that the rows of equal operations take with counts of up to 2^width; *longest: of the rows. */
+static uint64_t entries(const struct pim_behaviour *behaviour, unsigned width, size_t *longest)
+{
+    uint64_t count = 0;
+    for (uint32_t r = 0; r < pim_conflict_routers(&behaviour->mesh); r++) {
+        const struct pim_operation_list *list = &behaviour->router[r];
+        size_t row = 0;
+        for (size_t i = 0; i < list->count; i++) {
+            bool same = i > 0 && list->operation[i].from == list->operation[i - 1].from &&
+                        list->operation[i].to == list->operation[i - 1].to;
+            row = same ? row + 1 : 1;
+            count += (row - 1) % ((size_t)1 << width) == 0;
+            *longest = row > *longest ? row : *longest;
+        }
+    }
+    return count;
+}
+
+struct pim_behaviour_size pim_behaviour_measure(const struct pim_behaviour *behaviour)
+{
+    enum { OPERATION_BITS = 5, WIDEST = 24 };
+    struct pim_behaviour_size size = {.operations = pim_behaviour_operations(behaviour),
+                                      .longest_list = pim_behaviour_longest(behaviour)};
+    size.bits = size.coded_bits = (uint64_t)size.operations * OPERATION_BITS;
+    for (unsigned width = 1; width <= WIDEST; width++) {
+        uint64_t bits = entries(behaviour, width, &size.longest_row) * (OPERATION_BITS + width);
+        if (bits < size.coded_bits) {
+            size.coded_bits = bits;
+            size.count_bits = width;
+        }
+    }
+    return size;
+}
+
 /* --- plans --- */
 
 /* An operation by who meets it: packets of a task that come into a router from a side meet its operations in

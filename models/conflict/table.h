@@ -45,6 +45,20 @@ enum pim_status pim_behaviour_append(struct pim_behaviour *behaviour, uint32_t t
 size_t pim_behaviour_operations(const struct pim_behaviour *behaviour);
 size_t pim_behaviour_longest(const struct pim_behaviour *behaviour);
 
+/*
+ * What the tables take in the routers: an operation names a side to take from and one to hand to, 5 bits for
+ * one of 25. Run-length coded, an entry has a count of `count_bits` bits beside it, and longer rows of equal
+ * operations take several: the width with the fewest bits, 0 where coding gains nothing.
+ */
+struct pim_behaviour_size {
+    size_t operations;   /* of all routers */
+    size_t longest_list; /* operations of a router, at most */
+    size_t longest_row;  /* equal operations one after another, at most */
+    unsigned count_bits;
+    uint64_t bits, coded_bits;
+};
+struct pim_behaviour_size pim_behaviour_measure(const struct pim_behaviour *behaviour);
+
 /* Writes a trace without programs that holds the tables. `network` and `mapping` are for its description. */
 enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const char *path,
                                     const char *network, const char *mapping, struct pim_error *error);

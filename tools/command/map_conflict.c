@@ -4,11 +4,13 @@
  */
 #include "tools/command/map_conflict.h"
 
+#include "sim/csv.h"
 #include "sim/json.h"
 #include "sim/output.h"
 #include "sim/progress.h"
 #include "tools/command/command.h"
 #include "tools/command/conflict_graph.h"
+#include "tools/command/interrupt.h"
 #include "tools/command/network.h"
 #include "tools/command/tasks.h"
 
@@ -18,7 +20,7 @@
 #include <string.h>
 
 struct request {
-    const char *network, *recorded, *output, *mesh;
+    const char *network, *recorded, *output, *mesh, *log;
     struct text_list dimensions;
     struct pim_conflict_options options;
     unsigned mapping, fitness, preset, switching, routing, arbiter, format;
@@ -37,6 +39,8 @@ struct run {
     uint32_t *place;
     struct pim_tile_mapping_result result;
     struct pim_progress progress;
+    struct pim_output *log;
+    struct pim_csv_writer writer;
 };
 
 /* --- the graph --- */
@@ -87,6 +91,35 @@ static void show_progress(void *context, uint64_t steps, double best)
     pim_progress_update(&run->progress, steps);
 }
 
+static void log_finalist(void *context, const struct pim_tile_finalist *finalist)
+{
+    struct run *run = context;
+    pim_csv_put_count(&run->writer, finalist->rank);
+    pim_csv_put_count(&run->writer, finalist->cost);
+    pim_csv_put_count(&run->writer, finalist->bottleneck);
+    pim_csv_put_real(&run->writer, finalist->latency_ns);
+    pim_csv_put_real(&run->writer, finalist->interval_ns);
+    pim_csv_end_row(&run->writer);
+}
+
+static enum pim_status open_log(struct run *run, struct pim_error *error)
+{
+    static const char *const header[] = {"rank", "cost_bit_hops", "bottleneck_bit_hops", "latency_ns",
+                                         "interval_ns"};
+    if (!run->request->log)
+        return PIM_OK;
+    if (pim_output_open(&run->log, run->request->log, error) != PIM_OK)
+        return error->status;
+    pim_csv_start(&run->writer, pim_output_file(run->log), header, sizeof header / sizeof header[0]);
+    return PIM_OK;
+}
+
+static bool asked_to_stop(void *context)
+{
+    (void)context;
+    return interrupt_asked();
+}
+
 /* Whether the graph runs at all: buffers that are too small stop it wherever its nodes stand. */
 static enum pim_status try_to_run(struct run *run, struct pim_error *error)
 {
@@ -113,6 +146,9 @@ static enum pim_status make_mapping(struct run *run, struct pim_error *error)
         .seed = request->seed,
         .threads = (unsigned)request->threads,
         .seconds = request->seconds,
+        .stop = asked_to_stop,
+        .finalist = request->log ? log_finalist : NULL,
+        .finalist_context = run,
         .progress = show_progress,
         .progress_context = run,
         .simulate = conflict_simulate,
@@ -123,9 +159,17 @@ static enum pim_status make_mapping(struct run *run, struct pim_error *error)
     run->simulator.graph = run->graph;
     if (run->tiles.nodes <= pim_grid_cells(&options.grid) && try_to_run(run, error) != PIM_OK)
         return error->status;
+    if (open_log(run, error) != PIM_OK)
+        return error->status;
     pim_progress_start(&run->progress, "mapping", request->generations, request->quiet);
+    interrupt_begin();
     enum pim_status status = pim_tile_map(&run->tiles, &options, run->place, &run->result, error);
+    interrupt_end();
     pim_progress_finish(&run->progress);
+    if (status == PIM_OK && run->log) {
+        status = pim_output_commit(run->log, error);
+        run->log = NULL;
+    }
     return status;
 }
 
@@ -298,7 +342,9 @@ static enum pim_status execute(struct run *run, struct pim_error *error)
     }
 
 #define OPTIONS_MESH(request)                                                                                \
-    RULE_TEXT("mesh", (request).mesh, "ROWSxCOLUMNS", "Size of the mesh; 16x16"),                            \
+    RULE_OUTPUT("log", (request).log, WRITES_TEXT,                                                           \
+                "Writes cost, bottleneck and latency of the finalists (CSV)"),                               \
+        RULE_TEXT("mesh", (request).mesh, "ROWSxCOLUMNS", "Size of the mesh; 16x16"),                        \
         RULE_UNSIGNED("images", (request).images, "N", 1, 65535,                                             \
                       "Images behind each other, for the time of one"),                                      \
         RULE_CHOICE("switching", (request).switching, "MODE", "path_hold|saf", "As pimsim tasks has it"),    \
@@ -348,6 +394,7 @@ int command_map_conflict(int argument_count, char **arguments)
     struct run run = {.request = &request};
     pim_arena_initialize(&run.arena, 0);
     int code = execute(&run, &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    pim_output_abandon(run.log);
     free(run.place);
     pim_task_graph_destroy(run.graph);
     pim_network_destroy(run.network);

@@ -112,8 +112,13 @@ static enum pim_status write_json(FILE *file, const struct run *run, struct pim_
     pim_conflict_report_json(json, run->graph, &request->options, &run->result);
     if (run->made.router) {
         pim_json_begin_object(json, "behaviour_tables");
-        pim_json_put_count(json, "operations", pim_behaviour_operations(&run->made));
-        pim_json_put_count(json, "longest", pim_behaviour_longest(&run->made));
+        const struct pim_behaviour_size size = pim_behaviour_measure(&run->made);
+        pim_json_put_count(json, "operations", size.operations);
+        pim_json_put_count(json, "longest", size.longest_list);
+        pim_json_put_count(json, "bits", size.bits);
+        pim_json_put_count(json, "count_bits", size.count_bits);
+        pim_json_put_count(json, "longest_row", size.longest_row);
+        pim_json_put_count(json, "run_length_bits", size.coded_bits);
         pim_json_end(json);
     }
     pim_json_begin_object(json, "simulator");
@@ -146,9 +151,13 @@ static enum pim_status write_report(const struct run *run, struct pim_error *err
     }
     if (run->request->format == 0) {
         pim_conflict_report_text(pim_output_file(output), run->graph, &run->request->options, &run->result);
-        if (run->made.router)
-            fprintf(pim_output_file(output), "\nbehaviour tables     %zu operations, the longest of %zu\n",
-                    pim_behaviour_operations(&run->made), pim_behaviour_longest(&run->made));
+        if (run->made.router) {
+            const struct pim_behaviour_size size = pim_behaviour_measure(&run->made);
+            fprintf(pim_output_file(output),
+                    "\nbehaviour tables     %zu operations, the longest of %zu; %" PRIu64
+                    " bits, run-length coded %" PRIu64 "\n",
+                    size.operations, size.longest_list, size.bits, size.coded_bits);
+        }
     }
     return pim_output_commit(output, error);
 }

@@ -306,6 +306,35 @@ START_TEST(hostile_tables_are_refused)
 END_TEST
 
 /* A loop over four routers of a square, and two routers that each wait for the other's packet. */
+/* 100 packets over one link: a router with 100 equal operations, and one that hands them to its element. With
+   counts of 7 bits each is one entry of 12 bits; a packet the other way adds an entry at either end. */
+START_TEST(sizes_of_tables)
+{
+    const struct pim_conflict_mesh mesh = {2, 1};
+    const uint32_t east = 0 * PIM_DIRECTIONS + PIM_PORT_EAST, west = 1 * PIM_DIRECTIONS + PIM_PORT_WEST;
+    struct pim_behaviour behaviour;
+    struct pim_error error = {0};
+    ck_assert(pim_behaviour_initialize(&behaviour, &mesh, &error) == PIM_OK);
+    for (int i = 0; i < 100; i++)
+        ck_assert(pim_behaviour_append(&behaviour, 0, &east, 1, &error) == PIM_OK);
+    struct pim_behaviour_size size = pim_behaviour_measure(&behaviour);
+    ck_assert_uint_eq(size.operations, 200);
+    ck_assert_uint_eq(size.longest_list, 100);
+    ck_assert_uint_eq(size.longest_row, 100);
+    ck_assert_uint_eq(size.count_bits, 7);
+    ck_assert_uint_eq(size.bits, 1000);
+    ck_assert_uint_eq(size.coded_bits, 2 * 12);
+    ck_assert(pim_behaviour_append(&behaviour, 1, &west, 1, &error) == PIM_OK);
+    ck_assert_uint_eq(pim_behaviour_measure(&behaviour).coded_bits, 4 * 12);
+    pim_behaviour_terminate(&behaviour);
+    ck_assert(pim_behaviour_initialize(&behaviour, &mesh, &error) == PIM_OK);
+    ck_assert(pim_behaviour_append(&behaviour, 0, &east, 1, &error) == PIM_OK);
+    size = pim_behaviour_measure(&behaviour); /* coding gains nothing */
+    ck_assert(size.coded_bits == 10 && size.count_bits == 0);
+    pim_behaviour_terminate(&behaviour);
+}
+END_TEST
+
 START_TEST(loops_and_crossed_orders)
 {
     static const struct small_edge edges[] = {{0, 1, 8, NULL, NULL}};
@@ -370,6 +399,7 @@ Suite *conflict_table_suite(void)
     tcase_add_test(cases, traces_without_operations_are_refused);
     tcase_add_test(cases, hostile_tables_are_refused);
     tcase_add_test(cases, loops_and_crossed_orders);
+    tcase_add_test(cases, sizes_of_tables);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -1,0 +1,19 @@
+/*
+ * Ctrl-C while a search goes on: a request to stop, not an end of the process. Without a handler and without
+ * global state: the signal is held back between begin and end, and asked for.
+ */
+#ifndef PIMSIM_TOOLS_COMMAND_INTERRUPT_H
+#define PIMSIM_TOOLS_COMMAND_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* Holds SIGINT back, in the threads that are started from now on too. */
+void interrupt_begin(void);
+
+/* Whether SIGINT has come since then. */
+bool interrupt_asked(void);
+
+/* Takes a SIGINT that came, and lets later ones through. */
+void interrupt_end(void);
+
+#endif

@@ -1,0 +1,297 @@
+"""
+"Minimizing Communication Conflicts in Network-On-Chip Based Processing-In-Memory Architecture" (Sun et al.,
+ASP-DAC 2023), ours beside the paper's. PAPER holds the paper's figures, each with the place it stands in;
+nothing here is fitted to them.
+
+Graphs and mappings come from `pimsim map conflict`, latencies from `pimsim tasks`. Baselines are the patterns
+that the authors run as MNSIM 2.0 (snake) and Krishnan and others (boustrophedon) with XY routing and fixed
+priorities; ours is the authors' search (node-group, the fastest of the last population) with routing that looks
+for idle links and the balanced arbiter. Each seed is a search of its own; tables show means.
+
+Everything is shown in both readings: path_hold, what the authors simulated, and saf, what their text says.
+"""
+
+import argparse
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+PIMSIM = os.environ["PIMSIM"]
+CIFAR_BUFFER, IMAGENET_BUFFER = 822400, 67108864  # bits; the last pooling of ImageNet does not fit the first
+PAPER = {
+    "latency_reduction": 78,       # abstract, per cent
+    "throughput_gain": 3.33,       # abstract
+    "gap_before": 80.7,            # abstract, per cent, latency
+    "gap_after": 12.3,             # abstract
+    "correlation_cost": 0.01,      # Table I
+    "cost_pick_loss": 35,          # III-B, per cent
+    "fig1_loss": 70,               # Fig. 1, more than, per cent
+    "best_r": 2,                   # Fig. 6
+    "bandwidth": (6, 30),          # V-B, Gb/s
+}
+SCHEDULES = {"xy": ["--routing", "xy", "--arbiter", "fixed"],
+             "ours": ["--routing", "adaptive", "--arbiter", "balance"]}
+
+
+def call(*words):
+    result = subprocess.run([PIMSIM, *map(str, words)], capture_output=True, text=True, check=False)
+    if result.returncode:
+        sys.exit(f"pimsim {' '.join(map(str, words))}: exit code {result.returncode}: {result.stderr.strip()}")
+    return result.stdout
+
+
+def buffers(network):
+    bits = IMAGENET_BUFFER if network.startswith("imagenet") else CIFAR_BUFFER
+    return ["--input-buffer", bits, "--output-buffer", bits]
+
+
+class Bench:
+    """Graphs, mappings and runs, each made once."""
+
+    def __init__(self, folder, seeds, finalists, generations):
+        self.folder, self.seeds, self.finalists, self.generations = folder, seeds, finalists, generations
+        self.known = {}
+
+    def prefix(self, network, mapping, seed):
+        """The files of a mapping, found by cost and chosen by simulation with the schedule of ours."""
+        key = (network, mapping, seed)
+        if key not in self.known:
+            path = os.path.join(self.folder, f"{network}.{mapping}.{seed}")
+            call("map", "conflict", "--recorded", network, "--mapping", mapping, "--seed", seed, "-o", path, "-q",
+                 "--generations", self.generations, "--finalists", self.finalists, *SCHEDULES["ours"],
+                 *buffers(network))
+            self.known[key] = path
+        return self.known[key]
+
+    def run(self, network, mapping, seed, *options):
+        """The result of a replay."""
+        key = (network, mapping, seed, options)
+        if key not in self.known:
+            self.known[key] = json.loads(call("tasks", self.prefix(network, mapping, seed), "--mapping", mapping,
+                                              "--format", "json", "--reproducible", *buffers(network), *options))
+        return self.known[key]
+
+    def end(self, network, mapping, seed, *options):
+        return find(self.run(network, mapping, seed, *options), "end_ns")
+
+    def mean(self, network, mapping, *options):
+        seeds = self.seeds if mapping in ("node-group", "heuristic") else self.seeds[:1]
+        ends = [self.end(network, mapping, seed, *options) for seed in seeds]
+        return sum(ends) / len(ends), min(ends), max(ends)
+
+
+def find(tree, name):
+    """The first value of that name in a tree of results."""
+    if isinstance(tree, dict):
+        if name in tree:
+            return tree[name]
+        for value in tree.values():
+            found = find(value, name)
+            if found is not None:
+                return found
+    return None
+
+
+class Sheet:
+    """Tables as text and as CSV files."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def table(self, name, title, header, rows):
+        print(f"\n{title}")
+        widths = [max(len(str(row[i])) for row in [header, *rows]) for i in range(len(header))]
+        for row in [header, *rows]:
+            print("  " + "  ".join(str(cell).rjust(width) if i else str(cell).ljust(width)
+                                   for i, (cell, width) in enumerate(zip(row, widths))))
+        with open(os.path.join(self.folder, f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([header, *rows])
+
+
+def ms(value):
+    return f"{value / 1e6:.4f}"
+
+
+def percent(value):
+    return f"{100 * value:.1f}"
+
+
+def figure_8(bench, sheet, networks):
+    """Latency under mappings and schedules, and the gap to a network without conflicts."""
+    rows, cuts, before, after = [], [], [], []
+    for network in networks:
+        xy = SCHEDULES["xy"]
+        snake, rows_in_turns = bench.mean(network, "snake", *xy)[0], bench.mean(network, "boustrophedon", *xy)[0]
+        heuristic = bench.mean(network, "heuristic", *xy)[0]
+        mapped = bench.mean(network, "node-group", *xy)[0]
+        scheduled = bench.mean(network, "snake", *SCHEDULES["ours"])[0]
+        ours, least, most = bench.mean(network, "node-group", *SCHEDULES["ours"])
+        ideal = bench.mean(network, "node-group", *xy, "--ideal")[0]
+        baseline = (snake + rows_in_turns) / 2
+        cuts.append(1 - ours / baseline)
+        before.append(1 - ideal / baseline)
+        after.append(1 - ideal / ours)
+        rows.append([network, *map(ms, (snake, rows_in_turns, heuristic, mapped, scheduled, ours)),
+                     f"{ms(least)}-{ms(most)}", ms(ideal), percent(cuts[-1]), percent(after[-1])])
+    sheet.table("figure8", "Fig. 8, latency of an image, ms, path_hold (what the authors simulated)",
+                ["network", "snake XY", "boustrophedon XY", "heuristic XY", "ours XY", "snake ours", "ours",
+                 "least-most", "ideal", "cut %", "gap %"], rows)
+    count = len(networks)
+    sheet.table("figure8_means", "Fig. 8, means over these networks, per cent", ["", "ours", "paper"],
+                [["latency cut by mapping and schedule", percent(sum(cuts) / count), PAPER["latency_reduction"]],
+                 ["gap to ideal, baselines", percent(sum(before) / count), PAPER["gap_before"]],
+                 ["gap to ideal, ours", percent(sum(after) / count), PAPER["gap_after"]]])
+
+
+def figure_8_saf(bench, sheet, networks):
+    """The same under store and forward, as the text has it: full duplex, unlimited router buffers."""
+    rows = []
+    for network in networks:
+        saf = ["--switching", "saf", "--routing", "xy"]
+        snake = bench.mean(network, "snake", *saf, "--arbiter", "fixed")[0]
+        ours = bench.mean(network, "node-group", *saf, "--arbiter", "balance")[0]
+        ideal = bench.mean(network, "node-group", *saf, "--arbiter", "fixed", "--ideal")[0]
+        rows.append([network, ms(snake), ms(ours), ms(ideal), percent(1 - ours / snake), percent(1 - ideal / ours)])
+    sheet.table("figure8_saf", "Fig. 8 under store and forward (what the text says), ms",
+                ["network", "snake fixed", "ours balance", "ideal", "cut %", "gap %"], rows)
+
+
+def figure_9(bench, sheet, networks):
+    """Throughput: images over the time of all of them."""
+    rows, gains = [], []
+    for network in networks:
+        images = ["--images", 3 if network.startswith("imagenet") else 8]
+        rates = []
+        for mapping, schedule in (("snake", "xy"), ("boustrophedon", "xy"), ("heuristic", "xy"), ("node-group", "ours")):
+            rates.append(images[1] / bench.mean(network, mapping, *SCHEDULES[schedule], *images)[0] * 1e9)
+        ideal = images[1] / bench.mean(network, "node-group", *SCHEDULES["xy"], "--ideal", *images)[0] * 1e9
+        gains.append(rates[3] / ((rates[0] + rates[1]) / 2))
+        rows.append([network, images[1], *(f"{rate:.1f}" for rate in (*rates, ideal)), f"{gains[-1]:.2f}",
+                     percent(1 - rates[3] / ideal)])
+    sheet.table("figure9", "Fig. 9, images a second, path_hold",
+                ["network", "images", "snake XY", "boustrophedon XY", "heuristic XY", "ours", "ideal", "gain", "gap %"],
+                rows)
+    print(f"  mean gain {sum(gains) / len(gains):.2f}, paper {PAPER['throughput_gain']} "
+          "(the paper does not say how many images, nor which time it divides by)")
+
+
+def figure_1(bench, sheet, network):
+    """Throughput with and without conflicts over the bandwidth."""
+    rows = []
+    for bandwidth in (2, 4, 8, 16, 32, 64):
+        options = ["--bandwidth", bandwidth, "--images", 8, *SCHEDULES["xy"]]
+        real, ideal = bench.mean(network, "snake", *options)[0], bench.mean(network, "snake", *options, "--ideal")[0]
+        rows.append([bandwidth, f"{8e9 / real:.0f}", f"{8e9 / ideal:.0f}", percent(1 - ideal / real)])
+    sheet.table("figure1", f"Fig. 1, {network}, images a second; the paper loses more than {PAPER['fig1_loss']} % at 8 Gb/s",
+                ["Gb/s", "with conflicts", "without", "loss %"], rows)
+
+
+def figure_6(bench, sheet, networks):
+    """Latency over R, beside XY routing."""
+    rows = []
+    for network in networks:
+        for mapping in ("snake", "boustrophedon", "node-group"):
+            xy = bench.mean(network, mapping, "--routing", "xy", "--arbiter", "balance")[0]
+            cells = [bench.mean(network, mapping, "--routing", "adaptive", "--arbiter", "balance", "--count", "hops",
+                                "--slack", 0, "--detour", r)[0] / xy for r in (1, 1.5, 2, 3, 10)]
+            rows.append([network, mapping, *(f"{cell:.3f}" for cell in cells)])
+    sheet.table("figure6", f"Fig. 6, latency relative to XY, balanced arbiter; the paper: R = {PAPER['best_r']} is best",
+                ["network", "mapping", "R=1", "1.5", "2", "3", "10"], rows)
+
+
+def figure_10(bench, sheet, network):
+    """Throughput over the bandwidth, and where 95 % of the bound is reached."""
+    rows, reached = [], {}
+    images = 2 if network.startswith("imagenet") else 8
+    cases = {"snake XY": ("snake", SCHEDULES["xy"]), "heuristic XY": ("heuristic", SCHEDULES["xy"]),
+             "ours": ("node-group", SCHEDULES["ours"]), "ideal": ("node-group", [*SCHEDULES["xy"], "--ideal"])}
+    bandwidths = (2, 4, 6, 8, 12, 20, 30, 40)
+    rates = {name: [images * 1e9 / bench.mean(network, mapping, *schedule, "--images", images, "--bandwidth", b)[0]
+                    for b in bandwidths] for name, (mapping, schedule) in cases.items()}
+    bound = max(rates["ideal"])
+    for name, values in rates.items():
+        rows.append([name, *(f"{value:.1f}" for value in values)])
+        reached[name] = next((b for b, value in zip(bandwidths, values) if value >= 0.94 * bound), "beyond")
+    sheet.table("figure10", f"Fig. 10, {network}, images a second over Gb/s", ["", *bandwidths], rows)
+    print(f"  94 % of the bound: ours at {reached['ours']} Gb/s, snake XY at {reached['snake XY']}; "
+          f"paper {PAPER['bandwidth'][0]} and {PAPER['bandwidth'][1]} (on ImageNet)")
+
+
+def pearson(a, b):
+    ma, mb = sum(a) / len(a), sum(b) / len(b)
+    saa, sbb = sum((x - ma) ** 2 for x in a), sum((y - mb) ** 2 for y in b)
+    if saa == 0 or sbb == 0:
+        return float("nan")
+    return sum((x - ma) * (y - mb) for x, y in zip(a, b)) / math.sqrt(saa * sbb)
+
+
+def ranks(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    rank = [0.0] * len(values)
+    i = 0
+    while i < len(order):
+        j = i
+        while j < len(order) and values[order[j]] == values[order[i]]:
+            j += 1
+        for k in range(i, j):
+            rank[order[k]] = (i + j - 1) / 2
+        i = j
+    return rank
+
+
+def table_1(bench, sheet, network):
+    """How well cost and bottleneck tell the latency of the mappings of converged populations, and at random."""
+    rows = []
+    for label, mapping, generations in (("heuristic, converged", "heuristic", bench.generations),
+                                        ("node-group, converged", "node-group", bench.generations),
+                                        ("node-group, random", "node-group", 0)):
+        for seed in bench.seeds:
+            log = os.path.join(bench.folder, "finalists.csv")
+            call("map", "conflict", "--recorded", network, "--mapping", mapping, "--generations", generations,
+                 "--finalists", 200, "--seed", seed, "--log", log, "-q", *SCHEDULES["xy"], *buffers(network))
+            with open(log, encoding="utf-8") as file:
+                table = list(csv.DictReader(file))
+            latency = [float(row["latency_ns"]) for row in table]
+            cells = []
+            for estimate in ("cost_bit_hops", "bottleneck_bit_hops"):
+                values = [float(row[estimate]) for row in table]
+                pick = latency[values.index(min(values))] / min(latency) - 1
+                cells += [f"{pearson(values, latency):.2f}", f"{pearson(ranks(values), ranks(latency)):.2f}",
+                          percent(pick)]
+            rows.append([label, seed, *cells])
+    sheet.table("table1", f"Fig. 4 and Table I, {network}, 200 mappings, XY: correlation with the latency, loss of the pick; "
+                f"paper, total cost: {PAPER['correlation_cost']}, {PAPER['cost_pick_loss']} %",
+                ["population", "seed", "cost r", "rank r", "loss %", "bottleneck r", "rank r", "loss %"], rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Tables and figures of the communication-conflict paper.")
+    parser.add_argument("--quick", action="store_true", help="AlexNet and VGG-8 on CIFAR, one seed")
+    parser.add_argument("-o", "--output", default="build/reproduction/conflict", help="folder of the CSV files")
+    arguments = parser.parse_args()
+    os.makedirs(arguments.output, exist_ok=True)
+    cifar = ["cifar-alexnet", "cifar-vgg8"] + ([] if arguments.quick else ["cifar-resnet18", "cifar-vgg16"])
+    every = cifar + ([] if arguments.quick else [f"imagenet-{name}" for name in ("alexnet", "vgg8", "resnet18", "vgg16")])
+    seeds = [1] if arguments.quick else [1, 2, 3, 4, 5]
+    sheet = Sheet(arguments.output)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(folder, seeds, 20 if arguments.quick else 200, 300)
+        figure_1(bench, sheet, "cifar-vgg8" if arguments.quick else "cifar-resnet18")
+        figure_6(bench, sheet, cifar)
+        large = Bench(folder, seeds[:1], 10, 300) if not arguments.quick else bench
+        figure_8(bench, sheet, cifar)
+        figure_8_saf(bench, sheet, cifar)
+        figure_9(bench, sheet, cifar)
+        if not arguments.quick:
+            figure_8(large, sheet, every[len(cifar):])
+            figure_9(large, sheet, every[len(cifar):])
+        figure_10(large, sheet, "cifar-vgg8" if arguments.quick else "imagenet-vgg8")
+        table_1(bench, sheet, "cifar-vgg8")
+    print("\nNot reproduced: the learned estimators of Table I, Table II (synthesis of the authors' router).")
+
+
+main()
