@@ -102,9 +102,9 @@ uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint6
     uint64_t folds = ceil_divide(k, hardware->pe_rows) * ceil_divide(n, hardware->pe_columns);
     if (!hardware->systolic)
         return pim_estimate_pace(hardware, m * folds) + hardware->pe_depth;
-    /* Weight-stationary with shadow weights: a fold every max(m, rows) cycles, skew once. */
-    uint64_t step = m > hardware->pe_rows ? m : hardware->pe_rows;
-    return step * folds + 2 * (uint64_t)hardware->pe_rows + hardware->pe_columns + hardware->pe_depth;
+    struct pim_pe_cost cost;
+    pim_pe_matrix(&hardware->pe, (uint32_t)m, (uint32_t)n, (uint32_t)k, 8, 8, true, &cost);
+    return cost.cycles;
 }
 
 /* Memory cycles of the port while a message leaves and one of the same size arrives. */

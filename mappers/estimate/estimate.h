@@ -9,38 +9,10 @@
 #ifndef PIMSIM_MAPPERS_ESTIMATE_ESTIMATE_H
 #define PIMSIM_MAPPERS_ESTIMATE_ESTIMATE_H
 
+#include "mappers/machine/nodes.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-/* The hardware as closed forms see it; filled from a hardware configuration by the caller. */
-struct pim_estimate_hardware {
-    uint32_t width, height; /* nodes */
-    uint64_t logic_khz, network_khz, memory_khz;
-    bool systolic;                /* else vector-MAC */
-    uint32_t pe_rows, pe_columns; /* vector-MAC: input and output channels worked in a cycle */
-    uint32_t pe_pace_cycles,
-        pe_pace_rows;  /* buffer ports: cycles for so many rows of a fold; 0, 0: no limit */
-    uint32_t pe_depth; /* cycles added to a matrix instruction */
-    uint64_t input_bytes, weight_bytes, output_bytes; /* SRAM buffers */
-    uint32_t accumulator_bytes;
-    uint32_t acu_elements, acu_depth;
-    uint64_t memory_bytes;  /* of a node */
-    uint32_t port_bytes;    /* of a column access of all banks */
-    uint32_t column_cycles; /* memory cycles of a column access in an open row */
-    uint64_t row_bytes;     /* of all banks in lock-step */
-    uint64_t turn_bytes;    /* of one client at the port before the next has its turn; 0: a row */
-    /* Memory cycles lost between the last read (write) of a row and the first access of the next. */
-    uint32_t read_row_cycles, write_row_cycles;
-    uint32_t access_cycles; /* memory cycles from a request to its first data, row closed */
-    uint32_t turn_cycles;   /* memory cycles lost when the port turns from reading to writing and back */
-    uint32_t refresh_cycles, refresh_interval; /* memory cycles; interval 0: no refresh */
-    uint32_t flit_bytes;
-    /* Network cycles: zero-load latency = fixed + hop * routers + flits - 1, with one router at least; fixed
-       is negative where a long link makes the first router cheaper than the others. */
-    uint32_t hop_cycles;
-    int32_t fixed_cycles;
-    uint32_t packet_bytes;
-};
 
 /* Memory: `bytes` in one run: columns, a change of row each row_bytes, and refresh. */
 uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write);

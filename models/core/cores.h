@@ -35,7 +35,7 @@
 #ifndef PIMSIM_MODELS_CORE_CORES_H
 #define PIMSIM_MODELS_CORE_CORES_H
 
-#include "models/crossbar/crossbar.h"
+#include "models/cost/crossbar.h"
 #include "models/unit/unit.h"
 
 enum pim_interconnect { PIM_INTERCONNECT_MESH, PIM_INTERCONNECT_BUS, PIM_INTERCONNECT_SHARED_MEMORY };

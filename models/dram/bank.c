@@ -23,29 +23,6 @@ static uint64_t waited(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-void pim_bank_rules_initialize(struct pim_bank_rules *rules, const struct pim_bank_timing *timing,
-                               const struct pim_bank_organization *organization)
-{
-    const struct pim_bank_timing *t = timing;
-    uint32_t step = t->tccd > t->burst_cycles ? t->tccd : t->burst_cycles;
-    uint32_t to_write = t->tcl + t->burst_cycles + t->trtw;
-    uint32_t read_to_write = to_write > t->tcwl ? to_write - t->tcwl : 0;
-    uint32_t write_to_read = t->tcwl + t->burst_cycles + t->twtr;
-    *rules = (struct pim_bank_rules){
-        .timing = *timing,
-        .organization = *organization,
-        .column_step = step,
-        .read_to_write = read_to_write > step ? read_to_write : step,
-        .write_to_read = write_to_read > step ? write_to_read : step,
-        .write_to_precharge = t->tcwl + t->burst_cycles + t->twr,
-        .read_to_data_end = t->tcl + t->burst_cycles,
-        .write_to_data_end = t->tcwl + t->burst_cycles,
-        .port_bytes = organization->banks * organization->column_bytes,
-        .columns_per_row = organization->row_bytes / organization->column_bytes,
-        .capacity_bytes = (uint64_t)organization->banks * organization->rows * organization->row_bytes,
-    };
-}
-
 void pim_bank_initialize(struct pim_bank *bank, const struct pim_bank_rules *rules)
 {
     *bank = (struct pim_bank){.rules = rules,

@@ -25,11 +25,11 @@
 #ifndef PIMSIM_MODELS_NODE_NODE_H
 #define PIMSIM_MODELS_NODE_NODE_H
 
-#include "models/acu/acu.h"
+#include "models/cost/acu.h"
+#include "models/cost/pe.h"
 #include "models/dram/bank.h"
 #include "models/noc/noc.h"
 #include "models/pe/buffer.h"
-#include "models/pe/pe.h"
 #include "models/unit/unit.h"
 
 struct pim_node_configuration {

@@ -1,5 +1,7 @@
 #include "models/system/core_hardware.h"
 
+#include "models/cost/read.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -98,45 +100,6 @@ static void read_core(const struct pim_configuration *configuration, struct pim_
     cores->packet_bytes = integer(configuration, "interconnect.packet_bytes");
 }
 
-static enum pim_status read_crossbar(const struct pim_configuration *configuration,
-                                     struct pim_crossbar_configuration *crossbar, struct pim_error *error)
-{
-    uint64_t arrays = large(configuration, "crossbar.count_x") * large(configuration, "crossbar.count_y");
-    double khz = (double)pim_configuration_integer(configuration, "clock.logic_khz");
-    double cycles = pim_configuration_real(configuration, "crossbar.read_ns") * khz * 1e-6;
-    /* a time that is a whole number of cycles but for the rounding of reals is that many */
-    double whole = nearbyint(cycles);
-    cycles = fabs(cycles - whole) < 1e-6 ? whole : ceil(cycles);
-    if (cycles > (double)(UINT32_MAX / 2))
-        return pim_configuration_fail(configuration, error, "crossbar.read_ns", "is more than 2^31 cycles");
-    *crossbar = (struct pim_crossbar_configuration){
-        .arrays = arrays < UINT32_MAX ? (uint32_t)arrays : UINT32_MAX,
-        .rows = integer(configuration, "crossbar.rows"),
-        .columns = integer(configuration, "crossbar.columns"),
-        .cell_bits = integer(configuration, "crossbar.cell_bits"),
-        .weight_bits = integer(configuration, "crossbar.weight_bits"),
-        .input_bits = integer(configuration, "crossbar.input_bits"),
-        .slices_in_arrays = pim_configuration_choice(configuration, "crossbar.weight_slicing") == 1,
-        .differential = pim_configuration_choice(configuration, "crossbar.sign") == 1,
-        .management_arrays = integer(configuration, "crossbar.management_arrays"),
-        .pipelined = pim_configuration_boolean(configuration, "crossbar.pipelined"),
-        .floor_division = pim_configuration_boolean(configuration, "crossbar.floor_division"),
-        .dac_bits = integer(configuration, "crossbar.dac_bits"),
-        .dac_count = integer(configuration, "crossbar.dac_count"),
-        .adc_count = integer(configuration, "crossbar.adc_count"),
-        .input_buffer_cycles = integer(configuration, "crossbar.input_buffer_cycles"),
-        .dac_cycles = integer(configuration, "crossbar.dac_cycles"),
-        .read_cycles = (uint32_t)cycles,
-        .sample_hold_cycles = integer(configuration, "crossbar.sample_hold_cycles"),
-        .adc_cycles = integer(configuration, "crossbar.adc_cycles"),
-        .shift_add_cycles = integer(configuration, "crossbar.shift_add_cycles"),
-        .output_buffer_cycles = integer(configuration, "crossbar.output_buffer_cycles"),
-    };
-    if (pim_crossbar_check(crossbar, error) != PIM_OK)
-        return pim_fail_in(error, "crossbar");
-    return PIM_OK;
-}
-
 /* Within a chip a packet must stay: the mesh of all chips is one network here. */
 static enum pim_status check_network(const struct pim_configuration *configuration,
                                      const struct pim_hardware *hardware, struct pim_error *error)
@@ -199,7 +162,7 @@ enum pim_status pim_core_hardware_read(const struct pim_configuration *configura
     read_core(configuration, cores);
     if (read_chips(configuration, hardware, cores, error) != PIM_OK ||
         read_functions(configuration, &cores->vector_operations, error) != PIM_OK ||
-        read_crossbar(configuration, &cores->crossbar, error) != PIM_OK)
+        pim_cost_read_crossbar(configuration, &cores->crossbar, error) != PIM_OK)
         return error->status;
     read_core_energy(configuration, hardware, &hardware->energy);
     return check_network(configuration, hardware, error);

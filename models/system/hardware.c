@@ -1,5 +1,6 @@
 #include "models/system/hardware.h"
 
+#include "models/cost/read.h"
 #include "models/system/family.h"
 #include "models/system/noc_schema.h"
 
@@ -39,64 +40,6 @@ static enum pim_status read_clocks(const struct pim_configuration *configuration
     hardware->node.logic_period = periods[0];
     hardware->node.network_period = periods[1];
     hardware->node.memory_period = periods[2];
-    return PIM_OK;
-}
-
-static void read_pe(const struct pim_configuration *configuration, struct pim_pe_configuration *pe)
-{
-    pe->dataflow = (enum pim_pe_dataflow)pim_configuration_choice(configuration, "pe.style");
-    pe->rows = integer(configuration, "pe.rows");
-    pe->columns = integer(configuration, "pe.columns");
-    pe->pipeline_depth = integer(configuration, "pe.pipeline_depth");
-    pe->double_buffered = pe->dataflow != PIM_PE_OUTPUT_STATIONARY &&
-                          pim_configuration_boolean(configuration, "pe.double_buffered");
-    pe->drain_outputs = false;
-    pe->folds =
-        pim_configuration_choice(configuration, "pe.fold") == 0 ? PIM_PE_FOLDS_PADDED : PIM_PE_FOLDS_TRIMMED;
-    pe->weight_load = (enum pim_pe_weight_load)pim_configuration_choice(configuration, "pe.weight_load");
-    pe->input_port_bytes = integer(configuration, "pe.input_port_bytes");
-    pe->weight_port_bytes = integer(configuration, "pe.weight_port_bytes");
-    pe->output_port_bytes = integer(configuration, "pe.output_port_bytes");
-    pe->accumulator_bits = integer(configuration, "pe.accumulator_bits");
-}
-
-static enum pim_status read_bank(const struct pim_configuration *configuration, struct pim_bank_rules *rules,
-                                 struct pim_error *error)
-{
-    uint64_t khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz");
-    struct pim_bank_timing timing = {.burst_cycles = integer(configuration, "dram.burst_cycles")};
-    struct {
-        const char *key;
-        uint32_t *cycles;
-    } const times[] = {
-        {"dram.trcd_ns", &timing.trcd}, {"dram.trp_ns", &timing.trp},   {"dram.tras_ns", &timing.tras},
-        {"dram.trc_ns", &timing.trc},   {"dram.tcl_ns", &timing.tcl},   {"dram.tcwl_ns", &timing.tcwl},
-        {"dram.tccd_ns", &timing.tccd}, {"dram.twr_ns", &timing.twr},   {"dram.trtp_ns", &timing.trtp},
-        {"dram.twtr_ns", &timing.twtr}, {"dram.trtw_ns", &timing.trtw}, {"dram.trfc_ns", &timing.trfc},
-    };
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        uint64_t picoseconds = (uint64_t)llround(pim_configuration_real(configuration, times[i].key) * 1000);
-        *times[i].cycles = (uint32_t)pim_dram_cycles(picoseconds, khz);
-    }
-    if (pim_configuration_boolean(configuration, "dram.refresh")) {
-        uint64_t picoseconds =
-            (uint64_t)llround(pim_configuration_real(configuration, "dram.trefi_ns") * 1000);
-        uint64_t cycles = pim_dram_refresh_interval(picoseconds, khz);
-        timing.trefi = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX; /* which the check refuses */
-        if (timing.trefi == 0)
-            return pim_configuration_fail(
-                configuration, error, "dram.trefi_ns",
-                "shorter than a memory cycle: write dram.refresh = false for a memory without refresh");
-    }
-    struct pim_bank_organization organization = {
-        .banks = integer(configuration, "dram.banks"),
-        .rows = integer(configuration, "dram.rows"),
-        .row_bytes = integer(configuration, "dram.row_bytes"),
-        .column_bytes = integer(configuration, "dram.column_bytes"),
-        .closed_page = pim_configuration_choice(configuration, "dram.page") == 1};
-    if (pim_bank_check_configuration(&timing, &organization, error) != PIM_OK)
-        return pim_fail_in(error, "dram (cycles of clock.memory_khz)");
-    pim_bank_rules_initialize(rules, &timing, &organization);
     return PIM_OK;
 }
 
@@ -177,15 +120,9 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
         return pim_configuration_fail(configuration, error, "unit.window", "%u is not a power of two",
                                       node->window);
     node->in_order = pim_configuration_choice(configuration, "unit.issue") == 0;
-    read_pe(configuration, &node->pe);
-    if (pim_pe_check_configuration(&node->pe, error) != PIM_OK)
-        return pim_fail_in(error, "pe");
-    pim_acu_configuration_assumed(&node->acu, integer(configuration, "acu.elements_per_cycle"));
-    for (unsigned operation = 0; operation < PIM_VECTORS; operation++)
-        node->acu.operation[operation].depth = integer(configuration, "acu.pipeline_depth");
-    if (pim_acu_check_configuration(&node->acu, error) != PIM_OK)
-        return pim_fail_in(error, "acu");
-    if (read_bank(configuration, &node->bank, error) != PIM_OK)
+    if (pim_cost_read_pe(configuration, &node->pe, error) != PIM_OK ||
+        pim_cost_read_acu(configuration, &node->acu, error) != PIM_OK ||
+        pim_cost_read_bank(configuration, &node->bank, error) != PIM_OK)
         return error->status;
     node->buffer_bytes[PIM_BUFFER_INPUT] = integer(configuration, "buffers.input_bytes");
     node->buffer_bytes[PIM_BUFFER_WEIGHT] = integer(configuration, "buffers.weight_bytes");

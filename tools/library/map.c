@@ -1,8 +1,8 @@
 #include "tools/library/map.h"
 
+#include "mappers/machine/nodes.h"
 #include "mappers/network/onnx/onnx.h"
 #include "models/system/system.h"
-#include "tools/library/hardware.h"
 #include "traces/reader.h"
 
 #include <stdlib.h>
@@ -80,7 +80,10 @@ static enum pim_status make(const struct pim_map_request *request, struct pim_ma
     map->configuration = pim_configuration_write(request->configuration, false);
     if (!map->configuration)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the configuration");
-    pim_estimate_hardware_of(request->configuration, &map->hardware, &map->nodes);
+    const struct pim_machine_network network = {.fixed = (int64_t)map->hardware.node.zero_load.fixed,
+                                                .per_router = map->hardware.node.zero_load.per_router};
+    if (pim_machine_nodes_read(request->configuration, &network, &map->nodes, error) != PIM_OK)
+        return error->status;
     map->inputs = (struct pim_mapper_inputs){.network = map->network,
                                              .configuration = request->configuration,
                                              .configuration_text = map->configuration,

@@ -2,7 +2,7 @@
  * The auxiliary compute unit's closed form against a pipeline that is stepped cycle by cycle; refusals;
  * defaults.
  */
-#include "models/acu/acu.h"
+#include "models/cost/acu.h"
 #include "sim/random.h"
 #include "tests/unit/test_main.h"
 

@@ -1,6 +1,6 @@
 /* Cost, capacity and energy of crossbars against figures of the simulator pimsim-nn (tests/data/pimcomp) and
  * against a schedule of an MVM that is walked through step by step. */
-#include "models/crossbar/crossbar.h"
+#include "models/cost/crossbar.h"
 #include "sim/random.h"
 #include "tests/unit/test_main.h"
 

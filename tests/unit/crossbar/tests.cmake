@@ -1,5 +1,5 @@
 # Cost, capacity and energy of crossbar arrays.
 pimsim_test(test_crossbar
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_crossbar.c
-  LINK pimsim_crossbar pimsim_sim
+  LINK pimsim_cost pimsim_sim
   SUITES crossbar)

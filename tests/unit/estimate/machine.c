@@ -3,7 +3,6 @@
 #include "models/system/schema.h"
 #include "sim/configuration.h"
 #include "tests/unit/test_main.h"
-#include "tools/library/hardware.h"
 
 #include <stdio.h>
 
@@ -23,6 +22,9 @@ void machine_read(struct machine *machine, const char *preset, const char *const
         ck_assert_msg(pim_configuration_set(configuration, assignments[i], &error) == PIM_OK, "%s",
                       error.text);
     ck_assert_msg(pim_hardware_read(configuration, &machine->hardware, &error) == PIM_OK, "%s", error.text);
-    pim_estimate_hardware_of(configuration, &machine->hardware, &machine->estimate);
+    const struct pim_node_configuration *node = &machine->hardware.node;
+    const struct pim_machine_network network = {(int64_t)node->zero_load.fixed, node->zero_load.per_router};
+    ck_assert_msg(pim_machine_nodes_read(configuration, &network, &machine->estimate, &error) == PIM_OK, "%s",
+                  error.text);
     pim_configuration_destroy(configuration);
 }

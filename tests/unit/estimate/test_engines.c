@@ -2,8 +2,8 @@
 #include "tests/unit/estimate/machine.h"
 #include "tests/unit/estimate/suites.h"
 
-#include "models/acu/acu.h"
-#include "models/pe/pe.h"
+#include "models/cost/acu.h"
+#include "models/cost/pe.h"
 #include "sim/random.h"
 
 #include <inttypes.h>

@@ -2,6 +2,6 @@
 pimsim_test(test_estimate
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/suites.c ${CMAKE_CURRENT_LIST_DIR}/machine.c ${CMAKE_CURRENT_LIST_DIR}/test_memory.c
           ${CMAKE_CURRENT_LIST_DIR}/test_engines.c ${CMAKE_CURRENT_LIST_DIR}/test_ring.c
-          ${CMAKE_CURRENT_LIST_DIR}/test_tiling.c ${PROJECT_SOURCE_DIR}/tools/library/hardware.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_tiling.c
   LINK pimsim_estimate pimsim_system
   SUITES memory engines ring tiling)

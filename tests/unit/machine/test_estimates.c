@@ -4,10 +4,10 @@
  * slower.
  */
 #include "mappers/estimate/estimate.h"
+#include "models/system/hardware.h"
 #include "models/system/schema.h"
 #include "sim/random.h"
 #include "tests/unit/test_main.h"
-#include "tools/library/hardware.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,8 +98,10 @@ static bool read_machine(const struct values *values, struct pim_estimate_hardwa
         set(configuration, sizes[i].key, values->size[i], false);
     ck_assert_msg(pim_configuration_complete(configuration, &error) == PIM_OK, "%s", error.text);
     bool good = pim_hardware_read(configuration, &hardware, &error) == PIM_OK;
+    const struct pim_machine_network network = {(int64_t)hardware.node.zero_load.fixed,
+                                                hardware.node.zero_load.per_router};
     if (good)
-        pim_estimate_hardware_of(configuration, &hardware, machine);
+        ck_assert_int_eq(pim_machine_nodes_read(configuration, &network, machine, &error), PIM_OK);
     pim_configuration_destroy(configuration);
     return good;
 }

@@ -1,5 +1,5 @@
 # The hardware as mappers see it, read from configurations, and the closed forms on it.
 pimsim_test(test_machine
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_estimates.c ${PROJECT_SOURCE_DIR}/tools/library/hardware.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_estimates.c
   LINK pimsim_estimate pimsim_system
   SUITES estimates)

@@ -6,7 +6,7 @@
 #ifndef PIMSIM_TESTS_UNIT_PE_STEPPED_ARRAY_H
 #define PIMSIM_TESTS_UNIT_PE_STEPPED_ARRAY_H
 
-#include "models/pe/pe.h"
+#include "models/cost/pe.h"
 
 struct stepped_product {
     const struct pim_pe_configuration *configuration;

@@ -4,7 +4,7 @@
 #include "tests/unit/pe/suites.h"
 #include "tests/unit/test_main.h"
 
-#include "models/pe/pe.h"
+#include "models/cost/pe.h"
 
 #include <check.h>
 #include <inttypes.h>

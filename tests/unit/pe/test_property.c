@@ -5,7 +5,7 @@
 #include "tests/unit/pe/stepped_array.h"
 #include "tests/unit/pe/suites.h"
 
-#include "models/pe/pe.h"
+#include "models/cost/pe.h"
 #include "sim/random.h"
 
 #include <check.h>

@@ -4,8 +4,8 @@
 #include "tests/unit/pe/suites.h"
 #include "tests/unit/test_main.h"
 
+#include "models/cost/pe.h"
 #include "models/pe/buffer.h"
-#include "models/pe/pe.h"
 
 #include <check.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* The hardware as the mapper sees it, held against the hardware as the simulator sees it. */
-#include "mappers/estimate/crossbar.h"
-#include "models/crossbar/crossbar.h"
+#include "models/cost/crossbar.h"
 #include "models/system/hardware.h"
 #include "models/system/schema.h"
 #include "sim/random.h"
@@ -111,29 +110,6 @@ START_TEST(crossbars_are_those_of_the_model)
 }
 END_TEST
 
-/* By hand: 16 input bits one at a time, 128 columns of one ADC; reference: 1305 cycles of pimsim-nn's
- * default. */
-START_TEST(cycles_of_the_released_simulator)
-{
-    struct pim_estimate_crossbar crossbar = {.rows = 128,
-                                             .columns = 128,
-                                             .input_bits = 8,
-                                             .dac_bits = 1,
-                                             .dac_count = 128,
-                                             .adc_count = 16,
-                                             .dac_cycles = 1,
-                                             .read_cycles = 7,
-                                             .sample_hold_cycles = 1,
-                                             .adc_cycles = 20,
-                                             .shift_add_cycles = 1,
-                                             .output_buffer_cycles = 1,
-                                             .pipelined = true};
-    ck_assert_uint_eq(pim_estimate_crossbar_cycles(&crossbar), 1305); /* F 9, B 162, T 8 */
-    crossbar.pipelined = false;
-    ck_assert_uint_eq(pim_estimate_crossbar_cycles(&crossbar), 8 * (9 + 162));
-}
-END_TEST
-
 static void expect_refusal(const char *assignment, const char *key, const char *reason)
 {
     struct pim_configuration *configuration = read_configuration("pimcomp-arch-a");
@@ -161,7 +137,6 @@ Suite *architecture_suite(void)
     TCase *t = tcase_create("architecture");
     tcase_add_test(t, presets_have_the_capacities_of_table_v);
     tcase_add_test(t, crossbars_are_those_of_the_model);
-    tcase_add_test(t, cycles_of_the_released_simulator);
     tcase_add_test(t, refusals_name_the_key);
     suite_add_tcase(suite, t);
     return suite;

@@ -3,7 +3,7 @@
  * two extents of folds along each side of the array (full ones and one partial one), hence at most four kinds
  * of folds.
  */
-#include "models/pe/pe.h"
+#include "models/cost/pe.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
  * Cycles of vector operations (docs/models/acu.md).
  */
-#include "models/acu/acu.h"
+#include "models/cost/acu.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /*
  * What a PE array and a product must be before their cost is asked for.
  */
-#include "models/pe/pe.h"
+#include "models/cost/pe.h"
 
 #include <inttypes.h>
 #include <stddef.h>

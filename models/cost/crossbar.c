@@ -1,5 +1,5 @@
 /* Cost and energy of an MVM. Rules: crossbar.h. */
-#include "models/crossbar/crossbar.h"
+#include "models/cost/crossbar.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -6,8 +6,9 @@
  * its sign is held differentially. Slices in neighbouring columns make a logical array narrower; slices in
  * arrays of their own make logical arrays fewer (paper, section III-A, PIMFU).
  */
-#include "mappers/estimate/crossbar.h"
-#include "mappers/pimcomp/pimcomp.h"
+#include "mappers/machine/cores.h"
+
+#include "models/cost/read.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -54,9 +55,12 @@ static enum pim_status read_crossbars(const struct pim_configuration *c, struct 
         return pim_configuration_fail(
             c, error, "crossbar.management_arrays",
             "a core has %" PRIu32 " logical arrays: the smallest group does not fit", a->arrays);
-    struct pim_estimate_crossbar crossbar;
-    pim_estimate_crossbar_read(c, &crossbar);
-    a->mvm_cycles = pim_estimate_crossbar_cycles(&crossbar);
+    struct pim_crossbar_configuration crossbar;
+    struct pim_crossbar_cost cost;
+    if (pim_cost_read_crossbar(c, &crossbar, error) != PIM_OK)
+        return error->status;
+    pim_crossbar_cost_of(&crossbar, &cost);
+    a->mvm_cycles = cost.mvm_cycles;
     return PIM_OK;
 }
 

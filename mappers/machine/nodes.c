@@ -1,0 +1,79 @@
+#include "mappers/machine/nodes.h"
+
+#include "models/cost/read.h"
+
+static uint32_t integer(const struct pim_configuration *configuration, const char *path)
+{
+    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds it to 32 bits */
+}
+
+/* What `cycles` take beyond those that pass anyway. */
+static uint32_t beyond(uint32_t cycles, uint32_t anyway)
+{
+    return cycles > anyway ? cycles - anyway : 0;
+}
+
+static void take_pe(const struct pim_pe_configuration *pe, struct pim_estimate_hardware *nodes)
+{
+    /* How the buffer ports slow a full fold down follows from the array's own closed form. */
+    enum { ROWS = 1024 };
+    struct pim_pe_cost fold;
+    pim_pe_matrix(pe, ROWS, pe->columns, pe->rows, 8, 8, true, &fold);
+    nodes->systolic = pe->dataflow != PIM_PE_VECTOR_MAC;
+    nodes->pe_pace_cycles = nodes->systolic ? 0 : (uint32_t)(fold.cycles - pe->pipeline_depth);
+    nodes->pe_pace_rows = nodes->systolic ? 0 : ROWS;
+    nodes->pe_rows = pe->rows;
+    nodes->pe_columns = pe->columns;
+    nodes->pe_depth = pe->pipeline_depth;
+    nodes->accumulator_bytes = (pe->accumulator_bits + 7) / 8;
+    nodes->pe = *pe;
+}
+
+static void take_bank(const struct pim_bank_rules *bank, struct pim_estimate_hardware *nodes)
+{
+    const struct pim_bank_timing *timing = &bank->timing;
+    uint32_t reopen = timing->trp + timing->trcd;
+    nodes->memory_bytes = bank->capacity_bytes;
+    nodes->port_bytes = bank->port_bytes;
+    nodes->column_cycles = bank->column_step;
+    nodes->row_bytes = (uint64_t)bank->organization.row_bytes * bank->organization.banks;
+    nodes->read_row_cycles = beyond(timing->trtp + reopen, bank->column_step);
+    nodes->write_row_cycles = beyond(bank->write_to_precharge + reopen, bank->column_step);
+    nodes->access_cycles = 1 + timing->trcd + bank->read_to_data_end;
+    nodes->turn_cycles = beyond(bank->read_to_write + bank->write_to_read, 2 * bank->column_step);
+    nodes->refresh_cycles = timing->trfc + reopen;
+    nodes->refresh_interval = timing->trefi;
+}
+
+enum pim_status pim_machine_nodes_read(const struct pim_configuration *configuration,
+                                       const struct pim_machine_network *network,
+                                       struct pim_estimate_hardware *nodes, struct pim_error *error)
+{
+    struct pim_pe_configuration pe;
+    struct pim_acu_configuration acu;
+    struct pim_bank_rules bank;
+    if (pim_cost_read_pe(configuration, &pe, error) != PIM_OK ||
+        pim_cost_read_acu(configuration, &acu, error) != PIM_OK ||
+        pim_cost_read_bank(configuration, &bank, error) != PIM_OK)
+        return error->status;
+    *nodes = (struct pim_estimate_hardware){
+        .width = integer(configuration, "array.width"),
+        .height = integer(configuration, "array.height"),
+        .logic_khz = (uint64_t)pim_configuration_integer(configuration, "clock.logic_khz"),
+        .network_khz = (uint64_t)pim_configuration_integer(configuration, "clock.network_khz"),
+        .memory_khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"),
+        .turn_bytes = integer(configuration, "dram.arbitration_bytes"),
+        .input_bytes = integer(configuration, "buffers.input_bytes"),
+        .weight_bytes = integer(configuration, "buffers.weight_bytes"),
+        .output_bytes = integer(configuration, "buffers.output_bytes"),
+        .acu_elements = acu.operation[PIM_VECTOR_COPY].elements_per_cycle,
+        .acu_depth = acu.operation[PIM_VECTOR_COPY].depth,
+        .flit_bytes = (integer(configuration, "noc.flit_bits") + 7) / 8,
+        .hop_cycles = (uint32_t)network->per_router,
+        .fixed_cycles = (int32_t)network->fixed,
+        .packet_bytes = integer(configuration, "network_interface.packet_bytes"),
+    };
+    take_pe(&pe, nodes);
+    take_bank(&bank, nodes);
+    return PIM_OK;
+}

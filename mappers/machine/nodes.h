@@ -1,0 +1,54 @@
+/* Nodes of DRAM-PIM as mappers see them, read from a hardware configuration. */
+#ifndef PIMSIM_MAPPERS_MACHINE_NODES_H
+#define PIMSIM_MAPPERS_MACHINE_NODES_H
+
+#include "models/cost/pe.h"
+#include "sim/configuration.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The hardware as closed forms see it. */
+struct pim_estimate_hardware {
+    uint32_t width, height; /* nodes */
+    uint64_t logic_khz, network_khz, memory_khz;
+    bool systolic;                /* else vector-MAC */
+    uint32_t pe_rows, pe_columns; /* vector-MAC: input and output channels worked in a cycle */
+    uint32_t pe_pace_cycles,
+        pe_pace_rows;               /* buffer ports: cycles for so many rows of a fold; 0, 0: no limit */
+    uint32_t pe_depth;              /* cycles added to a matrix instruction */
+    struct pim_pe_configuration pe; /* of a systolic array: all of it */
+    uint64_t input_bytes, weight_bytes, output_bytes; /* SRAM buffers */
+    uint32_t accumulator_bytes;
+    uint32_t acu_elements, acu_depth;
+    uint64_t memory_bytes;  /* of a node */
+    uint32_t port_bytes;    /* of a column access of all banks */
+    uint32_t column_cycles; /* memory cycles of a column access in an open row */
+    uint64_t row_bytes;     /* of all banks in lock-step */
+    uint64_t turn_bytes;    /* of one client at the port before the next has its turn; 0: a row */
+    /* Memory cycles lost between the last read (write) of a row and the first access of the next. */
+    uint32_t read_row_cycles, write_row_cycles;
+    uint32_t access_cycles; /* memory cycles from a request to its first data, row closed */
+    uint32_t turn_cycles;   /* memory cycles lost when the port turns from reading to writing and back */
+    uint32_t refresh_cycles, refresh_interval; /* memory cycles; interval 0: no refresh */
+    uint32_t flit_bytes;
+    /* Network cycles: zero-load latency = fixed + hop * routers + flits - 1, with one router at least; fixed
+       is negative where a long link makes the first router cheaper than the others. */
+    uint32_t hop_cycles;
+    int32_t fixed_cycles;
+    uint32_t packet_bytes;
+};
+
+/* What the network says of itself: its zero-load latency in cycles of its clock is fixed + per_router *
+   routers + flits - 1, with one router at least. */
+struct pim_machine_network {
+    int64_t fixed;
+    uint64_t per_router;
+};
+
+/* Reads the keys of nodes from a complete configuration. PIM_BAD_INPUT names the key and its place. */
+enum pim_status pim_machine_nodes_read(const struct pim_configuration *configuration,
+                                       const struct pim_machine_network *network,
+                                       struct pim_estimate_hardware *nodes, struct pim_error *error);
+
+#endif

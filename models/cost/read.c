@@ -1,0 +1,121 @@
+#include "models/cost/read.h"
+
+#include <math.h>
+
+static uint32_t integer(const struct pim_configuration *configuration, const char *path)
+{
+    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds it to 32 bits */
+}
+
+static uint64_t large(const struct pim_configuration *configuration, const char *path)
+{
+    return (uint64_t)pim_configuration_integer(configuration, path); /* the schema allows no negative value */
+}
+
+enum pim_status pim_cost_read_pe(const struct pim_configuration *configuration,
+                                 struct pim_pe_configuration *pe, struct pim_error *error)
+{
+    pe->dataflow = (enum pim_pe_dataflow)pim_configuration_choice(configuration, "pe.style");
+    pe->rows = integer(configuration, "pe.rows");
+    pe->columns = integer(configuration, "pe.columns");
+    pe->pipeline_depth = integer(configuration, "pe.pipeline_depth");
+    pe->double_buffered = pe->dataflow != PIM_PE_OUTPUT_STATIONARY &&
+                          pim_configuration_boolean(configuration, "pe.double_buffered");
+    pe->drain_outputs = false;
+    pe->folds =
+        pim_configuration_choice(configuration, "pe.fold") == 0 ? PIM_PE_FOLDS_PADDED : PIM_PE_FOLDS_TRIMMED;
+    pe->weight_load = (enum pim_pe_weight_load)pim_configuration_choice(configuration, "pe.weight_load");
+    pe->input_port_bytes = integer(configuration, "pe.input_port_bytes");
+    pe->weight_port_bytes = integer(configuration, "pe.weight_port_bytes");
+    pe->output_port_bytes = integer(configuration, "pe.output_port_bytes");
+    pe->accumulator_bits = integer(configuration, "pe.accumulator_bits");
+    return pim_pe_check_configuration(pe, error) == PIM_OK ? PIM_OK : pim_fail_in(error, "pe");
+}
+
+enum pim_status pim_cost_read_acu(const struct pim_configuration *configuration,
+                                  struct pim_acu_configuration *acu, struct pim_error *error)
+{
+    pim_acu_configuration_assumed(acu, integer(configuration, "acu.elements_per_cycle"));
+    for (unsigned operation = 0; operation < PIM_VECTORS; operation++)
+        acu->operation[operation].depth = integer(configuration, "acu.pipeline_depth");
+    return pim_acu_check_configuration(acu, error) == PIM_OK ? PIM_OK : pim_fail_in(error, "acu");
+}
+
+enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration,
+                                   struct pim_bank_rules *rules, struct pim_error *error)
+{
+    uint64_t khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz");
+    struct pim_bank_timing timing = {.burst_cycles = integer(configuration, "dram.burst_cycles")};
+    struct {
+        const char *key;
+        uint32_t *cycles;
+    } const times[] = {
+        {"dram.trcd_ns", &timing.trcd}, {"dram.trp_ns", &timing.trp},   {"dram.tras_ns", &timing.tras},
+        {"dram.trc_ns", &timing.trc},   {"dram.tcl_ns", &timing.tcl},   {"dram.tcwl_ns", &timing.tcwl},
+        {"dram.tccd_ns", &timing.tccd}, {"dram.twr_ns", &timing.twr},   {"dram.trtp_ns", &timing.trtp},
+        {"dram.twtr_ns", &timing.twtr}, {"dram.trtw_ns", &timing.trtw}, {"dram.trfc_ns", &timing.trfc},
+    };
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        uint64_t picoseconds = (uint64_t)llround(pim_configuration_real(configuration, times[i].key) * 1000);
+        *times[i].cycles = (uint32_t)pim_dram_cycles(picoseconds, khz);
+    }
+    if (pim_configuration_boolean(configuration, "dram.refresh")) {
+        uint64_t picoseconds =
+            (uint64_t)llround(pim_configuration_real(configuration, "dram.trefi_ns") * 1000);
+        uint64_t cycles = pim_dram_refresh_interval(picoseconds, khz);
+        timing.trefi = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX; /* which the check refuses */
+        if (timing.trefi == 0)
+            return pim_configuration_fail(
+                configuration, error, "dram.trefi_ns",
+                "shorter than a memory cycle: write dram.refresh = false for a memory without refresh");
+    }
+    struct pim_bank_organization organization = {
+        .banks = integer(configuration, "dram.banks"),
+        .rows = integer(configuration, "dram.rows"),
+        .row_bytes = integer(configuration, "dram.row_bytes"),
+        .column_bytes = integer(configuration, "dram.column_bytes"),
+        .closed_page = pim_configuration_choice(configuration, "dram.page") == 1};
+    if (pim_bank_check_configuration(&timing, &organization, error) != PIM_OK)
+        return pim_fail_in(error, "dram (cycles of clock.memory_khz)");
+    pim_bank_rules_initialize(rules, &timing, &organization);
+    return PIM_OK;
+}
+
+enum pim_status pim_cost_read_crossbar(const struct pim_configuration *configuration,
+                                       struct pim_crossbar_configuration *crossbar, struct pim_error *error)
+{
+    uint64_t arrays = large(configuration, "crossbar.count_x") * large(configuration, "crossbar.count_y");
+    double khz = (double)pim_configuration_integer(configuration, "clock.logic_khz");
+    double cycles = pim_configuration_real(configuration, "crossbar.read_ns") * khz * 1e-6;
+    /* a time that is a whole number of cycles but for the rounding of reals is that many */
+    double whole = nearbyint(cycles);
+    cycles = fabs(cycles - whole) < 1e-6 ? whole : ceil(cycles);
+    if (cycles > (double)(UINT32_MAX / 2))
+        return pim_configuration_fail(configuration, error, "crossbar.read_ns", "is more than 2^31 cycles");
+    *crossbar = (struct pim_crossbar_configuration){
+        .arrays = arrays < UINT32_MAX ? (uint32_t)arrays : UINT32_MAX,
+        .rows = integer(configuration, "crossbar.rows"),
+        .columns = integer(configuration, "crossbar.columns"),
+        .cell_bits = integer(configuration, "crossbar.cell_bits"),
+        .weight_bits = integer(configuration, "crossbar.weight_bits"),
+        .input_bits = integer(configuration, "crossbar.input_bits"),
+        .slices_in_arrays = pim_configuration_choice(configuration, "crossbar.weight_slicing") == 1,
+        .differential = pim_configuration_choice(configuration, "crossbar.sign") == 1,
+        .management_arrays = integer(configuration, "crossbar.management_arrays"),
+        .pipelined = pim_configuration_boolean(configuration, "crossbar.pipelined"),
+        .floor_division = pim_configuration_boolean(configuration, "crossbar.floor_division"),
+        .dac_bits = integer(configuration, "crossbar.dac_bits"),
+        .dac_count = integer(configuration, "crossbar.dac_count"),
+        .adc_count = integer(configuration, "crossbar.adc_count"),
+        .input_buffer_cycles = integer(configuration, "crossbar.input_buffer_cycles"),
+        .dac_cycles = integer(configuration, "crossbar.dac_cycles"),
+        .read_cycles = (uint32_t)cycles,
+        .sample_hold_cycles = integer(configuration, "crossbar.sample_hold_cycles"),
+        .adc_cycles = integer(configuration, "crossbar.adc_cycles"),
+        .shift_add_cycles = integer(configuration, "crossbar.shift_add_cycles"),
+        .output_buffer_cycles = integer(configuration, "crossbar.output_buffer_cycles"),
+    };
+    if (pim_crossbar_check(crossbar, error) != PIM_OK)
+        return pim_fail_in(error, "crossbar");
+    return PIM_OK;
+}

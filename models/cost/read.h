@@ -1,0 +1,28 @@
+/*
+ * The parts of a hardware configuration that have closed forms: the values of their keys as plain structs,
+ * checked. The configuration is a complete one of pim_hardware_schema. PIM_BAD_INPUT names the key and its
+ * place.
+ */
+#ifndef PIMSIM_MODELS_COST_READ_H
+#define PIMSIM_MODELS_COST_READ_H
+
+#include "models/cost/acu.h"
+#include "models/cost/bank_rules.h"
+#include "models/cost/crossbar.h"
+#include "models/cost/pe.h"
+#include "sim/configuration.h"
+
+/* pe.* */
+enum pim_status pim_cost_read_pe(const struct pim_configuration *configuration,
+                                 struct pim_pe_configuration *pe, struct pim_error *error);
+/* acu.* */
+enum pim_status pim_cost_read_acu(const struct pim_configuration *configuration,
+                                  struct pim_acu_configuration *acu, struct pim_error *error);
+/* dram.*, in cycles of clock.memory_khz */
+enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration,
+                                   struct pim_bank_rules *rules, struct pim_error *error);
+/* crossbar.*, in cycles of clock.logic_khz */
+enum pim_status pim_cost_read_crossbar(const struct pim_configuration *configuration,
+                                       struct pim_crossbar_configuration *crossbar, struct pim_error *error);
+
+#endif
