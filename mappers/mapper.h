@@ -77,6 +77,7 @@ struct pim_mapper {
     const char *summary;     /* for a list of mappers */
     const char *description; /* a sentence or more */
     bool onnx;               /* takes networks from ONNX files beside descriptors */
+    bool stops;              /* its searches ask search.stop */
     struct pim_option_table options;
 
     /* Refuses options that contradict each other or do nothing, before anything is read; `writes`: a trace is

@@ -3,7 +3,6 @@
 
 #include "mappers/pimcomp/chromosome.h"
 #include "mappers/search/evolution.h"
-#include "sim/progress.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -24,7 +23,6 @@ struct search {
     bool exact;    /* the order of this generation: by cycles, not by steps of them */
     uint64_t mark; /* cycles at the last real gain */
     uint32_t idle; /* generations since then */
-    struct pim_progress progress;
     struct pim_core_search_result *result;
     struct pim_arena *arena; /* of the layouts */
     struct pim_gene_workshop workshop;
@@ -189,13 +187,20 @@ static void children_are_made(void *context, struct pim_population *population)
                             &search->best);
 }
 
+static void tell(const struct search *search, uint32_t generation)
+{
+    const struct pim_core_search_options *options = search->options;
+    if (options->progress)
+        options->progress(options->context, "layout", generation, options->generations);
+}
+
 /* True when there was no real gain for as long as the options say. */
 static bool generation_is_sorted(void *context, struct pim_population *population)
 {
     struct search *search = context;
     search->result->evaluations += search->population - search->survivors;
     search->result->generations = population->generation;
-    pim_progress_update(&search->progress, population->generation);
+    tell(search, population->generation);
     keep_best(search, population);
     uint64_t best = search->best.cycles;
     search->idle++;
@@ -314,15 +319,18 @@ static enum pim_status evolve(struct search *search, struct pim_error *error)
                                                   .context = search};
     const struct pim_search_budget budget = {.seed = search->options->seed,
                                              .steps = search->options->generations,
-                                             .threads = search->options->threads};
+                                             .seconds = search->options->seconds,
+                                             .threads = search->options->threads,
+                                             .stop = search->options->stop,
+                                             .stop_context = search->options->context};
     struct pim_chromosome last;
     struct pim_search_result result;
     enum pim_status status = make_individual(search, &last, error);
     if (status != PIM_OK)
         return status;
-    pim_progress_start(&search->progress, "layout", budget.steps, search->options->quiet);
+    tell(search, 0);
     status = pim_evolve(&problem, &options, &budget, &last, &result, error);
-    pim_progress_finish(&search->progress);
+    search->result->end = result.end;
     return status;
 }
 

@@ -13,7 +13,8 @@
  * Invariants:
  *  1. Every individual is legal (chromosome.h).
  *  2. The best fitness never rises from one generation to the next.
- *  3. The result depends on the options but `threads` and `quiet`: each child has random numbers of its own,
+ *  3. The result depends on the options but `threads`, unless `seconds` or `stop` ends it: each child has
+ *     random numbers of its own,
  *     from the seed, its generation and its number.
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_GENETIC_H
@@ -21,6 +22,7 @@
 
 #include "mappers/pimcomp/estimate.h"
 #include "mappers/pimcomp/layout.h"
+#include "mappers/search/problem.h"
 
 enum { PIM_RUNNERS_UP_MOST = 30 };
 
@@ -32,7 +34,11 @@ struct pim_core_search_options {
     uint64_t seed;
     unsigned threads;    /* 0: one */
     uint32_t runners_up; /* further layouts that are wanted, at most PIM_RUNNERS_UP_MOST */
-    bool quiet;          /* no progress bar */
+    double seconds;      /* of wall clock, after which the best so far is taken; 0: no limit */
+    /* Told of generations, and asked after each one whether to stop with the best so far; NULL: nobody is. */
+    void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);
+    bool (*stop)(void *context);
+    void *context; /* of both */
 };
 
 struct pim_core_search_result {
@@ -40,6 +46,7 @@ struct pim_core_search_result {
     struct pim_core_estimate best;
     uint32_t generations; /* that were run */
     uint64_t evaluations;
+    enum pim_search_end end;
     bool searched; /* false: replicas with array groups of equal size find no room even once; the layout is
                       that of pim_core_layout_first */
     /* Layouts worth a closer look beside the best one, the fewest cycles first: no two of them, nor the best,

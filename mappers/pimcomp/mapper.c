@@ -38,6 +38,9 @@ static const struct pim_option rows[] = {
     PIM_SEED_ROW("Of the search and of --check-values"),
     PIM_THREADS_ROW(
         "Threads of the search; 0 (default): one for each processor. Results do not depend on it"),
+    PIM_COUNT_ROW("budget", struct pim_mapper_search, steps, "GENERATIONS", 0, 1000000,
+                  "Generations of the search at most; 0 (default): as --preset says"),
+    PIM_SECONDS_ROW("Of the search, which then takes the best so far; results depend on it"),
     PIM_CHOICE_ROW("layout", struct choices, layout, "METHOD", "genetic|balance|first",
                    "Replicas and places of array groups: searched (default), balanced by windows, or one "
                    "replica first fit"),
@@ -120,7 +123,12 @@ static enum pim_status search(struct made *made, struct pim_error *error)
     (void)known;
     options.seed = choices->search.seed;
     options.threads = (unsigned)choices->search.threads;
-    options.quiet = !choices->search.progress;
+    options.seconds = (double)choices->search.seconds;
+    options.progress = choices->search.progress;
+    options.stop = choices->search.stop;
+    options.context = choices->search.context;
+    if (choices->search.steps)
+        options.generations = (uint32_t)choices->search.steps;
     options.runners_up = choices->profile ? (uint32_t)choices->profile - 1 : 0;
     plan->searched = true;
     return pim_core_layout_search(&plan->architecture, &plan->network, &plan->partition, plan->mapping.mode,
@@ -398,6 +406,7 @@ const struct pim_mapper pim_pimcomp_mapper = {
     .summary = "Networks on cores with crossbar arrays",
     .description = "Maps a network onto cores with crossbar arrays as PIMCOMP does.",
     .onnx = true,
+    .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
     .accept = accept,
     .plan = plan,

@@ -127,6 +127,12 @@ static double compile_seconds(const struct pim_core_plan *plan)
     return plan->partition_seconds + plan->layout_seconds + plan->profile_seconds + plan->schedule_seconds;
 }
 
+/* By a limit or by the user: then the plan depends on more than its options. */
+static bool ended_early(const struct pim_core_plan *plan)
+{
+    return plan->searched && (plan->search.end == PIM_SEARCH_TIME || plan->search.end == PIM_SEARCH_STOPPED);
+}
+
 void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
 {
     const struct pim_core_architecture *a = &plan->architecture;
@@ -168,6 +174,9 @@ void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
                 " to %" PRIu64 " cycles\n",
                 plan->search.generations, plan->search.evaluations, plan->search.first.cycles,
                 plan->search.best.cycles);
+    if (ended_early(plan))
+        fprintf(file, "search: ended early: %s; the layout is the best so far\n",
+                pim_search_end_name(plan->search.end));
     if (plan->profile.count)
         print_profile(&plan->profile, file);
     if (plan->checked)
@@ -301,6 +310,8 @@ enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE 
         pim_json_put_count(json, "evaluations", plan->search.evaluations);
         pim_json_put_count(json, "first_fitness", plan->search.first.cycles);
         pim_json_put_count(json, "fitness", plan->search.best.cycles);
+        if (ended_early(plan))
+            pim_json_put_text(json, "ended_early", pim_search_end_name(plan->search.end));
     }
     if (plan->profile.count)
         put_profile(json, &plan->profile);

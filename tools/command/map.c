@@ -8,9 +8,12 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct request {
@@ -27,6 +30,7 @@ struct bar {
     struct pim_progress progress;
     const char *what; /* NULL: none is shown */
     bool quiet;
+    bool stopped; /* by Ctrl-C */
 };
 
 static void end_bar(struct bar *bar)
@@ -77,6 +81,34 @@ static struct option_rule *make_rules(const struct pim_option_table *table, void
     return rules;
 }
 
+/*
+ * Ctrl-C while a mapper searches: the signal is held back, and the search, which asks for it, takes it and
+ * ends with the best so far. The next one ends the program as ever.
+ */
+static bool interrupted(void *context)
+{
+    const struct timespec now = {0, 0};
+    struct bar *bar = context;
+    sigset_t set;
+    if (bar->stopped)
+        return true;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGINT);
+    if (sigtimedwait(&set, NULL, &now) != SIGINT)
+        return false;
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    bar->stopped = true;
+    return true;
+}
+
+static void hold_interrupts(bool hold)
+{
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGINT);
+    (void)pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
 static enum pim_status map_network(struct request *request, struct bar *bar, struct pim_error *error)
 {
     struct pim_configuration *configuration;
@@ -85,8 +117,10 @@ static enum pim_status map_network(struct request *request, struct bar *bar, str
                               &configuration, error) != PIM_OK)
         return error->status;
     request->map.configuration = configuration;
+    hold_interrupts(request->map.mapper->stops);
     enum pim_status status = pim_map_create(&request->map, &map, error);
     end_bar(bar);
+    hold_interrupts(false);
     if (status == PIM_OK && request->format == FORMAT_JSON)
         status = pim_map_write_json(map, stdout, error);
     else if (status == PIM_OK && !request->common.quiet)
@@ -103,10 +137,9 @@ static enum pim_status map_with(struct request *request, void *options, struct p
     struct pim_map_request *map = &request->map;
     if (!map->network || request->common.hardware.count == 0)
         return pim_fail(error, PIM_USAGE, "--network FILE and --hardware FILE are needed");
-    if (!request->common.quiet && isatty(STDERR_FILENO)) {
-        search->progress = show_progress;
-        search->context = &bar;
-    }
+    search->context = &bar;
+    search->progress = !request->common.quiet && isatty(STDERR_FILENO) ? show_progress : NULL;
+    search->stop = map->mapper->stops ? interrupted : NULL;
     map->options = options;
     map->network_sets = request->network_sets.items;
     map->network_set_count = request->network_sets.count;

@@ -156,7 +156,6 @@ static struct pim_core_search_result search(struct core_case *c, enum pim_core_m
     options.generations = 60;
     options.threads = threads;
     options.seed = seed;
-    options.quiet = true;
     ck_assert_msg(pim_core_layout_search(&c->architecture, &c->network, &c->partition, mode, &options,
                                          &c->arena, &c->layout, &result, &error) == PIM_OK,
                   "%s", error.text);
