@@ -270,8 +270,8 @@ void pim_emit_border(struct pim_emitter *emitter, const struct pim_border *borde
     pim_add_up(emitter, &phase);
     if (!emitter->writer)
         return;
-    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase), tag = emitter->tag;
-    emitter->tag += exchange->message_count;
+    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase),
+             tag = pim_program_tags(emitter->program, exchange->message_count);
     emitter->exchange = exchange;
     for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
         if (exchange->first_of_unit[unit] < exchange->first_of_unit[unit + 1])

@@ -6,58 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint16_t distance(const struct pim_emitter *emitter, uint64_t after)
+static uint64_t done(struct pim_emitter *emitter, uint64_t number)
 {
-    if (after == PIM_NOTHING)
-        return 0;
-    uint64_t reach = emitter->sequence - after;
-    /* What lies further back than any window of instructions in flight is complete. */
-    return reach > PIM_DEPENDENCY_REACH ? 0 : (uint16_t)reach;
+    emitter->status = emitter->program->status;
+    return number;
 }
 
 uint64_t pim_emit(struct pim_emitter *emitter, struct pim_instruction instruction, uint64_t after,
                   uint64_t after2, uint64_t after3)
 {
-    instruction.dependency[0] = distance(emitter, after);
-    instruction.dependency[1] = distance(emitter, after2);
-    instruction.dependency[2] = distance(emitter, after3);
-    if (emitter->status == PIM_OK)
-        emitter->status =
-            pim_trace_writer_append(emitter->writer, emitter->place.unit, &instruction, emitter->error);
-    return emitter->sequence++;
+    return done(emitter, pim_program_append(emitter->program, emitter->place.unit, instruction, after, after2,
+                                            after3));
 }
 
 void pim_emit_join(struct pim_emitter *emitter)
 {
-    (void)pim_emit(emitter, (struct pim_instruction){.opcode = PIM_OP_JOIN}, PIM_NOTHING, PIM_NOTHING,
-                   PIM_NOTHING);
+    (void)done(emitter, pim_program_join(emitter->program, emitter->place.unit));
 }
 
 uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, enum pim_buffer buffer,
                          uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count, uint64_t after)
 {
-    if (count > 1 && stride == bytes) {
-        bytes *= count;
-        count = 1;
-    }
+    const struct pim_program_pieces pieces = {address, bytes, stride, count};
     pim_check(bytes > 0 && count > 0, "an empty load or store");
-    struct pim_instruction instruction = {.opcode = (uint8_t)opcode, .detail = (uint8_t)buffer};
-    instruction.u.memory.address = address;
-    instruction.u.memory.bytes = pim_narrow_32(bytes);
-    instruction.u.memory.stride = count > 1 ? pim_narrow_32(stride) : 0;
-    instruction.u.memory.count = pim_narrow_32(count);
-    return pim_emit(emitter, instruction, after, PIM_NOTHING, PIM_NOTHING);
+    return done(emitter,
+                pim_program_memory(emitter->program, emitter->place.unit, opcode, buffer, &pieces, after));
 }
 
 uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows,
                          uint64_t elements, uint64_t release, uint64_t after, uint64_t after2)
 {
-    struct pim_instruction instruction = {.opcode = PIM_OP_VECTOR, .detail = (uint8_t)operation};
-    instruction.u.vector.rows = pim_narrow_32(rows);
-    instruction.u.vector.elements = pim_narrow_32(elements);
-    instruction.u.vector.release = pim_narrow_32(release);
-    instruction.u.vector.bits = 8;
-    return pim_emit(emitter, instruction, after, after2, PIM_NOTHING);
+    return done(emitter, pim_program_vector(emitter->program, emitter->place.unit, operation, rows, elements,
+                                            release, after, after2));
 }
 
 uint32_t pim_tile_unit(const struct pim_emitter *emitter, const struct pim_allspark_tile *tile, uint32_t ring,
@@ -106,13 +86,10 @@ void pim_emit_node(struct pim_emitter *emitter, struct pim_place place, uint32_t
                    unsigned step, uint32_t block, uint32_t tag)
 {
     emitter->place = place;
-    emitter->sequence = pim_trace_writer_fetches(emitter->writer, place.unit);
-    struct pim_instruction mark = {.opcode = PIM_OP_PHASE_BEGIN};
-    mark.u.control.phase = id;
-    (void)pim_emit(emitter, mark, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+    pim_program_enter(emitter->program, place.unit, id);
     body(emitter, step, block, tag);
-    mark.opcode = PIM_OP_PHASE_END;
-    (void)pim_emit(emitter, mark, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+    pim_program_leave(emitter->program, place.unit);
+    emitter->status = emitter->program->status;
 }
 
 void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body,
@@ -154,21 +131,39 @@ void pim_add_up(struct pim_emitter *emitter, struct pim_trace_phase *phase)
     emitter->estimate_cycles += phase->estimate_cycles;
 }
 
+static void emit_all(struct pim_emitter *emitter)
+{
+    for (uint32_t stage = 0; stage < emitter->plan->stages && emitter->status == PIM_OK; stage++)
+        pim_emit_stage(emitter, stage);
+    if (emitter->status == PIM_OK)
+        pim_emit_head(emitter);
+}
+
 static enum pim_status emit(const struct pim_allspark_plan *plan, struct pim_trace_writer *writer,
                             uint64_t *cycles, uint64_t *parts, struct pim_error *error)
 {
+    enum { ELEMENT_BITS = 8 };
+    const uint32_t units = plan->hardware.width * plan->hardware.height;
     struct pim_tilings *tilings = calloc(1, sizeof *tilings);
+    struct pim_program program;
+    struct pim_arena arena;
     if (!tilings)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the trace");
-    struct pim_emitter emitter = {
-        .plan = plan, .writer = writer, .error = error, .status = PIM_OK, .tilings = tilings};
-    for (uint32_t stage = 0; stage < plan->stages && emitter.status == PIM_OK; stage++)
-        pim_emit_stage(&emitter, stage);
+    struct pim_emitter emitter = {.plan = plan,
+                                  .writer = writer,
+                                  .program = writer ? &program : NULL,
+                                  .error = error,
+                                  .status = PIM_OK,
+                                  .tilings = tilings};
+    pim_arena_initialize(&arena, 4096);
+    if (writer)
+        emitter.status = pim_program_initialize(&program, writer, units, ELEMENT_BITS, &arena, error);
     if (emitter.status == PIM_OK)
-        pim_emit_head(&emitter);
+        emit_all(&emitter);
     *cycles = emitter.estimate_cycles;
     if (parts)
         memcpy(parts, emitter.estimate_parts, sizeof emitter.estimate_parts);
+    pim_arena_terminate(&arena);
     free(tilings);
     return emitter.status;
 }

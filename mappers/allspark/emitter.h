@@ -3,6 +3,7 @@
 #define PIMSIM_MAPPERS_ALLSPARK_EMITTER_H
 
 #include "mappers/allspark/mapping.h"
+#include "mappers/emit/program.h"
 
 /* One node while its program for a phase is written. */
 struct pim_place {
@@ -40,11 +41,11 @@ enum pim_emit_part { PIM_EMIT_ALL, PIM_EMIT_BEFORE, PIM_EMIT_AFTER };
 struct pim_emitter {
     const struct pim_allspark_plan *plan;
     struct pim_trace_writer *writer; /* NULL: estimate only */
+    struct pim_program *program;     /* with a writer */
     struct pim_error *error;
     enum pim_status status;   /* of the first failure; everything after it is skipped */
     uint64_t estimate_cycles; /* sum over phases */
     uint64_t estimate_parts[PIM_ESTIMATE_PARTS];
-    uint32_t tag; /* first tag that no message has */
     /* the stage and its index, the partition, and the unit whose program is being written */
     const struct pim_allspark_stage *stage;
     uint32_t index;
@@ -56,20 +57,18 @@ struct pim_emitter {
     uint32_t image; /* of the batch, whose workspace it is */
     uint32_t layer; /* temporal layer, counted from the partition's first */
     struct pim_place place;
-    uint64_t sequence; /* of the next instruction of the unit */
     struct pim_tilings *tilings;
     struct pim_pending_store store;
     const struct pim_exchange *exchange; /* of the phase, when it is one between branches */
     const struct pim_focal_fill *fills;  /* and, of Focal, of each unit */
 };
 
-/* Appends an instruction that waits for the instructions with sequence numbers `after` (PIM_NOTHING:
-   none); returns its own. */
-#define PIM_NOTHING UINT64_MAX
+/* mappers/emit/program.h, for the unit at hand. Appends an instruction that waits for the instructions with
+   numbers `after` (PIM_NOTHING: none); returns its own. */
 uint64_t pim_emit(struct pim_emitter *emitter, struct pim_instruction instruction, uint64_t after,
                   uint64_t after2, uint64_t after3);
 void pim_emit_join(struct pim_emitter *emitter);
-/* Loads or stores count pieces; neighbours that touch become one piece. Returns the sequence number. */
+/* Loads or stores count pieces; neighbours that touch become one piece. Returns the number. */
 uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, enum pim_buffer buffer,
                          uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count, uint64_t after);
 uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows,

@@ -388,8 +388,8 @@ static void emit_pool(struct pim_emitter *emitter, uint32_t index)
     pim_add_up(emitter, &phase);
     if (!emitter->writer)
         return;
-    uint32_t tag = emitter->tag, id = pim_trace_writer_phase(emitter->writer, &phase);
-    emitter->tag += part->batch * sums_tags(emitter);
+    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase);
+    uint32_t tag = pim_program_tags(emitter->program, part->batch * sums_tags(emitter));
     pim_for_each_node(emitter, 0, id, index == 0 ? pool_body : sums_body, 0, 0, tag);
     if (index > 0)
         collect_elsewhere(emitter, id, tag);
@@ -411,7 +411,6 @@ void pim_emit_head(struct pim_emitter *emitter)
     pim_add_up(emitter, &phase);
     if (!emitter->writer)
         return;
-    uint32_t tag = emitter->tag;
-    emitter->tag += emitter->part->batch * emitter->part->v;
+    uint32_t tag = pim_program_tags(emitter->program, emitter->part->batch * emitter->part->v);
     pim_for_each_node(emitter, 0, pim_trace_writer_phase(emitter->writer, &phase), head_body, 0, 0, tag);
 }

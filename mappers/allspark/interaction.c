@@ -98,8 +98,8 @@ void pim_emit_interaction(struct pim_emitter *emitter, const struct pim_interact
     pim_add_up(emitter, &phase);
     if (!emitter->writer)
         return;
-    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase), tag = emitter->tag;
-    emitter->tag += pim_exchange_tags(exchange);
+    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase),
+             tag = pim_program_tags(emitter->program, pim_exchange_tags(exchange));
     emitter->exchange = exchange;
     for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
         if (pim_exchange_has_unit(exchange, unit))

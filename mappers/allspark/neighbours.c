@@ -343,8 +343,8 @@ void pim_emit_neighbours(struct pim_emitter *emitter, const struct pim_neighbour
     pim_add_up(emitter, &phase);
     if (!emitter->writer)
         return;
-    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase), tag = emitter->tag;
-    emitter->tag += pim_exchange_tags(exchange);
+    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase),
+             tag = pim_program_tags(emitter->program, pim_exchange_tags(exchange));
     emitter->exchange = exchange;
     emitter->fills = layer->fills;
     for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)

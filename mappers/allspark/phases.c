@@ -273,8 +273,8 @@ static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum pim_ste
     if (!emitter->writer || emitter->status != PIM_OK)
         return;
     uint32_t id = pim_trace_writer_phase(emitter->writer, &phase);
-    uint32_t tag = emitter->tag;
-    emitter->tag += weight_tags(part, step) + part->batch * image_tags(part);
+    uint32_t tag =
+        pim_program_tags(emitter->program, weight_tags(part, step) + part->batch * image_tags(part));
     pim_for_each_node(emitter, emitter->layer, id, step_body, step, block, tag);
 }
 

@@ -1,8 +1,6 @@
 /* The emitter: see emitter.h. */
 #include "mappers/pimcomp/emitter.h"
 
-#include "sim/check.h"
-
 #include <assert.h>
 #include <inttypes.h>
 
@@ -30,10 +28,10 @@ static enum pim_status number_layer(struct pim_core_emitter *emitter, uint32_t l
             uint32_t core = mapping->layout->layer[layer].core[place];
             assert(core < mapping->architecture->cores);
             emitter->number[layer][place] = next[core]++;
-            if (!emitter->writer)
+            if (!emitter->program.writer)
                 continue;
             enum pim_status status =
-                pim_trace_writer_array_group(emitter->writer, core, &part->group[group], error);
+                pim_trace_writer_array_group(emitter->program.writer, core, &part->group[group], error);
             if (status != PIM_OK)
                 return pim_fail_in(error, "array group %" PRIu32 " of %s", group,
                                    mapping->network->layer[layer].name);
@@ -49,51 +47,38 @@ enum pim_status pim_core_emitter_initialize(struct pim_core_emitter *emitter,
 {
     uint32_t layers = mapping->network->count, cores = mapping->architecture->cores;
     *emitter = (struct pim_core_emitter){.mapping = mapping,
-                                         .writer = writer,
-                                         .error = error,
                                          .status = PIM_OK,
                                          .layer_mvms = PIM_ARENA_ARRAY(arena, uint64_t, layers),
                                          .local_bytes = PIM_ARENA_ARRAY(arena, uint64_t, cores),
-                                         .core_instructions = PIM_ARENA_ARRAY(arena, uint64_t, cores),
                                          .number = PIM_ARENA_ARRAY(arena, uint32_t *, layers),
-                                         .phase = UINT32_MAX,
-                                         .in_phase = PIM_ARENA_ARRAY(arena, bool, cores),
                                          .word_written = PIM_ARENA_ARRAY(arena, bool, cores)};
     uint32_t *next = PIM_ARENA_ARRAY(arena, uint32_t, cores);
-    if (!emitter->layer_mvms || !emitter->local_bytes || !emitter->core_instructions || !emitter->number ||
-        !emitter->in_phase || !emitter->word_written || !next)
+    if (!emitter->layer_mvms || !emitter->local_bytes || !emitter->number || !emitter->word_written || !next)
         return emitter->status = pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " cores", cores);
+    emitter->status =
+        pim_program_initialize(&emitter->program, writer, cores, PIM_CORE_ELEMENT_BITS, arena, error);
     for (uint32_t layer = 0; layer < layers && emitter->status == PIM_OK; layer++)
         emitter->status = number_layer(emitter, layer, next, arena, error);
-    return emitter->status;
+    return emitter->program.status = emitter->status;
 }
 
-/* Fields of an instruction have 32 bits; `fields` is the bits of all that go into one. What has been refused
- * is not written. */
-static void check_fields(const struct pim_core_emitter *emitter, uint64_t fields)
+/* What the program came to. */
+static void follow(struct pim_core_emitter *emitter)
 {
-    pim_check(emitter->status != PIM_OK || fields <= UINT32_MAX, "a field of an instruction does not fit");
-}
-
-static void append(struct pim_core_emitter *emitter, uint32_t core, const struct pim_instruction *instruction)
-{
-    emitter->counts.instructions++;
-    emitter->core_instructions[core]++;
-    if (emitter->writer)
-        emitter->status = pim_trace_writer_append(emitter->writer, core, instruction, emitter->error);
+    emitter->status = emitter->program.status;
+    emitter->counts.instructions = emitter->program.all_instructions;
 }
 
 /* Appends to the core's program, in the open phase. */
 static void put(struct pim_core_emitter *emitter, uint32_t core, const struct pim_instruction *instruction)
 {
-    assert(emitter->phase != UINT32_MAX);
-    if (emitter->status == PIM_OK && !emitter->in_phase[core]) {
-        emitter->in_phase[core] = true;
-        append(emitter, core,
-               &(struct pim_instruction){.opcode = PIM_OP_PHASE_BEGIN, .u.control.phase = emitter->phase});
-    }
-    if (emitter->status == PIM_OK)
-        append(emitter, core, instruction);
+    (void)pim_program_append(&emitter->program, core, *instruction, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+    follow(emitter);
+}
+
+static uint32_t narrow(struct pim_core_emitter *emitter, uint32_t core, uint64_t value, const char *what)
+{
+    return pim_program_narrow(&emitter->program, core, value, what);
 }
 
 /* The core uses [local, local + bytes): a local address, or 0 after a failure. */
@@ -105,10 +90,11 @@ static uint32_t place(struct pim_core_emitter *emitter, uint32_t core, uint64_t 
     if (emitter->status != PIM_OK)
         return 0;
     if (bytes > capacity || local > capacity - bytes) {
-        emitter->status = pim_fail(emitter->error, PIM_BAD_INPUT,
-                                   "core %" PRIu32 ": %" PRIu64 " bytes at %" PRIu64
-                                   " reach beyond the local memory of %" PRIu64 " bytes",
-                                   core, bytes, local, capacity);
+        emitter->status = emitter->program.status =
+            pim_fail(emitter->program.error, PIM_BAD_INPUT,
+                     "core %" PRIu32 ": %" PRIu64 " bytes at %" PRIu64
+                     " reach beyond the local memory of %" PRIu64 " bytes",
+                     core, bytes, local, capacity);
         return 0;
     }
     if (local + bytes > emitter->local_bytes[core])
@@ -124,26 +110,13 @@ static uint64_t span(uint64_t bytes, uint64_t count, uint64_t stride)
 
 uint32_t pim_core_emit_phase_begin(struct pim_core_emitter *emitter, const char *name)
 {
-    if (emitter->status != PIM_OK)
-        return 0;
-    assert(emitter->phase == UINT32_MAX);
-    emitter->phase = 0;
-    if (emitter->writer) {
-        uint32_t phase = pim_trace_writer_phase(emitter->writer, &(struct pim_trace_phase){.name = name});
-        emitter->phase = phase == UINT32_MAX ? 0 : phase; /* the next append reports what was wrong */
-    }
-    return emitter->phase;
+    return pim_program_phase_begin(&emitter->program, name);
 }
 
 void pim_core_emit_phase_end(struct pim_core_emitter *emitter)
 {
-    for (uint32_t core = 0; core < emitter->mapping->architecture->cores; core++) {
-        if (emitter->in_phase[core] && emitter->status == PIM_OK)
-            append(emitter, core,
-                   &(struct pim_instruction){.opcode = PIM_OP_PHASE_END, .u.control.phase = emitter->phase});
-        emitter->in_phase[core] = false;
-    }
-    emitter->phase = UINT32_MAX;
+    pim_program_phase_end(&emitter->program);
+    follow(emitter);
 }
 
 void pim_core_emit_mvm(struct pim_core_emitter *emitter, uint32_t layer, uint32_t replica, uint32_t group,
@@ -155,14 +128,14 @@ void pim_core_emit_mvm(struct pim_core_emitter *emitter, uint32_t layer, uint32_
     uint32_t core = emitter->mapping->layout->layer[layer].core[index];
     uint64_t input_bytes = (uint64_t)of->rows * PIM_CORE_ELEMENT_BYTES;
     uint64_t output_bytes = (uint64_t)of->folds * of->columns * PIM_CORE_ELEMENT_BYTES;
-    struct pim_instruction mvm = {.opcode = PIM_OP_MVM,
-                                  .u.mvm = {.group = emitter->number[layer][index],
-                                            .windows = 1,
-                                            .input_address = place(emitter, core, input, input_bytes),
-                                            .input_bytes = (uint32_t)input_bytes,
-                                            .output_address = place(emitter, core, output, output_bytes),
-                                            .output_bytes = (uint32_t)output_bytes}};
-    check_fields(emitter, input_bytes | output_bytes);
+    struct pim_instruction mvm = {
+        .opcode = PIM_OP_MVM,
+        .u.mvm = {.group = emitter->number[layer][index],
+                  .windows = 1,
+                  .input_address = place(emitter, core, input, input_bytes),
+                  .input_bytes = narrow(emitter, core, input_bytes, "bytes of an input"),
+                  .output_address = place(emitter, core, output, output_bytes),
+                  .output_bytes = narrow(emitter, core, output_bytes, "bytes of an output")}};
     put(emitter, core, &mvm);
     emitter->counts.mvms++;
     emitter->layer_mvms[layer]++;
@@ -178,13 +151,12 @@ void pim_core_emit_vector(struct pim_core_emitter *emitter, uint32_t core, struc
     struct pim_instruction vector = {
         .opcode = PIM_OP_LOCAL_VECTOR,
         .detail = operation.operation,
-        .u.local_vector = {.elements = (uint32_t)elements,
+        .u.local_vector = {.elements = narrow(emitter, core, elements, "elements of a vector"),
                            .destination = place(emitter, core, destination, bytes),
                            .source = place(emitter, core, source, bytes),
                            .second = two ? place(emitter, core, second, bytes) : 0,
-                           .bits = PIM_CORE_ELEMENT_BITS,
+                           .bits = (uint8_t)emitter->program.element_bits,
                            .immediate = operation.immediate}};
-    check_fields(emitter, elements);
     put(emitter, core, &vector);
     emitter->counts.vector_elements += elements;
 }
@@ -201,13 +173,13 @@ static void transfer(struct pim_core_emitter *emitter, uint32_t core, enum pim_o
             transfer(emitter, core, opcode, local + i * bytes, global + i * stride, bytes, 1, 0);
         return;
     }
-    struct pim_instruction instruction = {.opcode = (uint8_t)opcode,
-                                          .u.transfer = {.address = global,
-                                                         .local = place(emitter, core, local, bytes * count),
-                                                         .bytes = (uint32_t)bytes,
-                                                         .count = (uint32_t)count,
-                                                         .stride = count > 1 ? (uint32_t)stride : 0}};
-    check_fields(emitter, bytes | count | (count > 1 ? stride : 0));
+    struct pim_instruction instruction = {
+        .opcode = (uint8_t)opcode,
+        .u.transfer = {.address = global,
+                       .local = place(emitter, core, local, bytes * count),
+                       .bytes = narrow(emitter, core, bytes, "bytes of a piece"),
+                       .count = narrow(emitter, core, count, "number of pieces"),
+                       .stride = count > 1 ? narrow(emitter, core, stride, "stride of pieces") : 0}};
     put(emitter, core, &instruction);
 }
 
@@ -247,11 +219,10 @@ void pim_core_emit_copy(struct pim_core_emitter *emitter, uint32_t core, uint64_
         .u.local_copy = {.destination =
                              place(emitter, core, destination, span(bytes, count, destination_stride)),
                          .source = place(emitter, core, source, span(bytes, count, source_stride)),
-                         .bytes = (uint32_t)bytes,
-                         .count = (uint32_t)count,
-                         .destination_stride = (uint32_t)destination_stride,
-                         .source_stride = (uint32_t)source_stride}};
-    check_fields(emitter, bytes | count | destination_stride | source_stride);
+                         .bytes = narrow(emitter, core, bytes, "bytes of a piece"),
+                         .count = narrow(emitter, core, count, "number of pieces"),
+                         .destination_stride = narrow(emitter, core, destination_stride, "stride of pieces"),
+                         .source_stride = narrow(emitter, core, source_stride, "stride of pieces")}};
     put(emitter, core, &copy);
 }
 
@@ -270,11 +241,10 @@ void pim_core_emit_write(struct pim_core_emitter *emitter, uint32_t core, uint64
     struct pim_instruction write = {
         .opcode = PIM_OP_LOCAL_WRITE,
         .u.local_write = {.destination = place(emitter, core, destination, span(bytes, count, stride)),
-                          .bytes = (uint32_t)bytes,
-                          .count = (uint32_t)count,
-                          .stride = (uint32_t)stride,
+                          .bytes = narrow(emitter, core, bytes, "bytes of a piece"),
+                          .count = narrow(emitter, core, count, "number of pieces"),
+                          .stride = narrow(emitter, core, stride, "stride of pieces"),
                           .value = value}};
-    check_fields(emitter, bytes | count | stride);
     put(emitter, core, &write);
 }
 
@@ -304,29 +274,40 @@ void pim_core_emit_message(struct pim_core_emitter *emitter, uint32_t source, ui
 
 void pim_core_emit_join(struct pim_core_emitter *emitter, uint32_t core)
 {
-    put(emitter, core, &(struct pim_instruction){.opcode = PIM_OP_JOIN});
+    (void)pim_program_join(&emitter->program, core);
+    follow(emitter);
     emitter->counts.joins++;
+}
+
+/* A barrier's messages: one element from `local` of one core to the element behind it of another. */
+struct barrier {
+    struct pim_core_emitter *emitter;
+    uint64_t local;
+};
+
+static void write_word(void *context, uint32_t core)
+{
+    const struct barrier *barrier = context;
+    if (barrier->emitter->word_written[core])
+        return;
+    barrier->emitter->word_written[core] = true;
+    pim_core_emit_write(barrier->emitter, core, barrier->local, 0, PIM_CORE_ELEMENT_BYTES, 1, 0);
+}
+
+static void send_word(void *context, uint32_t from, uint32_t to)
+{
+    const struct barrier *barrier = context;
+    pim_core_emit_message(barrier->emitter, from, barrier->local, to, barrier->local + PIM_CORE_ELEMENT_BYTES,
+                          PIM_CORE_ELEMENT_BYTES);
 }
 
 void pim_core_emit_barrier(struct pim_core_emitter *emitter, const uint32_t *core, uint32_t count,
                            uint64_t local)
 {
-    /* The parent of member i is (i - 1) / 2: members from the last on tell their parents, which have heard
-     * all of their children by then; the way down is the reverse. */
-    for (uint32_t i = count; i-- > 0;) {
-        pim_core_emit_join(emitter, core[i]);
-        if (count > 1 && !emitter->word_written[core[i]]) {
-            emitter->word_written[core[i]] = true;
-            pim_core_emit_write(emitter, core[i], local, 0, PIM_CORE_ELEMENT_BYTES, 1, 0);
-        }
-        if (i)
-            pim_core_emit_message(emitter, core[i], local, core[(i - 1) / 2], local + PIM_CORE_ELEMENT_BYTES,
-                                  PIM_CORE_ELEMENT_BYTES);
-    }
-    for (uint32_t i = 1; i < count; i++) {
-        pim_core_emit_message(emitter, core[(i - 1) / 2], local, core[i], local + PIM_CORE_ELEMENT_BYTES,
-                              PIM_CORE_ELEMENT_BYTES);
-        pim_core_emit_join(emitter, core[i]);
-    }
+    struct barrier barrier = {emitter, local};
+    pim_program_barrier(&emitter->program, core, count, write_word, send_word, &barrier);
+    follow(emitter);
     emitter->counts.barriers++;
+    if (count > 0)
+        emitter->counts.joins += 2 * (uint64_t)count - 1;
 }

@@ -13,7 +13,7 @@
  *  3. A core has instructions in a phase only between its own marks, which the emitter sets: at its first
  *     instruction in the phase, and when the phase ends.
  *  4. No local address at or above the architecture's local_memory_bytes is emitted.
- *  5. After the first failure nothing more is emitted; its message stays in `error`.
+ *  5. After the first failure nothing more is emitted; its message stays in the program's `error`.
  *
  * Addresses: `local` ones are bytes in the core's local memory, `global` ones bytes in the global memory.
  * Elements are 16-bit.
@@ -21,6 +21,7 @@
 #ifndef PIMSIM_MAPPERS_PIMCOMP_EMITTER_H
 #define PIMSIM_MAPPERS_PIMCOMP_EMITTER_H
 
+#include "mappers/emit/program.h"
 #include "mappers/pimcomp/pimcomp.h"
 #include "traces/writer.h"
 
@@ -38,17 +39,13 @@ struct pim_core_counts {
 
 struct pim_core_emitter {
     const struct pim_core_mapping *mapping;
-    struct pim_trace_writer *writer; /* NULL: counts only */
-    struct pim_error *error;
-    enum pim_status status; /* of the first failure */
+    struct pim_program program;
+    enum pim_status status; /* of the first failure: the program's */
     struct pim_core_counts counts;
-    uint64_t *layer_mvms;        /* of each layer */
-    uint64_t *local_bytes;       /* of each core: end of the highest local address so far */
-    uint64_t *core_instructions; /* of each core */
-    uint32_t **number;           /* of each layer: [replica * groups + group], number in the core */
-    uint32_t phase;              /* that is open, UINT32_MAX: none */
-    bool *in_phase;              /* of each core: it has its begin mark */
-    bool *word_written;          /* of each core: the element that barriers send */
+    uint64_t *layer_mvms;  /* of each layer */
+    uint64_t *local_bytes; /* of each core: end of the highest local address so far */
+    uint32_t **number;     /* of each layer: [replica * groups + group], number in the core */
+    bool *word_written;    /* of each core: the element that barriers send */
 };
 
 /* Numbers the array groups and, with a writer, puts them into the trace. `mapping`, `writer` and `error` are
