@@ -1,6 +1,8 @@
 /* Option tables on top of argp, and the numbers in them. The only file that knows argp, which glibc alone
  * has. */
 #include "tools/command/options.h"
+
+#include "sim/nearest.h"
 #include "tools/command/command.h"
 #include "tools/command/guard.h"
 
@@ -182,6 +184,46 @@ static bool forced(const struct option_usage *usage)
     return false;
 }
 
+/* Whether argp takes `name` for an option: one that begins with it. */
+static bool is_known(const struct argp_option *options, const char *name, size_t length)
+{
+    static const char *const own[] = {"help", "usage"}; /* argp's */
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strncmp(own[i], name, length) == 0)
+            return true;
+    for (; options->name; options++)
+        if (strncmp(options->name, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Ends the process at the first option that there is not, with the nearest one. */
+static void check_names(const struct argp_option *options, int argument_count, char **arguments)
+{
+    for (int i = 1; i < argument_count && strcmp(arguments[i], "--") != 0; i++) {
+        const char *name = arguments[i] + 2, *nearest = "help";
+        size_t length = strncmp(arguments[i], "--", 2) == 0 ? strcspn(name, "=") : 0, least = SIZE_MAX;
+        bool value = false; /* the next word is the option's */
+        for (const struct argp_option *o = options; o->name; o++)
+            value = value || (o->arg && arguments[i][0] == '-' &&
+                              (length > 0 ? name[length] == '\0' && strncmp(o->name, name, length) == 0
+                                          : arguments[i][1] == o->key && arguments[i][2] == '\0'));
+        if (length > 0 && !is_known(options, name, length)) {
+            char wanted[64];
+            (void)snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 60 ? length : 60), name);
+            for (const struct argp_option *o = options; o->name; o++)
+                if (pim_edit_distance(o->name, wanted) < least) {
+                    least = pim_edit_distance(o->name, wanted);
+                    nearest = o->name;
+                }
+            fprintf(stderr, "%s: unrecognized option '%.60s'; the nearest is --%s (%s --help lists all)\n",
+                    arguments[0], arguments[i], nearest, arguments[0]);
+            exit(2);
+        }
+        i += value;
+    }
+}
+
 void options_parse(const struct option_usage *usage, int argument_count, char **arguments,
                    struct text_list *files)
 {
@@ -194,6 +236,8 @@ void options_parse(const struct option_usage *usage, int argument_count, char **
     struct parsing parsing = {usage, files, false};
     struct pim_error error = {PIM_OK, ""};
     argp_err_exit_status = 2;
+    if (complete)
+        check_names(options, argument_count, arguments);
     error_t failed = complete ? argp_parse(&argp, argument_count, arguments, 0, NULL, &parsing) : ENOMEM;
     for (size_t i = 0; helps && i < usage->rule_count; i++)
         free(helps[i]);
