@@ -12,35 +12,37 @@
 
 /* --- errors --- */
 
-static void PIM_PRINTF(3, 0)
-    fail(struct pim_unit *unit, const char *place, const char *format, va_list arguments)
+/* The first error of a run is the one to report. */
+static void fail(struct pim_unit *unit, const char *place, const char *text)
 {
     struct pim_units *units = unit->units;
-    if (units->error->status != PIM_OK)
-        return; /* the first error of a run is the one to report */
-    char text[1024];
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    (void)pim_fail(units->error, PIM_BAD_INPUT, "%s %" PRIu32 "%s: %s", units->family->noun, unit->id, place,
-                   text);
+    if (units->error->status == PIM_OK)
+        (void)pim_fail(units->error, PIM_BAD_INPUT, "%s %" PRIu32 "%s: %s", units->family->noun, unit->id,
+                       place, text);
     pim_kernel_stop(units->kernel);
 }
 
+enum { MESSAGE = 1024 };
+
 void pim_unit_fail(struct pim_unit *unit, const char *format, ...)
 {
+    char text[MESSAGE];
     va_list arguments;
     va_start(arguments, format);
-    fail(unit, "", format, arguments);
+    (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    fail(unit, "", text);
 }
 
 void pim_unit_fail_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode, const char *format, ...)
 {
-    char place[128];
-    (void)snprintf(place, sizeof place, ", instruction %" PRIu64 " (%s)", sequence, pim_opcode_name(opcode));
+    char text[MESSAGE], place[128];
     va_list arguments;
     va_start(arguments, format);
-    fail(unit, place, format, arguments);
+    (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    (void)snprintf(place, sizeof place, ", instruction %" PRIu64 " (%s)", sequence, pim_opcode_name(opcode));
+    fail(unit, place, text);
 }
 
 void pim_units_exhausted(struct pim_units *units, const char *what)
