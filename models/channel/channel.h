@@ -25,6 +25,7 @@
 #define PIMSIM_MODELS_CHANNEL_CHANNEL_H
 
 #include "models/channel/costs.h"
+#include "models/channel/values.h"
 #include "models/unit/unit.h"
 
 struct pim_channels_configuration {
@@ -39,10 +40,11 @@ struct pim_channels {
     struct pim_units units; /* first */
     struct pim_channels_configuration configuration;
     struct pim_channel_costs *costs;
-    uint64_t bus_free;   /* between stacks */
-    uint64_t bus_cycles; /* that it was in use */
-    uint64_t cycle_last; /* a run that goes on after this cycle is refused */
-    bool *looking;       /* channels in which something may start in this tick */
+    struct pim_channel_values *values; /* functional mode: borrowed, set before the run; NULL: none */
+    uint64_t bus_free;                 /* between stacks */
+    uint64_t bus_cycles;               /* that it was in use */
+    uint64_t cycle_last;               /* a run that goes on after this cycle is refused */
+    bool *looking;                     /* channels in which something may start in this tick */
     uint32_t looking_count;
 };
 

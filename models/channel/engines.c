@@ -131,10 +131,16 @@ static void complete(struct pim_channel_slot *slot, unsigned engine)
     pim_channel_look(channel);
 }
 
+/* Its banks are free; what it does to their bits is done at once. */
 static void release(struct pim_kernel *kernel, void *context)
 {
     (void)kernel;
     struct pim_channel_slot *slot = context;
+    struct pim_channel_values *values = slot->channel->channels->values;
+    struct pim_error problem = {.status = PIM_OK};
+    if (values &&
+        pim_channel_values_execute(values, slot->channel->unit.id, &slot->instruction, &problem) != PIM_OK)
+        pim_channel_fail(slot->channel, slot, "%s", problem.text);
     hold(slot->channel, slot, NULL);
     pim_channel_look(slot->channel);
 }

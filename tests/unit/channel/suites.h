@@ -8,5 +8,6 @@ Suite *channel_timing_suite(void);
 Suite *channel_commands_suite(void);
 Suite *channel_property_suite(void);
 Suite *channel_refusals_suite(void);
+Suite *channel_values_suite(void);
 
 #endif

@@ -73,7 +73,16 @@ static void begin_run(struct run *run, const char *path)
     if (run->status != PIM_OK)
         return;
     pim_system_observe(run->system, observe, run);
-    run->status = pim_system_run(run->system, &run->error);
+    if (run->values_rows > 0)
+        OK(pim_channel_values_create(&hardware.channels.memory, run->width * run->height, run->values_rows,
+                                     &run->values, &error));
+    ((struct pim_channels *)run->system->units)->values = run->values;
+}
+
+void finish(struct run *run)
+{
+    if (run->status == PIM_OK)
+        run->status = pim_system_run(run->system, &run->error);
     if (run->status == PIM_OK)
         run->status = pim_system_collect(run->system, &run->result, &run->error);
 }
@@ -108,7 +117,7 @@ static void write_wrapped(FILE *file, const char *program)
         fprintf(file, "phase_end 0\n");
 }
 
-void replay(struct run *run, const char *program)
+void begin(struct run *run, const char *program)
 {
     struct pim_error error = {PIM_OK, ""};
     char path[32];
@@ -126,6 +135,12 @@ void replay(struct run *run, const char *program)
     OK(pim_trace_assemble("program", file, path, &error));
     (void)fclose(file);
     begin_run(run, path);
+}
+
+void replay(struct run *run, const char *program)
+{
+    begin(run, program);
+    finish(run);
 }
 
 void replay_programs(struct run *run, const struct program *programs)
@@ -154,6 +169,7 @@ void replay_programs(struct run *run, const struct program *programs)
     }
     OK(pim_trace_writer_finish(writer, &error));
     begin_run(run, path);
+    finish(run);
 }
 
 void check_invariants(const struct run *run)
@@ -203,6 +219,7 @@ void clean(struct run *run)
 {
     pim_run_result_terminate(&run->result);
     pim_system_destroy(run->system);
+    pim_channel_values_destroy(run->values);
     pim_trace_close(run->trace);
     run->system = NULL;
     run->trace = NULL;

@@ -8,6 +8,7 @@
 #include "models/system/system.h"
 
 #include <check.h>
+#include <string.h>
 
 enum { RUN_CHANNELS = 8, RUN_INSTRUCTIONS = 256, RUN_SETTINGS = 8 };
 
@@ -15,7 +16,8 @@ struct run {
     const char *settings[RUN_SETTINGS]; /* "levels.costs=commands", up to the first NULL */
     uint32_t width, height;             /* channels of a stack, stacks */
     bool reram;
-    uint64_t until; /* 0: to the end */
+    uint64_t until;       /* 0: to the end */
+    uint32_t values_rows; /* of banks with real bits; 0: none */
     /* set by the functions below */
     struct pim_trace *trace;
     struct pim_system *system;
@@ -23,6 +25,7 @@ struct run {
     struct pim_error error;
     enum pim_status status;
     bool wrapped;
+    struct pim_channel_values *values;
     struct {
         uint64_t start, end;
     } seen[RUN_CHANNELS][RUN_INSTRUCTIONS]; /* cycles of each instruction, by its number in executed order */
@@ -31,6 +34,10 @@ struct run {
 /* Replays a program in assembler text, whatever the status. One without a .phase gets a phase around what
  * each unit does, which `seen` does not count (messages do: the first instruction is number 1 then). */
 void replay(struct run *run, const char *program);
+
+/* The same in two steps: between them values may be put into banks. */
+void begin(struct run *run, const char *program);
+void finish(struct run *run);
 
 /* The same with programs as instructions. */
 struct program {

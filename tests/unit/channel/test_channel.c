@@ -7,4 +7,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, channel_commands_suite());
     srunner_add_suite(runner, channel_property_suite());
     srunner_add_suite(runner, channel_refusals_suite());
+    srunner_add_suite(runner, channel_values_suite());
 }
