@@ -1,6 +1,7 @@
 #include "mappers/mappers.h"
 
 #include "mappers/allspark/mapper.h"
+#include "mappers/overlapim/mapper.h"
 #include "mappers/pimcomp/mapper.h"
 #include "sim/nearest.h"
 
@@ -8,6 +9,7 @@
 
 static const struct pim_mapper *const table[] = {
     &pim_allspark_mapper,
+    &pim_overlapim_mapper,
     &pim_pimcomp_mapper,
 };
 

@@ -28,6 +28,12 @@
         PIM_KEY_OF_INTEGER(                                                                                  \
             "levels.aap_cycles", "64", 1, 1000000, "cycles",                                                 \
             "costs commands: activate-activate-precharge of all banks of a channel at once."),               \
+        PIM_KEY_OF_INTEGER("levels.aap_bank_cycles", "49", 1, 1000000, "cycles",                             \
+                           "costs commands: activate-activate-precharge of a bank alone."),                  \
+        PIM_KEY_OF_INTEGER("levels.refresh_cycles", "310", 0, 1000000, "cycles",                             \
+                           "costs commands: what a refresh takes, closing the banks included."),             \
+        PIM_KEY_OF_INTEGER("levels.refresh_interval_cycles", "3900", 1, 100000000, "cycles",                 \
+                           "costs commands: from refresh to refresh."),                                      \
         PIM_KEY_OF_INTEGER("levels.row_overhead_cycles", "60", 0, 1000000, "cycles",                         \
                            "costs commands: of reading or writing a row, beside its bytes."),                \
         PIM_KEY_OF_TEXT("levels.memory", "\"\"",                                                             \

@@ -5,7 +5,7 @@
  */
 #include "tools/bench/bench.h"
 
-#include "mappers/overlapim/overlap.h"
+#include "mappers/overlapim/analysis/overlap.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,4 +6,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, property_suite());
     srunner_add_suite(runner, nest_suite());
     srunner_add_suite(runner, refusal_suite());
+    srunner_add_suite(runner, search_suite());
 }

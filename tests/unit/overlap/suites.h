@@ -7,5 +7,6 @@ Suite *golden_suite(void);
 Suite *property_suite(void);
 Suite *nest_suite(void);
 Suite *refusal_suite(void);
+Suite *search_suite(void);
 
 #endif

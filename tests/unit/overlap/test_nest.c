@@ -1,6 +1,6 @@
 /* Loop nests: strides, imperfect factors, the large pair, footprints. */
 #include "mappers/nest/nest.h"
-#include "mappers/overlapim/overlap.h"
+#include "mappers/overlapim/analysis/overlap.h"
 #include "tests/unit/overlap/suites.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 set(overlap ${CMAKE_CURRENT_LIST_DIR})
 pimsim_test(test_overlap
   SOURCES ${overlap}/overlap.c ${overlap}/random_case.c ${overlap}/test_golden.c ${overlap}/test_property.c ${overlap}/test_nest.c
-          ${overlap}/test_refusal.c
-  LINK pimsim_overlapim
-  SUITES golden property nest refusal)
+          ${overlap}/test_refusal.c ${overlap}/test_search.c ${overlap}/replay.c
+  LINK pimsim_overlapim pimsim_system
+  SUITES golden property nest refusal search)
 pimsim_test(test_overlap_long
-  SOURCES ${overlap}/long.c ${overlap}/random_case.c
-  LINK pimsim_overlapim
+  SOURCES ${overlap}/long.c ${overlap}/random_case.c ${overlap}/replay.c
+  LINK pimsim_overlapim pimsim_system
   LABEL long
   SUITES pairs)

@@ -1,4 +1,4 @@
-#include "mappers/overlapim/evaluate.h"
+#include "mappers/overlapim/analysis/evaluate.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

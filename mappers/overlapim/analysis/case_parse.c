@@ -1,5 +1,5 @@
 /* Cases as JSON. */
-#include "mappers/overlapim/case.h"
+#include "mappers/overlapim/analysis/case.h"
 
 #include "sim/json.h"
 

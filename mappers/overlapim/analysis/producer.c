@@ -1,4 +1,4 @@
-#include "mappers/overlapim/producer.h"
+#include "mappers/overlapim/analysis/producer.h"
 
 void pim_axis_initialize(struct pim_axis *axis, const struct pim_nest *nest,
                          const struct pim_strides *strides, unsigned dimension)

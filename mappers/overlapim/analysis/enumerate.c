@@ -1,6 +1,6 @@
-#include "mappers/overlapim/enumerate.h"
+#include "mappers/overlapim/analysis/enumerate.h"
 
-#include "mappers/overlapim/tiles.h"
+#include "mappers/overlapim/analysis/tiles.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

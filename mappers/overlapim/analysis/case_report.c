@@ -1,5 +1,5 @@
 /* Results of a case: as JSON under the names of the golden cases, or as text. */
-#include "mappers/overlapim/evaluate.h"
+#include "mappers/overlapim/analysis/evaluate.h"
 
 #include "sim/json.h"
 

@@ -18,7 +18,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_OVERLAP_H
 #define PIMSIM_MAPPERS_OVERLAPIM_OVERLAP_H
 
-#include "mappers/overlapim/producer.h"
+#include "mappers/overlapim/analysis/producer.h"
 
 /* Data spaces that are looked at one by one (placements, tables of transformed layers) are at most that. */
 #define PIM_OVERLAP_EXPLICIT (UINT64_C(1) << 24)

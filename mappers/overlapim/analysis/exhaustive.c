@@ -3,7 +3,7 @@
  * intersection of boxes. Uses no strides of time, no digits and no tail: an output that is reduced over
  * several steps simply meets all of them.
  */
-#include "mappers/overlapim/enumerate.h"
+#include "mappers/overlapim/analysis/enumerate.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

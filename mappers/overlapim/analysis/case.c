@@ -1,4 +1,4 @@
-#include "mappers/overlapim/case.h"
+#include "mappers/overlapim/analysis/case.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_ENUMERATE_H
 #define PIMSIM_MAPPERS_OVERLAPIM_ENUMERATE_H
 
-#include "mappers/overlapim/overlap.h"
+#include "mappers/overlapim/analysis/overlap.h"
 
 /* Index of the output tile of a data space in [N][K][P][Q]. */
 uint64_t pim_overlap_output_tile(const struct pim_overlap_layer *layer, const uint32_t tiles[4],

@@ -5,7 +5,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_CASE_H
 #define PIMSIM_MAPPERS_OVERLAPIM_CASE_H
 
-#include "mappers/overlapim/overlap.h"
+#include "mappers/overlapim/analysis/overlap.h"
 
 #include <jansson.h>
 #include <stdio.h>

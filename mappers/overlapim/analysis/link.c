@@ -1,4 +1,4 @@
-#include "mappers/overlapim/link.h"
+#include "mappers/overlapim/analysis/link.h"
 
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-#include "mappers/overlapim/tiles.h"
+#include "mappers/overlapim/analysis/tiles.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

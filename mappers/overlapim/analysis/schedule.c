@@ -1,6 +1,6 @@
 /* Schedules of a consumer: in lock step, per bank, and as its own consumers will see it. */
-#include "mappers/overlapim/enumerate.h"
-#include "mappers/overlapim/tiles.h"
+#include "mappers/overlapim/analysis/enumerate.h"
+#include "mappers/overlapim/analysis/tiles.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

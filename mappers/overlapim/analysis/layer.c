@@ -1,5 +1,5 @@
 /* A layer of a chain: checked, with strides. */
-#include "mappers/overlapim/overlap.h"
+#include "mappers/overlapim/analysis/overlap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

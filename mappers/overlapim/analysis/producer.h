@@ -10,7 +10,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_PRODUCER_H
 #define PIMSIM_MAPPERS_OVERLAPIM_PRODUCER_H
 
-#include "mappers/overlapim/link.h"
+#include "mappers/overlapim/analysis/link.h"
 
 /* The loops of one dimension before the cut, outermost first. */
 struct pim_axis {

@@ -1,5 +1,5 @@
 /* The transformed schedule: its end from the distribution of ready steps, and what it moves. */
-#include "mappers/overlapim/enumerate.h"
+#include "mappers/overlapim/analysis/enumerate.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_TILES_H
 #define PIMSIM_MAPPERS_OVERLAPIM_TILES_H
 
-#include "mappers/overlapim/overlap.h"
+#include "mappers/overlapim/analysis/overlap.h"
 
 /* Called for every cell that exists, in order; `box` is valid for the component's dimensions. */
 struct pim_component_visitor {

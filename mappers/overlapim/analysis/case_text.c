@@ -17,7 +17,7 @@
  * "after" stands once for every producer; # begins a comment.
  */
 #include "mappers/nest/nest_text.h"
-#include "mappers/overlapim/case.h"
+#include "mappers/overlapim/analysis/case.h"
 
 #include "sim/arena.h"
 

@@ -1,7 +1,7 @@
 /* From a consumer and its links to components, cells and terms. */
-#include "mappers/overlapim/overlap.h"
+#include "mappers/overlapim/analysis/overlap.h"
 
-#include "mappers/overlapim/tiles.h"
+#include "mappers/overlapim/analysis/tiles.h"
 #include "sim/integer.h"
 
 #include <inttypes.h>

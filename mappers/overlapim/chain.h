@@ -1,0 +1,34 @@
+/*
+ * A mapped network from its start to its end: the exact schedule of every layer behind the exact schedules of
+ * all its producers (skip connections included), and of the layer that had its channels before.
+ */
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_CHAIN_H
+#define PIMSIM_MAPPERS_OVERLAPIM_CHAIN_H
+
+#include "mappers/overlapim/search.h"
+
+struct pim_chain_layer {
+    uint64_t start; /* the first of its inputs is ready, or its channels are free */
+    uint64_t end;
+    uint64_t moved; /* transformed: partial sums on further banks, in output tiles */
+};
+
+struct pim_chain {
+    uint64_t sequential;           /* layer after layer, each behind its transfer */
+    uint64_t end;                  /* overlapped */
+    struct pim_chain_layer *layer; /* owned */
+};
+
+/* The layers with these mappings, linked, as the overlap analysis and a mapping file have them; the caller
+ * frees them with pim_chain_layers_free(). */
+enum pim_status pim_chain_layers(const struct pim_search_inputs *inputs,
+                                 const struct pim_layer_mapping *mappings, bool transformed,
+                                 struct pim_overlap_layer **layers, struct pim_error *error);
+void pim_chain_layers_free(struct pim_overlap_layer *layers, uint32_t count);
+
+enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
+                              const struct pim_layer_mapping *mappings, bool transformed,
+                              struct pim_chain *chain, struct pim_error *error);
+void pim_chain_terminate(struct pim_chain *chain);
+
+#endif

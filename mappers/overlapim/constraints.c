@@ -1,0 +1,141 @@
+#include "mappers/overlapim/constraints.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 1024 };
+
+/* Which layers a line is for: one, or all of them. */
+struct target {
+    const struct pim_mapped_layers *layers;
+    struct pim_mapping_space *spaces;
+    uint32_t first, last;
+};
+
+static enum pim_status take_factor(const char *word, unsigned slot, const struct target *target,
+                                   struct pim_error *error)
+{
+    char name[2] = {word[0], '\0'}, *end = NULL;
+    unsigned d = pim_dimension_find(name);
+    unsigned long factor = d < PIM_DIMENSIONS && word[1] == '=' && word[2] >= '0' && word[2] <= '9'
+                               ? strtoul(word + 2, &end, 10)
+                               : 0;
+    if (factor < 1 || factor > PIM_NEST_EXTENT || *end != '\0')
+        return pim_fail(error, PIM_BAD_INPUT, "\"%.40s\": must be like K=8, of N K C P Q R S", word);
+    for (uint32_t i = target->first; i < target->last; i++)
+        target->spaces[i].factor[slot][d] = (uint32_t)factor;
+    return PIM_OK;
+}
+
+static enum pim_status take_order(char **rest, const struct target *target, struct pim_error *error)
+{
+    const char *slot_name = strtok_r(NULL, " \t", rest), *word;
+    uint8_t order[PIM_DIMENSIONS];
+    unsigned count = 0, named = 0;
+    unsigned slot = slot_name && strcmp(slot_name, "outer") == 0   ? PIM_SLOT_OUTER
+                    : slot_name && strcmp(slot_name, "steps") == 0 ? PIM_SLOT_STEPS
+                                                                   : PIM_SLOTS;
+    if (slot == PIM_SLOTS)
+        return pim_fail(error, PIM_BAD_INPUT, "order: of outer or of steps");
+    while ((word = strtok_r(NULL, " \t", rest)) != NULL) {
+        unsigned d = pim_dimension_find(word);
+        if (d == PIM_DIMENSIONS || named >> d & 1)
+            return pim_fail(error, PIM_BAD_INPUT, "order: \"%.20s\" is no dimension, or stands twice", word);
+        named |= 1U << d;
+        order[count++] = (uint8_t)d;
+    }
+    for (unsigned d = 0; d < PIM_DIMENSIONS; d++) {
+        if (!(named >> d & 1))
+            order[count++] = (uint8_t)d;
+    }
+    for (uint32_t i = target->first; i < target->last; i++) {
+        memcpy(target->spaces[i].order[slot], order, sizeof order);
+        target->spaces[i].ordered[slot] = true;
+    }
+    return PIM_OK;
+}
+
+static enum pim_status take_layer(const char *name, struct target *target, struct pim_error *error)
+{
+    target->first = 0;
+    target->last = target->layers->count;
+    if (name && strcmp(name, "*") == 0)
+        return PIM_OK;
+    for (uint32_t i = 0; name && i < target->layers->count; i++) {
+        if (strcmp(target->layers->layer[i].name, name) == 0) {
+            target->first = i;
+            target->last = i + 1;
+            return PIM_OK;
+        }
+    }
+    return pim_fail(error, PIM_BAD_INPUT, "layer %.60s: the network has no layer of that name that is mapped",
+                    name ? name : "");
+}
+
+static enum pim_status take_line(char *line, struct target *target, struct pim_error *error)
+{
+    char *rest = NULL;
+    line[strcspn(line, "#\r\n")] = '\0';
+    const char *word = strtok_r(line, " \t", &rest);
+    if (!word)
+        return PIM_OK;
+    if (strcmp(word, "layer") == 0)
+        return take_layer(strtok_r(NULL, " \t", &rest), target, error);
+    if (strcmp(word, "order") == 0)
+        return take_order(&rest, target, error);
+    if (strcmp(word, "keep") == 0 || strcmp(word, "drop") == 0) {
+        const char *what = strtok_r(NULL, " \t", &rest);
+        if (!what || strcmp(what, "weights") != 0)
+            return pim_fail(error, PIM_BAD_INPUT, "%s: weights can be kept or dropped", word);
+        for (uint32_t i = target->first; i < target->last; i++)
+            target->spaces[i].drop_weights = word[0] == 'd';
+        return PIM_OK;
+    }
+    unsigned slot = 0;
+    while (slot < PIM_SLOTS && strcmp(pim_slot_name(slot), word) != 0)
+        slot++;
+    if (slot == PIM_SLOTS)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "\"%.40s\": a line is layer NAME, order, keep, drop, or factors of outer, channels, "
+                        "banks, steps, columns or inside",
+                        word);
+    while ((word = strtok_r(NULL, " \t", &rest)) != NULL) {
+        if (take_factor(word, slot, target, error) != PIM_OK)
+            return error->status;
+    }
+    return PIM_OK;
+}
+
+static enum pim_status read_lines(const char *path, FILE *file, struct target *target,
+                                  struct pim_error *error)
+{
+    char line[LINE];
+    for (uint64_t number = 1; fgets(line, sizeof line, file); number++) {
+        if (strlen(line) == sizeof line - 1 && line[sizeof line - 2] != '\n')
+            return pim_fail(error, PIM_BAD_INPUT, "%s:%" PRIu64 ": longer than %d characters", path, number,
+                            LINE - 2);
+        if (take_line(line, target, error) != PIM_OK)
+            return pim_fail_in(error, "%s:%" PRIu64, path, number);
+    }
+    if (ferror(file))
+        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
+    for (uint32_t i = 0; i < target->layers->count; i++) {
+        if (pim_mapping_space_check(&target->spaces[i], error) != PIM_OK)
+            return pim_fail_in(error, "%s: layer %s", path, target->layers->layer[i].name);
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_constraints_read(const char *path, const struct pim_mapped_layers *layers,
+                                     struct pim_mapping_space *spaces, struct pim_error *error)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
+    struct target target = {layers, spaces, 0, layers->count};
+    enum pim_status status = read_lines(path, file, &target, error);
+    (void)fclose(file);
+    return status;
+}

@@ -1,0 +1,22 @@
+/*
+ * The trace of a plan: a program for every channel, row by row of every layer's schedule.
+ *
+ * A row (a step in lock step; transformed, a row of the sorted data spaces) receives what it needs and does
+ * not have yet, distributes it to the operands' rows, multiplies, adds, sums between columns and banks,
+ * transposes its outputs and sends what consumers wait for. What works on rows stands behind each other,
+ * because the banks either compute or are read and written; sends do not hold up the next row, and
+ * receives are posted as far ahead as the unit's window reaches.
+ *
+ * A producer sends its consumers only at the rows they wait for. Of several producers, all but the latest are
+ * received whole before the first row, so that no two units wait for each other.
+ */
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_EMIT_H
+#define PIMSIM_MAPPERS_OVERLAPIM_EMIT_H
+
+#include "mappers/overlapim/plan.h"
+#include "traces/writer.h"
+
+enum pim_status pim_overlapim_emit(const struct pim_overlapim_plan *plan, struct pim_trace_writer *writer,
+                                   struct pim_error *error);
+
+#endif

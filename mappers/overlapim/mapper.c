@@ -1,0 +1,133 @@
+#include "mappers/overlapim/mapper.h"
+
+#include "mappers/overlapim/emit.h"
+#include "mappers/overlapim/plan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct pim_option rows[] = {
+    PIM_CHOICE_ROW("objective", struct pim_overlapim_options, objective, "NAME", "original|overlap|transform",
+                   "Which mappings are estimated and written: those with the best sequential latency, the "
+                   "best overlapped one, or the best transformed one (default)"),
+    PIM_CHOICE_ROW(
+        "order", struct pim_overlapim_options, order, "NAME", "forward|backward|middle-output|middle-total",
+        "Where the search begins: at the first layer (default), the last, the one with the largest "
+        "output, or the one with the largest P x Q x C x K"),
+    PIM_CHOICE_ROW("channels-per-layer", struct pim_overlapim_options, channels, "NUMBER", "1|2|4",
+                   "Channels that each layer has; 2 is the paper's setting and the default"),
+    PIM_COUNT_ROW("data-spaces", struct pim_overlapim_options, data_spaces, "NUMBER", 1, 1 << 22,
+                  "Data spaces (steps x banks) of a layer, at most"),
+    PIM_TEXT_ROW("constraints", struct pim_overlapim_options, constraints, "FILE",
+                 "Factors, orders and weights that are not kept, for all layers or single ones"),
+    PIM_CHOICE_ROW("analysis", struct pim_overlapim_options, analysis, "NAME", "exact|exhaustive",
+                   "exhaustive: ready times by comparison of all data spaces, as in OverlaPIM, with as many "
+                   "candidates as take the run time of exact"),
+    PIM_FLAG_ROW("nests", struct pim_overlapim_options, nests,
+                 "Prints the loop nests as well, as pimsim overlap reads them"),
+    PIM_STEPS_ROW("Candidates of each layer and objective; 0 (default): 1000"),
+    PIM_SEED_ROW("Of the candidates; 1"),
+    PIM_THREADS_ROW("0 (default): one for each processor; the result is the same for any number"),
+};
+
+static const struct pim_overlapim_options defaults = {
+    .search = {.seed = 1}, .objective = PIM_OBJECTIVE_TRANSFORM, .channels = 1, .data_spaces = 16384};
+
+/* A plan with the texts that its traces carry. */
+struct made {
+    struct pim_overlapim_plan plan;
+    char mapping[256];
+};
+
+static void terminate(void *plan)
+{
+    struct made *made = plan;
+    pim_overlapim_plan_terminate(&made->plan);
+    free(made);
+}
+
+static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *options, void **plan,
+                            struct pim_error *error)
+{
+    struct made *made = calloc(1, sizeof *made);
+    *plan = NULL;
+    if (!made)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    if (pim_overlapim_plan_make(inputs, options, &made->plan, error) != PIM_OK) {
+        terminate(made);
+        return error->status;
+    }
+    *plan = made;
+    return PIM_OK;
+}
+
+static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)
+{
+    const struct made *made = plan;
+    (void)error;
+    memset(estimate, 0, sizeof *estimate);
+    estimate->cycles = pim_overlapim_cycles(&made->plan, pim_overlapim_series(&made->plan));
+    return PIM_OK;
+}
+
+static enum pim_status describe(void *plan, struct pim_trace_description *description,
+                                struct pim_error *error)
+{
+    struct made *made = plan;
+    const struct pim_machine *machine = &made->plan.machine;
+    uint64_t macs = 0;
+    (void)error;
+    for (uint32_t i = 0; i < made->plan.layers.count; i++) {
+        if (made->plan.layers.layer[i].product)
+            macs += pim_workload_products(&made->plan.layers.layer[i].workload);
+    }
+    (void)snprintf(made->mapping, sizeof made->mapping,
+                   "%s, %" PRIu32 " channels a layer, %" PRIu64 " candidates",
+                   pim_series_name(pim_overlapim_series(&made->plan)), made->plan.search.channels,
+                   made->plan.search.budget);
+    *description = (struct pim_trace_description){.family = "overlapim",
+                                                  .network = made->plan.network,
+                                                  .mapping = made->mapping,
+                                                  .configuration = made->plan.configuration,
+                                                  .width = machine->channels,
+                                                  .height = machine->stacks,
+                                                  .units = machine->channels * machine->stacks,
+                                                  .macs = macs};
+    return PIM_OK;
+}
+
+static enum pim_status emit(void *plan, struct pim_trace_writer *writer, struct pim_error *error)
+{
+    const struct made *made = plan;
+    return pim_overlapim_emit(&made->plan, writer, error);
+}
+
+static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
+{
+    const struct made *made = plan;
+    return pim_overlapim_print(&made->plan, file, error);
+}
+
+static enum pim_status write_json(void *plan, FILE *file, struct pim_error *error)
+{
+    const struct made *made = plan;
+    return pim_overlapim_write_json(&made->plan, file, error);
+}
+
+const struct pim_mapper pim_overlapim_mapper = {
+    .name = "overlapim",
+    .summary = "Networks on memories that compute, layers overlapped",
+    .description =
+        "Maps a network onto the channels of a memory whose banks compute bit by bit, and overlaps "
+        "its layers, as Fast-OverlaPIM does.",
+    .onnx = true,
+    .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct pim_overlapim_options), &defaults},
+    .plan = make,
+    .terminate = terminate,
+    .estimate = estimate,
+    .describe = describe,
+    .emit = emit,
+    .print = print,
+    .write_json = write_json,
+};

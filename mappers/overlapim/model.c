@@ -1,0 +1,188 @@
+#include "mappers/overlapim/model.h"
+
+static bool reduced(unsigned dimension)
+{
+    return dimension == PIM_C || dimension == PIM_R || dimension == PIM_S;
+}
+
+static uint64_t up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* Steps in which any index of `dimensions` differs from the step before: all temporal loops before the cut
+ * but the innermost ones over other dimensions. */
+static uint64_t changes(const struct pim_nest *nest, unsigned dimensions)
+{
+    uint64_t steps = 1;
+    bool seen = false;
+    for (uint32_t i = nest->cut; i-- > 0;) {
+        const struct pim_loop *loop = &nest->loop[i];
+        if (loop->spatial || loop->count == 1)
+            continue;
+        seen = seen || (dimensions >> loop->dimension & 1);
+        steps *= seen ? loop->count : 1;
+    }
+    return steps;
+}
+
+static void column_level(const struct pim_nest *nest, uint64_t temporal[PIM_DIMENSIONS],
+                         struct pim_column_use *use)
+{
+    for (unsigned d = 0; d < PIM_DIMENSIONS; d++)
+        temporal[d] = 1;
+    for (uint32_t i = nest->cut; i < nest->loops; i++) {
+        const struct pim_loop *loop = &nest->loop[i];
+        if (!loop->spatial) {
+            temporal[loop->dimension] *= loop->count;
+            use->products *= loop->count;
+            use->outputs *= reduced(loop->dimension) ? 1 : loop->count;
+            continue;
+        }
+        use->lanes *= loop->count;
+        use->width *= reduced(loop->dimension) ? loop->count : 1;
+    }
+}
+
+void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest *nest,
+                    const struct pim_strides *strides, struct pim_column_use *use)
+{
+    const struct pim_workload *workload = &layer->workload;
+    uint64_t temporal[PIM_DIMENSIONS], weight_steps = 1, reduction_steps = 1;
+    const unsigned inputs = 1U << PIM_N | 1U << PIM_C | 1U << PIM_P | 1U << PIM_Q | 1U << PIM_R |
+                            1U << PIM_S | (workload->groups > 1 ? 1U << PIM_K : 0);
+    *use = (struct pim_column_use){
+        .lanes = 1, .products = 1, .outputs = 1, .width = 1, .banks = 1, .shared = 1, .channels = 1};
+    column_level(nest, temporal, use);
+    for (uint32_t i = 0; i < nest->cut; i++) {
+        const struct pim_loop *loop = &nest->loop[i];
+        if (loop->spatial) {
+            use->banks *= loop->count;
+            use->shared *= reduced(loop->dimension) ? loop->count : 1;
+            use->channels *= loop->level == PIM_LEVEL_CHANNEL ? loop->count : 1;
+            continue;
+        }
+        weight_steps *= reduced(loop->dimension) || loop->dimension == PIM_K ? loop->count : 1;
+        reduction_steps *= reduced(loop->dimension) ? loop->count : 1;
+    }
+    uint64_t window = 1;
+    for (unsigned axis = 0; axis < 2; axis++) {
+        uint64_t side = (temporal[PIM_P + axis] - 1) * workload->stride[axis] +
+                        (temporal[PIM_R + axis] - 1) * workload->dilation[axis] + 1;
+        uint64_t each = temporal[PIM_P + axis] * temporal[PIM_R + axis];
+        window *= side < each ? side : each;
+    }
+    use->weights = temporal[PIM_K] * temporal[PIM_C] * temporal[PIM_R] * temporal[PIM_S];
+    use->inputs = temporal[PIM_N] * temporal[PIM_C] * window * (workload->groups > 1 ? temporal[PIM_K] : 1);
+    if (!layer->product) /* a column holds what its own outputs are made of */
+        use->inputs = use->outputs * workload->size[PIM_R] * workload->size[PIM_S] *
+                      (layer->links > 0 ? layer->links : 1);
+    use->resident = use->weights * weight_steps;
+    use->input_loads = changes(nest, inputs);
+    use->weight_loads = changes(nest, 1U << PIM_K | 1U << PIM_C | 1U << PIM_R | 1U << PIM_S);
+    use->output_stores = strides->steps / reduction_steps;
+    use->carried = reduction_steps > 1;
+}
+
+/* Sums that `shared` banks hold parts of: a tree of moves and additions, for every output of a column
+ * group. */
+static uint64_t partial_sums(const struct pim_machine *machine, const struct pim_column_use *use)
+{
+    uint64_t cycles = 0, rows = use->outputs * 2 * machine->word_bits;
+    uint64_t banks = up(use->banks, use->channels);
+    for (uint64_t left = use->shared; left > 1; left = up(left, 2)) {
+        uint64_t movers = banks > 1 ? banks / 2 : 1; /* of a channel */
+        cycles +=
+            pim_machine_rows(machine, 2 * rows, movers) + use->outputs * pim_machine_add(machine, banks);
+    }
+    return cycles;
+}
+
+static void sum(const struct pim_machine *machine, struct pim_step_cost *cost)
+{
+    cost->total = 0;
+#define X(member, text) cost->total += cost->member;
+    PIM_STEP_PARTS(X)
+#undef X
+    cost->refresh = pim_machine_refresh(machine, cost->total);
+    cost->total += cost->refresh;
+    cost->total = cost->total > 0 ? cost->total : 1;
+}
+
+bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_layer *layer,
+                   const struct pim_mapping_space *space, const struct pim_nest *nest,
+                   const struct pim_strides *strides, struct pim_step_cost *cost)
+{
+    struct pim_column_use use;
+    uint64_t word = machine->word_bits;
+    *cost = (struct pim_step_cost){0};
+    pim_column_use(layer, nest, strides, &use);
+    uint64_t banks = up(use.banks, use.channels); /* of a channel */
+    uint64_t multiply = pim_machine_multiply(machine, banks), add = pim_machine_add(machine, banks);
+    uint64_t stores = use.output_stores, steps = strides->steps;
+    uint64_t operands = !layer->product ? 0 : space->drop_weights ? use.weights : use.resident;
+    if (operands > UINT32_MAX || use.inputs > UINT32_MAX || use.outputs > UINT32_MAX) {
+        cost->rows = UINT64_MAX;
+        return false;
+    }
+    cost->rows = word * (operands + use.inputs) + 2 * word * (use.outputs + 1) + 2 * word + 16;
+    if (layer->product) {
+        struct pim_reduction_cycles tree = pim_machine_reduce(machine, use.width, banks);
+        uint64_t adds = use.products - use.outputs + (use.carried ? use.outputs : 0);
+        cost->multiply = use.products * multiply;
+        cost->add = adds * add;
+        cost->reduce_move = use.outputs * tree.move;
+        cost->reduce_add = use.outputs * tree.add;
+        cost->partial = up(partial_sums(machine, &use) * stores, steps);
+    } else {
+        cost->multiply = use.outputs * layer->each.multiplications * multiply;
+        cost->add = use.outputs * layer->each.additions * add;
+    }
+    cost->add += up(stores * use.outputs * layer->post.additions * add, steps);
+    cost->multiply += up(stores * use.outputs * layer->post.multiplications * multiply, steps);
+    cost->input = up(pim_machine_rows(machine, 2 * use.inputs * word, banks) * use.input_loads, steps);
+    if (layer->product && space->drop_weights)
+        cost->input += up(pim_machine_rows(machine, 2 * use.weights * word, banks) * use.weight_loads, steps);
+    cost->output = up(pim_machine_rows(machine, 2 * use.outputs * word, banks) * stores, steps);
+    cost->channels = use.channels;
+    cost->sent = word * use.outputs * stores * use.banks;
+    uint64_t bytes = use.outputs * word * up(machine->columns, 8) * use.banks;
+    uint64_t bus = up(bytes, machine->bus_bytes);
+    uint64_t read = pim_machine_rows(machine, use.outputs * word, banks);
+    cost->transfer = read > bus ? read : bus;
+    sum(machine, cost);
+    return cost->rows <= machine->rows;
+}
+
+uint64_t pim_step_with_receipts(const struct pim_machine *machine, const struct pim_step_cost *cost,
+                                const struct pim_strides *strides, uint64_t rows)
+{
+    enum { MANY = 4 }; /* banks that take turns, so that rows come at the rate of the channel */
+    uint64_t cycles = pim_machine_rows(machine, up(up(rows, cost->channels), MANY), MANY);
+    return cost->total + up(cycles + pim_machine_refresh(machine, cycles), strides->steps);
+}
+
+/* ceil(work x cycles / lanes), and never less than once `alone`: a single operation in a single bank. */
+static uint64_t spread(uint64_t work, uint64_t lanes, uint64_t cycles, uint64_t alone)
+{
+    uint64_t bound = work / lanes * cycles + up(work % lanes * cycles, lanes);
+    return bound > alone ? bound : alone;
+}
+
+uint64_t pim_layer_bound(const struct pim_machine *machine, const struct pim_mapped_layer *layer,
+                         uint32_t channels)
+{
+    const struct pim_workload *workload = &layer->workload;
+    uint64_t lanes = (uint64_t)channels * machine->banks * machine->columns, all = machine->banks;
+    uint64_t outputs = (uint64_t)workload->size[PIM_N] * workload->size[PIM_K] * workload->size[PIM_P] *
+                       workload->size[PIM_Q];
+    if (layer->product)
+        return spread(pim_workload_products(workload), lanes, pim_machine_multiply(machine, all),
+                      pim_machine_multiply(machine, 1));
+    uint64_t of_all = layer->each.multiplications * pim_machine_multiply(machine, all) +
+                      layer->each.additions * pim_machine_add(machine, all);
+    uint64_t alone = layer->each.multiplications * pim_machine_multiply(machine, 1) +
+                     layer->each.additions * pim_machine_add(machine, 1);
+    uint64_t bound = spread(outputs, lanes, of_all, alone);
+    return bound > 0 ? bound : 1;
+}

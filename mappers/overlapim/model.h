@@ -1,0 +1,79 @@
+/*
+ * The PIM performance model: what a step of a mapped layer costs, and what it needs of the memory.
+ *
+ * In a step every column of a bank multiplies its operands (temporal loops behind the cut, one product after
+ * another), adds what it reduces itself, and groups of columns that reduce together are summed through the
+ * controller. Inputs are written into their rows when the step reads others than the step before; sums that
+ * banks share are moved and added; finished outputs are read, transposed on the way, and wait for their
+ * consumers.
+ *
+ * Costs are averages over the steps of a layer, rounded up: loads and stores happen in some of them.
+ */
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_MODEL_H
+#define PIMSIM_MAPPERS_OVERLAPIM_MODEL_H
+
+#include "mappers/nest/space.h"
+#include "mappers/overlapim/layers.h"
+#include "mappers/overlapim/machine.h"
+
+/* Levels of the loops of a nest that this mapper makes. */
+enum pim_nest_level { PIM_LEVEL_MEMORY, PIM_LEVEL_CHANNEL, PIM_LEVEL_BANK, PIM_LEVEL_COLUMN };
+
+/* Ticks of an average step, by what they are spent on. X(member, text) */
+#define PIM_STEP_PARTS(X)                                                                                    \
+    X(multiply, "multiplication")                                                                            \
+    X(add, "addition in columns")                                                                            \
+    X(reduce_move, "moves of the reduction between columns")                                                 \
+    X(reduce_add, "additions of the reduction between columns")                                              \
+    X(input, "writing inputs")                                                                               \
+    X(partial, "partial sums between banks and channels")                                                    \
+    X(output, "reading and transposing outputs")                                                             \
+    X(refresh, "refreshes")
+
+struct pim_step_cost {
+#define X(member, text) uint64_t member;
+    PIM_STEP_PARTS(X)
+#undef X
+    uint64_t total;
+    uint64_t rows;     /* that a column needs, weights of all steps included */
+    uint64_t channels; /* that the layer uses */
+    uint64_t sent;     /* rows of outputs of the whole layer, all banks and channels */
+    uint64_t transfer; /* from the end of a step until its outputs are at another channel */
+};
+
+/* What a nest's shape says about the column level and the banks around it. */
+struct pim_column_use {
+    uint64_t lanes;         /* columns of a bank at work */
+    uint64_t products;      /* one after another in a column */
+    uint64_t outputs;       /* of them, different outputs */
+    uint64_t width;         /* columns that reduce together */
+    uint64_t banks, shared; /* banks at work, and of them those that reduce together */
+    uint64_t channels;
+    uint64_t weights, inputs; /* words of a column in a step */
+    uint64_t resident;        /* words of weights of a column in all steps */
+    uint64_t input_loads;     /* steps that read other inputs than the step before */
+    uint64_t weight_loads;    /* steps that use other weights than the step before */
+    uint64_t output_stores;   /* steps after which outputs are final */
+    bool carried;             /* sums go on from step to step */
+};
+
+void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest *nest,
+                    const struct pim_strides *strides, struct pim_column_use *use);
+
+/* False, with the rows needed in cost->rows, when a column has not enough rows. */
+bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_layer *layer,
+                   const struct pim_mapping_space *space, const struct pim_nest *nest,
+                   const struct pim_strides *strides, struct pim_step_cost *cost);
+
+/*
+ * A step of a consumer, with what it receives: the outputs of all producers, which come as whole rows and are
+ * shared out over the consumer's channels, are written into its banks between its steps.
+ */
+uint64_t pim_step_with_receipts(const struct pim_machine *machine, const struct pim_step_cost *cost,
+                                const struct pim_strides *strides, uint64_t rows);
+
+/* No mapping of the layer on so many channels takes less: all columns of all banks multiply all the time. */
+uint64_t pim_layer_bound(const struct pim_machine *machine, const struct pim_mapped_layer *layer,
+                         uint32_t channels);
+
+#endif

@@ -1,0 +1,150 @@
+#include "mappers/overlapim/plan.h"
+
+#include "mappers/overlapim/constraints.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Comparisons of data spaces in the time of an analysis: about 2 us against 1.5 ns (docs/benchmarks.md). */
+enum { COMPARISONS = 1500 };
+
+enum { BUDGET = 1000 }; /* candidates a layer and objective when nothing is asked for */
+
+static const struct {
+    const char *name;
+    enum pim_objective objective;
+    bool transformed, overlapped;
+} series_table[PIM_SERIES] = {
+#define X(name, text, objective, transformed, overlapped) {text, objective, transformed, overlapped},
+    PIM_SERIES_MAP(X)
+#undef X
+};
+
+const char *pim_series_name(unsigned series)
+{
+    return series < PIM_SERIES ? series_table[series].name : NULL;
+}
+
+void pim_overlapim_plan_terminate(struct pim_overlapim_plan *plan)
+{
+    for (unsigned o = 0; o < PIM_OBJECTIVES; o++)
+        free(plan->mappings[o]);
+    for (unsigned s = 0; s < PIM_SERIES; s++)
+        pim_chain_terminate(&plan->chains[s]);
+    free(plan->spaces);
+    pim_mapped_layers_terminate(&plan->layers);
+}
+
+uint64_t pim_overlapim_cycles(const struct pim_overlapim_plan *plan, enum pim_series series)
+{
+    return series_table[series].overlapped ? plan->chains[series].end : plan->chains[series].sequential;
+}
+
+enum pim_series pim_overlapim_series(const struct pim_overlapim_plan *plan)
+{
+    return plan->objective == PIM_OBJECTIVE_ORIGINAL  ? PIM_SERIES_ORIGINAL
+           : plan->objective == PIM_OBJECTIVE_OVERLAP ? PIM_SERIES_OVERLAP
+                                                      : PIM_SERIES_TRANSFORM;
+}
+
+static enum pim_status make_spaces(struct pim_overlapim_plan *plan,
+                                   const struct pim_overlapim_options *options, struct pim_error *error)
+{
+    plan->spaces = calloc(plan->layers.count, sizeof *plan->spaces);
+    if (!plan->spaces)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " layers", plan->layers.count);
+    for (uint32_t i = 0; i < plan->layers.count; i++) {
+        const struct pim_mapped_layer *layer = &plan->layers.layer[i];
+        struct pim_mapping_space *space = &plan->spaces[i];
+        pim_mapping_space_initialize(space, &layer->workload, plan->search.channels, plan->machine.banks,
+                                     plan->machine.columns, options->data_spaces);
+        static const unsigned reduced[] = {PIM_C, PIM_R, PIM_S};
+        for (unsigned d = 0; d < 3 && !layer->product; d++) /* a column works out its outputs whole */
+            space->factor[PIM_SLOT_INSIDE][reduced[d]] = layer->workload.size[reduced[d]];
+    }
+    return options->constraints
+               ? pim_constraints_read(options->constraints, &plan->layers, plan->spaces, error)
+               : PIM_OK;
+}
+
+static unsigned threads_of(const struct pim_mapper_search *search)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (search->threads > 0)
+        return (unsigned)search->threads;
+    return processors < 1 ? 1 : processors > 64 ? 64 : (unsigned)processors;
+}
+
+struct told {
+    const struct pim_mapper_search *search;
+    enum pim_objective objective;
+};
+
+static void tell(void *context, uint64_t done, uint64_t total)
+{
+    const struct told *told = context;
+    static const char *const what[] = {"original", "overlap", "transform"};
+    if (told->search->progress)
+        told->search->progress(told->search->context, what[told->objective], done, total);
+}
+
+static enum pim_status search_all(struct pim_overlapim_plan *plan,
+                                  const struct pim_overlapim_options *options, struct pim_error *error)
+{
+    struct told told = {.search = &options->search};
+    struct pim_search_inputs inputs = plan->search;
+    inputs.progress = tell;
+    inputs.context = &told;
+    for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
+        told.objective = (enum pim_objective)o;
+        plan->mappings[o] = calloc(plan->layers.count, sizeof *plan->mappings[o]);
+        if (!plan->mappings[o])
+            return pim_fail(error, PIM_NO_MEMORY, "out of memory for the mappings");
+        if (pim_search_network(&inputs, (enum pim_objective)o, plan->mappings[o], error) != PIM_OK)
+            return error->status;
+    }
+    for (unsigned s = 0; s < PIM_SERIES; s++) {
+        if (pim_chain_run(&plan->search, plan->mappings[series_table[s].objective],
+                          series_table[s].transformed, &plan->chains[s], error) != PIM_OK)
+            return error->status;
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
+                                        const struct pim_overlapim_options *options,
+                                        struct pim_overlapim_plan *plan, struct pim_error *error)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->network = inputs->network->name;
+    plan->configuration = inputs->configuration_text;
+    plan->objective = (enum pim_objective)options->objective;
+    plan->nests = options->nests;
+    if (pim_machine_read(inputs->configuration, &plan->machine, error) != PIM_OK ||
+        pim_mapped_layers_make(inputs->network, &plan->layers, error) != PIM_OK)
+        return error->status;
+    plan->search =
+        (struct pim_search_inputs){.layers = &plan->layers,
+                                   .machine = &plan->machine,
+                                   .channels = 1U << options->channels,
+                                   .budget = options->search.steps ? options->search.steps : BUDGET,
+                                   .seed = options->search.seed,
+                                   .comparisons = options->analysis ? COMPARISONS : 0,
+                                   .order = (enum pim_search_order)options->order};
+    uint32_t channels = plan->machine.stacks * plan->machine.channels;
+    if (plan->search.channels > channels)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%" PRIu32 " channels a layer are asked for, there are %" PRIu32,
+                        plan->search.channels, channels);
+    if (make_spaces(plan, options, error) != PIM_OK)
+        return error->status;
+    plan->search.spaces = plan->spaces;
+    if (pim_workers_create(&plan->search.workers, threads_of(&options->search), error) != PIM_OK)
+        return error->status;
+    enum pim_status status = search_all(plan, options, error);
+    pim_workers_destroy(plan->search.workers);
+    plan->search.workers = NULL;
+    return status;
+}

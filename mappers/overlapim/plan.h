@@ -1,0 +1,72 @@
+/*
+ * A plan of Fast-OverlaPIM: the three searches of the paper on one network, and its six series.
+ *
+ *     Best Original            searched by sequential latency, one layer after the other
+ *     Best Original Overlap    the same mappings, overlapped in lock step
+ *     Original Transform       the same mappings, transformed
+ *     Best Overlap             searched by the overlapped latency of pairs, in lock step
+ *     Overlap Transform        the same mappings, transformed
+ *     Best Transform           searched by the transformed latency of pairs
+ */
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_PLAN_H
+#define PIMSIM_MAPPERS_OVERLAPIM_PLAN_H
+
+#include "mappers/mapper.h"
+#include "mappers/overlapim/chain.h"
+
+/* X(enumerator, text, searched by, transformed, overlapped) */
+#define PIM_SERIES_MAP(X)                                                                                    \
+    X(PIM_SERIES_ORIGINAL, "best_original", PIM_OBJECTIVE_ORIGINAL, false, false)                            \
+    X(PIM_SERIES_ORIGINAL_OVERLAP, "best_original_overlap", PIM_OBJECTIVE_ORIGINAL, false, true)             \
+    X(PIM_SERIES_ORIGINAL_TRANSFORM, "original_transform", PIM_OBJECTIVE_ORIGINAL, true, true)               \
+    X(PIM_SERIES_OVERLAP, "best_overlap", PIM_OBJECTIVE_OVERLAP, false, true)                                \
+    X(PIM_SERIES_OVERLAP_TRANSFORM, "overlap_transform", PIM_OBJECTIVE_OVERLAP, true, true)                  \
+    X(PIM_SERIES_TRANSFORM, "best_transform", PIM_OBJECTIVE_TRANSFORM, true, true)
+
+enum pim_series {
+#define X(name, text, objective, transformed, overlapped) name,
+    PIM_SERIES_MAP(X)
+#undef X
+        PIM_SERIES
+};
+
+const char *pim_series_name(unsigned series);
+
+struct pim_overlapim_options {
+    struct pim_mapper_search search; /* steps: candidates a layer */
+    unsigned objective;              /* enum pim_objective; which of the plans is estimated and emitted */
+    unsigned order;                  /* enum pim_search_order */
+    unsigned channels;               /* index of 1, 2, 4 */
+    uint64_t data_spaces;            /* of a layer, at most */
+    const char *constraints;         /* file; NULL: none */
+    unsigned analysis;               /* 1: by comparison of all data spaces */
+    bool nests;                      /* the plan is printed with its nests */
+};
+
+struct pim_overlapim_plan {
+    const char *network, *configuration;
+    struct pim_machine machine;
+    struct pim_mapped_layers layers;
+    struct pim_mapping_space *spaces;
+    struct pim_search_inputs search; /* its workers are gone */
+    struct pim_layer_mapping *mappings[PIM_OBJECTIVES];
+    struct pim_chain chains[PIM_SERIES];
+    enum pim_objective objective;
+    bool nests;
+};
+
+enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
+                                        const struct pim_overlapim_options *options,
+                                        struct pim_overlapim_plan *plan, struct pim_error *error);
+void pim_overlapim_plan_terminate(struct pim_overlapim_plan *plan);
+
+/* Cycles of a series, and of the plan's own objective. */
+uint64_t pim_overlapim_cycles(const struct pim_overlapim_plan *plan, enum pim_series series);
+enum pim_series pim_overlapim_series(const struct pim_overlapim_plan *plan);
+
+enum pim_status pim_overlapim_print(const struct pim_overlapim_plan *plan, FILE *file,
+                                    struct pim_error *error);
+enum pim_status pim_overlapim_write_json(const struct pim_overlapim_plan *plan, FILE *file,
+                                         struct pim_error *error);
+
+#endif

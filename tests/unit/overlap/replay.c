@@ -1,0 +1,112 @@
+#include "tests/unit/overlap/replay.h"
+
+#include "include/pimsim/pimsim.h"
+#include "mappers/overlapim/mapper.h"
+#include "mappers/overlapim/plan.h"
+#include "models/system/schema.h"
+#include "sim/json.h"
+#include "tests/unit/test_main.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The text form of a plan: the end of every layer in the series of its objective. */
+static json_t *plan_of(struct pim_mapping *mapping)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char *text = NULL;
+    size_t length = 0;
+    json_t *result = NULL;
+    FILE *file = open_memstream(&text, &length);
+    ck_assert_ptr_nonnull(file);
+    ck_assert(mapping->mapper->write_json(mapping->plan, file, &error) == PIM_OK);
+    (void)fclose(file);
+    ck_assert_msg(pim_json_parse("plan", text, length, &result, &error) == PIM_OK, "%s", error.text);
+    free(text);
+    return result;
+}
+
+static json_t *run(const char *path)
+{
+    struct pimsim_options options = {.size = sizeof options};
+    struct pimsim_simulation *simulation = NULL;
+    struct pim_error error = {PIM_OK, ""};
+    char message[512] = "";
+    const char *text = NULL;
+    json_t *result = NULL;
+    ck_assert_msg(pimsim_create(&simulation, path, &options, message, sizeof message) == 0, "%s", message);
+    ck_assert_msg(pimsim_run(simulation, message, sizeof message) == 0, "%s", message);
+    ck_assert_msg(pimsim_results(simulation, &text, message, sizeof message) == 0, "%s", message);
+    ck_assert_msg(pim_json_parse("results", text, strlen(text), &result, &error) == PIM_OK, "%s", error.text);
+    pimsim_destroy(simulation);
+    return result;
+}
+
+static double number(json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    ck_assert_msg(json_is_number(value), "no %s", key);
+    return json_number_value(value);
+}
+
+static void compare(json_t *plan, json_t *results, const char *series, double percent)
+{
+    json_t *layers = json_object_get(plan, "layers"), *phases = json_object_get(results, "phases");
+    double estimated = number(json_object_get(plan, "series"), series), cycles = number(results, "cycles");
+    ck_assert_uint_eq(json_array_size(layers), json_array_size(phases));
+    ck_assert_msg(estimated > cycles * (1 - percent / 100) && estimated < cycles * (1 + percent / 100),
+                  "%.0f cycles are estimated, %.0f are simulated", estimated, cycles);
+    for (size_t i = 0; i < json_array_size(layers); i++) {
+        json_t *layer = json_array_get(layers, i);
+        double end = number(json_object_get(layer, "end"), series);
+        double simulated = number(json_array_get(phases, i), "end_cycle");
+        if (json_is_true(json_object_get(layer, "product")) && simulated > cycles / 20)
+            ck_assert_msg(end < simulated * (1 + percent / 100),
+                          "%s is estimated to end at %.0f, it ends at %.0f",
+                          json_string_value(json_object_get(layer, "name")), end, simulated);
+    }
+}
+
+void check_replay(const char *network, const char *set, unsigned objective, unsigned budget, double percent)
+{
+    static const char *const series[] = {"best_original_overlap", "best_overlap", "best_transform"};
+    char buffer[PATH_MAX], relative[128], path[] = "/tmp/pimsim-overlap-XXXXXX";
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_network *built = NULL;
+    struct pim_configuration *configuration = NULL;
+    struct pim_mapping mapping;
+    struct pim_overlapim_options options;
+    (void)snprintf(relative, sizeof relative, "configs/networks/%s.cfg", network);
+    ck_assert(pim_network_read(pimsim_source_path(buffer, sizeof buffer, relative), NULL, 0, &built,
+                               &error) == PIM_OK);
+    ck_assert(pim_configuration_create(&pim_hardware_schema, &configuration, &error) == PIM_OK);
+    const char *hardware =
+        pimsim_source_path(buffer, sizeof buffer, "configs/hardware/fast-overlapim-hbm2.cfg");
+    ck_assert_msg(pim_configuration_read_file(configuration, hardware, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_configuration_set(configuration, set, &error) == PIM_OK, "%s", error.text);
+    char *text = pim_configuration_write(configuration, false);
+    const struct pim_mapper_inputs inputs = {
+        .network = built, .configuration = configuration, .configuration_text = text};
+    memcpy(&options, pim_overlapim_mapper.options.defaults, sizeof options);
+    options.objective = objective;
+    options.search.steps = budget;
+    ck_assert_msg(pim_mapping_make(&pim_overlapim_mapper, &inputs, &options, &mapping, &error) == PIM_OK,
+                  "%s", error.text);
+    int descriptor = mkstemp(path);
+    ck_assert_int_ge(descriptor, 0);
+    (void)close(descriptor);
+    json_t *plan = plan_of(&mapping);
+    ck_assert_msg(pim_mapping_write(&mapping, path, &error) == PIM_OK, "%s", error.text);
+    json_t *results = run(path);
+    compare(plan, results, series[objective], percent);
+    json_decref(plan);
+    json_decref(results);
+    (void)unlink(path);
+    pim_mapping_terminate(&mapping);
+    free(text);
+    pim_configuration_destroy(configuration);
+    pim_network_destroy(built);
+}

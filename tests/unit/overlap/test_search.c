@@ -1,0 +1,478 @@
+/* The mapping space, the performance model, the layers of networks, and the search. */
+#include "mappers/overlapim/constraints.h"
+#include "mappers/overlapim/mapper.h"
+#include "mappers/overlapim/plan.h"
+#include "models/system/schema.h"
+#include "sim/json.h"
+#include "tests/unit/overlap/replay.h"
+#include "tests/unit/overlap/suites.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct pim_machine machine_of_figure(void)
+{
+    return (struct pim_machine){.stacks = 4,
+                                .channels = 32,
+                                .banks = 8,
+                                .columns = 8192,
+                                .rows = 32736,
+                                .word_bits = 16,
+                                .channel_bytes = 16,
+                                .bus_bytes = 256,
+                                .costs = PIM_MACHINE_FIGURE,
+                                .add_cycles = 196,
+                                .multiply_cycles = 980,
+                                .aap_cycles = 64,
+                                .aap_bank_cycles = 49,
+                                .refresh_cycles = 310,
+                                .refresh_interval_cycles = 3900,
+                                .row_overhead_cycles = 42};
+}
+
+/* --- the space --- */
+
+static uint64_t used(const struct pim_nest *nest, unsigned level)
+{
+    uint64_t product = 1;
+    for (uint32_t i = 0; i < nest->loops; i++)
+        product *= nest->loop[i].spatial && nest->loop[i].level == level ? nest->loop[i].count : 1;
+    return product;
+}
+
+START_TEST(samples_fit)
+{
+    struct pim_random random;
+    struct pim_machine machine = machine_of_figure();
+    uint64_t drawn = 0, most = 0;
+    pim_random_initialize(&random, 11);
+    for (unsigned i = 0; i < 3000; i++) {
+        struct pim_mapped_layer layer = {.name = "layer", .product = true};
+        struct pim_mapping_space space;
+        struct pim_error error = {PIM_OK, ""};
+        struct pim_step_cost cost;
+        struct pim_overlap_layer overlap_layer;
+        struct pim_schedule none = {0};
+        struct pim_overlap overlap;
+        pim_workload_initialize(&layer.workload);
+        for (unsigned d = 0; d < PIM_DIMENSIONS; d++)
+            layer.workload.size[d] = (uint32_t)pim_random_between(&random, 1, d < PIM_R ? 64 : 3);
+        layer.workload.size[PIM_P] = 197; /* a prime */
+        pim_mapping_space_initialize(&space, &layer.workload, 2, 8, 8192, 4096);
+        pim_overlap_layer_initialize(&overlap_layer);
+        if (!pim_mapping_space_sample(&space, &random, &overlap_layer.nest))
+            continue;
+        drawn++;
+        overlap_layer.workload = layer.workload;
+        ck_assert_msg(pim_overlap_layer_derive(&overlap_layer, 0, &error) == PIM_OK, "%s", error.text);
+        const struct pim_strides *strides = &overlap_layer.strides;
+        ck_assert_uint_le(strides->steps * strides->banks, 4096);
+        ck_assert_uint_le(used(&overlap_layer.nest, PIM_LEVEL_CHANNEL), 2);
+        ck_assert_uint_le(used(&overlap_layer.nest, PIM_LEVEL_BANK), 8);
+        ck_assert_uint_le(used(&overlap_layer.nest, PIM_LEVEL_COLUMN), 8192);
+        ck_assert(pim_overlap_initialize(&overlap, &overlap_layer, 0, &none, &error) == PIM_OK);
+        ck_assert(overlap.regular);
+        pim_overlap_terminate(&overlap);
+        (void)pim_step_cost(&machine, &layer, &space, &overlap_layer.nest, strides, &cost);
+        ck_assert_uint_ge(strides->steps * cost.multiply, pim_layer_bound(&machine, &layer, 2));
+        uint64_t lanes = strides->banks * used(&overlap_layer.nest, PIM_LEVEL_COLUMN);
+        most = lanes > most ? lanes : most;
+    }
+    ck_assert_uint_ge(drawn, 2500);
+    ck_assert_uint_ge(most, 2 * 8 * 8192 / 2); /* primes do not keep the memory idle */
+}
+END_TEST
+
+START_TEST(pins_hold)
+{
+    struct pim_workload workload;
+    struct pim_mapping_space space;
+    struct pim_random random;
+    struct pim_nest nest;
+    struct pim_error error = {PIM_OK, ""};
+    pim_workload_initialize(&workload);
+    workload.size[PIM_K] = 64;
+    workload.size[PIM_C] = 24;
+    workload.size[PIM_P] = 14;
+    pim_mapping_space_initialize(&space, &workload, 2, 8, 8192, 4096);
+    space.factor[PIM_SLOT_BANKS][PIM_K] = 4;
+    space.factor[PIM_SLOT_COLUMNS][PIM_C] = 24;
+    space.factor[PIM_SLOT_STEPS][PIM_P] = 7;
+    ck_assert(pim_mapping_space_check(&space, &error) == PIM_OK);
+    pim_random_initialize(&random, 3);
+    for (unsigned i = 0; i < 200; i++) {
+        unsigned seen = 0;
+        if (!pim_mapping_space_sample(&space, &random, &nest))
+            continue;
+        for (uint32_t l = 0; l < nest.loops; l++) {
+            const struct pim_loop *loop = &nest.loop[l];
+            seen |= loop->dimension == PIM_K && loop->spatial && loop->level == 2 && loop->count == 4;
+            seen |= 2U * (loop->dimension == PIM_C && loop->spatial && loop->level == 3 && loop->count == 24);
+            seen |= 4U * (loop->dimension == PIM_P && !loop->spatial && loop->level == 2 && loop->count == 7);
+        }
+        ck_assert_uint_eq(seen, 7);
+    }
+    space.factor[PIM_SLOT_BANKS][PIM_C] = 3;
+    ck_assert(pim_mapping_space_check(&space, &error) == PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, "banks: factors of 12 are asked for, there are 8"), "%s", error.text);
+    space.factor[PIM_SLOT_BANKS][PIM_C] = 0;
+    space.factor[PIM_SLOT_OUTER][PIM_P] = 3;
+    space.factor[PIM_SLOT_INSIDE][PIM_P] = 2;
+    ck_assert(pim_mapping_space_check(&space, &error) == PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, "more than P has, 14"), "%s", error.text);
+}
+END_TEST
+
+/* --- the model --- */
+
+/* 8 banks x K 8 a bank in columns with C 32; P in 4 steps; R = 3 inside: worked by hand. */
+START_TEST(step_by_hand)
+{
+    struct pim_machine machine = machine_of_figure();
+    struct pim_mapped_layer layer = {.name = "layer", .product = true, .post = {1, 0}};
+    struct pim_mapping_space space;
+    struct pim_strides strides;
+    struct pim_step_cost cost;
+    struct pim_error error = {PIM_OK, ""};
+    pim_workload_initialize(&layer.workload);
+    layer.workload.size[PIM_K] = 64;
+    layer.workload.size[PIM_C] = 32;
+    layer.workload.size[PIM_P] = 4;
+    layer.workload.size[PIM_R] = 3;
+    struct pim_nest nest = {.loops = 5, .cut = 2};
+    nest.loop[0] = (struct pim_loop){PIM_P, false, PIM_LEVEL_BANK, 4};
+    nest.loop[1] = (struct pim_loop){PIM_K, true, PIM_LEVEL_BANK, 8};
+    nest.loop[2] = (struct pim_loop){PIM_K, true, PIM_LEVEL_COLUMN, 8};
+    nest.loop[3] = (struct pim_loop){PIM_C, true, PIM_LEVEL_COLUMN, 32};
+    nest.loop[4] = (struct pim_loop){PIM_R, false, PIM_LEVEL_COLUMN, 3};
+    pim_mapping_space_initialize(&space, &layer.workload, 1, 8, 8192, 4096);
+    ck_assert(pim_nest_derive(&layer.workload, &nest, &strides, &error) == PIM_OK);
+    ck_assert(pim_step_cost(&machine, &layer, &space, &nest, &strides, &cost));
+    ck_assert_uint_eq(cost.multiply, 3 * 980);
+    ck_assert_uint_eq(cost.add, 2 * 196 + 196); /* three products of an output, and its bias */
+    ck_assert_uint_eq(cost.reduce_add, 5 * 196);
+    /* five levels of 32 to 36 rows, out and back, 1024 bytes at 16 a cycle, eight banks */
+    ck_assert_uint_eq(cost.reduce_move, (32 + 33 + 34 + 35 + 36) * 2 * 8 * 64);
+    ck_assert_uint_eq(cost.input, 2 * 3 * 16 * 8 * 64); /* three inputs of a column */
+    ck_assert_uint_eq(cost.output, 2 * 16 * 8 * 64);
+    ck_assert_uint_eq(cost.partial, 0);
+    ck_assert_uint_eq(cost.transfer, 16 * 8 * 64); /* read out; the bus is faster */
+    ck_assert_uint_eq(cost.rows, 16 * (3 + 3) + 32 * 2 + 32 + 16);
+    machine.rows = 200;
+    ck_assert(!pim_step_cost(&machine, &layer, &space, &nest, &strides, &cost));
+}
+END_TEST
+
+START_TEST(command_costs)
+{
+    struct pim_machine machine = machine_of_figure();
+    machine.costs = PIM_MACHINE_COMMANDS;
+    ck_assert_uint_eq(pim_machine_multiply(&machine, 8), 1774 * 64); /* 16 x 16 -> 32 bits */
+    ck_assert_uint_eq(pim_machine_multiply(&machine, 7), 1774 * 56);
+    ck_assert_uint_eq(pim_machine_multiply(&machine, 2), 1774 * 49);
+    ck_assert_uint_eq(pim_machine_add(&machine, 8), 129 * 64);
+    struct pim_reduction_cycles tree = pim_machine_reduce(&machine, 4, 8);
+    ck_assert_uint_eq(tree.add, (130 + 134) * 64);
+    ck_assert_uint_eq(tree.move, (32 + 33) * 2 * 8 * 64);
+    ck_assert_uint_eq(pim_machine_rows(&machine, 10, 1), 10 * (128 + 42));
+    ck_assert_uint_eq(pim_machine_rows(&machine, 10, 2), 20 * 128);
+    ck_assert_uint_eq(pim_machine_refresh(&machine, 3590), 310);
+}
+END_TEST
+
+/* --- networks --- */
+
+static struct pim_network *network(const char *name)
+{
+    char path[PATH_MAX], relative[128];
+    struct pim_network *result = NULL;
+    struct pim_error error = {PIM_OK, ""};
+    (void)snprintf(relative, sizeof relative, "configs/networks/%s.cfg", name);
+    ck_assert_msg(
+        pim_network_read(pimsim_source_path(path, sizeof path, relative), NULL, 0, &result, &error) == PIM_OK,
+        "%s", error.text);
+    return result;
+}
+
+static const struct pim_mapped_layer *find(const struct pim_mapped_layers *layers, const char *name)
+{
+    for (uint32_t i = 0; i < layers->count; i++) {
+        if (strcmp(layers->layer[i].name, name) == 0)
+            return &layers->layer[i];
+    }
+    ck_abort_msg("no layer %s", name);
+    return NULL;
+}
+
+START_TEST(residual_network)
+{
+    struct pim_network *resnet = network("resnet18");
+    struct pim_mapped_layers layers;
+    struct pim_error error = {PIM_OK, ""};
+    uint64_t macs = 0;
+    ck_assert_msg(pim_mapped_layers_make(resnet, &layers, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_eq(layers.products, 21);
+    ck_assert_uint_eq(layers.whole_links, 0);
+    for (uint32_t i = 0; i < layers.count; i++)
+        macs += layers.layer[i].product ? pim_workload_products(&layers.layer[i].workload) : 0;
+    ck_assert_uint_eq(macs, resnet->graph.macs);
+    const struct pim_mapped_layer *first = find(&layers, "conv1"), *add = find(&layers, "stage2.block1.add");
+    ck_assert_uint_eq(first->workload.size[PIM_R], 7);
+    ck_assert_uint_eq(first->workload.stride[0], 2);
+    ck_assert_uint_eq(first->workload.padding[0], 3);
+    ck_assert_uint_eq(first->post.additions, 2); /* bias, and the activation behind it */
+    ck_assert_uint_eq(add->links, 2);            /* the block and its shortcut */
+    ck_assert(!add->product);
+    pim_mapped_layers_terminate(&layers);
+    pim_network_destroy(resnet);
+}
+END_TEST
+
+START_TEST(flattened_network)
+{
+    struct pim_network *vgg = network("vgg16");
+    struct pim_mapped_layers layers;
+    struct pim_error error = {PIM_OK, ""};
+    unsigned flat = 0;
+    ck_assert_msg(pim_mapped_layers_make(vgg, &layers, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_eq(layers.products, 16);
+    ck_assert_uint_eq(layers.whole_links, 0);
+    for (uint32_t i = 0; i < layers.count; i++) {
+        for (uint32_t j = 0; j < layers.layer[i].links; j++)
+            flat += layers.layer[i].link[j].flatten;
+    }
+    ck_assert_uint_eq(flat, 1);
+    pim_mapped_layers_terminate(&layers);
+    pim_network_destroy(vgg);
+}
+END_TEST
+
+START_TEST(transformer)
+{
+    struct pim_network *vit = network("vit-t");
+    struct pim_mapped_layers layers;
+    struct pim_error error = {PIM_OK, ""};
+    uint64_t macs = 0;
+    ck_assert_msg(pim_mapped_layers_make(vit, &layers, &error) == PIM_OK, "%s", error.text);
+    for (uint32_t i = 0; i < layers.count; i++)
+        macs += layers.layer[i].product ? pim_workload_products(&layers.layer[i].workload) : 0;
+    ck_assert_uint_eq(macs, vit->graph.macs);
+    pim_mapped_layers_terminate(&layers);
+    pim_network_destroy(vit);
+}
+END_TEST
+
+/* --- plans --- */
+
+struct setting {
+    struct pim_configuration *configuration;
+    char *text;
+    struct pim_network *network;
+    struct pim_mapper_inputs inputs;
+};
+
+static void set_up(struct setting *setting, const char *name, const char *set)
+{
+    char path[PATH_MAX];
+    struct pim_error error = {PIM_OK, ""};
+    setting->network = network(name);
+    ck_assert(pim_configuration_create(&pim_hardware_schema, &setting->configuration, &error) == PIM_OK);
+    ck_assert_msg(pim_configuration_read_file(
+                      setting->configuration,
+                      pimsim_source_path(path, sizeof path, "configs/hardware/fast-overlapim-hbm2.cfg"),
+                      &error) == PIM_OK,
+                  "%s", error.text);
+    if (set)
+        ck_assert_msg(pim_configuration_set(setting->configuration, set, &error) == PIM_OK, "%s", error.text);
+    setting->text = pim_configuration_write(setting->configuration, false);
+    setting->inputs = (struct pim_mapper_inputs){.network = setting->network,
+                                                 .configuration = setting->configuration,
+                                                 .configuration_text = setting->text};
+}
+
+static void tear_down(struct setting *setting)
+{
+    pim_configuration_destroy(setting->configuration);
+    free(setting->text);
+    pim_network_destroy(setting->network);
+}
+
+static struct pim_overlapim_options options_of(unsigned order, uint64_t threads)
+{
+    struct pim_overlapim_options options;
+    memcpy(&options, pim_overlapim_mapper.options.defaults, sizeof options);
+    options.order = order;
+    options.search.steps = 40;
+    options.search.threads = threads;
+    return options;
+}
+
+static char *plan_text(const struct setting *setting, const struct pim_overlapim_options *options)
+{
+    struct pim_overlapim_plan plan;
+    struct pim_error error = {PIM_OK, ""};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    ck_assert_ptr_nonnull(file);
+    ck_assert_msg(pim_overlapim_plan_make(&setting->inputs, options, &plan, &error) == PIM_OK, "%s",
+                  error.text);
+    ck_assert(pim_overlapim_write_json(&plan, file, &error) == PIM_OK);
+    pim_overlapim_plan_terminate(&plan);
+    (void)fclose(file);
+    return text;
+}
+
+START_TEST(threads_do_not_matter)
+{
+    struct setting setting;
+    set_up(&setting, "resnet18", NULL);
+    for (unsigned order = 0; order < 4; order++) {
+        struct pim_overlapim_options one = options_of(order, 1), three = options_of(order, 3);
+        char *first = plan_text(&setting, &one), *second = plan_text(&setting, &three);
+        ck_assert_str_eq(first, second);
+        free(first);
+        free(second);
+    }
+    tear_down(&setting);
+}
+END_TEST
+
+/* Facts that hold for every plan: bounds, the order of the series, and the end of every layer. */
+START_TEST(series_hold_together)
+{
+    struct setting setting;
+    struct pim_overlapim_plan plan;
+    struct pim_error error = {PIM_OK, ""};
+    set_up(&setting, "resnet18", _i ? "levels.costs=commands" : NULL);
+    struct pim_overlapim_options options = options_of(0, 2);
+    ck_assert_msg(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_OK, "%s",
+                  error.text);
+    for (unsigned s = 0; s < PIM_SERIES; s++)
+        ck_assert_uint_le(plan.chains[s].end, plan.chains[s].sequential);
+    ck_assert_uint_eq(pim_overlapim_cycles(&plan, PIM_SERIES_ORIGINAL),
+                      plan.chains[PIM_SERIES_ORIGINAL].sequential);
+    for (uint32_t i = 0; i < plan.layers.count; i++) {
+        for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
+            const struct pim_layer_mapping *m = &plan.mappings[o][i];
+            ck_assert_uint_ge(m->score, m->bound);
+            ck_assert_uint_ge(m->strides.steps * m->cost.total,
+                              pim_layer_bound(&plan.machine, &plan.layers.layer[i], 2));
+        }
+        const struct pim_mapped_layer *layer = &plan.layers.layer[i];
+        for (unsigned s = 0; s < PIM_SERIES; s++) { /* a layer ends behind what it reads */
+            for (uint32_t j = 0; j < layer->links; j++)
+                ck_assert_uint_gt(plan.chains[s].layer[i].end, 0);
+        }
+    }
+    /* searched by sequential latency: no other mapping has a better one */
+    for (uint32_t i = 0; i < plan.layers.count; i++) {
+        const struct pim_layer_mapping *best = &plan.mappings[0][i], *other = &plan.mappings[2][i];
+        ck_assert_uint_le(best->strides.steps * best->cost.total + best->cost.transfer,
+                          other->strides.steps * other->cost.total + other->cost.transfer);
+    }
+    pim_overlapim_plan_terminate(&plan);
+    tear_down(&setting);
+}
+END_TEST
+
+START_TEST(orders_begin_where_they_say)
+{
+    struct pim_network *resnet = network("resnet18");
+    struct pim_mapped_layers layers;
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert(pim_mapped_layers_make(resnet, &layers, &error) == PIM_OK);
+    ck_assert_uint_eq(pim_search_first(&layers, PIM_ORDER_FORWARD), 0);
+    ck_assert_uint_eq(pim_search_first(&layers, PIM_ORDER_BACKWARD), layers.count - 1);
+    uint32_t output = pim_search_first(&layers, PIM_ORDER_MIDDLE_OUTPUT);
+    uint32_t total = pim_search_first(&layers, PIM_ORDER_MIDDLE_TOTAL);
+    ck_assert_str_eq(layers.layer[output].name, "conv1"); /* 112 x 112 x 64 */
+    ck_assert_str_eq(layers.layer[total].name, "stage1.block1.conv");
+    pim_mapped_layers_terminate(&layers);
+    pim_network_destroy(resnet);
+}
+END_TEST
+
+static const struct {
+    const char *lines, *message;
+} bad_constraints[] = {
+    {"layer nowhere\n", ":1: layer nowhere: the network has no layer"},
+    {"columns C=0\n", ":1: \"C=0\": must be like K=8"},
+    {"\nplaces K=2\n", ":2: \"places\": a line is"},
+    {"order columns K\n", "order: of outer or of steps"},
+    {"order steps K K\n", "is no dimension, or stands twice"},
+    {"keep inputs\n", "weights can be kept or dropped"},
+    {"banks K=9\n", "banks: factors of 9 are asked for, there are 8"},
+    {"layer conv1\ninside K=65\n", "more than K has, 64"},
+};
+
+START_TEST(constraints_are_checked)
+{
+    struct setting setting;
+    struct pim_overlapim_plan plan;
+    struct pim_error error = {PIM_OK, ""};
+    char path[] = "/tmp/pimsim-constraints-XXXXXX";
+    int descriptor = mkstemp(path);
+    ck_assert_int_ge(descriptor, 0);
+    FILE *file = fdopen(descriptor, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(bad_constraints[_i].lines, file);
+    (void)fclose(file);
+    set_up(&setting, "resnet18", NULL);
+    struct pim_overlapim_options options = options_of(0, 1);
+    options.constraints = path;
+    ck_assert(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, bad_constraints[_i].message), "%s", error.text);
+    pim_overlapim_plan_terminate(&plan);
+    tear_down(&setting);
+    (void)unlink(path);
+}
+END_TEST
+
+START_TEST(too_small_a_memory)
+{
+    struct setting setting;
+    struct pim_overlapim_plan plan;
+    struct pim_error error = {PIM_OK, ""};
+    set_up(&setting, "vgg16", "levels.rows=256");
+    struct pim_overlapim_options options = options_of(0, 1);
+    ck_assert(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, "rows of a bank") && strstr(error.text, "there are 256"), "%s",
+                  error.text);
+    pim_overlapim_plan_terminate(&plan);
+    tear_down(&setting);
+}
+END_TEST
+
+/* What is written is what was planned: replayed in the table of the figure. */
+START_TEST(plans_are_replayed)
+{
+    check_replay("resnet18", "levels.costs=figure", (unsigned)_i, 60, 10);
+}
+END_TEST
+
+Suite *search_suite(void)
+{
+    Suite *suite = suite_create("search");
+    TCase *tests = tcase_create("search");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, samples_fit);
+    tcase_add_test(tests, pins_hold);
+    tcase_add_test(tests, step_by_hand);
+    tcase_add_test(tests, command_costs);
+    tcase_add_test(tests, residual_network);
+    tcase_add_test(tests, flattened_network);
+    tcase_add_test(tests, transformer);
+    tcase_add_test(tests, threads_do_not_matter);
+    tcase_add_loop_test(tests, series_hold_together, 0, 2);
+    tcase_add_test(tests, orders_begin_where_they_say);
+    tcase_add_loop_test(tests, constraints_are_checked, 0,
+                        (int)(sizeof bad_constraints / sizeof bad_constraints[0]));
+    tcase_add_test(tests, too_small_a_memory);
+    tcase_add_loop_test(tests, plans_are_replayed, PIM_OBJECTIVE_OVERLAP, PIM_OBJECTIVES);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
