@@ -44,7 +44,7 @@ const EXPECTED = {
     run: {mesh: 256 + 960, steps: 20, phases: 126, estimate: 100, dram: 6, energy: 5},
     core: {mesh: 168, steps: 2, phases: 2, energy: 6},
     families: {mesh: 168, runs: 8, "energy-runs": 10},
-    sweep: {curve: 16, "curve-small": 16, estimate: 2},
+    sweep: {curve: 16, "curve-small": 16, estimate: 2, heat: 16, pareto: 48},
     several: {mesh: 256 + 960, runs: 8, "energy-runs": 6, steps: 20, phases: 126, curve: 16},
     validate: {estimate: 100, steps: 20, phases: 126},
     hostile: {mesh: 256 + 960, phases: 126},

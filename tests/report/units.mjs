@@ -4,6 +4,7 @@ import {test} from "node:test";
 import {compact, energy, figure, integer, share, si, signedPercent, unitOf} from "../../tools/report/source/format.js";
 import {classBounds, classOf, logTicks, nearest, placeLinks} from "../../tools/report/source/geometry.js";
 import {componentsOf, countsOf, energyOf, kindOf} from "../../tools/report/source/family.js";
+import {paretoFront} from "../../tools/report/source/pareto.js";
 import {findKnee} from "../../tools/report/source/knee.js";
 import {groupSteps, tilePhases} from "../../tools/report/source/run-data.js";
 import {curves, readSweep} from "../../tools/report/source/sweep-data.js";
@@ -53,6 +54,14 @@ test("units and counts are those of the family", () => {
     assert.equal(kindOf({hardware: {kind: "channel"}, result: {}}).units, "units");
     assert.deepEqual(countsOf({cycles: 5, dram: {reads: 0, writes: 0}, cores: {mvm_cycles: 3}, noc: {packets: 4, p99: null}}).map(([name]) => name),
         ["cores: mvm cycles", "NoC: packets"]);
+});
+
+test("the Pareto front holds what nothing dominates", () => {
+    assert.deepEqual(paretoFront([[1, 9], [2, 5], [3, 5], [4, 1], [2, 7], [1, 9], [5, 1]]), [0, 5, 1, 3]);
+    const points = Array.from({length: 300}, (_, i) => [(i * 7919) % 101, (i * 104729) % 97]);
+    const dominated = ([x, y]) => points.some(([a, b]) => a <= x && b <= y && (a < x || b < y));
+    assert.deepEqual(paretoFront(points).sort((a, b) => a - b), points.flatMap((point, i) => dominated(point) ? [] : [i]));
+    assert.deepEqual(paretoFront([]), []);
 });
 
 test("the knee is the point farthest from the chord", () => {

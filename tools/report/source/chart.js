@@ -94,6 +94,28 @@ function bind(svg, marks) {
     });
 }
 
+const cell = (value) => /[",\n]/.test(value) ? `"${value.replaceAll("\"", "\"\"")}"` : value;
+
+// What the marks of a chart say, as CSV: a row each, a column for every name.
+export function csvOf(labels) {
+    const names = [...new Set(labels.flatMap((label) => label.rows.map(([name]) => name)))];
+    return [["mark", ...names], ...labels.map((label) => {
+        const values = new Map(label.rows);
+        return [label.title, ...names.map((name) => values.get(name) ?? "")];
+    })].map((row) => row.map((value) => cell(String(value).replaceAll("\u00a0", " ").replaceAll("\u2212", "-"))).join(",")).join("\n") + "\n";
+}
+
+// A button that saves the data behind the chart.
+function downloadButton(name, labels) {
+    const button = element("button", {type: "button", class: "save"}, "Data (CSV)");
+    button.addEventListener("click", () => {
+        const link = element("a", {download: `${name}.csv`, href: URL.createObjectURL(new Blob([csvOf(labels())], {type: "text/csv"}))});
+        link.click();
+        URL.revokeObjectURL(link.href);
+    });
+    return button;
+}
+
 // A figure: what is seen (title), the drawing, what it means (note). draw(width, marks) gives the SVG element of a chart
 // and notes its marks. redraw() draws anew; setTitle(text) changes what is said.
 export function chart({title, note, controls, legend, draw, name}) {
@@ -101,15 +123,17 @@ export function chart({title, note, controls, legend, draw, name}) {
     const heading = element("h3", {id}, title);
     const place = element("div", {class: "drawing"});
     const legendPlace = element("div", {class: "legends"}, legend ?? []);
+    let drawn = [];
     const body = element("figure", {class: "chart", "aria-labelledby": id, "data-chart": name}, heading,
         controls?.length ? element("div", {class: "controls"}, controls) : null, legendPlace, place,
-        note ? element("figcaption", {}, note) : null);
+        note ? element("figcaption", {}, note) : null, downloadButton(name, () => drawn.map((mark) => mark.label)));
     let width = 0;
     const redraw = () => {
         if (width <= 0) return;
         const marks = [];
         const focused = [...place.querySelectorAll(".mark")].indexOf(document.activeElement);
         const svg = draw(width, marks);
+        drawn = marks;
         hideTip();
         if (!svg) {
             place.replaceChildren(element("p", {class: "nothing"}, "Nothing to draw: there are no figures for this."));

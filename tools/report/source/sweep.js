@@ -6,6 +6,7 @@ import {estimateChart, worstTable} from "./estimate.js";
 import {compact, energy, figure, integer, isNumber, si, time, unit} from "./format.js";
 import {LEAST_DISTANCE, LEAST_POINTS, findKnee} from "./knee.js";
 import {SERIES} from "./palette.js";
+import {heatChart, scatterChart} from "./scatter.js";
 import {curves, readSweep} from "./sweep-data.js";
 
 const SYMBOLS = ["circle", "diamond", "square", "triangle", "star", "cross", "wye"];
@@ -98,9 +99,9 @@ function curveTitle({lines, metric, axis, series}) {
     const best = all.reduce((one, other) => other.y < one.y ? other : one), most = all.reduce((one, other) => other.y > one.y ? other : one);
     const range = `${metric.name}: ${plain(metric, best.y)} to ${metricText(metric, most.y)}`;
     if (found.length === 0) return range;
-    if (found.length === 1 && lines.length === 1) return `${range}; knee at ${axis.short} = ${found[0].label}`;
+    if (found.length === 1 && lines.length === 1) return `${range}; the knee of ${metric.name} over ${axis.short} is at ${found[0].label}`;
     if (found.length === lines.length && new Set(found.map((knee) => knee.label)).size === 1)
-        return `${range}; the knee of all curves is at ${axis.short} = ${found[0].label}`;
+        return `${range}; the knee of ${metric.name} over ${axis.short}, of all curves, is at ${found[0].label}`;
     return `${range}; knees at ${found.slice(0, 4).map((knee) => `${knee.label} (${series.short} = ${knee.name})`).join(", ")}${found.length > 4 ? ", \u2026" : ""}`;
 }
 
@@ -216,6 +217,8 @@ export function sweepArticle(entry) {
         body.push(curveChart(state, () => state.metric, false).node);
         const few = ["throughput", "energy_pj.total", "noc.link_utilization_mean", "noc.average_packet_latency"]
             .map((name) => data.metrics.find((metric) => metric.name === name)).filter(Boolean);
+        if (data.axes.length > 1) body.push(heatChart(data, state).node);
+        if (data.metrics.length > 1 && data.done.length > 2) body.push(scatterChart(data).node);
         if (few.length > 0) body.push(element("div", {class: "pair"}, few.map((metric) => curveChart(state, () => metric, true).node)));
     }
     const cycles = data.metrics.find((metric) => metric.name === "cycles"), estimate = data.metrics.find((metric) => metric.name === "estimate_cycles");
