@@ -42,6 +42,7 @@ const charts = (page) => page.evaluate(() => [...document.querySelectorAll("figu
 
 const EXPECTED = {
     run: {mesh: 256 + 960, steps: 20, phases: 126, estimate: 100, dram: 6, energy: 5},
+    channel: {steps: 2, phases: 2, energy: 2},
     core: {mesh: 168, steps: 2, phases: 2, energy: 6},
     families: {mesh: 168, runs: 8, "energy-runs": 10},
     sweep: {curve: 16, "curve-small": 16, estimate: 2, heat: 16, pareto: 48},
@@ -76,13 +77,14 @@ for (const [name, expected] of Object.entries(EXPECTED)) {
     }
 }
 
-for (const name of ["run", "core"]) { // what a machine has is drawn, all of it, and nothing else
+for (const name of ["run", "core", "channel"]) { // what a machine has is drawn, all of it, and nothing else
     const {page, close} = await open(name, 1280, "light");
     const parts = await page.locator("figure[data-chart=energy] .mark").evaluateAll((marks) => marks.map((mark) => mark.getAttribute("aria-label")));
     const sum = parts.reduce((total, label) => total + Number(label.match(/share: ([\d.]+)/)[1]), 0);
     check(Math.abs(sum - 100) < 0.06 * parts.length, `${name}: bars of energy add up to ${sum} %: ${parts.join("; ")}`);
     const text = await page.locator("main").textContent();
-    check(name === "run" || !/PE array|DRAM|ACU|SRAM|n\/a/.test(text.replace(/configuration of the run.*/s, "")), "a machine of cores shows components of nodes");
+    check(name !== "core" || !/PE array|DRAM|ACU|SRAM|n\/a/.test(text.replace(/configuration of the run.*/s, "")), "a machine of cores shows components of nodes");
+    check(name !== "channel" || !/PE array|ACU|SRAM/.test(text.replace(/configuration of the run.*/s, "")), "a machine of channels shows components of nodes");
     check(name === "core" || !/[Cc]rossbar|local memor/.test(text.replace(/configuration of the run.*/s, "")), "a machine of nodes shows components of cores");
     await close();
 }

@@ -51,7 +51,8 @@ test("components are those of the results, and add up to the total whatever the 
 test("units and counts are those of the family", () => {
     assert.equal(kindOf({hardware: {kind: "core"}, result: {}}).units, "cores");
     assert.equal(kindOf({hardware: null, result: {cores: {}}}).units, "cores");
-    assert.equal(kindOf({hardware: {kind: "channel"}, result: {}}).units, "units");
+    assert.equal(kindOf({hardware: {kind: "channel"}, result: {}}).units, "channels");
+    assert.equal(kindOf({hardware: {kind: "grid"}, result: {}}).units, "units");
     assert.deepEqual(countsOf({cycles: 5, dram: {reads: 0, writes: 0}, cores: {mvm_cycles: 3}, noc: {packets: 4, p99: null}}).map(([name]) => name),
         ["cores: mvm cycles", "NoC: packets"]);
 });

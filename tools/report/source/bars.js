@@ -66,7 +66,7 @@ export function energyChart(energies) {
         draw(width, marks) {
             if (items.length === 0) return null;
             return Plot.plot({
-                width, height: 30 + 34 * items.length, marginLeft: 132, marginRight: 118, marginTop: 2, marginBottom: 28,
+                width, height: 30 + 34 * items.length, marginLeft: Math.min(width * 0.36, 20 + 6.6 * Math.max(...items.map((item) => item.text.length))), marginRight: 118, marginTop: 2, marginBottom: 28,
                 x: {label: null, tickFormat: (value) => value === 0 ? "0" : energy(value), grid: true, ticks: Math.max(2, (width - 250) / 110),
                     domain: [0, items[0].value]},
                 y: {domain: items.map((item) => item.text), label: null, tickSize: 0},

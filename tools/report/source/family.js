@@ -8,7 +8,7 @@ const COMPONENTS = new Map(Object.entries({
     acu: ["ACU", "var(--vector)"], vector: ["vector units", "var(--vector)"],
     sram: ["SRAM buffers", "var(--sram)"], local: ["local memories", "var(--sram)"],
     dram: ["DRAM", "var(--memory)"], global: ["global memory", "var(--memory)"],
-    noc: ["NoC", "var(--network)"], interconnect: ["bus or shared memory", "var(--series-1)"],
+    noc: ["NoC", "var(--network)"], interconnect: ["interconnect", "var(--series-1)"],
     chip_link: ["links between chips", "var(--series-3)"], static: ["static power", "var(--waiting)"],
 }));
 const OTHERS = ["var(--series-5)", "var(--series-6)", "var(--series-4)", "var(--series-2)"];
@@ -17,11 +17,12 @@ const OTHERS = ["var(--series-5)", "var(--series-6)", "var(--series-4)", "var(--
 const KINDS = {
     node: {unit: "node", units: "nodes", engines: {pe: "PE array", acu: "ACU", dram: "loads and stores", noc: "network interface"}},
     core: {unit: "core", units: "cores", engines: {pe: "crossbars", acu: "vector units", dram: "memory engine", noc: "network interface"}},
+    channel: {unit: "channel", units: "channels", engines: {pe: "banks that compute", acu: "transposer", dram: "moves of rows", noc: "messages"}},
 };
 const UNKNOWN = {unit: "unit", units: "units", engines: {}};
 
 export function kindOf(entry) {
-    return KINDS[entry.hardware?.kind ?? (entry.result.cores ? "core" : entry.hardware ? "" : "node")] ?? UNKNOWN;
+    return KINDS[entry.hardware?.kind ?? (entry.result.cores ? "core" : entry.result.channels ? "channel" : entry.hardware ? "" : "node")] ?? UNKNOWN;
 }
 
 export const engineName = (entry, key) => kindOf(entry).engines[key] ?? keyWords(key);

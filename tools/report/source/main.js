@@ -42,7 +42,7 @@ const headlineTable = (runs) => element("div", {class: "card", "data-chart": "he
     table(runs.length > 1 ? "The runs side by side" : "The run in figures",
         [{title: "Figure"}, ...runs.map((run) => ({title: runs.length > 1 ? run.name : "Value"}))],
         HEADLINE.map(([name, text]) => [name, ...runs.map(text)])
-            .filter(([, ...texts]) => texts.some((text) => text && text.replaceAll(NOTHING, "").replaceAll(/[\s/,]/g, "")))));
+            .filter(([, ...texts]) => texts.some((text) => text && text.replaceAll(NOTHING, "").replaceAll(/network cycles|[\s/,]/g, "")))));
 
 function tiles(run) {
     const {entry: {result}, summary} = run;
