@@ -39,6 +39,9 @@ enum field {
     PROCESS_NAME = 6,
     COUNTER_UNIT_NAME = 6,
 
+    EVENT_ANNOTATION = 4, /* of its messages: a name and a text */
+    ANNOTATION_NAME = 10,
+    ANNOTATION_TEXT = 6,
     EVENT_TYPE = 9,
     EVENT_IID = 10,
     EVENT_TRACK = 11,
@@ -257,15 +260,34 @@ static void add_plain_event(struct message *trace, uint64_t time_ns, enum event_
     add_packet(trace, &packet);
 }
 
+/* What a viewer shows beside an event. */
+struct detail {
+    const char *key, *text;
+};
+
+static void add_detail(struct message *event, const struct detail *detail)
+{
+    struct message annotation = {0};
+    size_t length = strlen(detail->text);
+    while (length > PIM_TIMELINE_DETAIL_BYTES ||
+           (length < strlen(detail->text) && ((unsigned char)detail->text[length] & 0xc0) == 0x80))
+        length--;
+    add_bytes(&annotation, ANNOTATION_NAME, detail->key, name_length(detail->key));
+    add_bytes(&annotation, ANNOTATION_TEXT, detail->text, length);
+    add_message(event, EVENT_ANNOTATION, &annotation);
+}
+
 /* The packet of an event whose name is interned as `iid`; with `text`, the packet introduces the name. */
 static void add_named_event(struct message *trace, uint64_t time_ns, enum event_type type, uint32_t track,
-                            uint64_t iid, const char *text, size_t length)
+                            uint64_t iid, const char *text, size_t length, const struct detail *detail)
 {
     struct message event, packet;
     event.length = 0;
     add_number(&event, EVENT_TYPE, type);
     add_number(&event, EVENT_IID, iid);
     add_number(&event, EVENT_TRACK, track_uuid(track));
+    if (detail)
+        add_detail(&event, detail);
     start_packet(&packet, NEEDS_STATE);
     add_number(&packet, PACKET_TIMESTAMP, time_ns);
     if (text) {
@@ -281,7 +303,7 @@ static void add_named_event(struct message *trace, uint64_t time_ns, enum event_
 
 /* Writes the event that begins at `begin_ns`, and its end when it is a slice. */
 static void write_named(struct pim_timeline *timeline, uint32_t track, enum event_type type,
-                        uint64_t begin_ns, uint64_t end_ns, const char *text)
+                        uint64_t begin_ns, uint64_t end_ns, const char *text, const struct detail *detail)
 {
     assert(track >= 1 && track <= timeline->tracks && begin_ns <= end_ns);
     if (timeline->full) {
@@ -295,7 +317,7 @@ static void write_named(struct pim_timeline *timeline, uint32_t track, enum even
         iid = timeline->name_count + 1;
     struct message trace;
     trace.length = 0;
-    add_named_event(&trace, begin_ns, type, track, iid, new_name ? text : NULL, length);
+    add_named_event(&trace, begin_ns, type, track, iid, new_name ? text : NULL, length, detail);
     if (type == SLICE_BEGIN)
         add_plain_event(&trace, end_ns, SLICE_END, track, NULL);
     if (!write_packets(timeline, &trace, NOTE_BYTES)) {
@@ -359,12 +381,19 @@ uint32_t pim_timeline_counter(struct pim_timeline *timeline, uint32_t parent, co
 void pim_timeline_slice(struct pim_timeline *timeline, uint32_t track, uint64_t begin_ns, uint64_t end_ns,
                         const char *name)
 {
-    write_named(timeline, track, SLICE_BEGIN, begin_ns, end_ns, name);
+    write_named(timeline, track, SLICE_BEGIN, begin_ns, end_ns, name, NULL);
+}
+
+void pim_timeline_detailed_slice(struct pim_timeline *timeline, uint32_t track, uint64_t begin_ns,
+                                 uint64_t end_ns, const char *name, const char *key, const char *detail)
+{
+    const struct detail shown = {key, detail};
+    write_named(timeline, track, SLICE_BEGIN, begin_ns, end_ns, name, &shown);
 }
 
 void pim_timeline_instant(struct pim_timeline *timeline, uint32_t track, uint64_t time_ns, const char *name)
 {
-    write_named(timeline, track, INSTANT, time_ns, time_ns, name);
+    write_named(timeline, track, INSTANT, time_ns, time_ns, name, NULL);
 }
 
 void pim_timeline_count(struct pim_timeline *timeline, uint32_t counter, uint64_t time_ns, int64_t value)

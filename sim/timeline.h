@@ -23,7 +23,7 @@
 struct pim_timeline;
 
 /* The least `maximum_bytes`. */
-enum { PIM_TIMELINE_LEAST_BYTES = 4096 };
+enum { PIM_TIMELINE_LEAST_BYTES = 4096, PIM_TIMELINE_DETAIL_BYTES = 160 };
 
 /*
  * Opens `path` ("-" is standard output). `title` names the process under which all tracks stand. PIM_IO, or
@@ -44,6 +44,11 @@ uint32_t pim_timeline_counter(struct pim_timeline *timeline, uint32_t parent, co
  * keeps invariant 3. */
 void pim_timeline_slice(struct pim_timeline *timeline, uint32_t track, uint64_t begin_ns, uint64_t end_ns,
                         const char *name);
+
+/* The same with a text that the viewer shows beside the slice, under the name `key`: at most
+ * PIM_TIMELINE_DETAIL_BYTES of it. */
+void pim_timeline_detailed_slice(struct pim_timeline *timeline, uint32_t track, uint64_t begin_ns,
+                                 uint64_t end_ns, const char *name, const char *key, const char *detail);
 
 /* Something that happened at one moment. */
 void pim_timeline_instant(struct pim_timeline *timeline, uint32_t track, uint64_t time_ns, const char *name);

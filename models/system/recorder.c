@@ -1,5 +1,7 @@
 #include "models/system/recorder.h"
 
+#include "traces/text.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +22,25 @@ struct pim_recorder {
 static uint64_t nanoseconds(const struct pim_recorder *recorder, pim_time time)
 {
     return pim_system_picoseconds(recorder->system, time) / 1000;
+}
+
+/* With the instruction as the text form of traces has it: shape, addresses, bytes, peer, tag. */
+static void write_slice(const struct pim_recorder *recorder, uint32_t track, pim_time start, pim_time end,
+                        const char *name, const struct pim_instruction *instruction)
+{
+    char text[2 * PIM_TIMELINE_DETAIL_BYTES] = "";
+    FILE *file = instruction ? fmemopen(text, sizeof text, "w") : NULL;
+    if (file) {
+        pim_instruction_print(instruction, file);
+        (void)fclose(file);
+        text[strcspn(text, "\n")] = '\0';
+    }
+    if (text[0])
+        pim_timeline_detailed_slice(recorder->timeline, track, nanoseconds(recorder, start),
+                                    nanoseconds(recorder, end), name, "instruction", text);
+    else
+        pim_timeline_slice(recorder->timeline, track, nanoseconds(recorder, start),
+                           nanoseconds(recorder, end), name);
 }
 
 static void observe(void *context, uint32_t unit, const struct pim_instruction *instruction, uint32_t phase,
@@ -46,8 +67,7 @@ static void observe(void *context, uint32_t unit, const struct pim_instruction *
         name = pim_message_name(instruction->detail);
     else
         name = pim_opcode_name(instruction->opcode);
-    pim_timeline_slice(recorder->timeline, tracks[row], nanoseconds(recorder, start),
-                       nanoseconds(recorder, end), name);
+    write_slice(recorder, tracks[row], start, end, name, instruction);
 }
 
 static void add_tracks(struct pim_recorder *recorder, uint32_t unit)

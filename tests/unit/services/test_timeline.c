@@ -54,6 +54,7 @@ struct decoded {
     uint64_t type, track;
     int64_t value;
     char name[256];
+    char key[256], detail[256]; /* of an annotation */
 };
 
 struct trace {
@@ -115,10 +116,16 @@ static void decode_descriptor(struct decoded *packet, struct span span)
 static void decode_event(const struct trace *trace, struct decoded *packet, struct span span)
 {
     uint64_t number;
-    struct span bytes;
+    struct span bytes, ignored;
     for (unsigned field = next_field(&span, &number, &bytes); field;
          field = next_field(&span, &number, &bytes)) {
         switch (field) {
+        case 4: /* DebugAnnotation: name = 10, string_value = 6 */
+            ck_assert_uint_eq(next_field(&bytes, &number, &ignored), 10);
+            copy_text(packet->key, ignored);
+            ck_assert_uint_eq(next_field(&bytes, &number, &ignored), 6);
+            copy_text(packet->detail, ignored);
+            break;
         case 9:
             packet->type = number;
             break;
@@ -386,6 +393,29 @@ START_TEST(tracks_are_bounded)
 }
 END_TEST
 
+/* A slice may carry a text beside its name; one that is too long is cut between characters. */
+START_TEST(details)
+{
+    struct pim_timeline *timeline = created(1 << 20);
+    char text[400];
+    uint32_t track = pim_timeline_track(timeline, 0, "array");
+    pim_timeline_detailed_slice(timeline, track, 1, 2, "matrix", "instruction", "matrix m=5 n=32 k=96");
+    memset(text, 'x', sizeof text);
+    memcpy(text + PIM_TIMELINE_DETAIL_BYTES - 1, "\xc3\xa4", 2); /* one character of two bytes at the limit */
+    text[399] = '\0';
+    pim_timeline_detailed_slice(timeline, track, 2, 3, "matrix", "instruction", text);
+    closed(timeline, 0);
+    struct trace *trace = decode(path);
+    ck_assert_uint_eq(trace->count, 2 + 4);
+    expect_event(&trace->packets[2], BEGIN, 1, trace->packets[1].uuid, "matrix");
+    ck_assert_str_eq(trace->packets[2].key, "instruction");
+    ck_assert_str_eq(trace->packets[2].detail, "matrix m=5 n=32 k=96");
+    ck_assert_str_eq(trace->packets[3].detail, ""); /* the end */
+    ck_assert_uint_eq(strlen(trace->packets[4].detail), PIM_TIMELINE_DETAIL_BYTES - 1);
+    free_trace(trace);
+}
+END_TEST
+
 /* A name that is too long is cut between characters. */
 START_TEST(long_names)
 {
@@ -431,6 +461,7 @@ Suite *timeline_suite(void)
     tcase_add_test(timeline, names_are_interned);
     tcase_add_test(timeline, size_is_bounded);
     tcase_add_test(timeline, tracks_are_bounded);
+    tcase_add_test(timeline, details);
     tcase_add_test(timeline, long_names);
     tcase_add_test(timeline, files);
     suite_add_tcase(suite, timeline);
