@@ -474,10 +474,11 @@ static enum pim_status take_detail(struct assembler *self, enum pim_detail_kind 
     const char *names[NAMES_MOST], *what;
     unsigned count = 0, least, most = pim_detail_range(kind, &least, &what);
     const bool word = self->lexer.token.kind == PIM_TOKEN_WORD;
-    char wanted[32];
-    (void)snprintf(wanted, sizeof wanted, "a%s %s", what[0] == 'o' ? "n" : "", what);
-    if (!word && kind != PIM_DETAIL_MESSAGE)
+    if (!word && kind != PIM_DETAIL_MESSAGE) {
+        char wanted[32];
+        (void)snprintf(wanted, sizeof wanted, "a%s %s", what[0] == 'o' ? "n" : "", what);
         return unexpected(self, wanted, error);
+    }
     for (unsigned value = least; value <= most && count < NAMES_MOST; value++) {
         names[count++] = pim_detail_name(kind, value);
         if (word && strcmp(names[count - 1], self->lexer.token.word) == 0) {

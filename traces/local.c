@@ -86,20 +86,17 @@ uint64_t pim_global_end(const struct pim_instruction *instruction)
 
 const char *pim_local_part_name(unsigned opcode, unsigned part)
 {
-    switch (opcode) {
-#define OPCODE(number, name, ...) case PIM_OP_##name:
-#define READS(space, place, part_name, ...)                                                                  \
-    if (part == (place))                                                                                     \
-        return part_name;
-#define WRITES(space, part_name, ...)                                                                        \
-    if (part == PIM_LOCAL_READS)                                                                             \
-        return part_name;
-#define OPCODE_END(name) break;
+    enum { PARTS = PIM_LOCAL_READS + 1 };
+    static const char *const names[][PARTS + 1] = {
+#define OPCODE(number, ...) [number] = {[PARTS] = NULL,
+#define READS(space, place, part, ...) [place] = (part),
+#define WRITES(space, part, ...) [PIM_LOCAL_READS] = (part),
+#define OPCODE_END(name)                                                                                     \
+    }                                                                                                        \
+    ,
 #include "traces/opcodes.def"
-    default:
-        break;
-    }
-    return NULL;
+    };
+    return names[opcode][part];
 }
 
 bool pim_local_share_bytes(const struct pim_local_pieces *a, const struct pim_local_pieces *b)
