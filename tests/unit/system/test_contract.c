@@ -47,6 +47,19 @@ static const char *const cores_program =
     ".unit 1\nphase_begin 0\nlocal_write destination=0x100 bytes=128\nsend peer=0 address=0x100 bytes=128\n"
     "phase_end 0\n";
 
+/* Two channels whose banks compute. */
+static const char *const channels_program =
+    ".version 1\n.family \"test\"\n.configuration \"array = { kind = \\\"channel\\\"; width = 2; height = 1; "
+    "};\"\n"
+    ".configuration \"energy = { dram_pj_per_bit = 2; dram_activate_pj = 64; interconnect_pj_per_bit = "
+    "0.8;\"\n"
+    ".configuration \" static_mw_per_node = 3; }; levels = { banks = 1; columns = 64; rows = 64; costs = "
+    "\\\"figure\\\"; };\"\n"
+    ".array width=2 height=1 units=2\n.phase 0 \"layer0\" cycles=90\n"
+    ".unit 0\nphase_begin 0\nrow_compute add bits=8 source=0 second=8 result=16\n"
+    "row_send channel peer=1 row=16 rows=8 after=1\nphase_end 0\n"
+    ".unit 1\nphase_begin 0\nrow_receive channel peer=0 row=0 rows=8\nphase_end 0\n";
+
 static const char *const deadlock =
     ".version 1\n.family \"test\"\n.configuration \"array = { width = 2; height = 1; };\"\n.array width=2 "
     "height=1 units=2\n"
@@ -226,7 +239,9 @@ START_TEST(components_of_the_energy_add_up)
     static const char *const cores[] = {"crossbars",    "vector units", "local memory", "global memory",
                                         "interconnect", "chip links",   "NoC",          "static"};
     components_add_up(program, nodes, sizeof nodes / sizeof nodes[0]);
+    static const char *const channels[] = {"banks", "interface", "static"};
     components_add_up(cores_program, cores, sizeof cores / sizeof cores[0]);
+    components_add_up(channels_program, channels, sizeof channels / sizeof channels[0]);
 }
 END_TEST
 
