@@ -108,7 +108,7 @@ static enum pim_status sweep_checksum(const struct pim_store *store, int64_t *su
 
 enum pim_status pim_store_seal_sweep(const struct pim_store *store, struct pim_error *error)
 {
-    int64_t sum;
+    int64_t sum = 0;
     if (sweep_checksum(store, &sum, error) != PIM_OK)
         return error->status;
     return pim_store_put(store, "checksum_sweep", sum, NULL, error);
