@@ -1,6 +1,8 @@
 /* Mappings without a search, and the names of all. */
 #include "mappers/conflict/mapping.h"
 
+#include "models/cost/pattern.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,31 +36,13 @@ const char *pim_tile_fitness_name(unsigned fitness)
     return fitness < PIM_TILE_FITNESSES ? names[fitness] : NULL;
 }
 
-/* A square that grows by a row and a column in turns; cells beyond the grid are left out. */
-static void snake(const struct pim_grid *grid, uint32_t nodes, uint32_t *place)
-{
-    uint32_t placed = 0, shells = grid->width > grid->height ? grid->width : grid->height;
-    for (uint32_t k = 0; k < shells; k++)
-        for (uint32_t i = 0; i < 2 * k + 1 && placed < nodes; i++) {
-            uint32_t along = i <= k ? i : k, back = i <= k ? k : 2 * k - i;
-            uint32_t row = k % 2 == 0 ? back : along, column = k % 2 == 0 ? along : back;
-            if (row < grid->height && column < grid->width)
-                place[placed++] = row * grid->width + column;
-        }
-}
-
 void pim_tile_pattern(enum pim_tile_mapping pattern, const struct pim_grid *grid, uint32_t nodes,
                       uint32_t *place)
 {
-    if (pattern == PIM_TILE_SNAKE) {
-        snake(grid, nodes, place);
-        return;
-    }
-    for (uint32_t n = 0; n < nodes; n++) {
-        uint32_t row = n / grid->width, column = n % grid->width;
-        bool back = pattern == PIM_TILE_BOUSTROPHEDON && row % 2 == 1;
-        place[n] = row * grid->width + (back ? grid->width - 1 - column : column);
-    }
+    if (pattern == PIM_TILE_SNAKE)
+        pim_pattern_snake(grid->width, grid->height, nodes, place);
+    else
+        pim_pattern_rows(grid->width, pattern == PIM_TILE_BOUSTROPHEDON, nodes, place);
 }
 
 struct pim_flow *pim_tile_flows(const struct pim_tile_graph *graph)

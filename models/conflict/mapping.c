@@ -1,5 +1,6 @@
 /* Placements: three patterns, and lists of positions in a JSON file. */
 #include "models/conflict/conflict.h"
+#include "models/cost/pattern.h"
 #include "sim/json.h"
 
 #include <inttypes.h>
@@ -8,28 +9,11 @@
 
 enum { LARGEST_FILE = 1 << 26 };
 
-/* A square that grows by a row and a column in turns: shell k is the row k and the column k of the square of
- * k + 1; even shells run along their row and up their column, odd ones down their column and back along their
- * row. Cells beyond the mesh are left out. */
-static void snake(const struct pim_conflict_mesh *mesh, uint32_t *routers, uint32_t count)
-{
-    uint32_t placed = 0;
-    uint32_t shells = mesh->width > mesh->height ? mesh->width : mesh->height;
-    for (uint32_t k = 0; k < shells; k++) {
-        for (uint32_t i = 0; i < 2 * k + 1 && placed < count; i++) {
-            uint32_t along = i <= k ? i : k, back = i <= k ? k : 2 * k - i;
-            uint32_t row = k % 2 == 0 ? back : along, column = k % 2 == 0 ? along : back;
-            if (row < mesh->height && column < mesh->width)
-                routers[placed++] = row * mesh->width + column;
-        }
-    }
-}
-
 static enum pim_status place_pattern(const char *name, const struct pim_conflict_mesh *mesh,
                                      uint32_t *routers, uint32_t count, struct pim_error *error)
 {
     if (strcmp(name, "snake") == 0) {
-        snake(mesh, routers, count);
+        pim_pattern_snake(mesh->width, mesh->height, count, routers);
         return PIM_OK;
     }
     bool turns = strcmp(name, "boustrophedon") == 0;
@@ -37,10 +21,7 @@ static enum pim_status place_pattern(const char *name, const struct pim_conflict
         return pim_fail(
             error, PIM_BAD_INPUT,
             "mapping %.60s: without a file of mappings there are row-major, snake and boustrophedon", name);
-    for (uint32_t n = 0; n < count; n++) {
-        uint32_t row = n / mesh->width, column = n % mesh->width;
-        routers[n] = row * mesh->width + (turns && row % 2 ? mesh->width - 1 - column : column);
-    }
+    pim_pattern_rows(mesh->width, turns, count, routers);
     return PIM_OK;
 }
 

@@ -46,6 +46,14 @@ pimsim_command_test(noc_one_file "noc --packets no.csv --log no/a.csv --stats no
   "^pimsim noc: --log and --stats would both be written to no/a.csv\n")
 pimsim_command_test(noc_tasks_two_outputs "noc --tasks no.json --log -" 2 "^$"
   "^pimsim noc: --log and --stats would both go to standard output: name a file for one of them\n")
+pimsim_command_test(tasks_two_outputs "tasks no.json --log -" 2 "^$"
+  "^pimsim tasks: --log and --stats would both go to standard output: name a file for one of them\n")
+pimsim_command_test(map_conflict "map conflict --recorded cifar-alexnet --mapping snake" 0
+  "32 nodes, 46 edges.*1372 packets.*latency              383\\.940 us\n" "^$")
+pimsim_command_test(map_conflict_tiles "map conflict --recorded cifar-vgg8 --mapping snake --mesh 7x7" 1 "^$"
+  "^pimsim map conflict: the network needs 61 tiles, but the mesh of 7 x 7 has 49: 12 are missing\n")
+pimsim_command_test(map_conflict_buffers "map conflict --recorded imagenet-alexnet --mapping snake" 3 "^$"
+  "^pimsim map conflict: node [0-9]+ step 0 needs .* starves")
 pimsim_command_test(dram_two_outputs "dram --pattern sequential --log - --commands -" 2 "^$"
   "^pimsim dram: --log and --commands would both go to standard output: name a file for one of them\n")
 
