@@ -15,7 +15,14 @@
 
 #include "sim/status.h"
 
+#include <stddef.h>
 #include <stdint.h>
+
+/* Traces are read and written as they lie in memory, and sizes of files and tables are counted in size_t. */
+_Static_assert(sizeof(size_t) == 8, "pimsim needs a 64-bit machine");
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "pimsim needs a little-endian machine"
+#endif
 
 #if defined(PIMSIM_DEEP_CHECKS)
 enum { PIM_DEEP_CHECKS = 1 };

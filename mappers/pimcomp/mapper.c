@@ -342,6 +342,8 @@ static enum pim_status describe(void *made_plan, struct pim_trace_description *d
     const struct pim_core_plan *plan = &made->plan;
     uint64_t samples = plan->batch ? plan->batch : 1;
     bool baseline = made->choices.baseline != PIM_BASELINE_NONE;
+    /* stored zeros; products of two activations are the network's MACs, and none of the matrices' */
+    uint64_t padding = plan->network.macs > plan->macs ? plan->network.macs - plan->macs : 0;
     (void)error;
     (void)snprintf(made->mapping, sizeof made->mapping, "mode %s, %s %s, seed %" PRIu64, plan->mode,
                    baseline ? "baseline" : "layout", baseline ? plan->baseline : plan->method,
@@ -354,7 +356,7 @@ static enum pim_status describe(void *made_plan, struct pim_trace_description *d
                                                   .height = plan->architecture.height,
                                                   .units = plan->architecture.cores,
                                                   .macs = plan->macs * samples,
-                                                  .padding_macs = (plan->network.macs - plan->macs) * samples,
+                                                  .padding_macs = padding * samples,
                                                   .weight_bytes = plan->network.weights *
                                                                   plan->architecture.element_bytes};
     return PIM_OK;

@@ -266,8 +266,62 @@ bool pim_onnx_is_standard(const struct pim_onnx_importer *i)
     return domain_of(i->node->domain) == STANDARD;
 }
 
+/* Whether no node of this operator and domain can be taken: neither converted nor folded. */
+static bool is_unknown(const Onnx__NodeProto *node)
+{
+    static const char *const folded[] = {"Constant",      "ConstantOfShape", "Shape",           "Size",
+                                         "Range",         "EyeLike",         "NonZero",         "HannWindow",
+                                         "HammingWindow", "BlackmanWindow",  "MelWeightMatrix", "If"};
+    unsigned domain = domain_of(node->domain);
+    for (size_t t = 0; t < sizeof table / sizeof *table; t++)
+        if ((table[t].domains & domain) != 0 && strcmp(node->op_type, table[t].operation) == 0)
+            return false;
+    for (size_t f = 0; f < sizeof folded / sizeof *folded && domain == STANDARD; f++)
+        if (strcmp(node->op_type, folded[f]) == 0)
+            return false;
+    return true;
+}
+
+static bool same_operator(const Onnx__NodeProto *a, const Onnx__NodeProto *b)
+{
+    return strcmp(a->op_type, b->op_type) == 0 && strcmp(a->domain, b->domain) == 0;
+}
+
+/* "; not known are Loop (2 nodes), Scan (1)": all of the graph, when there is more than the node at work. */
+static void list_unknown(const struct pim_onnx_importer *i, char *text, size_t size)
+{
+    enum { MOST = 32 };
+    const Onnx__NodeProto *kind[MOST];
+    size_t count[MOST], kinds = 0, nodes = 0, length = 0;
+    text[0] = '\0';
+    for (size_t n = 0; n < i->model->n_node; n++) {
+        const Onnx__NodeProto *node = i->model->node[n];
+        size_t k = 0;
+        if (!is_unknown(node))
+            continue;
+        nodes++;
+        while (k < kinds && !same_operator(kind[k], node))
+            k++;
+        if (k == MOST)
+            continue;
+        if (k == kinds) {
+            kind[kinds] = node;
+            count[kinds++] = 0;
+        }
+        count[k]++;
+    }
+    for (size_t k = 0; k < kinds && nodes > 1 && length < size; k++) {
+        int put =
+            snprintf(text + length, size - length, "%s%s (%zu)",
+                     k ? ", " : "; not known in this file, with their nodes: ", kind[k]->op_type, count[k]);
+        length += put > 0 ? (size_t)put : 0;
+    }
+}
+
 static void refuse(struct pim_onnx_importer *i, unsigned domain)
 {
+    char all[1024];
+    list_unknown(i, all, sizeof all);
     const char *why = domain == STANDARD ? reason(i->node->op_type) : NULL;
     if (strcmp(i->node->domain, "ai.onnx.ml") == 0)
         why = "classical learning is no network of layers";
@@ -275,9 +329,9 @@ static void refuse(struct pim_onnx_importer *i, unsigned domain)
         why = "it is a step of training";
     pim_onnx_fail(i,
                   "pimsim does not know this operator%s%s%s%s; --allow-unknown takes it for elementwise work "
-                  "of the same shape",
+                  "of the same shape%s",
                   domain == STANDARD ? "" : " of domain ", domain == STANDARD ? "" : i->node->domain,
-                  why ? ": " : "", why ? why : "");
+                  why ? ": " : "", why ? why : "", all);
 }
 
 void pim_onnx_convert(struct pim_onnx_importer *i)

@@ -287,6 +287,22 @@ START_TEST(unknown_operators)
 }
 END_TEST
 
+/* All of them in one go, whatever stands first; what is folded or converted is not among them. */
+START_TEST(all_unknown_operators_are_listed)
+{
+    struct model m = {.opset = 13};
+    model_input(&m, "x", INTS(1, 4));
+    model_node(&m, "FromTheFuture", "a", "x", "y");
+    model_node(&m, "Shape", "s", "x", "shape");
+    model_node(&m, "Reshape", "r", "y shape", "z");
+    model_node(&m, "FromThePast", "b", "z", "u");
+    model_node(&m, "FromTheFuture", "c", "u", "v");
+    model_node(&m, "Relu", "d", "v", "w");
+    model_output(&m, "w");
+    model_refused(&m, "not known in this file, with their nodes: FromTheFuture (2), FromThePast (1)");
+}
+END_TEST
+
 static Suite *import(void)
 {
     Suite *suite = suite_create("import");
@@ -302,6 +318,7 @@ static Suite *import(void)
     tcase_add_test(tests, dead_nodes_unsorted_nodes_and_unnamed_nodes);
     tcase_add_test(tests, symbolic_dimensions);
     tcase_add_test(tests, unknown_operators);
+    tcase_add_test(tests, all_unknown_operators_are_listed);
     suite_add_tcase(suite, tests);
     return suite;
 }
