@@ -287,6 +287,43 @@ START_TEST(unknown_operators)
 }
 END_TEST
 
+static void check_padding(const struct pim_sliding *s, uint32_t top, uint32_t left, uint32_t bottom,
+                          uint32_t right)
+{
+    ck_assert_uint_eq(s->pad_before[0], top);
+    ck_assert_uint_eq(s->pad_before[1], left);
+    ck_assert_uint_eq(s->pad_after[0], bottom);
+    ck_assert_uint_eq(s->pad_after[1], right);
+}
+
+/* ONNX lists the beginnings of all dimensions, then their ends; the odd one of SAME_UPPER lies at the end. */
+START_TEST(padding_stands_on_its_side)
+{
+    struct model m = {.opset = 13};
+    model_input(&m, "x", INTS(1, 2, 8, 8));
+    model_weights(&m, "w", INTS(2, 2, 4, 4));
+    model_node(&m, "Conv", "listed", "x w", "a");
+    model_integers(&m, "pads", INTS(0, 1, 2, 3));
+    model_node(&m, "MaxPool", "pooled", "x", "b");
+    model_integers(&m, "kernel_shape", INTS(4, 4));
+    model_integers(&m, "pads", INTS(3, 2, 1, 0));
+    model_node(&m, "Conv", "upper", "x w", "c");
+    model_text(&m, "auto_pad", "SAME_UPPER");
+    model_node(&m, "Conv", "lower", "x w", "d");
+    model_text(&m, "auto_pad", "SAME_LOWER");
+    model_output(&m, "a");
+    model_output(&m, "b");
+    model_output(&m, "c");
+    model_output(&m, "d");
+    struct pim_network *network = model_read(&m);
+    check_padding(&layer_named(network, "listed")->attributes.convolution.sliding, 0, 1, 2, 3);
+    check_padding(&layer_named(network, "pooled")->attributes.pooling.sliding, 3, 2, 1, 0);
+    check_padding(&layer_named(network, "upper")->attributes.convolution.sliding, 1, 1, 2, 2);
+    check_padding(&layer_named(network, "lower")->attributes.convolution.sliding, 2, 2, 1, 1);
+    pim_network_destroy(network);
+}
+END_TEST
+
 /* All of them in one go, whatever stands first; what is folded or converted is not among them. */
 START_TEST(all_unknown_operators_are_listed)
 {
@@ -317,6 +354,7 @@ static Suite *import(void)
     tcase_add_test(tests, poolings);
     tcase_add_test(tests, dead_nodes_unsorted_nodes_and_unnamed_nodes);
     tcase_add_test(tests, symbolic_dimensions);
+    tcase_add_test(tests, padding_stands_on_its_side);
     tcase_add_test(tests, unknown_operators);
     tcase_add_test(tests, all_unknown_operators_are_listed);
     suite_add_tcase(suite, tests);

@@ -4,3 +4,7 @@ pimsim_test(test_onnx
           ${CMAKE_CURRENT_LIST_DIR}/test_refusals.c ${CMAKE_CURRENT_LIST_DIR}/test_round_trip.c
   LINK pimsim_onnx
   SUITES import operators exporters refusals round_trip)
+pimsim_test(test_onnx_vectors
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_vectors.c
+  LINK pimsim_onnx
+  SUITES vectors)
