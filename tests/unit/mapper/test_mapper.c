@@ -217,8 +217,8 @@ static char *text_of(struct pim_map *map)
 START_TEST(plans_and_traces_agree)
 {
     const struct sample *sample = &samples[_i];
-    char paths[2][64], *texts[2];
-    uint64_t hashes[2];
+    char paths[2][64], *first = NULL;
+    uint64_t hashes[2] = {0, 0};
     for (unsigned round = 0; round < 3; round++) {
         struct run run;
         struct pim_map *map;
@@ -233,9 +233,9 @@ START_TEST(plans_and_traces_agree)
         ck_assert_int_eq(pim_map_estimate(map, &estimate, &error), PIM_OK);
         char *text = text_of(map);
         if (round > 0)
-            ck_assert_str_eq(text, texts[0]);
+            ck_assert_str_eq(text, first);
         else
-            texts[0] = text;
+            first = text;
         if (round > 0)
             free(text);
         if (writes) {
@@ -252,7 +252,7 @@ START_TEST(plans_and_traces_agree)
         pim_map_destroy(map);
         end(&run);
     }
-    free(texts[0]);
+    free(first);
     ck_assert_uint_eq(hashes[0], hashes[1]);
 }
 END_TEST
