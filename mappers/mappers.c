@@ -1,6 +1,7 @@
 #include "mappers/mappers.h"
 
 #include "mappers/allspark/mapper.h"
+#include "mappers/nicepim/mapper.h"
 #include "mappers/overlapim/mapper.h"
 #include "mappers/pimcomp/mapper.h"
 #include "sim/nearest.h"
@@ -10,6 +11,7 @@
 static const struct pim_mapper *const table[] = {
     &pim_allspark_mapper,
     &pim_overlapim_mapper,
+    &pim_nicepim_mapper,
     &pim_pimcomp_mapper,
 };
 

@@ -8,3 +8,7 @@ pimsim_test(test_nicepim_long
   LINK pimsim_nicepim
   LABEL long
   SUITES first second third last)
+
+# The command itself.
+add_test(NAME map_nicepim.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map_nicepim $<TARGET_FILE:pimsim>)
+set_tests_properties(map_nicepim.command PROPERTIES LABELS quick TIMEOUT 600 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

@@ -1,0 +1,284 @@
+#include "mappers/nicepim/map/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum pim_status refuse(const struct flow *flow, uint32_t layer, const char *why,
+                              struct pim_error *error)
+{
+    const struct pim_layer *l = &flow->graph->layers[layer];
+    return pim_fail(error, PIM_BAD_INPUT, "layer %.80s (%s) cannot be cut over nodes: %s", l->name,
+                    pim_operator_name(l->operation), why);
+}
+
+/* Shapes as batches, channels, rows, columns. */
+static bool to_four(const struct pim_shape *shape, uint32_t batch, uint32_t dimension[4])
+{
+    if (shape->rank != 2 && shape->rank != 4)
+        return false;
+    dimension[0] = shape->dimension[0] * batch;
+    dimension[1] = shape->dimension[1];
+    dimension[2] = shape->rank == 4 ? shape->dimension[2] : 1;
+    dimension[3] = shape->rank == 4 ? shape->dimension[3] : 1;
+    return true;
+}
+
+static void set_window(struct flow_operation *operation, const struct pim_sliding *sliding,
+                       const uint32_t input[4])
+{
+    operation->conv.kernel_height = sliding->kernel[0];
+    operation->conv.kernel_width = sliding->kernel[1];
+    operation->conv.stride_height = sliding->stride[0];
+    operation->conv.stride_width = sliding->stride[1];
+    operation->conv.pad_top = sliding->pad_before[0];
+    operation->conv.pad_left = sliding->pad_before[1];
+    operation->conv.height = input[2];
+    operation->conv.width = input[3];
+}
+
+static void set_loops(struct flow_operation *operation, uint32_t channels)
+{
+    operation->conv.length[PIM_LOOP_B] = operation->dimension[0];
+    operation->conv.length[PIM_LOOP_P] = operation->dimension[2];
+    operation->conv.length[PIM_LOOP_Q] = operation->dimension[3];
+    operation->conv.length[PIM_LOOP_K] = operation->dimension[1];
+    operation->conv.length[PIM_LOOP_C] = channels;
+    operation->weight_bytes = (uint64_t)FLOW_BYTES * operation->dimension[1] * channels *
+                              operation->conv.kernel_height * operation->conv.kernel_width;
+}
+
+static enum pim_status build_convolution(const struct flow *flow, uint32_t layer,
+                                         struct flow_operation *operation, struct pim_error *error)
+{
+    const struct pim_layer *l = &flow->graph->layers[layer];
+    const uint32_t *input = flow->operation[l->input[0]].dimension;
+    const struct pim_sliding *sliding = &l->attributes.convolution.sliding;
+    if (sliding->kernel[2] > 1 || l->inputs != 1)
+        return refuse(flow, layer, "it is of a volume, or has computed weights", error);
+    if (sliding->dilation[0] > 1 || sliding->dilation[1] > 1)
+        return refuse(flow, layer, "its kernel is dilated", error);
+    operation->kind = FLOW_PRODUCT;
+    operation->groups = l->attributes.convolution.groups;
+    set_window(operation, sliding, input);
+    set_loops(operation, input[1] / operation->groups);
+    return PIM_OK;
+}
+
+static enum pim_status build_linear(const struct flow *flow, uint32_t layer, struct flow_operation *operation,
+                                    struct pim_error *error)
+{
+    const uint32_t *input = flow->operation[flow->graph->layers[layer].input[0]].dimension;
+    if (input[2] != 1 || input[3] != 1)
+        return refuse(flow, layer, "it is along the last dimension of a map", error);
+    operation->kind = FLOW_PRODUCT;
+    operation->groups = 1;
+    operation->conv = (struct pim_conv){.kernel_height = 1,
+                                        .kernel_width = 1,
+                                        .stride_height = 1,
+                                        .stride_width = 1,
+                                        .height = 1,
+                                        .width = 1};
+    set_loops(operation, input[1]);
+    return PIM_OK;
+}
+
+static bool fusible(const struct flow *flow, uint32_t layer, const uint32_t *readers)
+{
+    uint32_t from = flow->graph->layers[layer].input[0];
+    enum flow_kind kind = flow->operation[from].kind;
+    return (kind == FLOW_PRODUCT || kind == FLOW_FUSED) && readers[from] == 1;
+}
+
+static enum pim_status build_other(const struct flow *flow, uint32_t layer, const uint32_t *readers,
+                                   struct flow_operation *operation, struct pim_error *error)
+{
+    const struct pim_layer *l = &flow->graph->layers[layer];
+    if (l->operation == PIM_OPERATOR_INPUT) {
+        operation->kind = FLOW_INPUT;
+        return PIM_OK;
+    }
+    if (l->inputs == 0)
+        return refuse(flow, layer, "it is a tensor of its own", error);
+    const uint32_t *input = flow->operation[l->input[0]].dimension;
+    operation->kind = FLOW_VECTOR;
+    operation->taps = l->inputs;
+    switch ((int)l->operation) {
+    case PIM_OPERATOR_ACTIVATION:
+        operation->kind = fusible(flow, layer, readers) ? FLOW_FUSED : FLOW_VECTOR;
+        operation->vector = PIM_VECTOR_RELU;
+        return PIM_OK;
+    case PIM_OPERATOR_NORMALIZATION:
+        operation->vector = PIM_VECTOR_MULTIPLY;
+        if (l->attributes.normalization.kind == PIM_NORMALIZATION_BATCH) {
+            operation->kind = fusible(flow, layer, readers) ? FLOW_FUSED : FLOW_VECTOR;
+            return PIM_OK;
+        }
+        operation->reach = FLOW_NEAR;
+        operation->taps = 5;
+        return l->attributes.normalization.kind == PIM_NORMALIZATION_LOCAL_RESPONSE
+                   ? PIM_OK
+                   : refuse(flow, layer, "it normalises whole vectors", error);
+    case PIM_OPERATOR_SOFTMAX:
+        operation->vector = PIM_VECTOR_SOFTMAX;
+        operation->reach = FLOW_CHANNELS;
+        return PIM_OK;
+    case PIM_OPERATOR_POOLING:
+        operation->vector =
+            l->attributes.pooling.kind == PIM_POOLING_MAXIMUM ? PIM_VECTOR_MAXIMUM : PIM_VECTOR_AVERAGE;
+        operation->reach = l->attributes.pooling.global ? FLOW_PLANE : FLOW_WINDOW;
+        if (operation->reach == FLOW_WINDOW)
+            set_window(operation, &l->attributes.pooling.sliding, input);
+        operation->taps = operation->reach == FLOW_PLANE
+                              ? input[2] * input[3]
+                              : operation->conv.kernel_height * operation->conv.kernel_width;
+        return PIM_OK;
+    case PIM_OPERATOR_ELEMENTWISE:
+        operation->vector =
+            l->attributes.elementwise == PIM_ELEMENTWISE_MULTIPLY ? PIM_VECTOR_MULTIPLY : PIM_VECTOR_ADD;
+        return memcmp(input, operation->dimension, sizeof operation->dimension) == 0
+                   ? PIM_OK
+                   : refuse(flow, layer, "its first operand is broadcast", error);
+    case PIM_OPERATOR_CONCAT:
+        operation->kind = FLOW_CONCAT;
+        return l->attributes.concat.axis == 1 ? PIM_OK
+                                              : refuse(flow, layer, "it is not along channels", error);
+    case PIM_OPERATOR_RESHAPE:
+        operation->kind = FLOW_FLATTEN;
+        return operation->dimension[0] == input[0] && operation->dimension[2] == 1 &&
+                       operation->dimension[3] == 1 &&
+                       (uint64_t)operation->dimension[1] == (uint64_t)input[1] * input[2] * input[3]
+                   ? PIM_OK
+                   : refuse(flow, layer, "it is no flattening", error);
+    default:
+        return refuse(flow, layer, "this mapper knows convolutional networks alone", error);
+    }
+}
+
+static enum pim_status build_operations(struct flow *flow, const uint32_t *readers, struct pim_error *error)
+{
+    for (uint32_t i = 0; i < flow->count; i++) {
+        const struct pim_layer *layer = &flow->graph->layers[i];
+        struct flow_operation *operation = &flow->operation[i];
+        if (!to_four(&layer->output, flow->batch, operation->dimension))
+            return refuse(flow, i, "its output is neither a map nor a vector", error);
+        enum pim_status status =
+            layer->operation == PIM_OPERATOR_CONVOLUTION ? build_convolution(flow, i, operation, error)
+            : layer->operation == PIM_OPERATOR_LINEAR    ? build_linear(flow, i, operation, error)
+                                                         : build_other(flow, i, readers, operation, error);
+        if (status != PIM_OK)
+            return status;
+    }
+    return PIM_OK;
+}
+
+static enum pim_status find_segments(struct flow *flow, struct pim_error *error)
+{
+    size_t edges = 0;
+    for (uint32_t i = 0; i < flow->count; i++)
+        edges += flow->graph->layers[i].inputs;
+    bool *layer = calloc((size_t)flow->count + 1, sizeof *layer);
+    uint32_t(*edge)[2] = calloc(edges + 1, sizeof *edge);
+    if (!layer || !edge) {
+        free(layer);
+        free(edge);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the segments");
+    }
+    edges = 0;
+    for (uint32_t i = 0; i < flow->count; i++) {
+        layer[i] = flow->operation[i].kind == FLOW_PRODUCT;
+        for (uint32_t k = 0; k < flow->graph->layers[i].inputs; k++) {
+            edge[edges][0] = flow->graph->layers[i].input[k];
+            edge[edges++][1] = i;
+        }
+    }
+    struct pim_flow_graph graph = {flow->count, layer, edges, (const uint32_t(*)[2])edge};
+    enum pim_status status = pim_segments_of(&graph, &flow->segments, error);
+    free(layer);
+    free(edge);
+    return status;
+}
+
+enum pim_status flow_build(const struct pim_network *network, uint32_t batch, struct flow *flow,
+                           struct pim_error *error)
+{
+    const struct pim_graph *graph = &network->graph;
+    *flow = (struct flow){.graph = graph, .batch = batch, .count = graph->count, .macs = graph->macs * batch};
+    flow->operation = calloc((size_t)graph->count + 1, sizeof *flow->operation);
+    uint32_t *readers = calloc((size_t)graph->count + 1, sizeof *readers);
+    enum pim_status status = PIM_OK;
+    if (!flow->operation || !readers)
+        status = pim_fail(error, PIM_NO_MEMORY, "out of memory for a network of %u layers",
+                          (unsigned)graph->count);
+    for (uint32_t i = 0; status == PIM_OK && i < graph->count; i++) {
+        for (uint32_t k = 0; k < graph->layers[i].inputs; k++)
+            readers[graph->layers[i].input[k]]++;
+    }
+    if (status == PIM_OK)
+        status = build_operations(flow, readers, error);
+    if (status == PIM_OK)
+        status = find_segments(flow, error);
+    if (status == PIM_OK && flow->segments.segment_count == 0)
+        status = pim_fail(error, PIM_BAD_INPUT, "the network has no convolution and no matrix product");
+    free(readers);
+    if (status != PIM_OK)
+        flow_terminate(flow);
+    return status;
+}
+
+void flow_terminate(struct flow *flow)
+{
+    pim_segments_terminate(&flow->segments);
+    free(flow->operation);
+    *flow = (struct flow){0};
+}
+
+/* --- boxes --- */
+
+static struct pim_span clip(int64_t from, int64_t to, uint32_t size)
+{
+    from = from < 0 ? 0 : from > size ? size : from;
+    to = to < from ? from : to > size ? size : to;
+    return (struct pim_span){(uint32_t)from, (uint32_t)to};
+}
+
+void flow_needs(const struct flow *flow, uint32_t layer, uint32_t index, const struct pim_span output[4],
+                struct pim_span input[4])
+{
+    const struct flow_operation *operation = &flow->operation[layer];
+    const uint32_t *size = flow->operation[flow->graph->layers[layer].input[index]].dimension;
+    for (size_t d = 0; d < 4; d++)
+        input[d] = size[d] == 1 ? (struct pim_span){0, 1} : output[d];
+    if (operation->kind == FLOW_FLATTEN) {
+        uint32_t plane = size[2] * size[3];
+        input[1] = clip(output[1].from / plane, (output[1].to + plane - 1) / plane, size[1]);
+    }
+    if (operation->kind == FLOW_FLATTEN || operation->reach == FLOW_PLANE) {
+        input[2] = (struct pim_span){0, size[2]};
+        input[3] = (struct pim_span){0, size[3]};
+    } else if (operation->reach == FLOW_CHANNELS) {
+        input[1] = (struct pim_span){0, size[1]};
+    } else if (operation->reach == FLOW_NEAR) {
+        input[1] = clip((int64_t)output[1].from - 2, (int64_t)output[1].to + 2, size[1]);
+    } else if (operation->reach == FLOW_WINDOW) {
+        const struct pim_conv *conv = &operation->conv;
+        input[2] = clip(
+            (int64_t)output[2].from * conv->stride_height - conv->pad_top,
+            ((int64_t)output[2].to - 1) * conv->stride_height - conv->pad_top + conv->kernel_height, size[2]);
+        input[3] = clip(
+            (int64_t)output[3].from * conv->stride_width - conv->pad_left,
+            ((int64_t)output[3].to - 1) * conv->stride_width - conv->pad_left + conv->kernel_width, size[3]);
+    }
+}
+
+void flow_product_box(const struct flow_operation *operation, const struct pim_part *part,
+                      struct pim_span input[4])
+{
+    memcpy(input, part->box, sizeof part->box);
+    if (operation->groups <= 1 || flow_box_elements(part->box) == 0)
+        return;
+    /* The channels of the groups that the output channels belong to. */
+    uint32_t outputs = operation->dimension[1] / operation->groups,
+             inputs = operation->conv.length[PIM_LOOP_C];
+    uint32_t first = part->loop[PIM_LOOP_K].from / outputs, last = (part->loop[PIM_LOOP_K].to - 1) / outputs;
+    input[1] = (struct pim_span){first * inputs, (last + 1) * inputs};
+}

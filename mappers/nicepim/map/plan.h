@@ -1,0 +1,70 @@
+/*
+ * The decisions of NicePIM's PIM-Mapper (Algorithm 1): regions of branches, the cut of every product, how
+ * many nodes share a copy of its weights, and layouts.
+ */
+#ifndef PIMSIM_MAPPERS_NICEPIM_MAP_PLAN_H
+#define PIMSIM_MAPPERS_NICEPIM_MAP_PLAN_H
+
+#include "mappers/nicepim/map/flow.h"
+#include "mappers/nicepim/map/tiles.h"
+
+struct nice_region {
+    uint32_t x, y, width, height;
+};
+
+/* Of a product. */
+struct nice_decision {
+    struct nice_region region;
+    struct pim_cut cut;
+    uint32_t sharing; /* nodes that hold a copy of the weights together: g */
+    uint64_t cycles;  /* as the choice saw it */
+    uint64_t stored;  /* bytes of weights on a node */
+};
+
+struct nice_plan {
+    const struct pim_estimate_hardware *hardware;
+    struct flow flow;
+    struct nice_decision *decision; /* of each layer of the graph; of products alone */
+    struct pim_map_layout *layout;  /* of the output of each layer */
+    uint64_t capacity;              /* for weights on a node */
+    uint64_t cycles, stored;        /* of the choice */
+    bool unjoinable;                /* the exact choice had fronts that were too large */
+    bool serial;                    /* branches one after another */
+    bool sequential;                /* the paper's baseline instead */
+    uint32_t parallel_segments;     /* whose branches work side by side */
+    uint32_t front_points, rounds;  /* of the choice; alternations until nothing changed */
+};
+
+enum { NICE_ROUNDS = 3 };
+
+/* X(name, text): who decides. */
+#define NICE_METHOD_MAP(X)                                                                                   \
+    X(NICE_PARALLEL, "branches side by side where that is chosen")                                           \
+    X(NICE_SERIAL, "branches one after another")                                                             \
+    X(NICE_SEQUENTIAL, "the paper's baseline")
+
+enum nice_method {
+#define X(name, text) name,
+    NICE_METHOD_MAP(X)
+#undef X
+        NICE_METHODS
+};
+
+/*
+ * PIM_BAD_INPUT when the weights do not fit, and by how much. `hardware` is borrowed. `NICE_SEQUENTIAL`:
+ * the baseline of section VIII-D instead. Every layer on the whole array, with the cut of least tile
+ * cycles, blind to messages and layouts; every node its own copy of weights, and where they do not fit the
+ * layer with most of them is shared by more nodes, again and again; one layout for all maps, the best of
+ * BCHW, BHWC and BCHW[8].
+ */
+enum pim_status nice_plan_make(const struct pim_network *network,
+                               const struct pim_estimate_hardware *hardware, uint32_t batch,
+                               uint64_t capacity, enum nice_method method, struct nice_plan *plan,
+                               struct pim_error *error);
+void nice_plan_terminate(struct nice_plan *plan);
+
+/* The product of one group on a node with this part; false: it has nothing to do. */
+bool nice_tile_product(const struct nice_plan *plan, uint32_t layer, const struct pim_part *part,
+                       uint32_t cuts_of_c, struct tile_product *product);
+
+#endif

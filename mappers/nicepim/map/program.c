@@ -1,0 +1,400 @@
+#include "mappers/nicepim/map/program.h"
+
+#include "mappers/nicepim/cycles/cycles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+bool program_initialize(struct program *program, const struct nice_plan *plan,
+                        struct pim_trace_writer *writer, struct pim_error *error)
+{
+    uint32_t nodes = plan->hardware->width * plan->hardware->height;
+    *program = (struct program){.plan = plan, .writer = writer, .error = error, .nodes = nodes};
+    program->open = calloc(nodes, sizeof *program->open);
+    program->sequence = calloc(nodes, sizeof *program->sequence);
+    program->top = calloc(nodes, sizeof *program->top);
+    program->scratch = calloc(nodes, sizeof *program->scratch);
+    program->most_scratch = calloc(nodes, sizeof *program->most_scratch);
+    program->traffic = calloc((size_t)nodes * 4, sizeof *program->traffic);
+    return program->open && program->sequence && program->top && program->scratch && program->most_scratch &&
+           program->traffic;
+}
+
+void program_terminate(struct program *program)
+{
+    free(program->open);
+    free(program->sequence);
+    free(program->top);
+    free(program->scratch);
+    free(program->most_scratch);
+    free(program->traffic);
+}
+
+/* --- phases and instructions --- */
+
+void program_begin(struct program *program, const char *name, const char *step)
+{
+    char text[200];
+    (void)snprintf(text, sizeof text, "%.150s/%s", name, step);
+    if (program->writer)
+        program->phase = pim_trace_writer_phase(program->writer, &(struct pim_trace_phase){.name = text});
+    memset(program->open, 0, program->nodes * sizeof *program->open);
+}
+
+static uint64_t put(struct program *program, uint32_t node, const struct pim_instruction *instruction)
+{
+    if (program->writer && program->status == PIM_OK)
+        program->status = pim_trace_writer_append(program->writer, node, instruction, program->error);
+    return program->sequence[node]++;
+}
+
+void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS])
+{
+    struct pim_trace_phase phase = {.name = ""};
+    for (uint32_t node = 0; node < program->nodes; node++) {
+        if (!program->open[node])
+            continue;
+        struct pim_instruction end = {.opcode = PIM_OP_PHASE_END};
+        end.u.control.phase = program->phase;
+        (void)put(program, node, &end);
+    }
+    for (size_t i = 0; i < PIM_ESTIMATE_PARTS; i++) {
+        phase.estimate_parts[i] = parts[i];
+        phase.estimate_cycles += parts[i];
+        program->parts[i] += parts[i];
+    }
+    program->cycles += phase.estimate_cycles;
+    if (program->writer)
+        pim_trace_writer_set_estimate(program->writer, program->phase, &phase);
+}
+
+uint64_t program_append(struct program *program, uint32_t node, struct pim_instruction instruction,
+                        uint64_t after, uint64_t after2)
+{
+    if (!program->open[node]) {
+        struct pim_instruction begin = {.opcode = PIM_OP_PHASE_BEGIN};
+        begin.u.control.phase = program->phase;
+        (void)put(program, node, &begin);
+        program->open[node] = true;
+    }
+    uint64_t wait[] = {after, after2};
+    for (size_t i = 0, at = 0; i < 2; i++) {
+        uint64_t reach = wait[i] == PROGRAM_NOTHING ? 0 : program->sequence[node] - wait[i];
+        if (reach > 0 && reach <= PIM_DEPENDENCY_REACH)
+            instruction.dependency[at++] = (uint16_t)reach;
+    }
+    return put(program, node, &instruction);
+}
+
+uint64_t program_memory(struct program *program, uint32_t node, enum pim_opcode opcode,
+                        enum pim_buffer buffer, uint64_t address, uint64_t bytes, uint64_t piece,
+                        uint64_t after)
+{
+    struct pim_instruction instruction = {.opcode = (uint8_t)opcode, .detail = (uint8_t)buffer};
+    uint64_t port = program->plan->hardware->port_bytes, memory = program->plan->hardware->memory_bytes;
+    uint64_t count = piece > 0 && bytes % piece == 0 ? bytes / piece : 1,
+             pitch = divide_up(piece, port) * port;
+    /* Pieces that would reach beyond the memory, or do not divide a tile at an edge, lie as one. */
+    if (count == 1 || pitch * count > memory) {
+        count = 1;
+        piece = bytes;
+        pitch = 0;
+    }
+    uint64_t extent = count > 1 ? pitch * count : bytes;
+    instruction.u.memory.address = address + extent <= memory ? address : memory - extent;
+    instruction.u.memory.bytes = (uint32_t)piece;
+    instruction.u.memory.count = (uint32_t)count;
+    instruction.u.memory.stride = (uint32_t)pitch;
+    if (pitch == piece && count > 1) {
+        instruction.u.memory.bytes = (uint32_t)bytes;
+        instruction.u.memory.count = 1;
+        instruction.u.memory.stride = 0;
+    }
+    return program_append(program, node, instruction, after, PROGRAM_NOTHING);
+}
+
+uint64_t program_vector(struct program *program, uint32_t node, enum pim_vector operation, uint64_t rows,
+                        uint64_t elements, uint64_t release, uint32_t bits, uint64_t after, uint64_t after2)
+{
+    struct pim_instruction instruction = {.opcode = PIM_OP_VECTOR, .detail = (uint8_t)operation};
+    instruction.u.vector.rows = (uint32_t)rows;
+    instruction.u.vector.elements = (uint32_t)elements;
+    instruction.u.vector.release = (uint32_t)release;
+    instruction.u.vector.bits = bits;
+    return program_append(program, node, instruction, after, after2);
+}
+
+void program_join(struct program *program, uint32_t node)
+{
+    (void)program_append(program, node, (struct pim_instruction){.opcode = PIM_OP_JOIN}, PROGRAM_NOTHING,
+                         PROGRAM_NOTHING);
+}
+
+/* --- memory --- */
+
+static uint64_t align(const struct program *program, uint64_t bytes)
+{
+    return divide_up(bytes, program->plan->hardware->port_bytes) * program->plan->hardware->port_bytes;
+}
+
+uint64_t program_allocate(struct program *program, uint32_t node, uint64_t bytes)
+{
+    uint64_t address = program->top[node];
+    program->top[node] += align(program, bytes);
+    return address;
+}
+
+uint64_t program_borrow(struct program *program, uint32_t node, uint64_t bytes)
+{
+    program->scratch[node] += align(program, bytes);
+    if (program->scratch[node] > program->most_scratch[node])
+        program->most_scratch[node] = program->scratch[node];
+    uint64_t memory = program->plan->hardware->memory_bytes;
+    return program->scratch[node] <= memory ? memory - program->scratch[node] : 0;
+}
+
+void program_give_back(struct program *program)
+{
+    memset(program->scratch, 0, program->nodes * sizeof *program->scratch);
+}
+
+/* --- messages --- */
+
+static void send(struct program *program, uint32_t node, enum pim_opcode opcode, uint32_t peer, uint32_t tag,
+                 uint64_t address, uint64_t bytes, uint64_t after, uint64_t *done)
+{
+    struct pim_instruction instruction = {.opcode = (uint8_t)opcode};
+    instruction.u.network.peer = peer;
+    instruction.u.network.tag = tag;
+    instruction.u.network.address = address;
+    instruction.u.network.bytes = bytes;
+    uint64_t number = program_append(program, node, instruction, after, PROGRAM_NOTHING);
+    if (done)
+        *done = number;
+}
+
+/* Adds the bytes of a message to the links of its route. */
+static void load_route(struct program *program, uint32_t from, uint32_t to, uint64_t bytes)
+{
+    uint32_t width = program->plan->hardware->width, x = from % width, y = from / width;
+    for (; x != to % width; x = x < to % width ? x + 1 : x - 1)
+        program->traffic[(y * width + x) * 4 + (x < to % width ? 0 : 1)] += bytes;
+    for (; y != to / width; y = y < to / width ? y + 1 : y - 1)
+        program->traffic[(y * width + x) * 4 + (y < to / width ? 2 : 3)] += bytes;
+}
+
+static uint64_t link_cycles(const struct program *program, uint64_t bytes)
+{
+    const struct pim_estimate_hardware *hardware = program->plan->hardware;
+    return divide_up(divide_up(bytes, hardware->flit_bytes) * hardware->logic_khz, hardware->network_khz);
+}
+
+/* Distance round the array first: at each distance every node sends one message and receives one. All nodes
+ * keep one order of all messages, so that the first that is not done can always go on. */
+struct ordered {
+    uint32_t distance;
+    struct program_message message;
+};
+
+static int compare_ordered(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return (x->message.from > y->message.from) - (x->message.from < y->message.from);
+}
+
+uint64_t program_exchange(struct program *program, struct program_message *messages, size_t count)
+{
+    const struct pim_estimate_hardware *hardware = program->plan->hardware;
+    if (count == 0)
+        return 0;
+    struct ordered *ordered = calloc(count, sizeof *ordered);
+    uint64_t *through = calloc((size_t)program->nodes * 2, sizeof *through), busiest = 0;
+    if (!ordered || !through) {
+        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
+        free(ordered);
+        free(through);
+        return 0;
+    }
+    memset(program->traffic, 0, (size_t)program->nodes * 4 * sizeof *program->traffic);
+    for (size_t i = 0; i < count; i++)
+        ordered[i] = (struct ordered){(messages[i].to + program->nodes - messages[i].from) % program->nodes,
+                                      messages[i]};
+    qsort(ordered, count, sizeof *ordered, compare_ordered);
+    for (size_t i = 0; i < count; i++) {
+        const struct program_message *m = &ordered[i].message;
+        uint32_t tag = program->tag++;
+        send(program, m->to, PIM_OP_RECEIVE, m->from, tag, m->target, m->bytes, PROGRAM_NOTHING, NULL);
+        send(program, m->from, PIM_OP_SEND, m->to, tag, m->source, m->bytes, PROGRAM_NOTHING, NULL);
+        load_route(program, m->from, m->to, m->bytes);
+        through[2 * m->from] += m->bytes;
+        through[2 * m->to + 1] += m->bytes;
+    }
+    for (size_t i = 0; i < (size_t)program->nodes * 4; i++)
+        busiest = program->traffic[i] > busiest ? program->traffic[i] : busiest;
+    for (size_t i = 0; i < (size_t)program->nodes * 2; i++)
+        busiest = through[i] > busiest ? through[i] : busiest;
+    free(ordered);
+    free(through);
+    return link_cycles(program, busiest) + 2 * pim_estimate_access(hardware) +
+           (uint64_t)hardware->hop_cycles * (hardware->width + hardware->height);
+}
+
+/* --- rings --- */
+
+bool program_ring_initialize(struct program_ring *ring, uint32_t count)
+{
+    *ring = (struct program_ring){.count = count,
+                                  .member = calloc(count + 1u, sizeof *ring->member),
+                                  .bytes = calloc(count + 1u, sizeof *ring->bytes),
+                                  .piece = calloc(count + 1u, sizeof *ring->piece),
+                                  .address = calloc(count + 1u, sizeof *ring->address)};
+    return ring->member && ring->bytes && ring->piece && ring->address;
+}
+
+void program_ring_terminate(struct program_ring *ring)
+{
+    free(ring->member);
+    free(ring->bytes);
+    free(ring->piece);
+    free(ring->address);
+}
+
+static uint64_t largest_piece(const struct program_ring *ring)
+{
+    uint64_t largest = 1;
+    for (uint32_t i = 0; i < ring->count; i++)
+        largest = ring->bytes[i] > largest ? ring->bytes[i] : largest;
+    return largest;
+}
+
+uint64_t program_schedule(struct program *program, struct program_ring *rings, uint32_t count)
+{
+    const struct pim_estimate_hardware *hardware = program->plan->hardware;
+    struct pim_sharing sharing = {.rows = hardware->height, .columns = hardware->width, .set_count = count};
+    struct pim_cycles cycles;
+    struct pim_cycles_options options = pim_cycles_defaults();
+    size_t members = 0;
+    uint64_t unit = 1;
+    for (uint32_t r = 0; r < count; r++) {
+        members += rings[r].count;
+        while (largest_piece(&rings[r]) / unit > 4096)
+            unit *= 2;
+    }
+    options.steps = 40000;
+    options.solver = "none";
+    sharing.start = calloc((size_t)count + 1, sizeof *sharing.start);
+    sharing.node = calloc(members + 1, sizeof *sharing.node);
+    sharing.weight = calloc((size_t)count + 1, sizeof *sharing.weight);
+    if (!sharing.start || !sharing.node || !sharing.weight)
+        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for sharing sets");
+    for (uint32_t r = 0; r < count && program->status == PIM_OK; r++) {
+        sharing.start[r + 1] = sharing.start[r] + rings[r].count;
+        sharing.weight[r] = divide_up(largest_piece(&rings[r]), unit);
+        memcpy(sharing.node + sharing.start[r], rings[r].member, rings[r].count * sizeof *sharing.node);
+    }
+    uint64_t load = 0;
+    if (program->status == PIM_OK)
+        program->status = pim_cycles_solve(&sharing, &options, &cycles, program->error);
+    if (program->status == PIM_OK) {
+        for (uint32_t r = 0; r < count; r++) {
+            for (uint32_t i = 0; i < rings[r].count; i++) {
+                rings[r].piece[i] = cycles.order[sharing.start[r] + i];
+                rings[r].member[i] = sharing.node[sharing.start[r] + rings[r].piece[i]];
+            }
+        }
+        load = cycles.max_load * unit;
+        pim_cycles_terminate(&cycles);
+    }
+    pim_sharing_terminate(&sharing);
+    return load;
+}
+
+/* Where piece `piece` of the block of the member at `place` lies. */
+static uint64_t piece_address(const struct program_ring *ring, uint32_t place, uint32_t piece)
+{
+    uint64_t address = ring->address[ring->piece[place]];
+    for (uint32_t i = 0; i < piece; i++)
+        address += ring->bytes[i];
+    return address;
+}
+
+struct step {
+    uint64_t *last;  /* of each node: the instruction that made what it sends next */
+    uint64_t *spare; /* where sums come in */
+};
+
+static void pass_on(struct program *program, const struct program_ring *ring, uint32_t step, bool reduce,
+                    struct step *state)
+{
+    uint32_t n = ring->count, tag = program->tag++;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = ring->member[i], before = ring->member[(i + n - 1) % n],
+                 behind = ring->member[(i + 1) % n];
+        uint32_t out = ring->piece[(i + 2 * n - step % n) % n],
+                 in = ring->piece[(i + 2 * n - step % n - 1) % n];
+        uint64_t received = PROGRAM_NOTHING, sums = reduce ? state->spare[node] : 0;
+        uint64_t after = state->last[node];
+        if (ring->bytes[in] > 0)
+            send(program, node, PIM_OP_RECEIVE, before, tag, reduce ? sums : piece_address(ring, i, in),
+                 ring->bytes[in], PROGRAM_NOTHING, &received);
+        if (ring->bytes[out] > 0)
+            send(program, node, PIM_OP_SEND, behind, tag, piece_address(ring, i, out), ring->bytes[out],
+                 after, NULL);
+        state->last[node] = received;
+        if (!reduce || ring->bytes[in] == 0)
+            continue;
+        uint64_t mine = program_memory(program, node, PIM_OP_LOAD, PIM_BUFFER_NONE,
+                                       piece_address(ring, i, in), ring->bytes[in], 0, PROGRAM_NOTHING);
+        uint64_t theirs =
+            program_memory(program, node, PIM_OP_LOAD, PIM_BUFFER_NONE, sums, ring->bytes[in], 0, received);
+        uint64_t added = program_vector(program, node, PIM_VECTOR_ADD, 1, ring->bytes[in] / FLOW_SUM_BYTES, 0,
+                                        32, mine, theirs);
+        state->last[node] = program_memory(program, node, PIM_OP_STORE, PIM_BUFFER_NONE,
+                                           piece_address(ring, i, in), ring->bytes[in], 0, added);
+    }
+}
+
+uint64_t program_rings(struct program *program, struct program_ring *rings, uint32_t count, uint64_t load,
+                       bool reduce)
+{
+    const struct pim_estimate_hardware *hardware = program->plan->hardware;
+    struct step state = {calloc(program->nodes, sizeof *state.last),
+                         calloc(program->nodes, sizeof *state.spare)};
+    uint32_t longest = 0;
+    uint64_t largest = 0, cycles = 0;
+    if (!state.last || !state.spare)
+        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for rings");
+    for (uint32_t r = 0; r < count; r++) {
+        longest = rings[r].count > longest ? rings[r].count : longest;
+        uint64_t piece = largest_piece(&rings[r]);
+        largest = piece > largest ? piece : largest;
+        for (uint32_t i = 0; i < rings[r].count && reduce && program->status == PIM_OK; i++)
+            state.spare[rings[r].member[i]] = program_borrow(program, rings[r].member[i], piece);
+    }
+    for (uint32_t step = 0; step + 1 < longest && program->status == PIM_OK; step++) {
+        for (uint32_t r = 0; r < count; r++) {
+            for (uint32_t i = 0; step == 0 && i < rings[r].count; i++)
+                state.last[rings[r].member[i]] = PROGRAM_NOTHING;
+            if (step + 1 < rings[r].count)
+                pass_on(program, &rings[r], step, reduce, &state);
+        }
+        uint64_t piece = link_cycles(program, load > largest ? load : largest);
+        cycles += piece +
+                  pim_estimate_stream(
+                      hardware, largest < hardware->packet_bytes ? largest : hardware->packet_bytes, true) +
+                  pim_estimate_access(hardware) + 4 * (uint64_t)hardware->hop_cycles;
+        cycles += reduce ? 3 * pim_estimate_stream(hardware, largest, false) +
+                               pim_estimate_vector(hardware, 1, largest / FLOW_SUM_BYTES, 1)
+                         : 0;
+    }
+    free(state.last);
+    free(state.spare);
+    return cycles;
+}
