@@ -87,6 +87,29 @@ static enum pim_status reduce(struct block *from, const struct pim_range *ranges
     return PIM_OK;
 }
 
+/* Tiles of N where the cells have chosen along K already, and both needs are of one component: every cell
+ * takes its own tiles. `inner` is what lies within a cell of K. */
+static enum pim_status reduce_own(struct block *from, const struct pim_range *ranges, uint64_t cells,
+                                  uint64_t inner, uint32_t extent, struct pim_error *error)
+{
+    struct block to = {.outer = 1, .middle = cells, .inner = inner};
+    if (allocate(&to, error) != PIM_OK)
+        return error->status;
+    for (uint64_t cell = 0; cell < cells; cell++) {
+        uint64_t first = 0, last = 0, *out = &to.time[cell * inner];
+        if (!touched(ranges[cell], extent, &first, &last))
+            continue;
+        for (uint64_t tile = first; tile <= last; tile++) {
+            const uint64_t *in = &from->time[(tile * cells + cell) * inner];
+            for (uint64_t i = 0; i < inner; i++)
+                out[i] = in[i] > out[i] ? in[i] : out[i];
+        }
+    }
+    free(from->time);
+    *from = to;
+    return PIM_OK;
+}
+
 static uint64_t box_end(const struct pim_tiles *tiles, uint64_t batch, const struct pim_flat_box *box)
 {
     const uint32_t *count = tiles->schedule->tiles, *extent = tiles->producer->strides->extent;
@@ -168,6 +191,15 @@ enum pim_status pim_tiles_finish(struct pim_tiles *tiles, struct pim_overlap *ov
         block.outer /= i == from ? 1 : count[need];
         block.middle = count[need];
         block.inner = inner;
+        if (need == PIM_NEED_N && tiles->range[need] && tiles->range[PIM_NEED_K] &&
+            tiles->component[need] == tiles->component[PIM_NEED_K]) {
+            if (reduce_own(&block, tiles->range[need], cells, stride[PIM_NEED_K],
+                           tiles->producer->strides->extent[PIM_N], error) != PIM_OK) {
+                free(block.time);
+                return error->status;
+            }
+            continue; /* the term of K is that of both */
+        }
         if (reduce(&block, tiles->range[need], cells,
                    tiles->producer->strides->extent[pim_need_dimension((enum pim_need)need)],
                    error) != PIM_OK) {

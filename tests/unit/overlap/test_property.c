@@ -49,6 +49,11 @@ static void random_chain(struct pim_random *random, struct pim_case *kase)
             w->groups = w->size[PIM_K];
             w->size[PIM_C] = 1;
         }
+        if (matrices && i + 1 == layers) { /* heads: 2 groups of 3 channels */
+            w->groups = 2;
+            w->size[PIM_C] = 3;
+            w->size[PIM_K] = 12; /* 2 x 6 rows of the second operand */
+        }
         layer->links = i == 0 ? 0 : (uint32_t)pim_random_between(random, 1, 2);
         layer->link = calloc(2, sizeof *layer->link);
         ck_assert_ptr_nonnull(layer->link);
@@ -57,6 +62,8 @@ static void random_chain(struct pim_random *random, struct pim_case *kase)
             layer->link[j].transfer = pim_random_below(random, 5);
             if (matrices)
                 layer->link[j].role = (enum pim_link_role)pim_random_below(random, PIM_LINK_ROLES);
+            if (w->groups > 1 && layer->link[j].role == PIM_LINK_COLUMNS) /* 6 rows are not its 3 */
+                layer->link[j].role = PIM_LINK_ROWS;
         }
         random_nest(random, w, pim_random_below(random, 3) == 0, &layer->nest);
         ck_assert_msg(pim_overlap_layer_derive(kase->layer, i, &error) == PIM_OK, "%s", error.text);
