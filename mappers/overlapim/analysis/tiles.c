@@ -48,7 +48,8 @@ static enum pim_status allocate(struct block *block, struct pim_error *error)
         block->outer * block->middle > limit || block->outer * block->middle * block->inner > limit)
         return pim_fail(error, PIM_BAD_INPUT,
                         "behind a transformed layer: more than %" PRIu64 " different needs", limit);
-    block->time = calloc(block->outer * block->middle * block->inner, sizeof *block->time);
+    /* One more, so that it is never an allocation of size 0. */
+    block->time = calloc(block->outer * block->middle * block->inner + 1, sizeof *block->time);
     return block->time ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for a table of needs");
 }
 

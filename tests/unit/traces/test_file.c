@@ -80,6 +80,27 @@ static void draw_serial(struct pim_instruction *instruction, uint64_t *state)
         instruction->u.row_compute.size = 1 + (uint8_t)(random >> 20) % 24;
 }
 
+/* An instruction of banks that compute; `random` is what its opcode was chosen by. */
+static void draw_rows(struct pim_instruction *instruction, uint64_t *state, uint64_t random, uint32_t unit,
+                      uint32_t units)
+{
+    if (instruction->opcode == PIM_OP_ROW_COMPUTE || instruction->opcode == PIM_OP_ROW_TRANSPOSE) {
+        draw_serial(instruction, state);
+    } else if (instruction->opcode == PIM_OP_ROW_MOVE) {
+        instruction->u.row_move.rows = 1 + (uint32_t)(draw(state) >> 40);
+        instruction->u.row_move.source = (uint32_t)(draw(state) >> 40);
+        instruction->u.row_move.shift = (uint32_t)draw(state);
+        instruction->u.row_move.banks = instruction->u.row_move.bank_stride = 255;
+    } else {
+        instruction->detail = PIM_REACH_CHANNEL + ((random >> 8) & 1);
+        instruction->u.row_message.peer = (unit + 1 + (uint32_t)(draw(state) % (units - 1))) % units;
+        instruction->u.row_message.tag = (uint32_t)draw(state);
+        instruction->u.row_message.row = (uint32_t)(draw(state) >> 40);
+        instruction->u.row_message.rows = 1 + (uint32_t)(draw(state) >> 40);
+        instruction->u.row_message.banks = instruction->u.row_message.bank_stride = 3;
+    }
+}
+
 /* Any valid instruction that may stand outside of a block, in the middle of a phase. */
 static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, uint32_t units,
                                                uint64_t before)
@@ -126,22 +147,10 @@ static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, u
         break;
     case PIM_OP_ROW_COMPUTE:
     case PIM_OP_ROW_TRANSPOSE:
-        draw_serial(&instruction, state);
-        break;
     case PIM_OP_ROW_MOVE:
-        instruction.u.row_move.rows = 1 + (uint32_t)(draw(state) >> 40);
-        instruction.u.row_move.source = (uint32_t)(draw(state) >> 40);
-        instruction.u.row_move.shift = (uint32_t)draw(state);
-        instruction.u.row_move.banks = instruction.u.row_move.bank_stride = 255;
-        break;
     case PIM_OP_ROW_SEND:
     case PIM_OP_ROW_RECEIVE:
-        instruction.detail = PIM_REACH_CHANNEL + ((random >> 8) & 1);
-        instruction.u.row_message.peer = (unit + 1 + (uint32_t)(draw(state) % (units - 1))) % units;
-        instruction.u.row_message.tag = (uint32_t)draw(state);
-        instruction.u.row_message.row = (uint32_t)(draw(state) >> 40);
-        instruction.u.row_message.rows = 1 + (uint32_t)(draw(state) >> 40);
-        instruction.u.row_message.banks = instruction.u.row_message.bank_stride = 3;
+        draw_rows(&instruction, state, random, unit, units);
         break;
     case PIM_OP_VECTOR:
         instruction.detail = (uint8_t)(random >> 8) % PIM_VECTORS;
