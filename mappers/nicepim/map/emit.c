@@ -134,19 +134,26 @@ static uint64_t share_weights(struct emitter *emitter, struct product *product)
             uint32_t members = all.count - first < g ? all.count - first : g;
             uint64_t block =
                 pim_part_weights(&product->operation->conv, &product->part[all.member[first]]) * FLOW_BYTES;
-            if (members < 2 || !program_ring_initialize(&rings[count], members))
+            if (members < 2) { /* what g does not divide: alone, with all of it */
+                product->weights[all.member[first]] =
+                    program_allocate(program, node_of(emitter, product, all.member[first]), block);
                 continue;
+            }
+            if (!program_ring_initialize(&rings[count++], members)) {
+                program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for sharing sets");
+                break;
+            }
+            struct program_ring *ring = &rings[count - 1];
             for (uint32_t m = 0; m < members; m++) {
                 struct pim_span span = pim_span_of((uint32_t)(block / FLOW_BYTES), members, m);
                 uint32_t node = node_of(emitter, product, all.member[first + m]);
-                rings[count].bytes[m] = (uint64_t)(span.to - span.from) * FLOW_BYTES;
-                rings[count].member[m] = node;
-                rings[count].address[m] = program_borrow(program, node, block);
-                product->weights[all.member[first + m]] = rings[count].address[m];
+                ring->bytes[m] = (uint64_t)(span.to - span.from) * FLOW_BYTES;
+                ring->member[m] = node;
+                ring->address[m] = program_borrow(program, node, block);
+                product->weights[all.member[first + m]] = ring->address[m];
                 /* The own share lies apart for good. */
-                (void)program_allocate(program, node, rings[count].bytes[m]);
+                (void)program_allocate(program, node, ring->bytes[m]);
             }
-            count++;
         }
         program_ring_terminate(&all);
     }

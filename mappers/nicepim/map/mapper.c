@@ -31,9 +31,10 @@ struct made {
     struct pim_estimate_hardware hardware;
     const char *configuration, *name;
     uint32_t batch;
-    bool sequential;              /* nothing but the baseline was asked for */
-    enum nice_method method;      /* that won */
-    uint64_t tried[NICE_METHODS]; /* estimates; 0: not tried, or it did not fit */
+    bool sequential;                  /* nothing but the baseline was asked for */
+    enum nice_method method;          /* that won */
+    uint64_t tried[NICE_METHODS];     /* estimates; 0: not tried, or it did not fit */
+    char left_out[NICE_METHODS][256]; /* why; "": tried or not asked for */
     char network[256], mapping[256];
 };
 
@@ -88,6 +89,7 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, struct made 
         struct pim_error failure = {0};
         if (try_method(inputs, made, (enum nice_method)method, &plan, &result, &failure) != PIM_OK) {
             nice_plan_terminate(&plan);
+            (void)snprintf(made->left_out[method], sizeof made->left_out[method], "%.255s", failure.text);
             first = first.status == PIM_OK ? failure : first;
             continue;
         }
@@ -215,6 +217,8 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
         if (made->tried[method] > 0)
             fprintf(file, "%-20s %" PRIu64 " cycles estimated: %s\n",
                     method == (int)made->method ? "taken" : "tried", made->tried[method], methods[method]);
+        else if (made->left_out[method][0] != '\0')
+            fprintf(file, "%-20s %s: %s\n", "left out", methods[method], made->left_out[method]);
     }
     fprintf(file, "estimated cycles     %" PRIu64 "\n\n", made->result.cycles);
     fprintf(file, "%-32s %-12s %-24s %8s %-10s %-10s\n", "layer", "region", "cut", "share", "input",
