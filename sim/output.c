@@ -75,7 +75,7 @@ static void sweep_folder(const char *folder)
         struct stat state;
         if (!is_temporary(entry->d_name))
             continue;
-        int file = openat(dirfd(directory), entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        int file = openat(dirfd(directory), entry->d_name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
         if (file < 0)
             continue;
         if (fstat(file, &state) == 0 && S_ISREG(state.st_mode) &&

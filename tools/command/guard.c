@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { HEAD_BYTES = 4096, TEXT_BYTES_MOST = 1 << 24, DEPTH_MOST = 10 };
+enum { HEAD_BYTES = 4096, TEXT_BYTES_MOST = 1 << 24, DEPTH_MOST = 10, FILES_MOST = 1000 };
 
 struct guarded {
     const char *option, *path;
@@ -25,6 +25,24 @@ static bool regular(const char *path, struct stat *found)
 static bool same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether two names of files that are not there yet are one: the same folder, the same name in it. */
+static bool same_name(const char *a, const char *b)
+{
+    const char *const paths[2] = {a, b};
+    const char *names[2];
+    struct stat folders[2];
+    for (unsigned i = 0; i < 2; i++) {
+        char folder[HEAD_BYTES];
+        const char *slash = strrchr(paths[i], '/');
+        names[i] = slash ? slash + 1 : paths[i];
+        int length = slash ? snprintf(folder, sizeof folder, "%.*s", (int)(names[i] - paths[i]), paths[i])
+                           : snprintf(folder, sizeof folder, ".");
+        if (length >= (int)sizeof folder || stat(folder, &folders[i]) != 0)
+            return strcmp(a, b) == 0;
+    }
+    return strcmp(names[0], names[1]) == 0 && same(&folders[0], &folders[1]);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -90,7 +108,25 @@ struct search {
     size_t count;
     const char *input; /* as it stands on the command line */
     struct pim_error *error;
+    unsigned files; /* that were read for the names in them, each once: */
+    struct {
+        dev_t device;
+        ino_t inode;
+    } file[FILES_MOST];
 };
+
+/* Remembers a file; false when it was read before, or too many were. */
+static bool visit(struct search *search, const struct stat *found)
+{
+    for (unsigned i = 0; i < search->files; i++)
+        if (search->file[i].device == found->st_dev && search->file[i].inode == found->st_ino)
+            return false;
+    if (search->files == FILES_MOST)
+        return false;
+    search->file[search->files].device = found->st_dev;
+    search->file[search->files++].inode = found->st_ino;
+    return true;
+}
 
 static enum pim_status check_input(const struct search *search, const struct stat *found, const char *inside)
 {
@@ -126,9 +162,10 @@ static char *read_text(const char *path)
 }
 
 /* Files that a configuration or specification names, and those that they name. */
-static enum pim_status check_named(const struct search *search, const char *path, unsigned depth)
+static enum pim_status check_named(struct search *search, const char *path, const struct stat *file,
+                                   unsigned depth)
 {
-    char *text = ends_with(path, ".cfg") ? read_text(path) : NULL;
+    char *text = ends_with(path, ".cfg") && visit(search, file) ? read_text(path) : NULL;
     if (!text)
         return PIM_OK;
     const char *slash = strrchr(path, '/');
@@ -146,7 +183,7 @@ static enum pim_status check_named(const struct search *search, const char *path
         if (length < (int)sizeof named && regular(named, &found)) {
             status = check_input(search, &found, named);
             if (status == PIM_OK && depth < DEPTH_MOST)
-                status = check_named(search, named, depth + 1);
+                status = check_named(search, named, &found, depth + 1);
         }
     }
     free(text);
@@ -156,7 +193,8 @@ static enum pim_status check_named(const struct search *search, const char *path
 /* `text` of the command line, if it names a file. A graph of tasks is a prefix of several. */
 static enum pim_status check_text(struct search *search, const char *text, bool prefix)
 {
-    static const char *const endings[] = {"", ".nodes.csv", ".edges.csv", ".deps.csv", ".layers.csv"};
+    static const char *const endings[] = {"",          ".nodes.csv",  ".edges.csv",
+                                          ".deps.csv", ".layers.csv", ".mappings.json"};
     search->input = text;
     for (size_t i = 0; i < (prefix ? sizeof endings / sizeof endings[0] : 1); i++) {
         char path[HEAD_BYTES];
@@ -164,7 +202,8 @@ static enum pim_status check_text(struct search *search, const char *text, bool 
         int length = snprintf(path, sizeof path, "%s%s", text, endings[i]);
         if (length >= (int)sizeof path || !regular(path, &found))
             continue;
-        if (check_input(search, &found, i ? path : NULL) != PIM_OK || check_named(search, path, 0) != PIM_OK)
+        if (check_input(search, &found, i ? path : NULL) != PIM_OK ||
+            check_named(search, path, &found, 0) != PIM_OK)
             return search->error->status;
     }
     return PIM_OK;
@@ -199,7 +238,7 @@ static enum pim_status check_pairs(const struct guarded *outputs, size_t count, 
     for (size_t i = 0; i < count; i++)
         for (size_t k = i + 1; k < count; k++) {
             const struct guarded *a = &outputs[i], *b = &outputs[k];
-            bool equal = a->exists && b->exists ? same(&a->found, &b->found) : strcmp(a->path, b->path) == 0;
+            bool equal = a->exists && b->exists ? same(&a->found, &b->found) : same_name(a->path, b->path);
             if (!equal || strcmp(a->path, "/dev/null") == 0)
                 continue;
             if (strcmp(a->path, "-") == 0)
@@ -232,7 +271,10 @@ enum pim_status guard_files(const struct option_usage *usage, const struct text_
     }
     struct search search = {.outputs = outputs, .count = count, .error = error};
     enum pim_status status = check_pairs(outputs, count, error);
-    if (status == PIM_OK && count > 0)
+    bool any = false; /* what is not there yet is no input */
+    for (size_t i = 0; i < count; i++)
+        any |= outputs[i].exists;
+    if (status == PIM_OK && any)
         status = check_inputs(&search, usage, files);
     for (size_t i = 0; i < count && status == PIM_OK && !force; i++)
         if (outputs[i].exists)
