@@ -59,8 +59,9 @@ static inline uint64_t pim_kernel_events(const struct pim_kernel *kernel);
 
 /*
  * Calls handler(kernel, context) `delay` ticks from now, in `phase`. Needs now + delay <= PIM_TIME_LAST and,
- * for delay 0, a phase not before the current one (both checked in every build). `context` stays the
- * caller's and must live until the event fires. Never fails: memory that runs out aborts the program with a
+ * for delay 0, a phase not before the current one. Both are checked in every build, but for delays that stay
+ * inside the wheel, which are not held against the end of time. `context` stays the caller's and must live
+ * until the event fires. Never fails: memory that runs out aborts the program with a
  * message.
  */
 static inline void pim_kernel_schedule(struct pim_kernel *kernel, pim_time delay, enum pim_phase phase,
