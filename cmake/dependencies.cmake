@@ -14,13 +14,13 @@ endfunction()
 
 # What libpimsim itself is linked with. The installed pkg-config file and CMake package ask for the same list
 # (PREFIX:module); keep PREFIX equal to the name given to pimsim_require().
-set(PIMSIM_DEPENDENCIES LIBCONFIG:libconfig ZSTD:libzstd JANSSON:jansson XXHASH:libxxhash PROTOBUF_C:libprotobuf-c)
+set(PIMSIM_DEPENDENCIES LIBCONFIG:libconfig ZSTD:libzstd JANSSON:jansson XXHASH:libxxhash PROTOBUF_C:libprotobuf-c SQLITE:sqlite3)
 pimsim_require(LIBCONFIG libconfig libconfig-dev)
 pimsim_require(ZSTD libzstd libzstd-dev)
 pimsim_require(JANSSON jansson libjansson-dev)
 pimsim_require(XXHASH libxxhash libxxhash-dev)
 
-# Of the command alone: results of sweeps.
+# Results of sweeps.
 pimsim_require(SQLITE sqlite3 libsqlite3-dev)
 
 # ONNX files. The decoder is generated from mappers/network/onnx/onnx.proto.

@@ -57,14 +57,54 @@ struct pim_mapper_search {
 typedef enum pim_status pim_mapper_simulate(void *context, const char *trace, uint64_t limit,
                                             uint64_t *cycles, bool *complete, struct pim_error *error);
 
+/*
+ * Replays graphs of tiles on the hardware of the inputs, in memory: for the conflict mapper, which asks for
+ * thousands of latencies. Who calls a mapper may bring it along, as pim_mapper_simulate.
+ */
+struct pim_tile_graph;
+struct pim_mapper_tiles {
+    /* `graph` is not needed afterwards. *replay is NULL where this hardware has no such replay. */
+    enum pim_status (*create)(void *context, const struct pim_tile_graph *graph, uint32_t images,
+                              void **replay, struct pim_error *error);
+    /* Latency of an image, and end / images for all of them, ns; both INFINITY when an image takes longer
+     * than the limit. PIM_DEADLOCK says who waits for what. Several threads may call it at once. */
+    enum pim_status (*run)(void *replay, const uint32_t *place, double limit_ns, double *latency_ns,
+                           double *interval_ns, struct pim_error *error);
+    /* The behaviour tables of such a run into a trace. */
+    enum pim_status (*tables)(void *replay, const uint32_t *place, struct pim_trace_writer *writer,
+                              struct pim_error *error);
+    void (*destroy)(void *replay); /* NULL is allowed */
+};
+
+/*
+ * A number in the rows of a bank, for mappers to memories that compute: bit j stands in row `row` +
+ * j x `row_step` of column `column` + j x `column_step`.
+ */
+struct pim_mapper_number {
+    uint32_t unit, bank, row, row_step, column, column_step, bits;
+    uint64_t value;
+};
+
+/*
+ * Runs a trace with real bits on the hardware of the inputs: `before` stands in the rows when it begins,
+ * every other bit is 0; when it has ended, the values of `after` are filled in.
+ */
+typedef enum pim_status pim_mapper_execute(void *context, const char *trace,
+                                           const struct pim_mapper_number *before, uint64_t before_count,
+                                           struct pim_mapper_number *after, uint64_t after_count,
+                                           struct pim_error *error);
+
 /* What every mapper gets; borrowed until the plan is terminated. */
 struct pim_mapper_inputs {
-    const struct pim_network *network;
+    const struct pim_network *network;             /* NULL: `known` */
+    const char *known;                             /* a network that the mapper knows by this name, or NULL */
     const struct pim_configuration *configuration; /* of the hardware; complete */
     const char *configuration_text;                /* the same, canonical: traces carry it */
     const struct pim_estimate_hardware *nodes;     /* the hardware as closed forms see it */
     pim_mapper_simulate *simulate;                 /* NULL: there is no simulator */
-    void *simulator;                               /* its context */
+    const struct pim_mapper_tiles *tiles;          /* NULL: there is none */
+    pim_mapper_execute *execute;                   /* NULL: there is none that has bits */
+    void *simulator;                               /* their context */
 };
 
 struct pim_mapper_estimate {
@@ -78,6 +118,8 @@ struct pim_mapper {
     const char *description; /* a sentence or more */
     bool onnx;               /* takes networks from ONNX files beside descriptors */
     bool stops;              /* its searches ask search.stop */
+    /* Whether it knows a network by this name, which then is no file; NULL: none. */
+    bool (*knows)(const char *name);
     struct pim_option_table options;
 
     /* Refuses options that contradict each other or do nothing, before anything is read; `writes`: a trace is

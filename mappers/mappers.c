@@ -1,6 +1,7 @@
 #include "mappers/mappers.h"
 
 #include "mappers/allspark/mapper.h"
+#include "mappers/conflict/mapper.h"
 #include "mappers/nicepim/mapper.h"
 #include "mappers/overlapim/mapper.h"
 #include "mappers/pimcomp/mapper.h"
@@ -9,10 +10,8 @@
 #include <string.h>
 
 static const struct pim_mapper *const table[] = {
-    &pim_allspark_mapper,
-    &pim_overlapim_mapper,
-    &pim_nicepim_mapper,
-    &pim_pimcomp_mapper,
+    &pim_allspark_mapper, &pim_overlapim_mapper, &pim_nicepim_mapper,
+    &pim_pimcomp_mapper,  &pim_conflict_mapper,
 };
 
 const struct pim_mapper *pim_mapper_at(size_t index)

@@ -30,6 +30,7 @@ struct pim_option {
     const char *choices;
     uint64_t minimum, maximum;
     double real_minimum, real_maximum;
+    bool writes; /* the text is the path of a file that the mapper writes, whole or not at all */
 };
 
 struct pim_option_table {
@@ -48,6 +49,11 @@ struct pim_option_table {
     {                                                                                                        \
         .name = option, .kind = PIM_OPTION_TEXT, .offset = offsetof(structure, member), .argument = value,   \
         .help = text                                                                                         \
+    }
+#define PIM_FILE_ROW(option, structure, member, text)                                                        \
+    {                                                                                                        \
+        .name = option, .kind = PIM_OPTION_TEXT, .offset = offsetof(structure, member), .argument = "FILE",  \
+        .writes = true, .help = text                                                                         \
     }
 #define PIM_CHOICE_ROW(option, structure, member, value, list, text)                                         \
     {                                                                                                        \

@@ -46,12 +46,14 @@ enum field {
     EVENT_IID = 10,
     EVENT_TRACK = 11,
     EVENT_NAME = 23,
-    EVENT_COUNTER_VALUE = 30
+    EVENT_COUNTER_VALUE = 30,
+    EVENT_FLOW = 47, /* of 8 bytes */
+    EVENT_LAST_OF_FLOW = 48
 };
 
 enum event_type { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 enum sequence_flags { STATE_CLEARED = 1, NEEDS_STATE = 2 };
-enum wire_type { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 /* All packets belong to one sequence, whose id must not be 0. Children stand in the order of their ranks. */
 enum { SEQUENCE_ID = 1, ORDER_EXPLICIT = 3, PROCESS_ID = 1 };
@@ -100,6 +102,14 @@ static void add_number(struct message *message, enum field field, uint64_t value
 {
     add_varint(message, (uint64_t)field << 3 | WIRE_VARINT);
     add_varint(message, value);
+}
+
+static void add_fixed(struct message *message, enum field field, uint64_t value)
+{
+    add_varint(message, (uint64_t)field << 3 | WIRE_FIXED64);
+    assert(message->length + sizeof value <= sizeof message->bytes);
+    for (unsigned i = 0; i < sizeof value; i++)
+        message->bytes[message->length++] = (unsigned char)(value >> 8 * i);
 }
 
 static void add_bytes(struct message *message, enum field field, const void *bytes, size_t length)
@@ -244,9 +254,10 @@ static void write_process(struct pim_timeline *timeline, const char *title)
     (void)write_packets(timeline, &trace, NOTE_BYTES);
 }
 
-/* The packet of an event without a name: the end of a slice, or a counter's value. */
+/* The packet of an event without a name: the end of a slice, at which the arrow `arrives` unless it is 0, or
+ * a counter's value. */
 static void add_plain_event(struct message *trace, uint64_t time_ns, enum event_type type, uint32_t track,
-                            const int64_t *value)
+                            const int64_t *value, uint64_t arrives)
 {
     struct message event, packet;
     event.length = 0;
@@ -254,40 +265,43 @@ static void add_plain_event(struct message *trace, uint64_t time_ns, enum event_
     add_number(&event, EVENT_TRACK, track_uuid(track));
     if (value)
         add_number(&event, EVENT_COUNTER_VALUE, (uint64_t)*value);
+    if (arrives)
+        add_fixed(&event, EVENT_LAST_OF_FLOW, arrives);
     start_packet(&packet, NEEDS_STATE);
     add_number(&packet, PACKET_TIMESTAMP, time_ns);
     add_message(&packet, PACKET_TRACK_EVENT, &event);
     add_packet(trace, &packet);
 }
 
-/* What a viewer shows beside an event. */
-struct detail {
-    const char *key, *text;
-};
-
-static void add_detail(struct message *event, const struct detail *detail)
+static void add_extra(struct message *event, const struct pim_timeline_extra *extra)
 {
     struct message annotation = {0};
-    size_t length = strlen(detail->text);
+    if (extra->leaves)
+        add_fixed(event, EVENT_FLOW, extra->leaves);
+    if (!extra->detail)
+        return;
+    const size_t whole = strlen(extra->detail);
+    size_t length = whole;
     while (length > PIM_TIMELINE_DETAIL_BYTES ||
-           (length < strlen(detail->text) && ((unsigned char)detail->text[length] & 0xc0) == 0x80))
+           (length < whole && ((unsigned char)extra->detail[length] & 0xc0) == 0x80))
         length--;
-    add_bytes(&annotation, ANNOTATION_NAME, detail->key, name_length(detail->key));
-    add_bytes(&annotation, ANNOTATION_TEXT, detail->text, length);
+    add_bytes(&annotation, ANNOTATION_NAME, extra->key, name_length(extra->key));
+    add_bytes(&annotation, ANNOTATION_TEXT, extra->detail, length);
     add_message(event, EVENT_ANNOTATION, &annotation);
 }
 
 /* The packet of an event whose name is interned as `iid`; with `text`, the packet introduces the name. */
 static void add_named_event(struct message *trace, uint64_t time_ns, enum event_type type, uint32_t track,
-                            uint64_t iid, const char *text, size_t length, const struct detail *detail)
+                            uint64_t iid, const char *text, size_t length,
+                            const struct pim_timeline_extra *extra)
 {
     struct message event, packet;
     event.length = 0;
     add_number(&event, EVENT_TYPE, type);
     add_number(&event, EVENT_IID, iid);
     add_number(&event, EVENT_TRACK, track_uuid(track));
-    if (detail)
-        add_detail(&event, detail);
+    if (extra)
+        add_extra(&event, extra);
     start_packet(&packet, NEEDS_STATE);
     add_number(&packet, PACKET_TIMESTAMP, time_ns);
     if (text) {
@@ -303,7 +317,8 @@ static void add_named_event(struct message *trace, uint64_t time_ns, enum event_
 
 /* Writes the event that begins at `begin_ns`, and its end when it is a slice. */
 static void write_named(struct pim_timeline *timeline, uint32_t track, enum event_type type,
-                        uint64_t begin_ns, uint64_t end_ns, const char *text, const struct detail *detail)
+                        uint64_t begin_ns, uint64_t end_ns, const char *text,
+                        const struct pim_timeline_extra *extra)
 {
     assert(track >= 1 && track <= timeline->tracks && begin_ns <= end_ns);
     if (timeline->full) {
@@ -317,9 +332,9 @@ static void write_named(struct pim_timeline *timeline, uint32_t track, enum even
         iid = timeline->name_count + 1;
     struct message trace;
     trace.length = 0;
-    add_named_event(&trace, begin_ns, type, track, iid, new_name ? text : NULL, length, detail);
+    add_named_event(&trace, begin_ns, type, track, iid, new_name ? text : NULL, length, extra);
     if (type == SLICE_BEGIN)
-        add_plain_event(&trace, end_ns, SLICE_END, track, NULL);
+        add_plain_event(&trace, end_ns, SLICE_END, track, NULL, extra ? extra->arrives : 0);
     if (!write_packets(timeline, &trace, NOTE_BYTES)) {
         timeline->left_out++;
         return;
@@ -385,10 +400,9 @@ void pim_timeline_slice(struct pim_timeline *timeline, uint32_t track, uint64_t 
 }
 
 void pim_timeline_detailed_slice(struct pim_timeline *timeline, uint32_t track, uint64_t begin_ns,
-                                 uint64_t end_ns, const char *name, const char *key, const char *detail)
+                                 uint64_t end_ns, const char *name, const struct pim_timeline_extra *extra)
 {
-    const struct detail shown = {key, detail};
-    write_named(timeline, track, SLICE_BEGIN, begin_ns, end_ns, name, &shown);
+    write_named(timeline, track, SLICE_BEGIN, begin_ns, end_ns, name, extra);
 }
 
 void pim_timeline_instant(struct pim_timeline *timeline, uint32_t track, uint64_t time_ns, const char *name)
@@ -401,7 +415,7 @@ void pim_timeline_count(struct pim_timeline *timeline, uint32_t counter, uint64_
     assert(counter >= 1 && counter <= timeline->tracks);
     struct message trace;
     trace.length = 0;
-    add_plain_event(&trace, time_ns, COUNTER, counter, &value);
+    add_plain_event(&trace, time_ns, COUNTER, counter, &value, 0);
     if (!write_packets(timeline, &trace, NOTE_BYTES))
         timeline->left_out++;
     else if (time_ns > timeline->last_ns)

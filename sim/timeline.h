@@ -3,7 +3,7 @@
  *
  * The file is a Perfetto protobuf trace, written by hand. Only fields of the public, stable part of
  * google/perfetto's protos/perfetto/trace are used: TracePacket, TrackDescriptor, ProcessDescriptor,
- * CounterDescriptor, TrackEvent, InternedData (names are stored once).
+ * CounterDescriptor, TrackEvent (flow ids: arrows), InternedData (names are stored once).
  *
  * Invariants:
  *  1. The file appears whole or not at all (sim/output.h).
@@ -45,10 +45,17 @@ uint32_t pim_timeline_counter(struct pim_timeline *timeline, uint32_t parent, co
 void pim_timeline_slice(struct pim_timeline *timeline, uint32_t track, uint64_t begin_ns, uint64_t end_ns,
                         const char *name);
 
-/* The same with a text that the viewer shows beside the slice, under the name `key`: at most
- * PIM_TIMELINE_DETAIL_BYTES of it. */
+/* What a slice has beyond its name. */
+struct pim_timeline_extra {
+    /* A text that the viewer shows beside the slice, under the name `key`: at most PIM_TIMELINE_DETAIL_BYTES
+     * of it. NULL: none. */
+    const char *key, *detail;
+    /* An arrow leads from the beginning of the slice that it leaves to the end of the one where the same
+     * number arrives. 0: none. */
+    uint64_t leaves, arrives;
+};
 void pim_timeline_detailed_slice(struct pim_timeline *timeline, uint32_t track, uint64_t begin_ns,
-                                 uint64_t end_ns, const char *name, const char *key, const char *detail);
+                                 uint64_t end_ns, const char *name, const struct pim_timeline_extra *extra);
 
 /* Something that happened at one moment. */
 void pim_timeline_instant(struct pim_timeline *timeline, uint32_t track, uint64_t time_ns, const char *name);

@@ -3,6 +3,7 @@
 
 #include "traces/check_internal.h"
 #include "traces/check_local.h"
+#include "traces/check_tile.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -526,6 +527,8 @@ enum pim_status pim_trace_check(const struct pim_trace *trace, const struct pim_
     struct pim_check check = {.trace = trace, .units = pim_trace_description(trace)->units, .result = result};
     memset(result, 0, sizeof *result);
     enum pim_status status = set_limits(&check, limits, error);
+    if (status == PIM_OK && check.limits.kind == PIM_CHECK_TILES)
+        return pim_check_tile(trace, &check.limits, result, error);
     if (status == PIM_OK && is_core(&check))
         status = pim_check_local(trace, &check.limits, result, error);
     if (status == PIM_OK && is_core(&check))

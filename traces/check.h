@@ -49,7 +49,7 @@
 enum { PIM_CHECK_WINDOW_MOST = 4096, PIM_CHECK_RECEIVES_MOST = 64 };
 
 /* What the units of a trace are; ANY: what its instructions say. */
-enum pim_check_kind { PIM_CHECK_ANY, PIM_CHECK_NODES, PIM_CHECK_CORES, PIM_CHECK_CHANNELS };
+enum pim_check_kind { PIM_CHECK_ANY, PIM_CHECK_NODES, PIM_CHECK_CORES, PIM_CHECK_CHANNELS, PIM_CHECK_TILES };
 
 /* The hardware a trace is checked for. */
 struct pim_check_limits {
@@ -63,6 +63,7 @@ struct pim_check_limits {
     uint32_t posted_receives; /* receives of a unit that may be open at a time; 0: 1; cores have 1 */
     uint32_t
         accumulator_bits; /* of an element of an output tile, 1 to 64; 0: output_bits of the instruction */
+    uint64_t tile_input_bits, tile_output_bits; /* buffers of a tile; 0: unlimited */
     bool in_order;
 };
 
@@ -82,7 +83,8 @@ struct pim_check_result {
  * circle of instructions that wait for each other, or the one that waits for something that never comes.
  * PIM_BAD_INPUT: damage, messages of different size, addresses beyond memory, a tile larger than its buffer,
  * space given back that was not taken, two engines that take space of one buffer, instructions of nodes and
- * of cores in one trace, and for cores what traces/check_local.h and traces/check_race.h list.
+ * of cores in one trace, for cores what traces/check_local.h and traces/check_race.h list, and
+ * for tiles what traces/check_tile.h does.
  *
  * Time is proportional to the instructions executed (for cores also to their pieces, and to 1/64 of their
  * bytes), memory to units * (a chunk + window + PIM_DEPENDENCY_REACH), and 1/8 of one local memory.

@@ -280,7 +280,8 @@ enum {
     NODES = 1 << PIM_CHECK_NODES,
     CORES = 1 << PIM_CHECK_CORES,
     CHANNELS = 1 << PIM_CHECK_CHANNELS,
-    ANY = NODES | CORES | CHANNELS
+    TILES = 1 << PIM_CHECK_TILES,
+    ANY = NODES | CORES | CHANNELS | TILES
 };
 
 /* A bit for each kind of unit that executes an opcode. */
@@ -303,6 +304,8 @@ static enum pim_check_kind kind_of_opcode(unsigned opcode)
         return PIM_CHECK_CORES;
     case CHANNELS:
         return PIM_CHECK_CHANNELS;
+    case TILES:
+        return PIM_CHECK_TILES;
     default:
         return PIM_CHECK_ANY;
     }
@@ -314,6 +317,10 @@ enum pim_status pim_check_kind_of(const struct pim_instruction *instruction, enu
     if (PIM_LIKELY(units_of_opcode(instruction->opcode) >> kind & 1))
         return PIM_OK;
     const enum pim_check_kind own = kind_of_opcode(instruction->opcode);
+    if (own == PIM_CHECK_ANY && kind == PIM_CHECK_TILES)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "tiles (array.kind) do not execute %s: their packets go over edges",
+                        pim_opcode_name(instruction->opcode));
     if (own == PIM_CHECK_ANY)
         return pim_fail(error, PIM_BAD_INPUT, "channels (array.kind) do not execute %s: they have %s",
                         pim_opcode_name(instruction->opcode),
@@ -321,7 +328,8 @@ enum pim_status pim_check_kind_of(const struct pim_instruction *instruction, enu
     static const char *const words[][2] = {[PIM_CHECK_ANY] = {"", "units"},
                                            [PIM_CHECK_NODES] = {"nodes", "nodes"},
                                            [PIM_CHECK_CORES] = {"cores with crossbars", "cores"},
-                                           [PIM_CHECK_CHANNELS] = {"channels that compute", "channels"}};
+                                           [PIM_CHECK_CHANNELS] = {"channels that compute", "channels"},
+                                           [PIM_CHECK_TILES] = {"tiles", "tiles"}};
     return pim_fail(error, PIM_BAD_INPUT,
                     "%s is an instruction of %s: %s (array.kind) do not execute it, and no trace mixes both",
                     pim_opcode_name(instruction->opcode), words[own][0], words[kind][1]);

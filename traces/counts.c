@@ -23,7 +23,10 @@ uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_bu
     uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
     switch (buffer) {
     case PIM_BUFFER_INPUT:
-        return (m * k * instruction->u.matrix.input_bits + 7) / 8;
+        return ((instruction->u.matrix.window ? instruction->u.matrix.window : m * k) *
+                    instruction->u.matrix.input_bits +
+                7) /
+               8;
     case PIM_BUFFER_WEIGHT:
         return (k * n * instruction->u.matrix.weight_bits + 7) / 8;
     case PIM_BUFFER_OUTPUT:
@@ -37,7 +40,8 @@ uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_bu
 
 uint64_t pim_group_macs(const struct pim_trace_array_group *group)
 {
-    return (uint64_t)group->folds * group->columns * group->rows; /* below 2^31 * 2^31 */
+    uint64_t cells = (uint64_t)group->folds * group->columns * group->rows; /* below 2^31 * 2^31 */
+    return group->blocks ? cells / group->blocks : cells;
 }
 
 static void add(uint64_t *count, uint64_t value, uint64_t times)

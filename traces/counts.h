@@ -43,7 +43,7 @@ uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_bu
                           uint32_t accumulator_bits);
 
 /* Multiply-accumulates of a window of an array group: a cell of a fold is one, whether it holds a weight or
- * not. */
+ * not; of a block-diagonal group those of its blocks alone. */
 uint64_t pim_group_macs(const struct pim_trace_array_group *group);
 
 /* Adds `times` executions of an instruction (neither to `stored` nor to `crossbar_macs`). */

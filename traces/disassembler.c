@@ -162,6 +162,8 @@ static void print_groups(const struct pim_trace_array_group *group, uint32_t gro
         if (group[i].folds > 1)
             (void)fprintf(file, " folds=%" PRIu32 " fold_stride=%" PRIu32, group[i].folds,
                           group[i].fold_stride);
+        if (group[i].blocks)
+            (void)fprintf(file, " blocks=%" PRIu32, group[i].blocks);
         (void)fputc('\n', file);
     }
 }

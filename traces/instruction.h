@@ -30,6 +30,8 @@
 #include <stdint.h>
 
 enum { PIM_DEPENDENCIES = 3, PIM_DEPENDENCY_REACH = 4095, PIM_REPEAT_DEPTH = 4 };
+/* Rows of all its banks that an instruction of a channel moves at most: a unit has a slot for each. */
+enum { PIM_ROWS_OF_A_MOVE = 1 << 18 };
 
 enum pim_opcode {
 #define OPCODE(number, name, ...) PIM_OP_##name = number,
@@ -177,13 +179,15 @@ enum pim_message {
  * Buffer space. A LOAD into a buffer takes bytes * count at its start, and waits until that much is free; a
  * STORE from a buffer gives bytes * count back at its end. A MATRIX reads m * k elements of the input and k *
  * n of the weight buffer, and gives them back at its end when told so: ceil(m*k*input_bits/8) and
- * ceil(k*n*weight_bits/8) bytes. The space of an output tile, m * n accumulators of the hardware's width A,
- * ceil(m*n*A/8) bytes, is taken by the MATRIX that opens it and given back by the `release` of a VECTOR or by
- * a STORE from the output buffer, whatever the precision of the results is.
+ * ceil(k*n*weight_bits/8) bytes. Where windows of a convolution overlap, `window` is how many elements the
+ * m * k are made of, and ceil(window*input_bits/8) bytes are there and given back. The space of an output
+ * tile, m * n accumulators of the hardware's width A, ceil(m*n*A/8) bytes, is taken by the MATRIX that opens
+ * it and given back by the `release` of a VECTOR or by a STORE from the output buffer, whatever the precision
+ * of the results is.
  */
 #define PIM_MATRIX_MAP(X)                                                                                    \
     X(0, PIM_MATRIX_RELEASE_INPUT, "release_input",                                                          \
-      "at its end gives back m x k elements of the input buffer")                                            \
+      "at its end gives back m x k elements of the input buffer, or `window`")                               \
     X(1, PIM_MATRIX_RELEASE_WEIGHT, "release_weight",                                                        \
       "at its end gives back k x n elements of the weight buffer")                                           \
     X(2, PIM_MATRIX_OPEN_OUTPUT, "open_output",                                                              \

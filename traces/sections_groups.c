@@ -2,6 +2,7 @@
 #include "traces/sections.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define LARGEST_SPAN ((uint64_t)UINT32_MAX)
@@ -27,6 +28,12 @@ enum pim_status pim_array_group_check(const struct pim_trace_array_group *group,
                         "fold_stride is %" PRIu32 " for %" PRIu64
                         " folds: it is 0 for one fold, and at least 1 for several",
                         group->fold_stride, folds);
+    if (group->blocks != 0 &&
+        (group->blocks == 1 || folds != 1 || rows % group->blocks != 0 || columns % group->blocks != 0))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "blocks is %" PRIu32 " for %" PRIu64 " rows, %" PRIu64 " columns and %" PRIu64
+                        " folds: it is 0, or at least 2 with one fold and divides rows and columns",
+                        group->blocks, rows, columns, folds);
     /* the bytes of an input and an output vector are 32-bit fields of mvm */
     enum pim_status status = check_most(rows * 2, LARGEST_SPAN, "2 * rows", error);
     if (status == PIM_OK)
@@ -41,16 +48,26 @@ enum pim_status pim_array_group_check(const struct pim_trace_array_group *group,
     return status;
 }
 
-static void put_group(uint8_t *place, const struct pim_trace_array_group *group)
+/* The form of the section: with the word `blocks` in every group when one of them has blocks. */
+enum { FORM_PLAIN, FORM_BLOCKS };
+
+static size_t group_size(uint32_t form)
+{
+    return form == FORM_BLOCKS ? PIM_ARRAY_GROUP_SIZE + 4 : PIM_ARRAY_GROUP_SIZE;
+}
+
+static void put_group(uint8_t *place, const struct pim_trace_array_group *group, uint32_t form)
 {
     const uint32_t words[] = {group->layer,  group->arrays,  group->row,   group->rows,
                               group->column, group->columns, group->folds, group->fold_stride};
     _Static_assert(sizeof words == PIM_ARRAY_GROUP_SIZE, "a word for each field");
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
         pim_put_u32(place + (size_t)4 * i, words[i]);
+    if (form == FORM_BLOCKS)
+        pim_put_u32(place + PIM_ARRAY_GROUP_SIZE, group->blocks);
 }
 
-static struct pim_trace_array_group get_group(const uint8_t *place)
+static struct pim_trace_array_group get_group(const uint8_t *place, uint32_t form)
 {
     return (struct pim_trace_array_group){.layer = pim_get_u32(place),
                                           .arrays = pim_get_u32(place + 4),
@@ -59,23 +76,27 @@ static struct pim_trace_array_group get_group(const uint8_t *place)
                                           .column = pim_get_u32(place + 16),
                                           .columns = pim_get_u32(place + 20),
                                           .folds = pim_get_u32(place + 24),
-                                          .fold_stride = pim_get_u32(place + 28)};
+                                          .fold_stride = pim_get_u32(place + 28),
+                                          .blocks = form == FORM_BLOCKS ? pim_get_u32(place + 32) : 0};
 }
 
 uint8_t *pim_array_groups_encode(const struct pim_array_group_list *list, uint32_t units, uint64_t *bytes)
 {
     size_t size = PIM_ARRAY_GROUPS_SIZE;
-    uint32_t tables = 0;
+    uint32_t tables = 0, form = FORM_PLAIN;
+    for (uint32_t unit = 0; unit < units; unit++)
+        for (uint32_t i = 0; i < list[unit].count; i++)
+            form = list[unit].group[i].blocks ? FORM_BLOCKS : form;
     for (uint32_t unit = 0; unit < units; unit++)
         if (list[unit].count > 0) {
-            size += PIM_ARRAY_GROUP_TABLE_SIZE + (size_t)list[unit].count * PIM_ARRAY_GROUP_SIZE;
+            size += PIM_ARRAY_GROUP_TABLE_SIZE + (size_t)list[unit].count * group_size(form);
             tables++;
         }
     uint8_t *data = malloc(size);
     if (!data)
         return NULL;
     pim_put_u32(data, tables);
-    pim_put_u32(data + 4, 0);
+    pim_put_u32(data + 4, form);
     uint8_t *place = data + PIM_ARRAY_GROUPS_SIZE;
     for (uint32_t unit = 0; unit < units; unit++) {
         if (list[unit].count == 0)
@@ -83,8 +104,8 @@ uint8_t *pim_array_groups_encode(const struct pim_array_group_list *list, uint32
         pim_put_u32(place, unit);
         pim_put_u32(place + 4, list[unit].count);
         place += PIM_ARRAY_GROUP_TABLE_SIZE;
-        for (uint32_t i = 0; i < list[unit].count; i++, place += PIM_ARRAY_GROUP_SIZE)
-            put_group(place, &list[unit].group[i]);
+        for (uint32_t i = 0; i < list[unit].count; i++, place += group_size(form))
+            put_group(place, &list[unit].group[i], form);
     }
     *bytes = size;
     return data;
@@ -96,6 +117,8 @@ struct reader {
     size_t bytes, place;
     uint32_t units, next_unit; /* of the trace; the least that may come next */
     uint32_t used;             /* groups so far */
+    uint32_t form;
+    bool blocks; /* a group has some */
 };
 
 /* The groups of one unit. */
@@ -113,7 +136,7 @@ static enum pim_status decode_unit(struct reader *reader, struct pim_array_group
                         "at byte %zu of the section: unit %" PRIu32 ": units must ascend, below %" PRIu32,
                         reader->place, unit, reader->units);
     reader->place += PIM_ARRAY_GROUP_TABLE_SIZE;
-    if (count == 0 || count > (reader->bytes - reader->place) / PIM_ARRAY_GROUP_SIZE ||
+    if (count == 0 || count > (reader->bytes - reader->place) / group_size(reader->form) ||
         count > PIM_TRACE_ARRAY_GROUPS - reader->used)
         return pim_fail(error, PIM_BAD_INPUT,
                         "at byte %zu of the section: %" PRIu32
@@ -121,9 +144,10 @@ static enum pim_status decode_unit(struct reader *reader, struct pim_array_group
                         reader->place - 4, count, PIM_TRACE_ARRAY_GROUPS);
     while (reader->next_unit <= unit)
         groups->first[reader->next_unit++] = reader->used;
-    for (uint32_t i = 0; i < count; i++, reader->place += PIM_ARRAY_GROUP_SIZE) {
+    for (uint32_t i = 0; i < count; i++, reader->place += group_size(reader->form)) {
         struct pim_trace_array_group *group = &groups->group[reader->used++];
-        *group = get_group(reader->data + reader->place);
+        *group = get_group(reader->data + reader->place, reader->form);
+        reader->blocks |= group->blocks != 0;
         if (pim_array_group_check(group, error) != PIM_OK)
             return pim_fail_in(error, "at byte %zu of the section: unit %" PRIu32 " group %" PRIu32,
                                reader->place, unit, i);
@@ -141,6 +165,9 @@ static enum pim_status decode_all(struct reader *reader, uint32_t tables, struct
     }
     while (reader->next_unit <= reader->units)
         groups->first[reader->next_unit++] = reader->used;
+    if (reader->form == FORM_BLOCKS && !reader->blocks)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "at byte 4 of the section: groups with blocks are announced, and none has any");
     if (reader->place != reader->bytes)
         return pim_fail(error, PIM_BAD_INPUT, "at byte %zu of the section: %zu bytes too many", reader->place,
                         reader->bytes - reader->place);
@@ -154,17 +181,18 @@ enum pim_status pim_array_groups_decode(const uint8_t *data, size_t bytes, uint3
         return pim_fail(error, PIM_BAD_INPUT,
                         "at byte 0 of the section: the number of units needs %d bytes, %zu are left",
                         PIM_ARRAY_GROUPS_SIZE, bytes);
-    const uint32_t tables = pim_get_u32(data), reserved = pim_get_u32(data + 4);
-    if (reserved != 0)
+    const uint32_t tables = pim_get_u32(data), form = pim_get_u32(data + 4);
+    if (form > FORM_BLOCKS)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "at byte 4 of the section: a reserved word is %" PRIu32 ", not 0", reserved);
+                        "at byte 4 of the section: the form of groups is %" PRIu32 ", not 0 or 1", form);
     if (tables == 0)
         return pim_fail(error, PIM_BAD_INPUT,
                         "at byte 0 of the section: no groups: the section must be left out then");
-    struct reader reader = {.data = data, .bytes = bytes, .place = PIM_ARRAY_GROUPS_SIZE, .units = units};
+    struct reader reader = {
+        .data = data, .bytes = bytes, .place = PIM_ARRAY_GROUPS_SIZE, .units = units, .form = form};
     enum pim_status status = PIM_OK;
     groups->first = calloc((size_t)units + 1, sizeof *groups->first);
-    groups->group = malloc(bytes); /* a group takes as much there as here */
+    groups->group = malloc(bytes / group_size(form) * sizeof *groups->group + 1);
     if (!groups->first || !groups->group)
         status = pim_fail(error, PIM_NO_MEMORY, "out of memory for array groups of %zu bytes", bytes);
     if (status == PIM_OK)

@@ -78,6 +78,11 @@ struct pim_trace_behaviour {
  * that apply one input to several positions of the kernel have `folds` > 1: fold f holds the canonical rows
  * from row + f * fold_stride on, and its outputs follow those of fold f - 1; so an MVM has `rows` inputs and
  * folds * columns outputs.
+ *
+ * `blocks` > 1: the group holds so many blocks of equal size that share neither rows nor columns; the other
+ * cells are 0. A layer with such groups (a grouped convolution) may have its canonical rows in the order
+ * (bundle of channels, row of the kernel, column of the kernel, channel of the bundle), so that the rows of a
+ * group stand together.
  */
 struct pim_trace_array_group {
     uint32_t layer;           /* of the network, as the mapper numbers them */
@@ -86,6 +91,7 @@ struct pim_trace_array_group {
     uint32_t column, columns; /* columns >= 1 */
     uint32_t folds;           /* at least 1 */
     uint32_t fold_stride;     /* 0 when there is one fold */
+    uint32_t blocks;          /* 0: every cell may hold a weight; else at least 2, and one fold */
 };
 
 /* The text of a part; NULL for a value outside the table. */

@@ -18,6 +18,8 @@
 /* No program executes more instructions than this, and no address or size in memory lies beyond it. */
 #define PIM_PROGRAM_FETCHES ((uint64_t)1 << 62)
 #define PIM_MEMORY_END ((uint64_t)1 << 62)
+#define PIM_TILE_TIME_MOST ((uint64_t)1 << 60)
+#define PIM_TILE_BITS_MOST ((uint64_t)1 << 40)
 #define PIM_MATRIX_WORK                                                                                      \
     ((uint64_t)1 << 48) /* m * n * k of one instruction, rows * elements of a vector one */
 

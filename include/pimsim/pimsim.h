@@ -1,6 +1,6 @@
 /*
- * pimsim as a library: map networks to traces, replay a trace on a hardware configuration and read the
- * results.
+ * pimsim as a library: map networks to traces, replay a trace on a hardware configuration, sweep, and read
+ * the results.
  *
  *     char message[1024];
  *     struct pimsim_simulation *simulation = NULL;
@@ -208,6 +208,59 @@ PIMSIM_API const char *pimsim_mapping_plan(const struct pimsim_mapping *mapping)
 
 /* Gives back a mapping and everything that belongs to it. NULL is allowed. */
 PIMSIM_API void pimsim_mapping_destroy(struct pimsim_mapping *mapping);
+
+/* --- sweeps: many hardwares and networks, and a file of results --- */
+
+enum pimsim_sweep_mode {
+    PIMSIM_SWEEP_NEW = 0, /* a file that holds results is refused */
+    PIMSIM_SWEEP_RESUME =
+        1,                  /* runs what the file lacks of the same sweep, or of one that it has grown into */
+    PIMSIM_SWEEP_FORCE = 2, /* throws results in the file away */
+};
+
+/*
+ * What is to be swept. Set every field that is not used to 0; `size` is sizeof(struct pimsim_sweep_options).
+ * All strings belong to the caller and are not kept.
+ */
+struct pimsim_sweep_options {
+    size_t size;
+    const char *specification_path; /* as of `pimsim sweep`; NULL: nothing runs, results are read */
+    const char *results_path;       /* the file of results (SQLite) */
+    const char *cache_path;         /* folder of the traces that are mapped; NULL: results_path + ".traces" */
+    const char *const *overrides;   /* texts "path.of.key=value", as `set` of the specification */
+    size_t override_count;          /* overrides may be NULL if this is 0 */
+    enum pimsim_sweep_mode mode;
+    unsigned threads; /* points that run at a time; 0: one for each processor */
+    /* Told when a point is done. Calls never overlap, and come from threads of the library. NULL: nobody
+       is. */
+    void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);
+    /* Asked before each point; not 0: no further one begins. NULL: never. */
+    int (*stop)(void *context);
+    void *context; /* of both functions */
+};
+
+/* Results of a sweep. Opaque. */
+struct pimsim_sweep_results;
+
+/*
+ * Runs the points of a sweep that its file of results lacks, then reads all of them. A point that fails is a
+ * result like any other. *results is for the caller to give back with pimsim_sweep_destroy(); NULL on
+ * failure. `message` as for pimsim_create(). SIGINT is the caller's: `stop` ends a sweep.
+ *
+ * Returns PIMSIM_OK, PIMSIM_BAD_INPUT, PIMSIM_IO, PIMSIM_NO_MEMORY, PIMSIM_USAGE, PIMSIM_INTERNAL.
+ */
+PIMSIM_API int pimsim_sweep(struct pimsim_sweep_results **results, const struct pimsim_sweep_options *options,
+                            char *message, size_t message_size);
+
+/* The results as JSON text, the same as `pimsim sweep --export json` writes; it belongs to the results. */
+PIMSIM_API const char *pimsim_sweep_json(const struct pimsim_sweep_results *results);
+
+/* How many points the sweep has, how many of them are done and failed (both may be NULL). */
+PIMSIM_API uint64_t pimsim_sweep_points(const struct pimsim_sweep_results *results, uint64_t *done,
+                                        uint64_t *failed);
+
+/* Gives back results and their text. NULL is allowed. */
+PIMSIM_API void pimsim_sweep_destroy(struct pimsim_sweep_results *results);
 
 #ifdef __cplusplus
 }

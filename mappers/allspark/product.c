@@ -215,11 +215,13 @@ void pim_emit_flush(struct pim_emitter *emitter)
 }
 
 /* The ACU on a finished tile, and the residual if there is one. Returns the last instruction. */
-static uint64_t finish_tile(struct pim_emitter *emitter, const struct pim_product *product, uint32_t m0,
-                            uint32_t m, uint32_t n0, uint32_t n, uint64_t after)
+static uint64_t finish_tile(struct pim_emitter *emitter, const struct pim_product *product,
+                            const struct pim_tiling *tiling, uint32_t m0, uint32_t m, uint32_t n0, uint32_t n,
+                            uint64_t after)
 {
     uint64_t release = (uint64_t)m * n * emitter->plan->hardware.accumulator_bytes;
-    uint64_t done = pim_emit_vector(emitter, product->operation, m, n, release, after, PIM_NOTHING);
+    enum pim_vector operation = tiling->pass_rows ? PIM_VECTOR_COPY : product->operation;
+    uint64_t done = pim_emit_vector(emitter, operation, m, n, release, after, PIM_NOTHING);
     if (!product->add_residual)
         return done;
     uint64_t residual = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE,
@@ -241,10 +243,10 @@ static uint64_t emit_matrix(struct pim_emitter *emitter, uint32_t m, uint32_t n,
     return pim_emit(emitter, instruction, input, weight, PIM_NOTHING);
 }
 
-/* One output tile: all tiles of k. `offset` walks through the weights. */
-static uint64_t emit_output_tile(struct pim_emitter *emitter, const struct pim_product *product,
-                                 const struct pim_tiling *tiling, uint32_t m0, uint32_t m, uint32_t n0,
-                                 uint32_t n, uint64_t *offset)
+/* Columns n0 to n0 + n of an output tile: all tiles of k. `offset` walks through the weights. */
+static uint64_t emit_columns(struct pim_emitter *emitter, const struct pim_product *product,
+                             const struct pim_tiling *tiling, uint32_t m0, uint32_t m, uint32_t n0,
+                             uint32_t n, uint64_t *offset)
 {
     struct k_walk walk = {.piece = product->input};
     struct input_tile tile;
@@ -264,6 +266,44 @@ static uint64_t emit_output_tile(struct pim_emitter *emitter, const struct pim_p
     return done;
 }
 
+/* One output tile: parts of its columns, as wide as the tiles of the right operand. */
+static uint64_t emit_output_tile(struct pim_emitter *emitter, const struct pim_product *product,
+                                 const struct pim_tiling *tiling, uint32_t m0, uint32_t m, uint32_t n0,
+                                 uint32_t n, uint64_t *offset)
+{
+    uint64_t done = PIM_NOTHING;
+    for (uint32_t part = 0; part < n; part += tiling->right)
+        done = emit_columns(emitter, product, tiling, m0, m, n0 + part, minimum(tiling->right, n - part),
+                            offset);
+    return done;
+}
+
+/*
+ * The ACU's operation on whole rows of what the product has stored. The store of a block follows the load of
+ * the next one. Joins before and after: the array and the memory engine both take space of the output buffer.
+ */
+static void emit_second_pass(struct pim_emitter *emitter, const struct pim_product *product, uint32_t block)
+{
+    pim_emit_flush(emitter);
+    pim_emit_join(emitter);
+    for (uint32_t m0 = 0; m0 < product->m; m0 += block) {
+        uint32_t m = minimum(block, product->m - m0);
+        uint64_t address = product->output + m0 * product->output_stride;
+        uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_OUTPUT, address, product->n,
+                                          product->output_stride, m, PIM_NOTHING);
+        pim_emit_flush(emitter);
+        uint64_t done = pim_emit_vector(emitter, product->operation, m, product->n, (uint64_t)m * product->n,
+                                        loaded, PIM_NOTHING);
+        emitter->store = (struct pim_pending_store){.address = address,
+                                                    .bytes = product->n,
+                                                    .stride = product->output_stride,
+                                                    .rows = m,
+                                                    .after = done};
+    }
+    pim_emit_flush(emitter);
+    pim_emit_join(emitter);
+}
+
 void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product,
                       const struct pim_tiling *tiling)
 {
@@ -276,7 +316,7 @@ void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *pro
                 n = minimum(n, product->right_block - (product->right_first + n0) % product->right_block);
             uint64_t done = emit_output_tile(emitter, product, tiling, m0, m, n0, n, &offset);
             pim_emit_flush(emitter);
-            done = finish_tile(emitter, product, m0, m, n0, n, done);
+            done = finish_tile(emitter, product, tiling, m0, m, n0, n, done);
             emitter->store =
                 (struct pim_pending_store){.address = product->output + m0 * product->output_stride + n0,
                                            .bytes = n,
@@ -285,4 +325,6 @@ void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *pro
                                            .after = done};
         }
     }
+    if (tiling->pass_rows)
+        emit_second_pass(emitter, product, tiling->pass_rows);
 }

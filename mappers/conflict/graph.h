@@ -6,6 +6,10 @@
  * A step of a node makes one output pixel, row by row, and sends it as one packet on every outgoing edge. The
  * edges are copies: a layer with several tiles receives every packet once for each of them.
  *
+ * Transformers: a pixel is a token, a matrix product of tokens a 1 x 1 convolution over them; products of
+ * activations are layers of one node. What puts tokens in another order (windows, shifts, slices) is no
+ * layer: who reads behind it waits for all of them.
+ *
  * Rules and their sources: docs/mappers/conflict.md.
  */
 #ifndef PIMSIM_MAPPERS_CONFLICT_GRAPH_H
@@ -21,7 +25,8 @@
     X(PIM_TILE_POOLING, "pooling")                                                                           \
     X(PIM_TILE_LINEAR, "fc")                                                                                 \
     X(PIM_TILE_SUM, "element_sum")                                                                           \
-    X(PIM_TILE_CONCAT, "concat")
+    X(PIM_TILE_CONCAT, "concat")                                                                             \
+    X(PIM_TILE_PRODUCT, "product") /* of two activations: scores or context of attention */
 
 enum pim_tile_layer_kind {
 #define X(name, text) name,
@@ -30,7 +35,8 @@ enum pim_tile_layer_kind {
         PIM_TILE_LAYER_KINDS
 };
 
-#define PIM_TILE_IMAGE UINT32_MAX /* as an input: the image, which costs nothing */
+#define PIM_TILE_PRODUCTS (UINT64_C(1) << 32) /* elements of an operand that a step of a product reads */
+#define PIM_TILE_IMAGE UINT32_MAX             /* as an input: the image, which costs nothing */
 
 enum { PIM_TILE_INPUTS = 16, PIM_TILE_NODES = 1 << 16, PIM_TILE_STEPS = 1 << 24 };
 
@@ -39,9 +45,14 @@ struct pim_tile_layer {
     const char *name;
     enum pim_tile_layer_kind kind;
     uint32_t inputs, input[PIM_TILE_INPUTS]; /* earlier layers, or PIM_TILE_IMAGE; none twice */
-    uint32_t in_channels, out_channels;      /* features of a fully connected layer */
-    struct pim_window window; /* 1 x 1 of a fully connected layer; the kernel has its dilation */
-    uint32_t rows;            /* of a crossbar that an input channel takes: the weights */
+    /* Of each input, what a step waits for: 0 the pixel of its own number or its window, else a round of so
+       many pixels, which is a head's keys or values, or the whole map in another order. */
+    uint32_t round[PIM_TILE_INPUTS];
+    uint32_t in_channels, out_channels; /* features of a fully connected layer */
+    uint32_t groups;                    /* of a convolution; 0 stands for 1 */
+    uint64_t products;                  /* multiply-accumulates of a step of a product of activations */
+    struct pim_window window;           /* 1 x 1 of a fully connected layer; the kernel has its dilation */
+    uint32_t rows;                      /* of a crossbar that an input channel takes: the weights */
     /* made by pim_tile_graph_make: */
     uint32_t row_blocks, column_blocks; /* of crossbars; 0 without weights */
     uint32_t tiles;                     /* with weights, then one merge node; else 1 and no merge node */
@@ -69,12 +80,20 @@ struct pim_tile_hardware {
         .bits = 9, .preset = PIM_TILE_CODE                                                                   \
     }
 
+/* As a configuration has it; and the time of a step in which all crossbars of a tile are full. */
+struct pim_machine_tiles;
+struct pim_tile_hardware pim_tile_hardware_of(const struct pim_machine_tiles *machine,
+                                              enum pim_tile_preset preset);
+double pim_tile_full_step_ns(const struct pim_tile_hardware *hardware);
+
 struct pim_tile_node {
     uint32_t layer;
     bool merge;        /* or a layer of one node: pooling, sum, concatenation */
     uint32_t steps;    /* for an image */
     double latency_ns; /* of a step */
     uint64_t bits;     /* of an output packet */
+    uint64_t macs;     /* of a step; 0 without weights */
+    uint32_t arrays;   /* crossbars with weights, each with all its bit slices */
 };
 
 /* Edges by source, then destination. */
@@ -95,9 +114,9 @@ struct pim_tile_graph {
 };
 
 /*
- * The layers of a convolutional network, in its order. Activations, normalisations and reshapes vanish.
- * PIM_BAD_INPUT names a layer that has no place in this system: grouped and transposed convolutions, products
- * of activations, anything on tokens. The arena keeps them.
+ * The layers of a network, in its order. Activations, normalisations, reshapes and what puts tokens in
+ * another order vanish. PIM_BAD_INPUT names a layer that has no place in this system: transposed
+ * convolutions, volumes, recurrent layers, sorting. The arena keeps them; names stay the network's.
  */
 enum pim_status pim_tile_layers_of(const struct pim_graph *graph, struct pim_arena *arena,
                                    struct pim_tile_layer **layers, uint32_t *count, struct pim_error *error);

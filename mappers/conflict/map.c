@@ -1,6 +1,7 @@
 /* A mapping from its options: the problem is made, searched, and the best of the end simulated. */
 #include "mappers/conflict/mapping.h"
 
+#include "mappers/conflict/estimators/estimator.h"
 #include "mappers/search/evolution.h"
 #include "mappers/search/nsga2.h"
 
@@ -13,7 +14,7 @@
 struct run {
     struct pim_tile_problem problem;
     const struct pim_tile_mapping_options *options;
-    size_t load_at; /* in a thread's scratch */
+    size_t load_at, estimation_at; /* in a thread's scratch */
     uint32_t *place;
     struct pim_tile_mapping_result *result;
     /* of the finalists */
@@ -21,6 +22,9 @@ struct run {
     enum pim_status *status;
     struct pim_error *errors;
     struct pim_population *population;
+    uint32_t *first; /* places of the fastest, one mapping behind the other */
+    uint32_t firsts;
+    double limit; /* no child that is slower survives */
     /* A search by anything but cost starts from the survivors of a search by cost. */
     enum pim_tile_fitness fitness; /* of the search that goes on */
     uint32_t seeds;
@@ -29,10 +33,29 @@ struct run {
 
 static const struct pim_place_routes routes = {.undirected = true, .stretch = true};
 
-static enum pim_status simulate(const struct run *run, const uint32_t *place, double *latency,
+static enum pim_status simulate(const struct run *run, const uint32_t *place, double limit, double *latency,
                                 double *interval, struct pim_error *error)
 {
-    return run->options->simulate(run->options->simulate_context, place, latency, interval, error);
+    return run->options->simulate(run->options->simulate_context, place, limit, latency, interval, error);
+}
+
+/* The room of a learned fitness, in a thread's scratch. */
+static struct pim_tile_estimation **estimation_of(const struct run *run, void *scratch)
+{
+    return (struct pim_tile_estimation **)(void *)((char *)scratch + run->estimation_at);
+}
+
+static enum pim_status make_estimation(void *context, void *scratch, struct pim_error *error)
+{
+    const struct run *run = context;
+    struct pim_tile_estimation **estimation = estimation_of(run, scratch);
+    *estimation = pim_tile_estimation_create(run->options->setting, run->options->estimator);
+    return *estimation ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "no memory for an estimator");
+}
+
+static void free_estimation(void *context, void *scratch)
+{
+    pim_tile_estimation_destroy(*estimation_of(context, scratch));
 }
 
 /* Only the problem's start and mutation know how an individual looks; scores read its places. The context of
@@ -47,14 +70,16 @@ static enum pim_status score(void *context, void *scratch, void *data, double *s
     uint32_t edges = problem->graph->edges;
     if (run->fitness == PIM_TILE_BY_SIMULATION) {
         double latency, interval;
-        enum pim_status status = simulate(run, place, &latency, &interval, error);
+        enum pim_status status = simulate(run, place, run->limit, &latency, &interval, error);
         scores[0] = latency;
         if (problem->search.objectives > 1)
             scores[1] = interval;
         return status;
     }
-    uint64_t cost = pim_place_hops(grid, problem->flows, edges, place);
-    scores[0] = (double)cost;
+    if (run->fitness > PIM_TILE_BY_SIMULATION)
+        scores[0] = pim_tile_estimation_latency(*estimation_of(run, scratch), place);
+    else
+        scores[0] = (double)pim_place_hops(grid, problem->flows, edges, place);
     if (run->fitness == PIM_TILE_BY_BOTTLENECK || problem->search.objectives > 1) {
         uint64_t *load = (uint64_t *)(void *)((char *)scratch + run->load_at);
         memset(load, 0, (size_t)problem->cells * PIM_PLACE_DIRECTIONS * sizeof *load);
@@ -68,16 +93,20 @@ static enum pim_status score(void *context, void *scratch, void *data, double *s
     return PIM_OK;
 }
 
-static uint64_t digest(void *context, const void *data)
+uint64_t pim_tile_digest(const uint32_t *place, uint32_t nodes)
 {
-    const struct pim_tile_problem *problem = context;
-    const uint32_t *place = problem->places(problem, data);
     uint64_t state = 0;
-    for (uint32_t n = 0; n < problem->graph->nodes; n++) {
+    for (uint32_t n = 0; n < nodes; n++) {
         state ^= place[n];
         state = pim_splitmix64(&state);
     }
     return state;
+}
+
+static uint64_t digest(void *context, const void *data)
+{
+    const struct pim_tile_problem *problem = context;
+    return pim_tile_digest(problem->places(problem, data), problem->graph->nodes);
 }
 
 /* --- the end --- */
@@ -87,8 +116,8 @@ static void simulate_one(void *context, unsigned worker, uint64_t index)
     struct run *run = context;
     const void *data = run->population->individual[index]->data;
     (void)worker;
-    run->status[index] = simulate(run, run->problem.places(&run->problem, data), &run->latency[index],
-                                  &run->interval[index], &run->errors[index]);
+    run->status[index] = simulate(run, run->problem.places(&run->problem, data), HUGE_VAL,
+                                  &run->latency[index], &run->interval[index], &run->errors[index]);
 }
 
 static void tell_finalist(const struct run *run, uint32_t index)
@@ -105,9 +134,26 @@ static void tell_finalist(const struct run *run, uint32_t index)
         .cost = pim_place_hops(grid, problem->flows, problem->graph->edges, place),
         .bottleneck = pim_place_worst(grid, load, NULL),
         .latency_ns = run->latency[index],
-        .interval_ns = run->interval[index]};
+        .interval_ns = run->interval[index],
+        .place = place};
     free(load);
     run->options->finalist(run->options->finalist_context, &finalist);
+}
+
+/* Local moves begin at the fastest finalists. */
+static enum pim_status keep_fastest(struct run *run, uint32_t count, struct pim_error *error)
+{
+    size_t nodes = run->problem.graph->nodes;
+    uint32_t first[PIM_TILE_STARTS];
+    run->firsts = pim_tile_fastest(run->latency, count, first);
+    run->first = calloc(run->firsts * nodes + 1, sizeof *run->first);
+    if (!run->first)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " mappings", run->firsts);
+    for (uint32_t i = 0; i < run->firsts; i++)
+        memcpy(run->first + i * nodes,
+               run->problem.places(&run->problem, run->population->individual[first[i]]->data),
+               nodes * sizeof *run->first);
+    return PIM_OK;
 }
 
 static enum pim_status simulate_finalists(struct run *run, uint32_t count, uint32_t *winner,
@@ -129,7 +175,7 @@ static enum pim_status simulate_finalists(struct run *run, uint32_t count, uint3
     result->latency_ns = run->latency[*winner];
     result->interval_ns = run->interval[*winner];
     result->finalists = count;
-    return PIM_OK;
+    return keep_fastest(run, count, error);
 }
 
 /* The best by fitness, or by simulation of the first `finalists`. */
@@ -139,7 +185,8 @@ static enum pim_status choose(void *context, struct pim_population *population, 
     const struct pim_tile_mapping_options *options = run->options;
     uint32_t count = options->simulate ? options->finalists : 0, winner = 0;
     count = count < options->population ? count : options->population;
-    count = options->fitness == PIM_TILE_BY_SIMULATION ? (options->simulate ? 1 : 0) : count;
+    if (options->fitness == PIM_TILE_BY_SIMULATION)
+        count = options->population < PIM_TILE_STARTS ? options->population : PIM_TILE_STARTS;
     run->population = population;
     enum pim_status status = PIM_OK;
     if (count > 0) {
@@ -185,6 +232,14 @@ static enum pim_status keep_seeds(void *context, struct pim_population *populati
     return PIM_OK;
 }
 
+/* A simulation of a child ends where the last survivor does: it would not survive. */
+static bool note_limit(void *context, struct pim_population *population)
+{
+    struct run *run = context;
+    run->limit = pim_tile_limit(population, run->options->population);
+    return false;
+}
+
 /* The survivors themselves, then mutants of them. */
 static void start_from_seed(void *context, void *scratch, void *data, uint64_t index,
                             struct pim_random *random)
@@ -207,6 +262,7 @@ static enum pim_status search_by_cost(struct run *run, const struct pim_evolutio
     struct pim_search_result result;
     quiet.progress = NULL;
     options.done = keep_seeds;
+    options.sorted = NULL;
     by_cost.objectives = 1;
     run->fitness = PIM_TILE_BY_COST;
     uint32_t objectives = run->problem.search.objectives;
@@ -244,6 +300,12 @@ static enum pim_status make_problem(struct run *run, struct pim_error *error)
     run->load_at = (problem->search.scratch_size + 15) / 16 * 16;
     problem->search.scratch_size =
         run->load_at + (size_t)problem->cells * PIM_PLACE_DIRECTIONS * sizeof(uint64_t);
+    if (options->fitness > PIM_TILE_BY_SIMULATION) {
+        run->estimation_at = problem->search.scratch_size;
+        problem->search.scratch_size += sizeof(struct pim_tile_estimation *);
+        problem->search.scratch_initialize = make_estimation;
+        problem->search.scratch_terminate = free_estimation;
+    }
     run->result->groups = problem->groups;
     run->result->space = pim_tile_space(problem->cells, problem->groups ? problem->groups : nodes);
     return status;
@@ -271,6 +333,7 @@ static enum pim_status search(struct run *run, struct pim_error *error)
         .cross_milli = authors ? 0 : 500,
         .breed = problem->breed,
         .breeder = problem,
+        .sorted = options->fitness == PIM_TILE_BY_SIMULATION ? note_limit : NULL,
         .done = choose,
         .context = run};
     void *best = calloc(1, problem->search.size);
@@ -318,6 +381,11 @@ static enum pim_status check(const struct pim_tile_graph *graph,
         return pim_fail(error, PIM_BAD_INPUT, "there is no such mapping or fitness");
     if (options->fitness == PIM_TILE_BY_SIMULATION && !options->simulate)
         return pim_fail(error, PIM_BAD_INPUT, "simulation as fitness needs a simulator");
+    if (options->fitness > PIM_TILE_BY_SIMULATION &&
+        (!options->setting || !options->estimator ||
+         options->estimator->kind + PIM_TILE_BY_MLP != (unsigned)options->fitness))
+        return pim_fail(error, PIM_BAD_INPUT, "%s as fitness needs the estimator of that name",
+                        pim_tile_fitness_name(options->fitness));
     return PIM_OK;
 }
 
@@ -340,7 +408,7 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
                              const struct pim_tile_mapping_options *options, uint32_t *place,
                              struct pim_tile_mapping_result *result, struct pim_error *error)
 {
-    struct run run = {.options = options, .place = place, .result = result};
+    struct run run = {.options = options, .place = place, .result = result, .limit = HUGE_VAL};
     *result = (struct pim_tile_mapping_result){.latency_ns = nan(""), .interval_ns = nan("")};
     if (check(graph, options, error) != PIM_OK)
         return error->status;
@@ -356,14 +424,17 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
         status = make_problem(&run, error);
         if (status == PIM_OK)
             status = search(&run, error);
+        if (status == PIM_OK)
+            status = pim_tile_refine(graph, options, run.first, run.firsts, place, result, error);
     } else {
         pim_tile_pattern(options->mapping, &options->grid, graph->nodes, place);
         if (options->simulate)
-            status = simulate(&run, place, &result->latency_ns, &result->interval_ns, error);
+            status = simulate(&run, place, HUGE_VAL, &result->latency_ns, &result->interval_ns, error);
     }
     if (status == PIM_OK)
         status = judge(&run, error);
     terminate(&run.problem);
     free(run.seed);
+    free(run.first);
     return status;
 }

@@ -32,7 +32,10 @@ enum pim_tile_mapping {
 #define PIM_TILE_FITNESS_MAP(X)                                                                              \
     X(PIM_TILE_BY_COST, "cost")             /* total communication cost: bits x distance */                  \
     X(PIM_TILE_BY_BOTTLENECK, "bottleneck") /* largest sum of holding times of a link */                     \
-    X(PIM_TILE_BY_SIMULATION, "simulation") /* the latency itself */
+    X(PIM_TILE_BY_SIMULATION, "simulation") /* the latency itself */                                         \
+    X(PIM_TILE_BY_MLP, "mlp")               /* learned: estimators/estimator.h, in its order */              \
+    X(PIM_TILE_BY_MLP_CONFLICTS, "mlp-conflicts")                                                            \
+    X(PIM_TILE_BY_GCN, "gcn")
 
 enum pim_tile_fitness {
 #define X(name, text) name,
@@ -47,18 +50,22 @@ const char *pim_tile_fitness_name(unsigned fitness);
 
 /*
  * Simulates a mapping: latency of the first image and time for an image in ns. A mapping that cannot run (a
- * deadlock) has INFINITY in both. Called by several threads at once. Given by whoever has a simulator, as
- * mappers include none.
+ * deadlock), or takes longer than `limit_ns`, has INFINITY in both. Called by several threads at once. Given
+ * by whoever has a simulator, as mappers include none.
  */
-typedef enum pim_status pim_tile_simulate(void *context, const uint32_t *place, double *latency_ns,
-                                          double *interval_ns, struct pim_error *error);
+typedef enum pim_status pim_tile_simulate(void *context, const uint32_t *place, double limit_ns,
+                                          double *latency_ns, double *interval_ns, struct pim_error *error);
 
 /* A mapping of the last population that was simulated. */
 struct pim_tile_finalist {
     uint32_t rank;             /* by fitness, from 0 */
     uint64_t cost, bottleneck; /* as in the result */
     double latency_ns, interval_ns;
+    const uint32_t *place; /* of each node */
 };
+
+struct pim_tile_estimator;
+struct pim_tile_setting;
 
 struct pim_tile_mapping_options {
     enum pim_tile_mapping mapping;
@@ -68,6 +75,7 @@ struct pim_tile_mapping_options {
     uint32_t generations; /* 300 */
     uint32_t group_most;  /* nodes of a capped group; 0: a sixteenth of the nodes, rounded up */
     uint32_t finalists;   /* of the last population that are simulated in the end; 0: none */
+    uint32_t refinement;  /* simulations of local moves on the fastest of them; 0: none */
     uint64_t seed;
     unsigned threads;
     double seconds; /* 0: without limit */
@@ -79,6 +87,9 @@ struct pim_tile_mapping_options {
     void *finalist_context;
     pim_tile_simulate *simulate; /* NULL: there is no simulator */
     void *simulate_context;
+    /* Of a learned fitness: of its kind, and made for this graph and mesh; else NULL. */
+    const struct pim_tile_estimator *estimator;
+    const struct pim_tile_setting *setting;
 };
 
 struct pim_tile_mapping_result {
@@ -91,6 +102,7 @@ struct pim_tile_mapping_result {
     double latency_ns;   /* simulated; NAN: was not */
     double interval_ns;  /* time for an image; NAN: was not simulated */
     uint32_t finalists;  /* that were simulated */
+    uint64_t refined;    /* simulations of local moves behind them */
     uint32_t front;      /* NSGA-II: mappings that none of the population beats in both objectives */
 };
 
@@ -104,6 +116,24 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
                              struct pim_tile_mapping_result *result, struct pim_error *error);
 
 /* --- the parts --- */
+
+enum { PIM_TILE_STARTS = 4 };
+
+/* The latency beyond which no child gets among the first `survivors` of a sorted population; INFINITY where
+ * twins stand among them, whose places any child takes. */
+double pim_tile_limit(const struct pim_population *population, uint32_t survivors);
+
+/* The indices of the lowest latencies, lowest first; returns how many there are. */
+uint32_t pim_tile_fastest(const double *latency, uint32_t count, uint32_t first[PIM_TILE_STARTS]);
+
+/* Local moves on `count` mappings, the places of one behind the other (refine.c); `place` and the latency of
+ * `result` become those of the fastest. */
+enum pim_status pim_tile_refine(const struct pim_tile_graph *graph,
+                                const struct pim_tile_mapping_options *options, const uint32_t *starts,
+                                uint32_t count, uint32_t *place, struct pim_tile_mapping_result *result,
+                                struct pim_error *error);
+
+uint64_t pim_tile_digest(const uint32_t *place, uint32_t nodes);
 
 /* The traffic of an image, edge by edge. */
 struct pim_flow *pim_tile_flows(const struct pim_tile_graph *graph);

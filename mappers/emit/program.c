@@ -68,6 +68,8 @@ static void put(struct pim_program *program, uint32_t unit, const struct pim_ins
     program->all_instructions++;
     if (program->writer)
         program->status = pim_trace_writer_append(program->writer, unit, instruction, program->error);
+    if (program->observe && program->status == PIM_OK)
+        program->observe(program->observer, unit, instruction);
 }
 
 static void mark(struct pim_program *program, uint32_t unit, enum pim_opcode opcode, uint32_t phase)

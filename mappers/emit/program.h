@@ -26,6 +26,9 @@
 
 #define PIM_NOTHING UINT64_MAX /* waits for nothing */
 
+/* Told of every instruction of a unit, marks included, once it is appended. */
+typedef void pim_program_observer(void *context, uint32_t unit, const struct pim_instruction *instruction);
+
 struct pim_program {
     struct pim_trace_writer *writer; /* NULL: nothing is written */
     struct pim_error *error;
@@ -34,10 +37,12 @@ struct pim_program {
     uint32_t element_bits;  /* of vectors and elements that are not said otherwise */
     uint64_t *instructions; /* of each unit, marks included */
     uint64_t all_instructions;
-    uint32_t *entered; /* of each unit: its phase, or PIM_NO_PHASE */
-    uint32_t open;     /* phase for all, or PIM_NO_PHASE */
-    uint32_t phases;   /* begun, without a writer */
-    uint32_t next_tag; /* first that no message has */
+    uint32_t *entered;             /* of each unit: its phase, or PIM_NO_PHASE */
+    uint32_t open;                 /* phase for all, or PIM_NO_PHASE */
+    uint32_t phases;               /* begun, without a writer */
+    uint32_t next_tag;             /* first that no message has */
+    pim_program_observer *observe; /* NULL: nobody is told */
+    void *observer;
 };
 
 #define PIM_NO_PHASE UINT32_MAX

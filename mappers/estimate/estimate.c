@@ -46,7 +46,14 @@ static uint64_t stream_cycles(const struct pim_estimate_hardware *hardware, uint
 
 uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write)
 {
-    return logic_cycles(hardware, with_refresh(hardware, stream_cycles(hardware, bytes, write)),
+    return pim_estimate_columns(hardware, ceil_divide(bytes, hardware->port_bytes),
+                                ceil_divide(bytes, hardware->row_bytes), write);
+}
+
+uint64_t pim_estimate_columns(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
+                              bool write)
+{
+    return logic_cycles(hardware, with_refresh(hardware, row_cycles(hardware, columns, rows, write)),
                         hardware->memory_khz);
 }
 
@@ -68,8 +75,7 @@ uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint6
     }
     if (columns < bursts)
         columns = bursts;
-    uint64_t cycles = row_cycles(hardware, columns, bursts + span / hardware->row_bytes, write);
-    return logic_cycles(hardware, with_refresh(hardware, cycles), hardware->memory_khz);
+    return pim_estimate_columns(hardware, columns, bursts + span / hardware->row_bytes, write);
 }
 
 uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware)

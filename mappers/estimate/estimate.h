@@ -24,6 +24,10 @@ uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint6
 uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch,
                              uint64_t pieces, uint64_t bursts, bool write);
 
+/* Memory: so many columns in so many rows; a row that is opened serves one column at least. */
+uint64_t pim_estimate_columns(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
+                              bool write);
+
 /* Memory: from a request to its first data in a closed row. */
 uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware);
 
@@ -50,8 +54,14 @@ uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_
 
 /* How a matrix product is cut into tiles that fit the buffers. */
 struct pim_tiling {
-    uint32_t m, n, k; /* largest tile */
+    uint32_t m, n, k; /* largest tile: m x n outputs, depth k of the operands */
+    uint32_t right;   /* columns of a tile of the right operand: n, or fewer where n is a whole row */
     bool resident;    /* all of k of a row block stays in the input buffer while n advances */
+    /*
+     * full_rows: 0 where an output tile holds whole rows; else tiles are stored as they come, and a second
+     * pass takes so many whole rows at a time from memory through the output buffer.
+     */
+    uint32_t pass_rows;
 };
 
 struct pim_matrix_estimate {
@@ -66,7 +76,7 @@ struct pim_matrix_shape {
     uint32_t m, n, k;
     uint32_t count;
     uint32_t segment; /* tiles do not reach across a multiple of it in k; k when the input is in one piece */
-    bool full_rows;   /* a tile holds whole output rows (softmax) */
+    bool full_rows;   /* the ACU works on whole output rows (softmax) */
     unsigned vector_passes; /* of the ACU over each output */
     bool residual;          /* each output tile is loaded once more, to be added */
     /*

@@ -6,6 +6,10 @@
  * ACU and a store of the output tile. Both operands are double-buffered: a tile takes at most half of its
  * buffer, except that a resident input that is the only row block may take all of it. An output tile takes
  * half of its buffer, or all of it when there is no other way.
+ *
+ * Where the ACU works on whole rows (softmax), either an output tile holds whole rows, and the right operand
+ * comes in parts of its columns: for each part, for each tile of k. Or the product is stored in tiles of any
+ * width, and a second pass takes whole rows from memory through the output buffer to the ACU and back.
  */
 #include "mappers/estimate/estimate.h"
 
@@ -13,6 +17,7 @@
 
 static uint64_t ceil_divide(uint64_t a, uint64_t b)
 {
+    assert(b > 0);
     return a / b + (a % b != 0);
 }
 
@@ -85,18 +90,19 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     uint64_t segments = ceil_divide(k, product->span);
     uint64_t k_blocks = segments * blocks(product->span, tiling->k);
     uint64_t outputs = row_blocks * column_blocks;
-    uint64_t tiles = outputs * k_blocks;
+    uint64_t right_blocks = blocks(n, tiling->right);
+    uint64_t tiles = row_blocks * right_blocks * k_blocks;
     uint64_t k_folds = segments * folded(product->span, tiling->k, hardware->pe_rows);
-    uint64_t work = m * k_folds * folded(n, tiling->n, hardware->pe_columns);
+    uint64_t work = m * k_folds * folded(n, tiling->right, hardware->pe_columns);
     uint64_t compute = pim_estimate_pace(hardware, work) + tiles * hardware->pe_depth;
     if (hardware->systolic)
-        compute = tiles * pim_estimate_matrix(hardware, tiling->m, tiling->n, tiling->k);
+        compute = tiles * pim_estimate_matrix(hardware, tiling->m, tiling->right, tiling->k);
     /* Whole operands in average tiles: m / row_blocks and so on are exact in the sums. */
-    uint64_t input_tiles = row_blocks * k_blocks * (tiling->resident ? 1 : column_blocks);
+    uint64_t input_tiles = row_blocks * k_blocks * (tiling->resident ? 1 : right_blocks);
     uint64_t tile_m = ceil_divide(m, row_blocks), tile_n = ceil_divide(n, column_blocks),
-             tile_k = ceil_divide(k, k_blocks);
+             tile_right = ceil_divide(n, right_blocks), tile_k = ceil_divide(k, k_blocks);
     uint64_t memory = input_cycles(product, tile_m, tile_k, input_tiles) +
-                      right_cycles(product, tile_n, tile_k, tiles) +
+                      right_cycles(product, tile_right, tile_k, tiles) +
                       output_cycles(product, tile_m, tile_n, outputs) + pim_estimate_turns(hardware, outputs);
     uint64_t vector =
         pim_estimate_vector(hardware, m, n, shape->vector_passes) + (outputs - 1) * hardware->acu_depth;
@@ -107,7 +113,7 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
      * The first operands come before anything, the last output tile leaves after everything; in between the
      * slowest sets the pace.
      */
-    uint64_t first = input_cycles(product, tile_m, tile_k, 1) + right_cycles(product, tile_n, tile_k, 1);
+    uint64_t first = input_cycles(product, tile_m, tile_k, 1) + right_cycles(product, tile_right, tile_k, 1);
     uint64_t last_vector = pim_estimate_vector(hardware, tile_m, tile_n, shape->vector_passes);
     uint64_t last_store = output_cycles(product, tile_m, tile_n, 1);
     uint64_t middle = above(estimate->memory, first + last_store);
@@ -149,25 +155,27 @@ static uint32_t on_grain(uint32_t n, uint32_t grain)
     return n;
 }
 
-/* Fills n and k of a tiling whose m and residence are given; false when nothing fits. */
-static bool complete(const struct product *product, uint64_t output_space, struct pim_tiling *tiling)
+/*
+ * Fills n, right and k of a tiling whose m and residence are given; `right` at most `widest` columns. False
+ * when nothing fits.
+ */
+static bool complete(const struct product *product, uint64_t output_space, uint32_t widest,
+                     struct pim_tiling *tiling)
 {
     const struct pim_estimate_hardware *hardware = product->hardware;
     const struct pim_matrix_shape *shape = product->shape;
     uint64_t row = output_space / ((uint64_t)tiling->m * hardware->accumulator_bytes);
     if (row == 0 || (shape->full_rows && row < shape->n))
         return false;
-    uint64_t widest = shape->full_rows ? shape->n : row;
-    if (!shape->full_rows && widest > hardware->weight_bytes / 2)
-        widest = hardware->weight_bytes / 2;
-    if (widest == 0)
+    tiling->right = minimum(widest, minimum(hardware->weight_bytes / 2, row));
+    if (tiling->right == 0)
         return false;
-    tiling->n = minimum(shape->n, widest);
-    if (shape->right_block && tiling->n > shape->right_block)
-        tiling->n = shape->right_block;
-    if (shape->grain && tiling->n < shape->n)
-        tiling->n = on_grain(tiling->n, shape->grain);
-    uint64_t deepest = hardware->weight_bytes / 2 / tiling->n;
+    if (shape->right_block && tiling->right > shape->right_block)
+        tiling->right = shape->right_block;
+    if (shape->grain && tiling->right < shape->n)
+        tiling->right = on_grain(tiling->right, shape->grain);
+    tiling->n = shape->full_rows ? shape->n : tiling->right;
+    uint64_t deepest = hardware->weight_bytes / 2 / tiling->right;
     if (!tiling->resident && deepest > hardware->input_bytes / 2 / tiling->m)
         deepest = hardware->input_bytes / 2 / tiling->m;
     if (deepest == 0)
@@ -178,7 +186,8 @@ static bool complete(const struct product *product, uint64_t output_space, struc
 
 /*
  * One candidate: `variant` says whether the input is resident, the output may take its whole buffer, and how
- * narrow it is.
+ * narrow the tiles of the right operand are (and with them those of the output, where they are no whole
+ * rows): narrower ones may be deeper.
  */
 static bool propose(const struct product *product, uint32_t rows, bool only_block, unsigned variant,
                     struct pim_tiling *candidate)
@@ -189,26 +198,24 @@ static bool propose(const struct product *product, uint32_t rows, bool only_bloc
     uint64_t limit = only_block && shape->count == 1 ? hardware->input_bytes : hardware->input_bytes / 2;
     if (candidate->resident && (uint64_t)rows * shape->k > limit)
         return false;
-    if (!complete(product, hardware->output_bytes / ((variant & 2) ? 1 : 2), candidate))
+    uint64_t output_space = hardware->output_bytes / ((variant & 2) ? 1 : 2);
+    if (!complete(product, output_space, shape->n, candidate))
         return false;
     unsigned narrower = variant >> 2;
-    if (shape->full_rows)
-        return narrower == 0;
     if (narrower == 0) {
         if (candidate->n < shape->n && !shape->grain)
-            candidate->n = round_down(candidate->n, hardware->pe_columns);
+            candidate->n = candidate->right = round_down(candidate->n, hardware->pe_columns);
         return true;
     }
-    /* Narrower output tiles allow deeper weight tiles. */
-    uint32_t n = round_down(candidate->n >> narrower, hardware->pe_columns);
-    if (n == 0 || n == candidate->n)
+    uint32_t right = round_down(candidate->right >> narrower, hardware->pe_columns);
+    if (right == 0 || right == candidate->right)
         return false;
-    return complete(product, (uint64_t)n * rows * hardware->accumulator_bytes, candidate);
+    return complete(product, output_space, right, candidate);
 }
 
 static bool same(const struct pim_tiling *a, const struct pim_tiling *b)
 {
-    return a->m == b->m && a->n == b->n && a->k == b->k && a->resident == b->resident;
+    return a->m == b->m && a->n == b->n && a->right == b->right && a->k == b->k && a->resident == b->resident;
 }
 
 /* The search: the best tiling so far, and those that were evaluated with the same m. */
@@ -222,10 +229,10 @@ struct search {
 /* Tries all tilings whose row blocks are of `rows` rows; of equal ones the first is the best. */
 static void try_rows(struct search *search, uint32_t rows, bool only_block)
 {
-    enum { VARIANTS = 16 };
-    struct pim_tiling tried[VARIANTS];
-    unsigned count = 0;
-    for (unsigned variant = 0; variant < VARIANTS; variant++) {
+    enum { VARIANTS = 16, VARIANTS_OF_ROWS = 64 };
+    struct pim_tiling tried[VARIANTS_OF_ROWS];
+    unsigned count = 0, variants = search->product.shape->full_rows ? VARIANTS_OF_ROWS : VARIANTS;
+    for (unsigned variant = 0; variant < variants; variant++) {
         struct pim_tiling *candidate = &tried[count];
         struct pim_matrix_estimate cost;
         unsigned before = 0;
@@ -245,8 +252,9 @@ static void try_rows(struct search *search, uint32_t rows, bool only_block)
     }
 }
 
-bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
-                         struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
+/* Tilings of the product alone: row blocks of a 64th of the rows and more, then ever smaller ones. */
+static bool find_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
+                        struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
 {
     enum { STEPS = 64 };
     assert(shape->m > 0);
@@ -266,4 +274,61 @@ bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const str
             break;
     }
     return search.found;
+}
+
+/*
+ * The second pass over whole rows: as many of them as half of the output buffer holds, or the whole buffer
+ * where not one row fits the half. A block is loaded while the ACU works on the one before. 0: no row fits.
+ */
+static uint32_t second_pass(const struct pim_estimate_hardware *hardware,
+                            const struct pim_matrix_shape *shape, struct pim_matrix_estimate *cost)
+{
+    uint64_t rows = hardware->output_bytes / 2 / shape->n;
+    if (rows == 0)
+        rows = hardware->output_bytes / shape->n;
+    if (rows == 0)
+        return 0;
+    rows = minimum(rows, shape->m);
+    uint64_t m = shape->m, n = shape->n, pitch = shape->output_pitch, turns = blocks(m, rows);
+    uint64_t load = pim_estimate_pieces(hardware, n, pitch, rows, 1, false),
+             store = pim_estimate_pieces(hardware, n, pitch, rows, 1, true),
+             vector = pim_estimate_vector(hardware, rows, n, shape->vector_passes);
+    uint64_t memory = pim_estimate_pieces(hardware, n, pitch, m, turns, false) +
+                      pim_estimate_pieces(hardware, n, pitch, m, turns, true) +
+                      pim_estimate_turns(hardware, turns);
+    uint64_t vectors =
+        pim_estimate_vector(hardware, m, n, shape->vector_passes) + (turns - 1) * hardware->acu_depth;
+    uint64_t middle = above(memory, load + store);
+    if (above(vectors, vector) > middle)
+        middle = above(vectors, vector);
+    *cost = (struct pim_matrix_estimate){.memory = memory,
+                                         .vector = vectors,
+                                         .total = 2 * pim_estimate_access(hardware) + load + middle + vector +
+                                                  store};
+    return (uint32_t)rows;
+}
+
+bool pim_estimate_tiling(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
+                         struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
+{
+    bool found = find_tiling(hardware, shape, tiling, estimate);
+    if (!shape->full_rows)
+        return found;
+    struct pim_matrix_shape product = *shape;
+    struct pim_tiling other;
+    struct pim_matrix_estimate first, second;
+    product.full_rows = false;
+    product.vector_passes = 1;
+    product.count = 1; /* each is complete before its second pass begins, and that before the next one */
+    uint32_t rows = second_pass(hardware, shape, &second);
+    if (rows == 0 || !find_tiling(hardware, &product, &other, &first) ||
+        (found && estimate->total <= shape->count * (first.total + second.total)))
+        return found;
+    *tiling = other;
+    tiling->pass_rows = rows;
+    *estimate = (struct pim_matrix_estimate){.compute = shape->count * first.compute,
+                                             .memory = shape->count * (first.memory + second.memory),
+                                             .vector = shape->count * (first.vector + second.vector),
+                                             .total = shape->count * (first.total + second.total)};
+    return true;
 }

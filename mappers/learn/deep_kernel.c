@@ -6,8 +6,8 @@
 
 enum { PREDICTED_AT_ONCE = 128 };
 
-bool pim_deep_kernel_initialize(struct pim_deep_kernel *kernel, const struct pim_layer *layers, size_t count,
-                                size_t capacity)
+bool pim_deep_kernel_initialize(struct pim_deep_kernel *kernel, const struct pim_neural_layer *layers,
+                                size_t count, size_t capacity)
 {
     assert(count > 0);
     size_t features = layers[count - 1].outputs;

@@ -12,7 +12,7 @@
 #include "mappers/learn/layers.h"
 
 struct pim_deep_kernel {
-    const struct pim_layer *layers; /* borrowed; without graph convolutions */
+    const struct pim_neural_layer *layers; /* borrowed; without graph convolutions */
     size_t layer_count, layer_parameters, features, capacity;
     struct pim_pass *pass, *predictor;
     struct pim_gaussian gaussian;
@@ -21,8 +21,8 @@ struct pim_deep_kernel {
 };
 
 /* Space for up to `capacity` points; false when memory is out. */
-bool pim_deep_kernel_initialize(struct pim_deep_kernel *kernel, const struct pim_layer *layers, size_t count,
-                                size_t capacity);
+bool pim_deep_kernel_initialize(struct pim_deep_kernel *kernel, const struct pim_neural_layer *layers,
+                                size_t count, size_t capacity);
 void pim_deep_kernel_terminate(struct pim_deep_kernel *kernel);
 size_t pim_deep_kernel_parameters(const struct pim_deep_kernel *kernel);
 

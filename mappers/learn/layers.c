@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t pim_layers_parameters(const struct pim_layer *layers, size_t count)
+size_t pim_layers_parameters(const struct pim_neural_layer *layers, size_t count)
 {
     size_t total = 0;
     for (size_t l = 0; l < count; l++)
@@ -15,7 +15,7 @@ size_t pim_layers_parameters(const struct pim_layer *layers, size_t count)
     return total;
 }
 
-void pim_layers_initialize(const struct pim_layer *layers, size_t count, struct pim_random *random,
+void pim_layers_initialize(const struct pim_neural_layer *layers, size_t count, struct pim_random *random,
                            double *parameters)
 {
     for (size_t l = 0; l < count; l++) {
@@ -29,7 +29,7 @@ void pim_layers_initialize(const struct pim_layer *layers, size_t count, struct 
 }
 
 struct pim_pass {
-    const struct pim_layer *layers;
+    const struct pim_neural_layer *layers;
     size_t count, rows, used;
     const double *inputs;
     const struct pim_sparse *graph;
@@ -47,7 +47,7 @@ static bool allocate(struct pim_pass *pass)
     if (!pass->output)
         return false;
     for (size_t l = 0; l < pass->count; l++) {
-        const struct pim_layer *layer = &pass->layers[l];
+        const struct pim_neural_layer *layer = &pass->layers[l];
         assert(l == 0 || layer->inputs == pass->layers[l - 1].outputs);
         widest = layer->outputs > widest ? layer->outputs : widest;
         widest = layer->inputs > widest ? layer->inputs : widest;
@@ -63,7 +63,7 @@ static bool allocate(struct pim_pass *pass)
     return pass->transposed && pass->product && pass->upper && pass->lower;
 }
 
-struct pim_pass *pim_pass_create(const struct pim_layer *layers, size_t count, size_t rows)
+struct pim_pass *pim_pass_create(const struct pim_neural_layer *layers, size_t count, size_t rows)
 {
     assert(count > 0);
     struct pim_pass *pass = calloc(1, sizeof *pass);
@@ -95,7 +95,8 @@ void pim_pass_destroy(struct pim_pass *pass)
 
 /* --- forward --- */
 
-static void activate(const struct pim_layer *layer, size_t rows, const unsigned char *mask, double *output)
+static void activate(const struct pim_neural_layer *layer, size_t rows, const unsigned char *mask,
+                     double *output)
 {
     for (size_t i = 0; i < rows * layer->outputs; i++) {
         if (layer->relu && !(output[i] > 0))
@@ -115,7 +116,7 @@ const double *pim_forward(struct pim_pass *pass, const double *parameters, size_
     pass->used = rows;
     const double *from = inputs;
     for (size_t l = 0; l < pass->count; l++) {
-        const struct pim_layer *layer = &pass->layers[l];
+        const struct pim_neural_layer *layer = &pass->layers[l];
         const double *bias = parameters + layer->inputs * layer->outputs;
         double *output = pass->output[l], *product = layer->convolve ? pass->product : output;
         assert(!layer->convolve || graph);
@@ -141,7 +142,7 @@ const double *pim_forward(struct pim_pass *pass, const double *parameters, size_
 
 /* d loss / d Z in place of d loss / d output. A dropped or clipped output is 0, and 0 is no output of a ReLU
  * that passes its gradient on. */
-static void pass_activation(const struct pim_layer *layer, size_t rows, const unsigned char *mask,
+static void pass_activation(const struct pim_neural_layer *layer, size_t rows, const unsigned char *mask,
                             const double *output, double *gradient)
 {
     for (size_t i = 0; i < rows * layer->outputs; i++) {
@@ -159,7 +160,7 @@ void pim_backward(struct pim_pass *pass, const double *parameters, const double 
     double *upper = pass->upper, *lower = pass->lower;
     memcpy(upper, output_gradient, rows * pass->layers[pass->count - 1].outputs * sizeof *upper);
     for (size_t l = pass->count; l-- > 0;) {
-        const struct pim_layer *layer = &pass->layers[l];
+        const struct pim_neural_layer *layer = &pass->layers[l];
         const double *from = l > 0 ? pass->output[l - 1] : pass->inputs;
         pass_activation(layer, rows, pass->masks ? pass->masks[l] : NULL, pass->output[l], upper);
         double *bias = gradient + end - layer->outputs;

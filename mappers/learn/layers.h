@@ -14,7 +14,7 @@
 #include "mappers/learn/matrix.h"
 #include "sim/random.h"
 
-struct pim_layer {
+struct pim_neural_layer {
     size_t inputs, outputs;
     bool convolve; /* over the graph */
     bool relu;
@@ -22,17 +22,17 @@ struct pim_layer {
 };
 
 /* How many parameters the layers have. */
-size_t pim_layers_parameters(const struct pim_layer *layers, size_t count);
+size_t pim_layers_parameters(const struct pim_neural_layer *layers, size_t count);
 
 /* Uniform weights within +- sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010), biases 0. */
-void pim_layers_initialize(const struct pim_layer *layers, size_t count, struct pim_random *random,
+void pim_layers_initialize(const struct pim_neural_layer *layers, size_t count, struct pim_random *random,
                            double *parameters);
 
 /* Space for one forward and backward pass over up to `rows` rows. */
 struct pim_pass;
 
 /* `layers` is borrowed. Each layer must take what the one before gives; NULL only when memory is out. */
-struct pim_pass *pim_pass_create(const struct pim_layer *layers, size_t count, size_t rows);
+struct pim_pass *pim_pass_create(const struct pim_neural_layer *layers, size_t count, size_t rows);
 void pim_pass_destroy(struct pim_pass *pass);
 
 /*

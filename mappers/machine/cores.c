@@ -76,6 +76,7 @@ static void read_connections(const struct pim_configuration *c, struct pim_core_
     a->chip_link_bytes_per_cycle = value(c, "chips.link_bytes_per_cycle");
     a->chip_link_cycles = value(c, "chips.link_cycles");
     a->link_bytes_per_cycle = value(c, "interconnect.bytes_per_cycle");
+    a->packet_bytes = value(c, "interconnect.packet_bytes");
     if (a->connection != PIM_CORE_MESH)
         return;
     uint64_t hop = 0, bytes = value(c, "noc.flit_bits") * network / (8 * logic);

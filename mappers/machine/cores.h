@@ -33,6 +33,7 @@ struct pim_core_architecture {
     uint64_t global_memory_bytes;
     uint32_t global_bytes_per_cycle, global_read_cycles, global_write_cycles;
     uint32_t link_bytes_per_cycle; /* between cores */
+    uint32_t packet_bytes;         /* the most of a packet */
     uint32_t hop_cycles;           /* latency of a hop */
     uint32_t chip_link_bytes_per_cycle, chip_link_cycles;
     /* true: a latency counts once for a transfer or an instruction; false: for each of its beats */

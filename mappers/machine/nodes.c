@@ -43,6 +43,18 @@ static void take_bank(const struct pim_bank_rules *bank, struct pim_estimate_har
     nodes->turn_cycles = beyond(bank->read_to_write + bank->write_to_read, 2 * bank->column_step);
     nodes->refresh_cycles = timing->trfc + reopen;
     nodes->refresh_interval = timing->trefi;
+    nodes->banks = bank->organization.banks;
+}
+
+static void take_energy(const struct pim_configuration *configuration, struct pim_machine_energy *energy)
+{
+    energy->mac_pj = pim_configuration_real(configuration, "energy.mac_pj");
+    energy->sram_pj_per_bit = pim_configuration_real(configuration, "energy.sram_pj_per_bit");
+    energy->acu_pj_per_operation = pim_configuration_real(configuration, "energy.acu_pj_per_operation");
+    energy->dram_pj_per_bit = pim_configuration_real(configuration, "energy.dram_pj_per_bit");
+    energy->dram_activate_pj = pim_configuration_real(configuration, "energy.dram_activate_pj");
+    energy->noc_pj_per_bit_hop = pim_configuration_real(configuration, "energy.noc_pj_per_bit_hop");
+    energy->static_mw_per_node = pim_configuration_real(configuration, "energy.static_mw_per_node");
 }
 
 enum pim_status pim_machine_nodes_read(const struct pim_configuration *configuration,
@@ -52,6 +64,11 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
     struct pim_pe_configuration pe;
     struct pim_acu_configuration acu;
     struct pim_bank_rules bank;
+    if (*pim_configuration_text(configuration, "dram.standard") != '\0')
+        return pim_configuration_fail(
+            configuration, error, "dram.standard",
+            "mappers estimate private banks: map without it, and run the trace with "
+            "--set dram.standard=...");
     if (pim_cost_read_pe(configuration, &pe, error) != PIM_OK ||
         pim_cost_read_acu(configuration, &acu, error) != PIM_OK ||
         pim_cost_read_bank(configuration, &bank, error) != PIM_OK)
@@ -72,8 +89,11 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .hop_cycles = (uint32_t)network->per_router,
         .fixed_cycles = (int32_t)network->fixed,
         .packet_bytes = integer(configuration, "network_interface.packet_bytes"),
+        .receive_packets = integer(configuration, "network_interface.receive_packets"),
+        .acu = acu,
     };
     take_pe(&pe, nodes);
     take_bank(&bank, nodes);
+    take_energy(configuration, &nodes->energy);
     return PIM_OK;
 }

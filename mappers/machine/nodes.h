@@ -2,11 +2,19 @@
 #ifndef PIMSIM_MAPPERS_MACHINE_NODES_H
 #define PIMSIM_MAPPERS_MACHINE_NODES_H
 
+#include "models/cost/acu.h"
 #include "models/cost/pe.h"
 #include "sim/configuration.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Energy of what a node does, pJ; 0: not modelled. */
+struct pim_machine_energy {
+    double mac_pj, sram_pj_per_bit, acu_pj_per_operation, dram_pj_per_bit, dram_activate_pj,
+        noc_pj_per_bit_hop;
+    double static_mw_per_node;
+};
 
 /* The hardware as closed forms see it. */
 struct pim_estimate_hardware {
@@ -15,9 +23,10 @@ struct pim_estimate_hardware {
     bool systolic;                /* else vector-MAC */
     uint32_t pe_rows, pe_columns; /* vector-MAC: input and output channels worked in a cycle */
     uint32_t pe_pace_cycles,
-        pe_pace_rows;               /* buffer ports: cycles for so many rows of a fold; 0, 0: no limit */
-    uint32_t pe_depth;              /* cycles added to a matrix instruction */
-    struct pim_pe_configuration pe; /* of a systolic array: all of it */
+        pe_pace_rows;  /* buffer ports: cycles for so many rows of a fold; 0, 0: no limit */
+    uint32_t pe_depth; /* cycles added to a matrix instruction */
+    struct pim_pe_configuration pe;
+    struct pim_acu_configuration acu;
     uint64_t input_bytes, weight_bytes, output_bytes; /* SRAM buffers */
     uint32_t accumulator_bytes;
     uint32_t acu_elements, acu_depth;
@@ -36,7 +45,9 @@ struct pim_estimate_hardware {
        is negative where a long link makes the first router cheaper than the others. */
     uint32_t hop_cycles;
     int32_t fixed_cycles;
-    uint32_t packet_bytes;
+    uint32_t packet_bytes, receive_packets;
+    uint32_t banks; /* in lock-step: a row is opened in each */
+    struct pim_machine_energy energy;
 };
 
 /* What the network says of itself: its zero-load latency in cycles of its clock is fixed + per_router *

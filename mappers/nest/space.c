@@ -29,6 +29,61 @@ void pim_mapping_space_initialize(struct pim_mapping_space *space, const struct 
     space->data_spaces = data_spaces;
 }
 
+void pim_mapping_space_by_rows(struct pim_mapping_space *space)
+{
+    static const uint8_t order[PIM_DIMENSIONS] = {PIM_N, PIM_P, PIM_Q, PIM_K, PIM_C, PIM_R, PIM_S};
+    static const unsigned temporal[] = {PIM_SLOT_OUTER, PIM_SLOT_STEPS};
+    static const unsigned spatial[] = {PIM_SLOT_CHANNELS, PIM_SLOT_BANKS, PIM_SLOT_COLUMNS};
+    static const unsigned rows[] = {PIM_N, PIM_P};
+    for (unsigned i = 0; i < 2; i++) {
+        if (!space->ordered[temporal[i]])
+            memcpy(space->order[temporal[i]], order, sizeof order);
+        space->ordered[temporal[i]] = true;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned j = 0; j < 2; j++) {
+            uint32_t *factor = &space->factor[spatial[i]][rows[j]];
+            *factor = *factor > 0 ? *factor : 1;
+        }
+    }
+}
+
+static bool is_reduced(unsigned dimension)
+{
+    return dimension == PIM_C || dimension == PIM_R || dimension == PIM_S;
+}
+
+/* Columns that `groups` groups of `lanes` columns take, whose sums are trees: a power of two each. */
+static uint64_t tree_columns(uint64_t groups, uint64_t lanes)
+{
+    uint64_t each = 1;
+    while (each < lanes)
+        each *= 2;
+    return groups * each;
+}
+
+/* Pinned factors of columns: groups that are not reduced, and lanes of a group. */
+static void pinned_columns(const struct pim_mapping_space *space, uint64_t *groups, uint64_t *lanes)
+{
+    *groups = *lanes = 1;
+    for (unsigned d = 0; d < PIM_DIMENSIONS; d++)
+        if (space->factor[PIM_SLOT_COLUMNS][d] > 0)
+            *(is_reduced(d) ? lanes : groups) *= space->factor[PIM_SLOT_COLUMNS][d];
+}
+
+static enum pim_status check_columns(const struct pim_mapping_space *space, struct pim_error *error)
+{
+    uint64_t groups, lanes;
+    pinned_columns(space, &groups, &lanes);
+    uint64_t columns = tree_columns(groups, lanes);
+    if (columns <= space->instances[PIM_SLOT_COLUMNS])
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "columns: %" PRIu64 " groups of %" PRIu64 " columns that are summed take %" PRIu64
+                    " (a tree needs a power of two), there are %" PRIu32,
+                    groups, lanes, columns, space->instances[PIM_SLOT_COLUMNS]);
+}
+
 enum pim_status pim_mapping_space_check(const struct pim_mapping_space *space, struct pim_error *error)
 {
     for (unsigned slot = 0; slot < PIM_SLOTS; slot++) {
@@ -40,6 +95,8 @@ enum pim_status pim_mapping_space_check(const struct pim_mapping_space *space, s
                             "%s: factors of %" PRIu64 " are asked for, there are %" PRIu32, slots[slot].name,
                             product, space->instances[slot]);
     }
+    if (check_columns(space, error) != PIM_OK)
+        return error->status;
     for (unsigned d = 0; d < PIM_DIMENSIONS; d++) {
         uint64_t product = 1, size = space->workload.size[d];
         for (unsigned slot = 0; slot < PIM_SLOTS; slot++) {
@@ -119,6 +176,26 @@ static void fill(struct draw *draw, unsigned slot, uint32_t room, unsigned allow
     }
 }
 
+/* The same for columns, where lanes of a group that is summed count as the next power of two. */
+static void fill_columns(struct draw *draw)
+{
+    const uint64_t columns = draw->space->instances[PIM_SLOT_COLUMNS];
+    const uint32_t *pinned = draw->space->factor[PIM_SLOT_COLUMNS];
+    uint8_t order[PIM_DIMENSIONS];
+    uint64_t groups, lanes;
+    shuffled(draw->random, order);
+    pinned_columns(draw->space, &groups, &lanes);
+    for (unsigned i = 0; i < PIM_DIMENSIONS; i++) {
+        unsigned d = order[i];
+        uint64_t room = columns / tree_columns(groups, lanes);
+        for (uint64_t wide = 1; is_reduced(d) && wide * groups <= columns; wide *= 2)
+            room = wide / lanes;
+        uint32_t factor = pinned[d] > 0 ? 1 : choose(draw, draw->rest[d], (uint32_t)room);
+        give(draw, PIM_SLOT_COLUMNS, d, factor);
+        *(is_reduced(d) ? &lanes : &groups) *= factor;
+    }
+}
+
 /* Pinned factors are taken before any free one. */
 static bool take_pins(struct draw *draw)
 {
@@ -135,19 +212,19 @@ static bool take_pins(struct draw *draw)
     return true;
 }
 
-/* Whether the tiles that are left, times the banks, are few enough. */
+/* Whether the tiles that are left, times what is pinned in time and the banks, are few enough. */
 static bool few(const struct draw *draw)
 {
     uint64_t spaces = 1;
     for (unsigned d = 0; d < PIM_DIMENSIONS; d++) {
-        spaces *= (uint64_t)draw->factor[PIM_SLOT_BANKS][d] * draw->factor[PIM_SLOT_CHANNELS][d];
-        uint64_t steps = (uint64_t)draw->space->factor[PIM_SLOT_STEPS][d];
-        spaces *= steps > 0 ? steps : 1;
-    }
-    for (unsigned d = 0; d < PIM_DIMENSIONS; d++) {
-        if (spaces > draw->space->data_spaces / draw->rest[d])
-            return false;
-        spaces *= draw->rest[d];
+        const uint64_t factors[] = {draw->factor[PIM_SLOT_BANKS][d], draw->factor[PIM_SLOT_CHANNELS][d],
+                                    draw->space->factor[PIM_SLOT_STEPS][d],
+                                    draw->space->factor[PIM_SLOT_OUTER][d], draw->rest[d]};
+        for (unsigned i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+            if (factors[i] > 0 && spaces > draw->space->data_spaces / factors[i])
+                return false;
+            spaces *= factors[i] > 0 ? factors[i] : 1;
+        }
     }
     return true;
 }
@@ -245,7 +322,7 @@ bool pim_mapping_space_sample(const struct pim_mapping_space *space, struct pim_
     memset(nest, 0, sizeof *nest);
     if (!take_pins(&draw))
         return false;
-    fill(&draw, PIM_SLOT_COLUMNS, space->instances[PIM_SLOT_COLUMNS], all);
+    fill_columns(&draw);
     fill(&draw, PIM_SLOT_BANKS, space->instances[PIM_SLOT_BANKS], all);
     fill(&draw, PIM_SLOT_CHANNELS, space->instances[PIM_SLOT_CHANNELS], all);
     fill(&draw, PIM_SLOT_INSIDE, UINT32_MAX, all);

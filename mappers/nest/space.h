@@ -9,6 +9,8 @@
  *     columns   spatial
  *     inside    temporal, one after another in a column
  *
+ * Columns that reduce together (C, R, S) are summed in a tree: each such group takes a power of two of them.
+ *
  * Factors need not divide: the outermost loop of a dimension is rounded up, so primes use the memory as well
  * as others. Samples are regular: every step has a data space.
  */
@@ -49,6 +51,10 @@ struct pim_mapping_space {
 /* Nothing pinned. */
 void pim_mapping_space_initialize(struct pim_mapping_space *space, const struct pim_workload *workload,
                                   uint32_t channels, uint32_t banks, uint32_t columns, uint64_t data_spaces);
+
+/* Pins what is free so that samples go through their outputs row by row: rows are not spread over columns,
+ * banks and channels, and the temporal loops outside of a bank are N, P, Q, then the others. */
+void pim_mapping_space_by_rows(struct pim_mapping_space *space);
 
 /* PIM_BAD_INPUT says which pinned factors cannot be: more than there are instances, or a product that is
  * larger than the dimension. */

@@ -1,5 +1,5 @@
 /* The families of convolutional networks, each as the list of its layers. */
-#include "mappers/network/convolutional.h"
+#include "mappers/network/convolutional_parts.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -18,7 +18,8 @@ static struct pim_sliding window(uint32_t kernel, uint32_t stride, uint32_t pad,
                                 .ceil_mode = ceil_mode};
 }
 
-static uint32_t activate(struct pim_builder *b, const char *name, enum pim_activation kind, uint32_t input)
+uint32_t pim_network_activate(struct pim_builder *b, const char *name, enum pim_activation kind,
+                              uint32_t input)
 {
     char text[NAME + 48];
     const union pim_attributes a = {.activation = kind};
@@ -36,17 +37,18 @@ static uint32_t convolve(struct pim_builder *b, const char *name, uint32_t input
 static uint32_t convolve_relu(struct pim_builder *b, const char *name, uint32_t input, uint32_t outputs,
                               uint32_t kernel, uint32_t stride, uint32_t pad)
 {
-    return activate(b, name, PIM_ACTIVATION_RELU, convolve(b, name, input, outputs, kernel, stride, pad));
+    return pim_network_activate(b, name, PIM_ACTIVATION_RELU,
+                                convolve(b, name, input, outputs, kernel, stride, pad));
 }
 
-static uint32_t pool(struct pim_builder *b, const char *name, enum pim_pooling kind, uint32_t input,
-                     struct pim_sliding sliding)
+uint32_t pim_network_pool(struct pim_builder *b, const char *name, enum pim_pooling kind, uint32_t input,
+                          struct pim_sliding sliding)
 {
     const union pim_attributes a = {.pooling = {.sliding = sliding, .kind = kind}};
     return pim_build(b, PIM_OPERATOR_POOLING, PIM_ROLE_OTHER, name, &a, 0, 1, &input);
 }
 
-static uint32_t average_all(struct pim_builder *b, const char *name, uint32_t input)
+uint32_t pim_network_average_all(struct pim_builder *b, const char *name, uint32_t input)
 {
     const union pim_attributes a = {.pooling = {.kind = PIM_POOLING_AVERAGE, .global = true}};
     return pim_build(b, PIM_OPERATOR_POOLING, PIM_ROLE_OTHER, name, &a, 0, 1, &input);
@@ -68,22 +70,22 @@ static uint32_t flatten(struct pim_builder *b, uint32_t input)
     return pim_build_reshape(b, PIM_ROLE_OTHER, "flatten", input, &flat);
 }
 
-/* Fully connected layers: hidden ones with activation, then the classes (0 leaves them out). */
-static void classify(struct pim_builder *b, const struct pim_convolutional_specification *s, uint32_t input)
+void pim_network_classify(struct pim_builder *b, const struct pim_convolutional_specification *s,
+                          uint32_t input)
 {
     char name[NAME];
     uint32_t x = flatten(b, input), n;
     for (n = 0; n < s->hidden_layers; n++) {
         (void)snprintf(name, sizeof name, "fc%" PRIu32, n + 1);
-        x = activate(b, name, PIM_ACTIVATION_RELU,
-                     pim_build_linear(b, PIM_ROLE_OTHER, name, x, s->hidden[n], true, 0));
+        x = pim_network_activate(b, name, PIM_ACTIVATION_RELU,
+                                 pim_build_linear(b, PIM_ROLE_OTHER, name, x, s->hidden[n], true, 0));
     }
     (void)snprintf(name, sizeof name, "fc%" PRIu32, n + 1);
     if (s->classes)
         (void)pim_build_linear(b, PIM_ROLE_HEAD, name, x, s->classes, true, 0);
 }
 
-static uint32_t image(struct pim_builder *b, const struct pim_convolutional_specification *s)
+uint32_t pim_network_image(struct pim_builder *b, const struct pim_convolutional_specification *s)
 {
     const union pim_attributes a = {
         .shape = {.rank = 4, .dimension = {1, s->input_channels, s->image, s->image}}};
@@ -94,16 +96,16 @@ static uint32_t image(struct pim_builder *b, const struct pim_convolutional_spec
 static void build_vgg(struct pim_builder *b, const struct pim_convolutional_specification *s)
 {
     char name[NAME];
-    uint32_t x = image(b, s);
+    uint32_t x = pim_network_image(b, s);
     for (uint32_t stage = 0; stage < s->stages; stage++) {
         for (uint32_t n = 0; n < s->blocks[stage]; n++) {
             (void)snprintf(name, sizeof name, "conv%" PRIu32 "_%" PRIu32, stage + 1, n + 1);
             x = convolve_relu(b, name, x, s->channels[stage], 3, 1, 1);
         }
         (void)snprintf(name, sizeof name, "pool%" PRIu32, stage + 1);
-        x = pool(b, name, PIM_POOLING_MAXIMUM, x, window(2, 2, 0, false));
+        x = pim_network_pool(b, name, PIM_POOLING_MAXIMUM, x, window(2, 2, 0, false));
     }
-    classify(b, s, x);
+    pim_network_classify(b, s, x);
 }
 
 /* One residual block; its name is `name`, and its first convolution of 3x3 has the stride. */
@@ -124,45 +126,46 @@ static uint32_t residual(struct pim_builder *b, const char *name, uint32_t input
         shortcut = convolve(b, PART("shortcut"), input, outputs, 1, stride, 0);
     x = pim_build_add(b, PIM_ROLE_OTHER, PART("add"), x, shortcut);
 #undef PART
-    return activate(b, name, PIM_ACTIVATION_RELU, x);
+    return pim_network_activate(b, name, PIM_ACTIVATION_RELU, x);
 }
 
 /* He et al., 2015; the stride of a bottleneck is in its 3x3 convolution, as in all later implementations. */
 static void build_resnet(struct pim_builder *b, const struct pim_convolutional_specification *s)
 {
     char name[NAME];
-    uint32_t x = convolve_relu(b, "conv1", image(b, s), 64, 7, 2, 3);
-    x = pool(b, "pool1", PIM_POOLING_MAXIMUM, x, window(3, 2, 1, false));
+    uint32_t x = convolve_relu(b, "conv1", pim_network_image(b, s), 64, 7, 2, 3);
+    x = pim_network_pool(b, "pool1", PIM_POOLING_MAXIMUM, x, window(3, 2, 1, false));
     for (uint32_t stage = 0; stage < s->stages; stage++) {
         for (uint32_t n = 0; n < s->blocks[stage]; n++) {
             (void)snprintf(name, sizeof name, "stage%" PRIu32 ".block%" PRIu32, stage + 1, n + 1);
             x = residual(b, name, x, s->channels[stage], n == 0 && stage > 0 ? 2 : 1, s->bottleneck);
         }
     }
-    classify(b, s, average_all(b, "pool", x));
+    pim_network_classify(b, s, pim_network_average_all(b, "pool", x));
 }
 
 /* Redmon and Farhadi, 2018: every stage begins with a 3x3 convolution of stride 2; blocks of 1x1 and 3x3. */
 static void build_darknet(struct pim_builder *b, const struct pim_convolutional_specification *s)
 {
     char name[NAME];
-    uint32_t x =
-        activate(b, "conv1", PIM_ACTIVATION_LEAKY_RELU, convolve(b, "conv1", image(b, s), 32, 3, 1, 1));
+    uint32_t x = pim_network_activate(b, "conv1", PIM_ACTIVATION_LEAKY_RELU,
+                                      convolve(b, "conv1", pim_network_image(b, s), 32, 3, 1, 1));
     for (uint32_t stage = 0; stage < s->stages; stage++) {
         uint32_t channels = s->channels[stage];
         (void)snprintf(name, sizeof name, "stage%" PRIu32 ".down", stage + 1);
-        x = activate(b, name, PIM_ACTIVATION_LEAKY_RELU, convolve(b, name, x, channels, 3, 2, 1));
+        x = pim_network_activate(b, name, PIM_ACTIVATION_LEAKY_RELU, convolve(b, name, x, channels, 3, 2, 1));
         for (uint32_t n = 0; n < s->blocks[stage]; n++) {
             (void)snprintf(name, sizeof name, "stage%" PRIu32 ".block%" PRIu32 ".reduce", stage + 1, n + 1);
             uint32_t y = convolve(b, name, x, channels > 1 ? channels / 2 : 1, 1, 1, 0);
-            y = activate(b, name, PIM_ACTIVATION_LEAKY_RELU, y);
+            y = pim_network_activate(b, name, PIM_ACTIVATION_LEAKY_RELU, y);
             (void)snprintf(name, sizeof name, "stage%" PRIu32 ".block%" PRIu32 ".conv", stage + 1, n + 1);
-            y = activate(b, name, PIM_ACTIVATION_LEAKY_RELU, convolve(b, name, y, channels, 3, 1, 1));
+            y = pim_network_activate(b, name, PIM_ACTIVATION_LEAKY_RELU,
+                                     convolve(b, name, y, channels, 3, 1, 1));
             (void)snprintf(name, sizeof name, "stage%" PRIu32 ".block%" PRIu32 ".add", stage + 1, n + 1);
             x = pim_build_add(b, PIM_ROLE_OTHER, name, x, y);
         }
     }
-    classify(b, s, average_all(b, "pool", x));
+    pim_network_classify(b, s, pim_network_average_all(b, "pool", x));
 }
 
 /* Krizhevsky et al., 2012; `groups` is 2 in the paper, whose network spans two graphics cards. */
@@ -177,18 +180,18 @@ static void build_alexnet(struct pim_builder *b, const struct pim_convolutional_
         {"conv3", NULL, NULL, 384, 3, 1, 1, false},       {"conv4", NULL, NULL, 384, 3, 1, 1, true},
         {"conv5", NULL, "pool5", 256, 3, 1, 1, true},
     };
-    uint32_t x = image(b, s);
+    uint32_t x = pim_network_image(b, s);
     for (size_t n = 0; n < sizeof layers / sizeof *layers; n++) {
         x = pim_build_convolution(b, PIM_ROLE_OTHER, layers[n].name, x, layers[n].outputs,
                                   layers[n].grouped ? s->groups : 1, layers[n].kernel, layers[n].stride,
                                   layers[n].pad, 0);
-        x = activate(b, layers[n].name, PIM_ACTIVATION_RELU, x);
+        x = pim_network_activate(b, layers[n].name, PIM_ACTIVATION_RELU, x);
         if (layers[n].norm)
             x = normalize_locally(b, layers[n].norm, x);
         if (layers[n].pool)
-            x = pool(b, layers[n].pool, PIM_POOLING_MAXIMUM, x, window(3, 2, 0, false));
+            x = pim_network_pool(b, layers[n].pool, PIM_POOLING_MAXIMUM, x, window(3, 2, 0, false));
     }
-    classify(b, s, x);
+    pim_network_classify(b, s, x);
 }
 
 /* Four ways from one map, joined along the channels. */
@@ -202,7 +205,7 @@ static uint32_t inception(struct pim_builder *b, const char *name, uint32_t inpu
     ways[1] = convolve_relu(b, PART("3x3"), x, channels[2], 3, 1, 1);
     x = convolve_relu(b, PART("5x5_reduce"), input, channels[3], 1, 1, 0);
     ways[2] = convolve_relu(b, PART("5x5"), x, channels[4], 5, 1, 2);
-    x = pool(b, PART("pool"), PIM_POOLING_MAXIMUM, input, window(3, 1, 1, false));
+    x = pim_network_pool(b, PART("pool"), PIM_POOLING_MAXIMUM, input, window(3, 1, 1, false));
     ways[3] = convolve_relu(b, PART("pool_projection"), x, channels[5], 1, 1, 0);
     const union pim_attributes a = {.concat = {.axis = 1}};
     return pim_build(b, PIM_OPERATOR_CONCAT, PIM_ROLE_OTHER, PART("concat"), &a, 0, 4, ways);
@@ -224,21 +227,21 @@ static void build_googlenet(struct pim_builder *b, const struct pim_convolutiona
         {"5b", {384, 192, 384, 48, 128, 128}, false},
     };
     char name[NAME];
-    uint32_t x = convolve_relu(b, "conv1", image(b, s), 64, 7, 2, 3);
-    x = pool(b, "pool1", PIM_POOLING_MAXIMUM, x, window(3, 2, 0, true));
+    uint32_t x = convolve_relu(b, "conv1", pim_network_image(b, s), 64, 7, 2, 3);
+    x = pim_network_pool(b, "pool1", PIM_POOLING_MAXIMUM, x, window(3, 2, 0, true));
     x = normalize_locally(b, "norm1", x);
     x = convolve_relu(b, "conv2_reduce", x, 64, 1, 1, 0);
     x = convolve_relu(b, "conv2", x, 192, 3, 1, 1);
     x = normalize_locally(b, "norm2", x);
-    x = pool(b, "pool2", PIM_POOLING_MAXIMUM, x, window(3, 2, 0, true));
+    x = pim_network_pool(b, "pool2", PIM_POOLING_MAXIMUM, x, window(3, 2, 0, true));
     for (size_t n = 0; n < sizeof modules / sizeof *modules; n++) {
         (void)snprintf(name, sizeof name, "inception_%s", modules[n].name);
         x = inception(b, name, x, modules[n].channels);
         (void)snprintf(name, sizeof name, "pool_%s", modules[n].name);
         if (modules[n].pool)
-            x = pool(b, name, PIM_POOLING_MAXIMUM, x, window(3, 2, 0, true));
+            x = pim_network_pool(b, name, PIM_POOLING_MAXIMUM, x, window(3, 2, 0, true));
     }
-    classify(b, s, average_all(b, "pool", x));
+    pim_network_classify(b, s, pim_network_average_all(b, "pool", x));
 }
 
 /* Iandola et al., 2016, version 1.1 of the authors' repository: 2.4 times fewer MACs than 1.0, the same
@@ -247,8 +250,8 @@ static void build_squeezenet(struct pim_builder *b, const struct pim_convolution
 {
     static const uint32_t squeeze[] = {16, 16, 32, 32, 48, 48, 64, 64};
     char name[NAME];
-    uint32_t x = convolve_relu(b, "conv1", image(b, s), 64, 3, 2, 0);
-    x = pool(b, "pool1", PIM_POOLING_MAXIMUM, x, window(3, 2, 0, true));
+    uint32_t x = convolve_relu(b, "conv1", pim_network_image(b, s), 64, 3, 2, 0);
+    x = pim_network_pool(b, "pool1", PIM_POOLING_MAXIMUM, x, window(3, 2, 0, true));
     for (uint32_t n = 0; n < sizeof squeeze / sizeof *squeeze; n++) {
         const union pim_attributes join = {.concat = {.axis = 1}};
         uint32_t ways[2];
@@ -262,11 +265,11 @@ static void build_squeezenet(struct pim_builder *b, const struct pim_convolution
         x = pim_build(b, PIM_OPERATOR_CONCAT, PIM_ROLE_OTHER, name, &join, 0, 2, ways);
         (void)snprintf(name, sizeof name, "pool%" PRIu32, n + 2);
         if (n == 1 || n == 3)
-            x = pool(b, name, PIM_POOLING_MAXIMUM, x, window(3, 2, 0, true));
+            x = pim_network_pool(b, name, PIM_POOLING_MAXIMUM, x, window(3, 2, 0, true));
     }
     if (s->classes)
         x = convolve_relu(b, "conv10", x, s->classes, 1, 1, 0);
-    (void)flatten(b, average_all(b, "pool", x));
+    (void)flatten(b, pim_network_average_all(b, "pool", x));
 }
 
 void pim_build_convolutional(struct pim_builder *b, const struct pim_convolutional_specification *s)
@@ -279,6 +282,10 @@ void pim_build_convolutional(struct pim_builder *b, const struct pim_convolution
         [PIM_CONVOLUTIONAL_ALEXNET] = build_alexnet,
         [PIM_CONVOLUTIONAL_GOOGLENET] = build_googlenet,
         [PIM_CONVOLUTIONAL_SQUEEZENET] = build_squeezenet,
+        [PIM_CONVOLUTIONAL_BERT] = pim_build_bert,
+        [PIM_CONVOLUTIONAL_MOBILENET] = pim_build_mobilenet,
+        [PIM_CONVOLUTIONAL_EFFICIENTNET] = pim_build_efficientnet,
+        [PIM_CONVOLUTIONAL_SHUFFLENET] = pim_build_shufflenet,
     };
     families[s->family](b, s);
 }

@@ -13,7 +13,9 @@
 enum { IMAGE_LIMIT = 16384, BLOCK_LIMIT = 256 };
 
 /* In the order of enum pim_family, then of enum pim_convolutional. */
-#define FAMILIES "vit|swin|pvt|twins|focal|cswin|vgg|resnet|darknet|alexnet|googlenet|squeezenet"
+#define FAMILIES                                                                                             \
+    "vit|swin|pvt|twins|focal|cswin|vgg|resnet|darknet|alexnet|googlenet|squeezenet|bert|mobilenet|"         \
+    "efficientnet|shufflenet"
 
 #define INTEGER PIM_KEY_OF_INTEGER
 #define LIST PIM_KEY_OF_LIST
@@ -27,9 +29,8 @@ static const struct pim_key keys[] = {
     INTEGER("network.input_channels", "3", 1, 1024, "channels", "Channels of the input image."),
     INTEGER("network.classes", "1000", 0, 1000000, "classes", "Outputs of the classifier; 0 leaves it out."),
     LIST("network.blocks", "[]", 1, BLOCK_LIMIT, "blocks",
-         "Blocks of each stage (vgg: convolutions); its length is the number of stages. All but alexnet, "
-         "googlenet "
-         "and squeezenet need it."),
+         "Blocks of each stage (vgg: convolutions; bert: encoders); its length is the number of stages. All "
+         "but alexnet, googlenet, squeezenet, mobilenet, efficientnet and shufflenet need it."),
     LIST("network.channels", "[]", 1, 65536, "channels",
          "Channels of each stage; where blocks is needed, this is."),
     LIST("network.heads", "[]", 1, 65536, "heads",
@@ -51,6 +52,7 @@ static const struct pim_key keys[] = {
          "Outputs of the fully connected layers before the last (vgg, alexnet), at most 4."),
     INTEGER("network.groups", "1", 1, 2, "groups",
             "Groups of the second, fourth and fifth convolution (alexnet; 2 in its paper)."),
+    INTEGER("network.tokens", "128", 1, 65536, "tokens", "Length of the sequence (bert)."),
     {"network.bottleneck", PIM_KEY_BOOLEAN, "false", 0, 0, NULL, "",
      "Blocks of 1x1, 3x3 and 1x1 convolutions, the last four times as wide (resnet)."},
 };
@@ -66,7 +68,7 @@ const struct pim_schema pim_network_schema = {
 /* Bits of `families`: those of transformers, then those of convolutional networks. */
 #define TRANSFORMERS ((1u << PIM_FAMILIES) - 1)
 #define CONVOLUTIONAL(name) (1u << (PIM_FAMILIES + PIM_CONVOLUTIONAL_##name))
-#define STAGED (CONVOLUTIONAL(VGG) | CONVOLUTIONAL(RESNET) | CONVOLUTIONAL(DARKNET))
+#define STAGED (CONVOLUTIONAL(VGG) | CONVOLUTIONAL(RESNET) | CONVOLUTIONAL(DARKNET) | CONVOLUTIONAL(BERT))
 
 /* Keys that only some families read; all others refuse them. */
 static const struct {
@@ -76,7 +78,8 @@ static const struct {
 } special_keys[] = {
     {"network.blocks", TRANSFORMERS | STAGED, true},
     {"network.channels", TRANSFORMERS | STAGED, true},
-    {"network.heads", TRANSFORMERS, true},
+    {"network.heads", TRANSFORMERS | CONVOLUTIONAL(BERT), true},
+    {"network.tokens", CONVOLUTIONAL(BERT), false},
     {"network.patch", TRANSFORMERS, false},
     {"network.mlp_ratio", TRANSFORMERS, false},
     {"network.hidden", CONVOLUTIONAL(VGG) | CONVOLUTIONAL(ALEXNET), false},

@@ -16,13 +16,14 @@ static enum pim_status read_stages(const struct pim_configuration *configuration
     const int64_t *blocks;
     size_t stages = pim_configuration_list(configuration, "network.blocks", &blocks);
     bool staged = s->family == PIM_CONVOLUTIONAL_VGG || s->family == PIM_CONVOLUTIONAL_RESNET ||
-                  s->family == PIM_CONVOLUTIONAL_DARKNET;
+                  s->family == PIM_CONVOLUTIONAL_DARKNET || s->family == PIM_CONVOLUTIONAL_BERT;
+    size_t most = s->family == PIM_CONVOLUTIONAL_BERT ? 1 : PIM_STAGES;
     if (!staged)
         return PIM_OK;
-    if (stages < 1 || stages > PIM_STAGES)
+    if (stages < 1 || stages > most)
         return pim_configuration_fail(configuration, error, "network.blocks",
-                                      "has %zu values, one for each stage: 1 to %d stages are possible",
-                                      stages, PIM_STAGES);
+                                      "has %zu values, one for each stage: 1 to %zu stages are possible",
+                                      stages, most);
     s->stages = (uint32_t)stages;
     enum pim_status status =
         pim_network_read_list(configuration, "network.blocks", s->stages, false, s->blocks, error);
@@ -30,6 +31,19 @@ static enum pim_status read_stages(const struct pim_configuration *configuration
         status =
             pim_network_read_list(configuration, "network.channels", s->stages, false, s->channels, error);
     return status;
+}
+
+static enum pim_status read_heads(const struct pim_configuration *configuration,
+                                  struct pim_convolutional_specification *s, struct pim_error *error)
+{
+    s->tokens = integer(configuration, "network.tokens");
+    if (pim_network_read_list(configuration, "network.heads", s->stages, false, &s->heads, error) != PIM_OK)
+        return error->status;
+    if (s->channels[0] % s->heads == 0)
+        return PIM_OK;
+    return pim_configuration_fail(configuration, error, "network.heads",
+                                  "%" PRIu32 " heads do not divide %" PRIu32 " channels", s->heads,
+                                  s->channels[0]);
 }
 
 /* A map that is halved once a stage must not vanish; the other sizes are checked where layers are made. */
@@ -61,6 +75,8 @@ enum pim_status pim_network_read_convolutional(const struct pim_configuration *c
     enum pim_status status = pim_network_check_keys(configuration, family, error);
     if (status == PIM_OK)
         status = read_stages(configuration, s, error);
+    if (status == PIM_OK && s->family == PIM_CONVOLUTIONAL_BERT)
+        status = read_heads(configuration, s, error);
     if (status != PIM_OK)
         return status;
     size_t layers = pim_configuration_list(configuration, "network.hidden", &hidden);

@@ -24,34 +24,47 @@ static uint32_t places(const struct pim_search_inputs *inputs)
     return inputs->machine->stacks * inputs->machine->channels / inputs->channels;
 }
 
-static enum pim_status fill(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
-                            uint32_t index, bool transformed, struct pim_overlap_layer *layers,
-                            struct pim_error *error)
+/* From a producer to a layer with mapping `own`. */
+static struct pim_handover hand_over(const struct pim_search_inputs *inputs,
+                                     const struct pim_layer_mapping *mappings, uint32_t index,
+                                     const struct pim_layer_mapping *own, uint32_t link)
 {
     const struct pim_mapped_layer *mapped = &inputs->layers->layer[index];
-    struct pim_overlap_layer *layer = &layers[index];
-    uint32_t room = places(inputs);
-    uint64_t rows = 0;
+    return pim_hand_over(inputs->machine, &mappings[mapped->link[link].producer].cost, &own->cost,
+                         own->strides.steps);
+}
+
+uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index)
+{
+    return inputs->layers->layer[index].links + (index >= places(inputs));
+}
+
+enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
+                                const struct pim_layer_mapping *mappings, uint32_t index,
+                                const struct pim_layer_mapping *own, struct pim_overlap_layer *layer,
+                                struct pim_error *error)
+{
+    const struct pim_mapped_layer *mapped = &inputs->layers->layer[index];
     pim_overlap_layer_initialize(layer);
     (void)snprintf(layer->name, sizeof layer->name, "%s", mapped->name);
     layer->workload = mapped->workload;
-    layer->nest = mappings[index].nest;
-    layer->transformed = transformed;
+    layer->nest = own->nest;
     layer->link = calloc(mapped->links + 1, sizeof *layer->link);
     if (!layer->link)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the links of %s", layer->name);
+    layer->latency = own->cost.total;
     for (uint32_t j = 0; j < mapped->links; j++) {
         layer->link[j] = mapped->link[j];
-        layer->link[j].transfer = mappings[mapped->link[j].producer].cost.transfer;
+        const struct pim_handover handover = hand_over(inputs, mappings, index, own, j);
+        /* what the other producers send is there, and written, while the layer waits for the latest */
+        layer->link[j].transfer = j == mapped->main ? handover.ready : handover.message;
+        layer->latency += j == mapped->main ? handover.writing : 0;
     }
     layer->links = mapped->links;
-    for (uint32_t j = 0; j < mapped->links; j++)
-        rows += mappings[mapped->link[j].producer].cost.sent;
-    layer->latency =
-        pim_step_with_receipts(inputs->machine, &mappings[index].cost, &mappings[index].strides, rows);
-    if (index >= room) /* its channels are free when the layer before it there has ended */
-        layer->link[layer->links++] = (struct pim_link){.producer = index - room, .role = PIM_LINK_WHOLE};
-    return pim_overlap_layer_derive(layers, index, error);
+    if (pim_chain_links(inputs, index) > layer->links) /* its channels are free when that layer has ended */
+        layer->link[layer->links++] =
+            (struct pim_link){.producer = index - places(inputs), .role = PIM_LINK_WHOLE};
+    return PIM_OK;
 }
 
 enum pim_status pim_chain_layers(const struct pim_search_inputs *inputs,
@@ -63,7 +76,9 @@ enum pim_status pim_chain_layers(const struct pim_search_inputs *inputs,
     if (!*layers)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " layers", count);
     for (uint32_t i = 0; i < count; i++) {
-        if (fill(inputs, mappings, i, transformed, *layers, error) != PIM_OK) {
+        enum pim_status status = pim_chain_layer(inputs, mappings, i, &mappings[i], &(*layers)[i], error);
+        (*layers)[i].transformed = transformed;
+        if (status != PIM_OK || pim_overlap_layer_derive(*layers, i, error) != PIM_OK) {
             pim_chain_layers_free(*layers, count);
             *layers = NULL;
             return error->status;
@@ -121,6 +136,13 @@ enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
             : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " schedules", count);
     for (uint32_t i = 0; layers && i < count && status == PIM_OK; i++)
         status = run_layer(layers, i, transformed, schedules, chain, error);
+    for (uint32_t i = 0; i < count && status == PIM_OK; i++) {
+        const struct pim_mapped_layer *mapped = &inputs->layers->layer[i];
+        chain->layer[i].left += chain->layer[i].end;
+        for (uint32_t j = 0; j < mapped->links; j++)
+            chain->layer[mapped->link[j].producer].left +=
+                hand_over(inputs, mappings, i, &mappings[i], j).message;
+    }
     for (uint32_t i = 0; schedules && i < count; i++)
         pim_schedule_terminate(&schedules[i]);
     free(schedules);

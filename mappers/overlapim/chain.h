@@ -10,6 +10,7 @@
 struct pim_chain_layer {
     uint64_t start; /* the first of its inputs is ready, or its channels are free */
     uint64_t end;
+    uint64_t left;  /* its last outputs have been sent to all that read them */
     uint64_t moved; /* transformed: partial sums on further banks, in output tiles */
 };
 
@@ -18,6 +19,15 @@ struct pim_chain {
     uint64_t end;                  /* overlapped */
     struct pim_chain_layer *layer; /* owned */
 };
+
+/* Producers of a layer, and the layer that had its channels before, if there is one. */
+uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index);
+
+/* A layer with mapping `own`, linked to producers that have theirs; pim_overlap_layer_derive() comes next. */
+enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
+                                const struct pim_layer_mapping *mappings, uint32_t index,
+                                const struct pim_layer_mapping *own, struct pim_overlap_layer *layer,
+                                struct pim_error *error);
 
 /* The layers with these mappings, linked, as the overlap analysis and a mapping file have them; the caller
  * frees them with pim_chain_layers_free(). */

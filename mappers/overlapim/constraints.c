@@ -1,11 +1,12 @@
 #include "mappers/overlapim/constraints.h"
 
-#include <errno.h>
+#include "sim/file.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 1024 };
+enum { LINE = 1024, MOST = 1 << 20 }; /* characters of a line, of a file */
 
 /* Which layers a line is for: one, or all of them. */
 struct target {
@@ -108,34 +109,48 @@ static enum pim_status take_line(char *line, struct target *target, struct pim_e
     return PIM_OK;
 }
 
-static enum pim_status read_lines(const char *path, FILE *file, struct target *target,
-                                  struct pim_error *error)
+static enum pim_status take_text(const char *name, const char *text, size_t length, struct target *target,
+                                 struct pim_error *error)
 {
     char line[LINE];
-    for (uint64_t number = 1; fgets(line, sizeof line, file); number++) {
-        if (strlen(line) == sizeof line - 1 && line[sizeof line - 2] != '\n')
-            return pim_fail(error, PIM_BAD_INPUT, "%s:%" PRIu64 ": longer than %d characters", path, number,
+    for (uint64_t number = 1; length > 0; number++) {
+        const char *end = memchr(text, '\n', length);
+        size_t size = end ? (size_t)(end - text) : length, taken = end ? size + 1 : length;
+        if (size > LINE - 2)
+            return pim_fail(error, PIM_BAD_INPUT, "%s:%" PRIu64 ": longer than %d characters", name, number,
                             LINE - 2);
+        if (memchr(text, '\0', size))
+            return pim_fail(error, PIM_BAD_INPUT, "%s:%" PRIu64 ": a zero byte is no text", name, number);
+        memcpy(line, text, size);
+        line[size] = '\0';
         if (take_line(line, target, error) != PIM_OK)
-            return pim_fail_in(error, "%s:%" PRIu64, path, number);
+            return pim_fail_in(error, "%s:%" PRIu64, name, number);
+        text += taken;
+        length -= taken;
     }
-    if (ferror(file))
-        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
     for (uint32_t i = 0; i < target->layers->count; i++) {
         if (pim_mapping_space_check(&target->spaces[i], error) != PIM_OK)
-            return pim_fail_in(error, "%s: layer %s", path, target->layers->layer[i].name);
+            return pim_fail_in(error, "%s: layer %s", name, target->layers->layer[i].name);
     }
     return PIM_OK;
+}
+
+enum pim_status pim_constraints_parse(const char *name, const char *text, size_t length,
+                                      const struct pim_mapped_layers *layers,
+                                      struct pim_mapping_space *spaces, struct pim_error *error)
+{
+    struct target target = {layers, spaces, 0, layers->count};
+    return take_text(name, text, length, &target, error);
 }
 
 enum pim_status pim_constraints_read(const char *path, const struct pim_mapped_layers *layers,
                                      struct pim_mapping_space *spaces, struct pim_error *error)
 {
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
-    struct target target = {layers, spaces, 0, layers->count};
-    enum pim_status status = read_lines(path, file, &target, error);
-    (void)fclose(file);
+    char *text = NULL;
+    size_t length = 0;
+    if (pim_file_read(path, MOST, "constraints", &text, &length, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = pim_constraints_parse(path, text, length, layers, spaces, error);
+    free(text);
     return status;
 }

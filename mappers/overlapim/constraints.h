@@ -16,11 +16,16 @@
 #include "mappers/nest/space.h"
 #include "mappers/overlapim/layers.h"
 
-#include <stdio.h>
+#include <stddef.h>
 
 /* Applies a file to the spaces of all layers. PIM_BAD_INPUT names file and line, and the layer when its
  * factors cannot be. */
 enum pim_status pim_constraints_read(const char *path, const struct pim_mapped_layers *layers,
                                      struct pim_mapping_space *spaces, struct pim_error *error);
+
+/* The same for `length` characters in memory, any bytes; `name` stands for the file. */
+enum pim_status pim_constraints_parse(const char *name, const char *text, size_t length,
+                                      const struct pim_mapped_layers *layers,
+                                      struct pim_mapping_space *spaces, struct pim_error *error);
 
 #endif

@@ -168,8 +168,11 @@ static enum pim_status link_input(const struct making *making, uint32_t input, e
             return pim_fail(making->error, PIM_NO_MEMORY, "out of memory for the layers of the network");
         layer->link = grown;
         layer->link[layer->links++] = link;
-        if (link.producer > layer->link[layer->main].producer)
+        uint32_t deepest = making->layers->layer[layer->link[layer->main].producer].depth;
+        uint32_t depth = making->layers->layer[link.producer].depth;
+        if (depth > deepest || (depth == deepest && link.producer > layer->link[layer->main].producer))
             layer->main = layer->links - 1;
+        layer->depth = depth >= layer->depth ? depth + 1 : layer->depth;
     }
     return PIM_OK;
 }

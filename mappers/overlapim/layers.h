@@ -21,8 +21,9 @@ struct pim_column_operations {
 struct pim_mapped_layer {
     const char *name; /* of the graph */
     uint32_t graph_layer;
-    bool product;  /* its products are C x R x S an output; otherwise `each` is all there is */
-    uint32_t main; /* index of the link that a search looks at: the latest producer; links without one: 0 */
+    bool product;   /* its products are C x R x S an output; otherwise `each` is all there is */
+    uint32_t depth; /* layers on the longest way from the input to it */
+    uint32_t main;  /* index of the link that a search looks at: the deepest producer; without links: 0 */
     struct pim_column_operations each; /* vector layers: for an output */
     struct pim_column_operations post; /* after the last contribution to an output */
     struct pim_workload workload;

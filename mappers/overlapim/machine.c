@@ -20,12 +20,22 @@ enum pim_status pim_machine_read(const struct pim_configuration *configuration, 
         .costs = (enum pim_machine_costs)pim_configuration_choice(configuration, "levels.costs"),
         .add_cycles = key(configuration, "levels.add_cycles"),
         .multiply_cycles = key(configuration, "levels.multiply_cycles"),
-        .aap_cycles = key(configuration, "levels.aap_cycles"),
-        .aap_bank_cycles = key(configuration, "levels.aap_bank_cycles"),
+        .step_ps = key(configuration, "levels.step_ps"),
+        .logic_khz = key(configuration, "clock.logic_khz"),
         .refresh_cycles = key(configuration, "levels.refresh_cycles"),
         .refresh_interval_cycles = key(configuration, "levels.refresh_interval_cycles"),
+        .window = key(configuration, "unit.window"),
         .row_overhead_cycles = key(configuration, "levels.row_overhead_cycles"),
     };
+    const int64_t *busy;
+    size_t count = pim_configuration_list(configuration, "levels.aap_busy_cycles", &busy);
+    if (count == 0 || count > PIM_MACHINE_BUSY)
+        return pim_configuration_fail(configuration, error, "levels.aap_busy_cycles",
+                                      "has %zu values: one for each number of busy banks, 1 to %d", count,
+                                      (int)PIM_MACHINE_BUSY);
+    machine->aap_busy_count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++)
+        machine->aap_busy[i] = (uint32_t)busy[i];
     if (machine->banks == 0)
         return pim_configuration_fail(configuration, error, "levels.banks",
                                       "this hardware has no banks that compute");
@@ -45,11 +55,19 @@ enum pim_status pim_machine_read(const struct pim_configuration *configuration, 
 }
 
 /* An activate-activate-precharge of so many banks: a bank alone needs its own time, many share the
- * activations that the channel allows. */
+ * activations and the row commands that the channel allows. */
 static uint64_t aap(const struct pim_machine *machine, uint64_t banks)
 {
-    uint64_t shared = (machine->aap_cycles * banks + machine->banks - 1) / machine->banks;
-    return shared > machine->aap_bank_cycles ? shared : machine->aap_bank_cycles;
+    uint64_t known = machine->aap_busy_count, last = machine->aap_busy[known - 1];
+    return banks <= known ? machine->aap_busy[banks > 0 ? banks - 1 : 0] : (last * banks + known - 1) / known;
+}
+
+/* Steps of crossbars, rounded up to the clock. */
+static uint64_t steps(const struct pim_machine *machine, uint64_t count)
+{
+    const uint64_t scale = UINT64_C(1000000000); /* ps of a cycle of 1 kHz */
+    uint64_t time = count * machine->step_ps * machine->logic_khz;
+    return time / scale + (time % scale != 0);
 }
 
 uint64_t pim_machine_multiply(const struct pim_machine *machine, uint64_t banks)
@@ -57,23 +75,54 @@ uint64_t pim_machine_multiply(const struct pim_machine *machine, uint64_t banks)
     uint64_t n = machine->word_bits;
     if (machine->costs == PIM_MACHINE_FIGURE)
         return machine->multiply_cycles;
+    if (machine->costs == PIM_MACHINE_STEPS)
+        return steps(machine, n == 1 ? 9 : 12 * n * n - n - 1);
     return (n == 1 ? 5 : 7 * n * n - n - 2) * aap(machine, banks);
+}
+
+/* An addition of numbers of so many bits, in every column. */
+static uint64_t add_of(const struct pim_machine *machine, uint64_t bits, uint64_t aaps, uint64_t banks)
+{
+    if (machine->costs == PIM_MACHINE_FIGURE)
+        return machine->add_cycles;
+    return machine->costs == PIM_MACHINE_STEPS ? steps(machine, 10 * bits + 2) : aaps * aap(machine, banks);
 }
 
 uint64_t pim_machine_add(const struct pim_machine *machine, uint64_t banks)
 {
-    return machine->costs == PIM_MACHINE_FIGURE ? machine->add_cycles
-                                                : (8 * machine->word_bits + 1) * aap(machine, banks);
+    return add_of(machine, 2 * (uint64_t)machine->word_bits, 8 * (uint64_t)machine->word_bits + 1, banks);
+}
+
+/* Banks of a bank group; its rate against the channel's; cycles of the channel for an access. */
+enum { GROUP = 2, SLOWER = 2, ACCESS = 2 };
+
+/* A row of each bank, of which the channel's data bus is needed for `cycles` cycles. */
+static uint64_t pace(const struct pim_machine *machine, uint64_t cycles, uint64_t banks)
+{
+    uint64_t shared = cycles * banks, alone = SLOWER * cycles + machine->row_overhead_cycles;
+    uint64_t group = banks > 1 ? GROUP * SLOWER * cycles : 0;
+    if (machine->costs != PIM_MACHINE_COMMANDS)
+        return shared;
+    shared = group > shared ? group : shared;
+    return alone > shared ? alone : shared;
+}
+
+/* Cycles of the channel for a whole row. */
+static uint64_t row_of(const struct pim_machine *machine)
+{
+    uint64_t bytes = machine->columns / 8;
+    return (bytes + machine->channel_bytes - 1) / machine->channel_bytes;
 }
 
 uint64_t pim_machine_rows(const struct pim_machine *machine, uint64_t rows, uint64_t banks)
 {
-    enum { GROUP = 2, SLOWER = 2 }; /* banks of a bank group; its rate against the channel's */
-    uint64_t bytes = machine->columns / 8;
-    uint64_t cycles = (bytes + machine->channel_bytes - 1) / machine->channel_bytes;
-    if (machine->costs == PIM_MACHINE_COMMANDS && banks <= GROUP)
-        cycles = cycles * SLOWER + (banks == 1 ? machine->row_overhead_cycles : 0);
-    return rows * banks * cycles;
+    return rows * pace(machine, row_of(machine), banks);
+}
+
+uint64_t pim_machine_move(const struct pim_machine *machine, uint64_t rows, uint64_t banks)
+{
+    bool commands = machine->costs == PIM_MACHINE_COMMANDS;
+    return 2 * rows * pace(machine, row_of(machine), commands && banks > 1 ? banks + banks % GROUP : banks);
 }
 
 struct pim_reduction_cycles pim_machine_reduce(const struct pim_machine *machine, uint64_t width,
@@ -82,10 +131,13 @@ struct pim_reduction_cycles pim_machine_reduce(const struct pim_machine *machine
     struct pim_reduction_cycles cycles = {0, 0};
     uint64_t bits = 2 * machine->word_bits;
     for (uint64_t level = 0; UINT64_C(1) << level < width; level++) {
-        uint64_t rows = bits + level;
-        cycles.move += pim_machine_rows(machine, 2 * rows, banks); /* out and back */
-        cycles.add +=
-            machine->costs == PIM_MACHINE_FIGURE ? machine->add_cycles : (4 * rows + 2) * aap(machine, banks);
+        uint64_t rows = bits + level, row = row_of(machine);
+        /* only accesses that hold a column which counts: one in 2^(level + 1) columns */
+        uint64_t needed = ACCESS * (uint64_t)(machine->columns >> (level + 1));
+        if (machine->costs == PIM_MACHINE_COMMANDS && needed < row)
+            row = needed > 0 ? needed : ACCESS;
+        cycles.move += 2 * rows * pace(machine, row, banks); /* out and back */
+        cycles.add += add_of(machine, rows + 1, 4 * rows + 2, banks);
     }
     return cycles;
 }
@@ -93,7 +145,7 @@ struct pim_reduction_cycles pim_machine_reduce(const struct pim_machine *machine
 uint64_t pim_machine_refresh(const struct pim_machine *machine, uint64_t cycles)
 {
     uint64_t work = machine->refresh_interval_cycles - machine->refresh_cycles;
-    if (machine->costs == PIM_MACHINE_FIGURE)
+    if (machine->costs != PIM_MACHINE_COMMANDS)
         return 0;
     return cycles / work * machine->refresh_cycles + cycles % work * machine->refresh_cycles / work;
 }

@@ -1,6 +1,7 @@
 #include "mappers/overlapim/mapper.h"
 
-#include "mappers/overlapim/emit.h"
+#include "mappers/overlapim/emit/emit.h"
+#include "mappers/overlapim/emit/real_check.h"
 #include "mappers/overlapim/plan.h"
 
 #include <inttypes.h>
@@ -8,9 +9,11 @@
 #include <string.h>
 
 static const struct pim_option rows[] = {
-    PIM_CHOICE_ROW("objective", struct pim_overlapim_options, objective, "NAME", "original|overlap|transform",
+    PIM_CHOICE_ROW("objective", struct pim_overlapim_options, objective, "NAME",
+                   "original|overlap|transform|ahead",
                    "Which mappings are estimated and written: those with the best sequential latency, the "
-                   "best overlapped one, or the best transformed one (default)"),
+                   "best overlapped one, or the best transformed one (default), of pairs; or behind all "
+                   "layers before"),
     PIM_CHOICE_ROW(
         "order", struct pim_overlapim_options, order, "NAME", "forward|backward|middle-output|middle-total",
         "Where the search begins: at the first layer (default), the last, the one with the largest "
@@ -24,10 +27,18 @@ static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("analysis", struct pim_overlapim_options, analysis, "NAME", "exact|exhaustive",
                    "exhaustive: ready times by comparison of all data spaces, as in OverlaPIM, with as many "
                    "candidates as take the run time of exact"),
+    PIM_CHOICE_ROW("rows", struct pim_overlapim_options, rows, "KIND", "counted|real",
+                   "real: the instructions of small products name the rows of their own words; counted "
+                   "(default): operations on rows that stand for others"),
+    PIM_FLAG_ROW("check-values", struct pim_overlapim_options, check,
+                 "Executes the trace, with real rows, on real bits, and compares every output of every "
+                 "product with a direct evaluation"),
     PIM_FLAG_ROW("nests", struct pim_overlapim_options, nests,
                  "Prints the loop nests as well, as pimsim overlap reads them"),
     PIM_STEPS_ROW("Candidates of each layer and objective; 0 (default): 1000"),
     PIM_SEED_ROW("Of the candidates; 1"),
+    PIM_SECONDS_ROW("Of the searches, which then take the best so far and, for layers that had no turn, the "
+                    "first candidates that fit; results depend on it"),
     PIM_THREADS_ROW("0 (default): one for each processor; the result is the same for any number"),
 };
 
@@ -37,8 +48,21 @@ static const struct pim_overlapim_options defaults = {
 /* A plan with the texts that its traces carry. */
 struct made {
     struct pim_overlapim_plan plan;
+    const struct pim_mapper_inputs *inputs;
+    bool check;
     char mapping[256];
 };
+
+static enum pim_status accept(const void *given, bool writes, struct pim_error *error)
+{
+    const struct pim_overlapim_options *options = given;
+    (void)writes;
+    if ((options->rows == 1 || options->check) && options->objective == PIM_OBJECTIVE_TRANSFORM)
+        return pim_fail(error, PIM_USAGE,
+                        "--rows real and --check-values are for --objective original, overlap or ahead: a "
+                        "transformation puts sums into other banks than the nest says");
+    return PIM_OK;
+}
 
 static void terminate(void *plan)
 {
@@ -58,6 +82,9 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
         terminate(made);
         return error->status;
     }
+    const struct pim_overlapim_options *given = options;
+    made->inputs = inputs;
+    made->check = given->check;
     *plan = made;
     return PIM_OK;
 }
@@ -103,6 +130,22 @@ static enum pim_status emit(void *plan, struct pim_trace_writer *writer, struct 
     return pim_overlapim_emit(&made->plan, writer, error);
 }
 
+static bool checks(const void *plan)
+{
+    const struct made *made = plan;
+    return made->check;
+}
+
+static enum pim_status check(void *plan, const char *path, struct pim_error *error)
+{
+    struct made *made = plan;
+    if (!made->inputs->execute)
+        return pim_fail(error, PIM_USAGE, "--check-values: there is no simulator here that has bits");
+    if (pim_real_check(&made->plan, made->inputs, path, &made->plan.checked, error) == PIM_OK)
+        return PIM_OK;
+    return error->status == PIM_INTERNAL ? pim_fail_in(error, "the program is wrong") : error->status;
+}
+
 static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
 {
     const struct made *made = plan;
@@ -122,12 +165,16 @@ const struct pim_mapper pim_overlapim_mapper = {
         "Maps a network onto the channels of a memory whose banks compute bit by bit, and overlaps "
         "its layers, as Fast-OverlaPIM does.",
     .onnx = true,
+    .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct pim_overlapim_options), &defaults},
+    .accept = accept,
     .plan = make,
     .terminate = terminate,
     .estimate = estimate,
     .describe = describe,
     .emit = emit,
+    .checks = checks,
+    .check = check,
     .print = print,
     .write_json = write_json,
 };

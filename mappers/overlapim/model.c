@@ -51,8 +51,14 @@ void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest 
     uint64_t temporal[PIM_DIMENSIONS], weight_steps = 1, reduction_steps = 1;
     const unsigned inputs = 1U << PIM_N | 1U << PIM_C | 1U << PIM_P | 1U << PIM_Q | 1U << PIM_R |
                             1U << PIM_S | (workload->groups > 1 ? 1U << PIM_K : 0);
-    *use = (struct pim_column_use){
-        .lanes = 1, .products = 1, .outputs = 1, .width = 1, .banks = 1, .shared = 1, .channels = 1};
+    *use = (struct pim_column_use){.lanes = 1,
+                                   .products = 1,
+                                   .outputs = 1,
+                                   .width = 1,
+                                   .banks = 1,
+                                   .shared = 1,
+                                   .channels = 1,
+                                   .open = 1};
     column_level(nest, temporal, use);
     for (uint32_t i = 0; i < nest->cut; i++) {
         const struct pim_loop *loop = &nest->loop[i];
@@ -63,6 +69,8 @@ void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest 
             continue;
         }
         weight_steps *= reduced(loop->dimension) || loop->dimension == PIM_K ? loop->count : 1;
+        /* what is inside of a reduction in time is begun before any of it is final */
+        use->open *= reduction_steps > 1 && !reduced(loop->dimension) ? loop->count : 1;
         reduction_steps *= reduced(loop->dimension) ? loop->count : 1;
     }
     uint64_t window = 1;
@@ -92,8 +100,7 @@ static uint64_t partial_sums(const struct pim_machine *machine, const struct pim
     uint64_t banks = up(use->banks, use->channels);
     for (uint64_t left = use->shared; left > 1; left = up(left, 2)) {
         uint64_t movers = banks > 1 ? banks / 2 : 1; /* of a channel */
-        cycles +=
-            pim_machine_rows(machine, 2 * rows, movers) + use->outputs * pim_machine_add(machine, banks);
+        cycles += pim_machine_move(machine, rows, movers) + use->outputs * pim_machine_add(machine, banks);
     }
     return cycles;
 }
@@ -109,6 +116,17 @@ static void sum(const struct pim_machine *machine, struct pim_step_cost *cost)
     cost->total = cost->total > 0 ? cost->total : 1;
 }
 
+/* The outputs of a layer in so many messages: reading one, or the bus between stacks. */
+static uint64_t message_cycles(const struct pim_machine *machine, const struct pim_step_cost *cost,
+                               uint64_t messages)
+{
+    uint64_t rows = up(cost->sent, messages);
+    uint64_t bytes = rows * up(machine->columns, 8) * cost->banks * cost->channels;
+    uint64_t read = pim_machine_rows(machine, rows, cost->banks), bus = up(bytes, machine->bus_bytes);
+    uint64_t cycles = read > bus ? read : bus;
+    return cycles + pim_machine_refresh(machine, cycles);
+}
+
 bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_layer *layer,
                    const struct pim_mapping_space *space, const struct pim_nest *nest,
                    const struct pim_strides *strides, struct pim_step_cost *cost)
@@ -121,11 +139,12 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
     uint64_t multiply = pim_machine_multiply(machine, banks), add = pim_machine_add(machine, banks);
     uint64_t stores = use.output_stores, steps = strides->steps;
     uint64_t operands = !layer->product ? 0 : space->drop_weights ? use.weights : use.resident;
-    if (operands > UINT32_MAX || use.inputs > UINT32_MAX || use.outputs > UINT32_MAX) {
+    uint64_t totals = use.outputs > UINT32_MAX || use.open > UINT32_MAX ? UINT64_MAX : use.outputs * use.open;
+    if (operands > UINT32_MAX || use.inputs > UINT32_MAX || totals > UINT32_MAX) {
         cost->rows = UINT64_MAX;
         return false;
     }
-    cost->rows = word * (operands + use.inputs) + 2 * word * (use.outputs + 1) + 2 * word + 16;
+    cost->rows = word * (operands + use.inputs) + 2 * word * (totals + 1) + 2 * word + 16;
     if (layer->product) {
         struct pim_reduction_cycles tree = pim_machine_reduce(machine, use.width, banks);
         uint64_t adds = use.products - use.outputs + (use.carried ? use.outputs : 0);
@@ -140,26 +159,29 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
     }
     cost->add += up(stores * use.outputs * layer->post.additions * add, steps);
     cost->multiply += up(stores * use.outputs * layer->post.multiplications * multiply, steps);
-    cost->input = up(pim_machine_rows(machine, 2 * use.inputs * word, banks) * use.input_loads, steps);
+    cost->input = up(pim_machine_move(machine, use.inputs * word, banks) * use.input_loads, steps);
     if (layer->product && space->drop_weights)
-        cost->input += up(pim_machine_rows(machine, 2 * use.weights * word, banks) * use.weight_loads, steps);
+        cost->input += up(pim_machine_move(machine, use.weights * word, banks) * use.weight_loads, steps);
     cost->output = up(pim_machine_rows(machine, 2 * use.outputs * word, banks) * stores, steps);
     cost->channels = use.channels;
-    cost->sent = word * use.outputs * stores * use.banks;
-    uint64_t bytes = use.outputs * word * up(machine->columns, 8) * use.banks;
-    uint64_t bus = up(bytes, machine->bus_bytes);
-    uint64_t read = pim_machine_rows(machine, use.outputs * word, banks);
-    cost->transfer = read > bus ? read : bus;
+    cost->banks = banks;
+    cost->stores = stores;
+    cost->sent = word * use.outputs * stores;
+    cost->transfer = message_cycles(machine, cost, stores);
     sum(machine, cost);
     return cost->rows <= machine->rows;
 }
 
-uint64_t pim_step_with_receipts(const struct pim_machine *machine, const struct pim_step_cost *cost,
-                                const struct pim_strides *strides, uint64_t rows)
+struct pim_handover pim_hand_over(const struct pim_machine *machine, const struct pim_step_cost *producer,
+                                  const struct pim_step_cost *consumer, uint64_t consumer_steps)
 {
-    enum { MANY = 4 }; /* banks that take turns, so that rows come at the rate of the channel */
-    uint64_t cycles = pim_machine_rows(machine, up(up(rows, cost->channels), MANY), MANY);
-    return cost->total + up(cycles + pim_machine_refresh(machine, cycles), strides->steps);
+    uint64_t messages = producer->stores < consumer_steps ? producer->stores : consumer_steps;
+    uint64_t written = up(producer->sent * producer->channels, consumer->channels);
+    uint64_t cycles = pim_machine_rows(machine, written, producer->banks);
+    struct pim_handover handover = {.message = message_cycles(machine, producer, messages)};
+    handover.writing = up(cycles + pim_machine_refresh(machine, cycles), consumer_steps);
+    handover.ready = handover.message > handover.writing ? handover.message - handover.writing : 0;
+    return handover;
 }
 
 /* ceil(work x cycles / lanes), and never less than once `alone`: a single operation in a single bank. */

@@ -37,8 +37,10 @@ struct pim_step_cost {
     uint64_t total;
     uint64_t rows;     /* that a column needs, weights of all steps included */
     uint64_t channels; /* that the layer uses */
-    uint64_t sent;     /* rows of outputs of the whole layer, all banks and channels */
-    uint64_t transfer; /* from the end of a step until its outputs are at another channel */
+    uint64_t banks;    /* of a channel */
+    uint64_t stores;   /* steps after which outputs are final */
+    uint64_t sent;     /* rows of outputs of a bank in all of them */
+    uint64_t transfer; /* from the end of such a step until its outputs are at another channel */
 };
 
 /* What a nest's shape says about the column level and the banks around it. */
@@ -54,6 +56,7 @@ struct pim_column_use {
     uint64_t input_loads;     /* steps that read other inputs than the step before */
     uint64_t weight_loads;    /* steps that use other weights than the step before */
     uint64_t output_stores;   /* steps after which outputs are final */
+    uint64_t open;            /* output tiles that have begun and are not final, at most */
     bool carried;             /* sums go on from step to step */
 };
 
@@ -66,11 +69,19 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
                    const struct pim_strides *strides, struct pim_step_cost *cost);
 
 /*
- * A step of a consumer, with what it receives: the outputs of all producers, which come as whole rows and are
- * shared out over the consumer's channels, are written into its banks between its steps.
+ * What passing a producer's outputs to a consumer takes. They are sent where the consumer waits for them: in
+ * as many messages as the one has steps that store outputs, or the other has steps, whichever is fewer. They
+ * come as whole rows, shared out over the consumer's channels, and are written into its banks between its
+ * steps. Writing begins with the first row: for a consumer that waits, it is over with the message.
  */
-uint64_t pim_step_with_receipts(const struct pim_machine *machine, const struct pim_step_cost *cost,
-                                const struct pim_strides *strides, uint64_t rows);
+struct pim_handover {
+    uint64_t message; /* from the end of the producer's step until it is there */
+    uint64_t writing; /* of all messages, what takes the consumer's banks, an average step */
+    uint64_t ready;   /* from the end of the producer's step until a step with its writing may begin */
+};
+
+struct pim_handover pim_hand_over(const struct pim_machine *machine, const struct pim_step_cost *producer,
+                                  const struct pim_step_cost *consumer, uint64_t consumer_steps);
 
 /* No mapping of the layer on so many channels takes less: all columns of all banks multiply all the time. */
 uint64_t pim_layer_bound(const struct pim_machine *machine, const struct pim_mapped_layer *layer,

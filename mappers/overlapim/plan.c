@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Comparisons of data spaces in the time of an analysis: about 2 us against 1.5 ns (docs/benchmarks.md). */
@@ -44,9 +45,16 @@ uint64_t pim_overlapim_cycles(const struct pim_overlapim_plan *plan, enum pim_se
 
 enum pim_series pim_overlapim_series(const struct pim_overlapim_plan *plan)
 {
-    return plan->objective == PIM_OBJECTIVE_ORIGINAL  ? PIM_SERIES_ORIGINAL
-           : plan->objective == PIM_OBJECTIVE_OVERLAP ? PIM_SERIES_OVERLAP
-                                                      : PIM_SERIES_TRANSFORM;
+    static const enum pim_series own[PIM_OBJECTIVES] = {[PIM_OBJECTIVE_ORIGINAL] = PIM_SERIES_ORIGINAL,
+                                                        [PIM_OBJECTIVE_OVERLAP] = PIM_SERIES_OVERLAP,
+                                                        [PIM_OBJECTIVE_TRANSFORM] = PIM_SERIES_TRANSFORM,
+                                                        [PIM_OBJECTIVE_AHEAD] = PIM_SERIES_AHEAD};
+    return own[plan->objective];
+}
+
+bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan)
+{
+    return series_table[pim_overlapim_series(plan)].transformed;
 }
 
 static enum pim_status make_spaces(struct pim_overlapim_plan *plan,
@@ -80,22 +88,38 @@ static unsigned threads_of(const struct pim_mapper_search *search)
 struct told {
     const struct pim_mapper_search *search;
     enum pim_objective objective;
+    uint64_t started; /* seconds */
 };
 
 static void tell(void *context, uint64_t done, uint64_t total)
 {
     const struct told *told = context;
-    static const char *const what[] = {"original", "overlap", "transform"};
     if (told->search->progress)
-        told->search->progress(told->search->context, what[told->objective], done, total);
+        told->search->progress(told->search->context, pim_objective_name(told->objective), done, total);
+}
+
+static uint64_t seconds_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec;
+}
+
+static bool stop(void *context)
+{
+    const struct told *told = context;
+    const struct pim_mapper_search *search = told->search;
+    return (search->seconds > 0 && seconds_now() - told->started >= search->seconds) ||
+           (search->stop && search->stop(search->context));
 }
 
 static enum pim_status search_all(struct pim_overlapim_plan *plan,
                                   const struct pim_overlapim_options *options, struct pim_error *error)
 {
-    struct told told = {.search = &options->search};
+    struct told told = {.search = &options->search, .started = seconds_now()};
     struct pim_search_inputs inputs = plan->search;
     inputs.progress = tell;
+    inputs.stop = stop;
     inputs.context = &told;
     for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
         told.objective = (enum pim_objective)o;
@@ -122,6 +146,7 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
     plan->configuration = inputs->configuration_text;
     plan->objective = (enum pim_objective)options->objective;
     plan->nests = options->nests;
+    plan->real = options->rows == 1 || options->check;
     if (pim_machine_read(inputs->configuration, &plan->machine, error) != PIM_OK ||
         pim_mapped_layers_make(inputs->network, &plan->layers, error) != PIM_OK)
         return error->status;

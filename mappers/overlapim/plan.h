@@ -1,5 +1,6 @@
 /*
- * A plan of Fast-OverlaPIM: the three searches of the paper on one network, and its six series.
+ * A plan of Fast-OverlaPIM: the three searches of the paper on one network, and its six series; and one
+ * search beyond it.
  *
  *     Best Original            searched by sequential latency, one layer after the other
  *     Best Original Overlap    the same mappings, overlapped in lock step
@@ -7,6 +8,7 @@
  *     Best Overlap             searched by the overlapped latency of pairs, in lock step
  *     Overlap Transform        the same mappings, transformed
  *     Best Transform           searched by the transformed latency of pairs
+ *     Best Ahead               searched behind the schedules of all layers before, in lock step
  */
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_PLAN_H
 #define PIMSIM_MAPPERS_OVERLAPIM_PLAN_H
@@ -21,7 +23,8 @@
     X(PIM_SERIES_ORIGINAL_TRANSFORM, "original_transform", PIM_OBJECTIVE_ORIGINAL, true, true)               \
     X(PIM_SERIES_OVERLAP, "best_overlap", PIM_OBJECTIVE_OVERLAP, false, true)                                \
     X(PIM_SERIES_OVERLAP_TRANSFORM, "overlap_transform", PIM_OBJECTIVE_OVERLAP, true, true)                  \
-    X(PIM_SERIES_TRANSFORM, "best_transform", PIM_OBJECTIVE_TRANSFORM, true, true)
+    X(PIM_SERIES_TRANSFORM, "best_transform", PIM_OBJECTIVE_TRANSFORM, true, true)                           \
+    X(PIM_SERIES_AHEAD, "best_ahead", PIM_OBJECTIVE_AHEAD, false, true)
 
 enum pim_series {
 #define X(name, text, objective, transformed, overlapped) name,
@@ -41,6 +44,13 @@ struct pim_overlapim_options {
     const char *constraints;         /* file; NULL: none */
     unsigned analysis;               /* 1: by comparison of all data spaces */
     bool nests;                      /* the plan is printed with its nests */
+    unsigned rows;                   /* 1: instructions of products name real rows (emit/real.h) */
+    bool check;                      /* --check-values, which wants real rows too */
+};
+
+struct pim_real_report {
+    uint32_t layers;
+    uint64_t outputs; /* held, all equal */
 };
 
 struct pim_overlapim_plan {
@@ -52,13 +62,17 @@ struct pim_overlapim_plan {
     struct pim_layer_mapping *mappings[PIM_OBJECTIVES];
     struct pim_chain chains[PIM_SERIES];
     enum pim_objective objective;
-    bool nests;
+    bool nests, real;
+    struct pim_real_report checked; /* layers and outputs held by --check-values; 0: not asked for */
 };
 
 enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
                                         const struct pim_overlapim_options *options,
                                         struct pim_overlapim_plan *plan, struct pim_error *error);
 void pim_overlapim_plan_terminate(struct pim_overlapim_plan *plan);
+
+/* Whether the plan's own objective transforms its layers. */
+bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan);
 
 /* Cycles of a series, and of the plan's own objective. */
 uint64_t pim_overlapim_cycles(const struct pim_overlapim_plan *plan, enum pim_series series);

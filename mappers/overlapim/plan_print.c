@@ -14,8 +14,8 @@ static const struct pim_layer_mapping *mappings_of(const struct pim_overlapim_pl
 static enum pim_status write_nests(const struct pim_overlapim_plan *plan, FILE *file, struct pim_error *error)
 {
     struct pim_overlap_layer *layers = NULL;
-    if (pim_chain_layers(&plan->search, mappings_of(plan), plan->objective == PIM_OBJECTIVE_TRANSFORM,
-                         &layers, error) != PIM_OK)
+    if (pim_chain_layers(&plan->search, mappings_of(plan), pim_overlapim_transformed(plan), &layers, error) !=
+        PIM_OK)
         return error->status;
     fprintf(file, "\n");
     pim_case_write(layers, plan->layers.count, file);
@@ -38,6 +38,11 @@ enum pim_status pim_overlapim_print(const struct pim_overlapim_plan *plan, FILE 
     if (plan->layers.whole_links > 0)
         fprintf(file, "needs that are not followed, and taken as the whole of their producer: %" PRIu32 "\n",
                 plan->layers.whole_links);
+    if (plan->checked.layers > 0)
+        fprintf(file,
+                "values: %" PRIu32 " product layers executed on real bits, %" PRIu64
+                " outputs, all as by direct evaluation\n",
+                plan->checked.layers, plan->checked.outputs);
     fprintf(file, "\n%-24s %20s %10s\n", "series", "cycles", "speedup");
     for (unsigned s = 0; s < PIM_SERIES; s++) {
         uint64_t cycles = pim_overlapim_cycles(plan, (enum pim_series)s);
@@ -70,9 +75,8 @@ static void put_layer(struct pim_json *json, const struct pim_overlapim_plan *pl
     pim_json_end(json);
     pim_json_put_count(json, "bound", pim_layer_bound(&plan->machine, layer, plan->search.channels));
     for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
-        static const char *const names[] = {"original", "overlap", "transform"};
         const struct pim_layer_mapping *m = &plan->mappings[o][index];
-        pim_json_begin_object(json, names[o]);
+        pim_json_begin_object(json, pim_objective_name(o));
         pim_json_put_count(json, "steps", m->strides.steps);
         pim_json_put_count(json, "banks", m->strides.banks);
         pim_json_put_count(json, "rows", m->cost.rows);
@@ -82,6 +86,7 @@ static void put_layer(struct pim_json *json, const struct pim_overlapim_plan *pl
 #undef X
         pim_json_put_count(json, "transfer", m->cost.transfer);
         pim_json_put_count(json, "candidates", m->valid);
+        pim_json_put_count(json, "drawn", m->drawn);
         pim_json_put_count(json, "score", m->score);
         pim_json_put_count(json, "score_bound", m->bound);
         pim_json_end(json);

@@ -1,11 +1,24 @@
 #include "mappers/overlapim/search.h"
 
+#include "mappers/overlapim/ahead.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 16, TRIES = 32 }; /* candidates of a piece of work; draws until one fits */
+/* Candidates of a piece of work; draws until one fits; pieces between two looks at whether to stop. */
+enum { PIECE = 16, TRIES = 32, ROUND = 16 };
+
+const char *pim_objective_name(unsigned objective)
+{
+    static const char *const names[PIM_OBJECTIVES] = {
+#define X(name, text) text,
+        PIM_OBJECTIVE_MAP(X)
+#undef X
+    };
+    return objective < PIM_OBJECTIVES ? names[objective] : NULL;
+}
 
 /* A neighbour with a fixed mapping; layer PIM_NONE: none. */
 struct neighbour {
@@ -19,9 +32,12 @@ struct task {
     uint32_t layer;
     enum pim_objective objective;
     struct neighbour neighbour;
-    struct pim_layer_mapping *best; /* by piece; valid 0: nothing fitted */
-    uint64_t *rows;                 /* by piece: the fewest rows that a refused candidate needed */
-    struct pim_error *errors;       /* by piece */
+    struct pim_ahead *ahead;                  /* of that objective; else NULL */
+    const struct pim_layer_mapping *mappings; /* of the layers before */
+    struct pim_layer_mapping *best;           /* by piece; valid 0: nothing fitted */
+    uint64_t *rows;                           /* by piece: the fewest rows that a refused candidate needed */
+    struct pim_error *errors;                 /* by piece */
+    bool stopped;
 };
 
 static void fill_layer(const struct pim_mapped_layer *mapped, const struct pim_layer_mapping *mapping,
@@ -77,9 +93,10 @@ static enum pim_status score_pair(const struct pim_search_inputs *inputs, uint32
     fill_layer(&inputs->layers->layer[producer], first, &layers[0]);
     fill_layer(to, second, &layers[1]);
     link.producer = 0;
-    link.transfer = first->cost.transfer;
-    layers[1].latency =
-        pim_step_with_receipts(inputs->machine, &second->cost, &second->strides, first->cost.sent);
+    const struct pim_handover handover =
+        pim_hand_over(inputs->machine, &first->cost, &second->cost, second->strides.steps);
+    link.transfer = handover.ready;
+    layers[1].latency += handover.writing;
     layers[1].links = 1;
     layers[1].link = &link;
     const struct pim_schedule schedules[2] = {
@@ -100,6 +117,8 @@ static enum pim_status score(const struct task *task, struct pim_layer_mapping *
                              struct pim_error *error)
 {
     const struct neighbour *neighbour = &task->neighbour;
+    if (task->ahead)
+        return pim_ahead_score(task->ahead, task->mappings, task->layer, candidate, &candidate->score, error);
     if (task->objective == PIM_OBJECTIVE_ORIGINAL || neighbour->layer == PIM_NONE) {
         candidate->score = candidate->strides.steps * candidate->cost.total + candidate->cost.transfer;
         return PIM_OK;
@@ -122,17 +141,19 @@ static bool draw(const struct task *task, uint64_t number, struct pim_layer_mapp
 {
     const struct pim_search_inputs *inputs = task->inputs;
     struct pim_random random;
+    struct pim_mapping_space space = inputs->spaces[task->layer];
     struct pim_error ignored = {PIM_OK, ""};
     uint64_t state = inputs->seed ^ ((uint64_t)task->layer << 40) ^ number;
     pim_random_initialize(&random, pim_splitmix64(&state));
+    if (task->ahead && number % 2 == 1)
+        pim_mapping_space_by_rows(&space);
     for (unsigned try = 0; try < TRIES; try++) {
-        if (!pim_mapping_space_sample(&inputs->spaces[task->layer], &random, &candidate->nest) ||
+        if (!pim_mapping_space_sample(&space, &random, &candidate->nest) ||
             pim_nest_derive(&inputs->layers->layer[task->layer].workload, &candidate->nest,
                             &candidate->strides, &ignored) != PIM_OK)
             continue;
-        bool fits =
-            pim_step_cost(inputs->machine, &inputs->layers->layer[task->layer], &inputs->spaces[task->layer],
-                          &candidate->nest, &candidate->strides, &candidate->cost);
+        bool fits = pim_step_cost(inputs->machine, &inputs->layers->layer[task->layer], &space,
+                                  &candidate->nest, &candidate->strides, &candidate->cost);
         if (fits && candidate->cost.total <= (PIM_OVERLAP_TIME >> 10) / candidate->strides.steps)
             return true;
         *rows = candidate->cost.rows < *rows ? candidate->cost.rows : *rows;
@@ -188,31 +209,49 @@ static enum pim_status nothing_fits(const struct task *task, uint64_t rows, stru
                     name, rows, task->inputs->budget, machine->rows, channels);
 }
 
-static enum pim_status choose(struct task *task, struct pim_layer_mapping *chosen, struct pim_error *error)
+/* Looks at all candidates, or, when the search is stopped, at some, but until one fits. */
+static enum pim_status look(struct task *task, struct pim_layer_mapping *chosen, uint64_t *rows,
+                            struct pim_error *error)
 {
-    uint64_t pieces = (task->inputs->budget + piece_of(task->inputs) - 1) / piece_of(task->inputs),
-             rows = UINT64_MAX, valid = 0;
+    const struct pim_search_inputs *inputs = task->inputs;
+    uint64_t pieces = (inputs->budget + piece_of(inputs) - 1) / piece_of(inputs), next = 0, piece = 0;
     const struct pim_layer_mapping *best = NULL;
-    pim_workers_run(task->inputs->workers, work, task, 0, pieces);
-    for (uint64_t piece = 0; piece < pieces; piece++) {
+    uint64_t valid = 0;
+    *rows = UINT64_MAX;
+    for (; piece < pieces && !(task->stopped && best && piece == next); piece++) {
+        if (piece == next) {
+            next = piece + ROUND < pieces ? piece + ROUND : pieces;
+            pim_workers_run(inputs->workers, work, task, piece, next);
+            task->stopped = task->stopped || (inputs->stop && inputs->stop(inputs->context));
+        }
         const struct pim_layer_mapping *mapping = &task->best[piece];
         if (task->errors[piece].status != PIM_OK) {
             *error = task->errors[piece];
-            return pim_fail_in(error, "layer %s", task->inputs->layers->layer[task->layer].name);
+            return pim_fail_in(error, "layer %s", inputs->layers->layer[task->layer].name);
         }
-        rows = task->rows[piece] < rows ? task->rows[piece] : rows;
+        *rows = task->rows[piece] < *rows ? task->rows[piece] : *rows;
         valid += mapping->valid;
         if (mapping->valid > 0 && (!best || mapping->score < best->score ||
                                    (mapping->score == best->score && alone(mapping) < alone(best))))
             best = mapping;
     }
-    if (!best)
-        return nothing_fits(task, rows, error);
-    *chosen = *best;
+    if (best)
+        *chosen = *best;
     chosen->valid = valid;
+    chosen->drawn = piece * piece_of(inputs) < inputs->budget ? piece * piece_of(inputs) : inputs->budget;
+    return PIM_OK;
+}
+
+static enum pim_status choose(struct task *task, struct pim_layer_mapping *chosen, struct pim_error *error)
+{
+    uint64_t rows;
+    if (look(task, chosen, &rows, error) != PIM_OK)
+        return error->status;
+    if (chosen->valid == 0)
+        return nothing_fits(task, rows, error);
     chosen->bound = pim_layer_bound(task->inputs->machine, &task->inputs->layers->layer[task->layer],
                                     task->inputs->channels);
-    if (task->objective != PIM_OBJECTIVE_ORIGINAL && task->neighbour.layer != PIM_NONE &&
+    if (!task->ahead && task->objective != PIM_OBJECTIVE_ORIGINAL && task->neighbour.layer != PIM_NONE &&
         alone(task->neighbour.mapping) > chosen->bound)
         chosen->bound = alone(task->neighbour.mapping); /* the pair is never faster than the neighbour */
     return PIM_OK;
@@ -265,7 +304,9 @@ static enum pim_status run(struct task *task, struct pim_layer_mapping *mappings
                            struct pim_error *error)
 {
     const struct pim_search_inputs *inputs = task->inputs;
-    uint32_t count = inputs->layers->count, first = pim_search_first(inputs->layers, inputs->order);
+    enum pim_search_order order = task->ahead ? PIM_ORDER_FORWARD : inputs->order;
+    uint32_t count = inputs->layers->count, first = pim_search_first(inputs->layers, order);
+    task->mappings = mappings;
     for (uint32_t i = 0; i < count; i++) {
         /* from the first one to the end, then from before it to the start */
         uint32_t layer = i < count - first ? first + i : count - 1 - i;
@@ -276,6 +317,8 @@ static enum pim_status run(struct task *task, struct pim_layer_mapping *mappings
         if (choose(task, &mappings[layer], error) != PIM_OK)
             return error->status;
         fixed[layer] = true;
+        if (task->ahead && pim_ahead_fix(task->ahead, mappings, layer, error) != PIM_OK)
+            return error->status;
         if (inputs->progress)
             inputs->progress(inputs->context, i + 1, count);
     }
@@ -292,10 +335,18 @@ enum pim_status pim_search_network(const struct pim_search_inputs *inputs, enum 
                         .rows = calloc(pieces, sizeof *task.rows),
                         .errors = calloc(pieces, sizeof *task.errors)};
     bool *fixed = calloc(inputs->layers->count, sizeof *fixed);
+    struct pim_ahead ahead = {0};
     enum pim_status status =
         task.best && task.rows && task.errors && fixed
-            ? run(&task, mappings, fixed, error)
+            ? PIM_OK
             : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " candidates", inputs->budget);
+    if (status == PIM_OK && objective == PIM_OBJECTIVE_AHEAD) {
+        task.ahead = &ahead;
+        status = pim_ahead_initialize(&ahead, inputs, error);
+    }
+    if (status == PIM_OK)
+        status = run(&task, mappings, fixed, error);
+    pim_ahead_terminate(&ahead);
     free(task.best);
     free(task.rows);
     free(task.errors);

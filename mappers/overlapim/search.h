@@ -7,6 +7,10 @@
  * Forward, the neighbour is the producer; backward, the consumer; middle orders begin at the layer with
  * the most outputs, or the most products of P, Q, C and K, and go both ways from there.
  *
+ * Beyond the paper: "ahead" scores a candidate behind the schedules of all layers before it, with a look at
+ * what comes behind (ahead.h), always forward. Every second of its candidates goes through its outputs row by
+ * row: what a pipeline of layers is made of, and what a draw of all orders seldom is.
+ *
  * A candidate's random numbers come from seed, layer and number alone, and of equal scores the lower number
  * stands: the result is the same for any number of threads.
  */
@@ -21,7 +25,8 @@
 #define PIM_OBJECTIVE_MAP(X)                                                                                 \
     X(PIM_OBJECTIVE_ORIGINAL, "original")                                                                    \
     X(PIM_OBJECTIVE_OVERLAP, "overlap")                                                                      \
-    X(PIM_OBJECTIVE_TRANSFORM, "transform")
+    X(PIM_OBJECTIVE_TRANSFORM, "transform")                                                                  \
+    X(PIM_OBJECTIVE_AHEAD, "ahead")
 
 enum pim_objective {
 #define X(name, text) name,
@@ -37,6 +42,8 @@ enum pim_search_order {
     PIM_ORDER_MIDDLE_TOTAL
 };
 
+const char *pim_objective_name(unsigned objective);
+
 /* A mapping of a layer. */
 struct pim_layer_mapping {
     struct pim_nest nest;
@@ -45,6 +52,7 @@ struct pim_layer_mapping {
     uint64_t score; /* of its search */
     uint64_t bound; /* no mapping of the layer has a lower score next to the same neighbour */
     uint64_t valid; /* candidates that fitted */
+    uint64_t drawn; /* candidates that were looked at */
 };
 
 struct pim_search_inputs {
@@ -59,7 +67,8 @@ struct pim_search_inputs {
      * each candidate of the budget, and the search of a layer ends when they are used up. 0: by analysis. */
     uint64_t comparisons;
     void (*progress)(void *context, uint64_t done, uint64_t total);
-    bool (*stop)(void *context);
+    bool (*stop)(void *context); /* asked between some hundred candidates of a layer; true: what is found is
+                                    taken, and the layers to come get the first candidates that fit */
     void *context;
 };
 

@@ -1,6 +1,7 @@
-/* Candidates of a mapping, simulated: pim_core_loop.h. */
+/* See closed_loop.h. */
 #include "mappers/pimcomp/closed_loop.h"
 
+#include "mappers/pimcomp/cost/timing.h"
 #include "traces/writer.h"
 
 #include <assert.h>
@@ -12,16 +13,56 @@
 
 enum { THREADS_MOST = 16 };
 
+typedef enum pim_status candidate_work(const struct pim_core_profile_options *options, uint64_t limit,
+                                       struct pim_core_candidate *candidate, struct pim_error *error);
+
 struct profiling {
     const struct pim_core_profile_options *options;
-    struct pim_core_profile *profile;
+    const char *what;
+    candidate_work *work;
     uint64_t limit; /* of cycles */
+    struct pim_core_candidate *candidate[PIM_CORE_CANDIDATES_MOST];
+    uint32_t count;
     pthread_mutex_t mutex;
     /* guarded by the mutex */
-    uint32_t next;
+    uint32_t next, done;
     struct pim_error error; /* the first one that ends everything */
-    uint32_t done;
 };
+
+static struct pim_core_schedule_options schedule_of(const struct pim_core_profile_options *options,
+                                                    const struct pim_core_candidate *candidate)
+{
+    struct pim_core_schedule_options schedule = options->schedule;
+    schedule.batch = 0;
+    schedule.report = NULL;
+    schedule.no_keeping = candidate->no_keeping;
+    return schedule;
+}
+
+static enum pim_status time_one(const struct pim_core_profile_options *options, uint64_t limit,
+                                struct pim_core_candidate *candidate, struct pim_error *error)
+{
+    struct pim_core_mapping mapping = *options->mapping;
+    struct pim_core_schedule_options schedule = schedule_of(options, candidate);
+    struct pim_core_memory_map map;
+    struct pim_arena arena;
+    uint64_t parts[PIM_ESTIMATE_PARTS];
+    (void)limit;
+    mapping.layout = &candidate->layout;
+    struct pim_core_timing *timing = pim_core_timing_create(&mapping);
+    if (!timing)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate a layout");
+    schedule.observe = pim_core_timing_observe;
+    schedule.observer = timing;
+    pim_arena_initialize(&arena, 1 << 20);
+    enum pim_status status = pim_core_schedule(&mapping, NULL, &schedule, &arena, &map, error);
+    pim_arena_terminate(&arena);
+    candidate->refused = status == PIM_BAD_INPUT;
+    if (status == PIM_OK)
+        status = pim_core_timing_report(timing, NULL, &candidate->estimate, parts, error);
+    pim_core_timing_destroy(timing);
+    return status;
+}
 
 /* The program of a candidate, into the file `path`. */
 static enum pim_status write_program(const struct pim_core_profile_options *options,
@@ -29,7 +70,7 @@ static enum pim_status write_program(const struct pim_core_profile_options *opti
                                      struct pim_error *error)
 {
     struct pim_core_mapping mapping = *options->mapping;
-    struct pim_core_schedule_options schedule = options->schedule;
+    struct pim_core_schedule_options schedule = schedule_of(options, candidate);
     struct pim_core_memory_map map;
     struct pim_trace_writer *writer;
     struct pim_arena arena;
@@ -39,8 +80,6 @@ static enum pim_status write_program(const struct pim_core_profile_options *opti
                                                       .height = mapping.architecture->height,
                                                       .units = mapping.architecture->cores};
     mapping.layout = &candidate->layout;
-    schedule.batch = 0;
-    schedule.report = NULL;
     if (pim_trace_writer_create(path, &description, &writer, error) != PIM_OK)
         return error->status;
     pim_arena_initialize(&arena, 1 << 20);
@@ -52,9 +91,8 @@ static enum pim_status write_program(const struct pim_core_profile_options *opti
     return status;
 }
 
-/* Refusals of a layout are marked; all other errors are returned. */
-static enum pim_status profile_one(const struct pim_core_profile_options *options, uint64_t limit,
-                                   struct pim_core_candidate *candidate, struct pim_error *error)
+static enum pim_status simulate_one(const struct pim_core_profile_options *options, uint64_t limit,
+                                    struct pim_core_candidate *candidate, struct pim_error *error)
 {
     char path[4096];
     const char *folder = getenv("TMPDIR");
@@ -64,9 +102,8 @@ static enum pim_status profile_one(const struct pim_core_profile_options *option
         return pim_fail(error, PIM_IO, "%s: no file can be made there, and simulated layouts need one", path);
     (void)close(file);
     enum pim_status status = write_program(options, candidate, path, error);
-    if (status == PIM_BAD_INPUT)
-        candidate->refused = true;
-    else if (status == PIM_OK)
+    candidate->simulated = true;
+    if (status == PIM_OK)
         status = options->simulate(options->simulator, path, limit, &candidate->cycles, &candidate->complete,
                                    error);
     (void)unlink(path);
@@ -76,19 +113,19 @@ static enum pim_status profile_one(const struct pim_core_profile_options *option
 static void tell(const struct profiling *p, uint32_t done)
 {
     if (p->options->progress)
-        p->options->progress(p->options->context, "simulated layouts", done, p->profile->count);
+        p->options->progress(p->options->context, p->what, done, p->count);
 }
 
-/* Candidates as long as there are any. */
+/* Candidates as long as there are any. A refusal is marked; all other errors end everything. */
 static void *work(void *context)
 {
     struct profiling *p = context;
     (void)pthread_mutex_lock(&p->mutex);
-    while (p->next < p->profile->count && p->error.status == PIM_OK) {
-        struct pim_core_candidate *candidate = &p->profile->candidate[p->next++];
+    while (p->next < p->count && p->error.status == PIM_OK) {
+        struct pim_core_candidate *candidate = p->candidate[p->next++];
         struct pim_error error = {0};
         (void)pthread_mutex_unlock(&p->mutex);
-        enum pim_status status = profile_one(p->options, p->limit, candidate, &error);
+        enum pim_status status = p->work(p->options, p->limit, candidate, &error);
         (void)pthread_mutex_lock(&p->mutex);
         if (status != PIM_OK && !candidate->refused && p->error.status == PIM_OK)
             p->error = error;
@@ -98,58 +135,111 @@ static void *work(void *context)
     return NULL;
 }
 
-static void profile_rest(struct profiling *p)
+/* Does its work on all candidates that are listed. */
+static enum pim_status run(struct profiling *p, struct pim_error *error)
 {
     pthread_t thread[THREADS_MOST];
     unsigned helpers = 0;
-    while (helpers < THREADS_MOST && helpers + 1 < p->options->threads &&
-           p->next + helpers + 1 < p->profile->count && pthread_create(&thread[helpers], NULL, work, p) == 0)
+    if (pthread_mutex_init(&p->mutex, NULL) != 0)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for the candidates of a mapping");
+    tell(p, 0);
+    while (helpers < THREADS_MOST && helpers + 1 < p->options->threads && helpers + 1 < p->count &&
+           pthread_create(&thread[helpers], NULL, work, p) == 0)
         helpers++; /* fewer are as good */
     (void)work(p);
     for (unsigned i = 0; i < helpers; i++)
         (void)pthread_join(thread[i], NULL);
+    (void)pthread_mutex_destroy(&p->mutex);
+    if (p->error.status != PIM_OK)
+        *error = p->error;
+    return p->error.status;
 }
 
-static void choose(struct pim_core_profile *profile, uint32_t first)
+static void add(struct pim_core_profile *profile, const char *name, bool searched,
+                const struct pim_core_layout *layout, bool no_keeping)
 {
-    profile->taken = first;
-    for (uint32_t i = first + 1; i < profile->count; i++) {
-        const struct pim_core_candidate *candidate = &profile->candidate[i];
-        if (!candidate->refused && candidate->complete &&
-            candidate->cycles < profile->candidate[profile->taken].cycles)
-            profile->taken = i;
+    assert(profile->count < PIM_CORE_CANDIDATES_MOST);
+    struct pim_core_candidate *candidate = &profile->candidate[profile->count++];
+    *candidate = (struct pim_core_candidate){
+        .name = name, .number = 1, .searched = searched, .no_keeping = no_keeping, .layout = *layout};
+    for (uint32_t i = 0; i + 1 < profile->count; i++)
+        candidate->number +=
+            strcmp(profile->candidate[i].name, name) == 0 && profile->candidate[i].no_keeping == no_keeping;
+}
+
+void pim_core_profile_add(const struct pim_core_profile_options *options, struct pim_core_profile *profile,
+                          const char *name, bool searched, const struct pim_core_layout *layout)
+{
+    bool keeps = options->mapping->mode == PIM_CORE_HIGH_THROUGHPUT && !options->schedule.no_keeping;
+    add(profile, name, searched, layout, !keeps);
+    if (keeps)
+        add(profile, name, searched, layout, true);
+}
+
+enum pim_status pim_core_profile_time(const struct pim_core_profile_options *options,
+                                      struct pim_core_profile *profile, uint32_t first,
+                                      struct pim_error *error)
+{
+    struct profiling p = {.options = options, .what = "timed layouts", .work = time_one};
+    bool any = false;
+    for (uint32_t i = first; i < profile->count; i++)
+        p.candidate[p.count++] = &profile->candidate[i];
+    enum pim_status status = run(&p, error);
+    profile->timed += p.count;
+    for (uint32_t i = 0; i < p.count; i++)
+        any = any || !p.candidate[i]->refused;
+    if (status != PIM_OK || any || p.count == 0)
+        return status;
+    return time_one(options, UINT64_MAX, p.candidate[0], error); /* says why */
+}
+
+uint32_t pim_core_profile_best(const struct pim_core_profile *profile)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < profile->count; i++)
+        if (!profile->candidate[i].refused &&
+            (profile->candidate[best].refused ||
+             profile->candidate[i].estimate < profile->candidate[best].estimate))
+            best = i;
+    return best;
+}
+
+/* The candidates whose estimates are near that of the best: all rules of thumb, and so many others. */
+static void list_finalists(struct pim_core_profile *profile, uint32_t best, uint32_t most,
+                           struct profiling *p)
+{
+    uint64_t limit = profile->candidate[best].estimate;
+    limit += limit / 100 * PIM_CORE_MARGIN;
+    for (uint32_t i = 0; i < profile->count; i++) {
+        struct pim_core_candidate *candidate = &profile->candidate[i];
+        uint32_t before = 0;
+        for (uint32_t j = 0; j < profile->count && candidate->searched; j++) {
+            const struct pim_core_candidate *other = &profile->candidate[j];
+            before +=
+                other->searched && !other->refused &&
+                (other->estimate < candidate->estimate || (other->estimate == candidate->estimate && j < i));
+        }
+        if (i != best && !candidate->refused && candidate->estimate <= limit && before < most)
+            p->candidate[p->count++] = candidate;
     }
 }
 
-enum pim_status pim_core_profile_run(const struct pim_core_profile_options *options,
+enum pim_status pim_core_profile_run(const struct pim_core_profile_options *options, uint32_t most,
                                      struct pim_core_profile *profile, struct pim_error *error)
 {
-    struct profiling p = {.options = options, .profile = profile, .limit = UINT64_MAX};
-    uint32_t first = 0;
-    assert(profile->count > 0 && profile->count <= PIM_CORE_CANDIDATES_MOST);
-    if (pthread_mutex_init(&p.mutex, NULL) != 0)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the simulation of layouts");
-    tell(&p, 0);
-    for (;; first++) { /* the first one that can be scheduled sets the limit */
-        struct pim_error refusal = {0};
-        enum pim_status status =
-            profile_one(options, UINT64_MAX, &profile->candidate[first], first ? &refusal : error);
-        if (status == PIM_OK)
-            break;
-        if (!profile->candidate[first].refused && first > 0)
-            *error = refusal;
-        if (!profile->candidate[first].refused || first + 1 == profile->count) {
-            (void)pthread_mutex_destroy(&p.mutex);
-            return error->status;
-        }
-    }
-    *error = (struct pim_error){0};
-    p.limit = profile->candidate[first].cycles;
-    p.next = p.done = first + 1;
-    profile_rest(&p);
-    (void)pthread_mutex_destroy(&p.mutex);
-    choose(profile, first);
-    if (p.error.status != PIM_OK)
-        *error = p.error;
-    return p.error.status;
+    struct profiling p = {
+        .options = options, .what = "simulated layouts", .work = simulate_one, .limit = UINT64_MAX};
+    uint32_t best = profile->taken = pim_core_profile_best(profile);
+    if (!options->simulate)
+        return PIM_OK;
+    if (simulate_one(options, UINT64_MAX, &profile->candidate[best], error) != PIM_OK)
+        return error->status;
+    p.limit = profile->candidate[best].cycles;
+    list_finalists(profile, best, most, &p);
+    if (p.count > 0 && run(&p, error) != PIM_OK)
+        return error->status;
+    for (uint32_t i = 0; i < p.count; i++)
+        if (p.candidate[i]->complete && p.candidate[i]->cycles < profile->candidate[profile->taken].cycles)
+            profile->taken = (uint32_t)(p.candidate[i] - profile->candidate);
+    return PIM_OK;
 }

@@ -1,32 +1,40 @@
 /*
- * The closed loop: what the search found last and the layouts without a search are compiled and simulated,
- * and the fastest is taken. The mapper knows no model: who calls it brings the simulator along.
+ * The closed loop: candidates are compiled and timed (cost/timing.h), the best of them refined, and those
+ * that may be the fastest simulated; the fastest is taken. The mapper knows no model: who calls it brings
+ * the simulator along; without one the timing decides.
  *
  * Invariants:
- *  1. The one taken is no slower than any other, by the cycles of the simulation; of equals the first.
- *  2. What comes out does not depend on `threads`: every candidate is simulated up to the cycles of the first
- *     one that can be scheduled, and no longer.
+ *  1. The one taken is no slower than any other that was simulated, by its cycles; of equals the first.
+ *  2. Every layout without a search whose estimate is within PIM_CORE_MARGIN per cent of the best is
+ *     simulated.
+ *  3. What comes out does not depend on `threads`: every candidate is simulated up to the cycles of the one
+ *     with the best estimate, and no longer.
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_CLOSED_LOOP_H
 #define PIMSIM_MAPPERS_PIMCOMP_CLOSED_LOOP_H
 
 #include "mappers/mapper.h"
-#include "mappers/pimcomp/genetic.h"
-#include "mappers/pimcomp/schedule.h"
+#include "mappers/pimcomp/layout/genetic.h"
+#include "mappers/pimcomp/schedule/schedule.h"
 
-enum { PIM_CORE_CANDIDATES_MOST = PIM_RUNNERS_UP_MOST + 3 };
+enum { PIM_CORE_MARGIN = 10 };
+enum { PIM_CORE_CANDIDATES_MOST = 2 * (2 * PIM_RUNNERS_UP_MOST + 6) };
 
 struct pim_core_candidate {
     const char *name;
     uint32_t number; /* of those with that name, from 1 */
+    bool searched;   /* the search's own; else a rule of thumb, or from a neighbour */
+    bool no_keeping; /* high throughput: no map stays on chip */
     struct pim_core_layout layout;
-    bool refused;    /* it cannot be scheduled */
-    bool complete;   /* false: longer than the first one */
-    uint64_t cycles; /* of the cores; of a saturated round or an inference */
+    bool refused;      /* it cannot be scheduled */
+    uint64_t estimate; /* its timing: of a saturated round or an inference */
+    bool simulated;
+    bool complete;   /* false: longer than the one with the best estimate */
+    uint64_t cycles; /* of the cores; simulated */
 };
 
 struct pim_core_profile {
-    uint32_t count, taken;
+    uint32_t count, taken, timed; /* timed: programs, those of the refinement included */
     struct pim_core_candidate candidate[PIM_CORE_CANDIDATES_MOST];
 };
 
@@ -40,9 +48,22 @@ struct pim_core_profile_options {
     void *context;
 };
 
-/* Simulates profile->candidate and sets what came out. Fails with what the first candidate failed with when
- * none can be scheduled; PIM_IO, PIM_NO_MEMORY. */
-enum pim_status pim_core_profile_run(const struct pim_core_profile_options *options,
+/* Adds a candidate; where maps may stay on chip a second one, with which none does. */
+void pim_core_profile_add(const struct pim_core_profile_options *options, struct pim_core_profile *profile,
+                          const char *name, bool searched, const struct pim_core_layout *layout);
+
+/* Times the candidates from number `first` on. Fails with what the first of them failed with when none can be
+ * scheduled; PIM_NO_MEMORY. */
+enum pim_status pim_core_profile_time(const struct pim_core_profile_options *options,
+                                      struct pim_core_profile *profile, uint32_t first,
+                                      struct pim_error *error);
+
+/* The candidate with the best estimate. */
+uint32_t pim_core_profile_best(const struct pim_core_profile *profile);
+
+/* Simulates those that may be the fastest, of the search's own at most `most`, and takes the fastest. PIM_IO,
+ * PIM_NO_MEMORY. */
+enum pim_status pim_core_profile_run(const struct pim_core_profile_options *options, uint32_t most,
                                      struct pim_core_profile *profile, struct pim_error *error);
 
 #endif

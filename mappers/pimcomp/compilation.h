@@ -2,11 +2,11 @@
 #ifndef PIMSIM_MAPPERS_PIMCOMP_COMPILATION_H
 #define PIMSIM_MAPPERS_PIMCOMP_COMPILATION_H
 
-#include "mappers/pimcomp/check_values.h"
+#include "mappers/pimcomp/check/check_values.h"
 #include "mappers/pimcomp/closed_loop.h"
-#include "mappers/pimcomp/genetic.h"
-#include "mappers/pimcomp/pimcomp.h"
-#include "mappers/pimcomp/schedule.h"
+#include "mappers/pimcomp/layout/genetic.h"
+#include "mappers/pimcomp/representation/pimcomp.h"
+#include "mappers/pimcomp/schedule/schedule.h"
 
 #include <stdio.h>
 
@@ -19,8 +19,8 @@ struct pim_core_plan {
     struct pim_core_memory_map map;
     struct pim_core_schedule_report report;
     const char *mode, *method, *baseline; /* as asked for */
-    uint64_t
-        macs; /* of the network for one sample; network.macs has those with zeros of grouped convolutions */
+    const char *taken;                    /* the layout of the program */
+    uint64_t macs;  /* of the network for one sample; partition.macs: with zeros that are stored */
     uint64_t batch; /* samples; 0: one saturated round, or low latency */
     uint64_t estimate_cycles, estimate_parts[PIM_ESTIMATE_PARTS];
     double partition_seconds, layout_seconds, profile_seconds, schedule_seconds;

@@ -1,10 +1,12 @@
 /* PIMCOMP as a mapper: the stages of the front-end, one after the other. */
 #include "mappers/pimcomp/mapper.h"
 
-#include "mappers/pimcomp/baseline.h"
 #include "mappers/pimcomp/compilation.h"
-#include "mappers/pimcomp/layout.h"
-#include "mappers/pimcomp/phases.h"
+#include "mappers/pimcomp/cost/timing.h"
+#include "mappers/pimcomp/layout/baseline.h"
+#include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/partition/partition.h"
+#include "mappers/pimcomp/refine.h"
 #include "traces/reader.h"
 
 #include <assert.h>
@@ -15,11 +17,15 @@
 #include <unistd.h>
 
 enum { LAYOUT_GENETIC, LAYOUT_BALANCE, LAYOUT_FIRST };
+enum { RULES = 3, MAX_LAYERS_IN_CORE = 32 };
 
 static const char *const preset_names[] = {"default", "fast", "paper"};
 /* Layouts of the search that are simulated, by preset. */
 enum { PROFILE_BY_PRESET = PIM_RUNNERS_UP_MOST + 2 };
 static const uint32_t preset_profiles[] = {4, 1, 8};
+/* Rounds of the refinement, by mode and preset; a low-latency schedule takes several times as long. */
+static const uint32_t preset_rounds[][3] = {
+    [PIM_CORE_HIGH_THROUGHPUT] = {16, 4, 32}, [PIM_CORE_LOW_LATENCY] = {6, 1, 12}};
 
 /* The options, as a user gives them. */
 struct choices {
@@ -39,16 +45,16 @@ static const struct pim_option rows[] = {
     PIM_THREADS_ROW(
         "Threads of the search; 0 (default): one for each processor. Results do not depend on it"),
     PIM_COUNT_ROW("budget", struct pim_mapper_search, steps, "GENERATIONS", 0, 1000000,
-                  "Generations of the search at most; 0 (default): as --preset says"),
+                  "Generations of each of the two searches at most; 0 (default): as --preset says"),
     PIM_SECONDS_ROW("Of the search, which then takes the best so far; results depend on it"),
     PIM_CHOICE_ROW("layout", struct choices, layout, "METHOD", "genetic|balance|first",
                    "Replicas and places of array groups: searched (default), balanced by windows, or one "
                    "replica first fit"),
     PIM_COUNT_ROW("profile", struct choices, profile, "LAYOUTS", 0, PIM_RUNNERS_UP_MOST + 1,
-                  "Layouts of the search that are simulated at its end, beside two without a search: the "
-                  "fastest is taken; 0: none. Default: 4, preset fast 1, paper 8"),
+                  "Layouts of the search that are timed at its end, beside those without a search: the best "
+                  "is refined, the fastest taken; 0: none. Default: 4, preset fast 1, paper 8"),
     PIM_CHOICE_ROW("unfolding", struct choices, unfolding, "NAME",
-                   "auto|i_o_kk|i_okk_1|ik_o_k|ik_ok_1|ikk_o_1",
+                   "auto|i_o_kk|i_okk_1|ik_o_k|ik_ok_1|ikk_o_1|blocks",
                    "Of all layers; auto (default): chosen for each"),
     PIM_COUNT_ROW("batch", struct choices, batch, "SAMPLES", 0, 4096,
                   "High throughput: samples that go through; 0 (default): one saturated round"),
@@ -76,6 +82,14 @@ struct made {
     struct pim_arena arena;
     struct pim_core_plan plan;
     struct pim_core_schedule_options schedule; /* of the trace and of the layouts that are simulated */
+    uint32_t rules;                            /* layouts that need no search */
+    const char *rule_name[RULES];
+    struct pim_core_layout rule[RULES];
+    /* the search that starts from them, or from one replica each: what the plan does not have */
+    bool searched_twice;
+    struct timespec begin; /* of the searches */
+    struct pim_core_layout second_layout;
+    struct pim_core_search_result second;
     bool scheduled;
     char mapping[128];
 };
@@ -93,6 +107,17 @@ static uint64_t processors(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count > 0 ? (uint64_t)count : 1;
+}
+
+/* What is left of --time-limit, a moment at least; 0: there is none. */
+static double remaining(const struct made *made)
+{
+    const double least = 0.001;
+    struct timespec begin = made->begin;
+    double left = (double)made->choices.search.seconds - seconds_since(&begin);
+    if (made->choices.search.seconds == 0)
+        return 0;
+    return left > least ? left : least;
 }
 
 /* --- the stages --- */
@@ -113,6 +138,48 @@ static enum pim_status partition(struct made *made, struct pim_error *error)
                                    &plan->partition, error);
 }
 
+/* The layouts that need no search; those that do not fit are left out. */
+static void find_rules(struct made *made)
+{
+    struct pim_core_plan *plan = &made->plan;
+    static const struct {
+        const char *name;
+        enum pim_status (*make)(const struct pim_core_architecture *, const struct pim_core_network *,
+                                const struct pim_core_partition *, struct pim_arena *,
+                                struct pim_core_layout *, struct pim_error *);
+    } rules[] = {{"first", pim_core_layout_first},
+                 {"balance", pim_core_layout_balance},
+                 {"whole cores", pim_core_layout_whole_cores}};
+    _Static_assert(sizeof rules / sizeof *rules == RULES, "one place for each");
+    for (unsigned i = 0; i < RULES; i++) {
+        struct pim_error ignored = {0};
+        made->rule_name[made->rules] = rules[i].name;
+        made->rules += rules[i].make(&plan->architecture, &plan->network, &plan->partition, &made->arena,
+                                     &made->rule[made->rules], &ignored) == PIM_OK;
+    }
+}
+
+/* The search with the better closed form comes first; the plan counts what both did. */
+static void take_better_search(struct made *made)
+{
+    struct pim_core_search_result *first = &made->plan.search, *second = &made->second;
+    uint32_t generations = first->generations + second->generations;
+    uint64_t evaluations = first->evaluations + second->evaluations;
+    if (second->best.cycles < first->best.cycles) {
+        const struct pim_core_layout layout = made->plan.layout;
+        const struct pim_core_search_result result = *first;
+        made->plan.layout = made->second_layout;
+        *first = *second;
+        made->second_layout = layout;
+        *second = result;
+    }
+    first->generations = generations;
+    first->evaluations = evaluations;
+    if (second->end == PIM_SEARCH_TIME || second->end == PIM_SEARCH_STOPPED)
+        first->end = second->end;
+    made->searched_twice = true;
+}
+
 static enum pim_status search(struct made *made, struct pim_error *error)
 {
     const struct choices *choices = &made->choices;
@@ -123,7 +190,7 @@ static enum pim_status search(struct made *made, struct pim_error *error)
     (void)known;
     options.seed = choices->search.seed;
     options.threads = (unsigned)choices->search.threads;
-    options.seconds = (double)choices->search.seconds;
+    options.seconds = remaining(made);
     options.progress = choices->search.progress;
     options.stop = choices->search.stop;
     options.context = choices->search.context;
@@ -131,17 +198,20 @@ static enum pim_status search(struct made *made, struct pim_error *error)
         options.generations = (uint32_t)choices->search.steps;
     options.runners_up = choices->profile ? (uint32_t)choices->profile - 1 : 0;
     plan->searched = true;
-    return pim_core_layout_search(&plan->architecture, &plan->network, &plan->partition, plan->mapping.mode,
-                                  &options, &made->arena, &plan->layout, &plan->search, error);
-}
-
-static void add_candidate(struct pim_core_profile *profile, const char *name,
-                          const struct pim_core_layout *layout)
-{
-    struct pim_core_candidate *candidate = &profile->candidate[profile->count++];
-    *candidate = (struct pim_core_candidate){.name = name, .number = 1, .layout = *layout};
-    for (uint32_t i = 0; i + 1 < profile->count; i++)
-        candidate->number += strcmp(profile->candidate[i].name, name) == 0;
+    if (pim_core_layout_search(&plan->architecture, &plan->network, &plan->partition, plan->mapping.mode,
+                               &options, &made->arena, &plan->layout, &plan->search, error) != PIM_OK)
+        return error->status;
+    find_rules(made);
+    if (made->rules == 0 || plan->search.end == PIM_SEARCH_TIME || plan->search.end == PIM_SEARCH_STOPPED)
+        return PIM_OK;
+    options.seconds = remaining(made);
+    options.starts = made->rules; /* a search of its own: among others they would be all that survives */
+    options.start = made->rule;
+    if (pim_core_layout_search(&plan->architecture, &plan->network, &plan->partition, plan->mapping.mode,
+                               &options, &made->arena, &made->second_layout, &made->second, error) != PIM_OK)
+        return error->status;
+    take_better_search(made);
+    return PIM_OK;
 }
 
 /* Takes the fastest of what the search found and the layouts without a search. */
@@ -149,7 +219,7 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
 {
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
-    struct pim_arena *arena = &made->arena;
+    struct pim_core_profile *profile = &plan->profile;
     const struct pim_core_profile_options options = {.simulate = made->inputs->simulate,
                                                      .simulator = made->inputs->simulator,
                                                      .mapping = &plan->mapping,
@@ -157,21 +227,29 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
                                                      .threads = (unsigned)choices->search.threads,
                                                      .progress = choices->search.progress,
                                                      .context = choices->search.context};
-    struct pim_core_layout other;
-    add_candidate(&plan->profile, "genetic", &plan->layout);
+    const struct pim_refine_options refine = {.rounds = preset_rounds[plan->mapping.mode][choices->preset],
+                                              .seed = choices->search.seed,
+                                              .max_layers_in_core = MAX_LAYERS_IN_CORE,
+                                              .seconds = remaining(made),
+                                              .stop = choices->search.stop,
+                                              .context = choices->search.context};
+    pim_core_profile_add(&options, profile, "genetic", true, &plan->layout);
     for (uint32_t i = 0; i < plan->search.runners_up; i++)
-        add_candidate(&plan->profile, "genetic", &plan->search.runner_up[i]);
-    /* Whoever asks for a search wants its refusals, not theirs. */
-    if (pim_core_layout_balance(&plan->architecture, &plan->network, &plan->partition, arena, &other,
-                                error) == PIM_OK)
-        add_candidate(&plan->profile, "balance", &other);
-    if (pim_core_layout_whole_cores(&plan->architecture, &plan->network, &plan->partition, arena, &other,
-                                    error) == PIM_OK)
-        add_candidate(&plan->profile, "whole cores", &other);
-    *error = (struct pim_error){0};
-    if (pim_core_profile_run(&options, &plan->profile, error) != PIM_OK)
+        pim_core_profile_add(&options, profile, "genetic", true, &plan->search.runner_up[i]);
+    if (made->searched_twice)
+        pim_core_profile_add(&options, profile, "genetic", true, &made->second_layout);
+    for (uint32_t i = 0; i < made->second.runners_up; i++)
+        pim_core_profile_add(&options, profile, "genetic", true, &made->second.runner_up[i]);
+    for (uint32_t i = 0; i < made->rules; i++)
+        pim_core_profile_add(&options, profile, made->rule_name[i], false, &made->rule[i]);
+    if (pim_core_profile_time(&options, profile, 0, error) != PIM_OK ||
+        pim_core_refine(&options, &refine, &made->arena, profile, error) != PIM_OK ||
+        pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error) != PIM_OK)
         return error->status;
-    plan->layout = plan->profile.candidate[plan->profile.taken].layout;
+    const struct pim_core_candidate *taken = &profile->candidate[profile->taken];
+    plan->layout = taken->layout;
+    plan->taken = taken->name;
+    made->schedule.no_keeping = taken->no_keeping;
     return PIM_OK;
 }
 
@@ -198,14 +276,14 @@ static enum pim_status compile(struct made *made, struct pim_error *error)
     struct pim_core_plan *plan = &made->plan;
     struct timespec begin;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    made->begin = begin;
     if (partition(made, error) != PIM_OK)
         return error->status;
     plan->partition_seconds = seconds_since(&begin);
     if (lay_out(made, error) != PIM_OK)
         return error->status;
     plan->layout_seconds = seconds_since(&begin);
-    bool simulates = plan->searched && made->choices.profile && made->inputs->simulate;
-    if (simulates && profile(made, error) != PIM_OK)
+    if (plan->searched && made->choices.profile && profile(made, error) != PIM_OK)
         return error->status;
     plan->profile_seconds = seconds_since(&begin);
     return pim_core_layout_check(&plan->mapping, error);
@@ -228,11 +306,6 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
     if (choices->keep_pixels && writes)
         return pim_fail(error, PIM_USAGE,
                         "--keep-pixels counts memory that cores do not have: no -o with it");
-    if (choices->check && !low_latency && choices->batch == 0 && choices->baseline != PIM_BASELINE_SONGC)
-        return pim_fail(
-            error, PIM_USAGE,
-            "--check-values needs --batch 1 or more in --mode ht: a saturated round starts in the "
-            "middle");
     if (simulates && choices->keep_pixels)
         return pim_fail(error, PIM_USAGE,
                         "--keep-pixels counts memory that cores do not have: no --profile with it");
@@ -257,6 +330,19 @@ static void settle(struct choices *choices)
         choices->profile = choices->keep_pixels ? 0 : preset_profiles[choices->preset];
 }
 
+/* A saturated round starts in the middle: values are checked over a batch of a sample more than there are
+ * groups of layers, so that every buffer is used again. */
+static enum pim_status choose_batch(struct made *made, struct pim_error *error)
+{
+    struct pim_core_plan *plan = &made->plan;
+    if (!made->choices.check || plan->mapping.mode == PIM_CORE_LOW_LATENCY || made->schedule.batch > 0)
+        return PIM_OK;
+    if (pim_core_schedule(&plan->mapping, NULL, &made->schedule, &made->arena, &plan->map, error) != PIM_OK)
+        return error->status;
+    made->schedule.batch = plan->report.groups + 1;
+    return PIM_OK;
+}
+
 static enum pim_status make(struct made *made, struct pim_error *error)
 {
     static const char *const methods[] = {"genetic", "balance", "first"};
@@ -265,6 +351,7 @@ static enum pim_status make(struct made *made, struct pim_error *error)
     struct pim_core_plan *plan = &made->plan;
     *plan = (struct pim_core_plan){.mode = choices->mode == PIM_CORE_LOW_LATENCY ? "ll" : "ht",
                                    .method = methods[choices->layout],
+                                   .taken = methods[choices->layout],
                                    .baseline = pim_core_baseline_name(choices->baseline),
                                    .macs = network->graph.macs};
     plan->mapping = (struct pim_core_mapping){.architecture = &plan->architecture,
@@ -284,8 +371,10 @@ static enum pim_status make(struct made *made, struct pim_error *error)
         pim_core_architecture_read(made->inputs->configuration, &plan->architecture, error) != PIM_OK ||
         pim_core_network_lower(&network->graph, network->name, &made->arena, &plan->network, error) != PIM_OK)
         return error->status;
+    if (compile(made, error) != PIM_OK || choose_batch(made, error) != PIM_OK)
+        return error->status;
     plan->batch = made->schedule.batch;
-    return compile(made, error);
+    return PIM_OK;
 }
 
 static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *options, void **made_plan,
@@ -313,14 +402,20 @@ static enum pim_status emit(void *made_plan, struct pim_trace_writer *writer, st
     struct pim_core_plan *plan = &made->plan;
     struct timespec begin;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
-    if (pim_core_schedule(&plan->mapping, writer, &made->schedule, &made->arena, &plan->map, error) !=
-            PIM_OK ||
-        pim_core_estimate_phases(&plan->mapping, &plan->report, made->schedule.batch, writer,
-                                 &plan->estimate_cycles, plan->estimate_parts, error) != PIM_OK)
-        return error->status;
+    struct pim_core_timing *timing = pim_core_timing_create(&plan->mapping);
+    if (!timing)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate the phases of a schedule");
+    struct pim_core_schedule_options options = made->schedule;
+    options.observe = pim_core_timing_observe;
+    options.observer = timing;
+    enum pim_status status =
+        pim_core_schedule(&plan->mapping, writer, &options, &made->arena, &plan->map, error);
+    if (status == PIM_OK)
+        status = pim_core_timing_report(timing, writer, &plan->estimate_cycles, plan->estimate_parts, error);
+    pim_core_timing_destroy(timing);
     plan->schedule_seconds = seconds_since(&begin);
-    made->scheduled = true;
-    return PIM_OK;
+    made->scheduled = status == PIM_OK;
+    return status;
 }
 
 /* The estimate is that of the schedule, which is made with or without a trace. */
@@ -343,7 +438,7 @@ static enum pim_status describe(void *made_plan, struct pim_trace_description *d
     uint64_t samples = plan->batch ? plan->batch : 1;
     bool baseline = made->choices.baseline != PIM_BASELINE_NONE;
     /* stored zeros; products of two activations are the network's MACs, and none of the matrices' */
-    uint64_t padding = plan->network.macs > plan->macs ? plan->network.macs - plan->macs : 0;
+    uint64_t padding = plan->partition.macs > plan->macs ? plan->partition.macs - plan->macs : 0;
     (void)error;
     (void)snprintf(made->mapping, sizeof made->mapping, "mode %s, %s %s, seed %" PRIu64, plan->mode,
                    baseline ? "baseline" : "layout", baseline ? plan->baseline : plan->method,
@@ -357,7 +452,7 @@ static enum pim_status describe(void *made_plan, struct pim_trace_description *d
                                                   .units = plan->architecture.cores,
                                                   .macs = plan->macs * samples,
                                                   .padding_macs = padding * samples,
-                                                  .weight_bytes = plan->network.weights *
+                                                  .weight_bytes = plan->partition.weights *
                                                                   plan->architecture.element_bytes};
     return PIM_OK;
 }

@@ -1,8 +1,9 @@
 /* Plans of the PIMCOMP mapping as a table and as JSON. */
 #include "mappers/pimcomp/compilation.h"
 
-#include "mappers/pimcomp/layout.h"
-#include "mappers/pimcomp/lower.h"
+#include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/lowering/lower.h"
+#include "mappers/pimcomp/partition/partition.h"
 #include "sim/json.h"
 
 #include <inttypes.h>
@@ -94,25 +95,37 @@ static void print_layers(const struct pim_core_plan *plan, FILE *file)
 static void name_candidate(const struct pim_core_profile *profile, uint32_t index, char *text, size_t size)
 {
     const struct pim_core_candidate *candidate = &profile->candidate[index];
-    bool several = false;
-    for (uint32_t i = 0; i < profile->count; i++)
-        several = several || (i != index && strcmp(profile->candidate[i].name, candidate->name) == 0);
+    bool several = candidate->number > 1, others = false;
+    for (uint32_t i = 0; i < profile->count; i++) {
+        const struct pim_core_candidate *other = &profile->candidate[i];
+        bool same = i != index && strcmp(other->name, candidate->name) == 0;
+        several = several || (same && other->no_keeping == candidate->no_keeping);
+        others = others || other->no_keeping != candidate->no_keeping;
+    }
+    char number[16] = "";
     if (several)
-        (void)snprintf(text, size, "%s %" PRIu32, candidate->name, candidate->number);
-    else
-        (void)snprintf(text, size, "%s", candidate->name);
+        (void)snprintf(number, sizeof number, " %" PRIu32, candidate->number);
+    (void)snprintf(text, size, "%s%s%s", candidate->name, number,
+                   others && candidate->no_keeping ? ", nothing kept" : "");
 }
 
 static void print_profile(const struct pim_core_profile *profile, FILE *file)
 {
     char name[NAME_MOST];
-    fputs("simulated:", file);
+    fprintf(file, "layouts: %" PRIu32 " timed; %s:", profile->timed,
+            profile->candidate[profile->taken].simulated ? "simulated" : "estimated");
+    const char *between = "";
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct pim_core_candidate *candidate = &profile->candidate[i];
+        if (profile->candidate[profile->taken].simulated && !candidate->simulated)
+            continue;
         name_candidate(profile, i, name, sizeof name);
-        fprintf(file, "%s %s ", i ? "," : "", name);
+        fprintf(file, "%s %s ", between, name);
+        between = ";";
         if (candidate->refused)
             fputs("refused", file);
+        else if (!candidate->simulated)
+            fprintf(file, "%" PRIu64, candidate->estimate);
         else if (candidate->complete)
             fprintf(file, "%" PRIu64, candidate->cycles);
         else
@@ -143,8 +156,10 @@ void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
             "%s on %" PRIu32 " x %" PRIu32 " cores of %" PRIu32 " arrays of %" PRIu32 "x%" PRIu32
             " weights, mode %s, ",
             plan->network.name, a->width, a->height, a->arrays, a->array_rows, a->array_columns, plan->mode);
-    if (strcmp(plan->baseline, "none") == 0)
+    if (strcmp(plan->baseline, "none") == 0 && strcmp(plan->method, plan->taken) == 0)
         fprintf(file, "layout %s\n", plan->method);
+    else if (strcmp(plan->baseline, "none") == 0)
+        fprintf(file, "layout %s: %s\n", plan->method, plan->taken);
     else
         fprintf(file, "baseline %s\n", plan->baseline);
     print_layers(plan, file);
@@ -244,23 +259,28 @@ static void put_memory(struct pim_json *json, const struct pim_core_plan *plan)
     pim_json_put_count(json, "global_bytes", plan->map.bytes);
 }
 
-/* The layouts that were simulated; those that took longer than the first have no cycles. */
+/* The layouts that were timed; those that were simulated and took no longer than the one with the best
+ * estimate have cycles. */
 static void put_profile(struct pim_json *json, const struct pim_core_profile *profile)
 {
-    pim_json_begin_array(json, "simulated");
+    pim_json_put_count(json, "timed", profile->timed);
+    pim_json_begin_array(json, "candidates");
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct pim_core_candidate *candidate = &profile->candidate[i];
         char name[NAME_MOST];
         name_candidate(profile, i, name, sizeof name);
         pim_json_begin_object(json, NULL);
         pim_json_put_text(json, "layout", name);
-        if (!candidate->refused && candidate->complete)
+        if (!candidate->refused)
+            pim_json_put_count(json, "estimate", candidate->estimate);
+        if (candidate->simulated && candidate->complete)
             pim_json_put_count(json, "cycles", candidate->cycles);
         pim_json_put_text(json, "outcome",
-                          candidate->refused     ? "refused"
-                          : i == profile->taken  ? "taken"
-                          : !candidate->complete ? "longer"
-                                                 : "left");
+                          candidate->refused      ? "refused"
+                          : i == profile->taken   ? "taken"
+                          : !candidate->simulated ? "estimated"
+                          : !candidate->complete  ? "longer"
+                                                  : "left");
         pim_json_end(json);
     }
     pim_json_end(json);
@@ -286,6 +306,7 @@ enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE 
     pim_json_put_text(json, "network", plan->network.name);
     pim_json_put_text(json, "mode", plan->mode);
     pim_json_put_text(json, "layout", plan->method);
+    pim_json_put_text(json, "layout_taken", plan->taken);
     pim_json_put_text(json, "baseline", plan->baseline);
     put_layers(json, plan);
     pim_json_put_count(json, "cores", plan->architecture.cores);
@@ -294,7 +315,7 @@ enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE 
     pim_json_put_count(json, "arrays_used", pim_core_layout_arrays(&plan->mapping));
     pim_json_put_count(json, "arrays_of_one_replica", plan->partition.arrays);
     pim_json_put_count(json, "macs", plan->macs);
-    pim_json_put_count(json, "mapped_macs", plan->network.macs);
+    pim_json_put_count(json, "mapped_macs", plan->partition.macs);
     put_counts(json, &plan->report.counts);
     pim_json_put_count(json, "layer_groups", plan->report.groups);
     pim_json_put_count(json, "rounds", plan->report.rounds);

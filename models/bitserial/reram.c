@@ -85,6 +85,66 @@ enum pim_status pim_reram_add(struct pim_reram_program *program, uint32_t bits, 
     return finish(program, error);
 }
 
+enum pim_status pim_reram_subtract(struct pim_reram_program *program, uint32_t bits, struct pim_error *error)
+{
+    if (check_bits(bits, error) != PIM_OK)
+        return error->status;
+    uint32_t not_a = 3 * bits, sum = 4 * bits, adder = 5 * bits;
+    program->a = 0;
+    program->b = bits;
+    program->result = 2 * bits;
+    program->result_bits = bits;
+    program->cells = adder + ADDER_CELLS;
+    set(program, not_a, 2 * bits);
+    for (uint32_t j = 0; j < bits; j++)
+        nor(program, not_a + j, program->a + j, program->a + j);
+    append(program, PIM_RERAM_RESET, carry_cell(adder, 0), 1, 0);
+    for (uint32_t j = 0; j < bits; j++)
+        full_adder(program, adder, j, not_a + j, program->b + j, sum + j);
+    set(program, program->result, bits);
+    for (uint32_t j = 0; j < bits; j++)
+        nor(program, program->result + j, sum + j, sum + j);
+    return finish(program, error);
+}
+
+enum pim_status pim_reram_copy(struct pim_reram_program *program, uint32_t bits, struct pim_error *error)
+{
+    if (check_bits(bits, error) != PIM_OK)
+        return error->status;
+    uint32_t not_a = 3 * bits;
+    program->a = 0;
+    program->b = bits;
+    program->result = 2 * bits;
+    program->result_bits = bits;
+    program->cells = 4 * bits;
+    set(program, program->result, 2 * bits);
+    for (uint32_t j = 0; j < bits; j++)
+        nor(program, not_a + j, program->a + j, program->a + j);
+    for (uint32_t j = 0; j < bits; j++)
+        nor(program, program->result + j, not_a + j, not_a + j);
+    return finish(program, error);
+}
+
+uint64_t pim_reram_add_steps(uint64_t bits)
+{
+    return 10 * bits + 2;
+}
+
+uint64_t pim_reram_multiply_steps(uint64_t bits)
+{
+    return bits == 1 ? 9 : 12 * bits * bits - bits - 1;
+}
+
+uint64_t pim_reram_subtract_steps(uint64_t bits)
+{
+    return 12 * bits + 3;
+}
+
+uint64_t pim_reram_copy_steps(uint64_t bits)
+{
+    return 2 * bits + 1;
+}
+
 /* Two accumulators take turns: the sum of a round is written to the one that the next round reads. Bits that
  * a round does not touch stay where they are: round i changes bits i to i + n, its result bit i is final. */
 enum pim_status pim_reram_multiply(struct pim_reram_program *program, uint32_t bits, struct pim_error *error)

@@ -50,6 +50,16 @@ enum { PIM_RERAM_BITS_MAX = 32 };
 /* result = a + b modulo 2^bits; the product of unsigned numbers in 2 x bits. The program starts as {0}. */
 enum pim_status pim_reram_add(struct pim_reram_program *program, uint32_t bits, struct pim_error *error);
 enum pim_status pim_reram_multiply(struct pim_reram_program *program, uint32_t bits, struct pim_error *error);
+/* result = a - b modulo 2^bits, as the complement of ~a + b; result = a, by two complements. */
+enum pim_status pim_reram_subtract(struct pim_reram_program *program, uint32_t bits, struct pim_error *error);
+enum pim_status pim_reram_copy(struct pim_reram_program *program, uint32_t bits, struct pim_error *error);
+
+/* Steps of these programs. */
+uint64_t pim_reram_add_steps(uint64_t bits);
+uint64_t pim_reram_multiply_steps(uint64_t bits);
+uint64_t pim_reram_subtract_steps(uint64_t bits);
+uint64_t pim_reram_copy_steps(uint64_t bits);
+
 void pim_reram_program_terminate(struct pim_reram_program *program);
 
 /* Runs the steps on `rows` rows of 64 rows each: cell c of row group r is cells[c * rows + r], one bit a row.

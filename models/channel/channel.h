@@ -57,6 +57,11 @@ enum pim_status pim_channels_initialize(struct pim_channels *channels, struct pi
                                         const struct pim_channels_configuration *configuration,
                                         const struct pim_trace *trace, struct pim_error *error);
 
+/* Rows, banks and columns of every instruction of a trace, moves and messages within the array, without
+ * running it: PIM_BAD_INPUT names channel and stored instruction. */
+enum pim_status pim_channels_check(const struct pim_channels_configuration *configuration,
+                                   const struct pim_trace *trace, struct pim_error *error);
+
 extern const struct pim_unit_family pim_channel_family;
 
 #endif

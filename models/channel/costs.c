@@ -1,6 +1,6 @@
 #include "models/channel/costs.h"
 
-#include "models/bitserial/operation.h"
+#include "models/bitserial/reram.h"
 #include "models/bitserial/steps.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LONGEST (UINT64_C(1) << 56) /* cycles of an instruction */
-enum { ROWS_OF_A_MOVE = 1 << 18 };  /* of all its banks: a buffer slot each */
+#define PICOSECONDS_PER_MILLISECOND UINT64_C(1000000000)
 
 /* What the cost of an instruction depends on: rows change nothing. */
 struct key {
@@ -68,9 +68,9 @@ static enum pim_status check_move(const struct pim_channel_memory *memory,
         check_rows(memory, instruction->u.row_move.source, rows, "source", error) != PIM_OK ||
         check_rows(memory, instruction->u.row_move.result, rows, "result", error) != PIM_OK)
         return error->status;
-    if ((uint64_t)rows * banks > ROWS_OF_A_MOVE)
+    if ((uint64_t)rows * banks > PIM_ROWS_OF_A_MOVE)
         return pim_fail(error, PIM_BAD_INPUT, "moves %" PRIu64 " rows: allowed are %d, split it",
-                        (uint64_t)rows * banks, (int)ROWS_OF_A_MOVE);
+                        (uint64_t)rows * banks, (int)PIM_ROWS_OF_A_MOVE);
     if (instruction->detail == PIM_REACH_COLUMN) {
         if (instruction->u.row_move.shift < memory->columns)
             return PIM_OK;
@@ -79,11 +79,9 @@ static enum pim_status check_move(const struct pim_channel_memory *memory,
     }
     if (check_banks(memory, to, banks, stride, error) != PIM_OK)
         return error->status;
-    for (uint32_t i = 0; i < banks; i++)
-        for (uint32_t j = 0; j < banks; j++)
-            if (first + i * stride == to + j * stride)
-                return pim_fail(error, PIM_BAD_INPUT, "bank %" PRIu32 " is both read and written",
-                                first + i * stride);
+    uint32_t later = first > to ? first : to, apart = later - (first > to ? to : first);
+    if (apart % stride == 0 && apart / stride < banks)
+        return pim_fail(error, PIM_BAD_INPUT, "bank %" PRIu32 " is both read and written", later);
     return PIM_OK;
 }
 
@@ -132,9 +130,9 @@ enum pim_status pim_channel_check(const struct pim_channel_memory *memory,
         if (check_banks(memory, instruction->u.row_message.first_bank, instruction->u.row_message.banks,
                         instruction->u.row_message.bank_stride, error) != PIM_OK)
             return error->status;
-        if (rows * instruction->u.row_message.banks > ROWS_OF_A_MOVE)
+        if (rows * instruction->u.row_message.banks > PIM_ROWS_OF_A_MOVE)
             return pim_fail(error, PIM_BAD_INPUT, "moves %" PRIu64 " rows: allowed are %d, split it",
-                            rows * instruction->u.row_message.banks, (int)ROWS_OF_A_MOVE);
+                            rows * instruction->u.row_message.banks, (int)PIM_ROWS_OF_A_MOVE);
         return check_rows(memory, instruction->u.row_message.row, rows, "row", error);
     default:
         return pim_fail(error, PIM_BAD_INPUT, "channels have no engine for it");
@@ -152,8 +150,8 @@ static struct pim_bitserial_bank_shape shape_of(const struct pim_channel_memory 
                                              (uint32_t)row_bytes(memory)};
 }
 
-/* The operation of a key on rows that do not matter, one behind the other. */
-static struct pim_bitserial_operation operation_of(const struct key *key)
+struct pim_bitserial_operation pim_channel_operation(unsigned opcode, unsigned detail, uint32_t bits,
+                                                     uint32_t size)
 {
     static const enum pim_bitserial_kind kinds[PIM_ROW_OPERATIONS] = {
         [PIM_ROW_ADD] = PIM_BITSERIAL_OPERATION_ADD,
@@ -161,13 +159,21 @@ static struct pim_bitserial_operation operation_of(const struct key *key)
         [PIM_ROW_MULTIPLY] = PIM_BITSERIAL_OPERATION_MULTIPLY,
         [PIM_ROW_COPY] = PIM_BITSERIAL_OPERATION_COPY,
         [PIM_ROW_REDUCE] = PIM_BITSERIAL_OPERATION_REDUCE};
-    bool transpose = key->kind == PIM_OP_ROW_TRANSPOSE;
     struct pim_bitserial_operation operation = {
-        .kind = transpose ? PIM_BITSERIAL_OPERATION_TRANSPOSE : kinds[key->detail], .bits = key->bits};
+        .kind = opcode == PIM_OP_ROW_TRANSPOSE ? PIM_BITSERIAL_OPERATION_TRANSPOSE : kinds[detail],
+        .bits = bits};
     if (operation.kind == PIM_BITSERIAL_OPERATION_MULTIPLY)
-        operation.result_bits = key->size;
+        operation.result_bits = size;
     if (operation.kind == PIM_BITSERIAL_OPERATION_REDUCE)
-        operation.width = UINT32_C(1) << key->size;
+        operation.width = UINT32_C(1) << size;
+    return operation;
+}
+
+/* The operation of a key on rows that do not matter, one behind the other. */
+static struct pim_bitserial_operation operation_of(const struct key *key)
+{
+    struct pim_bitserial_operation operation =
+        pim_channel_operation(key->kind, key->detail, key->bits, key->size);
     pim_bitserial_place(&operation);
     return operation;
 }
@@ -223,6 +229,31 @@ static void terminate(struct programs *programs)
     pim_bitserial_program_terminate(&programs->program[1]);
 }
 
+/* Steps of a crossbar for one repetition. */
+static uint64_t steps_of(const struct key *key)
+{
+    uint64_t steps = 0;
+    if (key->kind != PIM_OP_ROW_COMPUTE)
+        return 0;
+    switch ((enum pim_row_operation)key->detail) {
+    case PIM_ROW_ADD:
+        return pim_reram_add_steps(key->bits);
+    case PIM_ROW_SUBTRACT:
+        return pim_reram_subtract_steps(key->bits);
+    case PIM_ROW_MULTIPLY:
+        return pim_reram_multiply_steps(key->bits);
+    case PIM_ROW_COPY:
+        return pim_reram_copy_steps(key->bits);
+    case PIM_ROW_REDUCE:
+        for (uint32_t level = 0; level < key->size; level++)
+            steps += pim_reram_add_steps((uint64_t)key->bits + level + 1);
+        return steps;
+    case PIM_ROW_OPERATIONS:
+        break;
+    }
+    return 0;
+}
+
 /* Commands of all banks, all repetitions: from the programs, whatever the table is. */
 static void count(const struct pim_channel_memory *memory, const struct key *key,
                   const struct programs *programs, struct pim_channel_cost *cost)
@@ -239,6 +270,7 @@ static void count(const struct pim_channel_memory *memory, const struct key *key
         }
     cost->activates = memory->has_banks ? (2 * aaps + rows) * key->count : 0;
     cost->bits = accesses * shape.access_bytes * 8 * key->count;
+    cost->steps = memory->has_banks ? 0 : steps_of(key) * key->banks * key->count;
     if (key->kind == PIM_OP_ROW_COMPUTE && key->detail == PIM_ROW_MULTIPLY)
         cost->products = (uint64_t)memory->columns * key->banks * key->count;
     if (!memory->commands)
@@ -342,6 +374,9 @@ static void take_figure(const struct pim_channel_memory *memory, const struct ke
         for (; key->detail == PIM_ROW_REDUCE && levels < key->size; levels++)
             moved += 2 * (key->bits + levels);
         cost->cycles = compute[key->detail] * (key->detail == PIM_ROW_REDUCE ? levels : 1);
+        if (memory->steps) /* 2^14 steps at most, of 2^20 ps, at less than 2^27 kHz */
+            cost->cycles = pim_channel_ceiling(steps_of(key) * memory->step_ps * memory->logic_khz,
+                                               PICOSECONDS_PER_MILLISECOND);
         break;
     default:
         moved = programs->program[0].count + programs->program[1].count;

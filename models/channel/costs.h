@@ -1,5 +1,5 @@
 /*
- * What instructions of a channel cost when nothing else goes on in it. Two tables, by name (levels.costs):
+ * What instructions of a channel cost when nothing else goes on in it. Three tables, by name (levels.costs):
  *
  *  figure    the constants of Fast-OverlaPIM's Fig. 6 and 7, each for a number of any width: an addition or
  *            subtraction takes add_cycles, a multiplication multiply_cycles, whatever the number of banks. A
@@ -10,11 +10,17 @@
  *            all constraints of the channel. Cycles of the memory clock. A refresh that becomes due while an
  *            instruction works costs it `refresh_cycles`.
  *
- * Both count the same commands: the energy is that of the work, not of its time.
+ *  steps     of crossbars that compute with NORs (ReRAM): the programs of models/bitserial/reram.h, a step
+ *            after the other in `step_ps`; rows move as in the figure. A level of a reduction is an addition
+ *            with one bit more. A product takes the steps of all its 2 x bits. Cycles of the logic clock.
+ *
+ * All count the same work, commands of DRAM or steps of crossbars: the energy is that of the work, not of its
+ * time.
  */
 #ifndef PIMSIM_MODELS_CHANNEL_COSTS_H
 #define PIMSIM_MODELS_CHANNEL_COSTS_H
 
+#include "models/bitserial/operation.h"
 #include "models/dram/specification.h"
 #include "sim/status.h"
 #include "traces/instruction.h"
@@ -26,6 +32,9 @@ struct pim_channel_memory {
     uint32_t bus_bytes;      /* a cycle, between stacks */
     bool commands;           /* the table */
     uint32_t add_cycles, multiply_cycles, aap_cycles;
+    bool steps;       /* the third table */
+    uint32_t step_ps; /* of a NOR, SET or RESET in all columns */
+    uint32_t logic_khz;
     bool has_banks; /* `specification` holds; always with `commands` */
     bool refresh;
     struct pim_dram_specification specification;
@@ -38,6 +47,7 @@ struct pim_channel_cost {
     uint64_t data_cycles;     /* ... and the data bus of the channel */
     uint64_t first;           /* reads: until the first row is there; writes: of the last row */
     uint64_t activates, bits; /* rows opened, bits read and written: energy */
+    uint64_t steps;           /* without DRAM: of crossbars, of all banks */
     uint64_t products;        /* of numbers */
 };
 
@@ -53,6 +63,10 @@ void pim_channel_costs_destroy(struct pim_channel_costs *costs);
 /* Rows, banks and sizes that the memory does not have: the message says how many there are. */
 enum pim_status pim_channel_check(const struct pim_channel_memory *memory,
                                   const struct pim_instruction *instruction, struct pim_error *error);
+
+/* What a row_compute (its `detail`, `bits` and `size`) or row_transpose is to the banks; rows are not set. */
+struct pim_bitserial_operation pim_channel_operation(unsigned opcode, unsigned detail, uint32_t bits,
+                                                     uint32_t size);
 
 /* The cost of an instruction that passed pim_channel_check(); `kind` is its opcode, or READ or WRITE for the
  * rows of a message. The same question is answered from memory. */

@@ -114,6 +114,7 @@ static void count(struct pim_channel *channel, const struct pim_channel_cost *co
 {
     PIM_ADD_ACTION(channel, dram_activates, cost->activates);
     PIM_ADD_ACTION(channel, dram_bits, cost->bits);
+    PIM_ADD_ACTION(channel, crossbar_steps, cost->steps);
     PIM_ADD_ACTION(channel, interconnect_bits, cost->bits); /* between the banks and the controller */
     PIM_ADD_ACTION(channel, macs, cost->products);
 }

@@ -1,6 +1,5 @@
 #include "models/channel/values.h"
 
-#include "models/bitserial/operation.h"
 #include "models/bitserial/steps.h"
 
 #include <inttypes.h>
@@ -97,23 +96,12 @@ static enum pim_status run_program(struct pim_channel_values *values, uint32_t c
 static enum pim_status compute(struct pim_channel_values *values, uint32_t channel,
                                const struct pim_instruction *instruction, struct pim_error *error)
 {
-    static const enum pim_bitserial_kind kinds[PIM_ROW_OPERATIONS] = {
-        [PIM_ROW_ADD] = PIM_BITSERIAL_OPERATION_ADD,
-        [PIM_ROW_SUBTRACT] = PIM_BITSERIAL_OPERATION_SUBTRACT,
-        [PIM_ROW_MULTIPLY] = PIM_BITSERIAL_OPERATION_MULTIPLY,
-        [PIM_ROW_COPY] = PIM_BITSERIAL_OPERATION_COPY,
-        [PIM_ROW_REDUCE] = PIM_BITSERIAL_OPERATION_REDUCE};
-    const bool transpose = instruction->opcode == PIM_OP_ROW_TRANSPOSE;
-    const uint32_t size = instruction->u.row_compute.size;
-    struct pim_bitserial_operation operation = {.kind = transpose ? PIM_BITSERIAL_OPERATION_TRANSPOSE
-                                                                  : kinds[instruction->detail],
-                                                .bits = instruction->u.row_compute.bits,
-                                                .a = instruction->u.row_compute.source,
-                                                .b = instruction->u.row_compute.second,
-                                                .result = instruction->u.row_compute.result,
-                                                .scratch = instruction->u.row_compute.second};
-    operation.result_bits = operation.kind == PIM_BITSERIAL_OPERATION_MULTIPLY ? size : 0;
-    operation.width = operation.kind == PIM_BITSERIAL_OPERATION_REDUCE ? UINT32_C(1) << size : 0;
+    struct pim_bitserial_operation operation =
+        pim_channel_operation(instruction->opcode, instruction->detail, instruction->u.row_compute.bits,
+                              instruction->u.row_compute.size);
+    operation.a = instruction->u.row_compute.source;
+    operation.b = operation.scratch = instruction->u.row_compute.second;
+    operation.result = instruction->u.row_compute.result;
     uint32_t access = access_bits(values) / 8;
     const struct pim_bitserial_bank_shape shape = {values->data_rows + PIM_BITSERIAL_RESERVED_ROWS,
                                                    values->memory.columns / 8 / access, access};

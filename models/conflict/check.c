@@ -90,6 +90,16 @@ enum pim_status conflict_check_buffers(const struct conflict_replay *replay, uin
                         "node %" PRIu32 ": a packet of %" PRIu64 " bits for node %" PRIu32
                         " does not fit its output buffer of %" PRIu64 " bits",
                         edge->source, edge->bits, edge->destination, replay->options->output_bits);
+    if (!replay->graph->need) { /* nodes are not the graph's */
+        if (state->capacity_in > 0)
+            return PIM_OK;
+        return pim_fail(error, PIM_DEADLOCK,
+                        "node %" PRIu32 ": a packet of %" PRIu64 " bits of node %" PRIu32
+                        " does not fit its part of the input buffer (%" PRIu64 " bits split among %" PRIu32
+                        " sources)",
+                        edge->destination, edge->bits, edge->source, replay->options->input_bits,
+                        replay->graph->node[edge->destination].ins);
+    }
     for (uint32_t s = 0; s < steps; s++)
         dropped += replay->graph->drop[edge->first + s];
     uint64_t kept = (edge->packets - dropped) *

@@ -23,7 +23,8 @@ struct pim_json;
 /* X(name, text) */
 #define PIM_SWITCHING_MAP(X)                                                                                 \
     X(PIM_SWITCHING_PATH_HOLD, "path_hold")                                                                  \
-    X(PIM_SWITCHING_SAF, "saf")
+    X(PIM_SWITCHING_SAF, "saf")                                                                              \
+    X(PIM_SWITCHING_WORMHOLE, "wormhole") /* another network carries the packets: network.h */
 #define PIM_CONFLICT_ROUTING_MAP(X)                                                                          \
     X(PIM_CONFLICT_XY, "xy")                                                                                 \
     X(PIM_CONFLICT_YX, "yx")                                                                                 \
@@ -75,6 +76,7 @@ struct pim_conflict_options {
     bool ideal;       /* links are never busy */
     bool half_duplex; /* saf: the two directions of a link exclude each other. path_hold always holds both */
     uint32_t images;  /* 1 to 65535, one after the other through the same nodes */
+    double limit_ns;  /* the run is given up behind this time; 0: never */
     double bandwidth_gbps;   /* of every link: bits per ns; 10^-6 to 10^6 */
     uint64_t input_bits;     /* input buffer of a node, split equally among its incoming edges */
     uint64_t output_bits;    /* output buffer of a node for each of its outgoing edges */
@@ -102,8 +104,9 @@ struct pim_conflict_link {
     uint32_t from, to;  /* routers; of an undirected link the western or northern one first */
     uint64_t transfers; /* packets that held it */
     uint64_t
-        held_bits;  /* sum over them of held time x bandwidth: hops x bits in path_hold, bits in saf; exact */
-    uint64_t waits; /* transfers that found it busy; path_hold: as the first of their path, at first */
+        held_bits; /* sum over them of held time x bandwidth: hops x bits in path_hold, bits in saf; exact */
+    pim_time held_until; /* end of the last transfer that began before the run was over */
+    uint64_t waits;      /* transfers that found it busy; path_hold: as the first of their path, at first */
     uint64_t wait_fixed; /* what they waited until they started, 2^-20 ns */
 };
 
@@ -122,12 +125,14 @@ struct pim_conflict_node_result {
 
 /* Everything a run leaves behind; pim_conflict_result_terminate() frees it. */
 struct pim_conflict_result {
-    pim_time end; /* when the last step ended */
+    bool given_up; /* at limit_ns: all else is of the time until then */
+    pim_time end;  /* when the last step ended */
     double end_ns;
     double *image_start_ns, *image_end_ns; /* first step start and last step end of each image */
     uint32_t images;
     uint64_t time_points;
     uint64_t packets, bit_hops; /* delivered; bits x hops over them */
+    uint64_t asking; /* saf: packets that wait for a link now; their waiting is not yet in any sum */
     uint64_t distance_bit_hops; /* of one image, on shortest paths: the total communication cost */
     uint64_t events;            /* of the kernel */
     struct pim_conflict_link
@@ -174,8 +179,12 @@ struct pim_conflict_summary {
 struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_result *result,
                                                    const struct pim_conflict_options *options);
 
+/* What a packet of `bits` takes over one link. */
+pim_time pim_conflict_hop(const struct pim_conflict_options *options, uint64_t bits);
+
 /* Held time of a link in ns. */
-double pim_conflict_held_ns(const struct pim_conflict_link *link, const struct pim_conflict_options *options);
+double pim_conflict_held_ns(const struct pim_conflict_link *link, const struct pim_conflict_options *options,
+                            pim_time end);
 
 /* Puts the result into the innermost open object. */
 void pim_conflict_report_json(struct pim_json *json, const struct pim_task_graph *graph,

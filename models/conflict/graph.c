@@ -111,12 +111,21 @@ static enum pim_status refuse_doubles(const struct pim_task_graph *graph, struct
     return status;
 }
 
+enum pim_status pim_task_graph_join(struct pim_task_graph *graph, struct pim_error *error)
+{
+    for (uint32_t i = 0; i < graph->edges; i++)
+        if (check_edge(graph, i, error) != PIM_OK)
+            return pim_fail_in(error, "%s", graph->name);
+    make_lists(graph);
+    return refuse_doubles(graph, error);
+}
+
 enum pim_status pim_task_graph_connect(struct pim_task_graph *graph, struct pim_error *error)
 {
     size_t total = 0;
+    if (pim_task_graph_join(graph, error) != PIM_OK)
+        return error->status;
     for (uint32_t i = 0; i < graph->edges; i++) {
-        if (check_edge(graph, i, error) != PIM_OK)
-            return pim_fail_in(error, "%s", graph->name);
         graph->edge[i].first = total;
         total += graph->node[graph->edge[i].destination].steps;
         if (total > PIM_TASK_DEPENDENCES)
@@ -124,9 +133,6 @@ enum pim_status pim_task_graph_connect(struct pim_task_graph *graph, struct pim_
                             "%s: edges and their destinations' steps make more than %d dependences",
                             graph->name, PIM_TASK_DEPENDENCES);
     }
-    make_lists(graph);
-    if (refuse_doubles(graph, error) != PIM_OK)
-        return error->status;
     graph->need = calloc(total + 1, sizeof *graph->need);
     graph->drop = calloc(total + 1, sizeof *graph->drop);
     if (!graph->need || !graph->drop)

@@ -83,6 +83,11 @@ void pim_task_graph_destroy(struct pim_task_graph *graph);
  * out. */
 struct pim_task_graph *pim_task_graph_create(const char *name, uint32_t nodes, uint32_t edges);
 
+/* With node[].steps and edge[] (ends, packets, bits) filled: makes the lists in and out, and no
+ * dependences: for networks alone (models/conflict/network.h). PIM_BAD_INPUT for invariants 1 (ends) and
+ * 2 (packets). */
+enum pim_status pim_task_graph_join(struct pim_task_graph *graph, struct pim_error *error);
+
 /* With node[] (steps, latencies) and edge[] (ends, packets, bits) filled: sets edge[].first, allocates need
  * and drop, all zero, and makes the lists in and out. PIM_BAD_INPUT for invariants 1 (ends) and 2 (packets),
  * naming the edge. */

@@ -5,14 +5,7 @@
 
 /* Rounded: (exponent << FRACTION_BITS | fraction) stands for (2^FRACTION_BITS + fraction) x 2^(exponent -
  * BIAS - FRACTION_BITS) ns. */
-enum {
-    FRACTION_BITS = 52,
-    BIAS = 128,
-    EXPONENT_LAST = 511,
-    GUARD_BITS = 10,
-    TICK_BITS = 26,
-    FIXED_BITS = 20
-};
+enum { FRACTION_BITS = 52, BIAS = 128, EXPONENT_LAST = 511, GUARD_BITS = 10, FIXED_BITS = 20 };
 
 #define HIDDEN_BIT (UINT64_C(1) << FRACTION_BITS)
 
@@ -69,7 +62,7 @@ pim_time pim_conflict_instant(enum pim_conflict_arithmetic arithmetic, double ns
 {
     assert(ns >= 0 && ns <= 1e24);
     if (arithmetic == PIM_CONFLICT_EXACT) {
-        double ticks = nearbyint(ldexp(ns, TICK_BITS));
+        double ticks = nearbyint(ns * (double)PIM_CONFLICT_FS);
         const pim_time last = PIM_TIME_LAST / 2;
         return ticks > (double)last ? PIM_TIME_NEVER : (pim_time)ticks;
     }
@@ -92,7 +85,7 @@ pim_time pim_conflict_after(enum pim_conflict_arithmetic arithmetic, pim_time in
 double pim_conflict_ns(enum pim_conflict_arithmetic arithmetic, pim_time instant)
 {
     if (arithmetic == PIM_CONFLICT_EXACT)
-        return ldexp((double)instant, -TICK_BITS);
+        return (double)instant / (double)PIM_CONFLICT_FS;
     return instant == 0 ? 0.0
                         : ldexp((double)significand(instant), (int)exponent(instant) - BIAS - FRACTION_BITS);
 }
@@ -100,7 +93,8 @@ double pim_conflict_ns(enum pim_conflict_arithmetic arithmetic, pim_time instant
 uint64_t pim_conflict_fixed(enum pim_conflict_arithmetic arithmetic, pim_time instant)
 {
     if (arithmetic == PIM_CONFLICT_EXACT)
-        return instant >> (TICK_BITS - FIXED_BITS);
+        return (instant / PIM_CONFLICT_FS << FIXED_BITS) +
+               (instant % PIM_CONFLICT_FS << FIXED_BITS) / PIM_CONFLICT_FS;
     if (instant == 0)
         return 0;
     int shift = (int)exponent(instant) - BIAS - FRACTION_BITS + FIXED_BITS;

@@ -9,7 +9,8 @@
  *                         gives what binary64 gives, with its consequence: two ends that would coincide can
  *                         be an ulp apart, and then they are two time points. The authors' figures contain
  *                         that, and some of them move by a percent without it.
- *   PIM_CONFLICT_EXACT    An instant counts ticks of 2^-26 ns; sums are exact, a run lasts at most 34 s.
+ *   PIM_CONFLICT_EXACT    An instant counts femtoseconds; sums are exact, a run lasts at most 2 hours. It
+ *                         is the time of `pimsim run`, whose ticks are femtoseconds there (models/tile).
  *
  * Invariants:
  *  1. 0 is the instant 0 and the span 0.
@@ -22,6 +23,9 @@
 #include "sim/kernel.h"
 
 enum pim_conflict_arithmetic { PIM_CONFLICT_ROUNDED, PIM_CONFLICT_EXACT };
+
+/* Femtoseconds in a nanosecond. */
+#define PIM_CONFLICT_FS UINT64_C(1000000)
 
 /* The largest span that can be converted, ns. */
 #define PIM_CONFLICT_NS_MAXIMUM 1e12

@@ -1,5 +1,6 @@
 /*
- * The replay from inside: what nodes and networks share.
+ * The replay from inside: what nodes and networks share. Nodes are those of a task graph (nodes.c), or
+ * somebody else's (network.h).
  *
  * At every instant at which something ends there is one time point, in the last phase of that tick, in which
  * everything happens in a fixed order: the network finishes its transfers, nodes finish and start steps, the
@@ -12,6 +13,7 @@
 #define PIMSIM_MODELS_CONFLICT_INTERNAL_H
 
 #include "models/conflict/conflict.h"
+#include "models/conflict/network.h"
 #include "sim/bits.h"
 #include "sim/kernel.h"
 
@@ -23,12 +25,6 @@ struct conflict_replay;
 struct conflict_owner {
     struct conflict_replay *replay;
     uint32_t index;
-};
-
-struct conflict_node {
-    uint32_t image, step; /* the one that runs, or the next */
-    bool running;
-    pim_time end;
 };
 
 /* Packets of an edge, counted over all images. */
@@ -51,7 +47,7 @@ struct conflict_network {
                     size_t size); /* what holds a packet up */
 };
 
-extern const struct conflict_network conflict_path_hold, conflict_saf, conflict_saf_table;
+extern const struct conflict_network conflict_path_hold, conflict_saf, conflict_saf_table, conflict_carried;
 
 struct conflict_replay {
     const struct pim_task_graph *graph;
@@ -59,25 +55,22 @@ struct conflict_replay {
     const uint32_t *placement;
     struct pim_conflict_result *result;
     struct pim_kernel *kernel;
-    struct pim_pending_work work;
+    struct pim_conflict_nodes nodes;
     enum pim_conflict_arithmetic arithmetic;
-    enum pim_status status; /* of a handler that failed: the run has been stopped */
-    struct pim_error *error;
+    enum pim_status status;  /* of a handler that failed: the run has been stopped */
+    struct pim_error *error; /* for nodes that do not take failures themselves */
 
-    struct conflict_node *node;
     struct conflict_edge *edge;
-    pim_time *span; /* of each latency of the graph */
-    struct conflict_owner *owner_of_node, *owner_of_transfer;
+    struct conflict_owner *owner_of_transfer;
     uint64_t *marked;   /* nodes to look at in the next time point */
     uint64_t *asking;   /* edges of which something has changed that a transfer waits for */
     uint64_t *ended;    /* transfers that have ended, by the network's number */
     uint32_t *landed;   /* by transfer: ends that its network has not taken yet */
     uint32_t transfers; /* bits in `ended` */
     bool point_due;
-    uint64_t nodes_left;      /* nodes with steps left */
     uint32_t *rank, *rank_of; /* balance: edges in the order of priority, and the place of each */
+    pim_time over;            /* when the last step ended; PIM_TIME_NEVER until then */
     uint32_t *link_index;     /* by undirected or directed number of a link, its place in result->link */
-    pim_time *image_start, *image_end;
 
     const struct conflict_network *network;
     void *state; /* of the network */
@@ -100,9 +93,28 @@ static inline struct pim_conflict_link *conflict_link(const struct conflict_repl
     return &replay->result->link[replay->link_index[resource]];
 }
 
+/* Now, for sums of waiting: packets that nobody needs may travel on when the run is over. */
 static inline uint64_t conflict_now_fixed(const struct conflict_replay *replay)
 {
-    return pim_conflict_fixed(replay->arithmetic, pim_kernel_now(replay->kernel));
+    pim_time now = pim_kernel_now(replay->kernel);
+    return pim_conflict_fixed(replay->arithmetic, now < replay->over ? now : replay->over);
+}
+
+static inline void conflict_wait(const struct conflict_replay *replay, struct pim_conflict_link *link,
+                                 uint64_t waits)
+{
+    link->waits += replay->over == PIM_TIME_NEVER ? waits : 0;
+}
+
+/* A packet holds a link from now to `end`, `bits` long. */
+static inline void conflict_hold(const struct conflict_replay *replay, struct pim_conflict_link *link,
+                                 uint64_t bits, pim_time end)
+{
+    if (replay->over != PIM_TIME_NEVER)
+        return;
+    link->transfers++;
+    link->held_bits += bits;
+    link->held_until = end > link->held_until ? end : link->held_until;
 }
 
 /* Whether the next packet of an edge waits at its source and has room at its destination. */
@@ -110,6 +122,23 @@ static inline bool conflict_sendable(const struct conflict_edge *edge)
 {
     return edge->produced > edge->sent && edge->sent - edge->dropped < edge->capacity_in;
 }
+
+/* --- services (replay.c) --- */
+
+/* The edges, their network and its counters; `graph`, `options`, `placement`, `result`, `kernel` and
+ * `nodes` are set. conflict_replay_terminate() in every case. */
+enum pim_status conflict_replay_initialize(struct conflict_replay *replay, struct pim_error *error);
+void conflict_replay_terminate(struct conflict_replay *replay);
+
+/* There is a time point at the present instant: once for all that ends now. */
+void conflict_want_point(struct conflict_replay *replay);
+
+/* An event `span` from now; that instant. Fails the run when it is beyond the end of time. */
+pim_time conflict_schedule(struct conflict_replay *replay, pim_time span, enum pim_phase phase,
+                           pim_handler *handler, struct conflict_owner *owner);
+
+/* Why the packets of an edge that wait to be sent do; false: none waits. */
+bool conflict_explain(const struct conflict_replay *replay, uint32_t edge, char *text, size_t size);
 
 /* Room for `transfers` numbers of transfers, `owner_of_transfer` included. PIM_NO_MEMORY. */
 enum pim_status conflict_make_transfers(struct conflict_replay *replay, uint32_t transfers,
@@ -199,6 +228,5 @@ enum pim_status conflict_check_edges(const struct conflict_replay *replay, struc
 /* --- results (result.c) --- */
 
 enum pim_status conflict_result_initialize(struct conflict_replay *replay, struct pim_error *error);
-void conflict_result_finish(struct conflict_replay *replay);
 
 #endif

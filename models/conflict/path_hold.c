@@ -219,20 +219,17 @@ static bool find_path(struct conflict_replay *replay, struct path_hold *state, u
     return true;
 }
 
-static void account(struct conflict_replay *replay, const struct transfer *transfer, uint32_t e)
+static void account(struct conflict_replay *replay, const struct transfer *transfer, uint32_t e, pim_time end)
 {
     uint64_t bits = replay->graph->edge[e].bits;
-    for (uint32_t i = 0; i < transfer->hops; i++) {
-        struct pim_conflict_link *link = conflict_link(replay, transfer->held[i]);
-        link->transfers++;
-        link->held_bits += transfer->hops * bits;
-    }
+    for (uint32_t i = 0; i < transfer->hops; i++)
+        conflict_hold(replay, conflict_link(replay, transfer->held[i]), transfer->hops * bits, end);
     if (!transfer->waiting)
         return;
     uint64_t waited = conflict_now_fixed(replay) - transfer->ready_fixed;
     replay->result->task[e].wait_fixed += waited;
     if (transfer->blame != CONFLICT_NONE) {
-        conflict_link(replay, transfer->blame)->waits++;
+        conflict_wait(replay, conflict_link(replay, transfer->blame), 1);
         conflict_link(replay, transfer->blame)->wait_fixed += waited;
     }
 }
@@ -251,12 +248,12 @@ static void start(struct conflict_replay *replay, struct path_hold *state, uint3
     uint32_t packet = replay->edge[e].sent;
     if (options->routing == PIM_CONFLICT_TABLE)
         advance_plan(&state->plan, state->plan.packet[state->plan.first_packet[e] + packet]);
-    account(replay, transfer, e);
+    pim_time end = conflict_schedule_end(
+        replay, e, straight ? transfer->span : conflict_path_span(replay, e, transfer->hops));
+    account(replay, transfer, e, end);
     transfer->flying = true;
     transfer->waiting = false;
     conflict_leave(replay, e);
-    pim_time end = conflict_schedule_end(
-        replay, e, straight ? transfer->span : conflict_path_span(replay, e, transfer->hops));
     conflict_record(replay, PIM_INTERVAL_TRANSFER, e, packet, end, transfer->links, transfer->hops);
     if (options->make_table && pim_behaviour_append(options->make_table, e, transfer->links, transfer->hops,
                                                     replay->error) != PIM_OK)

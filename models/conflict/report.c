@@ -45,7 +45,7 @@ static void put_links(struct pim_json *json, const struct pim_conflict_options *
     pim_json_begin_array(json, "links");
     for (uint32_t i = 0; i < result->links; i++) {
         const struct pim_conflict_link *link = &result->link[i];
-        double held = pim_conflict_held_ns(link, options);
+        double held = pim_conflict_held_ns(link, options, result->end);
         pim_json_begin_object(json, NULL);
         pim_json_put_count(json, "from", link->from);
         pim_json_put_count(json, "to", link->to);
@@ -151,7 +151,7 @@ static void print_links(FILE *file, const struct pim_conflict_options *options,
     if (!order)
         return;
     for (uint32_t i = 0; i < result->links; i++)
-        order[i] = (struct ranked){pim_conflict_held_ns(&result->link[i], options), i};
+        order[i] = (struct ranked){pim_conflict_held_ns(&result->link[i], options, result->end), i};
     qsort(order, result->links, sizeof *order, compare_ranked);
     fprintf(file, "\nbusiest links       transfers       busy ns  share   blocked    blocked ns\n");
     for (uint32_t k = 0; k < result->links && k < 8 && order[k].value > 0; k++) {

@@ -2,7 +2,6 @@
 #include "models/conflict/internal.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,22 +50,12 @@ enum pim_status conflict_result_initialize(struct conflict_replay *replay, struc
         const struct pim_task_edge *edge = &graph->edge[e];
         uint64_t hops = pim_conflict_distance(&replay->options->mesh, replay->placement[edge->source],
                                               replay->placement[edge->destination]);
+        if (hops * edge->packets > (UINT64_MAX - result->distance_bit_hops) / edge->bits)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "edge %" PRIu32 ": bits x links of all packets together exceed 2^64", e);
         result->distance_bit_hops += hops * edge->packets * edge->bits;
     }
     return PIM_OK;
-}
-
-void conflict_result_finish(struct conflict_replay *replay)
-{
-    struct pim_conflict_result *result = replay->result;
-    result->events = pim_kernel_events(replay->kernel);
-    result->end_ns = pim_conflict_ns(replay->arithmetic, result->end);
-    for (uint32_t m = 0; m < result->images; m++) {
-        bool begun = replay->image_start[m] != PIM_TIME_NEVER;
-        result->image_start_ns[m] =
-            begun ? pim_conflict_ns(replay->arithmetic, replay->image_start[m]) : (double)NAN;
-        result->image_end_ns[m] = pim_conflict_ns(replay->arithmetic, replay->image_end[m]);
-    }
 }
 
 void pim_conflict_result_terminate(struct pim_conflict_result *result)
@@ -81,11 +70,15 @@ void pim_conflict_result_terminate(struct pim_conflict_result *result)
 
 /* --- derived figures --- */
 
-double pim_conflict_held_ns(const struct pim_conflict_link *link, const struct pim_conflict_options *options)
+double pim_conflict_held_ns(const struct pim_conflict_link *link, const struct pim_conflict_options *options,
+                            pim_time end)
 {
     double held = (double)link->held_bits / options->bandwidth_gbps;
     if (options->switching == PIM_SWITCHING_SAF)
         held += (double)link->transfers * options->router_delay_ns;
+    if (!options->ideal && link->held_until > end)
+        held -= pim_conflict_ns(options->arithmetic, link->held_until) -
+                pim_conflict_ns(options->arithmetic, end);
     return held;
 }
 
@@ -104,7 +97,7 @@ struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_res
     summary.end_over_images_ns = result->images ? result->end_ns / result->images : 0;
     double total = 0;
     for (uint32_t i = 0; i < result->links && result->end_ns > 0; i++) {
-        double share = pim_conflict_held_ns(&result->link[i], options) / result->end_ns;
+        double share = pim_conflict_held_ns(&result->link[i], options, result->end) / result->end_ns;
         if (result->link[i].transfers == 0)
             continue;
         total += share;

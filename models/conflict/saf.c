@@ -184,6 +184,7 @@ static void ask(struct conflict_replay *replay, struct saf *state, uint32_t f)
     uint32_t r = conflict_resource(replay, flow->link);
     flow->waiting++;
     flow->fresh++;
+    replay->result->asking++;
     replay->result->task[flow->edge].wait_fixed -= conflict_now_fixed(replay);
     conflict_link(replay, r)->wait_fixed -= conflict_now_fixed(replay);
     if (replay->options->arbiter == PIM_CONFLICT_FIFO)
@@ -242,13 +243,10 @@ static void fetch(struct conflict_replay *replay, struct saf *state, uint32_t e)
         ask(replay, state, state->first_flow[e]);
         return;
     }
-    for (uint32_t f = state->first_flow[e]; f < state->first_flow[e + 1]; f++) {
-        struct pim_conflict_link *link =
-            conflict_link(replay, conflict_resource(replay, state->flow[f].link));
-        link->transfers++;
-        link->held_bits += replay->graph->edge[e].bits;
-    }
     pim_time end = conflict_schedule_end(replay, e, state->span[e]);
+    for (uint32_t f = state->first_flow[e]; f < state->first_flow[e + 1]; f++)
+        conflict_hold(replay, conflict_link(replay, conflict_resource(replay, state->flow[f].link)),
+                      replay->graph->edge[e].bits, end);
     conflict_record(replay, PIM_INTERVAL_TRANSFER, e, packet, end, &state->links[state->first_flow[e]],
                     hops_of(state, e));
 }
@@ -311,12 +309,12 @@ static void grant(struct conflict_replay *replay, struct saf *state, uint32_t r,
     if (flow->fresh == flow->waiting)
         flow->fresh--; /* the packet has not waited */
     flow->waiting--;
+    replay->result->asking--;
     state->stored[flow->link]++;
     replay->result->task[flow->edge].wait_fixed += conflict_now_fixed(replay);
     link->wait_fixed += conflict_now_fixed(replay);
-    link->transfers++;
-    link->held_bits += replay->graph->edge[flow->edge].bits;
     pim_time end = conflict_schedule_end(replay, r, replay->edge[flow->edge].hop);
+    conflict_hold(replay, link, replay->graph->edge[flow->edge].bits, end);
     conflict_record(replay, PIM_INTERVAL_HOP, flow->edge, flow->moved++, end, &flow->link, 1);
 }
 
@@ -338,7 +336,7 @@ static void arbitrate_link(struct conflict_replay *replay, struct saf *state, ui
     }
     for (uint32_t i = 0; i < resource->flows; i++) { /* what asked and was not granted has to wait */
         struct flow *flow = &state->flow[state->flow_of[resource->first + i]];
-        conflict_link(replay, r)->waits += flow->fresh;
+        conflict_wait(replay, conflict_link(replay, r), flow->fresh);
         flow->fresh = 0;
     }
 }

@@ -91,9 +91,8 @@ static void cross(struct conflict_replay *replay, struct saf_table *state, uint3
     struct pim_conflict_link *result = conflict_link(replay, resource);
     state->current[resource] = at;
     state->stored[link]++;
-    result->transfers++;
-    result->held_bits += replay->graph->edge[e].bits;
     pim_time end = conflict_schedule_end(replay, resource, replay->edge[e].hop);
+    conflict_hold(replay, result, replay->graph->edge[e].bits, end);
     conflict_record(replay, PIM_INTERVAL_HOP, e, state->plan.number[at], end, &link, 1);
 }
 

@@ -17,6 +17,9 @@
 
 #include <stddef.h>
 
+struct pim_trace;
+struct pim_trace_writer;
+
 struct pim_operation {
     uint32_t task;    /* edge */
     uint8_t from, to; /* enum pim_port */
@@ -59,12 +62,20 @@ struct pim_behaviour_size {
 };
 struct pim_behaviour_size pim_behaviour_measure(const struct pim_behaviour *behaviour);
 
+/* Adds the tables to a trace that is being written. */
+enum pim_status pim_behaviour_put(const struct pim_behaviour *behaviour, struct pim_trace_writer *writer,
+                                  struct pim_error *error);
+
 /* Writes a trace without programs that holds the tables. `network` and `mapping` are for its description. */
 enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const char *path,
                                     const char *network, const char *mapping, struct pim_error *error);
 
-/* Reads the tables of a trace: PIM_BAD_INPUT when it has none, or an entry is no operation. The caller
+/* The tables of an open trace: PIM_BAD_INPUT when it has none, or an entry is no operation. The caller
  * terminates them; after a failure they are empty. */
+enum pim_status pim_behaviour_take(struct pim_behaviour *behaviour, const struct pim_trace *trace,
+                                   struct pim_error *error);
+
+/* The same of a file. */
 enum pim_status pim_behaviour_read(struct pim_behaviour *behaviour, const char *path,
                                    struct pim_error *error);
 

@@ -28,6 +28,16 @@ static enum pim_status write_router(struct pim_trace_writer *writer, uint32_t ro
     return status;
 }
 
+enum pim_status pim_behaviour_put(const struct pim_behaviour *behaviour, struct pim_trace_writer *writer,
+                                  struct pim_error *error)
+{
+    enum pim_status status = PIM_OK;
+    for (uint32_t r = 0; r < pim_conflict_routers(&behaviour->mesh) && status == PIM_OK; r++)
+        if (behaviour->router[r].count > 0)
+            status = write_router(writer, r, &behaviour->router[r], error);
+    return status;
+}
+
 enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const char *path,
                                     const char *network, const char *mapping, struct pim_error *error)
 {
@@ -43,10 +53,7 @@ enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const
     enum pim_status status = pim_trace_writer_create(path, &description, &writer, error);
     if (status != PIM_OK)
         return status;
-    for (uint32_t r = 0; r < routers && status == PIM_OK; r++) {
-        if (behaviour->router[r].count > 0)
-            status = write_router(writer, r, &behaviour->router[r], error);
-    }
+    status = pim_behaviour_put(behaviour, writer, error);
     if (status == PIM_OK)
         return pim_trace_writer_finish(writer, error);
     pim_trace_writer_abandon(writer);
@@ -79,32 +86,36 @@ static enum pim_status read_router(struct pim_behaviour *behaviour, uint32_t rou
     return PIM_OK;
 }
 
+enum pim_status pim_behaviour_take(struct pim_behaviour *behaviour, const struct pim_trace *trace,
+                                   struct pim_error *error)
+{
+    const struct pim_trace_description *description = pim_trace_description(trace);
+    const struct pim_conflict_mesh mesh = {description->width, description->height};
+    *behaviour = (struct pim_behaviour){.router = NULL};
+    if (strcmp(description->family, "conflict") != 0 || pim_trace_behaviour_routers(trace) == 0)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "a trace of family %.40s with %" PRIu32
+                        " behaviour tables: behaviour tables of family conflict "
+                        "are needed",
+                        description->family, pim_trace_behaviour_routers(trace));
+    enum pim_status status = pim_behaviour_initialize(behaviour, &mesh, error);
+    for (uint32_t i = 0; status == PIM_OK && i < pim_trace_behaviour_routers(trace); i++) {
+        uint32_t router, count;
+        const struct pim_trace_behaviour *entries = pim_trace_behaviour(trace, i, &router, &count);
+        status = read_router(behaviour, router, entries, count, error);
+    }
+    if (status != PIM_OK)
+        pim_behaviour_terminate(behaviour);
+    return status;
+}
+
 enum pim_status pim_behaviour_read(struct pim_behaviour *behaviour, const char *path, struct pim_error *error)
 {
     *behaviour = (struct pim_behaviour){.router = NULL};
     struct pim_trace *trace;
     if (pim_trace_open(path, &trace, error) != PIM_OK)
         return error->status;
-    const struct pim_trace_description *description = pim_trace_description(trace);
-    enum pim_status status = PIM_OK;
-    if (strcmp(description->family, "conflict") != 0 || pim_trace_behaviour_routers(trace) == 0)
-        status = pim_fail(error, PIM_BAD_INPUT,
-                          "a trace of family %.40s with %" PRIu32
-                          " behaviour tables: behaviour tables of family conflict "
-                          "are needed",
-                          description->family, pim_trace_behaviour_routers(trace));
-    const struct pim_conflict_mesh mesh = {description->width, description->height};
-    if (status == PIM_OK)
-        status = pim_behaviour_initialize(behaviour, &mesh, error);
-    for (uint32_t i = 0; status == PIM_OK && i < pim_trace_behaviour_routers(trace); i++) {
-        uint32_t router, count;
-        const struct pim_trace_behaviour *entries = pim_trace_behaviour(trace, i, &router, &count);
-        status = read_router(behaviour, router, entries, count, error);
-    }
+    enum pim_status status = pim_behaviour_take(behaviour, trace, error);
     pim_trace_close(trace);
-    if (status != PIM_OK) {
-        pim_behaviour_terminate(behaviour);
-        return pim_fail_in(error, "%s", path);
-    }
-    return PIM_OK;
+    return status == PIM_OK ? PIM_OK : pim_fail_in(error, "%s", path);
 }

@@ -1,5 +1,6 @@
 /* The array of cores: life cycle, and what they wait for. */
 #include "models/core/cores_internal.h"
+#include "traces/counts.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -23,7 +24,7 @@ static enum pim_status take_groups(struct pim_cores *cores, struct pim_core *cor
         uint64_t occupied = pim_crossbar_occupied(crossbar, groups[i].arrays);
         taken += occupied;
         core->groups[i].arrays = occupied * cores->cost.array_slices;
-        core->groups[i].macs = (uint64_t)groups[i].rows * groups[i].columns * groups[i].folds;
+        core->groups[i].macs = pim_group_macs(&groups[i]);
     }
     if (taken > cores->cost.logical_arrays)
         return pim_fail(error, PIM_BAD_INPUT,

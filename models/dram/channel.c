@@ -50,6 +50,7 @@ struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *ru
     channel->maintenance_mask = (uint32_t)maintenance - 1;
     channel->column_floor = channel->row_floor = 1;
     channel->column.time = channel->row.time = channel->close_time = NEVER;
+    channel->low_power.half_activated = NO_ENTRY;
     channel->refresh_due = rules->policy.refresh ? rules->refresh_interval : NEVER;
     while (channel->free_count < entries) {
         channel->free_entries[channel->free_count] = (int16_t)(entries - 1 - channel->free_count);
@@ -236,6 +237,20 @@ void pim_dram_channel_stop(struct pim_dram_channel *channel, uint64_t cycle)
         if (!step(channel, UINT64_MAX - 1))
             break;
     channel->refresh_due = due;
+}
+
+void pim_dram_counters_add(struct pim_dram_counters *sum, const struct pim_dram_counters *one)
+{
+    sum->row_hits += one->row_hits;
+    sum->row_misses += one->row_misses;
+    sum->row_conflicts += one->row_conflicts;
+    sum->forwarded_reads += one->forwarded_reads;
+    sum->absorbed_writes += one->absorbed_writes;
+    sum->precharged_banks += one->precharged_banks;
+    sum->active_cycles += one->active_cycles;
+    sum->skipped_refreshes += one->skipped_refreshes;
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
+        sum->commands[i] += one->commands[i];
 }
 
 void pim_dram_channel_counters(const struct pim_dram_channel *channel, uint64_t cycle,

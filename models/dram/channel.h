@@ -48,6 +48,8 @@ struct pim_dram_policy {
     uint32_t write_low;  /* reads again when so few wait, if a read waits */
     bool refresh;
     bool per_bank_refresh;
+    bool independent;  /* maintenance of a rank or a bank keeps away requests for it alone */
+    bool stagger;      /* ranks owe their refreshes in turn, not all at once */
     uint32_t postpone; /* due refreshes of a rank that may wait while requests for it wait */
 };
 
@@ -81,6 +83,9 @@ struct pim_dram_counters {
     uint64_t active_cycles;     /* ranks x cycles with an open row or a refresh */
     uint64_t skipped_refreshes; /* of the REF, those that were counted without being planned (idle time) */
 };
+
+/* Adds the counters of one channel to a sum. */
+void pim_dram_counters_add(struct pim_dram_counters *sum, const struct pim_dram_counters *one);
 
 struct pim_dram_rules;
 struct pim_dram_channel;

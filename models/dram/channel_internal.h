@@ -1,7 +1,8 @@
 /*
  * What the parts of a channel share: rules.c (the compiled table), channel.c (requests in and out),
  * channel_plan.c (which command comes next), channel_issue.c (what a command does), channel_stream.c (many
- * column commands at once), channel_maintenance.c (refresh and page policy).
+ * column commands at once), channel_low_power.c (what LPDDR5 adds), channel_maintenance.c (refresh and page
+ * policy).
  *
  * The earliest cycle of a command at a bank is the maximum of three numbers: of the bank, of its group and of
  * its rank. Constraints of wider scope are pushed into all ranks they reach when a command issues.
@@ -50,8 +51,15 @@ struct pim_dram_rules {
     uint32_t column_step[2];          /* RD -> RD, WR -> WR of one bank */
     uint32_t read_close, write_close; /* RDA, WRA -> its automatic precharge, */
     uint32_t activate_close;          /* which is not before ACT + this */
-    uint32_t refresh_interval;        /* between due refreshes of a rank, or of its banks in turn */
+    /* Between due refreshes of all ranks (or of a bank of each); staggered: between those of one rank and the
+     * next. */
+    uint32_t refresh_interval;
+    uint32_t refresh_turns; /* so many of them until each rank has had one: 1, or the ranks */
     uint32_t ranks, banks_per_rank, banks_per_group, groups_per_rank, ranks_per_pseudo;
+    uint32_t half;  /* 1 with half clocks, whose odd cycles are the rising edges; else 0 */
+    bool low_power; /* ACT in two halves, or a write clock (channel_low_power.c) */
+    bool plain;     /* open pages and not low_power: nothing to look at before a plan */
+    bool replans;   /* an arrival throws the plan away */
 };
 
 /* Requests of one direction that wait for one bank, oldest first. hit and other are kept while the bank is
@@ -116,16 +124,24 @@ struct maintenance {
     uint8_t kind, rank, bank;
 };
 
-enum choice_kind { CHOOSE_NOTHING, CHOOSE_COLUMN, CHOOSE_ROW, CHOOSE_MAINTENANCE };
+enum choice_kind { CHOOSE_NOTHING, CHOOSE_COLUMN, CHOOSE_ROW, CHOOSE_MAINTENANCE, CHOOSE_LOW_POWER };
 
 /* A command that the rules would issue at `time`. */
 struct choice {
     uint64_t time;
     uint64_t age;
-    int16_t entry;   /* COLUMN, ROW */
+    int16_t entry;   /* of MAINTENANCE: its place in the queue */
     uint8_t kind;    /* enum choice_kind */
     uint8_t command; /* enum pim_dram_command; COLUMN: RD or WR */
     uint8_t bank;    /* of MAINTENANCE, else the entry's */
+};
+
+/* What a channel of low power has under way besides. */
+struct low_power {
+    struct choice forced;   /* RD or WR behind the CAS of the cycle before; kind NOTHING: none */
+    uint64_t clock_end;     /* the write clock runs in the cycles before this one */
+    uint64_t deadline;      /* last cycle for the ACT-2 */
+    int16_t half_activated; /* the request whose ACT waits for its ACT-2; NO_ENTRY */
 };
 
 struct pim_dram_channel {
@@ -143,7 +159,7 @@ struct pim_dram_channel {
     /* The plan: on one bus `column` holds the next command of any kind, and `row` nothing. */
     struct choice column, row;
     uint64_t column_floor, row_floor; /* earliest cycle that is not over for that bus */
-    uint64_t refresh_due;             /* next time at which the ranks owe a refresh more; NEVER */
+    uint64_t refresh_due;             /* next time at which ranks owe a refresh more; NEVER */
     uint64_t close_time;              /* next cycle in which maintenance is to be queued; NEVER */
     bool planned;
     bool write_mode;
@@ -158,10 +174,21 @@ struct pim_dram_channel {
     uint64_t last_completion;
     uint64_t next_age;
     uint32_t index;
+    uint32_t refresh_rank;     /* staggered: the next to owe one */
     uint32_t maintenance_mask; /* size of the queue - 1, a power of two above ranks + banks */
     struct pim_dram_counters counters;
+    struct low_power low_power;
     uint16_t filter[FILTER_SIZE];
 };
+
+/* Counts a request in `counter` when it has caused no command before. */
+static inline void first_command(struct entry *entry, uint64_t cycle, uint64_t *counter)
+{
+    if (entry->first_command == NEVER) {
+        entry->first_command = cycle;
+        ++*counter;
+    }
+}
 
 static inline uint64_t later(uint64_t a, uint64_t b)
 {
@@ -210,6 +237,24 @@ void waiting_sort(struct pim_dram_channel *channel, struct waiting *waiting, uns
 /* Gives the requests that are there the ages from 0 on, in the same order. */
 void waiting_renumber(struct pim_dram_channel *channel);
 
+/* channel_low_power.c: fills the plan with what goes before everything else in the cycle `floor`, or says
+ * false. */
+bool low_power_goes_first(struct pim_dram_channel *channel, uint64_t floor);
+/* Puts CAS in the place of a planned column command, or an ACT-2 before what is planned. */
+void low_power_completes(struct pim_dram_channel *channel, uint64_t floor);
+void low_power_issue(struct pim_dram_channel *channel, const struct choice *choice);
+/* A column command whose data end in `completed`. */
+void low_power_column(struct pim_dram_channel *channel, uint64_t completed);
+/* May column commands from `next` on follow one another without a CAS? */
+bool low_power_streams(const struct pim_dram_channel *channel, bool write, uint64_t next);
+
+/* Was a CAS issued for this bank, whose column command comes next? */
+static inline bool low_power_uses(const struct pim_dram_channel *channel, const struct bank *bank)
+{
+    const struct choice *forced = &channel->low_power.forced;
+    return forced->kind != CHOOSE_NOTHING && &channel->banks[channel->entries[forced->entry].bank] == bank;
+}
+
 /* channel_maintenance.c */
 void maintenance_refresh_due(struct pim_dram_channel *channel);
 /* Skips due refreshes up to `until` that would do nothing but be counted. */
@@ -220,15 +265,20 @@ void maintenance_queue_owed(struct pim_dram_channel *channel);
 uint64_t maintenance_close_time(const struct pim_dram_channel *channel, const struct bank *bank);
 /* Queues the closing of every bank whose time is not after `cycle`. */
 void maintenance_queue_closings(struct pim_dram_channel *channel, uint64_t cycle);
-/* The choice for the head of the queue, at `floor` or later; kind NOTHING when it has to wait for a
- * request. */
+/* Fills close_time at the start of a plan for `floor`. */
+void maintenance_begin(struct pim_dram_channel *channel, bool cycle_begins, uint64_t floor);
+/* The next maintenance command, at `floor` or later: of the head of the queue, or of the entry that comes
+ * first when they are independent. Its time is NEVER when it has to wait for a request. */
 struct choice maintenance_choice(const struct pim_dram_channel *channel, uint64_t floor);
-/* Tells that `command` for the head was issued. */
-void maintenance_issued(struct pim_dram_channel *channel, enum pim_dram_command command);
+/* The banks whose requests independent maintenance keeps away. */
+uint64_t maintenance_banks(const struct pim_dram_channel *channel);
+/* Tells that what maintenance_choice said was issued. */
+void maintenance_issued(struct pim_dram_channel *channel, const struct choice *choice);
 
-static inline const struct maintenance *maintenance_head(const struct pim_dram_channel *channel)
+/* The entry at a place of the queue, the head at 0. */
+static inline struct maintenance *maintenance_at(const struct pim_dram_channel *channel, uint32_t place)
 {
-    return &channel->maintenance[channel->maintenance_first];
+    return &channel->maintenance[(channel->maintenance_first + place) & channel->maintenance_mask];
 }
 
 #endif

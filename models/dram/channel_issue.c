@@ -35,6 +35,21 @@ static void forbid_other_ranks(struct pim_dram_channel *channel, const struct ef
     }
 }
 
+/* Behind PRE and PREA, which may be at a falling edge: what issues at rising edges alone counts from
+ * there. */
+static void forbid_edges(struct pim_dram_channel *channel, const struct effects *effects, struct bank *bank,
+                         uint64_t cycle)
+{
+    uint64_t *const ready[] = {bank->ready, channel->groups[bank->group].ready,
+                               channel->ranks[bank->rank].ready};
+    for (unsigned reach = REACH_BANK; reach <= REACH_RANK; reach++)
+        for (uint32_t i = effects->begin[reach]; i < effects->begin[reach + 1]; i++) {
+            const struct effect *effect = &effects->list[i];
+            const bool any = effect->next == CLASS_PRE || effect->next == CLASS_PREA;
+            ready[reach][effect->next] = later(ready[reach][effect->next], (cycle + effect->cycles) | !any);
+        }
+}
+
 /* Makes later commands wait; `bank` is the command's bank, or any of the rank for a command to a rank. */
 void forbid_later(struct pim_dram_channel *channel, enum pim_dram_command command, struct bank *bank,
                   uint64_t cycle)
@@ -49,6 +64,16 @@ void forbid_later(struct pim_dram_channel *channel, enum pim_dram_command comman
         forbid(channel->ranks[bank->rank].ready, &effects->list[i], cycle);
     if (channel->rules->ranks > 1 && i < effects->begin[REACHES])
         forbid_other_ranks(channel, effects, bank->rank, cycle);
+}
+
+static inline void forbid_behind_row(struct pim_dram_channel *channel, enum pim_dram_command command,
+                                     struct bank *bank, uint64_t cycle)
+{
+    const bool any_edge = command == PIM_DRAM_PRE || command == PIM_DRAM_PREA;
+    if (any_edge && channel->rules->half)
+        forbid_edges(channel, &channel->rules->effects[command], bank, cycle);
+    else
+        forbid_later(channel, command, bank, cycle);
 }
 
 /* An interval of activity of a rank begins; intervals come in rising order of their begin. */
@@ -252,14 +277,6 @@ void waiting_renumber(struct pim_dram_channel *channel)
     channel->planned = false;
 }
 
-static void first_command(struct entry *entry, uint64_t cycle, uint64_t *counter)
-{
-    if (entry->first_command == NEVER) {
-        entry->first_command = cycle;
-        ++*counter;
-    }
-}
-
 static void issue_column(struct pim_dram_channel *channel, const struct choice *choice)
 {
     struct entry *entry = &channel->entries[choice->entry];
@@ -301,7 +318,7 @@ static void issue_row(struct pim_dram_channel *channel, const struct choice *cho
     struct bank *bank = &channel->banks[entry->bank];
     uint64_t cycle = choice->time;
     enum pim_dram_command command = (enum pim_dram_command)choice->command;
-    forbid_later(channel, command, bank, cycle);
+    forbid_behind_row(channel, command, bank, cycle);
     channel->counters.commands[command]++;
     if (channel->sink.command)
         record(channel, cycle, command, entry->bank, channel->links[choice->entry].row, entry->column);
@@ -324,7 +341,7 @@ static void issue_maintenance(struct pim_dram_channel *channel, const struct cho
     struct bank *bank = &channel->banks[choice->bank];
     enum pim_dram_command command = (enum pim_dram_command)choice->command;
     uint64_t cycle = choice->time;
-    forbid_later(channel, command, bank, cycle);
+    forbid_behind_row(channel, command, bank, cycle);
     channel->counters.commands[command]++;
     if (channel->sink.command)
         record(channel, cycle, command, choice->bank, NO_ROW, NO_ROW);
@@ -341,7 +358,7 @@ static void issue_maintenance(struct pim_dram_channel *channel, const struct cho
         activity_begin(rank, cycle);
         activity_end(rank, cycle + parameter[command == PIM_DRAM_REF ? PIM_DRAM_T_RFC : PIM_DRAM_T_RFCPB]);
     }
-    maintenance_issued(channel, command);
+    maintenance_issued(channel, choice);
 }
 
 void channel_issue(struct pim_dram_channel *channel, const struct choice *choice)
@@ -350,6 +367,8 @@ void channel_issue(struct pim_dram_channel *channel, const struct choice *choice
         issue_column(channel, choice);
     else if (choice->kind == CHOOSE_ROW)
         issue_row(channel, choice);
-    else
+    else if (choice->kind == CHOOSE_MAINTENANCE)
         issue_maintenance(channel, choice);
+    else
+        low_power_issue(channel, choice);
 }

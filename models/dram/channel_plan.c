@@ -89,7 +89,7 @@ static inline uint64_t distance(const struct pim_dram_channel *channel, const st
 /* Requests whose row was opened for them. */
 static void plan_active(const struct pim_dram_channel *channel, struct choice *column)
 {
-    const uint64_t floor = channel->column_floor;
+    const uint64_t floor = channel->column_floor | channel->rules->half;
     struct first first = {UINT64_MAX, NO_BANK};
     for (uint64_t banks = channel->active_banks; banks; banks &= banks - 1) {
         const unsigned number = pim_lowest_bit(banks);
@@ -109,7 +109,7 @@ static inline void plan_hits(const struct pim_dram_channel *channel, uint64_t ba
     const bool write = channel->write_mode;
     const enum class next = write ? CLASS_WRITE : CLASS_READ;
     const uint32_t cap = channel->rules->policy.row_hit_cap;
-    const uint64_t floor = channel->column_floor;
+    const uint64_t floor = channel->column_floor | channel->rules->half;
     uint64_t floors[PIM_DRAM_RANKS_MAX];
     struct first first = first_of(column, floor);
     if (rank_floors(channel, next, floor, floors) > column->time)
@@ -158,7 +158,7 @@ static inline void plan_openings(const struct pim_dram_channel *channel, uint64_
     const uint64_t floor = channel->row_floor;
     uint64_t floors[PIM_DRAM_RANKS_MAX];
     struct first first = first_of(row, floor);
-    if (rank_floors(channel, CLASS_ACT, floor, floors) > row->time)
+    if (rank_floors(channel, CLASS_ACT, floor | channel->rules->half, floors) > row->time)
         return;
     for (; banks; banks &= banks - 1) {
         const unsigned number = pim_lowest_bit(banks);
@@ -183,12 +183,14 @@ static void plan_banks(const struct pim_dram_channel *channel, uint64_t set, str
         plan_hits(channel, hits, column);
     if (others)
         plan_closings(channel, others, row);
-    if (closed)
+    /* Behind the first half of an ACT no other row is opened. */
+    if (closed && channel->low_power.half_activated < 0)
         plan_openings(channel, closed, row);
 }
 
 /* First come, first served: the oldest request alone, and only when no row is being opened for another. */
-static void plan_oldest(const struct pim_dram_channel *channel, struct choice *column, struct choice *row)
+static void plan_oldest(const struct pim_dram_channel *channel, uint64_t set, struct choice *column,
+                        struct choice *row)
 {
     uint64_t age = NEVER, oldest = 0;
     bool write = channel->write_mode;
@@ -202,7 +204,7 @@ static void plan_oldest(const struct pim_dram_channel *channel, struct choice *c
     if (!oldest || channel->active_banks)
         return;
     struct choice a = *column, b = *row;
-    plan_banks(channel, oldest, &a, &b);
+    plan_banks(channel, oldest & set, &a, &b);
     if (a.age == (age | AGE_WAITING))
         *column = a;
     else if (b.age == (age | AGE_WAITING))
@@ -220,7 +222,7 @@ static bool plan_stream(const struct pim_dram_channel *channel, struct choice *c
     const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
     const struct waiting *waiting = &bank->waiting[write];
     uint64_t ready = bank_ready(channel, bank, write ? CLASS_WRITE : CLASS_READ);
-    *column = (struct choice){later(ready, channel->column_floor),
+    *column = (struct choice){later(ready, channel->column_floor | channel->rules->half),
                               waiting->hit_age | AGE_WAITING,
                               waiting->hit,
                               CHOOSE_COLUMN,
@@ -229,54 +231,23 @@ static bool plan_stream(const struct pim_dram_channel *channel, struct choice *c
     return true;
 }
 
-static void plan_waiting(const struct pim_dram_channel *channel, struct choice *column, struct choice *row)
+/* Requests for the banks of a set: all, or those that maintenance leaves alone. */
+static void plan_waiting(const struct pim_dram_channel *channel, uint64_t set, struct choice *column,
+                         struct choice *row)
 {
-    if (plan_stream(channel, column))
+    if (set == UINT64_MAX && plan_stream(channel, column))
         return;
     if (channel->rules->policy.scheduler == PIM_DRAM_FCFS)
-        plan_oldest(channel, column, row);
+        plan_oldest(channel, set, column, row);
     else
-        plan_banks(channel, UINT64_MAX, column, row);
+        plan_banks(channel, set, column, row);
 }
 
-/*
- * What happens at the start of a cycle, before its buses get their turns: postponed refreshes that may go
- * now, and closings of the page policy that are due are queued. A plan in the middle of a cycle (the row
- * bus's turn) leaves that to the next cycle.
- */
-static void plan_maintenance(struct pim_dram_channel *channel, bool cycle_begins, uint64_t floor)
-{
-    bool closes = channel->rules->policy.page != PIM_DRAM_PAGE_OPEN;
-    channel->close_time = NEVER;
-    if (!cycle_begins) {
-        if (closes || channel->owing)
-            channel->close_time = floor + 1;
-        return;
-    }
-    if (channel->owing)
-        maintenance_queue_owed(channel);
-    if (!closes)
-        return;
-    maintenance_queue_closings(channel, floor);
-    for (uint64_t banks = channel->open_banks; banks; banks &= banks - 1) {
-        uint64_t time = maintenance_close_time(channel, &channel->banks[pim_lowest_bit(banks)]);
-        channel->close_time = time < channel->close_time ? time : channel->close_time;
-    }
-}
-
-void channel_plan(struct pim_dram_channel *channel)
+/* What a cycle looks at, in this order, with floors and maintenance as they are. */
+static inline void plan_cycle(struct pim_dram_channel *channel, bool column_turn, uint64_t floor)
 {
     bool split = channel->rules->specification.split_command_bus;
-    bool column_turn =
-        channel->column_floor <= channel->row_floor; /* the column bus comes first in a cycle */
-    uint64_t floor = column_turn ? channel->column_floor : channel->row_floor;
-    const struct choice nothing = {.time = NEVER, .age = NEVER};
-    if (channel->owing || channel->rules->policy.page != PIM_DRAM_PAGE_OPEN)
-        plan_maintenance(channel, column_turn, floor);
-    else
-        channel->close_time = NEVER;
-    channel->planned = true;
-    channel->column = channel->row = nothing;
+    uint64_t set = UINT64_MAX;
     if (channel->active_banks)
         plan_active(channel, &channel->column);
     /* An active request takes the cycle: nothing else is looked at, and the mode is not decided. (With split
@@ -288,19 +259,48 @@ void channel_plan(struct pim_dram_channel *channel)
         struct choice maintenance = maintenance_choice(channel, channel->row_floor);
         if (maintenance.time < place->time)
             *place = maintenance;
-        return;
+        /* When it takes the bus in this cycle, nothing else is looked at either; the column bus of two is not
+         * its own. */
+        if (!channel->rules->policy.independent ||
+            (maintenance.time == channel->row_floor && !(split && column_turn)))
+            return;
+        set = ~maintenance_banks(channel);
     }
     if (write_mode_changes(channel))
         channel->write_mode = !channel->write_mode;
-    plan_waiting(channel, &channel->column, split ? &channel->row : &channel->column);
+    plan_waiting(channel, set, &channel->column, split ? &channel->row : &channel->column);
+}
+
+void channel_plan(struct pim_dram_channel *channel)
+{
+    bool column_turn =
+        channel->column_floor <= channel->row_floor; /* the column bus comes first in a cycle */
+    uint64_t floor = column_turn ? channel->column_floor : channel->row_floor;
+    const struct choice nothing = {.time = NEVER, .age = NEVER};
+    bool low_power = false;
+    channel->planned = true;
+    channel->column = channel->row = nothing;
+    if (channel->owing || !channel->rules->plain) {
+        maintenance_begin(channel, column_turn, floor);
+        low_power = channel->rules->low_power;
+        if (low_power && low_power_goes_first(channel, floor))
+            return;
+    } else {
+        channel->close_time = NEVER;
+    }
+    plan_cycle(channel, column_turn, floor);
+    if (low_power)
+        low_power_completes(channel, floor);
 }
 
 void channel_plan_arrival(struct pim_dram_channel *channel, int16_t number)
 {
     const struct entry *entry = &channel->entries[number];
-    if (channel->maintenance_count > 0)
+    if (channel->maintenance_count > 0) {
+        channel->planned = !channel->rules->policy.independent;
         return;
-    if (write_mode_changes(channel) || channel->rules->policy.scheduler == PIM_DRAM_FCFS) {
+    }
+    if (write_mode_changes(channel) || channel->rules->replans) {
         channel->planned = false;
         return;
     }

@@ -101,7 +101,7 @@ static uint32_t flow(struct stream *s, uint64_t arrival, uint64_t *accepted)
 }
 
 /* Is there nothing but the stream to choose from, and does the mode stay while it lasts? */
-static bool streams(const struct pim_dram_channel *channel, const struct pim_dram_run *run)
+static bool streams(const struct pim_dram_channel *channel, const struct pim_dram_run *run, uint64_t next)
 {
     const bool write = run->write;
     const struct waiting *waiting = &channel->banks[run->location.bank].waiting[write];
@@ -109,7 +109,7 @@ static bool streams(const struct pim_dram_channel *channel, const struct pim_dra
     return channel->waiting_banks[write] == UINT64_C(1) << run->location.bank &&
            channel->hit_banks[write] == channel->waiting_banks[write] && waiting->hit == waiting->first &&
            !channel->active_banks && channel->write_mode == write && channel->maintenance_count == 0 &&
-           !channel->owing && channel->rules->policy.page == PIM_DRAM_PAGE_OPEN &&
+           !channel->owing && (channel->rules->plain || low_power_streams(channel, write, next)) &&
            !write_mode_changes(channel);
 }
 
@@ -145,6 +145,8 @@ static void conclude(struct stream *s, struct bank *bank, uint64_t accepted)
         channel->counters.commands[command] += s->served;
         channel->last_completion = later(channel->last_completion, cycle + s->latency);
         forbid_later(channel, command, bank, cycle);
+        if (channel->rules->low_power)
+            low_power_column(channel, cycle + s->latency);
     }
     channel->column_floor = later(channel->column_floor, last + 1);
     channel->row_floor = later(channel->row_floor, last + 1);
@@ -160,14 +162,16 @@ uint32_t pim_dram_channel_stream(struct pim_dram_channel *channel, const struct 
     if (channel->waiting_banks[write] != UINT64_C(1) << run->location.bank)
         return 0;
     pim_dram_channel_advance(channel, *cycle);
-    if (!streams(channel, run))
+    const uint64_t next = later(bank_ready(channel, bank, write ? CLASS_WRITE : CLASS_READ),
+                                channel->column_floor | rules->half);
+    if (!streams(channel, run, next))
         return 0;
     struct stream s = {
         .channel = channel,
         .run = run,
         .bank = bank,
         .waiting = &bank->waiting[write],
-        .next = later(bank_ready(channel, bank, write ? CLASS_WRITE : CLASS_READ), channel->column_floor),
+        .next = next,
         .step = rules->column_step[write],
         .latency = write ? rules->write_latency : rules->read_latency,
         .at_least = write && channel->waiting_count[0] > 0 ? rules->policy.write_low + 1 : 1,

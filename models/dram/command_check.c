@@ -1,4 +1,5 @@
-#include "models/dram/command_check.h"
+#include "models/dram/command_check_clock.h"
+#include "models/dram/command_check_rules.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct history {
 struct checked_bank {
     int64_t row; /* -1: closed */
     uint64_t opened_at;
+    uint64_t idle_at;   /* an automatic precharge is over */
     uint64_t refreshes; /* REFpb */
 };
 
@@ -37,6 +39,7 @@ struct checked_channel {
     uint64_t data_end[PIM_DRAM_RANKS_MAX]; /* of the data bus of each pseudo-channel */
     struct checked_rank rank[PIM_DRAM_RANKS_MAX];
     struct checked_bank bank[PIM_DRAM_BANKS_MAX];
+    struct pim_dram_checked_clock clock;
     struct history history[];
 };
 
@@ -66,7 +69,7 @@ struct pim_dram_check *pim_dram_check_create(const struct pim_dram_specification
     check->policy = *policy;
     check->report = report;
     check->context = context;
-    pim_dram_constraints(specification, &check->table);
+    pim_dram_check_rules(specification, &check->table);
     uint32_t ranks = pim_dram_ranks(organization);
     const uint32_t nodes[SCOPES] = {ranks * pim_dram_banks_per_rank(organization),
                                     ranks * organization->bank_groups, ranks, organization->pseudo_channels,
@@ -118,9 +121,10 @@ static bool check_place(struct pim_dram_check *check, const struct pim_dram_logg
 {
     const struct pim_dram_organization *o = &check->specification.organization;
     bool bank = !is_rank_command(command->command);
+    bool column = pim_dram_is_column(command->command) || command->command == PIM_DRAM_CAS_RD ||
+                  command->command == PIM_DRAM_CAS_WR;
     bool row = command->command == PIM_DRAM_ACT || command->command == PIM_DRAM_ACT2 ||
-               pim_dram_is_column(command->command);
-    bool column = pim_dram_is_column(command->command);
+               command->command == PIM_DRAM_ACT_SECOND || column;
     const char *rule = NULL;
     if (command->channel < 0 || command->channel >= o->channels)
         rule = "no such channel";
@@ -327,7 +331,9 @@ static void check_column(struct pim_dram_check *check, struct checked_channel *c
     else if (bank->row != command->row)
         violate(check, command, "another row is open", NULL, 0);
     if (command->command == PIM_DRAM_RDA || command->command == PIM_DRAM_WRA) {
-        stay_busy(&channel->rank[place->rank], closing_time(check, bank, command));
+        const uint64_t closed = closing_time(check, bank, command);
+        stay_busy(&channel->rank[place->rank], closed);
+        bank->idle_at = closed + check->specification.parameter[PIM_DRAM_T_RP];
         close_bank(check, channel, place, place->bank);
     }
 }
@@ -342,6 +348,24 @@ static void refresh_bank(const struct pim_dram_check *check, struct checked_chan
     for (uint32_t i = place->rank * per_rank; i < (place->rank + 1) * per_rank; i++)
         if (channel->bank[i].refreshes < rank->least)
             rank->least = channel->bank[i].refreshes;
+}
+
+/* ACT and REFpb of a bank, REF of all banks of a rank: not before a row that RDA or WRA closed is closed. The
+ * distances count from RDA or WRA; here tRAS counts as well, which may keep the row open longer. */
+static void check_idle(struct pim_dram_check *check, const struct checked_channel *channel,
+                       const struct place *place, const struct pim_dram_logged *command)
+{
+    const uint32_t banks = pim_dram_banks_per_rank(&check->specification.organization);
+    const bool activate = command->command == PIM_DRAM_ACT;
+    const uint64_t last = activate ? check->specification.parameter[PIM_DRAM_T_ACT_CYCLES] - 1 : 0;
+    if (!activate && command->command != PIM_DRAM_REFPB && command->command != PIM_DRAM_REF)
+        return;
+    const uint32_t first = place->whole_rank ? place->rank * banks : place->bank;
+    for (uint32_t i = first; i < first + (place->whole_rank ? banks : 1); i++)
+        if (command->cycle + last < channel->bank[i].idle_at) {
+            violate(check, command, "an automatic precharge of the bank is not over", NULL, 0);
+            return;
+        }
 }
 
 /* State of banks and ranks before and after the command. */
@@ -397,6 +421,10 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
     case PIM_DRAM_WRA:
         check_column(check, channel, place, command);
         break;
+    case PIM_DRAM_ACT_SECOND:
+    case PIM_DRAM_CAS_RD:
+    case PIM_DRAM_CAS_WR:
+        break; /* command_check_clock.c */
     case PIM_DRAM_COMMANDS:
     default:
         assert(false && "no such command");
@@ -406,8 +434,10 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
 /* Distance of due refreshes of a rank: REF, or with per-bank refresh REFpb. */
 static uint64_t refresh_interval(const struct pim_dram_check *check)
 {
-    return check->policy.per_bank_refresh ? pim_dram_bank_refresh_interval(&check->specification)
-                                          : check->specification.parameter[PIM_DRAM_T_REFI];
+    uint64_t interval = check->policy.per_bank_refresh ? pim_dram_bank_refresh_interval(&check->specification)
+                                                       : check->specification.parameter[PIM_DRAM_T_REFI];
+    uint64_t turns = check->policy.stagger ? pim_dram_ranks(&check->specification.organization) : 1;
+    return interval / turns * turns; /* whole steps from rank to rank */
 }
 
 /* Refreshes that a rank has had, in what is due once an interval: a REF is one REFpb for each bank, and a
@@ -479,7 +509,11 @@ enum pim_status pim_dram_check_command(struct pim_dram_check *check, const struc
         if (check->table.row[i].next >> command->command & 1)
             check_constraint(check, channel, &place, &check->table.row[i], command);
     check_buses(check, channel, &place, command);
+    const char *broken = pim_dram_check_clock(&check->specification, &channel->clock, command);
+    if (broken)
+        violate(check, command, broken, NULL, 0);
     check_lateness(check, channel, command);
+    check_idle(check, channel, &place, command);
     check_state(check, channel, &place, command);
     check_earliness(check, channel, &place, command);
     remember(check, channel, &place, command);

@@ -1,13 +1,14 @@
 /*
  * The independent checker: reads commands in the order of a log and reports everything that the specification
- * forbids. It shares the table of constraints with the scheduler and nothing else: it knows no controller, no
- * queues and no ready times, and looks every distance up anew.
+ * forbids. It shares parameters and organisation with the scheduler and nothing else: it has constraints of
+ * its own (command_check_rules.h), knows no controller, no queues and no ready times, and looks every
+ * distance up anew.
  *
  * What it reports: distances shorter than a constraint; commands that the state of a bank does not allow (ACT
- * of an open bank, RD of a closed one or of another row, REF with a row open); two commands of one bus in one
- * cycle; data that overlap on a data bus; places that do not exist; cycles that go back; refreshes that come
- * too late, of any rank, at every command and at the end, or more than 8 ahead of their time. It also counts,
- * so that energy can be computed from the log alone.
+ * of an open bank, RD of a closed one or of another row, REF with a row open or still closing by itself); two
+ * commands of one bus in one cycle; data that overlap on a data bus; places that do not exist; cycles that go
+ * back; refreshes that come too late, of any rank, at every command and at the end, or more than 8 ahead of
+ * their time. It also counts, so that energy can be computed from the log alone.
  */
 #ifndef PIMSIM_MODELS_DRAM_COMMAND_CHECK_H
 #define PIMSIM_MODELS_DRAM_COMMAND_CHECK_H

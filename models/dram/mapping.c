@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Parts of a location. */
+enum { AT_CHANNEL, AT_BANK, AT_ROW, AT_COLUMN, PLACES };
+
 enum field { CHANNEL, PSEUDO, RANK, GROUP, BANK, ROW, COLUMN, FIELDS };
 
 static const char *const names[FIELDS] = {"channel", "pseudo", "rank", "group", "bank", "row", "column"};
@@ -78,13 +81,31 @@ static enum pim_status parse_segments(struct pim_dram_mapping *mapping, const ch
         if (mapping->count == PIM_DRAM_MAPPING_SEGMENTS)
             return pim_fail(error, PIM_BAD_INPUT, "dram.mapping: more than %d pieces",
                             PIM_DRAM_MAPPING_SEGMENTS);
-        mapping->segment[mapping->count++] = (struct pim_dram_segment){(uint8_t)field, 0, left[field], bits};
+        mapping->segment[mapping->count++] =
+            (struct pim_dram_segment){.field = (uint8_t)field, .field_shift = left[field], .bits = bits};
     }
     for (unsigned i = 0; i < FIELDS; i++)
         if (left[i] > 0)
             return pim_fail(error, PIM_BAD_INPUT, "dram.mapping: %u bits of %s are missing", left[i],
                             names[i]);
     return PIM_OK;
+}
+
+/* Where a segment goes in a location; the bank there counts through groups, ranks and pseudo-channels. */
+static void set_place(const struct pim_dram_mapping *mapping, struct pim_dram_segment *segment)
+{
+    const uint8_t above_bank = mapping->bank_bits, above_group = (uint8_t)(above_bank + mapping->group_bits);
+    const struct {
+        uint8_t place, shift;
+    } places[FIELDS] = {
+        [CHANNEL] = {AT_CHANNEL, 0},     [PSEUDO] = {AT_BANK, (uint8_t)(above_group + mapping->rank_bits)},
+        [RANK] = {AT_BANK, above_group}, [GROUP] = {AT_BANK, above_bank},
+        [BANK] = {AT_BANK, 0},           [ROW] = {AT_ROW, 0},
+        [COLUMN] = {AT_COLUMN, 0},
+    };
+    segment->place = places[segment->field].place;
+    segment->place_shift = (uint8_t)(places[segment->field].shift + segment->field_shift);
+    segment->mask = (UINT32_C(1) << segment->bits) - 1;
 }
 
 enum pim_status pim_dram_mapping_parse(struct pim_dram_mapping *mapping, const char *order, bool bank_xor,
@@ -114,6 +135,7 @@ enum pim_status pim_dram_mapping_parse(struct pim_dram_mapping *mapping, const c
     for (size_t i = mapping->count; i-- > 0;) {
         mapping->segment[i].shift = (uint8_t)shift;
         shift += mapping->segment[i].bits;
+        set_place(mapping, &mapping->segment[i]);
     }
     return PIM_OK;
 }
@@ -127,17 +149,15 @@ static uint32_t swizzle(const struct pim_dram_mapping *mapping, uint32_t bank, u
 
 struct pim_dram_location pim_dram_locate(const struct pim_dram_mapping *mapping, uint64_t address)
 {
-    uint32_t value[FIELDS] = {0};
+    uint32_t value[PLACES] = {0};
     address >>= mapping->access_shift;
-    for (size_t i = 0; i < mapping->count; i++) {
+    for (size_t i = mapping->count; i-- > 0;) {
         const struct pim_dram_segment *segment = &mapping->segment[i];
-        uint64_t bits = address >> segment->shift & ((UINT64_C(1) << segment->bits) - 1);
-        value[segment->field] |= (uint32_t)(bits << segment->field_shift);
+        value[segment->place] |= ((uint32_t)address & segment->mask) << segment->place_shift;
+        address >>= segment->bits;
     }
-    uint32_t rank = value[PSEUDO] << mapping->rank_bits | value[RANK];
-    uint32_t bank = (rank << mapping->group_bits | value[GROUP]) << mapping->bank_bits | value[BANK];
-    return (struct pim_dram_location){value[CHANNEL], swizzle(mapping, bank, value[ROW]), value[ROW],
-                                      value[COLUMN]};
+    return (struct pim_dram_location){value[AT_CHANNEL], swizzle(mapping, value[AT_BANK], value[AT_ROW]),
+                                      value[AT_ROW], value[AT_COLUMN]};
 }
 
 uint32_t pim_dram_mapping_run(const struct pim_dram_mapping *mapping)

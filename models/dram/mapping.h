@@ -26,6 +26,9 @@ struct pim_dram_segment {
     uint8_t shift;       /* lowest bit in the address / access_bytes */
     uint8_t field_shift; /* lowest bit in the field */
     uint8_t bits;
+    uint8_t place;       /* the same as a part of a location: which (private to mapping.c), */
+    uint8_t place_shift; /* and its lowest bit there */
+    uint32_t mask;       /* `bits` ones */
 };
 
 struct pim_dram_mapping {

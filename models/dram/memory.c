@@ -155,21 +155,21 @@ static void prefetch(const struct pim_dram_memory *memory, const struct pim_dram
 }
 
 uint64_t pim_dram_memory_serve(struct pim_dram_memory *memory, const struct pim_dram_request *requests,
-                               size_t count, uint64_t *arrived)
+                               size_t count, uint64_t first, uint64_t *arrived)
 {
     uint64_t accesses = 0;
     for (size_t i = 0; i < count;) {
         prefetch(memory, &requests[i], count - i);
         if (stands_alone(memory, &requests[i], count - i)) {
-            arrived[i] =
-                pim_dram_memory_request(memory, requests[i].cycle, requests[i].address, requests[i].write, i);
+            arrived[i] = pim_dram_memory_request(memory, requests[i].cycle, requests[i].address,
+                                                 requests[i].write, first + i);
             accesses++;
             i++;
             continue;
         }
         struct pim_dram_run run = {.count = merge(memory, &requests[i], count - i),
                                    .write = requests[i].write,
-                                   .request = i,
+                                   .request = first + i,
                                    .stride = 1,
                                    .arrived = &arrived[i]};
         if (run.count > 0) {
@@ -205,15 +205,6 @@ void pim_dram_memory_counters(const struct pim_dram_memory *memory, uint64_t cyc
     for (uint32_t i = 0; i < memory->channels; i++) {
         struct pim_dram_counters one;
         pim_dram_channel_counters(memory->port[i].channel, cycle, &one);
-        counters->row_hits += one.row_hits;
-        counters->row_misses += one.row_misses;
-        counters->row_conflicts += one.row_conflicts;
-        counters->forwarded_reads += one.forwarded_reads;
-        counters->absorbed_writes += one.absorbed_writes;
-        counters->precharged_banks += one.precharged_banks;
-        counters->active_cycles += one.active_cycles;
-        counters->skipped_refreshes += one.skipped_refreshes;
-        for (unsigned j = 0; j < PIM_DRAM_COMMANDS; j++)
-            counters->commands[j] += one.commands[j];
+        pim_dram_counters_add(counters, &one);
     }
 }

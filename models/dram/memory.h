@@ -35,11 +35,19 @@ void pim_dram_memory_destroy(struct pim_dram_memory *memory);
 uint64_t pim_dram_memory_request(struct pim_dram_memory *memory, uint64_t cycle, uint64_t address, bool write,
                                  uint64_t request);
 
-/* Hands over a list; request i is known to the sink as `i`, which hears of each of its column accesses (of
- * the first with `first_command`). arrived[i] is the cycle in which its first access was accepted. Returns
- * the number of column accesses. */
+/* Hands over a list, or the next part of one; request i is known to the sink as `first` + i, which hears of
+ * each of its column accesses (of the first with `first_command`). arrived[i] is the cycle in which its first
+ * access was accepted. Returns the number of column accesses. */
 uint64_t pim_dram_memory_serve(struct pim_dram_memory *memory, const struct pim_dram_request *requests,
-                               size_t count, uint64_t *arrived);
+                               size_t count, uint64_t first, uint64_t *arrived);
+
+/* Column accesses that a request touches. */
+static inline uint64_t pim_dram_request_accesses(const struct pim_dram_request *request,
+                                                 const struct pim_dram_mapping *mapping)
+{
+    return ((request->address + request->bytes - 1) >> mapping->access_shift) -
+           (request->address >> mapping->access_shift) + 1;
+}
 
 /* Serves what waits, and brings all channels to the same end: the cycle in which the last request was
  * complete, which is returned. */

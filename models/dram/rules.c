@@ -5,10 +5,14 @@
 #include <stdlib.h>
 
 static const enum class class_of[PIM_DRAM_COMMANDS] = {
-    [PIM_DRAM_ACT] = CLASS_ACT,   [PIM_DRAM_PRE] = CLASS_PRE,  [PIM_DRAM_PREA] = CLASS_PREA,
-    [PIM_DRAM_RD] = CLASS_READ,   [PIM_DRAM_WR] = CLASS_WRITE, [PIM_DRAM_RDA] = CLASS_READ,
-    [PIM_DRAM_WRA] = CLASS_WRITE, [PIM_DRAM_REF] = CLASS_REF,  [PIM_DRAM_REFPB] = CLASS_REFPB,
-    [PIM_DRAM_ACT2] = CLASS_ACT};
+    [PIM_DRAM_ACT] = CLASS_ACT,     [PIM_DRAM_PRE] = CLASS_PRE,        [PIM_DRAM_PREA] = CLASS_PREA,
+    [PIM_DRAM_RD] = CLASS_READ,     [PIM_DRAM_WR] = CLASS_WRITE,       [PIM_DRAM_RDA] = CLASS_READ,
+    [PIM_DRAM_WRA] = CLASS_WRITE,   [PIM_DRAM_REF] = CLASS_REF,        [PIM_DRAM_REFPB] = CLASS_REFPB,
+    [PIM_DRAM_ACT2] = CLASS_ACT,    [PIM_DRAM_ACT_SECOND] = CLASS_ACT, [PIM_DRAM_CAS_RD] = CLASS_READ,
+    [PIM_DRAM_CAS_WR] = CLASS_WRITE};
+
+/* With half clocks: commands at any edge. */
+#define ANY_EDGE(command) ((command) == PIM_DRAM_PRE || (command) == PIM_DRAM_PREA)
 
 enum pim_status pim_dram_check_policy(const struct pim_dram_policy *policy, struct pim_error *error)
 {
@@ -77,13 +81,17 @@ static void compile(struct pim_dram_rules *rules, enum pim_dram_command command,
             continue;
         if (row->window > 1) {
             assert(command == PIM_DRAM_ACT && row->scope == PIM_DRAM_SCOPE_RANK && row->window == 4);
-            rules->four_activates = row->cycles;
+            rules->four_activates = row->cycles + (rules->half & row->cycles & 1);
             continue;
         }
         for (unsigned next = 0; next < PIM_DRAM_COMMANDS; next++)
             if ((row->next >> next & 1) && next != PIM_DRAM_ACT2 && row->cycles > distance[class_of[next]])
                 distance[class_of[next]] = row->cycles;
     }
+    /* From one rising edge to another; behind a PRE the edge is known when it issues (forbid_later). */
+    for (unsigned next = 0; rules->half && !ANY_EDGE(command) && next < CLASSES; next++)
+        if (next != CLASS_PRE && next != CLASS_PREA)
+            distance[next] += distance[next] & 1;
     struct effects *effects = &rules->effects[command];
     uint32_t count = effects->begin[reach];
     for (uint32_t next = 0; next < CLASSES; next++)
@@ -115,7 +123,12 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     rules->specification = *specification;
     rules->policy = *policy;
     pim_dram_constraints(specification, &rules->constraints);
-    /* The controller issues no ACT2 (the last command): banks that compute are sequenced elsewhere. */
+    rules->half = specification->half_clock;
+    rules->low_power = specification->write_clock || parameter[PIM_DRAM_T_AAD] > 0;
+    rules->plain = policy->page == PIM_DRAM_PAGE_OPEN && !rules->low_power;
+    rules->replans = policy->scheduler == PIM_DRAM_FCFS || rules->low_power;
+    /* The controller issues no ACT2: banks that compute are sequenced elsewhere. What comes behind it in the
+     * list keeps no other command away by a distance. */
     for (unsigned command = 0; command < PIM_DRAM_ACT2; command++)
         for (unsigned reach = 0; reach < REACHES; reach++)
             compile(rules, (enum pim_dram_command)command, (enum reach)reach);
@@ -131,6 +144,8 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     rules->refresh_interval =
         policy->per_bank_refresh ? pim_dram_bank_refresh_interval(specification) : parameter[PIM_DRAM_T_REFI];
     rules->ranks = pim_dram_ranks(&specification->organization);
+    rules->refresh_turns = policy->stagger ? rules->ranks : 1;
+    rules->refresh_interval /= rules->refresh_turns;
     rules->banks_per_rank = pim_dram_banks_per_rank(&specification->organization);
     rules->banks_per_group = specification->organization.banks;
     rules->groups_per_rank = specification->organization.bank_groups;

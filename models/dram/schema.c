@@ -25,6 +25,11 @@ static const struct pim_key keys[] = {
     BOOLEAN("dram.split_command_bus", "false",
             "HBM: column commands and row commands have a bus each, one command a cycle on each."),
 
+    BOOLEAN("dram.half_clock", "false",
+            "HBM3: a cycle is half a clock; commands issue in odd cycles, PRE and PREA in any."),
+    BOOLEAN("dram.write_clock", "false",
+            "LPDDR5: CAS starts the write clock before RD or WR when it does not run any more."),
+
 #define X(name, key, fallback, text)                                                                         \
     INTEGER("dram." key, fallback, 0,                                                                        \
             PIM_DRAM_T_##name == PIM_DRAM_T_REFI || PIM_DRAM_T_##name == PIM_DRAM_T_REFIPB                   \
@@ -66,6 +71,14 @@ static const struct pim_key keys[] = {
     BOOLEAN("dram.refresh", "true", "false: no refresh at all (for studies only)."),
     CHOICE("dram.refresh_mode", "all_bank", "all_bank|per_bank",
            "all_bank: REF for a rank. per_bank: REFpb for its banks in turn."),
+    CHOICE(
+        "dram.maintenance", "channel", "channel|rank",
+        "channel: refreshes and closings of the page policy wait in one queue, and no waiting request of the "
+        "channel is looked at until it is empty. rank: each goes on by itself, and keeps away requests for "
+        "its rank (REF) or its bank (REFpb, PRE) alone."),
+    BOOLEAN("dram.refresh_stagger", "false",
+            "Ranks (and pseudo-channels) owe their refreshes in turn, an equal part of the interval apart, "
+            "instead of all at once."),
     INTEGER("dram.refresh_postpone", "0", 0, 8, "refreshes",
             "Due refreshes of a rank that wait while requests for the rank do."),
 
@@ -118,6 +131,8 @@ static void take_specification(const struct pim_configuration *values, uint32_t 
     };
     specification->clock_ps = number(values, "dram.clock_ps");
     specification->split_command_bus = pim_configuration_boolean(values, "dram.split_command_bus");
+    specification->half_clock = pim_configuration_boolean(values, "dram.half_clock");
+    specification->write_clock = pim_configuration_boolean(values, "dram.write_clock");
     for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++) {
         char path[64];
         (void)snprintf(path, sizeof path, "dram.%s", pim_dram_parameter_key((enum pim_dram_parameter)i));
@@ -127,6 +142,8 @@ static void take_specification(const struct pim_configuration *values, uint32_t 
         specification->parameter[PIM_DRAM_T_RPAB] = specification->parameter[PIM_DRAM_T_RP];
     if (specification->parameter[PIM_DRAM_T_CCD_L_WR] == 0)
         specification->parameter[PIM_DRAM_T_CCD_L_WR] = specification->parameter[PIM_DRAM_T_CCD_L];
+    if (specification->parameter[PIM_DRAM_T_REFPB_REFPB] == 0)
+        specification->parameter[PIM_DRAM_T_REFPB_REFPB] = specification->parameter[PIM_DRAM_T_RREFD];
 }
 
 static void take_policy(const struct pim_configuration *values, struct pim_dram_policy *policy)
@@ -149,6 +166,8 @@ static void take_policy(const struct pim_configuration *values, struct pim_dram_
                                     : high - 1,
         .refresh = pim_configuration_boolean(values, "dram.refresh"),
         .per_bank_refresh = pim_configuration_choice(values, "dram.refresh_mode") == 1,
+        .independent = pim_configuration_choice(values, "dram.maintenance") == 1,
+        .stagger = pim_configuration_boolean(values, "dram.refresh_stagger"),
         .postpone = number(values, "dram.refresh_postpone"),
     };
 }
@@ -211,8 +230,10 @@ enum pim_status pim_dram_configure(const struct pim_configuration *values,
     take_policy(values, &configuration->policy);
     const struct pim_dram_policy *policy = &configuration->policy;
     const struct pim_dram_specification *specification = &configuration->specification;
-    if (pim_dram_check_specification(specification, policy->refresh, policy->per_bank_refresh, error) !=
-            PIM_OK ||
+    const enum pim_dram_refreshing refreshing = !policy->refresh            ? PIM_DRAM_NOT_REFRESHED
+                                                : !policy->per_bank_refresh ? PIM_DRAM_ALL_BANKS
+                                                                            : PIM_DRAM_PER_BANK;
+    if (pim_dram_check_specification(specification, refreshing, policy->independent, error) != PIM_OK ||
         pim_dram_check_policy(policy, error) != PIM_OK ||
         pim_dram_mapping_parse(&configuration->mapping, pim_configuration_text(values, "dram.mapping"),
                                pim_configuration_boolean(values, "dram.bank_xor"),

@@ -84,7 +84,7 @@ static const struct rule rules[] = {
     {RANK, SET(ACT), SET(REFPB), {T(RRD_S)}, 0, 1, "tRRD_S"},
     {RANK, SET(PREA), SET(REFPB), {T(RPAB)}, 0, 1, "tRPab"},
     {RANK, SET(REFPB), SET(ACT), {T(RREFD)}, 0, 1, "tRREFD"},
-    {RANK, SET(REFPB), SET(REFPB), {T(RREFD)}, 0, 1, "tRREFD"},
+    {RANK, SET(REFPB), SET(REFPB), {T(REFPB_REFPB)}, 0, 1, "tRREFD (REFpb)"},
     {RANK, SET(REFPB), SET(REF), {T(RFCPB)}, 0, 1, "tRFCpb"},
     /* The second activation of a bank that computes; left out with tAA = 0. */
     {BANK, SET(ACT), SET(ACT2), {T(AA)}, 0, 1, "tAA"},
@@ -276,19 +276,26 @@ static enum pim_status check_order(const struct pim_dram_specification *specific
 }
 
 static enum pim_status check_refresh(const struct pim_dram_specification *specification,
-                                     bool per_bank_refresh, struct pim_error *error)
+                                     bool per_bank_refresh, bool independent, struct pim_error *error)
 {
     const uint32_t *parameter = specification->parameter;
-    uint64_t ranks = pim_dram_ranks(&specification->organization);
+    const uint64_t ranks = pim_dram_ranks(&specification->organization);
     /* What one refresh takes at most: the row that is open is served, behind those of the other banks of its
-     * group, and closed first. Every rank waits for those before it. */
+     * group, and closed first. Every rank waits for those before it; independent ones only for the bus. */
     uint64_t served = (uint64_t)(specification->organization.banks - 1) * parameter[PIM_DRAM_T_CCD_L_WR];
-    uint64_t close = (uint64_t)parameter[PIM_DRAM_T_RC] + served + parameter[PIM_DRAM_T_CWL] +
-                     parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE] + parameter[PIM_DRAM_T_RPAB];
-    uint64_t least = per_bank_refresh ? ranks * (close + parameter[PIM_DRAM_T_RREFD]) +
-                                            parameter[PIM_DRAM_T_RFCPB] /
-                                                pim_dram_banks_per_rank(&specification->organization)
-                                      : ranks * close + parameter[PIM_DRAM_T_RFC];
+    uint64_t close = (uint64_t)parameter[PIM_DRAM_T_RC] + served + parameter[PIM_DRAM_T_AAD] +
+                     parameter[PIM_DRAM_T_CWL] + parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE] +
+                     parameter[PIM_DRAM_T_RPAB];
+    const uint64_t apart = parameter[PIM_DRAM_T_RREFD] > parameter[PIM_DRAM_T_REFPB_REFPB] || !independent
+                               ? parameter[PIM_DRAM_T_RREFD]
+                               : parameter[PIM_DRAM_T_REFPB_REFPB];
+    const uint64_t waits = independent ? 1 : ranks;
+    uint64_t least = per_bank_refresh
+                         ? waits * (close + apart) + parameter[PIM_DRAM_T_RFCPB] /
+                                                         pim_dram_banks_per_rank(&specification->organization)
+                         : waits * close + parameter[PIM_DRAM_T_RFC];
+    if (independent)
+        least += 4 * ranks;
     uint64_t interval =
         per_bank_refresh ? pim_dram_bank_refresh_interval(specification) : parameter[PIM_DRAM_T_REFI];
     if (interval <= least)
@@ -300,8 +307,39 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
     return PIM_OK;
 }
 
-enum pim_status pim_dram_check_specification(const struct pim_dram_specification *specification, bool refresh,
-                                             bool per_bank_refresh, struct pim_error *error)
+/* Commands at the edges of the clock, activations in two halves, the write clock. */
+static enum pim_status check_clocks(const struct pim_dram_specification *specification,
+                                    struct pim_error *error)
+{
+    const uint32_t *parameter = specification->parameter;
+    const bool low_power = specification->write_clock || parameter[T(AAD)] > 0;
+    if (specification->half_clock && (!specification->split_command_bus || low_power))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.half_clock: needs dram.split_command_bus, and neither dram.taad nor "
+                        "dram.write_clock");
+    if (specification->half_clock && specification->organization.ranks > 1)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.ranks is %u: with dram.half_clock there is one (HBM3 has stack identifiers, "
+                        "which are not modelled)",
+                        specification->organization.ranks);
+    if (low_power && (specification->split_command_bus || parameter[T(ACT_CYCLES)] > 1 ||
+                      parameter[T(COLUMN_CYCLES)] > 1 || parameter[T(AA)] > 0))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.%s: needs one command bus (dram.split_command_bus = false), commands of one "
+                        "cycle (dram.activate_cycles, dram.column_cycles) and no dram.taa",
+                        specification->write_clock ? "write_clock" : "taad");
+    uint32_t least = parameter[T(RCDRD)] < parameter[T(RCDWR)] ? parameter[T(RCDRD)] : parameter[T(RCDWR)];
+    if (parameter[T(AAD)] >= least)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.taad is %u cycles: must be below dram.trcd_read and dram.trcd_write, the least "
+                        "of which is %u",
+                        parameter[T(AAD)], least);
+    return PIM_OK;
+}
+
+enum pim_status pim_dram_check_specification(const struct pim_dram_specification *specification,
+                                             enum pim_dram_refreshing refreshing, bool independent,
+                                             struct pim_error *error)
 {
     if (check_organization(&specification->organization, error) != PIM_OK)
         return error->status;
@@ -328,5 +366,9 @@ enum pim_status pim_dram_check_specification(const struct pim_dram_specification
     for (size_t i = 0; i < COUNT(ordered); i++)
         if (check_order(specification, ordered[i][0], ordered[i][1], error) != PIM_OK)
             return error->status;
-    return refresh ? check_refresh(specification, per_bank_refresh, error) : PIM_OK;
+    if (check_clocks(specification, error) != PIM_OK)
+        return error->status;
+    return refreshing == PIM_DRAM_NOT_REFRESHED
+               ? PIM_OK
+               : check_refresh(specification, refreshing == PIM_DRAM_PER_BANK, independent, error);
 }

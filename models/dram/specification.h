@@ -1,6 +1,6 @@
 /*
- * A DRAM standard as data: organisation, commands, parameters, and the table of constraints that both the
- * scheduler (channel.h) and the independent checker (command_check.h) work from.
+ * A DRAM standard as data: organisation, commands, parameters, and the table of constraints that the
+ * scheduler (channel.h) works from. (The checker, command_check.h, has its own.)
  *
  * The channel is a tree: channel > pseudo-channel > rank > bank group > bank. Commands of a channel share its
  * command bus; pseudo-channels have a data bus each; ranks share the data bus of their pseudo-channel. Ranks
@@ -30,7 +30,10 @@
     X(WRA, "WRA")                                                                                            \
     X(REF, "REF")     /* refreshes a rank, all of whose banks are closed */                                  \
     X(REFPB, "REFpb") /* refreshes one closed bank */                                                        \
-    X(ACT2, "ACT2")   /* opens further rows of an open bank, which take the data of the open one (tAA > 0) */
+    X(ACT2, "ACT2") /* opens further rows of an open bank, which take the data of the open one (tAA > 0) */  \
+    X(ACT_SECOND, "ACT-2") /* the second half of ACT, where ACT is ACTIVATE-1 (tAAD > 0) */                  \
+    X(CAS_RD, "CAS_RD")    /* starts the write clock for the RD behind it */                                 \
+    X(CAS_WR, "CAS_WR")
 
 enum pim_dram_command {
 #define X(name, text) PIM_DRAM_##name,
@@ -69,10 +72,15 @@ enum pim_dram_command {
     X(RFC, "trfc", "433", "REF to ACT or REF.")                                                              \
     X(RFCPB, "trfc_bank", "160", "REFpb to ACT or REFpb of the same bank.")                                  \
     X(RREFD, "trrefd", "8", "REFpb to ACT or REFpb of another bank.")                                        \
+    X(REFPB_REFPB, "trefpb_refpb", "0", "REFpb to REFpb of another bank (LPDDR5: tpbR2pbR); 0: trrefd.")     \
     X(REFI, "trefi", "9364", "Due refreshes of a rank are this far apart.")                                  \
     X(REFIPB, "trefi_bank", "0", "Due per-bank refreshes of a rank are this far apart; 0: trefi / banks.")   \
     X(ACT_CYCLES, "activate_cycles", "1", "Cycles that ACT holds its command bus.")                          \
     X(COLUMN_CYCLES, "column_cycles", "1", "Cycles that RD and WR hold their command bus (DDR5: 2).")        \
+    X(AAD, "taad", "0",                                                                                      \
+      "ACT is ACTIVATE-1, and its ACT-2 follows at most this much later (LPDDR5: tAAD); 0: one command.")    \
+    X(WCKPST, "twckpst", "0",                                                                                \
+      "The write clock runs on for so long behind the data of a column command (LPDDR5: tWCKPST).")          \
     X(AA, "taa", "0", "ACT to ACT2, the second activation of a bank that computes; 0: there is none.")
 
 enum pim_dram_parameter {
@@ -107,6 +115,11 @@ struct pim_dram_specification {
     struct pim_dram_organization organization;
     uint32_t clock_ps;      /* period of the memory clock */
     bool split_command_bus; /* HBM: in each cycle one column command and one row command */
+    /* HBM3: a cycle is half a clock. Commands issue at the rising edge, which is in odd cycles; PRE and
+     * PREA at either edge. */
+    bool half_clock;
+    /* LPDDR5: RD and WR need the write clock, which CAS starts; it runs until tWCKPST behind their data. */
+    bool write_clock;
     uint32_t parameter[PIM_DRAM_PARAMETERS];
 };
 
@@ -172,10 +185,14 @@ uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *spe
 /* Bytes of all channels. */
 uint64_t pim_dram_capacity(const struct pim_dram_organization *organization);
 
+enum pim_dram_refreshing { PIM_DRAM_NOT_REFRESHED, PIM_DRAM_ALL_BANKS, PIM_DRAM_PER_BANK };
+
 /* Refuses impossible organisations and timings (tRAS > tRC, tCCD_L < tCCD_S, ...); the message names the key
- * and what would be right. `refresh`: the rules of tREFI hold as well. */
-enum pim_status pim_dram_check_specification(const struct pim_dram_specification *specification, bool refresh,
-                                             bool per_bank_refresh, struct pim_error *error);
+ * and what would be right. With refresh the rules of tREFI hold as well: refreshes that are due must be done
+ * before the next ones are, and ranks wait for one another unless they are `independent`. */
+enum pim_status pim_dram_check_specification(const struct pim_dram_specification *specification,
+                                             enum pim_dram_refreshing refreshing, bool independent,
+                                             struct pim_error *error);
 
 /* Evaluates the table; rows that constrain nothing (0 cycles or less) are left out. With tAA > 0 a row about
  * ACT of a scope wider than a bank is about ACT2 as well: both draw the current of an activation. */

@@ -16,9 +16,10 @@ void pim_energy_of(const struct pim_energy_configuration *configuration, const s
     energy->acu =
         modelled(unit->acu_pj_per_operation, (double)actions->acu_operations * unit->acu_pj_per_operation);
     energy->sram = modelled(unit->sram_pj_per_bit, (double)actions->sram_bits * unit->sram_pj_per_bit);
-    energy->dram = modelled(unit->dram_pj_per_bit + unit->dram_activate_pj,
+    energy->dram = modelled(unit->dram_pj_per_bit + unit->dram_activate_pj + unit->crossbar_step_pj,
                             (double)actions->dram_bits * unit->dram_pj_per_bit +
-                                (double)actions->dram_activates * unit->dram_activate_pj);
+                                (double)actions->dram_activates * unit->dram_activate_pj +
+                                (double)actions->crossbar_steps * unit->crossbar_step_pj);
     energy->noc =
         modelled(unit->noc_pj_per_bit_hop, (double)actions->noc_bit_hops * unit->noc_pj_per_bit_hop);
     energy->crossbar =

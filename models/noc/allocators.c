@@ -97,9 +97,9 @@ unsigned pim_noc_match_heads(const struct pim_noc_configuration *configuration, 
 {
     if (configuration->vc_allocator == PIM_NOC_SEPARABLE_INPUT_FIRST)
         return separable_heads(&heads, rows, count, matches);
-    if (count == 2 && configuration->allocator_iterations == 1)
+    if (count == 2 && configuration->vc_iterations == 1)
         return islip_pair(&heads, rows, matches);
-    return islip_heads(configuration->allocator_iterations, &heads, rows, count, matches);
+    return islip_heads(configuration->vc_iterations, &heads, rows, count, matches);
 }
 
 static uint32_t islip_switch(unsigned iterations, unsigned rows, struct noc_switch *arbiter,
@@ -162,5 +162,5 @@ uint32_t pim_noc_match_switch(const struct pim_noc_configuration *configuration,
     unsigned rows = NOC_PORTS * configuration->input_speedup;
     if (configuration->switch_allocator == PIM_NOC_SEPARABLE_INPUT_FIRST)
         return separable_switch(rows, arbiter, requests, columns);
-    return islip_switch(configuration->allocator_iterations, rows, arbiter, requests, columns);
+    return islip_switch(configuration->switch_iterations, rows, arbiter, requests, columns);
 }

@@ -63,7 +63,7 @@ static inline void follow(const struct noc_site *site, unsigned row, struct noc_
         packet->last = gone->last;
     input->front = gone->next;
     set_left(site, row, input, packet->flits);
-    input->next = NOC_FLIT | NOC_HEAD | (packet->flits <= NOC_SHORT_FLITS ? NOC_SHORT : 0);
+    input->next = NOC_FLIT | NOC_HEAD | (packet->by_flit ? NOC_SHORT : 0);
     input->x = packet->x;
     input->y = packet->y;
 }

@@ -23,6 +23,12 @@ void pim_noc_configuration_initialize(struct pim_noc_configuration *configuratio
         .flit_bits = 64,
         .fidelity = PIM_NOC_FLIT,
         .concentration = 1,
+        .depth = 1,
+        .radix = 2,
+        .levels = 2,
+        .global_latency = 100,
+        .vc_arbiter = PIM_NOC_SAME_ARBITER,
+        .switch_arbiter = PIM_NOC_SAME_ARBITER,
         .output_speedup = 1,
     };
 }
@@ -51,6 +57,7 @@ static const char *needs_general(const struct pim_noc_configuration *configurati
     } reasons[] = {
         {"topology", configuration->topology != PIM_NOC_MESH},
         {"concentration", configuration->concentration != 1},
+        {"depth", configuration->depth != 1},
         {"routing", configuration->routing != PIM_NOC_XY},
         {"links", configuration->link_list[0] != '\0'},
         {"express_links", configuration->express_list[0] != '\0'},
@@ -60,8 +67,11 @@ static const char *needs_general(const struct pim_noc_configuration *configurati
         {"vc_allocator", configuration->vc_allocator > PIM_NOC_SEPARABLE_INPUT_FIRST},
         {"switch_allocator", configuration->switch_allocator > PIM_NOC_SEPARABLE_INPUT_FIRST},
         {"arbiter", configuration->arbiter != PIM_NOC_ROUND_ROBIN},
+        {"vc_arbiter", configuration->vc_arbiter != PIM_NOC_SAME_ARBITER},
+        {"switch_arbiter", configuration->switch_arbiter != PIM_NOC_SAME_ARBITER},
+        {"priority", configuration->priority != PIM_NOC_NO_PRIORITY},
         {"output_speedup", configuration->output_speedup != 1},
-        {"classes", configuration->classes > 1},
+        {"classes", configuration->classes > 1 || configuration->message_classes},
         {"general", configuration->general},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
@@ -74,6 +84,10 @@ bool pim_noc_configuration_is_general(const struct pim_noc_configuration *config
 {
     return configuration->fidelity == PIM_NOC_FLIT && needs_general(configuration) != NULL;
 }
+
+#define ALLOCATOR_NAMES                                                                                      \
+    "islip, separable_input_first, separable_output_first, wavefront and round_robin_wavefront"
+#define ARBITER_NAMES "round_robin, matrix, fixed_priority, age and workload_balance"
 
 static enum pim_status check_ranges(const struct pim_noc_configuration *configuration,
                                     struct pim_error *error)
@@ -96,7 +110,14 @@ static enum pim_status check_ranges(const struct pim_noc_configuration *configur
         {"input_speedup", configuration->input_speedup, 1, PIM_NOC_SPEEDUP_LIMIT},
         {"flit_bits", configuration->flit_bits, 1, 65536},
         {"concentration", configuration->concentration, 1, PIM_NOC_CONCENTRATION_LIMIT},
+        {"depth", configuration->depth, 1, PIM_NOC_SIDE_LIMIT},
+        {"radix", configuration->radix, 2, PIM_NOC_RADIX_LIMIT},
+        {"levels", configuration->levels, 1, PIM_NOC_LEVEL_LIMIT},
+        {"global_link_latency", configuration->global_latency, 1, PIM_NOC_LINK_LATENCY_LIMIT},
         {"output_speedup", configuration->output_speedup, 1, PIM_NOC_SPEEDUP_LIMIT},
+        {"output_buffer_flits", configuration->output_buffer_flits, 0, PIM_NOC_BUFFER_LIMIT},
+        {"vc_allocator_iterations", configuration->vc_iterations, 0, PIM_NOC_ITERATION_LIMIT},
+        {"switch_allocator_iterations", configuration->switch_iterations, 0, PIM_NOC_ITERATION_LIMIT},
         {"classes", configuration->classes, 0, PIM_NOC_CLASS_LIMIT},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
@@ -107,16 +128,23 @@ static enum pim_status check_ranges(const struct pim_noc_configuration *configur
         const char *name, *allowed;
         unsigned value, choices;
     } choices[] = {
-        {"vc_allocator", "islip, separable_input_first, separable_output_first and wavefront",
-         configuration->vc_allocator, PIM_NOC_ALLOCATORS},
-        {"switch_allocator", "islip, separable_input_first, separable_output_first and wavefront",
-         configuration->switch_allocator, PIM_NOC_ALLOCATORS},
+        {"vc_allocator", ALLOCATOR_NAMES, configuration->vc_allocator, PIM_NOC_ALLOCATORS},
+        {"switch_allocator", ALLOCATOR_NAMES, configuration->switch_allocator, PIM_NOC_ALLOCATORS},
         {"fidelity", "ideal, analytic and flit", configuration->fidelity, PIM_NOC_FIDELITIES},
-        {"topology", "mesh and torus", configuration->topology, PIM_NOC_TOPOLOGIES},
-        {"routing", "xy, yx, o1turn, west_first, odd_even, minimal_adaptive, valiant, romm and table",
+        {"topology",
+         "mesh, torus, fat_tree, quad_tree, butterfly, flattened_butterfly, concentrated_mesh, dragonfly and "
+         "file",
+         configuration->topology, PIM_NOC_TOPOLOGIES},
+        {"routing",
+         "xy, yx, o1turn, west_first, odd_even, minimal_adaptive, valiant, romm, table, minimal and d_mod_k",
          configuration->routing, PIM_NOC_ROUTINGS},
-        {"arbiter", "round_robin, matrix, fixed_priority, age and workload_balance", configuration->arbiter,
-         PIM_NOC_ARBITERS},
+        {"arbiter", ARBITER_NAMES, configuration->arbiter, PIM_NOC_TREE},
+        {"vc_arbiter", ARBITER_NAMES ", tree", configuration->vc_arbiter, PIM_NOC_ARBITERS + 1},
+        {"switch_arbiter", ARBITER_NAMES ", tree", configuration->switch_arbiter, PIM_NOC_ARBITERS + 1},
+        {"priority", "none, age, network_age, local_age, hop_count, queue_length and sequence",
+         configuration->priority, PIM_NOC_PRIORITIES},
+        {"torus_partition", "dateline, coordinate and balanced", configuration->partition,
+         PIM_NOC_PARTITIONS},
     };
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         if (choices[i].value >= choices[i].choices)
@@ -135,6 +163,8 @@ static enum pim_status check_classes(const struct pim_noc_configuration *configu
                             "noc.classes: class %u has 0 virtual channels: it must have at least 1", i);
         sum += configuration->class_channels[i];
     }
+    if (configuration->message_classes) /* the routing checks their ranges */
+        return PIM_OK;
     if (configuration->classes && sum != configuration->virtual_channels)
         return pim_fail(error, PIM_BAD_INPUT,
                         "noc.classes: the classes have %llu virtual channels together: they must have all of "
@@ -149,6 +179,53 @@ static bool only_narrow_links(const struct pim_noc_configuration *configuration)
     struct pim_noc_configuration wide = *configuration;
     wide.link_bits.numerator = wide.terminal_bits.numerator = 0;
     return needs_general(&wide) == NULL;
+}
+
+/* The arbiters inside one allocator, over `ports` x `each` candidates at most. */
+static enum pim_status check_own_arbiter(const char *which, enum pim_noc_arbiter arbiter, uint32_t groups,
+                                         enum pim_noc_allocator allocator, struct pim_error *error)
+{
+    bool separable =
+        allocator == PIM_NOC_SEPARABLE_INPUT_FIRST || allocator == PIM_NOC_SEPARABLE_OUTPUT_FIRST;
+    if (arbiter != PIM_NOC_SAME_ARBITER && !separable)
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "noc.%s_arbiter: only separable_input_first and separable_output_first have arbiters: "
+            "noc.%s_allocator must be one of them, or noc.%s_arbiter \"same\"",
+            which, which, which);
+    if ((arbiter == PIM_NOC_TREE) != (groups > 0))
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "noc.%s_arbiter_groups is %u: it must be 1 or more with noc.%s_arbiter = \"tree\", and "
+            "0 with all others",
+            which, groups, which);
+    return PIM_OK;
+}
+
+static enum pim_status check_arbiters(const struct pim_noc_configuration *configuration,
+                                      struct pim_error *error)
+{
+    if (configuration->arbiter != PIM_NOC_ROUND_ROBIN &&
+        (pim_noc_general_is_wavefront(configuration->vc_allocator) ||
+         pim_noc_general_is_wavefront(configuration->switch_allocator)))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.arbiter: the allocator wavefront has no arbiters: noc.arbiter must be "
+                        "round_robin, or noc.vc_allocator and noc.switch_allocator another one");
+    if (check_own_arbiter("vc", configuration->vc_arbiter, configuration->vc_groups,
+                          configuration->vc_allocator, error) != PIM_OK ||
+        check_own_arbiter("switch", configuration->switch_arbiter, configuration->switch_groups,
+                          configuration->switch_allocator, error) != PIM_OK)
+        return error->status;
+    if (configuration->output_buffer_flits &&
+        (configuration->output_speedup == 1 || configuration->switch_traversal_delay != 1 ||
+         slower_than_flits(configuration->link_bits, configuration->flit_bits) ||
+         configuration->link_list[0] != '\0' ||
+         slower_than_flits(configuration->terminal_bits, configuration->flit_bits)))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.output_buffer_flits is %u: it needs noc.output_speedup above 1, "
+                        "noc.switch_traversal_delay 1 and links of a flit per cycle",
+                        configuration->output_buffer_flits);
+    return PIM_OK;
 }
 
 enum pim_status pim_noc_configuration_check_fields(const struct pim_noc_configuration *configuration,
@@ -167,14 +244,13 @@ enum pim_status pim_noc_configuration_check_fields(const struct pim_noc_configur
                         "noc.switch_allocation_delay, which "
                         "is %u",
                         configuration->vc_allocation_delay, configuration->switch_allocation_delay);
-    if (configuration->arbiter != PIM_NOC_ROUND_ROBIN &&
-        (configuration->vc_allocator == PIM_NOC_WAVEFRONT ||
-         configuration->switch_allocator == PIM_NOC_WAVEFRONT))
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "noc.arbiter: the allocator wavefront has no arbiters: noc.arbiter must be "
-                        "round_robin, or noc.vc_allocator and noc.switch_allocator another one");
+    if (check_arbiters(configuration, error) != PIM_OK)
+        return error->status;
     if (configuration->routing == PIM_NOC_TABLE && configuration->route_table[0] == '\0')
         return pim_fail(error, PIM_BAD_INPUT, "noc.routing is table: noc.route_table must name its file");
+    if ((configuration->topology == PIM_NOC_FILE) != (configuration->network_file[0] != '\0'))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.network_file goes with noc.topology = \"file\", and with no other");
     if (pim_noc_nodes(configuration) > PIM_NOC_NODE_LIMIT)
         return pim_fail(error, PIM_BAD_INPUT,
                         "noc.concentration is %u: %u x %u routers have %u nodes, allowed are %u",
@@ -220,11 +296,13 @@ static uint32_t grid_distance(const struct pim_noc_configuration *configuration,
 uint32_t pim_noc_hops(const struct pim_noc_configuration *configuration, uint32_t source,
                       uint32_t destination)
 {
-    uint32_t width = configuration->width;
+    uint32_t width = configuration->width, depth = configuration->depth, rows = configuration->height / depth;
     source /= configuration->concentration;
     destination /= configuration->concentration;
+    uint32_t from = source / width, to = destination / width;
     return 1 + grid_distance(configuration, source % width, destination % width, width) +
-           grid_distance(configuration, source / width, destination / width, configuration->height);
+           grid_distance(configuration, from % rows, to % rows, rows) +
+           grid_distance(configuration, from / rows, to / rows, depth);
 }
 
 uint32_t pim_noc_router_delay(const struct pim_noc_configuration *configuration)
@@ -281,7 +359,9 @@ static uint32_t step(const struct pim_noc_configuration *configuration, uint32_t
 uint32_t pim_noc_neighbour(const struct pim_noc_configuration *configuration, uint32_t node,
                            enum pim_noc_direction direction)
 {
-    uint32_t width = configuration->width, x = node % width, y = node / width;
+    uint32_t width = configuration->width, x = node % width, y = node / width, rows, layer;
+    if (configuration->topology > PIM_NOC_TORUS && direction < PIM_NOC_EJECT)
+        return UINT32_MAX;
     switch (direction) {
     case PIM_NOC_EAST:
     case PIM_NOC_WEST:
@@ -289,8 +369,10 @@ uint32_t pim_noc_neighbour(const struct pim_noc_configuration *configuration, ui
         return x == UINT32_MAX ? UINT32_MAX : x + y * width;
     case PIM_NOC_SOUTH:
     case PIM_NOC_NORTH:
-        y = step(configuration, y, configuration->height, direction == PIM_NOC_SOUTH);
-        return y == UINT32_MAX ? UINT32_MAX : x + y * width;
+        rows = configuration->height / configuration->depth;
+        layer = y / rows;
+        y = step(configuration, y % rows, rows, direction == PIM_NOC_SOUTH);
+        return y == UINT32_MAX ? UINT32_MAX : x + (y + layer * rows) * width;
     case PIM_NOC_EJECT:
     case PIM_NOC_INJECT:
         return node;

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS = 16 }; /* values of state_key */
+enum { KEYS = 256 }; /* values of state_key */
 
 static enum pim_status no_memory(struct pim_error *error)
 {
@@ -67,11 +67,12 @@ static void make_groups(struct noc_dependencies *graph)
 static void make_ties(struct noc_dependencies *graph)
 {
     const struct pim_noc_routing *routing = graph->routing;
-    bool x = routing->wraps[0] && graph->topology->width % 2 == 0;
-    bool y = routing->wraps[1] && graph->topology->height % 2 == 0;
-    for (uint32_t bits = 0; bits < 4; bits++)
-        if ((x || !(bits & 1)) && (y || !(bits & 2)))
-            graph->tie[graph->ties++] = bits | bits << 2;
+    uint32_t possible = 0; /* by dimension */
+    for (unsigned d = 0; d < graph->topology->dimensions; d++)
+        possible |= (uint32_t)(routing->wraps[d] && graph->topology->side[d] % 2 == 0) << d;
+    for (uint32_t bits = 0; bits < 8; bits++)
+        if ((bits & ~possible) == 0)
+            graph->tie[graph->ties++] = (bits & 3) | (bits & 3) << 2 | (bits & 4) << 2;
 }
 
 /* --- following packets --- */
@@ -95,7 +96,8 @@ struct walk {
 /* What the rules look at beside router and destination. */
 static uint32_t state_key(const struct pim_noc_packet_state *state)
 {
-    return (state->tie & 3U) | (uint32_t)state->y_first << 2 | (uint32_t)(state->moved & 1) << 3;
+    return (state->tie & 3U) | (uint32_t)state->y_first << 2 | (uint32_t)(state->moved & 1) << 3 |
+           (uint32_t)state->partition << 4 | (uint32_t)(state->tie & 16U) << 3;
 }
 
 /* A packet in `router` that came by `link` (PIM_NOC_NONE: from its terminal) takes every candidate. */
@@ -135,7 +137,9 @@ static void walk_to(struct walk *walk, uint32_t target, unsigned phase)
 {
     struct noc_dependencies *graph = walk->graph;
     const struct pim_noc_topology *topology = graph->topology;
-    unsigned orders = graph->routing->kind == PIM_NOC_O1TURN ? 2 : 1;
+    unsigned orders = graph->routing->kind == PIM_NOC_O1TURN          ? 2
+                      : graph->routing->partition == PIM_NOC_BALANCED ? 8
+                                                                      : 1;
     walk->target = target;
     walk->number++;
     for (uint32_t source = 0; source < topology->routers; source++) {
@@ -145,8 +149,12 @@ static void walk_to(struct walk *walk, uint32_t target, unsigned phase)
                                                  .intermediate = phase == 0 ? target : PIM_NOC_NONE,
                                                  .class = graph->class,
                                                  .phase = (uint8_t)phase,
-                                                 .y_first = (uint8_t)(variant / graph->ties),
                                                  .tie = (uint8_t)graph->tie[variant % graph->ties]};
+            if (graph->routing->partition == PIM_NOC_DATELINE)
+                state.y_first = (uint8_t)(variant / graph->ties);
+            else
+                state.partition =
+                    noc_partition(graph->routing, &state, source, target, variant / graph->ties);
             spread(walk, &state, source, PIM_NOC_NONE, 0);
             while (walk->depth > 0) {
                 struct waiting_state on = walk->stack[--walk->depth];
@@ -312,7 +320,7 @@ static enum pim_status search_stored(struct noc_dependencies *graph, uint32_t **
         if (graph->routing->has_escape[c] || same_as_before(graph->routing, c))
             continue;
         stored = true;
-        if (store_edges(graph, error) != PIM_OK)
+        if ((topology->way ? noc_dependency_follow_table(graph, error) : store_edges(graph, error)) != PIM_OK)
             return error->status;
     }
     graph->nodes = graph->channels;

@@ -42,7 +42,9 @@ static void append_remedy(struct text *text, const struct pim_noc_routing *routi
     uint32_t least = routing->class[0].count;
     for (uint32_t c = 1; c < routing->classes; c++)
         least = routing->class[c].count < least ? routing->class[c].count : least;
-    if (routing->kind == PIM_NOC_TABLE)
+    if (routing->topology->way)
+        append(text, "more virtual channels do not help: noc.may_deadlock = true runs it nevertheless");
+    else if (routing->kind == PIM_NOC_TABLE)
         append(text, "change the table so that no such cycle is left");
     else if (least < needed)
         append(text, "%s needs %" PRIu32 " virtual channels%s on this topology",
@@ -91,9 +93,9 @@ static enum pim_status judge(const struct pim_noc_routing *routing, const struct
 }
 
 /* A side of the network that stands for a larger one: as odd or even as it is. */
-static uint32_t small_side(uint32_t side)
+static uint32_t small_side(uint32_t side, uint32_t most)
 {
-    return side <= SMALL_SIDE ? side : SMALL_SIDE + side % 2;
+    return side <= most ? side : most + side % 2;
 }
 
 /* The same routing on a smaller network without express links: the same turns, rings and virtual channels. */
@@ -102,12 +104,16 @@ static enum pim_status judge_small(const struct pim_noc_routing *routing, struct
     struct pim_noc_topology_configuration shape;
     pim_noc_topology_configuration_initialize(&shape);
     shape.kind = routing->topology->kind;
-    shape.width = small_side(routing->topology->width);
-    shape.height = small_side(routing->topology->height);
+    const struct pim_noc_topology *large = routing->topology;
+    uint32_t most = large->dimensions > 2 ? SMALL_SIDE / 3 : SMALL_SIDE;
+    shape.width = small_side(large->side[0], most);
+    shape.depth = large->dimensions > 2 ? small_side(large->side[2], most) : 1;
+    shape.height = small_side(large->side[1], most) * shape.depth;
     struct pim_noc_routing_configuration configuration = {.kind = routing->kind,
                                                           .virtual_channels = routing->virtual_channels,
                                                           .classes = routing->classes,
-                                                          .seed = routing->seed};
+                                                          .seed = routing->seed,
+                                                          .partition = routing->partition};
     memcpy(configuration.class, routing->class, sizeof configuration.class);
     struct pim_noc_topology *topology;
     struct pim_noc_routing *small;
@@ -124,6 +130,7 @@ static enum pim_status judge_small(const struct pim_noc_routing *routing, struct
 
 enum pim_status pim_noc_dependency_check(const struct pim_noc_routing *routing, struct pim_error *error)
 {
-    bool large = routing->topology->routers > PIM_NOC_DEPENDENCY_ROUTERS && routing->kind != PIM_NOC_TABLE;
+    bool large = routing->topology->routers > PIM_NOC_DEPENDENCY_ROUTERS && routing->kind != PIM_NOC_TABLE &&
+                 !routing->topology->way;
     return large ? judge_small(routing, error) : judge(routing, routing->topology, error);
 }

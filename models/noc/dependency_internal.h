@@ -18,8 +18,8 @@ struct noc_dependencies {
     uint32_t groups;
     uint8_t lowest[32];     /* by group: its lowest virtual channel */
     uint32_t group_vcs[32]; /* by group: its virtual channels */
-    uint32_t ties;          /* values of the tie bits that occur: 1, 2 or 4 */
-    uint32_t tie[4];
+    uint32_t ties;          /* values of the tie bits that occur: 1, 2, 4 or 8 */
+    uint32_t tie[8];
     bool escape; /* the class that is looked at has escape channels: edges are computed, not stored */
     uint8_t class;
     uint32_t channels, nodes; /* nodes: with places */
@@ -34,6 +34,9 @@ static inline uint32_t noc_groups_of(const struct noc_dependencies *graph, uint3
         set |= (uint32_t)((graph->group_vcs[g] & vcs) != 0) << g;
     return set;
 }
+
+/* dependency_table.c: the edges of a topology with a table of ways. PIM_NO_MEMORY. */
+enum pim_status noc_dependency_follow_table(struct noc_dependencies *graph, struct pim_error *error);
 
 /* The next node that `node` waits for, from *place on (0 at first), which moves behind it; PIM_NOC_NONE: no
  * more. */

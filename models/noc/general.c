@@ -14,6 +14,11 @@ void pim_noc_general_push(struct noc_general *general, struct general_queue *que
 {
     if (general->event_free == GENERAL_NONE) {
         size_t first = general->event_capacity;
+        if (general->stamped) {
+            size_t capacity = first;
+            general->event_stamps =
+                pim_noc_grow(general->event_stamps, &capacity, sizeof *general->event_stamps);
+        }
         general->events = pim_noc_grow(general->events, &general->event_capacity, sizeof *general->events);
         assert(general->event_capacity < GENERAL_NONE);
         for (size_t i = general->event_capacity; i-- > first;) {
@@ -54,6 +59,11 @@ static void wheel_destroy(struct pim_noc_wheel *wheel)
     free(wheel->touched);
 }
 
+static bool needs_stamps(struct general_arbiter arbiter)
+{
+    return arbiter.kind == PIM_NOC_MATRIX || arbiter.kind == PIM_NOC_TREE;
+}
+
 static bool allocate_routers(struct noc_general *general)
 {
     bool failed = false;
@@ -62,6 +72,7 @@ static bool allocate_routers(struct noc_general *general)
     general->routers = allocate(routers, sizeof *general->routers, &failed);
     general->router_of = allocate(ports, sizeof *general->router_of, &failed);
     general->inputs = allocate(ports, sizeof *general->inputs, &failed);
+    general->watched_flits = allocate(ports, sizeof *general->watched_flits, &failed);
     general->outputs = allocate(ports, sizeof *general->outputs, &failed);
     general->rows = allocate(rows, sizeof *general->rows, &failed);
     general->columns = allocate(rows, sizeof *general->columns, &failed);
@@ -69,14 +80,19 @@ static bool allocate_routers(struct noc_general *general)
     general->crossbar_grant = allocate(ports * general->out_speed, sizeof *general->crossbar_grant, &failed);
     if (general->adaptive)
         general->candidates = allocate(rows * PIM_NOC_CANDIDATE_LIMIT, sizeof *general->candidates, &failed);
-    if (general->matrix) {
-        size_t crossings = most * general->in_speed * general->out_speed;
+    size_t crossings = most * general->in_speed * general->out_speed;
+    if (needs_stamps(general->vc_arbiter)) {
         general->vc_stamps.inputs = allocate(rows * general->vcs, most * sizeof(uint64_t), &failed);
         general->vc_stamps.outputs = allocate(rows * general->vcs, most * sizeof(uint64_t), &failed);
+    }
+    if (needs_stamps(general->switch_arbiter)) {
         general->switch_stamps.inputs = allocate(ports, crossings * sizeof(uint64_t), &failed);
         general->switch_stamps.outputs = allocate(ports, crossings * sizeof(uint64_t), &failed);
-        general->channel_stamps = allocate(rows, general->in_speed * sizeof(uint64_t), &failed);
     }
+    if (general->stamped)
+        general->flit_stamps = allocate(rows, general->buffer_flits * sizeof(uint64_t), &failed);
+    if (general->ordered)
+        general->lists = allocate(rows * GENERAL_LISTS, sizeof *general->lists, &failed);
     struct general_scratch *scratch = &general->scratch;
     size_t requests = GENERAL_ROW_LIMIT + GENERAL_CROSSBAR_LIMIT,
            channels = most * general->vcs * general->vcs;
@@ -94,8 +110,9 @@ static bool allocate_terminals(struct noc_general *general)
     bool failed = false;
     size_t nodes = general->topology->nodes;
     general->terminals = allocate(nodes, sizeof *general->terminals, &failed);
-    general->sources = allocate(nodes * general->classes, sizeof *general->sources, &failed);
+    general->sources = allocate(nodes * general->queues, sizeof *general->sources, &failed);
     general->terminal_credits = allocate(nodes * general->vcs, sizeof *general->terminal_credits, &failed);
+    general->source_sent = allocate(nodes, sizeof *general->source_sent, &failed);
     wheel_create(&general->terminal_wheel, (uint32_t)nodes, &failed);
     wheel_create(&general->delivery_wheel, (uint32_t)nodes, &failed);
     return !failed;
@@ -123,16 +140,18 @@ static void connect_port(const struct pim_noc *noc, uint32_t router, uint32_t po
     output->reader = input->feeder = GENERAL_NONE;
     output->rate = (struct general_rate){1, 0, 1};
     general->router_of[index] = (uint16_t)router;
-    if (pim_noc_port_is_terminal(topology, port)) {
-        uint32_t node = pim_noc_port_node(topology, router, port);
+    uint32_t injecting = topology->input_node[index], delivered = topology->output_node[index];
+    if (injecting != PIM_NOC_NONE) {
         input->from_terminal = true;
-        input->feeder = node;
+        input->feeder = injecting;
         input->credit_latency = NOC_INJECTION_CREDIT;
-        general->terminals[node].input = index;
+        general->terminals[injecting].input = index;
+    }
+    if (delivered != PIM_NOC_NONE) {
+        general->terminals[delivered].output = index;
         output->latency = crossing + 1;
         output->rate = general->terminal_rate;
         output->free = output->nonfull = general->all;
-        return;
     }
     uint32_t in = pim_noc_input_link(topology, router, port),
              out = pim_noc_output_link(topology, router, port);
@@ -184,14 +203,31 @@ static void initialize(const struct pim_noc *noc)
         terminal->nonfull = general->all;
         terminal->credits.first = GENERAL_NONE;
         terminal->due_first = NOC_NO_PACKET;
-        for (uint32_t i = 0; i < general->classes; i++) {
-            struct general_source *source = &general->sources[(size_t)node * general->classes + i];
+        for (uint32_t i = 0; i < general->queues; i++) {
+            struct general_source *source = &general->sources[(size_t)node * general->queues + i];
             source->queue_front = source->current = NOC_NO_PACKET;
             source->last_vc = (uint8_t)(general->vcs - 1);
         }
         for (uint32_t vc = 0; vc < general->vcs; vc++)
             general->terminal_credits[(size_t)node * general->vcs + vc] = (uint16_t)general->buffer_flits;
     }
+}
+
+static struct general_arbiter arbiter_of(enum pim_noc_arbiter own, enum pim_noc_arbiter common,
+                                         uint32_t groups)
+{
+    return (struct general_arbiter){own == PIM_NOC_SAME_ARBITER ? common : own, groups};
+}
+
+/* Arbiters with a memory of their own stand in the allocators alone: rows of an input take turns then. */
+static void choose_arbiters(struct noc_general *general, const struct pim_noc_configuration *configuration)
+{
+    enum pim_noc_arbiter common = configuration->arbiter;
+    general->vc_arbiter = arbiter_of(configuration->vc_arbiter, common, configuration->vc_groups);
+    general->switch_arbiter = arbiter_of(configuration->switch_arbiter, common, configuration->switch_groups);
+    general->row_arbiter = (struct general_arbiter){common, 1};
+    if (needs_stamps(general->row_arbiter))
+        general->row_arbiter.kind = PIM_NOC_ROUND_ROBIN;
 }
 
 enum pim_status pim_noc_general_create(struct pim_noc *noc, struct pim_error *error)
@@ -204,12 +240,16 @@ enum pim_status pim_noc_general_create(struct pim_noc *noc, struct pim_error *er
         return error->status;
     general->vcs = configuration->virtual_channels;
     general->all = pim_noc_all(general->vcs);
-    general->classes = configuration->classes ? configuration->classes : 1;
+    general->messages = configuration->message_classes;
+    general->queues = configuration->classes && !configuration->message_classes ? configuration->classes : 1;
     general->buffer_flits = configuration->buffer_flits;
     general->in_speed = configuration->input_speedup;
     general->out_speed = configuration->output_speedup;
     general->adaptive = pim_noc_routing_is_adaptive(general->routing);
-    general->matrix = configuration->arbiter == PIM_NOC_MATRIX;
+    choose_arbiters(general, configuration);
+    general->ordered = general->out_speed > 1;
+    general->stamped =
+        configuration->priority == PIM_NOC_NETWORK_AGE || configuration->priority == PIM_NOC_LOCAL_AGE;
     general->terminal_rate = rate_of(configuration->terminal_bits, configuration->flit_bits);
     general->event_free = GENERAL_NONE;
     bool routers = allocate_routers(general), terminals = allocate_terminals(general);
@@ -229,6 +269,7 @@ void pim_noc_general_destroy(struct noc_general *general)
         general->routers,
         general->router_of,
         general->inputs,
+        general->watched_flits,
         general->outputs,
         general->rows,
         general->columns,
@@ -245,7 +286,10 @@ void pim_noc_general_destroy(struct noc_general *general)
         general->vc_stamps.outputs,
         general->switch_stamps.inputs,
         general->switch_stamps.outputs,
-        general->channel_stamps,
+        general->event_stamps,
+        general->flit_stamps,
+        general->source_sent,
+        general->lists,
         general->scratch.requests,
         general->scratch.channels,
         general->scratch.heads,
@@ -284,18 +328,20 @@ void pim_noc_general_send(struct pim_noc *noc, uint64_t cycle, uint32_t index, s
 {
     struct noc_general *general = noc->general;
     struct pim_noc_packet *packet = &noc->packets[index];
-    assert(cycle >= general->origin && tag.class < general->classes);
+    uint32_t queue = noc->configuration.message_classes ? 0 : tag.class;
+    assert(cycle >= general->origin && queue < general->queues);
     general->origin = cycle;
     while (index >= general->packet_capacity)
         general->packets =
             pim_noc_grow(general->packets, &general->packet_capacity, sizeof *general->packets);
     struct general_packet *extra = &general->packets[index];
-    *extra = (struct general_packet){.number = general->sent++, .task = tag.task};
+    *extra = (struct general_packet){
+        .number = general->sent++, .of_source = general->source_sent[packet->source]++, .task = tag.task};
     if (tag.task != PIM_NOC_NO_TASK)
         (void)task_at(general, tag.task);
     pim_noc_packet_start(general->routing, extra->number, packet->source, packet->destination, tag.class,
                          &extra->state);
-    struct general_source *source = &general->sources[(size_t)packet->source * general->classes + tag.class];
+    struct general_source *source = &general->sources[(size_t)packet->source * general->queues + queue];
     packet->next = NOC_NO_PACKET;
     if (source->queue_front == NOC_NO_PACKET)
         source->queue_front = index;

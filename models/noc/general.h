@@ -55,6 +55,15 @@ struct general_clock {
     uint32_t numerator;
 };
 
+/* Lists of the rows of a router that do something, in the order in which the hardware looks at them. */
+enum general_list {
+    GENERAL_ROUTE,   /* the route is computed */
+    GENERAL_CHANNEL, /* the head asks for a virtual channel */
+    GENERAL_SWITCH,  /* a flit asks for the switch */
+    GENERAL_HELD,    /* keeps the switch */
+    GENERAL_LISTS
+};
+
 struct general_input {
     /* sets of virtual channels */
     uint32_t filled;    /* the buffer is not empty */
@@ -71,6 +80,8 @@ struct general_input {
 };
 
 struct general_output {
+    uint64_t last_win; /* cycle in which a flit won it last, and how many did then */
+    uint32_t last_wins;
     uint32_t free;      /* no owner */
     uint32_t nonfull;   /* with a credit */
     uint32_t tail_sent; /* owned until all credits are back (wait_for_tail_credit) */
@@ -84,17 +95,19 @@ struct general_output {
 };
 
 struct general_row {
-    uint64_t left;   /* flits of `front` that have not been sent on */
-    uint64_t ready;  /* first cycle of the next stage, while in `routing` or `allocated` */
-    uint32_t front;  /* packet, NOC_NO_PACKET when none */
-    uint32_t vcs;    /* allowed at `output` */
-    uint16_t count;  /* flits in its buffer */
-    uint16_t accept; /* VC allocator: pointer, a column */
-    uint8_t output;  /* port */
-    uint8_t vc;      /* downstream, when it has one */
-    uint8_t choices; /* adaptive: candidates */
-    bool more;       /* packets follow in the buffer */
-    bool empty;      /* `vcs` may be taken only when their buffers downstream are empty */
+    uint64_t left;        /* flits of `front` that have not been sent on */
+    uint64_t ready;       /* first cycle of the next stage, while in `routing` or `allocated` */
+    uint32_t front;       /* packet, NOC_NO_PACKET when none */
+    uint32_t vcs;         /* allowed at `output` */
+    uint16_t count;       /* flits in its buffer */
+    uint16_t accept;      /* VC allocator: pointer, a column */
+    uint8_t output;       /* port */
+    uint8_t vc;           /* downstream, when it has one */
+    uint8_t choices;      /* adaptive: candidates */
+    uint16_t first_stamp; /* of the flits in its buffer, where they have stamps */
+    uint16_t hops;        /* routers that `front` has passed before this one */
+    bool more;            /* packets follow in the buffer */
+    bool empty;           /* `vcs` may be taken only when their buffers downstream are empty */
 };
 
 /* A virtual channel of an output. */
@@ -120,11 +133,12 @@ struct general_router {
     uint64_t sent;         /* outputs that took a flit in the last evaluation */
     uint32_t first, ports; /* its ports; in the order of the whole network */
     uint32_t held;         /* crossbar inputs that keep the switch */
+    uint16_t listed[GENERAL_LISTS];        /* entries of its lists (general_order.c) */
     uint16_t vc_diagonal, switch_diagonal; /* wavefront */
     bool starving;                         /* waits for credits, and for nothing before them */
 };
 
-/* One class of traffic at a terminal. */
+/* One queue of a terminal: a class of traffic. */
 struct general_source {
     uint64_t left; /* flits of `current` that are still to be injected */
     uint32_t queue_front, queue_back, current;
@@ -133,7 +147,7 @@ struct general_source {
 };
 
 struct general_terminal {
-    uint32_t input; /* the router's port */
+    uint32_t input, output; /* the router's ports: that it injects into, and is delivered to from */
     uint32_t owned, nonfull, tail_sent;
     struct general_queue credits;
     struct general_clock busy;
@@ -146,8 +160,9 @@ struct general_terminal {
 /* Of a packet, beside struct pim_noc_packet: same index. */
 struct general_packet {
     struct pim_noc_packet_state state;
-    uint64_t number; /* of the packets sent: its age */
-    uint64_t due;    /* cycle in which its tail is consumed */
+    uint64_t number;    /* of the packets sent: its age */
+    uint64_t of_source; /* of the packets of its source */
+    uint64_t due;       /* cycle in which its tail is consumed */
     uint32_t task;
     uint32_t hops;
 };
@@ -164,6 +179,13 @@ struct general_request {
     uint8_t urgency; /* twice the urgency of the class, plus 1 when not speculative */
     bool granted;
     uint32_t packet;
+    int64_t priority; /* PIM_NOC_NO_PRIORITY: 0 */
+};
+
+/* How one stage of a separable allocator chooses. */
+struct general_arbiter {
+    enum pim_noc_arbiter kind;
+    unsigned groups; /* PIM_NOC_TREE */
 };
 
 /* A head that asks for a virtual channel. */
@@ -172,8 +194,8 @@ struct general_head {
     uint32_t vcs;         /* free ones */
 };
 
-/* PIM_NOC_MATRIX: when each candidate of an arbiter was served last (cycle + 1), 0: never. By router, then
- * arbiter, then candidate. */
+/* PIM_NOC_MATRIX: when each candidate of an arbiter was served last (cycle + 1), 0: never. PIM_NOC_TREE: the
+ * pointer inside each group. By router, then arbiter, then candidate or group. */
 struct general_stamps {
     uint64_t *inputs, *outputs;
 };
@@ -191,9 +213,13 @@ struct noc_general {
     uint64_t origin; /* first cycle that has not been done */
     struct pim_noc_topology *topology;
     struct pim_noc_routing *routing;
-    uint32_t vcs, all, classes, buffer_flits;
+    uint32_t vcs, all, buffer_flits;
+    uint32_t queues; /* of a terminal: one for every class of traffic; kinds of messages share one */
+    bool messages;
     uint32_t in_speed, out_speed; /* crossbar inputs, outputs of a port */
-    bool adaptive, matrix;
+    bool adaptive, ordered;       /* `ordered`: the order of simultaneous winners counts (output speedup) */
+    bool stamped;                 /* flits have stamps: the cycle that their priority follows from */
+    struct general_arbiter vc_arbiter, switch_arbiter, row_arbiter; /* the last one among rows of an input */
     /* of the rows of a router: its port, its virtual channel, its crossbar input, and which of the crossbar
      * outputs of an output port it uses */
     uint8_t port_of[GENERAL_ROW_LIMIT], vc_of[GENERAL_ROW_LIMIT], exit_of[GENERAL_ROW_LIMIT];
@@ -210,7 +236,7 @@ struct noc_general {
     uint16_t *crossbar_grant;             /* by crossbar output: pointer, a crossbar input of the router */
     struct pim_noc_candidate *candidates; /* [row][PIM_NOC_CANDIDATE_LIMIT], adaptive only */
     struct general_terminal *terminals;
-    struct general_source *sources; /* [node][class] */
+    struct general_source *sources; /* [node][queue] */
     uint16_t *terminal_credits;     /* [node][vc] */
 
     struct general_event *events; /* pool */
@@ -224,8 +250,14 @@ struct noc_general {
 
     struct pim_noc_wheel router_wheel, terminal_wheel, delivery_wheel;
     struct general_stamps vc_stamps, switch_stamps;
-    uint64_t *channel_stamps; /* PIM_NOC_MATRIX: [crossbar input][vc], as above */
+    uint64_t *event_stamps; /* by event, like flit_stamps: NULL unless `stamped` */
+    uint64_t *flit_stamps;  /* [row][buffer_flits], a ring from first_stamp on */
+    uint64_t *source_sent;  /* packets by source: PIM_NOC_SEQUENCE */
+    uint16_t *lists;        /* [router][enum general_list][row]: NULL unless `ordered` */
     struct general_scratch scratch;
+    uint64_t *watched_flits; /* by port: flits of the packet that is watched that came in */
+    uint64_t told_cycle;     /* in which it went on last, and where */
+    uint32_t told_router, told_row;
 };
 
 /* general.c */
@@ -275,6 +307,19 @@ struct general_site {
     uint32_t node; /* the router */
 };
 
+/* general_watch.c: of the packet that is watched. */
+void pim_noc_general_tell(struct pim_noc *noc, enum pim_noc_stage_kind kind, uint64_t cycle, uint32_t place,
+                          uint32_t port, uint32_t vc, uint64_t flit);
+/* What the row's front does. */
+void pim_noc_general_tell_row(const struct general_site *site, unsigned row_index,
+                              enum pim_noc_stage_kind kind);
+/* At the end of an evaluation: what waits. */
+void pim_noc_general_tell_waits(const struct general_site *site);
+static inline bool pim_noc_general_watches(const struct pim_noc *noc, uint32_t packet)
+{
+    return PIM_UNLIKELY(noc->callbacks.stage != NULL) && noc->packets[packet].user == noc->callbacks.watched;
+}
+
 /* The crossbar output that a row uses of an output port. */
 static inline unsigned pim_noc_general_exit(const struct noc_general *general, unsigned row, unsigned output)
 {
@@ -294,6 +339,22 @@ static inline uint32_t pim_noc_general_available(const struct general_site *site
             available &= ~(set & -set);
     return available;
 }
+
+/* general_order.c: the lists of a router. `list` puts a row at the end of one, `list_head` where a head that
+ * arrives belongs; `routed`, at the start of an evaluation, follows what happened while the router was not
+ * evaluated; `sort` brings the requests of the scratch that are granted into the order of the lists, and
+ * `update` follows all that has happened in this cycle. */
+void pim_noc_general_list(const struct general_site *site, enum general_list list, unsigned row);
+void pim_noc_general_list_head(const struct general_site *site, unsigned row);
+void pim_noc_general_routed(const struct general_site *site);
+void pim_noc_general_sort(const struct general_site *site);
+void pim_noc_general_update(const struct general_site *site);
+
+/* general_priority.c: of the flit at the front of a row; and the stamps of flits, where priorities need them:
+ * of one that comes into a buffer, and of the first one there. */
+int64_t pim_noc_general_priority(const struct general_site *site, unsigned row);
+void pim_noc_general_stamp(const struct general_site *site, unsigned row, const struct general_event *event);
+uint64_t pim_noc_general_first_stamp(const struct general_site *site, unsigned row);
 
 /* general_switch.c: what the rows that are ready ask of the switch, and who gets it: `requests` of the
  * scratch with `granted`; flits of held switches are granted without a request. */
@@ -318,21 +379,27 @@ struct general_matching {
     struct general_request *requests;
     unsigned count;
     enum pim_noc_allocator allocator;
+    struct general_arbiter arbiter;
+    unsigned iterations;      /* islip */
     unsigned inputs, outputs; /* of the router's matrix */
-    bool urgency_ignored;     /* of speculation: islip */
+    bool urgency_ignored;     /* of speculation, and priorities: islip */
     uint16_t *diagonal;       /* wavefront */
     /* Pointers of input i: accept[i * accept_stride], and so on. */
     uint16_t *accept, *grant;
     size_t accept_stride, grant_stride;     /* in units of uint16_t */
-    uint64_t *input_stamps, *output_stamps; /* PIM_NOC_MATRIX: [input][output], [output][input] */
+    uint64_t *input_stamps, *output_stamps; /* [input][output], [output][input]; see general_stamps */
     uint64_t now;                           /* cycle + 1: never 0 */
 };
+static inline bool pim_noc_general_is_wavefront(enum pim_noc_allocator allocator)
+{
+    return allocator == PIM_NOC_WAVEFRONT || allocator == PIM_NOC_ROUND_ROBIN_WAVEFRONT;
+}
 /* Sets `granted` of the requests of a matching, and moves pointers. Requests differ in input or output. */
 void pim_noc_general_match(struct general_matching *matching);
 /* Which of two requests an arbiter prefers; `first` and `second` are their indices at the arbiter. */
-bool pim_noc_general_prefers(const struct pim_noc *noc, const struct general_request *a, unsigned first,
-                             const struct general_request *b, unsigned second, unsigned pointer,
-                             unsigned size, const uint64_t *stamps);
+bool pim_noc_general_prefers(const struct pim_noc *noc, struct general_arbiter arbiter,
+                             const struct general_request *a, unsigned first, const struct general_request *b,
+                             unsigned second, unsigned pointer, unsigned size, const uint64_t *stamps);
 
 /* general_setup.c: topology and routing of a configuration, checked for deadlock. */
 enum pim_status pim_noc_general_plan(const struct pim_noc_configuration *configuration,

@@ -19,6 +19,8 @@ static void take(const struct general_site *site, unsigned row_index, unsigned v
     input->bidding &= ~bit;
     if (output->nonfull >> vc & 1)
         input->credited |= bit;
+    if (pim_noc_general_watches(site->noc, row->front))
+        pim_noc_general_tell_row(site, row_index, PIM_NOC_CHANNEL_TAKEN);
     delay = site->noc->configuration.vc_allocation_delay;
     if (delay == 1) {
         input->active |= bit;
@@ -38,6 +40,8 @@ static struct general_matching matching_of(const struct general_site *site)
         .noc = site->noc,
         .requests = general->scratch.channels,
         .allocator = site->noc->configuration.vc_allocator,
+        .arbiter = general->vc_arbiter,
+        .iterations = site->noc->configuration.vc_iterations,
         .inputs = rows,
         .outputs = rows,
         .diagonal = &site->router->vc_diagonal,
@@ -47,7 +51,7 @@ static struct general_matching matching_of(const struct general_site *site)
         .grant_stride = sizeof *site->columns / sizeof(uint16_t),
         .now = site->cycle + 1,
     };
-    if (general->matrix) {
+    if (general->vc_stamps.inputs) {
         size_t most = (size_t)general->topology->most_ports * general->vcs;
         size_t first = (size_t)site->router->first * general->vcs;
         matching.input_stamps = general->vc_stamps.inputs + first * most;
@@ -76,7 +80,8 @@ static unsigned add_requests(const struct general_site *site, const struct gener
             .input = head->row,
             .output = (uint16_t)(head->output * site->general->vcs + pim_lowest_bit(set)),
             .row = head->row,
-            .packet = site->rows[head->row].front};
+            .packet = site->rows[head->row].front,
+            .priority = pim_noc_general_priority(site, head->row)};
     return count;
 }
 
@@ -105,9 +110,8 @@ void pim_noc_general_channels(const struct general_site *site)
         several |= seen & bit;
         seen |= bit;
     }
-    if (site->noc->configuration.vc_allocator == PIM_NOC_WAVEFRONT ||
-        site->noc->configuration.arbiter == PIM_NOC_MATRIX ||
-        site->noc->configuration.arbiter == PIM_NOC_FIXED_PRIORITY)
+    if (pim_noc_general_is_wavefront(site->noc->configuration.vc_allocator) ||
+        site->general->vc_stamps.inputs || site->general->vc_arbiter.kind == PIM_NOC_FIXED_PRIORITY)
         several = seen;
     unsigned count = 0;
     for (unsigned i = 0; i < scratch->head_count; i++) {

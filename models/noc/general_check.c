@@ -46,7 +46,7 @@ static enum pim_status check_credits(const struct noc_general *general, uint32_t
 static enum pim_status check_ejection(const struct noc_general *general, uint32_t node, unsigned vc,
                                       struct pim_error *error)
 {
-    uint32_t port = general->terminals[node].input;
+    uint32_t port = general->terminals[node].output;
     uint64_t credits = general->columns[(size_t)port * general->vcs + vc].credits;
     uint64_t returning = under_way(general, &general->outputs[port].credits, vc, true);
     if (credits + returning == general->buffer_flits)
@@ -94,7 +94,7 @@ static enum pim_status check_flits(const struct pim_noc *noc, struct pim_error *
     uint64_t injected = 0, ejected = 0, held = 0;
     for (uint32_t node = 0; node < general->topology->nodes; node++) {
         injected += general->terminals[node].flits;
-        ejected += general->outputs[general->terminals[node].input].flits;
+        ejected += general->outputs[general->terminals[node].output].flits;
     }
     size_t ports = general->topology->first_port[general->topology->routers];
     for (size_t port = 0; port < ports; port++)
@@ -131,12 +131,14 @@ enum pim_status pim_noc_general_check(struct pim_noc *noc, struct pim_error *err
     return status;
 }
 
-static enum pim_noc_direction direction_of(const struct noc_general *general, unsigned port,
-                                           enum pim_noc_direction terminal)
+/* `terminals`: the nodes at the inputs, or outputs. */
+static enum pim_noc_direction direction_of(const struct noc_general *general, uint32_t router, unsigned port,
+                                           const uint32_t *terminals, enum pim_noc_direction terminal)
 {
-    if (port < PIM_NOC_GRID_PORTS)
-        return (enum pim_noc_direction)port;
-    return pim_noc_port_is_terminal(general->topology, port) ? terminal : PIM_NOC_EXPRESS;
+    if (terminals[general->topology->first_port[router] + port] != PIM_NOC_NONE)
+        return terminal;
+    bool named = port < general->topology->grid_ports && port < PIM_NOC_GRID_PORTS;
+    return named ? (enum pim_noc_direction)port : PIM_NOC_EXPRESS;
 }
 
 static const char *waiting_reason(const struct noc_general *general, const struct general_router *router,
@@ -180,15 +182,15 @@ static size_t waiting_sources(const struct pim_noc *noc, uint32_t node, struct p
                               size_t count, size_t capacity)
 {
     const struct noc_general *general = noc->general;
-    for (uint32_t class = 0; class < general->classes; class ++) {
-        const struct general_source *source = &general->sources[(size_t)node * general->classes + class];
+    for (uint32_t class = 0; class < general->queues; class ++) {
+        const struct general_source *source = &general->sources[(size_t)node * general->queues + class];
         bool begun = source->current != NOC_NO_PACKET;
         uint32_t index = begun ? source->current : source->queue_front;
         if (index == NOC_NO_PACKET || count++ >= capacity)
             continue;
         const struct pim_noc_packet *packet = &noc->packets[index];
         items[count - 1] = (struct pim_noc_waiting){
-            .node = pim_noc_node_router(general->topology, node),
+            .node = pim_noc_node_source(general->topology, node),
             .input = PIM_NOC_INJECT,
             .virtual_channel = begun ? source->vc : UINT32_MAX,
             .packet = packet->user,
@@ -220,20 +222,22 @@ size_t pim_noc_general_waiting(const struct pim_noc *noc, struct pim_noc_waiting
             const struct pim_noc_packet *packet = &noc->packets[state->front];
             items[count - 1] = (struct pim_noc_waiting){
                 .node = node,
-                .input = direction_of(general, row / general->vcs, PIM_NOC_INJECT),
+                .input =
+                    direction_of(general, node, row / general->vcs, topology->input_node, PIM_NOC_INJECT),
                 .virtual_channel = row % general->vcs,
                 .packet = packet->user,
                 .source = packet->source,
                 .destination = packet->destination,
-                .output = direction_of(general, state->output, PIM_NOC_EJECT),
+                .output = direction_of(general, node, state->output, topology->output_node, PIM_NOC_EJECT),
                 .place = router->first + row / general->vcs,
                 .ahead = general->outputs[router->first + state->output].reader,
                 .ahead_channel = has_channel(general, router, row) ? state->vc : UINT32_MAX,
             };
             items[count - 1].reason = waiting_reason(general, router, row, &items[count - 1].lack);
         }
-        for (uint32_t i = 0; i < topology->concentration; i++)
-            count = waiting_sources(noc, node * topology->concentration + i, items, count, capacity);
+        for (uint32_t i = topology->first_port[node]; i < topology->first_port[node + 1]; i++)
+            if (topology->input_node[i] != PIM_NOC_NONE)
+                count = waiting_sources(noc, topology->input_node[i], items, count, capacity);
     }
     return count;
 }

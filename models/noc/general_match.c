@@ -51,15 +51,31 @@ static unsigned behind(unsigned index, unsigned pointer, unsigned size)
     return index >= pointer ? index - pointer : index + size - pointer;
 }
 
-bool pim_noc_general_prefers(const struct pim_noc *noc, const struct general_request *a, unsigned first,
-                             const struct general_request *b, unsigned second, unsigned pointer,
-                             unsigned size, const uint64_t *stamps)
+/* The tree: `pointer` is behind the candidate served last, and so the group after that one's is first. */
+static bool tree_prefers(unsigned groups, unsigned first, unsigned second, unsigned pointer, unsigned size,
+                         const uint64_t *stamps)
+{
+    unsigned span = size / groups, a = first / span, b = second / span;
+    if (a == b)
+        return behind(first % span, (unsigned)stamps[a], span) <
+               behind(second % span, (unsigned)stamps[a], span);
+    unsigned next = ((pointer == 0 ? size : pointer) - 1) / span + 1;
+    next = next == groups ? 0 : next;
+    return behind(a, next, groups) < behind(b, next, groups);
+}
+
+bool pim_noc_general_prefers(const struct pim_noc *noc, struct general_arbiter arbiter,
+                             const struct general_request *a, unsigned first, const struct general_request *b,
+                             unsigned second, unsigned pointer, unsigned size, const uint64_t *stamps)
 {
     int order;
-    switch (noc->configuration.arbiter) {
+    switch (arbiter.kind) {
     case PIM_NOC_MATRIX:
         assert(stamps);
-        return stamps[first] == stamps[second] ? first < second : stamps[first] < stamps[second];
+        return stamps[first] == stamps[second] ? first > second : stamps[first] < stamps[second];
+    case PIM_NOC_TREE:
+        assert(stamps);
+        return tree_prefers(arbiter.groups, first, second, pointer, size, stamps);
     case PIM_NOC_FIXED_PRIORITY:
         return first < second;
     case PIM_NOC_AGE:
@@ -75,20 +91,28 @@ bool pim_noc_general_prefers(const struct pim_noc *noc, const struct general_req
     return behind(first, pointer, size) < behind(second, pointer, size);
 }
 
-static unsigned urgency(const struct general_matching *matching, const struct general_request *request)
+/* 1: the first request goes before the second by urgency or priority, -1: behind it, 0: neither. */
+static int compare_urgency(const struct general_matching *matching, const struct general_request *a,
+                           const struct general_request *b)
 {
-    return matching->urgency_ignored ? request->urgency / 2U : request->urgency;
+    if (matching->urgency_ignored)
+        return a->urgency / 2 == b->urgency / 2 ? 0 : a->urgency > b->urgency ? 1 : -1;
+    if (a->urgency != b->urgency)
+        return a->urgency > b->urgency ? 1 : -1;
+    return a->priority == b->priority ? 0 : a->priority > b->priority ? 1 : -1;
 }
 
 /* Whether an output prefers request a to b, both of it. */
 static bool output_prefers(const struct general_matching *matching, unsigned a, unsigned b)
 {
     const struct general_request *first = &matching->requests[a], *second = &matching->requests[b];
-    if (urgency(matching, first) != urgency(matching, second))
-        return urgency(matching, first) > urgency(matching, second);
+    int order = compare_urgency(matching, first, second);
+    if (order != 0)
+        return order > 0;
     const uint64_t *stamps = matching->output_stamps;
-    return pim_noc_general_prefers(matching->noc, first, first->input, second, second->input,
-                                   matching->grant[first->output * matching->grant_stride], matching->inputs,
+    return pim_noc_general_prefers(matching->noc, matching->arbiter, first, first->input, second,
+                                   second->input, matching->grant[first->output * matching->grant_stride],
+                                   matching->inputs,
                                    stamps ? stamps + (size_t)first->output * matching->inputs : NULL);
 }
 
@@ -96,13 +120,26 @@ static bool output_prefers(const struct general_matching *matching, unsigned a, 
 static bool input_prefers(const struct general_matching *matching, unsigned a, unsigned b)
 {
     const struct general_request *first = &matching->requests[a], *second = &matching->requests[b];
-    if (urgency(matching, first) != urgency(matching, second))
-        return urgency(matching, first) > urgency(matching, second);
+    int order = compare_urgency(matching, first, second);
+    if (order != 0)
+        return order > 0;
     const uint64_t *stamps = matching->input_stamps;
-    return pim_noc_general_prefers(matching->noc, first, first->output, second, second->output,
-                                   matching->accept[first->input * matching->accept_stride],
+    return pim_noc_general_prefers(matching->noc, matching->arbiter, first, first->output, second,
+                                   second->output, matching->accept[first->input * matching->accept_stride],
                                    matching->outputs,
                                    stamps ? stamps + (size_t)first->input * matching->outputs : NULL);
+}
+
+/* An arbiter has served a candidate out of `size`. */
+static void stamp(const struct general_matching *matching, uint64_t *stamps, unsigned candidate,
+                  unsigned size)
+{
+    if (matching->arbiter.kind != PIM_NOC_TREE) {
+        stamps[candidate] = matching->now;
+        return;
+    }
+    unsigned span = size / matching->arbiter.groups;
+    stamps[candidate / span] = (candidate % span + 1) % span;
 }
 
 /* Grants a request; `serve`: pointers move behind the partners. */
@@ -118,9 +155,10 @@ static void grant(const struct general_matching *matching, unsigned index, bool 
     matching->grant[output * matching->grant_stride] =
         (uint16_t)(input + 1 == matching->inputs ? 0 : input + 1);
     if (matching->input_stamps)
-        matching->input_stamps[(size_t)input * matching->outputs + output] = matching->now;
+        stamp(matching, matching->input_stamps + (size_t)input * matching->outputs, output,
+              matching->outputs);
     if (matching->output_stamps)
-        matching->output_stamps[(size_t)output * matching->inputs + input] = matching->now;
+        stamp(matching, matching->output_stamps + (size_t)output * matching->inputs, input, matching->inputs);
 }
 
 static void clear(uint16_t *best, unsigned count)
@@ -134,8 +172,7 @@ static void islip(const struct general_matching *matching)
     bool input_taken[GENERAL_ROW_LIMIT], output_taken[GENERAL_ROW_LIMIT];
     memset(input_taken, 0, matching->inputs * sizeof *input_taken);
     memset(output_taken, 0, matching->outputs * sizeof *output_taken);
-    uint32_t iterations = matching->noc->configuration.allocator_iterations;
-    for (uint32_t iteration = 0; iteration < iterations; iteration++) {
+    for (unsigned iteration = 0; iteration < matching->iterations; iteration++) {
         bool any = false;
         clear(offered, matching->outputs);
         clear(accepted, matching->inputs);
@@ -188,23 +225,25 @@ static void separable(const struct general_matching *matching, bool input_first)
             grant(matching, i, true);
 }
 
-/* All requests of one urgency, diagonal after diagonal from the pointer on: those of a diagonal differ in
- * input and output, so their order has no influence. */
-static void wave(const struct general_matching *matching, unsigned level, bool *input_taken,
-                 bool *output_taken)
+/* All requests of the urgency and priority of `level`, diagonal after diagonal from the pointer on: those of
+ * a diagonal differ in input and output, so their order has no influence. Returns the first diagonal on which
+ * something is granted, `size` or more: none. */
+static unsigned wave(const struct general_matching *matching, const struct general_request *level,
+                     bool *input_taken, bool *output_taken)
 {
     uint16_t first[GENERAL_ROW_LIMIT], *following = matching->noc->general->scratch.following;
     unsigned size = matching->inputs > matching->outputs ? matching->inputs : matching->outputs;
     clear(first, size);
     for (unsigned i = matching->count; i-- > 0;) {
         const struct general_request *request = &matching->requests[i];
-        if (request->urgency != level)
+        if (compare_urgency(matching, request, level) != 0)
             continue;
         unsigned diagonal = ((unsigned)request->input + request->output) % size;
         diagonal = behind(diagonal, *matching->diagonal, size);
         following[i] = first[diagonal];
         first[diagonal] = (uint16_t)i;
     }
+    unsigned granted = size;
     for (unsigned diagonal = 0; diagonal < size; diagonal++)
         for (unsigned i = first[diagonal]; i != NO_REQUEST; i = following[i]) {
             const struct general_request *request = &matching->requests[i];
@@ -212,7 +251,9 @@ static void wave(const struct general_matching *matching, unsigned level, bool *
                 continue;
             grant(matching, i, false);
             input_taken[request->input] = output_taken[request->output] = true;
+            granted = diagonal < granted ? diagonal : granted;
         }
+    return granted;
 }
 
 static void wavefront(const struct general_matching *matching)
@@ -220,19 +261,32 @@ static void wavefront(const struct general_matching *matching)
     bool input_taken[GENERAL_ROW_LIMIT], output_taken[GENERAL_ROW_LIMIT];
     memset(input_taken, 0, matching->inputs * sizeof *input_taken);
     memset(output_taken, 0, matching->outputs * sizeof *output_taken);
-    unsigned most = 0, size = matching->inputs > matching->outputs ? matching->inputs : matching->outputs;
-    for (unsigned i = 0; i < matching->count; i++)
-        most = matching->requests[i].urgency > most ? matching->requests[i].urgency : most;
-    for (unsigned level = most + 1; level-- > 0;)
-        wave(matching, level, input_taken, output_taken);
-    *matching->diagonal = (uint16_t)((*matching->diagonal + 1U) % size);
+    unsigned size = matching->inputs > matching->outputs ? matching->inputs : matching->outputs;
+    unsigned first = size;
+    const struct general_request *level = NULL, *next = &matching->requests[0];
+    for (unsigned i = 1; i < matching->count; i++)
+        next = compare_urgency(matching, &matching->requests[i], next) > 0 ? &matching->requests[i] : next;
+    while (next) { /* one level after the other, from the highest */
+        level = next;
+        unsigned granted = wave(matching, level, input_taken, output_taken);
+        first = first == size ? granted : first;
+        next = NULL;
+        for (unsigned i = 0; i < matching->count; i++) {
+            const struct general_request *request = &matching->requests[i];
+            if (compare_urgency(matching, request, level) < 0 &&
+                (!next || compare_urgency(matching, request, next) > 0))
+                next = request;
+        }
+    }
+    bool follows = matching->allocator == PIM_NOC_ROUND_ROBIN_WAVEFRONT;
+    *matching->diagonal = (uint16_t)((*matching->diagonal + (follows ? first : 0U) + 1U) % size);
 }
 
 void pim_noc_general_match(struct general_matching *matching)
 {
     assert(matching->count > 0 && matching->count < NO_REQUEST);
     matching->urgency_ignored = matching->allocator == PIM_NOC_ISLIP;
-    if (matching->allocator == PIM_NOC_WAVEFRONT) {
+    if (pim_noc_general_is_wavefront(matching->allocator)) {
         wavefront(matching);
         return;
     }

@@ -50,8 +50,11 @@ static void begin_packet(const struct general_site *site, unsigned row_index, ui
     row->empty = candidates[0].empty;
     row->ready = from + site->noc->configuration.routing_delay;
     site->inputs[port].heading |= bit;
+    row->hops = (uint16_t)general->packets[row->front].hops;
     if (row->ready <= site->cycle) {
         site->inputs[port].bidding |= bit;
+        if (pim_noc_general_watches(site->noc, row->front))
+            pim_noc_general_tell_row(site, row_index, PIM_NOC_ROUTED);
         return;
     }
     site->inputs[port].routing |= bit;
@@ -85,11 +88,21 @@ static void buffer_flit(const struct general_site *site, unsigned port, const st
 {
     unsigned vc = event->value >> 2, row_index = port * site->general->vcs + vc;
     struct general_row *row = &site->rows[row_index];
+    struct noc_general *general = site->general;
+    bool first = row->count == 0;
+    if (general->stamped)
+        pim_noc_general_stamp(site, row_index, event);
+    if (pim_noc_general_watches(site->noc, event->packet))
+        pim_noc_general_tell(site->noc, PIM_NOC_BUFFERED, site->cycle, site->node, port, vc,
+                             general->watched_flits[site->router->first + port]++);
     row->count++;
-    assert(row->count <= site->general->buffer_flits);
+    assert(row->count <= general->buffer_flits);
     site->inputs[port].filled |= UINT32_C(1) << vc;
-    if (!(event->value & GENERAL_HEAD))
+    if (!(event->value & GENERAL_HEAD)) {
+        if (general->ordered && first)
+            pim_noc_general_list(site, GENERAL_SWITCH, row_index);
         return;
+    }
     if (row->front != NOC_NO_PACKET) {
         queue_head(site->noc->packets, row, event->packet);
         return;
@@ -97,6 +110,8 @@ static void buffer_flit(const struct general_site *site, unsigned port, const st
     row->front = event->packet;
     row->left = site->noc->packets[event->packet].flits;
     begin_packet(site, row_index, site->cycle);
+    if (general->ordered)
+        pim_noc_general_list_head(site, row_index);
 }
 
 static void take_flits(const struct general_site *site)
@@ -164,9 +179,15 @@ static void advance_stages(const struct general_site *site)
             uint32_t bit = UINT32_C(1) << vc;
             if (site->rows[port * site->general->vcs + vc].ready > site->cycle)
                 continue;
-            *(input->routing & bit ? &input->bidding : &input->active) |= bit;
+            bool routed = input->routing & bit;
+            if (routed &&
+                pim_noc_general_watches(site->noc, site->rows[port * site->general->vcs + vc].front))
+                pim_noc_general_tell_row(site, port * site->general->vcs + vc, PIM_NOC_ROUTED);
+            *(routed ? &input->bidding : &input->active) |= bit;
             input->routing &= ~bit;
             input->allocated &= ~bit;
+            if (!routed && site->general->ordered && !site->noc->configuration.speculative)
+                pim_noc_general_list(site, GENERAL_SWITCH, port * site->general->vcs + vc);
         }
         if (!(input->routing | input->allocated))
             site->router->staged &= ~(UINT64_C(1) << port);
@@ -209,11 +230,14 @@ static void eject(const struct general_site *site, const struct general_row *row
     pim_noc_general_push(general, &output->credits, consumed + 2 + site->noc->configuration.credit_delay, 0,
                          UINT32_C(1) << row->vc);
     site->router->returning |= UINT64_C(1) << row->output;
+    uint32_t node = pim_noc_port_node(general->topology, site->node, row->output), index = row->front;
     if (head)
-        site->noc->packets[row->front].head_arrived = consumed;
+        site->noc->packets[index].head_arrived = consumed;
+    if (pim_noc_general_watches(site->noc, index))
+        pim_noc_general_tell(site->noc, PIM_NOC_CONSUMED, consumed, node, 0, row->vc,
+                             site->noc->packets[index].flits - row->left - 1);
     if (!tail)
         return;
-    uint32_t node = pim_noc_port_node(general->topology, site->node, row->output), index = row->front;
     struct general_terminal *terminal = &general->terminals[node];
     general->packets[index].due = consumed;
     site->noc->packets[index].next = NOC_NO_PACKET; /* see end_packet(): its successor has been read */
@@ -262,10 +286,18 @@ static void send_flit(const struct general_site *site, const struct general_requ
     struct general_output *output = &site->outputs[row->output];
     struct general_column *column = &site->columns[row->output * general->vcs + row->vc];
     uint32_t bit = UINT32_C(1) << general->vc_of[row_index], index = row->front;
+    if (pim_noc_general_watches(site->noc, index))
+        pim_noc_general_tell_row(site, row_index, PIM_NOC_SWITCH_WON);
     bool head = input->heading & bit, tail = --row->left == 0;
+    uint64_t stamp = general->stamped ? pim_noc_general_first_stamp(site, row_index) : 0;
     input->heading &= ~bit;
     output->flits++;
+    output->last_wins = output->last_win == site->cycle ? output->last_wins + 1 : 1;
+    output->last_win = site->cycle;
     site->router->sent |= UINT64_C(1) << row->output;
+    if (general->stamped)
+        row->first_stamp =
+            (uint16_t)(row->first_stamp + 1U == general->buffer_flits ? 0 : row->first_stamp + 1);
     if (--row->count == 0) {
         input->filled &= ~bit;
         if (!input->filled)
@@ -292,6 +324,8 @@ static void send_flit(const struct general_site *site, const struct general_requ
         pim_noc_packet_advance(general->routing, &general->packets[index].state, site->node, leaving.output);
     uint32_t value = (uint32_t)leaving.vc << 2 | (head ? GENERAL_HEAD : 0U) | (tail ? GENERAL_TAIL : 0U);
     pim_noc_general_push(general, &general->inputs[output->reader].arriving, usable, index, value);
+    if (general->stamped)
+        general->event_stamps[general->inputs[output->reader].arriving.last] = stamp;
     struct general_router *reader = &general->routers[output->router];
     reader->arriving |= UINT64_C(1) << (output->reader - reader->first);
     pim_noc_wake(&general->router_wheel, output->router, usable, site->cycle);
@@ -313,6 +347,8 @@ static bool speculation_succeeds(const struct general_site *site, unsigned row_i
 static void send_winners(const struct general_site *site)
 {
     const struct general_scratch *scratch = &site->general->scratch;
+    if (site->general->ordered)
+        pim_noc_general_sort(site);
     for (unsigned i = 0; i < scratch->request_count; i++) {
         const struct general_request *request = &scratch->requests[i];
         if (request->granted && (request->urgency & 1 || speculation_succeeds(site, request->row)))
@@ -452,6 +488,8 @@ bool pim_noc_general_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle
     noc->statistics.router_evaluations++;
     count_blocked(&site, cycle);
     site.router->sent = 0;
+    if (site.general->ordered)
+        pim_noc_general_routed(&site);
     take_flits(&site);
     take_credits(&site);
     advance_stages(&site);
@@ -460,6 +498,10 @@ bool pim_noc_general_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle
     if (noc->general->scratch.head_count)
         pim_noc_general_channels(&site);
     send_winners(&site);
+    if (site.general->ordered)
+        pim_noc_general_update(&site);
+    if (PIM_UNLIKELY(noc->callbacks.stage != NULL))
+        pim_noc_general_tell_waits(&site);
     count_blocked(&site, cycle + 1);
     return plan(&site);
 }

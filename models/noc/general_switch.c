@@ -4,7 +4,7 @@
  *
  * 1. A crossbar input asks for a crossbar output on behalf of one row.
  * 2. Without output speedup nothing is asked of an output whose link still passes a flit: flits wait in the
- *    input buffers. With output speedup they wait behind the crossbar, without limit but their credits.
+ *    input buffers. With output speedup they wait behind the crossbar, up to output_buffer_flits.
  */
 #include "models/noc/general.h"
 
@@ -25,16 +25,11 @@ static bool better_row(const struct general_site *site, const struct general_req
 {
     if (a->urgency != b->urgency)
         return a->urgency > b->urgency;
+    if (a->priority != b->priority)
+        return a->priority > b->priority;
     const struct noc_general *general = site->general;
-    unsigned vcs = general->vcs;
-    /* the stamps of the choice among virtual channels are those of the whole crossbar input */
-    const uint64_t *stamps = NULL;
-    if (general->matrix) {
-        size_t input = (size_t)site->router->first * general->in_speed + a->input;
-        stamps = general->channel_stamps + input * vcs;
-    }
-    return pim_noc_general_prefers(site->noc, a, general->vc_of[a->row], b, general->vc_of[b->row],
-                                   site->crossbar[a->input].vc, vcs, stamps);
+    return pim_noc_general_prefers(site->noc, general->row_arbiter, a, general->vc_of[a->row], b,
+                                   general->vc_of[b->row], site->crossbar[a->input].vc, general->vcs, NULL);
 }
 
 /* A row asks for its output; requests of the same port begin at `first`. */
@@ -47,6 +42,7 @@ static void ask(const struct general_site *site, unsigned row, unsigned output, 
         .output = (uint16_t)pim_noc_general_exit(site->general, row, output),
         .row = (uint16_t)row,
         .packet = site->rows[row].front,
+        .priority = pim_noc_general_priority(site, row),
     };
     request.urgency = (uint8_t)(class_urgency(site, request.packet) + !speculative);
     for (unsigned i = first; i < scratch->request_count; i++) {
@@ -60,9 +56,24 @@ static void ask(const struct general_site *site, unsigned row, unsigned output, 
     scratch->requests[scratch->request_count++] = request;
 }
 
+/* Whether the buffer behind the crossbar is full: flits that have crossed (they won before the last cycle)
+ * and not left. The link has passed or will pass one a cycle up to `busy`. */
+static bool buffer_full(const struct general_site *site, unsigned output)
+{
+    uint32_t limit = site->noc->configuration.output_buffer_flits;
+    const struct general_output *port = &site->outputs[output];
+    if (limit == 0 || site->cycle == 0 || port->busy.cycle < site->cycle)
+        return false;
+    uint64_t waiting = port->busy.cycle - (site->cycle - 1);
+    uint64_t crossing = port->last_win + 1 == site->cycle ? port->last_wins : 0;
+    return waiting >= crossing + limit;
+}
+
 static bool open_output(const struct general_site *site, unsigned output)
 {
-    return site->general->out_speed > 1 || pim_noc_general_open(&site->outputs[output].busy, site->cycle);
+    if (site->general->out_speed > 1)
+        return !buffer_full(site, output);
+    return pim_noc_general_open(&site->outputs[output].busy, site->cycle);
 }
 
 /* Chooses where a head with a choice bids in this cycle: of the candidates with a free virtual channel the
@@ -141,7 +152,8 @@ static void use_held(const struct general_site *site)
         unsigned row = port * site->general->vcs + vc, output = site->rows[row].output;
         unsigned exit = pim_noc_general_exit(site->general, row, output);
         held[exit / 64] |= UINT64_C(1) << exit % 64;
-        if (!(site->inputs[port].credited >> vc & 1)) {
+        bool stopped = site->general->out_speed > 1 && buffer_full(site, output);
+        if (stopped || !(site->inputs[port].credited >> vc & 1)) {
             crossbar->held_vc = GENERAL_NOT_HELD;
             site->router->held--;
         } else if (open_output(site, output)) {
@@ -187,10 +199,6 @@ static void serve_row(const struct general_site *site, const struct general_requ
     unsigned vc = general->vc_of[request->row];
     unsigned next = vc + general->in_speed;
     site->crossbar[request->input].vc = (uint8_t)(next >= general->vcs ? next - general->vcs : next);
-    if (general->matrix) {
-        size_t input = (size_t)site->router->first * general->in_speed + request->input;
-        general->channel_stamps[input * general->vcs + vc] = site->cycle + 1;
-    }
 }
 
 /* Grants all of `count` requests when they meet nowhere: what islip and the separable allocators do then.
@@ -234,6 +242,8 @@ static void match(const struct general_site *site, unsigned count)
         .requests = general->scratch.requests,
         .count = count,
         .allocator = site->noc->configuration.switch_allocator,
+        .arbiter = general->switch_arbiter,
+        .iterations = site->noc->configuration.switch_iterations,
         .inputs = inputs,
         .outputs = outputs,
         .diagonal = &site->router->switch_diagonal,
@@ -243,7 +253,7 @@ static void match(const struct general_site *site, unsigned count)
         .grant_stride = 1,
         .now = site->cycle + 1,
     };
-    if (general->matrix) {
+    if (general->switch_stamps.inputs) {
         size_t most = general->topology->most_ports;
         matching.input_stamps = general->switch_stamps.inputs + first_input * most * general->out_speed;
         matching.output_stamps = general->switch_stamps.outputs + first_output * most * general->in_speed;
@@ -265,7 +275,8 @@ void pim_noc_general_switch(const struct general_site *site)
     unsigned count = scratch->request_count - held;
     if (count == 0)
         return;
-    bool plain = site->noc->configuration.switch_allocator != PIM_NOC_WAVEFRONT && !general->matrix;
+    bool plain = !pim_noc_general_is_wavefront(site->noc->configuration.switch_allocator) &&
+                 !general->switch_stamps.inputs;
     if (!plain || !grant_all(site, count))
         match(site, count);
     for (unsigned i = 0; i < count; i++)

@@ -5,6 +5,7 @@
  *
  * 1. A packet takes the first virtual channel of its class after the one used last that is neither owned nor
  *    full; none: it tries again.
+ * 2. Classes that are kinds of messages share the queue and the one used last.
  */
 #include "models/noc/bits.h"
 #include "models/noc/general.h"
@@ -33,20 +34,22 @@ static void take_credits(const struct pim_noc *noc, uint32_t node, uint64_t cycl
     }
 }
 
-/* The virtual channels that the next packet of a class may take. */
+/* The virtual channels that the first packet of a queue may take; there is one. Kinds of messages: when
+ * the one used last is not the packet's, only its first one is tried. */
 static uint32_t open_channels(const struct noc_general *general, const struct general_terminal *terminal,
-                              unsigned class)
+                              const struct general_source *source)
 {
-    return terminal->nonfull & ~terminal->owned & pim_noc_injection_vcs(general->routing, class);
+    uint32_t allowed = general->packets[source->queue_front].state.injection_vcs;
+    if (general->messages && !(allowed >> source->last_vc & 1))
+        allowed &= 0U - allowed;
+    return terminal->nonfull & ~terminal->owned & allowed;
 }
 
 /* Takes the packet at the front of the queue when it finds a virtual channel. */
 static void begin_packet(struct pim_noc *noc, struct general_terminal *terminal,
-                         struct general_source *source, unsigned class, uint64_t cycle)
+                         struct general_source *source, uint64_t cycle)
 {
-    uint32_t candidates = open_channels(noc->general, terminal, class);
-    if (source->queue_front == NOC_NO_PACKET || !candidates)
-        return;
+    uint32_t candidates = open_channels(noc->general, terminal, source);
     unsigned vc = pim_noc_first_from(candidates, source->last_vc + 1U);
     struct pim_noc_packet *packet = &noc->packets[source->queue_front];
     source->current = source->queue_front;
@@ -68,11 +71,16 @@ static void inject_flit(struct pim_noc *noc, uint32_t node, struct general_sourc
         (uint32_t)source->vc << 2 | (source->heading ? GENERAL_HEAD : 0U) | (tail ? GENERAL_TAIL : 0U);
     source->heading = false;
     terminal->flits++;
+    if (pim_noc_general_watches(noc, index))
+        pim_noc_general_tell(noc, PIM_NOC_INJECTED, cycle, node, 0, source->vc,
+                             noc->packets[index].flits - source->left - 1);
     if (--general->terminal_credits[(size_t)node * general->vcs + source->vc] == 0)
         terminal->nonfull &= ~bit;
     uint64_t usable = pim_noc_general_hold(&general->terminal_rate, &terminal->busy, cycle) + NOC_INJECTION;
     uint32_t router = general->router_of[input];
     pim_noc_general_push(general, &general->inputs[input].arriving, usable, index, value);
+    if (general->stamped)
+        general->event_stamps[general->inputs[input].arriving.last] = cycle;
     general->routers[router].arriving |= UINT64_C(1) << (input - general->routers[router].first);
     pim_noc_wake(&general->router_wheel, router, usable, cycle);
     if (!tail)
@@ -85,33 +93,33 @@ static void inject_flit(struct pim_noc *noc, uint32_t node, struct general_sourc
 
 /* Whether a flit of the class could be injected if the link were free. */
 static bool can_inject(const struct noc_general *general, const struct general_terminal *terminal,
-                       const struct general_source *source, unsigned class)
+                       const struct general_source *source)
 {
     if (source->current != NOC_NO_PACKET)
         return terminal->nonfull >> source->vc & 1;
-    return source->queue_front != NOC_NO_PACKET && open_channels(general, terminal, class);
+    return source->queue_front != NOC_NO_PACKET && open_channels(general, terminal, source);
 }
 
 void pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 {
     struct noc_general *general = noc->general;
     struct general_terminal *terminal = &general->terminals[node];
-    struct general_source *sources = &general->sources[(size_t)node * general->classes];
+    struct general_source *sources = &general->sources[(size_t)node * general->queues];
     take_credits(noc, node, cycle);
     unsigned class = noc->configuration.urgent_classes ? 0 : terminal->next_class;
-    for (unsigned i = 0; i < general->classes && pim_noc_general_open(&terminal->busy, cycle); i++) {
-        if (can_inject(general, terminal, &sources[class], class)) {
+    for (unsigned i = 0; i < general->queues && pim_noc_general_open(&terminal->busy, cycle); i++) {
+        if (can_inject(general, terminal, &sources[class])) {
             if (sources[class].current == NOC_NO_PACKET)
-                begin_packet(noc, terminal, &sources[class], class, cycle);
+                begin_packet(noc, terminal, &sources[class], cycle);
             inject_flit(noc, node, &sources[class], cycle);
-            terminal->next_class = (uint8_t)(class + 1 == general->classes ? 0 : class + 1);
+            terminal->next_class = (uint8_t)(class + 1 == general->queues ? 0 : class + 1);
             break;
         }
-        class = class + 1 == general->classes ? 0 : class + 1;
+        class = class + 1 == general->queues ? 0 : class + 1;
     }
     bool ready = false, waiting = false;
-    for (unsigned i = 0; i < general->classes; i++) {
-        ready |= can_inject(general, terminal, &sources[i], i);
+    for (unsigned i = 0; i < general->queues; i++) {
+        ready |= can_inject(general, terminal, &sources[i]);
         waiting |= sources[i].current != NOC_NO_PACKET || sources[i].queue_front != NOC_NO_PACKET;
     }
     terminal->starving = waiting && !ready;

@@ -14,6 +14,7 @@ struct pim_noc_packet {
     uint32_t last; /* while at the front of a buffer with packets behind it: the last of them */
     uint16_t source, destination; /* nodes */
     uint8_t x, y;                 /* of the destination */
+    bool by_flit; /* fast mesh: each of its flits is a change of its own (mesh.h, struct noc_crowd) */
     uint64_t user;
     uint64_t created, head_injected, tail_injected, head_arrived;
 };

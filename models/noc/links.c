@@ -21,10 +21,11 @@ static uint64_t general_link_flits(const struct noc_general *general, uint32_t n
                                    enum pim_noc_direction direction)
 {
     if (direction == PIM_NOC_EJECT)
-        return general->outputs[general->terminals[node].input].flits;
+        return general->outputs[general->terminals[node].output].flits;
     if (direction == PIM_NOC_INJECT)
         return general->terminals[node].flits;
-    return direction < PIM_NOC_EJECT ? general->outputs[general->routers[node].first + direction].flits : 0;
+    bool named = direction < PIM_NOC_EJECT && general->topology->grid_ports > 0;
+    return named ? general->outputs[general->routers[node].first + direction].flits : 0;
 }
 
 uint64_t pim_noc_link_flits(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction)

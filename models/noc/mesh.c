@@ -56,9 +56,11 @@ static void set_shape(struct noc_mesh *mesh, const struct pim_noc_configuration 
     mesh->plain = configuration->routing_delay == 1 && configuration->vc_allocation_delay == 1 &&
                   configuration->input_speedup == 1 && !configuration->speculative &&
                   !configuration->hold_switch_for_packet &&
-                  configuration->switch_allocator == PIM_NOC_ISLIP &&
-                  configuration->allocator_iterations == 1;
+                  configuration->switch_allocator == PIM_NOC_ISLIP && configuration->switch_iterations == 1 &&
+                  configuration->vc_iterations == 1;
     mesh->brief = true;
+    mesh->crowd =
+        (struct noc_crowd){.window = (uint64_t)NOC_WINDOW * mesh->nodes, .patience = NOC_PATIENCE_LEAST};
     mesh->large = mesh->nodes * mesh->router_size > NOC_NEAR_BYTES;
     mesh->early_credits = !configuration->wait_for_tail_credit && !configuration->step_every_cycle;
     pim_noc_choose_run(mesh, pim_has_bit_manipulation() && !configuration->portable);
@@ -187,7 +189,6 @@ void pim_noc_mesh_send(struct pim_noc *noc, uint64_t cycle, uint32_t index)
     struct noc_terminal *terminal = &mesh->terminals[packet->source];
     assert(cycle >= mesh->origin);
     packet->next = NOC_NO_PACKET;
-    mesh->brief &= packet->flits <= NOC_SHORT_FLITS;
     if (terminal->queue_front == NOC_NO_PACKET)
         terminal->queue_front = index;
     else

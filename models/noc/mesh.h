@@ -48,9 +48,9 @@ enum {
     NOC_HEAD = 2,
     NOC_TAIL = 4,
     NOC_REPEATS = 8, /* as a change: from this cycle on the channel repeats its pattern */
-    NOC_SHORT = 16   /* of a short packet: nothing follows by itself */
+    NOC_SHORT = 16   /* of a packet sent by flit: nothing follows by itself */
 };
-enum { NOC_SHORT_FLITS = 8 };             /* the most flits of a short packet */
+enum { NOC_SHORT_FLITS = 8 };             /* packets of so many flits are always sent by flit */
 enum { NOC_LONE = NOC_TAIL | NOC_SHORT }; /* nothing follows */
 
 /* What a channel carries while it repeats itself: in cycle c of the writer,
@@ -131,7 +131,7 @@ struct noc_input {
                      it has one */
     uint8_t accept; /* VC allocator: pointer, a row of the outputs */
     uint8_t next;   /* of its next flit: NOC_FLIT, NOC_HEAD if it is one, NOC_SHORT
-                   if its packet is short */
+                   if its packet is sent by flit */
 };
 
 /* A virtual channel of an output: what this router knows of the buffer
@@ -223,7 +223,7 @@ struct noc_terminal {
     uint8_t flit_out_stream, flit_out_repeats, credit_repeats; /* 0 or 1 */
     uint8_t vc, last_vc;
     uint8_t heading; /* the next flit is a head */
-    uint8_t brief;   /* NOC_SHORT when `current` is short, else 0 */
+    uint8_t brief;   /* NOC_SHORT when `current` is sent by flit, else 0 */
     uint8_t sending; /* a flit went out in the last evaluation */
     uint8_t period;  /* as for routers */
     uint64_t link_flits, link_blocked;
@@ -250,6 +250,30 @@ struct noc_due {
     uint32_t packet;
 };
 
+/*
+ * Whether worms pay as runs. Where they disturb each other, a run costs more than its flits one by one:
+ * routers look for patterns that do not last. Runs pay while a router is evaluated at most once for
+ * NOC_RUN_GAIN flit-hops; that is counted over windows. Once they have not paid in NOC_LOSSES windows in a
+ * row (one alone is what the short messages between two phases of a program make), worms are sent by flit for
+ * a number of windows, and tried again for one.
+ */
+struct noc_crowd {
+    uint64_t window;      /* evaluations of routers in one */
+    uint64_t evaluations; /* of routers, when it began */
+    uint64_t flit_hops;   /* of the packets begun in it */
+    uint32_t left;        /* windows by flit that are left; 0: runs */
+    uint32_t patience;    /* the next time that many */
+    uint32_t losses;      /* windows in a row in which runs did not pay */
+};
+enum {
+    NOC_RUN_GAIN = 5,
+    NOC_WINDOW = 128 /* evaluations for each router */,
+    NOC_LOSSES = 4,
+    NOC_PATIENCE_LEAST = 8,
+    NOC_PATIENCE_MOST = 64
+};
+#define NOC_BY_FLIT_MOST (UINT64_C(1) << 16) /* packets of more flits are always runs */
+
 struct noc_mesh {
     uint64_t origin; /* first cycle that has not been done */
     uint32_t nodes, vcs, ring;
@@ -260,11 +284,12 @@ struct noc_mesh {
     bool plain;                       /* the configuration needs none of the rarer rules (evaluation.h)
                */
     bool early_credits;               /* channels.h */
-    bool brief;                       /* only short packets have been sent */
+    bool brief;                       /* all packets so far were sent by flit */
     bool large;                       /* the routers do not fit into the caches that are near */
     void (*run)(struct pim_noc *noc, uint64_t cycle);       /* router.c: evaluates the routers of a cycle */
     void (*run_brief)(struct pim_noc *noc, uint64_t cycle); /* the same, while `brief` */
     struct noc_timing timing;
+    struct noc_crowd crowd;
     char *routers;      /* [node] struct noc_router with its rows: pim_noc_router() */
     size_t router_size; /* bytes of each */
     struct noc_terminal *terminals;

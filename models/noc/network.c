@@ -252,12 +252,18 @@ enum pim_status pim_noc_create(const struct pim_noc_configuration *configuration
     if (!noc)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip");
     noc->configuration = *configuration;
+    if (configuration->vc_iterations == 0)
+        noc->configuration.vc_iterations = configuration->allocator_iterations;
+    if (configuration->switch_iterations == 0)
+        noc->configuration.switch_iterations = configuration->allocator_iterations;
     if (callbacks)
         noc->callbacks = *callbacks;
+    if (noc->callbacks.stage) /* the routers that tell; the cycles are the same */
+        noc->configuration.general = noc->configuration.step_every_cycle = true;
     noc->period = period;
     noc->packet_free = NOC_NO_PACKET;
     pim_event_initialize(&noc->event, at_edge, noc);
-    if (pim_noc_configuration_is_general(configuration))
+    if (pim_noc_configuration_is_general(&noc->configuration))
         status = pim_noc_general_create(noc, error);
     else if (configuration->fidelity == PIM_NOC_FLIT)
         status = pim_noc_mesh_create(noc, error);

@@ -30,6 +30,7 @@ enum pim_noc_allocator {
     PIM_NOC_SEPARABLE_INPUT_FIRST,
     PIM_NOC_SEPARABLE_OUTPUT_FIRST,
     PIM_NOC_WAVEFRONT,
+    PIM_NOC_ROUND_ROBIN_WAVEFRONT, /* its diagonal moves behind the first one granted */
     PIM_NOC_ALLOCATORS
 };
 
@@ -40,7 +41,21 @@ enum pim_noc_arbiter {
     PIM_NOC_FIXED_PRIORITY,   /* the lowest port and virtual channel */
     PIM_NOC_AGE,              /* the packet sent first */
     PIM_NOC_WORKLOAD_BALANCE, /* the task with the largest total / transferred */
-    PIM_NOC_ARBITERS
+    PIM_NOC_TREE,             /* round robin inside groups of neighbours, and over the groups */
+    PIM_NOC_ARBITERS,
+    PIM_NOC_SAME_ARBITER = PIM_NOC_ARBITERS /* as `arbiter` */
+};
+
+/* What goes before the arbiters, greater first; of the flit at the front of a virtual channel. */
+enum pim_noc_priority {
+    PIM_NOC_NO_PRIORITY,
+    PIM_NOC_PACKET_AGE,   /* cycles since the packet was created */
+    PIM_NOC_NETWORK_AGE,  /* since the flit was injected */
+    PIM_NOC_LOCAL_AGE,    /* since the flit came into this buffer */
+    PIM_NOC_HOP_COUNT,    /* routers passed before this one */
+    PIM_NOC_QUEUE_LENGTH, /* flits in the virtual channel */
+    PIM_NOC_SEQUENCE,     /* packets that its source sent later */
+    PIM_NOC_PRIORITIES
 };
 
 /*
@@ -99,22 +114,40 @@ struct pim_noc_configuration {
 
     /* All that follows, and other allocators than the first two: docs/models/noc-general.md. */
     enum pim_noc_topology_kind topology;
-    uint32_t concentration; /* terminals of a router, 1 to PIM_NOC_CONCENTRATION_LIMIT */
+    uint32_t concentration;  /* terminals of a router, 1 to PIM_NOC_CONCENTRATION_LIMIT */
+    uint32_t depth;          /* layers of a mesh or torus; must divide the height */
+    uint32_t radix, levels;  /* of topologies that are no grids: topology.h */
+    uint32_t global_latency; /* dragonfly: of links between groups, 1 to 1024 */
+    bool latency_by_length;  /* flattened_butterfly, concentrated_mesh: link_latency for every node passed */
+    bool may_deadlock;       /* a routing that can is not refused */
     enum pim_noc_routing_kind routing;
-    uint64_t seed;                 /* of routings that draw */
-    enum pim_noc_arbiter arbiter;  /* not round_robin: not with wavefront */
+    uint64_t seed;                    /* of routings that draw */
+    enum pim_noc_partition partition; /* of the virtual channels on a torus; xy and yx */
+    bool numbered_draws;          /* what is drawn is taken from the bits of the packet's number instead */
+    enum pim_noc_arbiter arbiter; /* not round_robin: not with wavefront */
+    /* Inside the separable allocators alone, instead of `arbiter`; PIM_NOC_SAME_ARBITER: as it. */
+    enum pim_noc_arbiter vc_arbiter, switch_arbiter;
+    uint32_t vc_groups, switch_groups;         /* of the arbiter tree; must divide the number of candidates */
+    uint32_t vc_iterations, switch_iterations; /* of islip; 0: allocator_iterations */
+    enum pim_noc_priority priority;
     uint32_t output_speedup;       /* 1 to 4: crossbar outputs of one port */
+    uint32_t output_buffer_flits;  /* behind the crossbar, with output_speedup > 1; 0: without limit */
     struct pim_noc_bits link_bits; /* per cycle, of links between routers; numerator 0: a flit per cycle */
     struct pim_noc_bits terminal_bits; /* the same for the links to and from terminals */
     uint32_t classes;                  /* of traffic; 0: one with all virtual channels */
     uint32_t
         class_channels[PIM_NOC_CLASS_LIMIT]; /* virtual channels of each; their sum is virtual_channels */
-    bool urgent_classes;                     /* a lower class goes before a higher one */
-    bool general; /* use the general routers where the fast mesh would do: slower, the same cycles */
+    /* Classes are kinds of messages: each has the virtual channels from class_first on, which may
+     * overlap, and a terminal sends all of them in one queue. */
+    bool message_classes;
+    uint32_t class_first[PIM_NOC_CLASS_LIMIT];
+    bool urgent_classes; /* a lower class goes before a higher one */
+    bool general;        /* use the general routers where the fast mesh would do: slower, the same cycles */
     /* files; empty: none */
     char link_list[PIM_NOC_PATH_LIMIT];    /* links that differ: "from,to,latency,bits_per_cycle" */
     char express_list[PIM_NOC_PATH_LIMIT]; /* further links: the same columns */
     char route_table[PIM_NOC_PATH_LIMIT];  /* "router,destination,next" (routers) */
+    char network_file[PIM_NOC_PATH_LIMIT]; /* PIM_NOC_FILE: topology_file.c */
 };
 
 /* One delivered packet; all times are network cycles. */
@@ -128,6 +161,29 @@ struct pim_noc_delivery {
     uint32_t hops;                         /* routers traversed: 1 for a packet to oneself */
 };
 
+/* What a flit of a packet that is watched does in a cycle. */
+enum pim_noc_stage_kind {
+    PIM_NOC_INJECTED,       /* leaves its terminal; place: node */
+    PIM_NOC_BUFFERED,       /* usable in the buffer of an input port of a router */
+    PIM_NOC_ROUTED,         /* a head knows its output port */
+    PIM_NOC_CHANNEL_TAKEN,  /* a head has a virtual channel of the output port */
+    PIM_NOC_SWITCH_WON,     /* leaves its buffer */
+    PIM_NOC_CONSUMED,       /* at its terminal; place: node */
+    PIM_NOC_CHANNEL_WAITED, /* a head got no virtual channel in this cycle */
+    PIM_NOC_CREDIT_WAITED,  /* the buffer downstream is full */
+    PIM_NOC_SWITCH_WAITED,  /* another one won the switch, or the link is not free */
+    PIM_NOC_STAGE_KINDS
+};
+
+struct pim_noc_stage {
+    uint64_t cycle;
+    enum pim_noc_stage_kind kind;
+    uint32_t place; /* router, or node */
+    uint32_t port;  /* input port of PIM_NOC_BUFFERED, else output port; 0 at terminals */
+    uint32_t vc;    /* virtual channel of that port, of the one taken where there is one */
+    uint64_t flit;  /* of the packet, from 0 on */
+};
+
 /*
  * Called in PIM_PHASE_NETWORK at the tick of the cycle in which it happens, after the whole network has done
  * that cycle: first `injected` by ascending source, then `delivered` by ascending destination. Either may be
@@ -139,6 +195,10 @@ struct pim_noc_callbacks {
     void (*injected)(void *context, uint64_t packet,
                      uint32_t source); /* the packet's tail left its terminal */
     void (*delivered)(void *context, const struct pim_noc_delivery *delivery);
+    /* Or NULL: everything that the flits of the packet `watched` do, not in the order of the cycles. The
+     * network then has `general` and `step_every_cycle`. Fidelity flit alone. */
+    void (*stage)(void *context, const struct pim_noc_stage *stage);
+    uint64_t watched;
 };
 
 struct pim_noc;

@@ -22,7 +22,7 @@ bool noc_step_towards(const struct pim_noc_routing *routing, uint32_t router, ui
                       unsigned dimension, bool lower, struct noc_step *step)
 {
     const struct pim_noc_topology *topology = routing->topology;
-    const uint16_t *coordinate = dimension ? topology->row : topology->column;
+    const uint16_t *coordinate = topology->coordinate[dimension];
     uint32_t at = coordinate[router], to = coordinate[target];
     if (at == to)
         return false;
@@ -30,7 +30,7 @@ bool noc_step_towards(const struct pim_noc_routing *routing, uint32_t router, ui
     bool back = to < at; /* without wrapping */
     step->dateline = 2;
     if (routing->wraps[dimension]) {
-        uint32_t around = (dimension ? topology->height : topology->width) - distance;
+        uint32_t around = topology->side[dimension] - distance;
         bool straight = distance < around || (distance == around && back == lower);
         if (!straight) {
             back = !back;
@@ -57,14 +57,13 @@ static uint16_t best_port(const struct pim_noc_routing *routing, uint32_t router
 
 static bool ties_to_lower(const struct pim_noc_packet_state *state, unsigned dimension)
 {
-    return state->tie >> (2U * state->phase + dimension) & 1;
+    return state->tie >> (dimension < 2 ? 2U * state->phase + dimension : 4) & 1;
 }
 
 static uint32_t destination_router(const struct pim_noc_routing *routing,
                                    const struct pim_noc_packet_state *state)
 {
-    uint32_t concentration = routing->topology->concentration;
-    return concentration == 1 ? state->destination : state->destination / concentration;
+    return pim_noc_node_router(routing->topology, state->destination);
 }
 
 /* --- dimension order --- */
@@ -75,7 +74,9 @@ static bool ordered_step(const struct pim_noc_routing *routing, const struct pim
 {
     unsigned first = y_first;
     return noc_step_towards(routing, router, target, first, ties_to_lower(state, first), step) ||
-           noc_step_towards(routing, router, target, !first, ties_to_lower(state, !first), step);
+           noc_step_towards(routing, router, target, !first, ties_to_lower(state, !first), step) ||
+           (routing->topology->dimensions > 2 &&
+            noc_step_towards(routing, router, target, 2, ties_to_lower(state, 2), step));
 }
 
 static unsigned route_ordered(const struct pim_noc_routing *routing, const struct pim_noc_packet_state *state,
@@ -88,6 +89,8 @@ static unsigned route_ordered(const struct pim_noc_routing *routing, const struc
         return 0;
     }
     candidate->port = best_port(routing, router, &step);
+    if (routing->partition != PIM_NOC_DATELINE && step.dateline < 2)
+        step.dateline = state->partition >> step.port / 2 & 1;
     candidate->vcs = routing->part[state->class][part][step.dateline];
     candidate->escape = candidate->empty = false;
     return 1;
@@ -152,11 +155,54 @@ static unsigned route_adaptive(const struct pim_noc_routing *routing,
 
 /* --- a router --- */
 
+/* --- topologies with a table of ways --- */
+
+/* The way up in a fat tree: all ports do. */
+static uint32_t up_port(const struct pim_noc_routing *routing, const struct pim_noc_packet_state *state,
+                        uint32_t router)
+{
+    const struct pim_noc_topology *topology = routing->topology;
+    uint32_t k = topology->radix, level = router / (topology->nodes / k), power = 1;
+    for (uint32_t l = topology->levels - 1; l > level; l--)
+        power *= k;
+    uint32_t digits = routing->kind == PIM_NOC_D_MOD_K ? state->destination : state->intermediate;
+    return k + digits / power % k;
+}
+
+/* The channel of a dragonfly: the first one of the class before a link between groups, the second on it and
+ * behind it. */
+static uint32_t dragonfly_vcs(const struct pim_noc_routing *routing, const struct pim_noc_packet_state *state,
+                              uint32_t router, uint32_t port)
+{
+    const struct pim_noc_topology *topology = routing->topology;
+    uint32_t group_routers = 2 * topology->radix, first_global = 3 * topology->radix - 1;
+    uint32_t from = pim_noc_node_source(topology, state->source) / group_routers;
+    bool crossed = from != router / group_routers || port >= first_global;
+    return routing->part[state->class][0][crossed];
+}
+
+static unsigned route_by_table(const struct pim_noc_routing *routing,
+                               const struct pim_noc_packet_state *state, uint32_t router,
+                               struct pim_noc_candidate *candidates)
+{
+    const struct pim_noc_topology *topology = routing->topology;
+    const uint8_t *ways = routing->kind == PIM_NOC_XY ? topology->second_way : topology->way;
+    uint32_t port = ways[(size_t)router * topology->nodes + state->destination];
+    if (port == PIM_NOC_ANY_UP)
+        port = up_port(routing, state, router);
+    uint32_t vcs = topology->kind == PIM_NOC_DRAGONFLY ? dragonfly_vcs(routing, state, router, port)
+                                                       : routing->all[state->class];
+    candidates[0] = (struct pim_noc_candidate){.vcs = vcs, .port = (uint16_t)port};
+    return 1;
+}
+
 unsigned pim_noc_route(const struct pim_noc_routing *routing, const struct pim_noc_packet_state *state,
                        uint32_t router, uint32_t input_port,
                        struct pim_noc_candidate candidates[PIM_NOC_CANDIDATE_LIMIT])
 {
     (void)input_port;
+    if (routing->topology->way)
+        return route_by_table(routing, state, router, candidates);
     uint32_t target = destination_router(routing, state);
     bool two_phases = routing->kind == PIM_NOC_VALIANT || routing->kind == PIM_NOC_ROMM;
     if (two_phases && state->phase == 0)
@@ -184,6 +230,8 @@ unsigned pim_noc_route(const struct pim_noc_routing *routing, const struct pim_n
     case PIM_NOC_WEST_FIRST:
     case PIM_NOC_ODD_EVEN:
     case PIM_NOC_MINIMAL_ADAPTIVE:
+    case PIM_NOC_MINIMAL:
+    case PIM_NOC_D_MOD_K:
     case PIM_NOC_ROUTINGS:
     default:
         return route_adaptive(routing, state, router, target, candidates);
@@ -221,21 +269,90 @@ static uint32_t draw_intermediate(const struct pim_noc_routing *routing, struct 
     return row * topology->width + column;
 }
 
+uint8_t noc_partition(const struct pim_noc_routing *routing, const struct pim_noc_packet_state *state,
+                      uint32_t from, uint32_t to, unsigned draws)
+{
+    const struct pim_noc_topology *topology = routing->topology;
+    unsigned parts = 0;
+    for (unsigned dimension = 0; dimension < topology->dimensions; dimension++) {
+        const uint16_t *coordinate = topology->coordinate[dimension];
+        uint32_t middle = (topology->side[dimension] - 1) / 2;
+        uint32_t at = coordinate[from], goal = coordinate[to];
+        struct noc_step step;
+        if (!noc_step_towards(routing, from, to, dimension, ties_to_lower(state, dimension), &step))
+            continue;
+        bool second = at > goal, back = step.port & 1;
+        if (routing->partition == PIM_NOC_BALANCED) {
+            bool wraps = back ? at < goal : at > goal;
+            bool passes = back ? goal <= middle && middle < at : at <= middle && middle < goal;
+            second = wraps || (!passes && (draws >> dimension & 1));
+        }
+        parts |= (unsigned)second << dimension;
+    }
+    return (uint8_t)parts;
+}
+
+/* Ties and draws of a packet of a torus: from random bits, or from its number. */
+static void draw_on_rings(const struct pim_noc_routing *routing, uint64_t number, uint64_t bits,
+                          struct pim_noc_packet_state *state)
+{
+    unsigned draws = (unsigned)(bits >> 56) & 7;
+    state->tie = (uint8_t)(bits >> 60 | (bits >> 55 & 16));
+    if (routing
+            ->numbered_draws) { /* of each dimension: bit 0 at a tie to higher coordinates, bit 1 the part */
+        unsigned lower = (number & 1 ? 0U : 1U) | (number & 4 ? 0U : 2U);
+        state->tie = (uint8_t)(lower | lower << 2 | (number & 16 ? 0U : 16U));
+        draws = (unsigned)(number >> 1 & 1) | (unsigned)(number >> 2 & 2) | (unsigned)(number >> 3 & 4);
+    }
+    if (routing->partition != PIM_NOC_DATELINE)
+        state->partition =
+            noc_partition(routing, state, pim_noc_node_router(routing->topology, state->source),
+                          destination_router(routing, state), draws);
+}
+
+/* A packet of a topology with a table of ways. A dragonfly's terminal injects on a channel that is drawn. */
+static void start_by_table(const struct pim_noc_routing *routing, uint64_t number,
+                           struct pim_noc_packet_state *state)
+{
+    enum pim_noc_topology_kind kind = routing->topology->kind;
+    bool drawn = kind == PIM_NOC_FAT_TREE && routing->kind == PIM_NOC_MINIMAL;
+    if (!drawn && kind != PIM_NOC_DRAGONFLY)
+        return;
+    uint64_t mixed = routing->seed;
+    struct pim_random random;
+    pim_random_initialize(&random, pim_splitmix64(&mixed) ^ number);
+    uint64_t bits = pim_random_next(&random);
+    state->intermediate = (uint32_t)bits;
+    if (kind != PIM_NOC_DRAGONFLY)
+        return;
+    struct pim_noc_vc_range range = routing->class[state->class];
+    uint64_t draw = routing->numbered_draws ? number : bits >> 32;
+    state->injection_vcs = UINT32_C(1) << (range.first + draw % range.count);
+}
+
 void pim_noc_packet_start(const struct pim_noc_routing *routing, uint64_t number, uint32_t source,
                           uint32_t destination, uint32_t class, struct pim_noc_packet_state *state)
 {
     *state = (struct pim_noc_packet_state){
         .source = source, .destination = destination, .intermediate = PIM_NOC_NONE, .class = (uint8_t) class};
+    state->injection_vcs = routing->all[class];
+    if (routing->topology->way) {
+        start_by_table(routing, number, state);
+        return;
+    }
     bool two_phases = routing->kind == PIM_NOC_VALIANT || routing->kind == PIM_NOC_ROMM;
-    bool ties = (routing->wraps[0] && routing->topology->width % 2 == 0) ||
-                (routing->wraps[1] && routing->topology->height % 2 == 0);
+    bool ties = false;
+    for (unsigned d = 0; d < routing->topology->dimensions; d++)
+        ties |= routing->wraps[d] && routing->topology->side[d] % 2 == 0;
+    ties |= routing->partition != PIM_NOC_DATELINE;
     if (!ties && !two_phases && routing->kind != PIM_NOC_O1TURN)
         return;
     uint64_t mixed = routing->seed;
     struct pim_random random;
     pim_random_initialize(&random, pim_splitmix64(&mixed) ^ number);
     uint64_t bits = pim_random_next(&random);
-    state->tie = (uint8_t)(ties ? bits >> 60 : 0);
+    if (ties)
+        draw_on_rings(routing, number, bits, state);
     state->y_first = routing->kind == PIM_NOC_O1TURN && (bits & 1);
     if (two_phases) {
         uint32_t from = pim_noc_node_router(routing->topology, source);

@@ -33,7 +33,9 @@
     X(PIM_NOC_MINIMAL_ADAPTIVE, "minimal_adaptive")                                                          \
     X(PIM_NOC_VALIANT, "valiant")                                                                            \
     X(PIM_NOC_ROMM, "romm")                                                                                  \
-    X(PIM_NOC_TABLE, "table")
+    X(PIM_NOC_TABLE, "table")                                                                                \
+    X(PIM_NOC_MINIMAL, "minimal")                                                                            \
+    X(PIM_NOC_D_MOD_K, "d_mod_k")
 
 enum pim_noc_routing_kind {
 #define X(name, text) name,
@@ -46,6 +48,14 @@ enum {
     PIM_NOC_CLASS_LIMIT = 8,     /* classes of traffic */
     PIM_NOC_CANDIDATE_LIMIT = 4, /* of one packet in one router */
     PIM_NOC_TABLE_ROUTERS = 1024 /* most routers of a network that is routed by a table */
+};
+
+/* Which half of the virtual channels a packet uses on a ring of a torus, with dimension-order routing. */
+enum pim_noc_partition {
+    PIM_NOC_DATELINE,   /* the first one before the link that wraps around, else the second */
+    PIM_NOC_COORDINATE, /* the second one for the whole ring when the packet enters it behind its goal */
+    PIM_NOC_BALANCED,   /* the second when it will wrap, the first when it passes the middle, else drawn */
+    PIM_NOC_PARTITIONS
 };
 
 /* Virtual channels of a class of traffic: first .. first + count - 1. */
@@ -68,17 +78,21 @@ struct pim_noc_routing_configuration {
     struct pim_noc_vc_range class[PIM_NOC_CLASS_LIMIT];
     uint32_t classes;
     uint64_t seed;
+    enum pim_noc_partition partition;        /* other than PIM_NOC_DATELINE: xy and yx on a torus */
+    bool numbered_draws;                     /* draws are bits of the packet's number */
     const struct pim_noc_route_table *table; /* PIM_NOC_TABLE only; copied */
 };
 
 /* What routing knows of a packet. Copied freely; the engine keeps it with the packet. */
 struct pim_noc_packet_state {
     uint32_t source, destination; /* nodes */
-    uint32_t intermediate;        /* valiant, romm: router to pass first */
+    uint32_t intermediate;        /* valiant, romm: router to pass first; fat tree: the draws of its way up */
     uint8_t class;                /* of traffic */
     uint8_t phase;                /* valiant, romm: 0 on the way to the intermediate router, then 1 */
     uint8_t y_first;              /* o1turn: columns before rows */
     uint8_t tie; /* bit d: where both ways around dimension d of a torus are equally long, go to lower ones */
+    uint32_t injection_vcs; /* at its terminal */
+    uint8_t partition;      /* bit d: the packet uses the second part of the channels of dimension d */
     uint8_t moved; /* bit d: has used a link of dimension d (odd-even asks whether it left its column) */
 };
 
@@ -133,9 +147,6 @@ unsigned pim_noc_route(const struct pim_noc_routing *routing, const struct pim_n
 /* The packet leaves `router` by `port` (a candidate's): updates its state for the next router. */
 void pim_noc_packet_advance(const struct pim_noc_routing *routing, struct pim_noc_packet_state *state,
                             uint32_t router, uint32_t port);
-
-/* Virtual channels on which a terminal may inject a packet of a class: all of the class. */
-uint32_t pim_noc_injection_vcs(const struct pim_noc_routing *routing, uint32_t class);
 
 /*
  * Reads a table "router,destination,next" (routers all) with a header. PIM_BAD_INPUT names the row. Rows for

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *pim_noc_routing_name(unsigned kind)
 {
@@ -46,12 +47,37 @@ static bool overlap_in_part(struct pim_noc_vc_range a, struct pim_noc_vc_range b
     return !apart && (a.first != b.first || a.count != b.count);
 }
 
+/* Which routings a topology has. */
+static enum pim_status check_topology(enum pim_noc_routing_kind kind, const struct pim_noc_topology *topology,
+                                      struct pim_error *error)
+{
+    const char *allowed = NULL;
+    if (topology->kind == PIM_NOC_FAT_TREE && kind != PIM_NOC_MINIMAL && kind != PIM_NOC_D_MOD_K)
+        allowed = "minimal and d_mod_k";
+    else if (topology->kind == PIM_NOC_CONCENTRATED_MESH && kind != PIM_NOC_MINIMAL && kind != PIM_NOC_XY)
+        allowed = "minimal and xy";
+    else if (topology->kind > PIM_NOC_TORUS && topology->kind != PIM_NOC_FAT_TREE &&
+             topology->kind != PIM_NOC_CONCENTRATED_MESH && kind != PIM_NOC_MINIMAL)
+        allowed = "minimal";
+    else if (topology->kind <= PIM_NOC_TORUS && kind >= PIM_NOC_MINIMAL)
+        allowed = "all but minimal and d_mod_k";
+    else if (topology->dimensions > 2 && kind != PIM_NOC_XY)
+        allowed = "xy, with several layers";
+    if (!allowed)
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT, "routing %s is not defined on a %s: allowed %s %s",
+                    pim_noc_routing_name((unsigned)kind), pim_noc_topology_name((unsigned)topology->kind),
+                    strchr(allowed, ' ') ? "are" : "is", allowed);
+}
+
 static enum pim_status check_kind(const struct pim_noc_routing_configuration *configuration,
                                   const struct pim_noc_routing *routing, struct pim_error *error)
 {
     enum pim_noc_routing_kind kind = configuration->kind;
     if ((unsigned)kind >= PIM_NOC_ROUTINGS)
         return pim_fail(error, PIM_BAD_INPUT, "the routing is unknown");
+    if (check_topology(kind, routing->topology, error) != PIM_OK)
+        return error->status;
     bool of_mesh = kind == PIM_NOC_O1TURN || kind == PIM_NOC_WEST_FIRST || kind == PIM_NOC_ODD_EVEN ||
                    kind == PIM_NOC_ROMM;
     if (of_mesh && (routing->wraps[0] || routing->wraps[1]))
@@ -67,6 +93,12 @@ static enum pim_status check_kind(const struct pim_noc_routing_configuration *co
                                 " of traffic share some of their virtual channels: with minimal_adaptive "
                                 "they share all or none",
                                 b, a);
+    bool ordered = kind == PIM_NOC_XY || kind == PIM_NOC_YX;
+    bool ring = routing->wraps[0] || routing->wraps[1] || routing->wraps[2];
+    if (configuration->partition != PIM_NOC_DATELINE && (!ordered || !ring))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the partitions coordinate and balanced of the virtual channels go with the routings "
+                        "xy and yx on a torus with a ring of 3 routers or more");
     if ((kind == PIM_NOC_TABLE) != (configuration->table != NULL))
         return pim_fail(error, PIM_BAD_INPUT, "a table goes with routing table, and with no other");
     return PIM_OK;
@@ -109,6 +141,16 @@ static void divide_channels(struct pim_noc_routing *routing, uint32_t class)
         }
         part[2] = part[0] | part[1];
     }
+    if (routing->topology->kind ==
+        PIM_NOC_DRAGONFLY) { /* one channel before a link between groups, one behind */
+        routing->part[class][0][0] = mask_of(range.first, 1);
+        routing->part[class][0][1] = mask_of(range.first + (range.count > 1), 1);
+    }
+    if (routing->partition == PIM_NOC_DATELINE || range.count < 2)
+        return;
+    /* of an odd number both parts use the channel in the middle */
+    routing->part[class][0][0] = mask_of(range.first, range.count - range.count / 2);
+    routing->part[class][0][1] = mask_of(range.first + range.count / 2, range.count - range.count / 2);
 }
 
 /* --- express links --- */
@@ -130,7 +172,7 @@ static int compare_shortcuts(const void *a, const void *b)
 
 static uint32_t shortcut_span(const struct pim_noc_topology *topology, const struct pim_noc_link *link)
 {
-    const uint16_t *coordinate = link->dimension ? topology->row : topology->column;
+    const uint16_t *coordinate = topology->coordinate[link->dimension];
     uint32_t from = coordinate[link->from], to = coordinate[link->to];
     return from < to ? to - from : from - to;
 }
@@ -181,10 +223,14 @@ static enum pim_status fill(struct pim_noc_routing *routing,
     bool torus = topology->kind == PIM_NOC_TORUS;
     routing->kind = configuration->kind;
     routing->seed = configuration->seed;
+    routing->partition = configuration->partition;
+    routing->numbered_draws = configuration->numbered_draws;
     routing->virtual_channels = configuration->virtual_channels;
-    routing->wraps[0] = torus && topology->width > 2;
-    routing->wraps[1] = torus && topology->height > 2;
-    routing->datelines = routing->wraps[0] || routing->wraps[1] ? 2 : 1;
+    routing->datelines = 1;
+    for (unsigned d = 0; d < topology->dimensions; d++) {
+        routing->wraps[d] = torus && topology->side[d] > 2;
+        routing->datelines = routing->wraps[d] ? 2 : routing->datelines;
+    }
     routing->classes = configuration->classes ? configuration->classes : 1;
     routing->class[0] = (struct pim_noc_vc_range){0, configuration->virtual_channels};
     for (uint32_t c = 0; c < configuration->classes; c++)
@@ -243,10 +289,4 @@ bool pim_noc_routing_is_adaptive(const struct pim_noc_routing *routing)
 const struct pim_noc_topology *pim_noc_routing_topology(const struct pim_noc_routing *routing)
 {
     return routing->topology;
-}
-
-uint32_t pim_noc_injection_vcs(const struct pim_noc_routing *routing, uint32_t class)
-{
-    assert(class < routing->classes);
-    return routing->all[class];
 }

@@ -15,9 +15,11 @@ struct pim_noc_routing {
     enum pim_noc_routing_kind kind;
     const struct pim_noc_topology *topology;
     uint64_t seed;
+    enum pim_noc_partition partition;
+    bool numbered_draws;
     uint32_t virtual_channels, classes;
     struct pim_noc_vc_range class[PIM_NOC_CLASS_LIMIT];
-    bool wraps[2];      /* by dimension: a torus of at least 3 there */
+    bool wraps[PIM_NOC_DIMENSION_LIMIT]; /* by dimension: a torus of at least 3 there */
     uint32_t datelines; /* virtual-channel classes against cycles around a ring: 2 on a torus, else 1 */
     bool has_escape[PIM_NOC_CLASS_LIMIT]; /* minimal_adaptive, with enough virtual channels */
     uint32_t all[PIM_NOC_CLASS_LIMIT];    /* masks of virtual channels, by class of traffic */
@@ -41,6 +43,11 @@ struct noc_step {
 /* Whether there is a way to go in `dimension`, and which. `lower`: at a tie go to lower coordinates. */
 bool noc_step_towards(const struct pim_noc_routing *routing, uint32_t router, uint32_t target,
                       unsigned dimension, bool lower, struct noc_step *step);
+
+/* The parts of the channels that a packet between two routers uses, from its ties; `draws`: bit d, for what
+ * is drawn in dimension d. */
+uint8_t noc_partition(const struct pim_noc_routing *routing, const struct pim_noc_packet_state *state,
+                      uint32_t from, uint32_t to, unsigned draws);
 
 /* The table's output ports, from a table whose rows are checked on the way. */
 enum pim_status noc_routing_take_table(struct pim_noc_routing *routing,

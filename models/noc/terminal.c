@@ -67,6 +67,38 @@ static bool take_credits(const struct pim_noc *noc, struct noc_terminal *termina
     return changed;
 }
 
+/* At the end of a window: whether runs pay, or are tried again. */
+static void end_window(struct noc_crowd *crowd, uint64_t evaluations)
+{
+    bool pays = (evaluations - crowd->evaluations) * NOC_RUN_GAIN <= crowd->flit_hops;
+    if (crowd->left > 0) {
+        crowd->left--;
+    } else if (pays) {
+        crowd->patience = NOC_PATIENCE_LEAST;
+        crowd->losses = 0;
+    } else if (++crowd->losses >= NOC_LOSSES) {
+        crowd->left = crowd->patience;
+        crowd->patience = crowd->patience < NOC_PATIENCE_MOST ? 2 * crowd->patience : NOC_PATIENCE_MOST;
+    }
+    crowd->evaluations = evaluations;
+    crowd->flit_hops = 0;
+}
+
+/* How a packet that begins is sent. The cycles do not depend on it. */
+static bool sent_by_flit(struct pim_noc *noc, const struct pim_noc_packet *packet)
+{
+    struct noc_crowd *crowd = &noc->mesh->crowd;
+    const struct noc_router *router = pim_noc_router(noc->mesh, packet->source);
+    unsigned x = packet->x > router->x ? packet->x - router->x : router->x - packet->x;
+    unsigned y = packet->y > router->y ? packet->y - router->y : router->y - packet->y;
+    crowd->flit_hops += packet->flits * (1 + x + y);
+    if (packet->flits <= NOC_SHORT_FLITS)
+        return true;
+    if (noc->statistics.router_evaluations - crowd->evaluations >= crowd->window)
+        end_window(crowd, noc->statistics.router_evaluations);
+    return crowd->left > 0 && packet->flits <= NOC_BY_FLIT_MOST;
+}
+
 /* Takes the packet at the front of the queue when it finds a virtual channel.
  */
 static void begin_packet(struct pim_noc *noc, struct noc_terminal *terminal, uint64_t cycle)
@@ -80,7 +112,9 @@ static void begin_packet(struct pim_noc *noc, struct noc_terminal *terminal, uin
     terminal->queue_front = packet->next;
     terminal->left = packet->flits;
     terminal->heading = 1;
-    terminal->brief = packet->flits <= NOC_SHORT_FLITS ? NOC_SHORT : 0;
+    packet->by_flit = sent_by_flit(noc, packet);
+    noc->mesh->brief &= packet->by_flit;
+    terminal->brief = packet->by_flit ? NOC_SHORT : 0;
     terminal->vc = terminal->last_vc = (uint8_t)vc;
     terminal->owned |= UINT32_C(1) << vc;
     packet->head_injected = cycle;

@@ -5,6 +5,7 @@
 #include "models/noc/topology.h"
 
 #include "models/noc/noc.h"
+#include "models/noc/topology_internal.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -27,6 +28,7 @@ void pim_noc_topology_configuration_initialize(struct pim_noc_topology_configura
                                                              .width = 8,
                                                              .height = 8,
                                                              .concentration = 1,
+                                                             .depth = 1,
                                                              .link_latency = 1,
                                                              .link_bits = {0, 1}};
 }
@@ -54,7 +56,10 @@ static enum pim_status check_sides(const struct pim_noc_topology_configuration *
                                    struct pim_error *error)
 {
     if ((unsigned)configuration->kind >= PIM_NOC_TOPOLOGIES)
-        return pim_fail(error, PIM_BAD_INPUT, "the topology is unknown: allowed are mesh and torus");
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the topology is unknown: allowed are mesh, torus, fat_tree, "
+                        "quad_tree, butterfly, flattened_butterfly, concentrated_mesh, "
+                        "dragonfly and file");
     if (check_range("width", configuration->width, 1, PIM_NOC_SIDE_LIMIT, error) != PIM_OK ||
         check_range("height", configuration->height, 1, PIM_NOC_SIDE_LIMIT, error) != PIM_OK ||
         check_range("concentration", configuration->concentration, 1, PIM_NOC_CONCENTRATION_LIMIT, error) !=
@@ -62,6 +67,10 @@ static enum pim_status check_sides(const struct pim_noc_topology_configuration *
         check_range("link latency", configuration->link_latency, 1, PIM_NOC_LINK_LATENCY_LIMIT, error) !=
             PIM_OK)
         return error->status;
+    if (configuration->depth == 0 || configuration->height % configuration->depth != 0)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "depth is %" PRIu32 ": the layers must divide the height, which is %" PRIu32,
+                        configuration->depth, configuration->height);
     return check_bits(configuration->link_bits, error);
 }
 
@@ -83,10 +92,9 @@ static enum pim_status check_entry(const struct pim_noc_topology_configuration *
 static uint32_t grid_neighbour(const struct pim_noc_topology *topology, uint32_t router, unsigned port,
                                bool *wraps)
 {
-    bool vertical = port >= 2, back = port & 1;
-    uint32_t side = vertical ? topology->height : topology->width;
-    uint32_t at = vertical ? topology->row[router] : topology->column[router];
-    uint32_t stride = vertical ? topology->width : 1;
+    bool back = port & 1;
+    uint32_t side = topology->side[port / 2], at = topology->coordinate[port / 2][router];
+    uint32_t stride = port < 2 ? 1 : topology->side[0] * (port < 4 ? 1 : topology->side[1]);
     uint32_t last = back ? 0 : side - 1;
     *wraps = false;
     if (at != last)
@@ -108,7 +116,7 @@ static void put_link(struct pim_noc_topology *topology, const struct pim_noc_lin
 static void put_grid_links(struct pim_noc_topology *topology,
                            const struct pim_noc_topology_configuration *configuration, uint32_t router)
 {
-    for (unsigned port = 0; port < PIM_NOC_GRID_PORTS; port++) {
+    for (unsigned port = 0; port < topology->grid_ports; port++) {
         bool wraps;
         uint32_t neighbour = grid_neighbour(topology, router, port, &wraps);
         if (neighbour == PIM_NOC_NONE)
@@ -127,7 +135,7 @@ static void put_grid_links(struct pim_noc_topology *topology,
 
 /* --- express links --- */
 
-/* Dimension 0 or 1 of an express link along a row or column, else 2. */
+/* Dimension 0 or 1 of an express link along a row or column, else 3. */
 static struct pim_noc_link express_link(const struct pim_noc_topology *topology,
                                         const struct pim_noc_topology_configuration *configuration,
                                         const struct pim_noc_link_entry *entry)
@@ -135,7 +143,7 @@ static struct pim_noc_link express_link(const struct pim_noc_topology *topology,
     uint32_t from = entry->from, to = entry->to;
     unsigned dimension = topology->row[from] == topology->row[to]         ? 0
                          : topology->column[from] == topology->column[to] ? 1
-                                                                          : 2;
+                                                                          : 3;
     return (struct pim_noc_link){.from = from,
                                  .to = to,
                                  .latency = entry->latency ? entry->latency : configuration->link_latency,
@@ -154,7 +162,7 @@ static enum pim_status check_express(const struct pim_noc_topology *topology,
         return error->status;
     if (entry->from == entry->to)
         return pim_fail(error, PIM_BAD_INPUT, "it leads from router %" PRIu32 " to itself", entry->from);
-    for (unsigned port = 0; port < PIM_NOC_GRID_PORTS; port++) {
+    for (unsigned port = 0; port < topology->grid_ports; port++) {
         bool wraps;
         if (grid_neighbour(topology, entry->from, port, &wraps) == entry->to)
             return pim_fail(error, PIM_BAD_INPUT,
@@ -227,7 +235,7 @@ static enum pim_status allocate(struct pim_noc_topology *topology, const uint32_
     uint32_t ports = 0;
     for (uint32_t r = 0; r < topology->routers; r++) {
         uint32_t more = leaving[r] > arriving[r] ? leaving[r] : arriving[r];
-        uint32_t of_router = PIM_NOC_GRID_PORTS + topology->concentration + more;
+        uint32_t of_router = topology->grid_ports + topology->concentration + more;
         topology->first_port[r] = ports;
         topology->most_ports = of_router > topology->most_ports ? of_router : topology->most_ports;
         ports += of_router;
@@ -235,7 +243,8 @@ static enum pim_status allocate(struct pim_noc_topology *topology, const uint32_
     topology->first_port[topology->routers] = ports;
     topology->output_link = malloc(((size_t)ports + 1) * sizeof *topology->output_link);
     topology->input_link = malloc(((size_t)ports + 1) * sizeof *topology->input_link);
-    topology->link = calloc((size_t)topology->routers * PIM_NOC_GRID_PORTS + express, sizeof *topology->link);
+    topology->link =
+        calloc((size_t)topology->routers * topology->grid_ports + express, sizeof *topology->link);
     if (!topology->output_link || !topology->input_link || !topology->link)
         return no_memory(topology, error);
     memset(topology->output_link, 0xff, ports * sizeof *topology->output_link); /* PIM_NOC_NONE */
@@ -249,7 +258,7 @@ static void put_links(struct pim_noc_topology *topology,
                       const struct pim_noc_topology_configuration *configuration,
                       struct pim_noc_link *express, uint32_t *leaving, uint32_t *arriving)
 {
-    uint32_t base = PIM_NOC_GRID_PORTS + topology->concentration;
+    uint32_t base = topology->grid_ports + topology->concentration;
     uint32_t *next = leaving; /* of the express links, sorted by router they leave */
     for (uint32_t r = 0, sum = 0; r < topology->routers; r++) {
         uint32_t of_router = leaving[r];
@@ -300,10 +309,11 @@ static enum pim_status build(struct pim_noc_topology *topology,
                              struct pim_error *error)
 {
     uint32_t *leaving = scratch, *arriving = scratch + topology->routers;
-    for (uint32_t r = 0; r < topology->routers; r++) {
-        topology->column[r] = (uint16_t)(r % topology->width);
-        topology->row[r] = (uint16_t)(r / topology->width);
-    }
+    for (uint32_t r = 0; r < topology->routers; r++)
+        for (uint32_t d = 0, rest = r; d < topology->dimensions; rest /= topology->side[d++])
+            topology->coordinate[d][r] = (uint16_t)(rest % topology->side[d]);
+    if (topology->dimensions > 2 && configuration->express_count > 0)
+        return pim_fail(error, PIM_BAD_INPUT, "express links go with one layer of routers");
     if (count_express(topology, configuration, leaving, arriving, error) != PIM_OK ||
         allocate(topology, leaving, arriving, configuration->express_count, error) != PIM_OK)
         return error->status;
@@ -312,7 +322,62 @@ static enum pim_status build(struct pim_noc_topology *topology,
         return no_memory(topology, error);
     put_links(topology, configuration, express, leaving, arriving);
     free(express);
+    if (noc_place_terminals(topology, error) != PIM_OK)
+        return error->status;
+    for (uint32_t node = 0; node < topology->nodes; node++) {
+        uint32_t router = node / topology->concentration;
+        uint32_t port = topology->grid_ports + node % topology->concentration;
+        noc_put_terminal(topology, node, router, port, router, port);
+    }
     return apply_overrides(topology, configuration, error);
+}
+
+enum pim_status noc_place_terminals(struct pim_noc_topology *topology, struct pim_error *error)
+{
+    size_t ports = topology->first_port[topology->routers];
+    topology->terminal = calloc((size_t)topology->nodes + 1, sizeof *topology->terminal);
+    topology->output_node = malloc((ports + 1) * sizeof *topology->output_node);
+    topology->input_node = malloc((ports + 1) * sizeof *topology->input_node);
+    if (!topology->terminal || !topology->output_node || !topology->input_node)
+        return no_memory(topology, error);
+    memset(topology->output_node, 0xff, ports * sizeof *topology->output_node); /* PIM_NOC_NONE */
+    memset(topology->input_node, 0xff, ports * sizeof *topology->input_node);
+    return PIM_OK;
+}
+
+void noc_put_terminal(struct pim_noc_topology *topology, uint32_t node, uint32_t input_router,
+                      uint32_t input_port, uint32_t output_router, uint32_t output_port)
+{
+    topology->terminal[node] =
+        (struct pim_noc_terminal){input_router, output_router, (uint16_t)input_port, (uint16_t)output_port};
+    topology->input_node[topology->first_port[input_router] + input_port] = node;
+    topology->output_node[topology->first_port[output_router] + output_port] = node;
+}
+
+static enum pim_status create_grid(struct pim_noc_topology *topology,
+                                   const struct pim_noc_topology_configuration *configuration,
+                                   struct pim_error *error)
+{
+    topology->routers = topology->width * topology->height;
+    topology->nodes = topology->routers * topology->concentration;
+    topology->dimensions = configuration->depth > 1 ? 3 : 2;
+    topology->grid_ports = 2 * topology->dimensions;
+    topology->side[0] = topology->width;
+    topology->side[1] = topology->height / configuration->depth;
+    topology->side[2] = configuration->depth;
+    uint32_t *scratch = calloc((size_t)topology->routers * 2, sizeof *scratch);
+    topology->first_port = calloc((size_t)topology->routers + 1, sizeof *topology->first_port);
+    bool room = scratch && topology->first_port;
+    for (unsigned d = 0; d < topology->dimensions; d++) {
+        topology->coordinate[d] = calloc(topology->routers, sizeof *topology->coordinate[d]);
+        room &= topology->coordinate[d] != NULL;
+    }
+    topology->column = topology->coordinate[0];
+    topology->row = topology->coordinate[1];
+    enum pim_status status =
+        room ? build(topology, configuration, scratch, error) : no_memory(topology, error);
+    free(scratch);
+    return status;
 }
 
 enum pim_status pim_noc_topology_create(const struct pim_noc_topology_configuration *configuration,
@@ -321,33 +386,22 @@ enum pim_status pim_noc_topology_create(const struct pim_noc_topology_configurat
     *result = NULL;
     if (check_sides(configuration, error) != PIM_OK)
         return error->status;
-    struct pim_noc_topology shape = {.kind = configuration->kind,
-                                     .width = configuration->width,
-                                     .height = configuration->height,
-                                     .concentration = configuration->concentration,
-                                     .routers = configuration->width * configuration->height};
-    shape.nodes = shape.routers * shape.concentration;
-    struct pim_noc_topology *topology = malloc(sizeof *topology);
-    uint32_t *scratch = calloc((size_t)shape.routers * 2, sizeof *scratch);
-    shape.first_port = calloc((size_t)shape.routers + 1, sizeof *shape.first_port);
-    shape.column = calloc(shape.routers, sizeof *shape.column);
-    shape.row = calloc(shape.routers, sizeof *shape.row);
-    bool room = topology && scratch && shape.first_port && shape.column && shape.row;
-    enum pim_status status = room ? build(&shape, configuration, scratch, error) : no_memory(&shape, error);
-    free(scratch);
-    if (status == PIM_OK) {
-        *topology = shape;
-        *result = topology;
-        return PIM_OK;
+    struct pim_noc_topology *topology = calloc(1, sizeof *topology);
+    if (!topology)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a topology");
+    topology->kind = configuration->kind;
+    topology->width = configuration->width;
+    topology->height = configuration->height;
+    topology->concentration = configuration->concentration;
+    bool grid = topology->kind == PIM_NOC_MESH || topology->kind == PIM_NOC_TORUS;
+    enum pim_status status =
+        grid ? create_grid(topology, configuration, error) : noc_create_other(topology, configuration, error);
+    if (status != PIM_OK) {
+        pim_noc_topology_destroy(topology);
+        return status;
     }
-    free(topology);
-    free(shape.first_port);
-    free(shape.column);
-    free(shape.row);
-    free(shape.link);
-    free(shape.output_link);
-    free(shape.input_link);
-    return status;
+    *result = topology;
+    return PIM_OK;
 }
 
 void pim_noc_topology_destroy(struct pim_noc_topology *topology)
@@ -358,8 +412,13 @@ void pim_noc_topology_destroy(struct pim_noc_topology *topology)
     free(topology->first_port);
     free(topology->output_link);
     free(topology->input_link);
-    free(topology->column);
-    free(topology->row);
+    free(topology->terminal);
+    free(topology->output_node);
+    free(topology->input_node);
+    free(topology->way);
+    free(topology->second_way);
+    for (unsigned d = 0; d < PIM_NOC_DIMENSION_LIMIT; d++)
+        free(topology->coordinate[d]);
     free(topology);
 }
 
@@ -386,6 +445,9 @@ static uint32_t side_distance(const struct pim_noc_topology *topology, uint32_t 
 uint32_t pim_noc_distance(const struct pim_noc_topology *topology, uint32_t from, uint32_t to)
 {
     assert(from < topology->routers && to < topology->routers);
-    return side_distance(topology, topology->width, topology->column[from], topology->column[to]) +
-           side_distance(topology, topology->height, topology->row[from], topology->row[to]);
+    uint32_t sum = 0;
+    for (unsigned d = 0; d < topology->dimensions; d++)
+        sum += side_distance(topology, topology->side[d], topology->coordinate[d][from],
+                             topology->coordinate[d][to]);
+    return sum;
 }

@@ -96,15 +96,23 @@ static bool take_buffer(struct pim_node *node, const struct pim_slot *slot, unsi
 
 /* --- matrix --- */
 
+/* What the input of a product takes of its buffer: windows of a convolution overlap there. */
+static uint64_t input_bytes(const struct pim_instruction *instruction)
+{
+    uint32_t window = instruction->u.matrix.window, bits = instruction->u.matrix.input_bits;
+    return window ? pim_buffer_tile_bytes(window, 1, bits)
+                  : pim_buffer_tile_bytes(instruction->u.matrix.m, instruction->u.matrix.k, bits);
+}
+
 static void matrix_ended(struct pim_kernel *kernel, void *context)
 {
     (void)kernel;
     struct pim_slot *slot = context;
     struct pim_node *node = slot->node;
     const struct pim_instruction *instruction = &slot->instruction;
-    uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
+    uint64_t n = instruction->u.matrix.n, k = instruction->u.matrix.k;
     if (instruction->detail & PIM_MATRIX_RELEASE_INPUT)
-        give_back(node, PIM_BUFFER_INPUT, pim_buffer_tile_bytes(m, k, instruction->u.matrix.input_bits));
+        give_back(node, PIM_BUFFER_INPUT, input_bytes(instruction));
     if (instruction->detail & PIM_MATRIX_RELEASE_WEIGHT)
         give_back(node, PIM_BUFFER_WEIGHT, pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits));
     pim_engine_ended(slot, PIM_ENGINE_MATRIX);
@@ -122,9 +130,7 @@ static uint8_t start_matrix(struct pim_node *node, struct pim_slot *slot)
         pim_node_fail(node, slot, "%s", problem.text);
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     }
-    uint64_t input = instruction->detail & PIM_MATRIX_RELEASE_INPUT
-                         ? pim_buffer_tile_bytes(m, k, instruction->u.matrix.input_bits)
-                         : 0;
+    uint64_t input = instruction->detail & PIM_MATRIX_RELEASE_INPUT ? input_bytes(instruction) : 0;
     uint64_t weight = instruction->detail & PIM_MATRIX_RELEASE_WEIGHT
                           ? pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits)
                           : 0;

@@ -11,7 +11,7 @@
  *  3. A request ends with the last data of its last part. Its client may hand in the next one as soon as that
  *     part is taken.
  */
-#include "models/node/node_internal.h"
+#include "models/node/shared_memory.h"
 
 #include <assert.h>
 
@@ -20,7 +20,7 @@ static void arbitrate(struct pim_kernel *kernel, void *context);
 static void schedule(struct pim_node *node)
 {
     struct pim_memory_port *port = &node->port;
-    if (port->scheduled)
+    if (port->scheduled || port->busy)
         return;
     struct pim_kernel *kernel = node->array->units.kernel;
     pim_time now = pim_kernel_now(kernel);
@@ -66,12 +66,33 @@ static bool cut(struct pim_port_request *request, uint32_t limit, const struct p
     return request->piece == burst->count;
 }
 
+/* The port has taken the whole request of a client. */
+static void taken(struct pim_node *node, unsigned client)
+{
+    node->port.request[client].active = false;
+    if (client == PIM_PORT_MEMORY)
+        pim_node_advance(node);
+    else
+        pim_interface_served(node, (enum pim_port_client)client);
+}
+
+void pim_port_next(struct pim_node *node)
+{
+    for (unsigned client = 0; client < PIM_PORT_CLIENTS; client++)
+        if (node->port.request[client].active) {
+            schedule(node);
+            return;
+        }
+}
+
 static void arbitrate(struct pim_kernel *kernel, void *context)
 {
     struct pim_node *node = context;
     struct pim_memory_port *port = &node->port;
     const struct pim_node_configuration *configuration = &node->array->configuration;
     port->scheduled = false;
+    if (port->busy)
+        return;
     unsigned client = port->last;
     do
         client = (client + 1) % PIM_PORT_CLIENTS;
@@ -85,24 +106,22 @@ static void arbitrate(struct pim_kernel *kernel, void *context)
     struct pim_burst part;
     struct pim_burst_times times;
     bool last = cut(request, configuration->arbitration_bytes, &configuration->bank, &part);
+    if (port->memory) {
+        pim_shared_memory_take(node, &part, request, last);
+        if (last)
+            taken(node, client);
+        return;
+    }
     pim_bank_access(&port->bank, &part, now / configuration->memory_period, &times);
     if (!pim_node_in_time(node, NULL, 0, times.last_data, configuration->memory_period))
         return;
     port->free_at = times.next * configuration->memory_period;
     if (last) {
-        request->active = false;
         pim_kernel_schedule(kernel, times.last_data * configuration->memory_period - now, PIM_PHASE_MEMORY,
                             request->handler, request->context);
-        if (client == PIM_PORT_MEMORY)
-            pim_node_advance(node);
-        else
-            pim_interface_served(node, (enum pim_port_client)client);
+        taken(node, client);
     }
-    for (unsigned other = 0; other < PIM_PORT_CLIENTS; other++)
-        if (port->request[other].active) {
-            schedule(node);
-            break;
-        }
+    pim_port_next(node);
 }
 
 void pim_port_submit(struct pim_node *node, enum pim_port_client client, const struct pim_burst *burst,
@@ -125,7 +144,10 @@ void pim_port_attribute(struct pim_unit *unit)
     struct pim_node *node = (struct pim_node *)unit;
     struct pim_memory_port *port = &node->port;
     struct pim_bank_counters counters;
-    pim_bank_read_counters(&port->bank, &counters);
+    if (port->memory)
+        counters = port->counters;
+    else
+        pim_bank_read_counters(&port->bank, &counters);
     const struct pim_bank_counters *now = &counters;
     struct pim_bank_counters *seen = &port->seen;
     struct pim_phase_result *phase = unit->sums;

@@ -1,5 +1,5 @@
 /* The array of nodes: life cycle, results, and what they wait for. */
-#include "models/node/node_internal.h"
+#include "models/node/shared_memory.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -125,12 +125,13 @@ enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct p
     for (uint32_t id = 0; id < array->units.count; id++)
         if (initialize_node(array, id, error) != PIM_OK)
             return error->status;
-    return PIM_OK;
+    return pim_shared_memories_create(array, error);
 }
 
 static void terminate(struct pim_units *units)
 {
     struct pim_node_array *array = (struct pim_node_array *)units;
+    pim_shared_memories_destroy(array);
     for (uint32_t id = 0; units->first && id < units->count; id++) {
         struct pim_node *node = pim_node_at(array, id);
         free(node->interface.posted);
@@ -153,9 +154,47 @@ static void complete_result(struct pim_unit *unit, pim_time end, struct pim_unit
     struct pim_node *node = (struct pim_node *)unit;
     for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
         result->buffer_high_water[buffer] = node->buffer[buffer].high_water;
+    if (node->port.memory) {
+        pim_shared_memory_close(node, end, &result->bank);
+        return;
+    }
     pim_bank_advance(&node->port.bank, end / node->array->configuration.memory_period);
     pim_bank_read_counters(&node->port.bank, &result->bank);
 }
+
+/* --- gauges --- */
+
+static uint64_t buffer_taken(const struct pim_unit *unit, unsigned buffer)
+{
+    return ((const struct pim_node *)unit)->buffer[buffer].taken;
+}
+
+/* Of a private bank; channels are shared, and count for all of their nodes. */
+static uint64_t row_hits(const struct pim_unit *unit, unsigned detail)
+{
+    (void)detail;
+    const struct pim_node *node = (const struct pim_node *)unit;
+    struct pim_bank_counters counters = {0};
+    if (!node->port.memory)
+        pim_bank_read_counters(&node->port.bank, &counters);
+    return counters.row_hits;
+}
+
+static uint64_t row_accesses(const struct pim_unit *unit, unsigned detail)
+{
+    (void)detail;
+    const struct pim_node *node = (const struct pim_node *)unit;
+    struct pim_bank_counters counters = {0};
+    if (!node->port.memory)
+        pim_bank_read_counters(&node->port.bank, &counters);
+    return counters.row_hits + counters.row_misses + counters.row_conflicts;
+}
+
+static const struct pim_gauge gauges[] = {{"input buffer", "bytes", buffer_taken, NULL, PIM_BUFFER_INPUT},
+                                          {"weight buffer", "bytes", buffer_taken, NULL, PIM_BUFFER_WEIGHT},
+                                          {"output buffer", "bytes", buffer_taken, NULL, PIM_BUFFER_OUTPUT},
+                                          {"row hits", "per mille", row_hits, row_accesses, 0},
+                                          {NULL, NULL, NULL, NULL, 0}};
 
 const struct pim_unit_family pim_node_family = {
     .noun = "unit",
@@ -168,4 +207,5 @@ const struct pim_unit_family pim_node_family = {
     .describe = describe,
     .complete_result = complete_result,
     .terminate = terminate,
+    .gauges = gauges,
 };

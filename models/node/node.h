@@ -28,16 +28,26 @@
 #include "models/cost/acu.h"
 #include "models/cost/pe.h"
 #include "models/dram/bank.h"
+#include "models/dram/schema.h"
 #include "models/noc/noc.h"
 #include "models/pe/buffer.h"
 #include "models/unit/unit.h"
+
+/* Channels of a DRAM standard in place of private banks (shared_memory.h). */
+struct pim_node_channels {
+    uint32_t nodes;    /* that share a memory; 0: private banks */
+    uint32_t accesses; /* of a node under way in the controllers; 0: as many as the queues take */
+    struct pim_dram_configuration dram;
+};
 
 struct pim_node_configuration {
     uint32_t window; /* power of two */
     bool in_order;
     struct pim_pe_configuration pe;
     struct pim_acu_configuration acu;
+    /* On channels: port_bytes, columns_per_row, capacity_bytes and column_step of a node's share. */
     struct pim_bank_rules bank;
+    struct pim_node_channels channels;
     uint64_t buffer_bytes[PIM_BUFFERS]; /* entry PIM_BUFFER_NONE is unused */
     uint32_t arbitration_bytes;
     uint32_t packet_bytes;
@@ -60,6 +70,9 @@ struct pim_node_array {
     struct pim_node_configuration configuration;
     struct pim_message_sum sent[PIM_MESSAGES]; /* of all nodes */
     struct pim_pool packets;
+    struct pim_dram_rules *channel_rules; /* of shared memories */
+    struct pim_pool transfers;
+    struct pim_dram_counters channel_counters; /* of all of them, at the end of a run */
     uint32_t
         receive_queue_high_water; /* most packets a node held between their arrival and their memory write */
 };

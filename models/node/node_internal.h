@@ -33,7 +33,8 @@ struct pim_port_request {
     uint32_t piece;  /* next piece */
     uint32_t offset; /* bytes of it already taken */
     bool active;
-    pim_handler *handler; /* called in phase MEMORY at the cycle of its last data */
+    struct pim_transfer *transfer; /* of a shared memory, once a part was taken */
+    pim_handler *handler;          /* called in phase MEMORY at the cycle of its last data */
     void *context;
 };
 
@@ -46,6 +47,20 @@ struct pim_memory_port {
     uint8_t last;     /* client served last */
     bool scheduled;   /* an arbitration is due */
     pim_time free_at; /* tick from which the port takes the next chunk */
+    /* On channels that nodes share (shared_memory.c); NULL: a private bank. */
+    struct pim_shared_memory *memory;
+    struct pim_transfer *transfer; /* the request of the part that is being handed over, */
+    struct pim_burst part;
+    bool busy;            /* if there is one; */
+    bool held;            /* all of it is, but the port may not go on yet; */
+    bool ends;            /* it is the last of its request */
+    bool started;         /* column is one of piece */
+    uint32_t piece;       /* of the part, */
+    uint64_t column;      /* and the next column of it, counted through the node's memory */
+    uint64_t next_column; /* behind the last one that was handed over */
+    uint64_t handed;      /* cycle after that of the last access that was handed over */
+    uint32_t under_way;   /* accesses whose column command has not issued */
+    struct pim_bank_counters counters;
 };
 
 /* A packet on its way: from the send's memory read to the receive's memory write. */
@@ -149,6 +164,8 @@ void pim_engine_ended(struct pim_slot *slot, enum pim_engine engine);
 /* memory_port.c */
 void pim_port_submit(struct pim_node *node, enum pim_port_client client, const struct pim_burst *burst,
                      pim_handler *handler, void *context);
+/* Takes the next part when the port is free and a request waits. */
+void pim_port_next(struct pim_node *node);
 /* Adds the bank's counters since the last call to the unit and its phase. */
 void pim_port_attribute(struct pim_unit *node);
 

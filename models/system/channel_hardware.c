@@ -1,10 +1,9 @@
 #include "models/system/channel_hardware.h"
 
 #include "models/bitserial/operation.h"
-#include "models/dram/schema.h"
+#include "models/system/standard.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define PICOSECONDS_PER_MILLISECOND UINT64_C(1000000000)
 
@@ -13,29 +12,12 @@ static uint32_t integer(const struct pim_configuration *configuration, const cha
     return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds it to 32 bits */
 }
 
-/* A preset of `pimsim dram`, and values on top of it. */
 static enum pim_status read_memory(const struct pim_configuration *configuration,
                                    struct pim_channel_memory *memory, struct pim_error *error)
 {
-    const char *preset = pim_configuration_text(configuration, "levels.memory");
-    const char *values = pim_configuration_text(configuration, "levels.memory_values");
-    struct pim_configuration *dram;
     struct pim_dram_configuration read;
-    enum pim_status status = pim_configuration_create(&pim_dram_schema, &dram, error);
-    if (status != PIM_OK)
-        return status;
-    status = pim_dram_preset_read(dram, preset, error);
-    if (status == PIM_OK)
-        status = pim_configuration_read_text(dram, "levels.memory_values", values, strlen(values), error);
-    if (status == PIM_OK)
-        status = pim_configuration_complete(dram, error);
-    if (status == PIM_OK)
-        status = pim_dram_configure(dram, &read, error);
-    pim_configuration_destroy(dram);
-    if (status == PIM_USAGE)
-        return pim_configuration_fail(configuration, error, "levels.memory", "%s", error->text);
-    if (status != PIM_OK)
-        return pim_fail_in(error, "levels.memory");
+    if (pim_standard_read(configuration, "levels.memory", "levels.memory_values", &read, error) != PIM_OK)
+        return error->status;
     if (read.policy.refresh && read.policy.per_bank_refresh)
         return pim_configuration_fail(configuration, error, "levels.memory_values",
                                       "dram.refresh_mode: banks that compute are refreshed all at once, "
@@ -91,6 +73,9 @@ enum pim_status pim_channel_hardware_read(const struct pim_configuration *config
         .add_cycles = integer(configuration, "levels.add_cycles"),
         .multiply_cycles = integer(configuration, "levels.multiply_cycles"),
         .aap_cycles = integer(configuration, "levels.aap_cycles"),
+        .steps = pim_configuration_choice(configuration, "levels.costs") == 2,
+        .step_ps = integer(configuration, "levels.step_ps"),
+        .logic_khz = integer(configuration, "clock.logic_khz"),
     };
     channels->width = hardware->width;
     channels->window = hardware->node.window;
@@ -104,7 +89,11 @@ enum pim_status pim_channel_hardware_read(const struct pim_configuration *config
         .dram_pj_per_bit = hardware->energy.dram_pj_per_bit,
         .dram_activate_pj = hardware->energy.dram_activate_pj,
         .static_mw_per_node = hardware->energy.static_mw_per_node,
+        .crossbar_step_pj = pim_configuration_real(configuration, "energy.crossbar_step_pj"),
         .interconnect_pj_per_bit = pim_configuration_real(configuration, "energy.interconnect_pj_per_bit")};
+    if (memory->steps && *pim_configuration_text(configuration, "levels.memory") != '\0')
+        return pim_configuration_fail(configuration, error, "levels.costs",
+                                      "steps are of crossbars: no levels.memory, whose banks are DRAM");
     if (*pim_configuration_text(configuration, "levels.memory") != '\0') {
         if (read_memory(configuration, memory, error) != PIM_OK)
             return error->status;

@@ -114,6 +114,9 @@ static enum pim_status check_network(const struct pim_configuration *configurati
     if (hardware->noc.concentration != 1)
         return pim_configuration_fail(configuration, error, "noc.concentration",
                                       "must be 1 where there are several chips");
+    if (hardware->noc.depth != 1)
+        return pim_configuration_fail(configuration, error, "noc.depth",
+                                      "must be 1 where there are several chips");
     if (hardware->noc.routing != PIM_NOC_XY && hardware->noc.routing != PIM_NOC_YX)
         return pim_configuration_fail(configuration, error, "noc.routing",
                                       "must be xy or yx where there are several chips");

@@ -5,6 +5,9 @@
 #include "models/node/node.h"
 #include "models/system/channel_hardware.h"
 #include "models/system/core_hardware.h"
+#include "models/system/tile_hardware.h"
+#include "models/system/tile_results.h"
+#include "models/tile/tile.h"
 
 #include <stddef.h>
 
@@ -20,6 +23,9 @@ static const struct pim_energy_row channels_shown[] = {
     {NULL, NULL, 0}};
 static const struct pim_energy_row channels_beyond[] = {
     {"interconnect", "interconnect", offsetof(struct pim_energy, interconnect)}, {NULL, NULL, 0}};
+static const struct pim_energy_row tiles_shown[] = {{"pe", "crossbars", offsetof(struct pim_energy, pe)},
+                                                    {"noc", "NoC", offsetof(struct pim_energy, noc)},
+                                                    {NULL, NULL, 0}};
 static const struct pim_energy_row none[] = {{NULL, NULL, 0}};
 
 static enum pim_status initialize_nodes(struct pim_units *units, struct pim_kernel *kernel,
@@ -41,6 +47,21 @@ static enum pim_status initialize_channels(struct pim_units *units, struct pim_k
                                            struct pim_error *error)
 {
     return pim_channels_initialize((struct pim_channels *)units, kernel, &hardware->channels, trace, error);
+}
+
+static enum pim_status initialize_tiles(struct pim_units *units, struct pim_kernel *kernel,
+                                        const struct pim_hardware *hardware, const struct pim_trace *trace,
+                                        struct pim_error *error)
+{
+    return pim_tile_array_initialize((struct pim_tiles *)units, kernel, &hardware->tiles, trace, error);
+}
+
+static const char *interconnect_of_tiles(const struct pim_hardware *hardware)
+{
+    static const char *const kinds[] = {[PIM_SWITCHING_PATH_HOLD] = "paths that are held whole",
+                                        [PIM_SWITCHING_SAF] = "store and forward",
+                                        [PIM_SWITCHING_WORMHOLE] = NULL};
+    return kinds[hardware->tiles.options.switching];
 }
 
 static const char *interconnect_of_channels(const struct pim_hardware *hardware)
@@ -85,4 +106,15 @@ const struct pim_hardware_family pim_hardware_families[] = {
      .shown = channels_shown,
      .beyond = channels_beyond,
      .interconnect = interconnect_of_channels},
+    {.plural = "tiles",
+     .units = &pim_tile_family,
+     .size = sizeof(struct pim_tiles),
+     .initialize = initialize_tiles,
+     .read = pim_tile_hardware_read,
+     .slice_cycles = 65536,
+     .engines = {"crossbars", "vector", "memory", "packets"},
+     .shown = tiles_shown,
+     .beyond = none,
+     .interconnect = interconnect_of_tiles,
+     .collect = pim_tiles_collect},
 };

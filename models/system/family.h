@@ -15,6 +15,9 @@ struct pim_energy_row {
     size_t offset; /* of a double in struct pim_energy */
 };
 
+struct pim_system;
+struct pim_run_result;
+
 struct pim_hardware_family {
     const char *plural; /* "nodes" */
     const struct pim_unit_family *units;
@@ -31,6 +34,9 @@ struct pim_hardware_family {
     const struct pim_energy_row *beyond; /* in JSON and CSV, beyond those of nodes */
     /* What stands for the fidelity of the network in text; NULL, or where it gives NULL: the fidelity. */
     const char *(*interconnect)(const struct pim_hardware *hardware);
+    /* Links and counts of packets, where its own network carries them; NULL: models/noc does. */
+    enum pim_status (*collect)(struct pim_system *system, struct pim_run_result *result,
+                               struct pim_error *error);
 };
 
 /* By the number of the value of array.kind. */

@@ -3,6 +3,7 @@
 #include "models/cost/read.h"
 #include "models/system/family.h"
 #include "models/system/noc_schema.h"
+#include "models/system/standard.h"
 
 #include "sim/clock.h"
 
@@ -82,7 +83,7 @@ static enum pim_status read_noc(const struct pim_configuration *configuration, s
     /* The zero-load latency is linear in routers and flits: one router and two give both terms. */
     struct pim_noc_configuration pair = *noc;
     pair.width = 2;
-    pair.height = pair.concentration = 1;
+    pair.height = pair.concentration = pair.depth = 1;
     pair.topology = PIM_NOC_MESH;
     uint64_t one = pim_noc_zero_load_latency(&pair, 0, 0, 1);
     uint64_t two = pim_noc_zero_load_latency(&pair, 0, 1, 1);
@@ -122,7 +123,9 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
     node->in_order = pim_configuration_choice(configuration, "unit.issue") == 0;
     if (pim_cost_read_pe(configuration, &node->pe, error) != PIM_OK ||
         pim_cost_read_acu(configuration, &node->acu, error) != PIM_OK ||
-        pim_cost_read_bank(configuration, &node->bank, error) != PIM_OK)
+        pim_standard_read_nodes(configuration, node, error) != PIM_OK)
+        return error->status;
+    if (node->channels.nodes == 0 && pim_cost_read_bank(configuration, &node->bank, error) != PIM_OK)
         return error->status;
     node->buffer_bytes[PIM_BUFFER_INPUT] = integer(configuration, "buffers.input_bytes");
     node->buffer_bytes[PIM_BUFFER_WEIGHT] = integer(configuration, "buffers.weight_bytes");
@@ -135,6 +138,11 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
     if (read_noc(configuration, hardware, error) != PIM_OK)
         return error->status;
     read_energy(configuration, &hardware->energy);
+    if (node->channels.nodes > 0) /* these two are of banks: a standard has figures of its own */
+        hardware->energy.dram_pj_per_bit = hardware->energy.dram_activate_pj = 0;
     hardware->family = &pim_hardware_families[pim_configuration_choice(configuration, "array.kind")];
+    if (node->channels.nodes > 0 && hardware->family != &pim_hardware_families[0])
+        return pim_configuration_fail(configuration, error, "dram.standard",
+                                      "is for nodes: array.kind is another");
     return hardware->family->read ? hardware->family->read(configuration, hardware, error) : PIM_OK;
 }

@@ -10,6 +10,7 @@
 #include "models/energy/energy.h"
 #include "models/noc/noc.h"
 #include "models/node/node.h"
+#include "models/tile/tile.h"
 #include "sim/configuration.h"
 
 struct pim_hardware_family;
@@ -21,6 +22,7 @@ struct pim_hardware {
     struct pim_node_configuration node;         /* its periods are those of all families */
     struct pim_cores_configuration cores;       /* of cores alone */
     struct pim_channels_configuration channels; /* of channels alone */
+    struct pim_tiles_configuration tiles;       /* of tiles alone */
     struct pim_noc_configuration noc;
     struct pim_energy_configuration energy;
 };

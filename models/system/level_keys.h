@@ -18,18 +18,22 @@
                            "What a channel reads or writes."),                                               \
         PIM_KEY_OF_INTEGER("levels.bus_bytes", "256", 1, 65536, "bytes/cycle",                               \
                            "Bus between the stacks, shared by all channels."),                               \
-        PIM_KEY_OF_CHOICE("levels.costs", "commands", "figure|commands",                                     \
+        PIM_KEY_OF_CHOICE("levels.costs", "commands", "figure|commands|steps",                               \
                           "figure: levels.add_cycles and levels.multiply_cycles for a word, as a published " \
-                          "figure has them. commands: activate-activate-precharge sequences."),              \
+                          "figure has them. commands: activate-activate-precharge sequences. steps: NORs "   \
+                          "of crossbars (ReRAM), levels.step_ps each."),                                     \
+        PIM_KEY_OF_INTEGER("levels.step_ps", "1100", 1, 1000000, "ps",                                       \
+                           "costs steps: of a NOR, SET or RESET in all columns of a bank."),                 \
         PIM_KEY_OF_INTEGER("levels.add_cycles", "196", 1, 1000000000, "cycles",                              \
                            "costs figure: an addition of words in all columns."),                            \
         PIM_KEY_OF_INTEGER("levels.multiply_cycles", "980", 1, 1000000000, "cycles",                         \
                            "costs figure: a multiplication of words in all columns."),                       \
-        PIM_KEY_OF_INTEGER(                                                                                  \
-            "levels.aap_cycles", "64", 1, 1000000, "cycles",                                                 \
-            "costs commands: activate-activate-precharge of all banks of a channel at once."),               \
-        PIM_KEY_OF_INTEGER("levels.aap_bank_cycles", "49", 1, 1000000, "cycles",                             \
-                           "costs commands: activate-activate-precharge of a bank alone."),                  \
+        PIM_KEY_OF_INTEGER("levels.aap_cycles", "64", 1, 1000000, "cycles",                                  \
+                           "costs figure: a row copied, for which the figure has no number."),               \
+        PIM_KEY_OF_LIST("levels.aap_busy_cycles", "[49, 49, 50, 49, 49, 51, 56, 64]", 1, 1000000, "cycles",  \
+                        "costs commands, as mappers estimate them: an activate-activate-precharge of each "  \
+                        "bank while one, two, ... banks of the channel work; more banks than the list has "  \
+                        "take the last value in proportion."),                                               \
         PIM_KEY_OF_INTEGER("levels.refresh_cycles", "310", 0, 1000000, "cycles",                             \
                            "costs commands: what a refresh takes, closing the banks included."),             \
         PIM_KEY_OF_INTEGER("levels.refresh_interval_cycles", "3900", 1, 100000000, "cycles",                 \

@@ -94,6 +94,14 @@ static enum pim_status read_classes(const struct pim_configuration *configuratio
     noc->classes = (uint32_t)count;
     for (size_t i = 0; i < count; i++)
         noc->class_channels[i] = (uint32_t)channels[i];
+    count = pim_configuration_list(configuration, "noc.class_first", &channels);
+    if (count > 0 && count != noc->classes)
+        return pim_configuration_fail(configuration, error, "noc.class_first",
+                                      "%zu classes have a first virtual channel, noc.classes has %u", count,
+                                      noc->classes);
+    noc->message_classes = count > 0;
+    for (size_t i = 0; i < count; i++)
+        noc->class_first[i] = (uint32_t)channels[i];
     return PIM_OK;
 }
 
@@ -102,9 +110,25 @@ static enum pim_status read_general(const struct pim_configuration *configuratio
                                     struct pim_noc_configuration *noc, struct pim_error *error)
 {
     noc->output_speedup = integer(configuration, "noc.output_speedup");
+    noc->output_buffer_flits = integer(configuration, "noc.output_buffer_flits");
     noc->arbiter = (enum pim_noc_arbiter)pim_configuration_choice(configuration, "noc.arbiter");
+    noc->vc_arbiter = (enum pim_noc_arbiter)pim_configuration_choice(configuration, "noc.vc_arbiter");
+    noc->switch_arbiter = (enum pim_noc_arbiter)pim_configuration_choice(configuration, "noc.switch_arbiter");
+    noc->vc_groups = integer(configuration, "noc.vc_arbiter_groups");
+    noc->switch_groups = integer(configuration, "noc.switch_arbiter_groups");
+    noc->vc_iterations = integer(configuration, "noc.vc_allocator_iterations");
+    noc->switch_iterations = integer(configuration, "noc.switch_allocator_iterations");
+    noc->priority = (enum pim_noc_priority)pim_configuration_choice(configuration, "noc.priority");
+    noc->partition = (enum pim_noc_partition)pim_configuration_choice(configuration, "noc.torus_partition");
+    noc->numbered_draws = pim_configuration_choice(configuration, "noc.routing_draws") == 1;
     noc->topology = (enum pim_noc_topology_kind)pim_configuration_choice(configuration, "noc.topology");
     noc->concentration = integer(configuration, "noc.concentration");
+    noc->depth = integer(configuration, "noc.depth");
+    noc->radix = integer(configuration, "noc.radix");
+    noc->levels = integer(configuration, "noc.levels");
+    noc->global_latency = integer(configuration, "noc.global_link_latency");
+    noc->latency_by_length = pim_configuration_boolean(configuration, "noc.latency_by_length");
+    noc->may_deadlock = pim_configuration_boolean(configuration, "noc.may_deadlock");
     noc->routing = (enum pim_noc_routing_kind)pim_configuration_choice(configuration, "noc.routing");
     noc->seed = (uint64_t)pim_configuration_integer(configuration, "noc.routing_seed");
     noc->urgent_classes = pim_configuration_boolean(configuration, "noc.urgent_classes");
@@ -116,6 +140,7 @@ static enum pim_status read_general(const struct pim_configuration *configuratio
         read_path(configuration, "noc.links", noc->link_list, error) != PIM_OK ||
         read_path(configuration, "noc.express_links", noc->express_list, error) != PIM_OK ||
         read_path(configuration, "noc.route_table", noc->route_table, error) != PIM_OK ||
+        read_path(configuration, "noc.network_file", noc->network_file, error) != PIM_OK ||
         read_classes(configuration, noc, error) != PIM_OK)
         return error->status;
     return PIM_OK;

@@ -1,5 +1,8 @@
 #include "models/system/recorder.h"
 
+#include "models/system/arrows.h"
+#include "models/system/counters.h"
+
 #include "traces/text.h"
 
 #include <ctype.h>
@@ -17,6 +20,8 @@ struct pim_recorder {
     uint32_t (*tracks)[TRACKS];   /* a row a unit; 0: not observed */
     pim_time (*last_end)[TRACKS]; /* of the slice written last: slices of a track must not overlap */
     pim_time begin, end;          /* ticks */
+    struct pim_arrows arrows;
+    struct pim_counters *counters;
 };
 
 static uint64_t nanoseconds(const struct pim_recorder *recorder, pim_time time)
@@ -24,9 +29,10 @@ static uint64_t nanoseconds(const struct pim_recorder *recorder, pim_time time)
     return pim_system_picoseconds(recorder->system, time) / 1000;
 }
 
-/* With the instruction as the text form of traces has it: shape, addresses, bytes, peer, tag. */
+/* With the instruction as the text form of traces has it: shape, addresses, bytes, peer, tag. `arrow` leaves
+ * a send and arrives at a receive. */
 static void write_slice(const struct pim_recorder *recorder, uint32_t track, pim_time start, pim_time end,
-                        const char *name, const struct pim_instruction *instruction)
+                        const char *name, const struct pim_instruction *instruction, uint64_t arrow)
 {
     char text[2 * PIM_TIMELINE_DETAIL_BYTES] = "";
     FILE *file = instruction ? fmemopen(text, sizeof text, "w") : NULL;
@@ -35,12 +41,30 @@ static void write_slice(const struct pim_recorder *recorder, uint32_t track, pim
         (void)fclose(file);
         text[strcspn(text, "\n")] = '\0';
     }
-    if (text[0])
-        pim_timeline_detailed_slice(recorder->timeline, track, nanoseconds(recorder, start),
-                                    nanoseconds(recorder, end), name, "instruction", text);
-    else
-        pim_timeline_slice(recorder->timeline, track, nanoseconds(recorder, start),
-                           nanoseconds(recorder, end), name);
+    const bool sends = instruction && pim_opcode_engine(instruction->opcode) == PIM_ENGINE_SEND;
+    const struct pim_timeline_extra extra = {.key = "instruction",
+                                             .detail = text[0] ? text : NULL,
+                                             .leaves = sends ? arrow : 0,
+                                             .arrives = sends ? 0 : arrow};
+    pim_timeline_detailed_slice(recorder->timeline, track, nanoseconds(recorder, start),
+                                nanoseconds(recorder, end), name, &extra);
+}
+
+/* Whether the engines of a unit are recorded. */
+static bool is_chosen(const struct pim_recorder *recorder, uint32_t unit)
+{
+    return unit < recorder->system->unit_count && recorder->tracks[unit][TRACK_PHASE] != 0;
+}
+
+/* The number of the message whose end the instruction is; 0: none, or its other end is not recorded. */
+static uint64_t arrow_of(struct pim_recorder *recorder, uint32_t unit,
+                         const struct pim_instruction *instruction)
+{
+    struct pim_message_end end;
+    if (!instruction || !pim_message_end_of(instruction, unit, &end) || !is_chosen(recorder, end.source) ||
+        !is_chosen(recorder, end.destination))
+        return 0;
+    return pim_arrows_next(&recorder->arrows, &end);
 }
 
 static void observe(void *context, uint32_t unit, const struct pim_instruction *instruction, uint32_t phase,
@@ -48,8 +72,11 @@ static void observe(void *context, uint32_t unit, const struct pim_instruction *
 {
     struct pim_recorder *recorder = context;
     const uint32_t *tracks = recorder->tracks[unit];
+    const uint64_t arrow = arrow_of(recorder, unit, instruction); /* counted outside of the window too */
     if (tracks[TRACK_PHASE] == 0 || end < recorder->begin || start > recorder->end)
         return;
+    if (instruction)
+        pim_counters_observe(recorder->counters, unit, instruction, start, end);
     unsigned row = instruction ? (unsigned)pim_opcode_engine(instruction->opcode) : TRACK_PHASE;
     /* Loads, sends and receives overlap their successors; what an earlier slice shows already is not shown
      * twice. */
@@ -67,7 +94,7 @@ static void observe(void *context, uint32_t unit, const struct pim_instruction *
         name = pim_message_name(instruction->detail);
     else
         name = pim_opcode_name(instruction->opcode);
-    write_slice(recorder, tracks[row], start, end, name, instruction);
+    write_slice(recorder, tracks[row], start, end, name, instruction, arrow);
 }
 
 static void add_tracks(struct pim_recorder *recorder, uint32_t unit)
@@ -83,6 +110,7 @@ static void add_tracks(struct pim_recorder *recorder, uint32_t unit)
     for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
         recorder->tracks[unit][engine] =
             pim_timeline_track(recorder->timeline, parent, pim_engine_name(engine));
+    pim_counters_add_unit(recorder->counters, unit, parent);
 }
 
 /* "0-3,17": every unit that is named. */
@@ -137,6 +165,11 @@ enum pim_status pim_recorder_create(struct pim_system *system, struct pim_record
         pim_recorder_abandon(recorder);
         return error->status;
     }
+    recorder->counters = pim_counters_create(system, recorder->timeline, recorder->begin, recorder->end);
+    if (!recorder->counters) {
+        pim_recorder_abandon(recorder);
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the timeline");
+    }
     char fallback[32];
     (void)snprintf(fallback, sizeof fallback, "0,%" PRIu32, system->unit_count - 1);
     if (choose_units(recorder, options->timeline_units ? options->timeline_units : fallback, error) !=
@@ -149,9 +182,20 @@ enum pim_status pim_recorder_create(struct pim_system *system, struct pim_record
     return PIM_OK;
 }
 
+enum pim_status pim_recorder_sample(struct pim_recorder *recorder, pim_time now, struct pim_error *error)
+{
+    return pim_counters_sample(recorder->counters, now, error);
+}
+
+pim_time pim_recorder_period(const struct pim_recorder *recorder)
+{
+    return pim_counters_period(recorder->counters);
+}
+
 enum pim_status pim_recorder_close(struct pim_recorder *recorder, uint64_t *left_out, struct pim_error *error)
 {
     struct pim_timeline *timeline = recorder->timeline;
+    pim_counters_finish(recorder->counters);
     recorder->timeline = NULL;
     pim_system_observe(recorder->system, NULL, NULL);
     pim_recorder_abandon(recorder);
@@ -163,6 +207,8 @@ void pim_recorder_abandon(struct pim_recorder *recorder)
     if (!recorder)
         return;
     pim_timeline_abandon(recorder->timeline);
+    pim_counters_destroy(recorder->counters);
+    pim_arrows_terminate(&recorder->arrows);
     free(recorder->tracks);
     free(recorder->last_end);
     free(recorder);

@@ -1,6 +1,7 @@
 /* The figures of a run as rows "name,value,unit,description" (docs/statistics.md). */
 #include "models/system/family.h"
 #include "models/system/report.h"
+#include "models/system/tile_results.h"
 #include "sim/csv.h"
 
 #include <assert.h>
@@ -134,6 +135,7 @@ static void collect_totals(struct totals *totals, const struct pim_system *syste
     const struct pim_node_array *nodes = pim_system_nodes(system);
     const struct pim_cores *cores = pim_system_cores(system);
     const struct pim_channels *channels = pim_system_channels(system);
+    const struct pim_tiles *tiles = pim_system_tiles(system);
 #define OBJECT(page, key) (void)snprintf(totals->group, sizeof totals->group, "%s.", key);
 #define OBJECT_END totals->group[0] = '\0';
 #define BEYOND_CSV(energy) add_beyond(totals, system, &(energy));
@@ -198,7 +200,7 @@ static void add_units(struct pim_csv_writer *rows, const struct pim_system *syst
         }
 }
 
-static void add_phases(struct pim_csv_writer *rows, const struct pim_system *system)
+static void add_phases(struct pim_csv_writer *rows, const struct pim_system *system, bool estimates)
 {
     char name[96];
     for (uint32_t phase = 0; phase < system->phase_count; phase++) {
@@ -206,6 +208,8 @@ static void add_phases(struct pim_csv_writer *rows, const struct pim_system *sys
         (void)snprintf(name, sizeof name, "phase%" PRIu32 ".cycles", phase);
         count(rows, name, "logic cycles", source->name,
               pim_system_cycles(system, system->phases[phase].end - system->phases[phase].start));
+        if (!estimates)
+            continue;
         (void)snprintf(name, sizeof name, "phase%" PRIu32 ".estimate", phase);
         count(rows, name, "logic cycles", source->name, source->estimate_cycles);
     }
@@ -219,6 +223,6 @@ void pim_report_csv(const struct pim_system *system, const struct pim_run_result
     pim_csv_start(&rows, file, header, sizeof header / sizeof header[0]);
     add_totals(&rows, system, result, inputs);
     add_messages(&rows, system);
-    add_phases(&rows, system);
+    add_phases(&rows, system, pim_report_has_estimates(result, inputs));
     add_units(&rows, system, result);
 }

@@ -4,6 +4,7 @@
 #include "models/system/report.h"
 #include "models/system/results.h"
 #include "models/system/steps.h"
+#include "models/system/tile_results.h"
 #include "sim/json.h"
 
 #include <inttypes.h>
@@ -59,6 +60,7 @@ static void put_figures(struct pim_json *json, const struct pim_system *system,
     const struct pim_node_array *nodes = pim_system_nodes(system);
     const struct pim_cores *cores = pim_system_cores(system);
     const struct pim_channels *channels = pim_system_channels(system);
+    const struct pim_tiles *tiles = pim_system_tiles(system);
     uint64_t frontier = 0;
 #define OBJECT(page, key) pim_json_begin_object(json, key);
 #define OBJECT_END pim_json_end(json);

@@ -2,6 +2,7 @@
 #include "models/system/report.h"
 #include "models/system/results.h"
 #include "models/system/steps.h"
+#include "models/system/tile_results.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -64,7 +65,16 @@ static size_t add_phase(struct group *groups, size_t count, const char *name, ui
     return count;
 }
 
-static void print_phases(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
+/* Ends a line, with the estimate where it is one of this hardware and of all that was run. */
+static void end_line(FILE *file, bool estimates, const char *before, int width, uint64_t cycles)
+{
+    if (estimates)
+        fprintf(file, "%s%*" PRIu64, before, width, cycles);
+    fputc('\n', file);
+}
+
+static void print_phases(const struct pim_system *system, const struct pim_run_result *result, bool estimates,
+                         FILE *file)
 {
     struct group groups[GROUPS];
     size_t count = 0;
@@ -77,16 +87,18 @@ static void print_phases(const struct pim_system *system, const struct pim_run_r
     }
     qsort(groups, count, sizeof groups[0], by_cycles);
     fprintf(file, "\nsteps by time (by how much each moves the end of the work)\n");
-    fprintf(file, "  %-16s %8s %14s %8s %14s\n", "step", "phases", "cycles", "share", "estimate");
-    for (size_t i = 0; i < count && i < 2 * SHOWN; i++)
-        fprintf(file, "  %-16s %8" PRIu64 " %14" PRIu64 " %6.1f %% %14" PRIu64 "\n", groups[i].name,
-                groups[i].phases, groups[i].cycles, percent((double)groups[i].cycles, (double)result->cycles),
-                groups[i].estimate);
+    fprintf(file, "  %-16s %8s %14s %8s%s\n", "step", "phases", "cycles", "share",
+            estimates ? "       estimate" : "");
+    for (size_t i = 0; i < count && i < 2 * SHOWN; i++) {
+        fprintf(file, "  %-16s %8" PRIu64 " %14" PRIu64 " %6.1f %%", groups[i].name, groups[i].phases,
+                groups[i].cycles, percent((double)groups[i].cycles, (double)result->cycles));
+        end_line(file, estimates, " ", 14, groups[i].estimate);
+    }
     if (count > 2 * SHOWN)
         fprintf(file, "  (%zu shorter steps are not shown)\n", count - 2 * SHOWN);
 }
 
-static void print_longest(const struct pim_system *system, FILE *file)
+static void print_longest(const struct pim_system *system, bool estimates, FILE *file)
 {
     struct {
         uint32_t phase;
@@ -109,8 +121,8 @@ static void print_longest(const struct pim_system *system, FILE *file)
     fprintf(file, "\nlongest phases\n");
     for (unsigned i = 0; i < count; i++) {
         const struct pim_trace_phase *phase = pim_trace_phase(system->trace, shown[i].phase);
-        fprintf(file, "  %-36s %12" PRIu64 " cycles, estimate %12" PRIu64 "\n", phase->name, shown[i].cycles,
-                phase->estimate_cycles);
+        fprintf(file, "  %-36s %12" PRIu64 " cycles", phase->name, shown[i].cycles);
+        end_line(file, estimates, ", estimate ", 12, phase->estimate_cycles);
     }
 }
 
@@ -144,6 +156,8 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
         fprintf(file, "\n");
     }
     if (!pim_system_nodes(system))
+        return;
+    if (!pim_system_banks(system))
         return;
     const struct pim_bank_counters *dram = &result->dram;
     double cycles = whole / (double)system->hardware.node.memory_period;
@@ -232,11 +246,31 @@ static void print_channels(const struct pim_channels *channels, const struct pim
 {
     const struct pim_actions *actions = &result->actions;
     uint64_t cycles = result->end / channels->configuration.period;
+    bool dram = channels->configuration.memory.has_banks;
     fprintf(file,
-            "\nbanks: %" PRIu64 " activations, %.3f Gbit read and written\nmessages: %" PRIu64
+            "\nbanks: %" PRIu64 " %s, %.3f Gbit read and written\nmessages: %" PRIu64
             " bytes; the bus between stacks was in use for %.1f %% of the time\n",
-            actions->dram_activates, (double)actions->dram_bits * 1e-9, result->bytes_sent,
-            percent((double)channels->bus_cycles, (double)cycles));
+            dram ? actions->dram_activates : actions->crossbar_steps,
+            dram ? "activations" : "steps of crossbars", (double)actions->dram_bits * 1e-9,
+            result->bytes_sent, percent((double)channels->bus_cycles, (double)cycles));
+}
+
+static void print_tiles(const struct pim_tiles *tiles, const struct pim_run_result *result, FILE *file)
+{
+    fprintf(file, "\nedges: %" PRIu32 ", %" PRIu64 " bytes of packets\n", tiles->graph->edges,
+            result->bytes_sent);
+    if (tiles->configuration.options.switching == PIM_SWITCHING_WORMHOLE)
+        return;
+    const struct pim_conflict_summary summary = pim_tiles_summary(tiles, result->end);
+    fprintf(file,
+            "links: %" PRIu32 " used, %" PRIu32
+            " of them less than a tenth of the time, on average %.1f %%, the "
+            "busiest %.1f %%",
+            summary.links_used, summary.links_below_tenth, percent(summary.utilization_used, 1),
+            percent(summary.utilization_maximum, 1));
+    if (pim_tiles_know_waiting(tiles))
+        fprintf(file, "; packets waited %.3f us for them, added up", pim_tiles_waited_ns(tiles) / 1000);
+    fputc('\n', file);
 }
 
 void pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
@@ -245,6 +279,7 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
     const struct pim_trace_description *description = pim_trace_description(system->trace);
     static const char *const fidelities[] = {"ideal", "analytic", "flit"};
     const struct pim_hardware_family *family = system->hardware.family;
+    const bool estimates = pim_report_has_estimates(result, inputs);
     const char *interconnect = family->interconnect ? family->interconnect(&system->hardware) : NULL;
     if (!interconnect)
         interconnect = fidelities[system->hardware.noc.fidelity];
@@ -261,14 +296,18 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
             " instructions\n",
             result->actions.macs, description->macs, description->padding_macs, result->instructions);
     if (inputs->estimate_differs)
-        fprintf(file, "estimates     of another hardware (%s)\n", inputs->estimate_differs);
-    print_phases(system, result, file);
-    print_longest(system, file);
+        fprintf(file, "estimates     of another hardware (%s), not shown\n", inputs->estimate_differs);
+    else if (!result->complete)
+        fprintf(file, "estimates     of the whole trace, not shown\n");
+    print_phases(system, result, estimates, file);
+    print_longest(system, estimates, file);
     print_engines(system, result, file);
     if (pim_system_cores(system))
         print_cores(pim_system_cores(system), result, file);
     else if (pim_system_channels(system))
         print_channels(pim_system_channels(system), result, file);
+    else if (pim_system_tiles(system))
+        print_tiles(pim_system_tiles(system), result, file);
     else
         print_dram(result, file);
     print_network(system, result, file);

@@ -7,21 +7,24 @@
 #include "models/system/core_keys.h"
 #include "models/system/level_keys.h"
 #include "models/system/noc_keys.h"
+#include "models/system/tile_keys.h"
 
 static const struct pim_key keys[] = {
     PIM_KEY_OF_TEXT("name", "\"unnamed\"", "Name of the hardware, for people."),
 
-    PIM_KEY_OF_CHOICE("array.kind", "node", "node|core|channel",
+    PIM_KEY_OF_CHOICE("array.kind", "node", "node|core|channel|tile",
                       "node: units with PE array, ACU and a DRAM bank. core: cores with crossbars, a local "
                       "memory that programs address, and a global memory; keys chips.*, core.*, crossbar.*, "
                       "global_memory.*, interconnect.*, noc.* and energy.* describe them. "
                       "channel: channels of a memory whose banks compute; keys levels.* describe them, and a "
-                      "row of the array is a stack."),
+                      "row of the array is a stack. tile: tiles of crossbars on a network whose transfers "
+                      "conflict; keys tile.* describe both."),
     PIM_KEY_OF_INTEGER("array.width", NULL, 1, 256, "nodes", "Nodes in a row of the node array."),
     PIM_KEY_OF_INTEGER("array.height", NULL, 1, 256, "nodes", "Rows of the node array."),
     PIM_CHIP_KEYS,
 
     PIM_LEVEL_KEYS,
+    PIM_TILE_KEYS,
 
     PIM_KEY_OF_INTEGER("clock.logic_khz", "400000", 1, 100000000, "kHz",
                        "Clock of units, PE array and ACU. Reported cycles are cycles of this clock."),
@@ -76,6 +79,18 @@ static const struct pim_key keys[] = {
         "acu.pipeline_depth", "16", 0, 65536, "cycles",
         "Latency of the auxiliary compute unit from the last element in to the last result out."),
 
+    PIM_KEY_OF_TEXT("dram.standard", "\"\"",
+                    "empty: each node has a private bank, which the keys below describe. Else nodes sit on "
+                    "channels with controllers: a preset of `pimsim dram --list-presets`; of the keys below "
+                    "dram.arbitration_bytes alone holds then, and energy.dram_* do not."),
+    PIM_KEY_OF_TEXT("dram.standard_values", "\"\"",
+                    "Values on top of dram.standard, in the format of `pimsim dram --configuration`: "
+                    "dram = { ranks = 2; };"),
+    PIM_KEY_OF_INTEGER("dram.nodes", "1", 1, 65536, "nodes",
+                       "Nodes that share the channels of one dram.standard; each has an equal part of it."),
+    PIM_KEY_OF_INTEGER("dram.accesses", "0", 0, 4096, "accesses",
+                       "dram.standard: column accesses of a node under way in the controllers; 0: as many as "
+                       "their queues take."),
     PIM_KEY_OF_INTEGER("dram.banks", "1", 1, 64, "banks",
                        "Banks of a node; they work in lock-step behind a port of banks x column_bytes."),
     PIM_KEY_OF_INTEGER("dram.rows", "8192", 1, 16777216, "rows", "Rows of a bank."),
@@ -137,6 +152,10 @@ static const struct pim_key keys[] = {
                     "Energy of an element operation of the ACU. 0: not modelled."),
     PIM_KEY_OF_REAL("energy.dram_pj_per_bit", "0", 0, 1000000, "pJ/bit",
                     "Energy of reading or writing a bit of DRAM, I/O included. 0: not modelled."),
+    PIM_KEY_OF_REAL(
+        "energy.crossbar_step_pj", "0", 0, 1000000000, "pJ/step",
+        "array.kind channel without levels.memory: of a NOR, SET or RESET in all columns of a bank; "
+        "0: not modelled."),
     PIM_KEY_OF_REAL("energy.dram_activate_pj", "0", 0, 1000000000, "pJ/activate",
                     "Energy of activating and precharging a row, where dram_pj_per_bit does not hold it. 0: "
                     "not modelled."),

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { PACKET_LATENCY_BITS = 10 };
@@ -128,14 +129,17 @@ static uint64_t instructions_stored(const struct pim_trace *trace)
     return sum;
 }
 
-/* Runs in slices of time so that the bar can move; slices change nothing in the order of events. */
+/* Runs in slices of time so that the bar can move and counters be read; slices change nothing in the order of
+ * events. */
 static enum pim_run_end run_slices(struct pim_system *system, pim_time until)
 {
-    if (system->options.quiet)
+    if (system->options.quiet && !system->recorder)
         return pim_kernel_run(system->kernel, until);
     struct pim_progress progress;
     pim_progress_start(&progress, "simulating", instructions_stored(system->trace), system->options.quiet);
     pim_time slice = system->hardware.family->slice_cycles * system->hardware.node.logic_period;
+    if (system->recorder)
+        slice = pim_recorder_period(system->recorder);
     enum pim_run_end end;
     do {
         pim_time next = pim_kernel_next_time(system->kernel);
@@ -143,6 +147,9 @@ static enum pim_run_end run_slices(struct pim_system *system, pim_time until)
             next == PIM_TIME_NEVER || next > PIM_TIME_LAST - slice ? PIM_TIME_NEVER : next + slice;
         end = pim_kernel_run(system->kernel, stop < until ? stop : until);
         pim_progress_update(&progress, pim_units_instructions(system->units));
+        if (system->recorder && system->error.status == PIM_OK &&
+            pim_recorder_sample(system->recorder, pim_kernel_now(system->kernel), &system->error) != PIM_OK)
+            end = PIM_RUN_STOPPED;
     } while (end == PIM_RUN_UNTIL && pim_kernel_now(system->kernel) < until);
     pim_progress_finish(&progress);
     return end;
@@ -189,6 +196,14 @@ static enum pim_status collect_links(struct pim_system *system, struct pim_run_r
     return pim_noc_collect_links(system->noc, &result->links, &result->link_count, error);
 }
 
+enum pim_status pim_system_collect_links(struct pim_system *system, struct pim_run_result *result,
+                                         struct pim_error *error)
+{
+    const struct pim_hardware_family *family = system->hardware.family;
+    pim_noc_get_statistics(system->noc, &result->noc);
+    return (family->collect ? family->collect : collect_links)(system, result, error);
+}
+
 /* Adds the counters of one unit to the sums: both structs hold nothing but uint64_t. */
 static void add_counts(void *sum, const void *part, size_t size)
 {
@@ -196,6 +211,25 @@ static void add_counts(void *sum, const void *part, size_t size)
     const uint64_t *from = part;
     for (size_t i = 0; i < size / sizeof *into; i++)
         into[i] += from[i];
+}
+
+/* Nodes on channels: what the standard has figures for. */
+static void add_channel_energy(const struct pim_system *system, struct pim_run_result *result)
+{
+    const struct pim_node_array *nodes = pim_system_nodes(system);
+    struct pim_dram_energy energy;
+    if (!nodes || nodes->configuration.channels.nodes == 0)
+        return;
+    const struct pim_dram_configuration *dram = &nodes->configuration.channels.dram;
+    struct pim_dram_specification all = dram->specification;
+    const uint32_t shares = nodes->configuration.channels.nodes;
+    all.organization.channels *= (nodes->units.count + shares - 1) / shares;
+    pim_dram_energy_compute(&all, &dram->energy, &nodes->channel_counters,
+                            result->end / system->hardware.node.memory_period, &energy);
+    result->energy.dram = energy.total;
+    if (!isnan(energy.total))
+        result->energy.total =
+            isnan(result->energy.total) ? energy.total : result->energy.total + energy.total;
 }
 
 enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result,
@@ -229,9 +263,9 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
     double nanoseconds = (double)result->time_ps / 1000.0;
     pim_energy_of(&system->hardware.energy, &result->actions,
                   system->hardware.width * system->hardware.height, nanoseconds, &result->energy);
+    add_channel_energy(system, result);
     result->events = pim_kernel_events(system->kernel);
-    pim_noc_get_statistics(system->noc, &result->noc);
-    if (collect_links(system, result, error) != PIM_OK) {
+    if (pim_system_collect_links(system, result, error) != PIM_OK) {
         pim_run_result_terminate(result);
         return error->status;
     }

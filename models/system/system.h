@@ -85,6 +85,11 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
                                    struct pim_error *error);
 void pim_run_result_terminate(struct pim_run_result *result);
 
+/* The links and counts of packets up to now, into a result that says its network cycles; may be called while
+ * the simulation goes on. */
+enum pim_status pim_system_collect_links(struct pim_system *system, struct pim_run_result *result,
+                                         struct pim_error *error);
+
 void pim_system_destroy(struct pim_system *system);
 
 /* Who is told of the ends of instructions and phases; NULL: nobody. */
@@ -97,6 +102,12 @@ pim_time pim_system_end(const struct pim_system *system);
 static inline const struct pim_node_array *pim_system_nodes(const struct pim_system *system)
 {
     return system->units->family == &pim_node_family ? (const struct pim_node_array *)system->units : NULL;
+}
+/* Have the nodes private banks, whose port time is split into data, rows, refresh and turnaround? */
+static inline bool pim_system_banks(const struct pim_system *system)
+{
+    const struct pim_node_array *nodes = pim_system_nodes(system);
+    return nodes && nodes->configuration.channels.nodes == 0;
 }
 static inline const struct pim_channels *pim_system_channels(const struct pim_system *system)
 {

@@ -185,6 +185,7 @@ enum { CHECK_PERIOD = 1024 }; /* steps */
 
 struct replay {
     const struct pim_packet_list *list;
+    const struct pim_traffic_watch *watch;
     uint64_t sent; /* packets */
     struct pim_noc_delivery *deliveries;
     struct pim_traffic_result *result;
@@ -202,6 +203,12 @@ static void delivered(void *context, const struct pim_noc_delivery *delivery)
     pim_sum_add(&result->network_latency, delivery->tail_arrived - delivery->head_injected);
     if (delivery->tail_arrived >= result->cycles)
         result->cycles = delivery->tail_arrived + 1;
+}
+
+static void tell(void *context, const struct pim_noc_stage *stage)
+{
+    const struct replay *replay = context;
+    replay->watch->stage(replay->watch->context, stage);
 }
 
 /* Tells the network how many flits each task transfers in all. */
@@ -269,13 +276,17 @@ static enum pim_status replay_all(struct replay *replay, struct pim_noc *network
 
 enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc,
                                    const struct pim_packet_list *list, bool check,
-                                   struct pim_noc_delivery *deliveries, struct pim_traffic_result *result,
-                                   struct pim_error *error)
+                                   const struct pim_traffic_watch *watch, struct pim_noc_delivery *deliveries,
+                                   struct pim_traffic_result *result, struct pim_error *error)
 {
     *result = (struct pim_traffic_result){.confidence = (double)NAN};
     pim_histogram_initialize(&result->latency, 12, UINT64_C(1) << 40);
-    struct replay replay = {.list = list, .deliveries = deliveries, .result = result};
+    struct replay replay = {.list = list, .watch = watch, .deliveries = deliveries, .result = result};
     struct pim_noc_callbacks callbacks = {.context = &replay, .delivered = delivered};
+    if (watch) {
+        callbacks.stage = tell;
+        callbacks.watched = watch->packet;
+    }
     struct pim_noc *network;
     if (pim_noc_create(noc, NULL, 1, &callbacks, &network, error) != PIM_OK) {
         pim_traffic_result_terminate(result);

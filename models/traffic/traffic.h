@@ -73,16 +73,25 @@ struct pim_traffic_result {
 
 void pim_traffic_result_terminate(struct pim_traffic_result *result);
 
+/* What one packet of a list does; its number in the list from 0 on. The network is that of the routers which
+ * can tell; the cycles are the same. */
+struct pim_traffic_watch {
+    uint64_t packet;
+    void (*stage)(void *context, const struct pim_noc_stage *stage);
+    void *context;
+};
+
 /*
  * Replays a list in an empty network until everything has arrived. `deliveries` receives count records in the
  * order of the list (their `packet` is the index). With `check` the network's invariants are verified every
- * 1024 steps and at the end. PIM_DEADLOCK when packets are left that nothing can move; PIM_INTERNAL when an
+ * 1024 steps and at the end. `watch` may be NULL. PIM_DEADLOCK when packets are left that nothing can move;
+ * PIM_INTERNAL when an
  * invariant does not hold; PIM_NO_MEMORY.
  */
 enum pim_status pim_traffic_replay(const struct pim_noc_configuration *noc,
                                    const struct pim_packet_list *list, bool check,
-                                   struct pim_noc_delivery *deliveries, struct pim_traffic_result *result,
-                                   struct pim_error *error);
+                                   const struct pim_traffic_watch *watch, struct pim_noc_delivery *deliveries,
+                                   struct pim_traffic_result *result, struct pim_error *error);
 
 /* --- synthetic traffic --- */
 

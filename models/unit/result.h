@@ -55,7 +55,9 @@ struct pim_actions {
     uint64_t acu_operations;
     uint64_t dram_bits;
     uint64_t dram_activates; /* rows opened: of all banks that work in lock-step */
-    uint64_t noc_bit_hops;   /* flits x bits of a flit x routers traversed, announcements included */
+    uint64_t
+        crossbar_steps;    /* NORs, SETs and RESETs of banks that are crossbars: in all their columns each */
+    uint64_t noc_bit_hops; /* flits x bits of a flit x routers traversed, announcements included */
     /* of cores with crossbars */
     uint64_t crossbar_mvms; /* MVMs times the physical arrays that they keep busy */
     uint64_t vector_operations;

@@ -27,6 +27,15 @@
 struct pim_unit;
 struct pim_units;
 
+/* A figure of a unit that timelines show over time: what it holds now, or, with `whole`, which part of the
+ * events of a kind; both of these only grow. */
+struct pim_gauge {
+    const char *name, *unit;
+    uint64_t (*value)(const struct pim_unit *unit, unsigned detail);
+    uint64_t (*whole)(const struct pim_unit *unit, unsigned detail);
+    unsigned detail;
+};
+
 /* What a family is to those who run it. `units` is the family's own, of which pim_units is a part. */
 struct pim_unit_family {
     const char *noun;             /* of a unit in messages */
@@ -46,6 +55,7 @@ struct pim_unit_family {
     /* Adds to the unit's result what is not accounted while it runs; NULL: nothing. */
     void (*complete_result)(struct pim_unit *unit, pim_time end, struct pim_unit_result *result);
     void (*terminate)(struct pim_units *units);
+    const struct pim_gauge *gauges; /* at most 8, up to one without a name; NULL: none */
 };
 
 /* What all units of a run share. */

@@ -1,7 +1,8 @@
 /*
- * Any bytes as one of the lists of the network on chip: a routing table when they begin with "router", links
- * when they begin with "from", a rate matrix with "source", else a packet list. What is refused must have a
- * message; what is accepted must make a network, or be refused there with a message, and its packets arrive.
+ * Any bytes as one of the lists of the network on chip: a network when they begin with "router ", a routing
+ * table with "router", links with "from", a rate matrix with "source", else a packet list. What is refused
+ * must have a message; what is accepted must make a network, or be refused there with a message, and its
+ * packets arrive.
  */
 #include "models/noc/dependency.h"
 #include "models/traffic/traffic.h"
@@ -81,6 +82,36 @@ static void try_links(const char *path)
     free(entries);
 }
 
+static void try_network(const char *path)
+{
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_noc_configuration noc;
+    uint32_t nodes;
+    enum pim_status status = pim_noc_file_nodes(path, &nodes, &error);
+    require((status == PIM_OK) == (error.text[0] == '\0'), "a network refused without a message", &error);
+    if (status != PIM_OK || nodes > 256)
+        return;
+    pim_noc_configuration_initialize(&noc);
+    noc.topology = PIM_NOC_FILE;
+    noc.routing = PIM_NOC_MINIMAL;
+    noc.width = nodes;
+    noc.height = 1;
+    noc.virtual_channels = 2;
+    noc.may_deadlock = true;
+    (void)snprintf(noc.network_file, sizeof noc.network_file, "%s", path);
+    struct pim_noc *network;
+    status = pim_noc_create(&noc, NULL, 1, NULL, &network, &error);
+    require((status == PIM_OK) == (error.text[0] == '\0'), "a network refused without a message", &error);
+    if (status != PIM_OK)
+        return;
+    for (uint32_t node = 0; node < nodes; node++)
+        pim_noc_send_at(network, 0, node, nodes - 1 - node, 1, node);
+    for (uint64_t cycle; (cycle = pim_noc_next_cycle(network)) != UINT64_MAX;)
+        pim_noc_step(network, cycle);
+    require(pim_noc_check(network, &error) == PIM_OK, "invariants", &error);
+    pim_noc_destroy(network);
+}
+
 static void try_packets(const char *path, bool matrix)
 {
     struct pim_error error = {PIM_OK, ""};
@@ -110,7 +141,7 @@ static void try_packets(const char *path, bool matrix)
         abort();
     if (list.count < 1000 && flits < 10000) {
         struct pim_traffic_result result;
-        require(pim_traffic_replay(&noc, &list, true, deliveries, &result, &error) == PIM_OK, "replay",
+        require(pim_traffic_replay(&noc, &list, true, NULL, deliveries, &result, &error) == PIM_OK, "replay",
                 &error);
         require(result.packets == list.count, "packets are lost", &error);
         pim_traffic_result_terminate(&result);
@@ -127,7 +158,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(file));
     const char *text = (const char *)data;
-    if (size >= 6 && memcmp(text, "router", 6) == 0)
+    if (size >= 7 && memcmp(text, "router ", 7) == 0)
+        try_network(path);
+    else if (size >= 6 && memcmp(text, "router", 6) == 0)
         try_table(path);
     else if (size >= 4 && memcmp(text, "from", 4) == 0)
         try_links(path);

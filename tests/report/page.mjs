@@ -46,6 +46,7 @@ const EXPECTED = {
     core: {mesh: 168, steps: 2, phases: 2, energy: 6},
     families: {mesh: 168, runs: 8, "energy-runs": 10},
     sweep: {curve: 16, "curve-small": 16, estimate: 2, heat: 16, pareto: 48},
+    systems: {"systems-latency": 2, "systems-throughput": 3, "systems-energy": 3, "systems-density": 2, "systems-front": 3, "systems-time": 6, "systems-energy-parts": 8},
     several: {mesh: 256 + 960, runs: 8, "energy-runs": 6, steps: 20, phases: 126, curve: 16},
     validate: {estimate: 100, steps: 20, phases: 126},
     hostile: {mesh: 256 + 960, phases: 126},
@@ -86,6 +87,17 @@ for (const name of ["run", "core", "channel"]) { // what a machine has is drawn,
     check(name !== "core" || !/PE array|DRAM|ACU|SRAM|n\/a/.test(text.replace(/configuration of the run.*/s, "")), "a machine of cores shows components of nodes");
     check(name !== "channel" || !/PE array|ACU|SRAM/.test(text.replace(/configuration of the run.*/s, "")), "a machine of channels shows components of nodes");
     check(name === "core" || !/[Cc]rossbar|local memor/.test(text.replace(/configuration of the run.*/s, "")), "a machine of nodes shows components of cores");
+    await close();
+}
+
+{ // systems: what each aim's best is, who refuses, and figures that are not known
+    const {page, close} = await open("systems", 1280, "light");
+    const text = await page.locator("main").textContent();
+    check(/3 of 4 systems take squeezenet/.test(text), "how many systems take the network is not said");
+    check(/squeezenet is not a vision transformer/.test(await page.locator("[data-chart=systems-refused]").textContent()), "no reason of a refusal");
+    check(/nobody says/.test(await page.locator("[data-chart=systems-terms]").textContent()), "no reason of an area that is not known");
+    check(/Without: banks/.test(await page.locator("[data-chart=systems-density]").textContent()), "a system without an area is passed over in silence");
+    check(/shrink|28 nm/.test(text) && /Normalised/.test(text), "the rule is not printed");
     await close();
 }
 

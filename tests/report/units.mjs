@@ -7,7 +7,8 @@ import {componentsOf, countsOf, energyOf, kindOf} from "../../tools/report/sourc
 import {paretoFront} from "../../tools/report/source/pareto.js";
 import {findKnee} from "../../tools/report/source/knee.js";
 import {groupSteps, tilePhases} from "../../tools/report/source/run-data.js";
-import {curves, readSweep} from "../../tools/report/source/sweep-data.js";
+import {lead, ranked, readSystems} from "../../tools/report/source/systems-data.js";
+import {curves, endOf, readSweep} from "../../tools/report/source/sweep-data.js";
 
 test("figures have separators, prefixes and units, and what is not there is n/a", () => {
     assert.equal(integer(1106896), "1,106,896");
@@ -144,4 +145,38 @@ test("a sweep: axes that vary, zips as one, curves in the order of values", () =
         [["8", [[8, 40], [64, 10]]], ["16", [[8, 39], [64, 9]]]]);
     assert.deepEqual(curves(data, throughput, bits, null, new Map([[array, "16"]])).map((line) => line.points.map((one) => [one.x, one.y])),
         [[[64, 25e9]]]);
+});
+
+test("points that were stopped are in no curve, and are called stopped", () => {
+    const sweep = {pimsim: "0", name: "", total: 3, axes: [["noc.flit_bits"]], statistics: ["cycles", "complete"], points: [
+        point(0, [64], [10, 1]), point(1, [8], [5, 0]), point(2, [16], [], {status: "deadlock", error: "x"})]};
+    const data = readSweep(sweep);
+    assert.deepEqual(data.done.map((one) => one.id), [0]);
+    assert.deepEqual(sweep.points.map((one) => endOf(data, one)), ["done", "stopped", "deadlock"]);
+    const all = readSweep({...sweep, points: [point(0, [64], [10, 0]), point(1, [8], [5, 0])]});
+    assert.deepEqual([all.done.length, all.stopped.size], [0, 2]);
+    const [network] = readSystems({systems: [{name: "a", title: "A"}, {name: "b", title: "B"}], statistics: ["system.latency_ns", "complete"],
+        points: [{system: "a", network: "n", status: "done", values: [30, 1]}, {system: "b", network: "n", status: "done", values: [null, 0]}]});
+    assert.deepEqual([network.rows.map((row) => row.name), network.refused.map((one) => [one.system.name, one.status])], [["a"], [["b", "stopped"]]]);
+});
+
+test("systems by network: who took it, who refused, and the order for an aim", () => {
+    const sweep = {systems: [{name: "a", title: "A"}, {name: "b", title: "B"}, {name: "c", title: "C"}],
+        statistics: ["system.latency_ns", "system.energy_pj", "unit_cycles_by.matrix", "energy_pj.dram"], points: [
+            {system: "a", network: "n", status: "done", values: [30, null, 4, null]}, {system: "b", network: "n", status: "done", values: [10, 5, 6, 7]},
+            {system: "c", network: "n", status: "bad input", error: "no", values: [null, null, null, null]},
+            {system: "a", network: "m", status: "done", values: [1, 2, 3, 4]}]};
+    const [n, m] = readSystems(sweep);
+    assert.equal(n.network, "n");
+    assert.deepEqual(n.rows.map((row) => row.name), ["a", "b"]);
+    assert.deepEqual(n.refused.map((one) => [one.system.name, one.error]), [["c", "no"]]);
+    assert.equal(m.rows.length, 1);
+    assert.deepEqual(n.rows[1].energies, {dram: 7});
+    assert.deepEqual(n.rows[0].timeBy, {matrix: 4});
+    const order = ranked(n.rows, "latency", false);
+    assert.deepEqual(order.map((row) => row.name), ["b", "a"]);
+    assert.equal(lead(order, "latency", false), 3);
+    assert.deepEqual(ranked(n.rows, "latency", true).map((row) => row.name), ["a", "b"]);
+    assert.deepEqual(ranked(n.rows, "energy", false).map((row) => row.name), ["b"]); // a figure that is not there is no rank
+    assert.ok(Number.isNaN(lead(ranked(n.rows, "energy", false), "energy", false)));
 });

@@ -107,7 +107,7 @@ static struct result run(const struct pim_dram_configuration *configuration,
             exit(EXIT_FAILURE);
         }
         double start = bench_cpu_ns();
-        (void)pim_dram_memory_serve(memory, requests, count, arrived);
+        (void)pim_dram_memory_serve(memory, requests, count, 0, arrived);
         result.cycles = pim_dram_memory_finish(memory);
         double ns = bench_cpu_ns() - start;
         result.ns = i == 0 || ns < result.ns ? ns : result.ns;

@@ -206,6 +206,9 @@ int bench_noc(int count, char **arguments)
     bench_uniform((struct load){8, 1, 5, 40000 * scale, FAST_MESH});
     bench_uniform((struct load){16, 1, 5, 10000 * scale, FAST_MESH});
     bench_uniform((struct load){8, 5, 25, 40000 * scale, FAST_MESH});
+    bench_uniform((struct load){8, 9, 45, 40000 * scale, FAST_MESH});
+    bench_uniform((struct load){8, 16, 80, 40000 * scale, FAST_MESH});
+    bench_uniform((struct load){8, 128, 640, 40000 * scale, FAST_MESH});
     bench_uniform((struct load){64, 1, 20, 1000 * scale, FAST_MESH}); /* as many flits in a router as above */
     bench_uniform((struct load){128, 1, 40, 700 * scale, FAST_MESH});
     bench_uniform((struct load){64, 1, 833, 15000 * scale, FAST_MESH}); /* 2 % of what the mesh can take */

@@ -1,5 +1,5 @@
 /* pimsim area: what the logic of a node array takes, by closed forms in three readings. */
-#include "models/area/area.h"
+#include "tools/systems/area.h"
 #include "models/system/schema.h"
 #include "sim/json.h"
 #include "sim/output.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { FORMAT_TEXT = 0, ROUTER_PORTS_OF_LINKS = 4 };
+enum { FORMAT_TEXT = 0 };
 
 static const char *const readings[] = {
 #define X(name, text) text,
@@ -36,53 +36,6 @@ struct request {
     unsigned format;
     double budget; /* mm2 for the engines; NaN: not asked */
 };
-
-static uint32_t count(const struct pim_configuration *configuration, const char *key)
-{
-    return (uint32_t)pim_configuration_integer(configuration, key);
-}
-
-static enum pim_status read_system(const struct pim_configuration *configuration, uint64_t bits,
-                                   struct pim_area_system *system, struct pim_error *error)
-{
-    if (pim_configuration_choice(configuration, "array.kind") != 0)
-        return pim_fail(
-            error, PIM_BAD_INPUT,
-            "array.kind is \"core\": areas are known of DRAM-PIM nodes alone (array.kind = \"node\")");
-    uint32_t concentration = count(configuration, "noc.concentration");
-    uint32_t nodes = count(configuration, "array.width") * count(configuration, "array.height");
-    *system = (struct pim_area_system){
-        .nodes = nodes,
-        .pe_rows = count(configuration, "pe.rows"),
-        .pe_columns = count(configuration, "pe.columns"),
-        .operand_bits = (uint32_t)bits,
-        .sum_bits = count(configuration, "pe.accumulator_bits"),
-        .input_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.input_bytes"),
-        .weight_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.weight_bytes"),
-        .output_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.output_bytes"),
-        .router_ports = ROUTER_PORTS_OF_LINKS + concentration,
-        .virtual_channels = count(configuration, "noc.virtual_channels"),
-        .buffer_flits = count(configuration, "noc.buffer_flits"),
-        .flit_bits = count(configuration, "noc.flit_bits"),
-        .banks = count(configuration, "dram.banks")};
-    if (concentration > 1 && nodes % concentration != 0)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "noc.concentration %" PRIu32 " does not divide the %" PRIu32 " nodes", concentration,
-                        nodes);
-    return PIM_OK;
-}
-
-static void estimate(const struct pim_configuration *configuration, const struct pim_area_system *system,
-                     struct pim_area areas[PIM_AREA_READINGS])
-{
-    for (int reading = 0; reading < PIM_AREA_READINGS; reading++) {
-        struct pim_area *area = &areas[reading];
-        pim_area_of((enum pim_area_reading)reading, system, area);
-        /* A router serves several nodes where the network is concentrated. */
-        area->routers /= count(configuration, "noc.concentration");
-        area->total = area->engines + area->routers + area->controllers;
-    }
-}
 
 static void write_text(FILE *file, const struct request *request, const struct pim_area_system *system,
                        const struct pim_area areas[PIM_AREA_READINGS])
@@ -151,9 +104,7 @@ static enum pim_status run(const struct request *request, struct pim_error *erro
     if (options_configuration(&pim_hardware_schema, &request->common.hardware, &request->common.sets, true,
                               &configuration, error) != PIM_OK)
         return error->status;
-    enum pim_status status = read_system(configuration, request->bits, &system, error);
-    if (status == PIM_OK)
-        estimate(configuration, &system, areas);
+    enum pim_status status = pim_area_read(configuration, (unsigned)request->bits, &system, areas, error);
     pim_configuration_destroy(configuration);
     if (status != PIM_OK || pim_output_open(&output, request->output, error) != PIM_OK)
         return error->status;

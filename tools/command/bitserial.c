@@ -99,33 +99,27 @@ static enum pim_status run_reram(const struct bitserial_task *task, struct bitse
     return PIM_OK;
 }
 
-/* What one channel did, all of them did. */
-static void repeat_channels(struct dram_log *log, uint32_t channels)
+/* Writes and checks the commands, as far as that is wanted. */
+static enum pim_status use_log(const struct pim_dram_configuration *configuration, struct dram_log *log,
+                               FILE *commands, bool check, struct bitserial_outcome *outcome,
+                               struct pim_error *error)
 {
-    size_t one = log->count;
-    for (uint32_t channel = 1; channel < channels && !log->out_of_memory; channel++)
-        for (size_t i = 0; i < one && !log->out_of_memory; i++) {
-            struct pim_dram_record record = log->records[i];
-            record.channel = (uint16_t)channel;
-            dram_log_add(log, &record);
-        }
-}
-
-static enum pim_status verify(const struct pim_dram_configuration *configuration, const struct dram_log *log,
-                              struct bitserial_outcome *outcome, struct pim_error *error)
-{
-    struct pim_dram_check *check;
-    if (dram_log_check(log, configuration, &check, error) != PIM_OK)
-        return error->status;
-    outcome->checked = true;
-    outcome->violations = pim_dram_check_violations(check);
-    pim_dram_check_destroy(check);
-    return PIM_OK;
+    struct dram_log_use use;
+    const struct dram_log_taker taker = {&use, dram_log_use_take};
+    enum pim_status status = dram_log_use_start(&use, configuration, commands, DRAM_LOG_CSV, check, error);
+    if (status == PIM_OK)
+        status = dram_log_each(log, &taker, error);
+    if (status == PIM_OK && check) {
+        outcome->checked = true;
+        outcome->violations = pim_dram_check_violations(use.check);
+    }
+    dram_log_use_terminate(&use);
+    return status;
 }
 
 static enum pim_status run_dram(struct bitserial_task *task,
                                 const struct pim_dram_configuration *configuration, bool check,
-                                struct dram_log *log, struct bitserial_outcome *outcome,
+                                struct dram_log *log, FILE *commands, struct bitserial_outcome *outcome,
                                 struct pim_error *error)
 {
     enum pim_status status;
@@ -145,15 +139,10 @@ static enum pim_status run_dram(struct bitserial_task *task,
     uint64_t cycles =
         task->operation == BITSERIAL_MOVE ? outcome->transfer.cycles : outcome->cost.timing.cycles;
     outcome->nanoseconds = (double)cycles * configuration->specification.clock_ps * 1e-3;
-    if (status == PIM_OK && log) {
-        repeat_channels(log, channels);
-        dram_log_sort(log);
-        if (log->out_of_memory)
-            status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the log of commands");
-    }
-    if (status == PIM_OK && check && log)
-        status = verify(configuration, log, outcome, error);
-    return status;
+    if (status != PIM_OK || !log)
+        return status;
+    log->copies = channels > 1 ? channels : 0; /* what one channel did, all of them did */
+    return use_log(configuration, log, commands, check, outcome, error);
 }
 
 enum output { OUTPUT_COMMANDS, OUTPUT_PROGRAM, OUTPUT_RESULTS, OUTPUT_STATS, OUTPUTS };
@@ -165,7 +154,7 @@ static enum pim_status run_task(const struct bitserial_options *options, struct 
     const char *const paths[OUTPUTS] = {options->commands, options->program, options->results,
                                         options->stats ? options->stats : "-"};
     struct pim_output *outputs[OUTPUTS] = {NULL};
-    struct dram_log log = {NULL, 0, 0, false};
+    struct dram_log log = {0};
     struct bitserial_outcome outcome = {0};
     enum pim_status status = PIM_OK;
     for (unsigned i = 0; status == PIM_OK && i < OUTPUTS; i++)
@@ -175,9 +164,9 @@ static enum pim_status run_task(const struct bitserial_options *options, struct 
     if (status == PIM_OK)
         status = task->technology == BITSERIAL_RERAM
                      ? run_reram(task, &outcome, error)
-                     : run_dram(task, configuration, options->verify, keep ? &log : NULL, &outcome, error);
-    if (status == PIM_OK && outputs[OUTPUT_COMMANDS])
-        dram_log_write(&log, &configuration->specification, pim_output_file(outputs[OUTPUT_COMMANDS]));
+                     : run_dram(task, configuration, options->verify, keep ? &log : NULL,
+                                outputs[OUTPUT_COMMANDS] ? pim_output_file(outputs[OUTPUT_COMMANDS]) : NULL,
+                                &outcome, error);
     if (status == PIM_OK && outputs[OUTPUT_PROGRAM])
         status =
             bitserial_program_write(task, configuration, pim_output_file(outputs[OUTPUT_PROGRAM]), error);
@@ -207,7 +196,19 @@ static enum pim_status check_dependences(const struct bitserial_options *o, stru
 {
     const bool dram = o->technology == BITSERIAL_DRAM, reram = !dram, move = o->operation == BITSERIAL_MOVE;
     const bool multiply = dram && o->operation == PIM_BITSERIAL_OPERATION_MULTIPLY;
+    const bool real = reram && o->mantissa > 0;
+    const bool searches = real && o->operation == PIM_BITSERIAL_OPERATION_ADD;
+    const bool memory = o->memory.preset || o->memory.files.count > 0 || o->memory.sets.count > 0;
+    static const char whole[] = "the operations of DRAM banks, not of moves";
     const struct dependence dependences[] = {
+        {o->bits > 0, dram ? !move || o->rows == 0 : !real, "bits",
+         dram ? "moves without --rows" : "integers: with --mantissa-bits numbers are floating point"},
+        {o->banks > 0, dram && !move, "banks", whole},
+        {o->channels > 0, dram && !move, "channels", whole},
+        {o->count > 0, dram && !move, "count", whole},
+        {memory, dram, "preset, --configuration or --set", "DRAM"},
+        {o->ignore_limits, dram, "ignore-activation-limits", "DRAM"},
+        {o->stepped, dram, "stepped", "DRAM"},
         {o->carry_out, dram && o->operation == PIM_BITSERIAL_OPERATION_ADD, "carry-out", "add"},
         {o->result_bits > 0, multiply, "result-bits", "multiply"},
         {o->width > 0, dram && o->operation == PIM_BITSERIAL_OPERATION_REDUCE, "width", "reduce"},
@@ -216,13 +217,13 @@ static enum pim_status check_dependences(const struct bitserial_options *o, stru
         {o->pairs > 0, move, "pairs", "move"},
         {o->shift > 0, move, "shift", "move"},
         {o->link_bytes > 0, move, "link-bytes", "move"},
-        {o->bus_bytes > 0, move, "bus-bytes", "move"},
-        {o->exponent > 0, reram, "exponent-bits", "ReRAM"},
+        {o->bus_bytes > 0, move && o->reach == PIM_BITSERIAL_REACH_STACK, "bus-bytes", "move --to stack"},
+        {o->exponent > 0, real, "exponent-bits", "ReRAM with --mantissa-bits"},
         {o->mantissa > 0, reram, "mantissa-bits", "ReRAM: DRAM banks compute integers"},
         {o->nor_ps > 0, reram, "nor-ps", "ReRAM"},
-        {o->search_ps > 0, reram, "search-ps", "ReRAM"},
-        {o->program != NULL, dram && !move, "program", "the operations of DRAM banks, not of moves"},
-        {o->values != NULL, dram && !move, "values", "the operations of DRAM banks, not of moves"},
+        {o->search_ps > 0, searches, "search-ps", "the addition of floating-point numbers in ReRAM"},
+        {o->program != NULL, dram && !move, "program", whole},
+        {o->values != NULL, dram && !move, "values", whole},
         {o->commands != NULL, dram, "commands", "DRAM"},
         {o->verify, dram, "verify", "DRAM"},
     };
@@ -247,6 +248,10 @@ static void default_number(uint64_t *number, uint64_t value)
 static void set_defaults(struct bitserial_options *options)
 {
     options->reach = options->reach == NOT_GIVEN ? 0 : options->reach;
+    default_number(&options->bits, 16);
+    default_number(&options->banks, 1);
+    default_number(&options->channels, 1);
+    default_number(&options->count, 1);
     default_number(&options->width, 2);
     default_number(&options->pairs, 1);
     default_number(&options->link_bytes, 16);
@@ -272,19 +277,19 @@ static enum pim_status execute(const struct bitserial_options *options, struct p
 
 int command_bitserial(int argument_count, char **arguments)
 {
-    struct bitserial_options options = {
-        .bits = 16, .banks = 1, .channels = 1, .count = 1, .reach = NOT_GIVEN};
+    struct bitserial_options options = {.reach = NOT_GIVEN};
     const struct option_rule rules[] = {
         OPTIONS_DRAM_MEMORY(options.memory, "(pimsim dram --list-presets); default fast_overlapim"),
         RULE_CHOICE("operation", options.operation, "NAME", BITSERIAL_OPERATION_NAMES, "What the banks do"),
-        RULE_UNSIGNED("bits", options.bits, "N", 1, 32, "Bits of an operand"),
+        RULE_UNSIGNED("bits", options.bits, "N", 1, 32, "Bits of an operand (16)"),
         RULE_UNSIGNED("result-bits", options.result_bits, "N", 0, 64,
                       "multiply: bits of the product; 0: twice those of an operand"),
         RULE_FLAG("carry-out", options.carry_out, "add: the carry becomes one more bit of the result"),
         RULE_UNSIGNED("width", options.width, "N", 2, UINT32_MAX, "reduce: columns that are added up (2)"),
-        RULE_UNSIGNED("banks", options.banks, "N", 1, 64, "Banks of each channel that do this at once"),
-        RULE_UNSIGNED("channels", options.channels, "N", 1, 4096, "Channels that do this at once"),
-        RULE_UNSIGNED("count", options.count, "N", 1, UINT64_C(1) << 40, "Repetitions, one after another"),
+        RULE_UNSIGNED("banks", options.banks, "N", 1, 64, "Banks of each channel that do this at once (1)"),
+        RULE_UNSIGNED("channels", options.channels, "N", 1, 4096, "Channels that do this at once (1)"),
+        RULE_UNSIGNED("count", options.count, "N", 1, UINT64_C(1) << 40,
+                      "Repetitions, one after another (1)"),
         RULE_CHOICE("to", options.reach, "PLACE", BITSERIAL_REACH_NAMES,
                     "move: another column (default), bank, ..."),
         RULE_UNSIGNED("rows", options.rows, "N", 0, 1048576, "move: rows; 0: as many as --bits"),

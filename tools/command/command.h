@@ -30,6 +30,8 @@ int command_report(int argument_count, char **arguments);
 int command_explain(int argument_count, char **arguments);
 int command_run(int argument_count, char **arguments);
 int command_sweep(int argument_count, char **arguments);
+int command_systems(int argument_count, char **arguments);
+int command_tune(int argument_count, char **arguments);
 int command_validate(int argument_count, char **arguments);
 int command_dram(int argument_count, char **arguments);
 int command_overlap(int argument_count, char **arguments);

@@ -15,7 +15,7 @@
 struct dram_options {
     struct dram_memory_options memory;
     const char *requests, *log, *commands, *stats, *check;
-    unsigned format;
+    unsigned format, requests_format, commands_format;
     uint64_t shown;
     bool list_presets, verify, reproducible;
     const char *pattern;
@@ -31,28 +31,33 @@ static void print_presets(void)
 
 enum output { OUTPUT_LOG, OUTPUT_COMMANDS, OUTPUT_STATS, OUTPUTS };
 
-/* Opens every file before the run, so that a wrong name costs no time; writes all of them, then puts all in
- * place. */
+/* Opens every file before the run, so that a wrong name costs no time; writes all of them as the run goes,
+ * then puts all in place. */
 static enum pim_status run_list(const struct dram_options *options,
                                 const struct pim_dram_configuration *configuration, const char *name,
-                                const struct dram_list *list, struct dram_run *run, struct pim_error *error)
+                                struct dram_source *source, struct dram_run *run, struct pim_error *error)
 {
     const char *const paths[OUTPUTS] = {options->log, options->commands,
                                         options->stats ? options->stats : "-"};
     struct pim_output *outputs[OUTPUTS] = {NULL};
+    struct pim_csv_writer requests;
+    struct dram_run_outputs wanted = {.format = (enum dram_log_format)options->commands_format,
+                                      .check = options->verify};
     enum pim_status status = PIM_OK;
     for (unsigned i = 0; status == PIM_OK && i < OUTPUTS; i++)
         if (paths[i])
             status = pim_output_open(&outputs[i], paths[i], error);
-    if (status == PIM_OK)
-        status =
-            dram_run_execute(run, configuration, list, options->commands != NULL, options->verify, error);
-    if (status == PIM_OK && outputs[OUTPUT_LOG])
-        dram_requests_write(run, list, pim_output_file(outputs[OUTPUT_LOG]));
+    if (status == PIM_OK && outputs[OUTPUT_LOG]) {
+        dram_requests_start(&requests, pim_output_file(outputs[OUTPUT_LOG]));
+        wanted.context = &requests;
+        wanted.served = dram_requests_put;
+    }
     if (status == PIM_OK && outputs[OUTPUT_COMMANDS])
-        dram_log_write(&run->log, &configuration->specification, pim_output_file(outputs[OUTPUT_COMMANDS]));
+        wanted.commands = pim_output_file(outputs[OUTPUT_COMMANDS]);
     if (status == PIM_OK)
-        status = dram_report_write(run, configuration, name, list, options->format, !options->reproducible,
+        status = dram_run_execute(run, configuration, source, &wanted, error);
+    if (status == PIM_OK)
+        status = dram_report_write(run, configuration, name, options->format, !options->reproducible,
                                    pim_output_file(outputs[OUTPUT_STATS]), error);
     for (unsigned i = 0; i < OUTPUTS; i++) {
         if (status == PIM_OK && outputs[i])
@@ -63,30 +68,67 @@ static enum pim_status run_list(const struct dram_options *options,
     return status == PIM_OK ? dram_log_judge(run->violations, error) : status;
 }
 
+/* DRAMPower reads the commands of one channel, and knows neither halves of activations nor CAS. */
+static enum pim_status check_formats(const struct dram_options *options,
+                                     const struct pim_dram_configuration *configuration,
+                                     struct pim_error *error)
+{
+    const struct pim_dram_organization *o = &configuration->specification.organization;
+    if (options->check || options->commands_format != DRAM_LOG_DRAMPOWER)
+        return PIM_OK;
+    if (o->channels > 1 || o->pseudo_channels > 1)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "--commands-format drampower: the memory has %u channels with %u pseudo-channels: "
+                        "DRAMPower reads the commands of one (dram.channels=1, dram.pseudo_channels=1)",
+                        o->channels, o->pseudo_channels);
+    return PIM_OK;
+}
+
+static enum pim_status open_source(struct dram_options *options,
+                                   const struct pim_dram_configuration *configuration, struct dram_list *list,
+                                   struct dram_run *run, struct dram_source **source, struct pim_error *error)
+{
+    if (options->requests)
+        return dram_source_open(source, options->requests, (enum dram_list_format)options->requests_format,
+                                configuration, error);
+    if (!options->tensor.extents)
+        return dram_source_generate(source, &options->stream, configuration, error);
+    if (dram_tensor_list(list, &options->tensor, configuration, &run->window, error) != PIM_OK)
+        return error->status;
+    return dram_source_items(source, list, error);
+}
+
+static enum pim_status check_log(const struct dram_options *options,
+                                 const struct pim_dram_configuration *configuration, struct pim_error *error)
+{
+    uint64_t violations = 0;
+    if (dram_check_file(configuration, options->check, (enum dram_log_format)options->commands_format,
+                        options->shown, options->format, stdout, &violations, error) != PIM_OK)
+        return error->status;
+    return violations == 0 ? PIM_OK
+                           : pim_fail(error, PIM_BAD_INPUT, "%s: %llu violations", options->check,
+                                      (unsigned long long)violations);
+}
+
 static enum pim_status execute(struct dram_options *options, struct pim_error *error)
 {
     struct pim_configuration *values = NULL;
     struct pim_dram_configuration configuration;
     struct dram_list list = {NULL, 0};
+    struct dram_source *source = NULL;
     struct dram_run run = {0};
-    uint64_t violations = 0;
     enum pim_status status = dram_memory_configure(&options->memory, NULL, &values, &configuration, error);
+    if (status == PIM_OK)
+        status = check_formats(options, &configuration, error);
     if (status == PIM_OK && options->check) {
-        status = dram_check_file(&configuration, options->check, options->shown, options->format, stdout,
-                                 &violations, error);
-        if (status == PIM_OK && violations > 0)
-            status = pim_fail(error, PIM_BAD_INPUT, "%s: %llu violations", options->check,
-                              (unsigned long long)violations);
+        status = check_log(options, &configuration, error);
     } else if (status == PIM_OK) {
-        status = options->requests ? dram_list_read(&list, options->requests, &configuration, error)
-                 : options->tensor.extents
-                     ? dram_tensor_list(&list, &options->tensor, &configuration, &run.window, error)
-                     : dram_list_generate(&list, &options->stream, &configuration, error);
+        status = open_source(options, &configuration, &list, &run, &source, error);
         if (status == PIM_OK)
-            status =
-                run_list(options, &configuration, pim_configuration_text(values, "name"), &list, &run, error);
+            status = run_list(options, &configuration, pim_configuration_text(values, "name"), source, &run,
+                              error);
     }
-    dram_run_terminate(&run);
+    dram_source_close(source);
     dram_list_terminate(&list);
     pim_configuration_destroy(values);
     return status;
@@ -118,6 +160,9 @@ static enum pim_status check_dependences(const struct dram_options *options, str
         {tensor->element_bytes != NO_NUMBER, window, "element-bytes", "--tensor"},
         {tensor->address != NO_NUMBER, window, "address", "--tensor"},
         {tensor->write, window, "write-tensor", "--tensor"},
+        {options->requests_format != NOT_GIVEN, options->requests, "requests-format", "--requests"},
+        {options->commands_format != NOT_GIVEN, options->commands || options->check, "commands-format",
+         "--commands or --check-commands"},
         {options->shown != NO_NUMBER, options->check, "show", "--check-commands"},
         {options->log, run, "log", "a run"},
         {options->commands, run, "commands", "a run"},
@@ -142,7 +187,17 @@ static enum pim_status check_options(struct dram_options *options, struct pim_er
     if (options->pattern && pim_parse_choice("--pattern", options->pattern, DRAM_PATTERN_NAMES,
                                              &options->stream.pattern, error) != PIM_OK)
         return error->status;
-    return check_dependences(options, error);
+    if (check_dependences(options, error) != PIM_OK)
+        return error->status;
+    const unsigned format = options->commands_format;
+    if (options->check && format == DRAM_LOG_DRAMPOWER)
+        return pim_fail(error, PIM_USAGE,
+                        "--commands-format drampower is written, not read: its commands "
+                        "have no channel, and -1 stands nowhere");
+    if (options->commands && (format == DRAM_LOG_RAMULATOR || format == DRAM_LOG_DRAMSIM3))
+        return pim_fail(error, PIM_USAGE,
+                        "--commands-format: csv and drampower are written, the others read");
+    return PIM_OK;
 }
 
 static void default_number(uint64_t *number, uint64_t value)
@@ -170,6 +225,10 @@ static void set_defaults(struct dram_options *options)
     default_number(&tensor->element_bytes, 2);
     default_number(&tensor->address, 0);
     default_number(&options->shown, 100);
+    options->requests_format =
+        options->requests_format == NOT_GIVEN ? DRAM_LIST_CSV : options->requests_format;
+    options->commands_format =
+        options->commands_format == NOT_GIVEN ? DRAM_LOG_CSV : options->commands_format;
 }
 
 static int run_command(struct dram_options *options, const char *words)
@@ -188,7 +247,7 @@ static int run_command(struct dram_options *options, const char *words)
 
 /* Where the requests come from. */
 #define OPTIONS_STREAM(stream)                                                                               \
-    RULE_UNSIGNED("count", (stream).count, "N", 1, 1000000000, "Generated requests (100000)"),               \
+    RULE_UNSIGNED("count", (stream).count, "N", 1, UINT64_C(1000000000000), "Generated requests (100000)"),  \
         RULE_UNSIGNED("stride", (stream).stride, "BYTES", 1, UINT64_C(1) << 40,                              \
                       "Distance of strided requests (4096)"),                                                \
         RULE_REAL("locality", (stream).locality, "X", 0, 1,                                                  \
@@ -201,6 +260,8 @@ static int run_command(struct dram_options *options, const char *words)
 int command_dram(int argument_count, char **arguments)
 {
     struct dram_options options = {
+        .requests_format = NOT_GIVEN,
+        .commands_format = NOT_GIVEN,
         .shown = NO_NUMBER,
         .stream = {0, NO_NUMBER, NO_NUMBER, (double)NAN, (double)NAN, (double)NAN, NO_NUMBER},
         .tensor = {NULL, NULL, NOT_GIVEN, NO_NUMBER, NO_NUMBER, NO_NUMBER, false}};
@@ -208,6 +269,8 @@ int command_dram(int argument_count, char **arguments)
         OPTIONS_DRAM_MEMORY(options.memory, "(see --list-presets)"),
         RULE_TEXT("requests", options.requests, "FILE",
                   "The requests: cycle,op,address[,bytes] with op R or W"),
+        RULE_CHOICE("requests-format", options.requests_format, "FORMAT", DRAM_LIST_FORMAT_NAMES,
+                    "Of the requests: our CSV, or a trace of another tool"),
         RULE_TEXT("pattern", options.pattern, "PATTERN",
                   "Generates requests instead (" DRAM_PATTERN_NAMES ")"),
         OPTIONS_STREAM(options.stream),
@@ -215,6 +278,8 @@ int command_dram(int argument_count, char **arguments)
         RULE_OUTPUT("log", options.log, WRITES_TEXT,
                     "Writes arrival, first command and completion of each request (CSV)"),
         RULE_OUTPUT("commands", options.commands, WRITES_TEXT, "Writes every command (CSV)"),
+        RULE_CHOICE("commands-format", options.commands_format, "FORMAT", DRAM_LOG_FORMAT_NAMES,
+                    "Of --commands: csv, drampower; of --check-commands: csv, ramulator, dramsim3"),
         RULE_OUTPUT("stats", options.stats, WRITES_TEXT,
                     "Writes the results there instead of standard output"),
         OPTION_FORMAT(options.format, "text|json"),

@@ -1,4 +1,7 @@
-/* Request lists of `pimsim dram`: read from a file or generated. */
+/*
+ * Requests of `pimsim dram`: read from a file, generated, or a list in memory. A source gives them block by
+ * block, so that no list has to fit the memory.
+ */
 #ifndef PIMSIM_TOOLS_COMMAND_DRAM_LIST_H
 #define PIMSIM_TOOLS_COMMAND_DRAM_LIST_H
 
@@ -26,11 +29,36 @@ struct dram_stream {
     uint64_t seed;
 };
 
-/* Reads `cycle,op,address[,bytes]`. Refuses cycles that go back and addresses beyond the capacity. */
+/*
+ * CSV: cycle,op,address[,bytes]. RAMULATOR: lines "LD ADDRESS", "ST ADDRESS" or "R PLACES", "W PLACES" with
+ * the places of all levels, channel first and column last, with commas; they have no cycles and are handed
+ * over as fast as they are accepted. DRAMSIM3: lines "ADDRESS READ CYCLE", the address in hexadecimal.
+ */
+enum dram_list_format { DRAM_LIST_CSV, DRAM_LIST_RAMULATOR, DRAM_LIST_DRAMSIM3 };
+#define DRAM_LIST_FORMAT_NAMES "csv|ramulator|dramsim3"
+
+struct dram_source;
+
+/* Of a file, "-" for standard input; refuses cycles that go back and addresses beyond the capacity. `*source`
+ * is NULL after a failure; the configuration must outlive it. */
+enum pim_status dram_source_open(struct dram_source **source, const char *path, enum dram_list_format format,
+                                 const struct pim_dram_configuration *configuration, struct pim_error *error);
+/* A generated stream; the same for the same arguments on every machine. */
+enum pim_status dram_source_generate(struct dram_source **source, const struct dram_stream *stream,
+                                     const struct pim_dram_configuration *configuration,
+                                     struct pim_error *error);
+/* A list, which must outlive the source. */
+enum pim_status dram_source_items(struct dram_source **source, const struct dram_list *list,
+                                  struct pim_error *error);
+/* The next requests, at most `room` of them; `*count` is 0 at the end. */
+enum pim_status dram_source_next(struct dram_source *source, struct pim_dram_request *requests, size_t room,
+                                 size_t *count, struct pim_error *error);
+/* NULL is allowed. */
+void dram_source_close(struct dram_source *source);
+
+/* The whole of a CSV file, or of a stream. */
 enum pim_status dram_list_read(struct dram_list *list, const char *path,
                                const struct pim_dram_configuration *configuration, struct pim_error *error);
-
-/* Makes a stream; the same for the same arguments on every machine. */
 enum pim_status dram_list_generate(struct dram_list *list, const struct dram_stream *stream,
                                    const struct pim_dram_configuration *configuration,
                                    struct pim_error *error);

@@ -6,27 +6,28 @@
 
 #include <inttypes.h>
 
-void dram_requests_write(const struct dram_run *run, const struct dram_list *list, FILE *file)
+void dram_requests_start(struct pim_csv_writer *writer, FILE *file)
 {
     static const char *const columns[] = {"request",       "op",       "address", "arrived",
                                           "first_command", "completed"};
-    struct pim_csv_writer writer;
-    pim_csv_start(&writer, file, columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct dram_result *result = &run->results[i];
-        char address[32];
-        (void)snprintf(address, sizeof address, "0x%" PRIx64, list->items[i].address);
-        pim_csv_put_count(&writer, i);
-        pim_csv_put_text(&writer, list->items[i].write ? "W" : "R");
-        pim_csv_put_text(&writer, address);
-        pim_csv_put_count(&writer, run->arrived[i]);
-        if (result->first_command == UINT64_MAX)
-            pim_csv_put_text(&writer, "");
-        else
-            pim_csv_put_count(&writer, result->first_command);
-        pim_csv_put_count(&writer, result->completed);
-        pim_csv_end_row(&writer);
-    }
+    pim_csv_start(writer, file, columns, sizeof columns / sizeof columns[0]);
+}
+
+void dram_requests_put(void *context, const struct dram_served *served)
+{
+    struct pim_csv_writer *writer = context;
+    char address[32];
+    (void)snprintf(address, sizeof address, "0x%" PRIx64, served->request->address);
+    pim_csv_put_count(writer, served->number);
+    pim_csv_put_text(writer, served->request->write ? "W" : "R");
+    pim_csv_put_text(writer, address);
+    pim_csv_put_count(writer, served->arrived);
+    if (served->first_command == UINT64_MAX)
+        pim_csv_put_text(writer, "");
+    else
+        pim_csv_put_count(writer, served->first_command);
+    pim_csv_put_count(writer, served->completed);
+    pim_csv_end_row(writer);
 }
 
 struct summary {
@@ -86,7 +87,7 @@ static void put_window(struct pim_json *json, const struct pim_layout_cost *wind
 static void put_check(struct pim_json *json, const struct dram_run *run)
 {
     pim_json_begin_object(json, "check");
-    pim_json_put_count(json, "commands", run->log.count);
+    pim_json_put_count(json, "commands", run->checked_commands);
     pim_json_put_count(json, "violations", run->violations);
     pim_json_put_real(json, "energy_difference", run->energy_difference);
     pim_json_end(json);
@@ -94,8 +95,7 @@ static void put_check(struct pim_json *json, const struct dram_run *run)
 
 static enum pim_status write_json(const struct dram_run *run,
                                   const struct pim_dram_configuration *configuration, const char *name,
-                                  const struct dram_list *list, bool host, FILE *file,
-                                  struct pim_error *error)
+                                  bool host, FILE *file, struct pim_error *error)
 {
     const struct summary summary = summarize(run, configuration);
     const struct pim_dram_counters *counters = &run->counters;
@@ -105,7 +105,7 @@ static enum pim_status write_json(const struct dram_run *run,
     if (!json)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory");
     pim_json_put_text(json, "memory", name);
-    pim_json_put_count(json, "requests", list->count);
+    pim_json_put_count(json, "requests", run->requests);
     if (run->window.bytes > 0)
         put_window(json, &run->window);
     pim_json_put_count(json, "cycles", run->cycles);
@@ -143,13 +143,13 @@ static void print_window(const struct pim_layout_cost *window, FILE *file)
 }
 
 static void write_text(const struct dram_run *run, const struct pim_dram_configuration *configuration,
-                       const char *name, const struct dram_list *list, bool host, FILE *file)
+                       const char *name, bool host, FILE *file)
 {
     const struct summary summary = summarize(run, configuration);
     const struct pim_dram_counters *counters = &run->counters;
     const struct dram_latency *latency = run->reads.count > 0 ? &run->reads : &run->writes;
-    fprintf(file, "%s: %zu requests in %" PRIu64 " cycles (%.6g s)\n", name, list->count, run->cycles,
-            summary.seconds);
+    fprintf(file, "%s: %" PRIu64 " requests in %" PRIu64 " cycles (%.6g s)\n", name, run->requests,
+            run->cycles, summary.seconds);
     if (run->window.bytes > 0)
         print_window(&run->window, file);
     if (latency->count > 0)
@@ -165,18 +165,18 @@ static void write_text(const struct dram_run *run, const struct pim_dram_configu
             100 * summary.data_bus_use);
     dram_print_energy(&run->energy, file);
     if (run->checked)
-        fprintf(file, "check: %zu commands, %" PRIu64 " violations\n", run->log.count, run->violations);
+        fprintf(file, "check: %" PRIu64 " commands, %" PRIu64 " violations\n", run->checked_commands,
+                run->violations);
     if (host)
         fprintf(file, "simulated in %.3f CPU seconds\n", run->cpu_seconds);
 }
 
 enum pim_status dram_report_write(const struct dram_run *run,
                                   const struct pim_dram_configuration *configuration, const char *name,
-                                  const struct dram_list *list, unsigned format, bool host, FILE *file,
-                                  struct pim_error *error)
+                                  unsigned format, bool host, FILE *file, struct pim_error *error)
 {
     if (format == 1)
-        return write_json(run, configuration, name, list, host, file, error);
-    write_text(run, configuration, name, list, host, file);
+        return write_json(run, configuration, name, host, file, error);
+    write_text(run, configuration, name, host, file);
     return PIM_OK;
 }

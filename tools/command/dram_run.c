@@ -2,77 +2,117 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-static void keep_command(void *context, const struct pim_dram_record *record)
+enum { BLOCK = 1 << 16 };
+
+struct result {
+    uint64_t first_command, completed;
+};
+
+/* Requests that follow one another; the block is done with when all their accesses are served. */
+struct block {
+    struct block *next;
+    uint64_t first; /* number of its first request */
+    size_t count;
+    uint64_t accesses, served;
+    struct pim_dram_request requests[BLOCK];
+    uint64_t arrived[BLOCK];
+    struct result results[BLOCK];
+};
+
+struct running {
+    struct dram_run *run;
+    const struct pim_dram_configuration *configuration;
+    const struct dram_run_outputs *outputs;
+    struct block *oldest, *newest, *spare;
+    struct dram_latencies reads, writes;
+    struct dram_log log; /* of several channels; the commands of one are used as they come */
+    struct dram_log_use use;
+    enum pim_status status; /* of commands that are used as they come */
+    struct pim_error *error;
+};
+
+static struct block *block_of(const struct running *running, uint64_t request)
 {
-    struct dram_run *run = context;
-    dram_log_add(&run->log, record);
+    struct block *block = running->newest;
+    if (request >= block->first)
+        return block;
+    for (block = running->oldest; request >= block->first + block->count;)
+        block = block->next;
+    return block;
 }
 
 static void served(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
 {
-    struct dram_run *run = context;
-    struct dram_result *result = &run->results[request];
+    struct block *block = block_of(context, request);
+    struct result *result = &block->results[request - block->first];
     if (first_command < result->first_command)
         result->first_command = first_command;
     if (completed > result->completed)
         result->completed = completed;
+    block->served++;
 }
 
-static int compare_counts(const void *left, const void *right)
+static void use_command(void *context, const struct pim_dram_record *record)
 {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
+    struct running *running = context;
+    running->run->checked_commands++;
+    if (running->status == PIM_OK)
+        running->status = dram_log_use_take(&running->use, record, running->error);
 }
 
-/* Percentiles over the requests of one direction: p per cent of them are not above the value, at least. */
-static enum pim_status measure(struct dram_latency *latency, const struct dram_run *run,
-                               const struct dram_list *list, bool write, struct pim_error *error)
+static void keep_command(void *context, const struct pim_dram_record *record)
 {
-    uint64_t *values = malloc((list->count + 1) * sizeof *values);
-    if (!values)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for latencies");
-    uint64_t count = 0;
-    double sum = 0;
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].write == write) {
-            values[count] = run->results[i].completed - run->arrived[i];
-            sum += (double)values[count++];
+    struct running *running = context;
+    running->run->checked_commands++;
+    dram_log_add(&running->log, record);
+}
+
+/* Blocks that are complete, the oldest first: into the log of requests and the latencies. */
+static enum pim_status retire(struct running *running, struct pim_error *error)
+{
+    const struct dram_run_outputs *outputs = running->outputs;
+    struct block *block;
+    while ((block = running->oldest) != NULL && block->served == block->accesses) {
+        for (size_t i = 0; i < block->count; i++) {
+            const struct result *result = &block->results[i];
+            const struct dram_served one = {block->first + i, &block->requests[i], block->arrived[i],
+                                            result->first_command, result->completed};
+            if (!dram_latencies_add(block->requests[i].write ? &running->writes : &running->reads,
+                                    one.completed - one.arrived))
+                return pim_fail(error, PIM_NO_MEMORY, "out of memory for latencies");
+            if (outputs->served)
+                outputs->served(outputs->context, &one);
         }
-    *latency = (struct dram_latency){.count = count, .average = (double)NAN};
-    if (count > 0) {
-        qsort(values, (size_t)count, sizeof *values, compare_counts);
-        latency->average = sum / (double)count;
-        latency->median = values[count / 2];
-        latency->p95 = values[count * 95 / 100];
-        latency->p99 = values[count * 99 / 100];
-        latency->most = values[count - 1];
+        running->oldest = block->next;
+        if (running->newest == block)
+            running->newest = NULL;
+        block->next = running->spare;
+        running->spare = block;
     }
-    free(values);
     return PIM_OK;
 }
 
-static enum pim_status check_records(struct dram_run *run, const struct pim_dram_configuration *configuration,
-                                     struct pim_error *error)
+/* An empty block behind the others. */
+static struct block *add_block(struct running *running)
 {
-    struct pim_dram_check *check;
-    if (dram_log_check(&run->log, configuration, &check, error) != PIM_OK)
-        return error->status;
-    if (pim_dram_check_end(check, error) != PIM_OK) {
-        pim_dram_check_destroy(check);
-        return error->status;
-    }
-    struct pim_dram_counters counters;
-    struct pim_dram_energy energy;
-    pim_dram_check_counters(check, run->cycles, &counters);
-    pim_dram_energy_compute(&configuration->specification, &configuration->energy, &counters, run->cycles,
-                            &energy);
-    run->checked = true;
-    run->violations = pim_dram_check_violations(check);
-    run->energy_difference = run->energy.total > 0 ? fabs(energy.total / run->energy.total - 1) : (double)NAN;
-    pim_dram_check_destroy(check);
-    return PIM_OK;
+    struct block *block = running->spare;
+    if (block)
+        running->spare = block->next;
+    else if (!(block = malloc(sizeof *block)))
+        return NULL;
+    block->next = NULL;
+    block->first = running->run->requests;
+    block->count = 0;
+    block->accesses = block->served = 0;
+    if (running->newest)
+        running->newest->next = block;
+    else
+        running->oldest = block;
+    running->newest = block;
+    return block;
 }
 
 static double cpu_seconds(void)
@@ -82,45 +122,115 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_configuration *configuration,
-                                 const struct dram_list *list, bool keep_commands, bool check,
-                                 struct pim_error *error)
+/* All requests of a source, block by block. */
+static enum pim_status serve(struct running *running, struct pim_dram_memory *memory,
+                             struct dram_source *source, struct pim_error *error)
 {
-    run->arrived = malloc((list->count + 1) * sizeof *run->arrived);
-    run->results = malloc((list->count + 1) * sizeof *run->results);
-    const struct pim_dram_sink sink = {run, served, keep_commands || check ? keep_command : NULL};
-    struct pim_dram_memory *memory = pim_dram_memory_create(
-        &configuration->specification, &configuration->policy, &configuration->mapping, &sink);
-    if (!memory || !run->results || !run->arrived) {
-        pim_dram_memory_destroy(memory);
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %u channels and %zu requests",
-                        configuration->specification.organization.channels, list->count);
+    struct dram_run *run = running->run;
+    for (;;) {
+        struct block *block = add_block(running);
+        if (!block)
+            return pim_fail(error, PIM_NO_MEMORY, "out of memory for %d requests", BLOCK);
+        if (dram_source_next(source, block->requests, BLOCK, &block->count, error) != PIM_OK)
+            return error->status;
+        for (size_t i = 0; i < block->count; i++) {
+            block->results[i] = (struct result){UINT64_MAX, 0};
+            block->accesses +=
+                pim_dram_request_accesses(&block->requests[i], &running->configuration->mapping);
+        }
+        if (block->count == 0)
+            return PIM_OK;
+        const double start = cpu_seconds();
+        (void)pim_dram_memory_serve(memory, block->requests, block->count, block->first, block->arrived);
+        run->cpu_seconds += cpu_seconds() - start;
+        run->bytes += block->accesses * running->configuration->specification.organization.access_bytes;
+        run->requests += block->count;
+        if (running->status != PIM_OK)
+            return running->status;
+        if (retire(running, error) != PIM_OK)
+            return error->status;
     }
-    for (size_t i = 0; i < list->count; i++)
-        run->results[i] = (struct dram_result){UINT64_MAX, 0};
-    double start = cpu_seconds();
-    run->bytes = pim_dram_memory_serve(memory, list->items, list->count, run->arrived) *
-                 configuration->specification.organization.access_bytes;
-    run->cycles = pim_dram_memory_finish(memory);
-    run->cpu_seconds = cpu_seconds() - start;
-    pim_dram_memory_counters(memory, run->cycles, &run->counters);
-    pim_dram_memory_destroy(memory);
-    if (run->log.out_of_memory)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the command log");
-    if (configuration->specification.organization.channels > 1)
-        dram_log_sort(&run->log);
-    pim_dram_energy_compute(&configuration->specification, &configuration->energy, &run->counters,
-                            run->cycles, &run->energy);
-    if (measure(&run->reads, run, list, false, error) != PIM_OK ||
-        measure(&run->writes, run, list, true, error) != PIM_OK)
-        return error->status;
-    return check ? check_records(run, configuration, error) : PIM_OK;
 }
 
-void dram_run_terminate(struct dram_run *run)
+/* What the checker has found, and the energy of the commands that it saw. */
+static enum pim_status judge(struct running *running, struct pim_error *error)
 {
-    free(run->arrived);
-    free(run->results);
-    dram_log_terminate(&run->log);
-    *run = (struct dram_run){0};
+    struct dram_run *run = running->run;
+    const struct pim_dram_configuration *configuration = running->configuration;
+    struct pim_dram_check *check = running->use.check;
+    struct pim_dram_counters counters;
+    struct pim_dram_energy energy;
+    if (pim_dram_check_end(check, error) != PIM_OK)
+        return error->status;
+    pim_dram_check_counters(check, run->cycles, &counters);
+    pim_dram_energy_compute(&configuration->specification, &configuration->energy, &counters, run->cycles,
+                            &energy);
+    run->checked = true;
+    run->violations = pim_dram_check_violations(check);
+    run->energy_difference = run->energy.total > 0 ? fabs(energy.total / run->energy.total - 1) : (double)NAN;
+    return PIM_OK;
+}
+
+static enum pim_status finish(struct running *running, struct pim_dram_memory *memory,
+                              struct pim_error *error)
+{
+    struct dram_run *run = running->run;
+    const double start = cpu_seconds();
+    run->cycles = pim_dram_memory_finish(memory);
+    run->cpu_seconds += cpu_seconds() - start;
+    pim_dram_memory_counters(memory, run->cycles, &run->counters);
+    if (running->status != PIM_OK || retire(running, error) != PIM_OK)
+        return error->status;
+    pim_dram_energy_compute(&running->configuration->specification, &running->configuration->energy,
+                            &run->counters, run->cycles, &run->energy);
+    dram_latencies_summarize(&running->reads, &run->reads);
+    dram_latencies_summarize(&running->writes, &run->writes);
+    const struct dram_log_taker taker = {&running->use, dram_log_use_take};
+    if (dram_log_each(&running->log, &taker, error) != PIM_OK)
+        return error->status;
+    dram_log_use_end(&running->use, run->cycles);
+    return running->use.check ? judge(running, error) : PIM_OK;
+}
+
+static void destroy_blocks(struct block *block)
+{
+    while (block) {
+        struct block *next = block->next;
+        free(block);
+        block = next;
+    }
+}
+
+enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_configuration *configuration,
+                                 struct dram_source *source, const struct dram_run_outputs *outputs,
+                                 struct pim_error *error)
+{
+    struct running running = {.run = run, .configuration = configuration, .outputs = outputs, .error = error};
+    const bool commands = outputs->commands || outputs->check;
+    const bool several = configuration->specification.organization.channels > 1;
+    const struct pim_dram_sink sink = {&running, served,
+                                       !commands ? NULL
+                                       : several ? keep_command
+                                                 : use_command};
+    enum pim_status status = dram_log_use_start(&running.use, configuration, outputs->commands,
+                                                outputs->format, outputs->check, error);
+    struct pim_dram_memory *memory =
+        status == PIM_OK ? pim_dram_memory_create(&configuration->specification, &configuration->policy,
+                                                  &configuration->mapping, &sink)
+                         : NULL;
+    if (status == PIM_OK && !memory)
+        status = pim_fail(error, PIM_NO_MEMORY, "out of memory for %u channels",
+                          configuration->specification.organization.channels);
+    if (status == PIM_OK)
+        status = serve(&running, memory, source, error);
+    if (status == PIM_OK)
+        status = finish(&running, memory, error);
+    pim_dram_memory_destroy(memory);
+    destroy_blocks(running.oldest);
+    destroy_blocks(running.spare);
+    dram_latencies_terminate(&running.reads);
+    dram_latencies_terminate(&running.writes);
+    dram_log_terminate(&running.log);
+    dram_log_use_terminate(&running.use);
+    return status;
 }

@@ -32,8 +32,8 @@ static const struct message messages[] = {
      "Name one with --hardware FILE; configs/hardware has some."},
     {"of another hardware",
      "The mapper made its estimates for the hardware of the trace; --set or --hardware changed it.",
-     "Map the network anew with the same --set and --hardware: the new trace has estimates of that "
-     "hardware."},
+     "--network FILE of run and validate maps the network anew, for the hardware that is simulated: "
+     "estimates and cycles are then both of that."},
     {"waits for", "A deadlock (exit code 3): units wait for each other, and nothing can happen any more.",
      "The lines say who waits for which instruction and peer. `pimsim trace check` finds without timing "
      "whether the "

@@ -3,7 +3,7 @@
 #     cmake -DOUTPUT=FILE.c -DROOT=SOURCE -P explanations.cmake
 #
 # A row is "| `name`, `name` | unit | definition |" under a heading; a table "key | definition" has no unit.
-set(pages docs/reference/run-json.md docs/sweeps.md)
+set(pages docs/reference/run-json.md docs/sweeps.md docs/systems.md)
 set(rows "")
 foreach(page IN LISTS pages)
   file(READ ${ROOT}/${page} text)

@@ -53,6 +53,18 @@ static bool ends_with(const char *text, const char *end)
 
 /* --- what a file is --- */
 
+/* The first packet of a timeline as sim/timeline.c writes it: field 1, its length, then the number of its
+ * sequence and its flags. */
+static bool is_timeline(const unsigned char *head, size_t size)
+{
+    static const unsigned char start[] = {0x50, 1, 0x68, 1};
+    size_t at = 1;
+    while (at < size && head[at] >= 0x80)
+        at++;
+    return head[0] == '\n' && at + 1 + sizeof start <= size &&
+           memcmp(head + at + 1, start, sizeof start) == 0;
+}
+
 static enum option_writes kind_of(const char *path, const unsigned char *head, size_t size)
 {
     static const unsigned char database[16] = "SQLite format 3";
@@ -62,10 +74,10 @@ static enum option_writes kind_of(const char *path, const unsigned char *head, s
         return WRITES_RESULTS;
     if (ends_with(path, ".cfg"))
         return WRITES_NOTHING;
-    if (!memchr(head, 0, size) && head[0] != '\n' && head[0] != '\b')
-        return WRITES_TEXT;
-    if (head[0] == '\n') /* both are messages of protocol buffers: field 1, of bytes or a number */
+    if (is_timeline(head, size))
         return WRITES_TIMELINE;
+    if (!memchr(head, 0, size) && head[0] != '\b') /* a network begins with field 1, a number */
+        return WRITES_TEXT;
     return head[0] == '\b' ? WRITES_NETWORK : WRITES_NOTHING;
 }
 

@@ -10,6 +10,8 @@ static const struct command commands[] = {
     {"run", "Replay a trace on a hardware", command_run},
     {"validate", "Hold the mapper's estimates against simulated cycles", command_validate},
     {"sweep", "Vary hardware and networks, and keep the results in a table", command_sweep},
+    {"systems", "Map and run one network on several systems, in comparable terms", command_systems},
+    {"tune", "Choose the hardware for networks, and keep what was tried in a table", command_tune},
     {"compare", "Two results of run side by side: what differs, where the cycles went", command_compare},
     {"report", "Make a page with charts of results of runs and sweeps", command_report},
     {"area", "Estimate the area of the logic of a hardware", command_area},

@@ -3,17 +3,14 @@
 #include "models/system/schema.h"
 #include "sim/progress.h"
 #include "tools/command/command.h"
-#include "tools/command/map_conflict.h"
+#include "tools/command/interrupt.h"
 #include "tools/command/options.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct request {
@@ -30,7 +27,6 @@ struct bar {
     struct pim_progress progress;
     const char *what; /* NULL: none is shown */
     bool quiet;
-    bool stopped; /* by Ctrl-C */
 };
 
 static void end_bar(struct bar *bar)
@@ -72,6 +68,7 @@ static struct option_rule *make_rules(const struct pim_option_table *table, void
                                                 .target = (char *)options + row->offset,
                                                 .argument = row->argument,
                                                 .help = row->help,
+                                                .writes = row->writes ? WRITES_TEXT : WRITES_NOTHING,
                                                 .choices = row->choices,
                                                 .minimum = row->minimum,
                                                 .maximum = row->maximum,
@@ -81,32 +78,10 @@ static struct option_rule *make_rules(const struct pim_option_table *table, void
     return rules;
 }
 
-/*
- * Ctrl-C while a mapper searches: the signal is held back, and the search, which asks for it, takes it and
- * ends with the best so far. The next one ends the program as ever.
- */
 static bool interrupted(void *context)
 {
-    const struct timespec now = {0, 0};
-    struct bar *bar = context;
-    sigset_t set;
-    if (bar->stopped)
-        return true;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
-    if (sigtimedwait(&set, NULL, &now) != SIGINT)
-        return false;
-    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    bar->stopped = true;
-    return true;
-}
-
-static void hold_interrupts(bool hold)
-{
-    sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
-    (void)pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+    (void)context;
+    return interrupt_asked();
 }
 
 static enum pim_status map_network(struct request *request, struct bar *bar, struct pim_error *error)
@@ -117,10 +92,12 @@ static enum pim_status map_network(struct request *request, struct bar *bar, str
                               &configuration, error) != PIM_OK)
         return error->status;
     request->map.configuration = configuration;
-    hold_interrupts(request->map.mapper->stops);
+    if (request->map.mapper->stops)
+        interrupt_begin();
     enum pim_status status = pim_map_create(&request->map, &map, error);
     end_bar(bar);
-    hold_interrupts(false);
+    if (request->map.mapper->stops)
+        interrupt_end();
     if (status == PIM_OK && request->format == FORMAT_JSON)
         status = pim_map_write_json(map, stdout, error);
     else if (status == PIM_OK && !request->common.quiet)
@@ -158,7 +135,8 @@ static int run_mapper(const struct pim_mapper *mapper, int argument_count, char 
          .kind = OPTION_TEXT,
          .target = &request.map.network,
          .argument = "FILE",
-         .help = mapper->onnx ? "The network: a descriptor as in configs/networks, or an ONNX file"
+         .help = mapper->onnx ? "The network: a descriptor as in configs/networks, an ONNX file, or a layer "
+                                "table of SCALE-Sim (.csv)"
                               : "The network: a descriptor as in configs/networks"},
         {.name = "output",
          .letter = 'o',
@@ -218,9 +196,6 @@ int command_map(int argument_count, char **arguments)
         table[count] = (struct command){mapper->name, mapper->summary, map_any};
         count++;
     }
-    if (count < MOST) /* its graphs are no traces yet */
-        table[count++] = (struct command){"conflict", "Convolutional networks on a mesh of crossbar tiles",
-                                          command_map_conflict};
     return command_dispatch(table, count, "Mapping front-ends: a network becomes a trace.", argument_count,
                             arguments);
 }

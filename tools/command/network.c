@@ -1,7 +1,9 @@
 /* pimsim network: what a network consists of. */
 #include "tools/command/network.h"
+#include "mappers/network/layer_table.h"
 #include "mappers/network/onnx/onnx.h"
 #include "mappers/network/print.h"
+#include "mappers/network/source.h"
 #include "sim/output.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
@@ -25,24 +27,21 @@ static enum pim_status print(const struct pim_network *network, unsigned format,
     return PIM_OK;
 }
 
-static bool is_onnx(const char *path)
-{
-    size_t length = strlen(path), ending = strlen(".onnx");
-    return length > ending && strcmp(path + length - ending, ".onnx") == 0;
-}
-
 enum pim_status command_network_read(const char *path, const struct text_list *sets,
                                      const struct pim_onnx_options *onnx, struct pim_network **network,
                                      struct pim_error *error)
 {
     *network = NULL;
-    if (is_onnx(path) && sets->count > 0)
+    const enum pim_network_source source = pim_network_source_of(path);
+    if (source != PIM_NETWORK_DESCRIPTOR && sets->count > 0)
         return pim_fail(error, PIM_USAGE, "--set is for descriptors: %s has no keys to set", path);
-    if (!is_onnx(path) && (onnx->count > 0 || onnx->allow_unknown))
-        return pim_fail(error, PIM_USAGE, "--dim and --allow-unknown are for ONNX files: %s is a descriptor",
-                        path);
-    return is_onnx(path) ? pim_onnx_read(path, onnx, network, error)
-                         : pim_network_read(path, sets->items, sets->count, network, error);
+    if (source != PIM_NETWORK_ONNX && (onnx->count > 0 || onnx->allow_unknown))
+        return pim_fail(error, PIM_USAGE, "--dim and --allow-unknown are for ONNX files: %s is %s", path,
+                        pim_network_source_name(source));
+    if (source == PIM_NETWORK_TABLE)
+        return pim_layer_table_read(path, network, error);
+    return source == PIM_NETWORK_ONNX ? pim_onnx_read(path, onnx, network, error)
+                                      : pim_network_read(path, sets->items, sets->count, network, error);
 }
 
 static int show(int argument_count, char **arguments)

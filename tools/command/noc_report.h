@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TOOLS_COMMAND_NOC_REPORT_H
 #define PIMSIM_TOOLS_COMMAND_NOC_REPORT_H
 
-#include "models/traffic/traffic.h"
+#include "models/traffic/requests.h"
 
 #include <stdio.h>
 
@@ -19,6 +19,13 @@ enum { NOC_FORMAT_TEXT, NOC_FORMAT_JSON, NOC_FORMAT_CSV };
 enum pim_status noc_report(FILE *file, unsigned format, const struct pim_noc_configuration *noc,
                            const struct pim_traffic_result *result, const struct noc_report_inputs *inputs,
                            struct pim_error *error);
+
+/* A row for every packet of a list: when it was created, injected and arrived. */
+enum pim_status noc_log_write(const char *path, const struct pim_noc_delivery *deliveries, uint64_t count,
+                              struct pim_error *error);
+/* The same of requests, with the kind of message it is where there are `kinds`. */
+enum pim_status noc_requests_log_write(const char *path, const struct pim_requests_packet *packets,
+                                       uint64_t count, bool kinds, struct pim_error *error);
 
 /* A point of a latency-throughput curve. Means of nothing are NaN: an empty field in CSV, null in JSON. */
 struct noc_point {

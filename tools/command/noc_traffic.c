@@ -1,293 +1,14 @@
 #include "tools/command/noc_traffic.h"
 
-#include "models/system/noc_schema.h"
-#include "models/traffic/traffic.h"
-#include "sim/csv.h"
-#include "sim/output.h"
-#include "sim/progress.h"
 #include "tools/command/command.h"
 #include "tools/command/noc_classes.h"
-#include "tools/command/noc_report.h"
-#include "tools/command/options.h"
+#include "tools/command/noc_request.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CYCLES_MOST (UINT64_C(1) << 40)
-
-struct request {
-    struct common_options common;
-    struct text_list classes;
-    const char *packets, *matrix, *log, *stats, *sizes, *on_off, *hotspots, *sweep;
-    double rate, precision, latency_limit;
-    uint64_t seed, warm_up, sample, samples;
-    unsigned pattern, rate_unit, format;
-    bool check, reproducible;
-    const char *synthetic; /* an option of synthetic traffic that is given, or NULL */
-};
-
-/* --- packet lists --- */
-
-static enum pim_status write_log(const char *path, const struct pim_noc_delivery *deliveries, uint64_t count,
-                                 struct pim_error *error)
-{
-    static const char *const header[] = {"packet",       "created",       "source",        "destination",
-                                         "flits",        "head_injected", "tail_injected", "head_arrived",
-                                         "tail_arrived", "hops"};
-    struct pim_output *output;
-    if (pim_output_open(&output, path, error) != PIM_OK)
-        return error->status;
-    struct pim_csv_writer writer;
-    pim_csv_start(&writer, pim_output_file(output), header, sizeof header / sizeof header[0]);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct pim_noc_delivery *delivery = &deliveries[i];
-        const uint64_t fields[] = {i,
-                                   delivery->created,
-                                   delivery->source,
-                                   delivery->destination,
-                                   delivery->flits,
-                                   delivery->head_injected,
-                                   delivery->tail_injected,
-                                   delivery->head_arrived,
-                                   delivery->tail_arrived,
-                                   delivery->hops};
-        for (size_t field = 0; field < sizeof fields / sizeof fields[0]; field++)
-            pim_csv_put_count(&writer, fields[field]);
-        pim_csv_end_row(&writer);
-    }
-    return pim_output_commit(output, error);
-}
-
-static enum pim_status write_report(const struct request *request, const struct pim_noc_configuration *noc,
-                                    const struct pim_traffic_result *result, uint64_t config_hash,
-                                    bool synthetic, struct pim_error *error)
-{
-    struct noc_report_inputs inputs = {.config_hash = config_hash,
-                                       .seed = synthetic ? request->seed : 0,
-                                       .rate = request->rate, /* NaN with a list */
-                                       .reproducible = request->reproducible,
-                                       .synthetic = synthetic};
-    struct pim_output *output;
-    if (pim_output_open(&output, request->stats, error) != PIM_OK)
-        return error->status;
-    if (noc_report(pim_output_file(output), request->format, noc, result, &inputs, error) != PIM_OK) {
-        pim_output_abandon(output);
-        return error->status;
-    }
-    return pim_output_commit(output, error);
-}
-
-static enum pim_status replay_list(const struct request *request, const struct pim_noc_configuration *noc,
-                                   uint64_t config_hash, struct pim_error *error)
-{
-    struct pim_packet_list list;
-    if (pim_packet_list_read(request->packets, noc, &list, error) != PIM_OK)
-        return error->status;
-    struct pim_noc_delivery *deliveries = calloc(list.count + 1, sizeof *deliveries);
-    struct pim_traffic_result result;
-    enum pim_status status =
-        deliveries ? pim_traffic_replay(noc, &list, request->check, deliveries, &result, error)
-                   : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " packets", list.count);
-    if (status == PIM_OK) {
-        if (request->log)
-            status = write_log(request->log, deliveries, list.count, error);
-        if (status == PIM_OK)
-            status = write_report(request, noc, &result, config_hash, false, error);
-        pim_traffic_result_terminate(&result);
-    }
-    free(deliveries);
-    pim_packet_list_terminate(&list);
-    return status;
-}
-
-/* --- synthetic traffic --- */
-
-static struct pim_traffic_configuration traffic_of(const struct request *request,
-                                                   const struct noc_traffic_set *set)
-{
-    return (struct pim_traffic_configuration){.classes = set->classes,
-                                              .class_count = set->class_count,
-                                              .flows = set->flows,
-                                              .flow_count = set->flow_count,
-                                              .flow_class = &set->flow_class,
-                                              .seed = request->seed,
-                                              .warm_up = request->warm_up,
-                                              .sample = request->sample,
-                                              .least_samples =
-                                                  request->samples < 5 ? (uint32_t)request->samples : 5,
-                                              .most_samples = (uint32_t)request->samples,
-                                              .precision = request->precision,
-                                              .latency_limit = request->latency_limit,
-                                              .check = request->check};
-}
-
-/* All traffic, at the rate that the user asks for, or at the one that classes and matrix say (NaN). */
-static enum pim_status make_traffic(const struct request *request, const struct pim_noc_configuration *noc,
-                                    double rate, struct noc_traffic_set *set, struct pim_error *error)
-{
-    const struct noc_traffic_texts texts = {.pattern = request->pattern,
-                                            .in_packets = request->rate_unit == 1,
-                                            .sizes = request->sizes,
-                                            .on_off = request->on_off,
-                                            .hotspots = request->hotspots,
-                                            .matrix = request->matrix,
-                                            .classes = &request->classes};
-    if (noc_traffic_set_make(&texts, noc, set, error) != PIM_OK) {
-        noc_traffic_set_terminate(set);
-        return error->status;
-    }
-    if (!isnan(rate))
-        noc_traffic_set_scale(set, pim_noc_nodes(noc), rate, request->rate_unit == 1);
-    return PIM_OK;
-}
-
-static enum pim_status measure(const struct request *request, const struct pim_noc_configuration *noc,
-                               uint64_t config_hash, struct pim_error *error)
-{
-    struct noc_traffic_set set;
-    if (make_traffic(request, noc, request->rate, &set, error) != PIM_OK)
-        return error->status;
-    struct pim_traffic_configuration traffic = traffic_of(request, &set);
-    struct pim_traffic_result result;
-    enum pim_status status = pim_traffic_measure(noc, &traffic, &result, error);
-    if (status == PIM_OK) {
-        status = write_report(request, noc, &result, config_hash, true, error);
-        pim_traffic_result_terminate(&result);
-    }
-    noc_traffic_set_terminate(&set);
-    return status;
-}
-
-/* One point of a sweep. */
-static enum pim_status measure_point(const struct request *request, const struct pim_noc_configuration *noc,
-                                     double rate, struct noc_point *point, struct pim_error *error)
-{
-    struct noc_traffic_set set;
-    if (make_traffic(request, noc, rate, &set, error) != PIM_OK)
-        return error->status;
-    struct pim_traffic_configuration traffic = traffic_of(request, &set);
-    struct pim_traffic_result result;
-    enum pim_status status = pim_traffic_measure(noc, &traffic, &result, error);
-    if (status == PIM_OK) {
-        *point = noc_point_of(noc, rate, &result);
-        pim_traffic_result_terminate(&result);
-    } else {
-        status = pim_fail_in(error, "rate %g", rate);
-    }
-    noc_traffic_set_terminate(&set);
-    return status;
-}
-
-/* Whether sources can make packets at this rate at all. */
-static bool possible(const struct request *request, const struct pim_noc_configuration *noc, double rate)
-{
-    struct pim_error error = {.status = PIM_OK};
-    struct noc_traffic_set set;
-    if (make_traffic(request, noc, rate, &set, &error) != PIM_OK)
-        return false;
-    struct pim_traffic_configuration traffic = traffic_of(request, &set);
-    struct pim_sources *sources;
-    bool made = pim_sources_create(noc, &traffic, &sources, &error) == PIM_OK;
-    pim_sources_destroy(sources);
-    noc_traffic_set_terminate(&set);
-    return made;
-}
-
-/*
- * Halves the gap between the last rate with a bounded latency and the first without until it is at most the
- * resolution. `saturation`: flits accepted at the first one, then at the last one tried.
- */
-static enum pim_status find_saturation(const struct request *request, const struct pim_noc_configuration *noc,
-                                       double low, double high, double resolution, double *saturation,
-                                       struct pim_error *error)
-{
-    struct noc_point point = {0};
-    while (high - low > resolution) {
-        double middle = (low + high) / 2;
-        if (measure_point(request, noc, middle, &point, error) != PIM_OK)
-            return error->status;
-        if (point.saturated)
-            high = middle;
-        else
-            low = middle;
-        *saturation = point.accepted;
-    }
-    return PIM_OK;
-}
-
-static enum pim_status sweep(const struct request *request, const struct pim_noc_configuration *noc,
-                             struct pim_error *error)
-{
-    enum { POINTS_MOST = 1000 };
-    double from, to, step;
-    char end;
-    if (sscanf(request->sweep, "%lf:%lf:%lf%c", &from, &to, &step, &end) != 3 || !(from > 0) || !(step > 0) ||
-        !(to >= from) || (to - from) / step >= POINTS_MOST)
-        return pim_fail(error, PIM_USAGE,
-                        "--sweep-rate %s: FROM:TO:STEP with 0 < FROM <= TO and at most %d steps is expected",
-                        request->sweep, POINTS_MOST);
-    size_t most = (size_t)floor((to - from) / step + 1e-9) + 1, count = 0;
-    struct noc_point *points = calloc(most, sizeof *points);
-    if (!points)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %zu points", most);
-    struct pim_progress progress;
-    pim_progress_start(&progress, "rates", most, request->common.quiet);
-    enum pim_status status = PIM_OK;
-    double saturation = (double)NAN, resolution = step / 20;
-    while (status == PIM_OK && count < most) {
-        double rate = from + (double)count * step;
-        if (count > 0 && !possible(request, noc, rate)) /* the sources saturate, not the network */
-            break;
-        status = measure_point(request, noc, rate, &points[count], error);
-        pim_progress_update(&progress, count + 1);
-        if (status == PIM_OK && points[count++].saturated) { /* beyond it every rate is saturated */
-            saturation = points[count - 1].accepted;
-            status = find_saturation(request, noc, count > 1 ? rate - step : 0, rate, resolution, &saturation,
-                                     error);
-            break;
-        }
-    }
-    pim_progress_finish(&progress);
-    struct pim_output *output = NULL;
-    if (status == PIM_OK)
-        status = pim_output_open(&output, request->stats, error);
-    if (status == PIM_OK) {
-        status =
-            noc_curve(pim_output_file(output), request->format, points, count, saturation, resolution, error);
-        if (status == PIM_OK)
-            status = pim_output_commit(output, error);
-        else
-            pim_output_abandon(output);
-    }
-    free(points);
-    return status;
-}
-
-/* --- command --- */
-
-static enum pim_status run(const struct request *request, struct pim_error *error)
-{
-    struct pim_configuration *configuration;
-    if (options_configuration(&pim_noc_schema, &request->common.hardware, &request->common.sets, true,
-                              &configuration, error) != PIM_OK)
-        return error->status;
-    struct pim_noc_configuration noc;
-    enum pim_status status = pim_noc_configuration_read(
-        configuration, (uint32_t)pim_configuration_integer(configuration, "noc.width"),
-        (uint32_t)pim_configuration_integer(configuration, "noc.height"), &noc, error);
-    uint64_t hash = pim_configuration_hash(configuration);
-    pim_configuration_destroy(configuration);
-    if (status != PIM_OK)
-        return status;
-    if (request->packets)
-        return replay_list(request, &noc, hash, error);
-    if (request->sweep)
-        return sweep(request, &noc, error);
-    return measure(request, &noc, hash, error);
-}
 
 /* Marks the options that say something of synthetic traffic. */
 static void mark_synthetic(struct option_rule *rules, size_t count, const char **given)
@@ -301,38 +22,99 @@ static void mark_synthetic(struct option_rule *rules, size_t count, const char *
                 rules[i].given = given;
 }
 
+/* The same of traffic that waits. */
+static enum pim_status check_waiting(const struct noc_request *request, struct pim_error *error)
+{
+    const struct noc_requests *requests = &request->requests;
+    bool batch = requests->rules.batch > 0;
+    const struct {
+        bool wrong;
+        const char *text;
+    } rules[] = {
+        {!isnan(requests->writes) && !requests->messages, "--writes goes with --messages"},
+        {requests->rules.outstanding > 0 && !batch, "--outstanding goes with --batch"},
+        {noc_request_waits(request) && request->booksim,
+         "--booksim says all of the traffic: not with --messages or --batch"},
+        {noc_request_waits(request) &&
+             (request->classes.count > 0 || request->matrix || request->sweep || request->on_off),
+         "--messages and --batch go with --packets or --traffic, not with --class, --matrix, --sweep-rate or "
+         "--on-off"},
+        {noc_request_waits(request) && request->rate_unit == RATE_IN_FLITS,
+         "with --messages --rate counts requests: --rate-unit does not go with it"},
+        {requests->messages && request->sizes, "--messages says all sizes: not with --sizes"},
+        {batch && !isnan(request->rate), "--rate does not go with --batch: a terminal sends when it may"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].wrong)
+            return pim_fail(error, PIM_USAGE, "%s", rules[i].text);
+    return PIM_OK;
+}
+
 /* Options that contradict each other, or would do nothing. */
-static enum pim_status check_request(const struct request *request, struct pim_error *error)
+static enum pim_status check_request(const struct noc_request *request, struct pim_error *error)
 {
     bool rate = !isnan(request->rate);
+    if (check_waiting(request, error) != PIM_OK)
+        return error->status;
     int modes = (request->packets != NULL) + (request->matrix != NULL) + (request->pattern != PIM_PATTERNS) +
                 (request->classes.count > 0);
-    if (modes != 1)
+    bool configured = request->common.hardware.count > 0 || request->common.sets.count > 0;
+    if (request->booksim && configured)
+        return pim_fail(error, PIM_USAGE, "--booksim says all of the network: not with --config or --set");
+    if (request->booksim && (modes > (request->packets != NULL) || request->synthetic))
+        return pim_fail(error, PIM_USAGE,
+                        "--booksim goes with --packets, or with the traffic of its file, and no other");
+    if (modes != 1 && !request->booksim)
         return pim_fail(error, PIM_USAGE,
                         "one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed");
-    if (request->pattern != PIM_PATTERNS && !rate && !request->sweep)
+    if (request->pattern != PIM_PATTERNS && !rate && !request->sweep && request->requests.rules.batch == 0)
         return pim_fail(error, PIM_USAGE, "--traffic needs --rate R or --sweep-rate FROM:TO:STEP");
     if (request->packets && request->synthetic)
         return pim_fail(error, PIM_USAGE, "--%s goes with synthetic traffic, not with --packets",
                         request->synthetic);
     if (request->sweep && rate)
         return pim_fail(error, PIM_USAGE, "--rate and --sweep-rate: only one of them");
-    if (request->log && !request->packets)
-        return pim_fail(error, PIM_USAGE, "--log goes with --packets");
+    if ((request->watch_log == NULL) != (request->watched == UINT64_MAX))
+        return pim_fail(error, PIM_USAGE, "--watch N and --watch-log FILE go together");
+    if (request->watch_log && (!request->packets || noc_request_waits(request)))
+        return pim_fail(error, PIM_USAGE, "--watch goes with --packets, and not with --messages or --batch");
+    if (request->log && !request->packets && !noc_request_waits(request) && !request->booksim)
+        return pim_fail(error, PIM_USAGE, "--log goes with --packets, --messages or --batch");
     return PIM_OK;
+}
+
+static struct noc_request defaults(void)
+{
+    return (struct noc_request){.stats = "-",
+                                .rate = (double)NAN,
+                                .precision = 0.005,
+                                .latency_limit = 500,
+                                .seed = 1,
+                                .warm_up = 3000,
+                                .sample = 2000,
+                                .samples = 50,
+                                .watched = UINT64_MAX,
+                                .rate_unit = RATE_IN_NO_UNIT,
+                                .requests = {.writes = (double)NAN},
+                                .pattern = PIM_PATTERNS};
+}
+
+static int run_and_finish(struct noc_request *request, const char *name)
+{
+    struct pim_error error = {0};
+    enum pim_status status = check_request(request, &error);
+    if (status == PIM_OK)
+        status = noc_run(request, &error);
+    int code = status == PIM_OK ? 0 : command_fail(name, &error);
+    text_list_terminate(&request->classes);
+    common_terminate(&request->common);
+    return command_finish(name, code);
 }
 
 int noc_traffic(int argument_count, char **arguments)
 {
-    struct request request = {.stats = "-",
-                              .rate = (double)NAN,
-                              .precision = 0.005,
-                              .latency_limit = 500,
-                              .seed = 1,
-                              .warm_up = 3000,
-                              .sample = 2000,
-                              .samples = 50,
-                              .pattern = PIM_PATTERNS};
+    struct noc_request request = defaults();
+    uint64_t outstanding = 0;
     struct option_rule rules[] = {
         OPTION_SET(request.common),
         {.name = "config",
@@ -340,11 +122,19 @@ int noc_traffic(int argument_count, char **arguments)
          .target = &request.common.hardware,
          .argument = "FILE",
          .help = "Configuration of the network (libconfig, keys noc.*)"},
+        RULE_TEXT("booksim", request.booksim, "FILE",
+                  "Network, and traffic without --packets, of a BookSim 2 configuration; keys that cannot be "
+                  "honoured are refused"),
         OPTION_QUIET(request.common),
         RULE_TEXT("packets", request.packets, "FILE",
                   "Replays a packet list: cycle,source,destination,flits[,class][,task]"),
         RULE_OUTPUT("log", request.log, WRITES_TEXT,
                     "With --packets: writes when each packet was injected and arrived"),
+        RULE_UNSIGNED(
+            "watch", request.watched, "N", 0, UINT64_MAX - 1,
+            "With --packets and --watch-log: the packet that is watched, a row of the list from 0 on"),
+        RULE_OUTPUT("watch-log", request.watch_log, WRITES_TEXT,
+                    "Writes a row for what each flit of that packet does in a cycle, or what it waits for"),
         RULE_CHOICE("traffic", request.pattern, "PATTERN", NOC_PATTERNS, "Synthetic traffic: " NOC_PATTERNS),
         {.name = "class",
          .kind = OPTION_LIST,
@@ -364,6 +154,15 @@ int noc_traffic(int argument_count, char **arguments)
         RULE_TEXT("hotspots", request.hotspots, "NODES", "Nodes of hotspot traffic"),
         RULE_TEXT("matrix", request.matrix, "FILE",
                   "Rates per pair: source,destination,rate in flits per cycle"),
+        RULE_TEXT("messages", request.requests.messages, "FLITS",
+                  "Requests that are answered where they arrive: flits of read requests, read replies, write "
+                  "requests, write replies; --rate counts requests"),
+        RULE_REAL("writes", request.requests.writes, "SHARE", 0, 1,
+                  "With --messages: requests that write, as a share; 0.5 by default"),
+        RULE_UNSIGNED("batch", request.requests.rules.batch, "N", 1, UINT32_MAX,
+                      "Each node sends N packets one after another, as fast as it may"),
+        RULE_UNSIGNED("outstanding", outstanding, "N", 1, UINT32_MAX,
+                      "With --batch: most requests of a node that are under way or not answered"),
         RULE_TEXT("sweep-rate", request.sweep, "FROM:TO:STEP", "Latency-throughput curve up to saturation"),
         RULE_UNSIGNED("seed", request.seed, "N", 0, UINT64_MAX, "Seed of the traffic; 1 by default"),
         RULE_UNSIGNED("warm-up", request.warm_up, "CYCLES", 0, CYCLES_MOST,
@@ -391,12 +190,6 @@ int noc_traffic(int argument_count, char **arguments)
         rules, sizeof rules / sizeof rules[0],
         0,     0};
     options_parse(&usage, argument_count, arguments, NULL);
-    struct pim_error error = {0};
-    enum pim_status status = check_request(&request, &error);
-    if (status == PIM_OK)
-        status = run(&request, &error);
-    int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
-    text_list_terminate(&request.classes);
-    common_terminate(&request.common);
-    return command_finish(arguments[0], code);
+    request.requests.rules.outstanding = (uint32_t)outstanding;
+    return run_and_finish(&request, arguments[0]);
 }

@@ -46,8 +46,11 @@ enum pim_status replay_run(const char *path, const struct common_options *common
                                                  .sets = common->sets.items,
                                                  .set_count = common->sets.count,
                                                  .fidelity = fidelities[options->fidelity]};
+    if (options->mapper && !options->network)
+        return pim_fail(error, PIM_USAGE, "--mapper WORDS belongs to --network FILE");
     if (pim_configure_replay(replay->trace, path, &sources, &replay->configuration, &hardware, error) !=
             PIM_OK ||
+        (options->network && replay_map(options, replay, error) != PIM_OK) ||
         pim_configure_differences(replay->trace, replay->configuration, replay->differs,
                                   sizeof replay->differs, error) != PIM_OK)
         return error->status;

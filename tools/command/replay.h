@@ -9,7 +9,8 @@
 struct replay_options {
     uint64_t until;
     const char *timeline, *timeline_units, *timeline_window;
-    unsigned fidelity; /* index in REPLAY_FIDELITIES; the first means "as configured" */
+    unsigned fidelity;            /* index in REPLAY_FIDELITIES; the first means "as configured" */
+    const char *network, *mapper; /* mapped anew for the hardware of the replay; NULL: the trace as it is */
 };
 
 #define REPLAY_DEFAULTS                                                                                      \
@@ -30,6 +31,19 @@ struct replay_options {
          .argument = "FIDELITY",                                                                             \
          .choices = REPLAY_FIDELITIES,                                                                       \
          .help = "ideal, analytic or flit instead of the configured fidelity of the network"},               \
+        {.name = "network",                                                                                  \
+         .letter = 'n',                                                                                      \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(replay).network,                                                                        \
+         .argument = "FILE",                                                                                 \
+         .help = "Maps this network anew for the hardware that is simulated, and replays that: estimates "   \
+                 "are then of this hardware"},                                                               \
+        {.name = "mapper",                                                                                   \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(replay).mapper,                                                                         \
+         .argument = "WORDS",                                                                                \
+         .help = "With --network: as behind pimsim map, \"allspark --partition head\"; default is the "      \
+                 "mapper of the trace"},                                                                     \
         {.name = "timeline",                                                                                 \
          .kind = OPTION_TEXT,                                                                                \
          .target = &(replay).timeline,                                                                       \
@@ -60,6 +74,9 @@ enum pim_status replay_run(const char *path, const struct common_options *common
                            const struct replay_options *options, struct replay *replay,
                            struct pim_error *error);
 struct pim_report_inputs replay_inputs(const struct replay *replay, bool reproducible);
+/* With options->network: the trace of `replay` becomes that of the network, mapped for its configuration. */
+enum pim_status replay_map(const struct replay_options *options, struct replay *replay,
+                           struct pim_error *error);
 void replay_terminate(struct replay *replay);
 
 #endif

@@ -11,10 +11,10 @@
 #include "tools/command/sweep.h"
 #include "sim/output.h"
 #include "tools/command/command.h"
+#include "tools/sweep/fill.h"
 #include "tools/sweep/slurm.h"
 #include "tools/sweep/specification.h"
 #include "tools/sweep/task.h"
-#include "tools/sweep/workers.h"
 #include "traces/format.h"
 
 #include <errno.h>
@@ -168,29 +168,6 @@ static enum pim_status define_sweep(const struct sweep_request *request, const c
 
 /* --- running --- */
 
-struct results {
-    struct pim_store *store;
-    const char *host;
-    bool retry; /* points that failed are run again */
-};
-
-static enum pim_status wanted(void *context, uint64_t point, bool *wanted, struct pim_error *error)
-{
-    struct results *results = context;
-    bool there = false;
-    if (pim_store_has(results->store, point, !results->retry, &there, error) != PIM_OK)
-        return error->status;
-    *wanted = !there;
-    return PIM_OK;
-}
-
-static enum pim_status add(void *context, const struct pim_sweep_result *result, struct pim_error *error)
-{
-    struct results *results = context;
-    const struct pim_store_host host = {results->host, (int64_t)time(NULL)};
-    return pim_store_add(results->store, result, &host, error);
-}
-
 const char *sweep_program(char path[SWEEP_PATH_BYTES])
 {
     ssize_t length = readlink("/proc/self/exe", path, SWEEP_PATH_BYTES - 1);
@@ -200,42 +177,25 @@ const char *sweep_program(char path[SWEEP_PATH_BYTES])
 
 unsigned sweep_thread_count(const struct sweep_request *request)
 {
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return request->threads                             ? (unsigned)request->threads
-           : online > 0 && online <= SWEEP_THREADS_MOST ? (unsigned)online
-                                                        : 1;
+    return request->threads ? (unsigned)request->threads : pim_sweep_processors();
 }
 
 enum pim_status sweep_pool(const struct sweep_request *request, const struct pim_sweep *sweep,
                            struct pim_trace_pool **pool, struct pim_error *error)
 {
-    char cache[SWEEP_PATH_BYTES];
-    int length = snprintf(cache, sizeof cache, "%s%s", request->cache ? request->cache : request->output,
-                          request->cache ? "" : ".traces");
-    if (length < 0 || (size_t)length >= sizeof cache)
-        return pim_fail(error, PIM_BAD_INPUT, "%.200s...: the path is too long", cache);
-    return pim_trace_pool_create(sweep, cache, pool, error);
+    return pim_sweep_open_pool(sweep, request->output, request->cache, pool, error);
 }
 
 static enum pim_status work(const struct sweep_request *request, const struct pim_sweep *sweep,
                             struct pim_store *store, uint64_t points, struct pim_sweep_outcome *outcome,
                             struct pim_error *error)
 {
-    char host[256] = "";
     struct pim_trace_pool *pool = NULL;
-    struct pim_store_progress before = {.points = 0};
-    unsigned threads = sweep_thread_count(request);
-    (void)gethostname(host, sizeof host - 1);
-    struct results results = {.store = store, .host = host, .retry = request->retry};
-    const struct pim_sweep_sink sink = {.context = &results, .wanted = wanted, .add = add};
-    if (pim_store_progress(store, &before, error) != PIM_OK ||
-        pim_store_start_session(store, threads, error) != PIM_OK ||
-        sweep_pool(request, sweep, &pool, error) != PIM_OK)
+    const struct pim_sweep_fill how = {
+        .threads = (unsigned)request->threads, .retry = request->retry, .quiet = request->common.quiet};
+    if (sweep_pool(request, sweep, &pool, error) != PIM_OK)
         return error->status;
-    uint64_t there = before.done + (request->retry ? 0 : before.failed);
-    enum pim_status status =
-        pim_sweep_work(sweep, pool, &sink, 0, sweep->numbers, threads, points > there ? points - there : 0,
-                       request->common.quiet, outcome, error);
+    enum pim_status status = pim_sweep_fill(sweep, pool, store, points, &how, outcome, error);
     pim_trace_pool_destroy(pool);
     return status;
 }
@@ -256,7 +216,7 @@ static enum pim_status conclude(const struct sweep_request *request, struct pim_
             "stopped with %" PRIu64 " of %" PRIu64
             " points done: the same command with --resume goes on, pimsim sweep --status %s looks",
             progress.done + progress.failed, progress.points, request->output);
-    if (progress.failed > 0)
+    if (progress.failed > 0 && !request->refusals)
         return pim_fail(error, PIM_BAD_INPUT,
                         "%" PRIu64 " of %" PRIu64 " points failed: pimsim sweep --status %s lists them",
                         progress.failed, progress.points, request->output);
@@ -289,8 +249,8 @@ static enum pim_status check_merged(const struct sweep_request *request, const s
     return status;
 }
 
-static enum pim_status run_sweep(const struct sweep_request *request, const struct pim_sweep *sweep,
-                                 struct pim_error *error)
+enum pim_status sweep_run(const struct sweep_request *request, const struct pim_sweep *sweep,
+                          struct pim_error *error)
 {
     uint64_t points = 0;
     struct pim_store *store;
@@ -366,7 +326,7 @@ static enum pim_status dispatch(const struct sweep_request *request, struct pim_
     if (status == PIM_OK)
         status = request->list                    ? list_points(&sweep, error)
                  : request->task != SWEEP_NO_TASK ? sweep_task(request, &sweep, error)
-                                                  : run_sweep(request, &sweep, error);
+                                                  : sweep_run(request, &sweep, error);
     pim_sweep_terminate(&sweep);
     return status;
 }

@@ -25,6 +25,7 @@ struct sweep_request {
     uint64_t tasks, task; /* task: NO_TASK when this is none */
     const char *submission, *partition;
     struct text_list slurm_options;
+    bool refusals; /* a point that a mapper refuses is an answer, not a failure */
 };
 #define SWEEP_NO_TASK UINT64_MAX
 #define SWEEP_FIDELITIES "configured|ideal|analytic|flit"
@@ -34,6 +35,10 @@ unsigned sweep_thread_count(const struct sweep_request *request);
 
 /* This program as a path. */
 const char *sweep_program(char path[SWEEP_PATH_BYTES]);
+
+/* Runs what is missing of a prepared sweep, and keeps the results in the output of the request. */
+enum pim_status sweep_run(const struct sweep_request *request, const struct pim_sweep *sweep,
+                          struct pim_error *error);
 
 /* The traces of the sweep, in the cache folder of the request. */
 enum pim_status sweep_pool(const struct sweep_request *request, const struct pim_sweep *sweep,

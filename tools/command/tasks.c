@@ -1,6 +1,7 @@
 /* pimsim tasks: a task graph on the network of the communication-conflict paper. */
 #include "tools/command/tasks.h"
 
+#include "models/area/area.h"
 #include "models/conflict/conflict.h"
 #include "models/system/report.h"
 #include "sim/csv.h"
@@ -10,6 +11,7 @@
 #include "tools/command/options.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +103,22 @@ static enum pim_status open_log(struct run *run, struct request *request, struct
 
 /* --- results --- */
 
+/* What behaviour tables take as memories of their own at 28 nm: each router has one as long as the longest
+ * list, which is read a word of 64 bits, 12 operations, at a time. */
+struct memories {
+    double area_mm2, read_nj;
+};
+
+static struct memories memories_of(const struct request *request, const struct pim_behaviour_size *size)
+{
+    enum { WORD = 64, OPERATIONS = 12 };
+    double words = ceil((double)size->longest_list / OPERATIONS), bytes = words * WORD / 8,
+           routers = (double)pim_conflict_routers(&request->options.mesh);
+    return (struct memories){.area_mm2 = routers * pim_area_sram(PIM_AREA_MID, bytes, WORD) * 1e-6,
+                             .read_nj = (double)size->operations / OPERATIONS *
+                                        pim_area_sram_read_pj(bytes, WORD) * 1e-3};
+}
+
 static enum pim_status write_json(FILE *file, const struct run *run, struct pim_error *error)
 {
     const struct request *request = run->request;
@@ -119,6 +137,9 @@ static enum pim_status write_json(FILE *file, const struct run *run, struct pim_
         pim_json_put_count(json, "count_bits", size.count_bits);
         pim_json_put_count(json, "longest_row", size.longest_row);
         pim_json_put_count(json, "run_length_bits", size.coded_bits);
+        const struct memories memories = memories_of(request, &size);
+        pim_json_put_real(json, "area_mm2", memories.area_mm2);
+        pim_json_put_real(json, "read_nj", memories.read_nj);
         pim_json_end(json);
     }
     pim_json_begin_object(json, "simulator");
@@ -157,6 +178,11 @@ static enum pim_status write_report(const struct run *run, struct pim_error *err
                     "\nbehaviour tables     %zu operations, the longest of %zu; %" PRIu64
                     " bits, run-length coded %" PRIu64 "\n",
                     size.operations, size.longest_list, size.bits, size.coded_bits);
+            const struct memories memories = memories_of(run->request, &size);
+            fprintf(
+                pim_output_file(output),
+                "as memories, 28 nm   %.3f mm2, each router's as long as the longest; %.1f nJ to read them\n",
+                memories.area_mm2, memories.read_nj);
         }
     }
     return pim_output_commit(output, error);

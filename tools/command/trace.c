@@ -5,6 +5,7 @@
 #include "sim/output.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
+#include "tools/command/trace_limits.h"
 #include "traces/check.h"
 #include "traces/counts.h"
 #include "traces/reader.h"
@@ -208,74 +209,6 @@ static int assemble(int argument_count, char **arguments)
     return status == PIM_OK ? 0 : command_fail(arguments[0], &error);
 }
 
-static void fill_core_limits(const struct pim_configuration *configuration, struct pim_check_limits *limits)
-{
-    limits->kind = PIM_CHECK_CORES;
-    limits->local_bytes = (uint64_t)pim_configuration_integer(configuration, "core.local_memory_bytes");
-    limits->global_bytes = (uint64_t)pim_configuration_integer(configuration, "global_memory.bytes");
-    limits->window = (uint32_t)pim_configuration_integer(configuration, "core.window");
-    limits->in_order =
-        pim_configuration_choice(configuration, "core.issue") == 0; /* "in_order|out_of_order" */
-}
-
-/* What the checker needs to know of the hardware. */
-static void fill_limits(const struct pim_configuration *configuration, struct pim_check_limits *limits)
-{
-    if (pim_configuration_choice(configuration, "array.kind") == 1) { /* "node|core|channel" */
-        fill_core_limits(configuration, limits);
-        return;
-    }
-    if (pim_configuration_choice(configuration, "array.kind") == 2) { /* channel */
-        limits->kind = PIM_CHECK_CHANNELS;
-        limits->window = (uint32_t)pim_configuration_integer(configuration, "unit.window");
-        limits->posted_receives =
-            limits->window < PIM_CHECK_RECEIVES_MOST ? limits->window : PIM_CHECK_RECEIVES_MOST;
-        return;
-    }
-    limits->kind = PIM_CHECK_NODES;
-    limits->buffer_bytes[PIM_BUFFER_INPUT] =
-        (uint64_t)pim_configuration_integer(configuration, "buffers.input_bytes");
-    limits->buffer_bytes[PIM_BUFFER_WEIGHT] =
-        (uint64_t)pim_configuration_integer(configuration, "buffers.weight_bytes");
-    limits->buffer_bytes[PIM_BUFFER_OUTPUT] =
-        (uint64_t)pim_configuration_integer(configuration, "buffers.output_bytes");
-    uint64_t banks = (uint64_t)pim_configuration_integer(configuration, "dram.banks");
-    uint64_t rows = (uint64_t)pim_configuration_integer(configuration, "dram.rows");
-    uint64_t row_bytes = (uint64_t)pim_configuration_integer(configuration, "dram.row_bytes");
-    limits->memory_bytes = banks * rows * row_bytes; /* 2^6 * 2^24 * 2^20 at most: the schema bounds them */
-    limits->window = (uint32_t)pim_configuration_integer(configuration, "unit.window");
-    limits->in_order =
-        pim_configuration_choice(configuration, "unit.issue") == 0; /* "in_order|out_of_order" */
-    limits->posted_receives =
-        (uint32_t)pim_configuration_integer(configuration, "network_interface.posted_receives");
-    limits->accumulator_bits = (uint32_t)pim_configuration_integer(configuration, "pe.accumulator_bits");
-}
-
-/* The limits of the hardware files, or of the trace's own configuration, then of every --set. *known is false
- * when there is neither. */
-static enum pim_status read_limits(const struct pim_trace *trace, const struct common_options *common,
-                                   struct pim_check_limits *limits, bool *known, struct pim_error *error)
-{
-    const char *text = pim_trace_description(trace)->configuration;
-    *limits = (struct pim_check_limits){.window = 0};
-    *known = common->hardware.count > 0 || text[0] != '\0';
-    if (!*known && common->sets.count == 0)
-        return PIM_OK;
-    struct pim_configuration *configuration = NULL;
-    enum pim_status status = pim_configuration_create(&pim_hardware_schema, &configuration, error);
-    if (status == PIM_OK && common->hardware.count == 0)
-        status = pim_configuration_read_text(configuration, "configuration of the trace", text, strlen(text),
-                                             error);
-    for (size_t i = 0; i < common->hardware.count && status == PIM_OK; i++)
-        status = pim_configuration_read_file(configuration, common->hardware.items[i], error);
-    for (size_t i = 0; i < common->sets.count && status == PIM_OK; i++)
-        status = pim_configuration_set(configuration, common->sets.items[i], error);
-    if (status == PIM_OK)
-        fill_limits(configuration, limits);
-    pim_configuration_destroy(configuration);
-    return status;
-}
-
 /* A trace that completes may still not do what its description says. */
 static enum pim_status compare_counts(const struct pim_trace *trace, const struct pim_check_result *result,
                                       struct pim_error *error)
@@ -319,16 +252,21 @@ static void print_check(const struct pim_check_result *result, bool known)
     printf("instructions   %" PRIu64 " executed, %" PRIu64 " stored\n", result->counts.fetched,
            result->counts.stored);
     const bool cores = result->kind == PIM_CHECK_CORES;
-    printf("MACs           %" PRIu64 "\n", cores ? result->counts.crossbar_macs : result->counts.macs);
-    printf("messages       %" PRIu64 ", %" PRIu64 " bytes sent, %" PRIu64 " received\n", result->messages,
-           result->counts.sent_bytes, result->counts.received_bytes);
+    const bool channels = result->kind == PIM_CHECK_CHANNELS; /* bytes of a row are not in the trace */
+    if (!channels)
+        printf("MACs           %" PRIu64 "\n", cores ? result->counts.crossbar_macs : result->counts.macs);
+    if (channels)
+        printf("messages       %" PRIu64 "\n", result->messages);
+    else
+        printf("messages       %" PRIu64 ", %" PRIu64 " bytes sent, %" PRIu64 " received\n", result->messages,
+               result->counts.sent_bytes, result->counts.received_bytes);
     print_messages(&result->counts);
     if (cores) {
         print_local(&result->counts);
         printf("local memory   %" PRIu64 " bytes used, by unit %" PRIu32 "; global memory %" PRIu64 "\n",
                result->local_bytes, result->local_unit, result->global_bytes);
     }
-    if (result->kind != PIM_CHECK_CORES && result->kind != PIM_CHECK_CHANNELS)
+    if (result->kind == PIM_CHECK_NODES)
         printf("left in buffers at the end: input %" PRIu64 ", weight %" PRIu64 ", output %" PRIu64
                " bytes\n",
                result->left_bytes[PIM_BUFFER_INPUT], result->left_bytes[PIM_BUFFER_WEIGHT],
@@ -338,6 +276,7 @@ static void print_check(const struct pim_check_result *result, bool known)
                "(see --hardware).\n",
                cores                                ? "sizes of the memories"
                : result->kind == PIM_CHECK_CHANNELS ? "rows and banks"
+               : result->kind == PIM_CHECK_TILES    ? "buffers"
                                                     : "buffer space and addresses");
 }
 
@@ -360,7 +299,7 @@ static int check(int argument_count, char **arguments)
     bool known = false;
     enum pim_status status = pim_trace_open(files.items[0], &trace, &error);
     if (status == PIM_OK) {
-        status = read_limits(trace, &common, &limits, &known, &error);
+        status = trace_read_limits(trace, &common, &limits, &known, &error);
         if (status == PIM_OK)
             status = pim_trace_check(trace, &limits, &result, &error);
         if (status == PIM_OK)

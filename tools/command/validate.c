@@ -169,8 +169,8 @@ static void write_text(FILE *file, struct comparison *comparison, bool all)
                   "partner\n\n");
     if (comparison->differs[0])
         fprintf(file,
-                "THE ESTIMATES ARE OF ANOTHER HARDWARE, that of the trace (%s): map the network anew for "
-                "this one\n\n",
+                "THE ESTIMATES ARE OF ANOTHER HARDWARE, that of the trace (%s): --network FILE maps the "
+                "network anew for this one\n\n",
                 comparison->differs);
     print_header(file);
     for (size_t i = 0; i < comparison->step_count; i++)

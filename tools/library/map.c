@@ -1,7 +1,12 @@
 #include "tools/library/map.h"
 
+#include "tools/library/bits.h"
+#include "tools/library/tiles.h"
+
 #include "mappers/machine/nodes.h"
+#include "mappers/network/layer_table.h"
 #include "mappers/network/onnx/onnx.h"
+#include "mappers/network/source.h"
 #include "models/system/system.h"
 #include "traces/reader.h"
 
@@ -17,28 +22,30 @@ struct pim_map {
     struct pim_mapping mapping;
 };
 
-static bool is_onnx(const char *path)
-{
-    size_t length = strlen(path), ending = strlen(".onnx");
-    return length > ending && strcmp(path + length - ending, ".onnx") == 0;
-}
-
-static enum pim_status read_network(const struct pim_map_request *request, struct pim_network **network,
-                                    struct pim_error *error)
+enum pim_status pim_map_read_network(const struct pim_map_request *request, struct pim_network **network,
+                                     struct pim_error *error)
 {
     const struct pim_onnx_options onnx = {.dimensions = request->dimensions,
                                           .count = request->dimension_count};
     const char *path = request->network;
-    bool reads_onnx = is_onnx(path);
+    const enum pim_network_source source = pim_network_source_of(path);
+    const char *kind = pim_network_source_name(source);
     *network = NULL;
-    if (reads_onnx && !request->mapper->onnx)
-        return pim_fail(error, PIM_BAD_INPUT, "%s: mapper %s takes descriptors of networks, not ONNX files",
-                        path, request->mapper->name);
-    if (reads_onnx && request->network_set_count > 0)
+    if (request->mapper->knows && request->mapper->knows(path)) {
+        if (request->network_set_count + request->dimension_count == 0)
+            return PIM_OK;
+        return pim_fail(error, PIM_USAGE, "%s is the name of a network, without keys or sizes to set", path);
+    }
+    if (source != PIM_NETWORK_DESCRIPTOR && !request->mapper->onnx)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: mapper %s takes descriptors of networks, this is %s", path,
+                        request->mapper->name, kind);
+    if (source != PIM_NETWORK_DESCRIPTOR && request->network_set_count > 0)
         return pim_fail(error, PIM_USAGE, "--set is for descriptors: %s has no keys to set", path);
-    if (!reads_onnx && request->dimension_count > 0)
-        return pim_fail(error, PIM_USAGE, "--dim is for ONNX files: %s is a descriptor", path);
-    return reads_onnx
+    if (source != PIM_NETWORK_ONNX && request->dimension_count > 0)
+        return pim_fail(error, PIM_USAGE, "--dim is for ONNX files: %s is %s", path, kind);
+    if (source == PIM_NETWORK_TABLE)
+        return pim_layer_table_read(path, network, error);
+    return source == PIM_NETWORK_ONNX
                ? pim_onnx_read(path, &onnx, network, error)
                : pim_network_read(path, request->network_sets, request->network_set_count, network, error);
 }
@@ -74,7 +81,7 @@ static enum pim_status make(const struct pim_map_request *request, struct pim_ma
     if (request->mapper->accept &&
         request->mapper->accept(request->options, request->output != NULL, error) != PIM_OK)
         return error->status;
-    if (read_network(request, &map->network, error) != PIM_OK ||
+    if (pim_map_read_network(request, &map->network, error) != PIM_OK ||
         pim_hardware_read(request->configuration, &map->hardware, error) != PIM_OK)
         return error->status;
     map->configuration = pim_configuration_write(request->configuration, false);
@@ -88,7 +95,10 @@ static enum pim_status make(const struct pim_map_request *request, struct pim_ma
                                              .configuration = request->configuration,
                                              .configuration_text = map->configuration,
                                              .nodes = &map->nodes,
+                                             .known = map->network ? NULL : request->network,
                                              .simulate = simulate,
+                                             .tiles = &pim_tiles_simulator,
+                                             .execute = pim_bits_execute,
                                              .simulator = &map->hardware};
     if (pim_mapping_make(request->mapper, &map->inputs, request->options, &map->mapping, error) != PIM_OK)
         return error->status;

@@ -10,8 +10,8 @@
 
 struct pim_map_request {
     const struct pim_mapper *mapper;
-    const void *options;             /* of the mapper (pim_mapper_options) */
-    const char *network;             /* path of a descriptor, or of an ONNX file (*.onnx) */
+    const void *options; /* of the mapper (pim_mapper_options) */
+    const char *network; /* path of a descriptor, an ONNX file (*.onnx) or a layer table (*.csv) */
     const char *const *network_sets; /* "network.key=value" */
     size_t network_set_count;
     const char *const *dimensions; /* "name=size", of ONNX files */
@@ -19,6 +19,10 @@ struct pim_map_request {
     const struct pim_configuration *configuration; /* of the hardware; complete */
     const char *output;                            /* path of the trace; NULL: none is written */
 };
+
+/* The network of a request, whose other parts are not looked at. The caller destroys *network. */
+enum pim_status pim_map_read_network(const struct pim_map_request *request, struct pim_network **network,
+                                     struct pim_error *error);
 
 /* A mapping with all that it was made of. */
 struct pim_map;

@@ -14,6 +14,9 @@
  *            "points": [{"id", "trace", "network", "mapper", "repeat", "status", "error",
  *                        "settings": [of all axes, in order],
  *                        "values": [of all statistics, in order; null where there is none]}...]}
+ *           of systems (docs/systems.md) also "rule", a text, and
+ *            "systems": [{"name", "title", "throughput", "bits", "technology", "area", and its terms
+ *                        (tools/systems/terms.h)}...]; each point then has the name of its "system"
  *
  * Invariant: what the page reads without looking is here and of the right type; a file that lacks it is
  * refused with file and place. Members that are not known pass through.

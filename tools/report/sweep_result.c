@@ -1,10 +1,14 @@
 /* Results of a sweep as columns: the export of its SQLite file, with names of axes and statistics once. */
+#include "models/system/schema.h"
+#include "sim/configuration.h"
 #include "sim/json.h"
 #include "sim/output.h"
 #include "tools/report/results.h"
 #include "tools/sweep/store.h"
+#include "tools/systems/terms.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +148,77 @@ static enum pim_status put_points(struct columns *columns, struct pim_error *err
     return status;
 }
 
+/* --- systems --- */
+
+/* How many points a source has before constraints. */
+static uint64_t points_of_source(const json_t *identity)
+{
+    uint64_t points = (uint64_t)json_integer_value(json_object_get(identity, "repeats"));
+    json_t *axis;
+    size_t i;
+    json_array_foreach(json_object_get(identity, "axes"), i, axis)
+    {
+        const json_t *values = json_object_iter_value(json_object_iter(axis));
+        points *= json_array_size(values);
+    }
+    return points > 0 ? points : 1;
+}
+
+/* The row of a list as it was stored, with its terms; null where the configuration cannot be read any
+   more. */
+static json_t *system_of(const json_t *source)
+{
+    const json_t *stored = json_object_get(source, "system");
+    const char *text = json_string_value(json_object_get(source, "configuration"));
+    const struct pim_system_row row = {.bits = (unsigned)json_integer_value(json_object_get(stored, "bits")),
+                                       .technology_nm =
+                                           json_number_value(json_object_get(stored, "technology_nm")),
+                                       .area_mm2 = json_number_value(json_object_get(stored, "area_mm2"))};
+    struct pim_configuration *configuration = NULL;
+    struct pim_system_terms terms;
+    struct pim_error ignored = {.status = PIM_OK};
+    json_t *made = json_deep_copy(stored);
+    bool good =
+        made && text && pim_configuration_create(&pim_hardware_schema, &configuration, &ignored) == PIM_OK &&
+        pim_configuration_read_text(configuration, "system", text, strlen(text), &ignored) == PIM_OK &&
+        pim_configuration_complete(configuration, &ignored) == PIM_OK &&
+        pim_system_terms_of(&row, configuration, &terms, &ignored) == PIM_OK;
+    pim_configuration_destroy(configuration);
+#define X(member, key, unit)                                                                                 \
+    if (made && json_object_set_new(                                                                         \
+                    made, key, good && isfinite(terms.member) ? json_real(terms.member) : json_null()) != 0) \
+        good = false;
+    PIM_SYSTEM_TERM_MAP(X)
+#undef X
+    return made;
+}
+
+/* Systems, in the order of the sources, and for each point its own; nothing where the sweep has none. */
+static enum pim_status put_systems(struct columns *columns, struct pim_error *error)
+{
+    const json_t *identity = json_object_get(columns->exported, "sweep");
+    const json_t *sources = json_object_get(identity, "sources"), *source;
+    json_t *list = json_array(), *point;
+    const uint64_t each = points_of_source(identity);
+    size_t i;
+    bool good = list != NULL;
+    json_array_foreach(sources, i, source) if (json_is_object(json_object_get(source, "system"))) good =
+        good && json_array_append_new(list, system_of(source)) == 0;
+    json_array_foreach(json_object_get(columns->made, "points"), i, point)
+    {
+        json_int_t id = json_integer_value(json_object_get(point, "id"));
+        source = json_array_get(sources, (size_t)((uint64_t)id / each));
+        json_t *name = json_object_get(json_object_get(source, "system"), "name");
+        if (name)
+            good = good && json_object_set(point, "system", name) == 0;
+    }
+    if (json_array_size(list) > 0)
+        good = good && json_object_set(columns->made, "systems", list) == 0 &&
+               json_object_set_new(columns->made, "rule", json_string(PIM_SYSTEM_RULE)) == 0;
+    json_decref(list);
+    return good ? PIM_OK : out_of_memory(error);
+}
+
 static enum pim_status convert(struct columns *columns, uint64_t total, char *name, struct pim_error *error)
 {
     const json_t *version = json_object_get(json_object_get(columns->exported, "sweep"), "pimsim");
@@ -158,7 +233,9 @@ static enum pim_status convert(struct columns *columns, uint64_t total, char *na
         return out_of_memory(error);
     if (put_axes(columns, error) != PIM_OK)
         return error->status;
-    return put_points(columns, error);
+    if (put_points(columns, error) != PIM_OK)
+        return error->status;
+    return put_systems(columns, error);
 }
 
 enum pim_status pim_page_read_sweep(const char *path, json_t **result, struct pim_error *error)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import roofline
 from report import Report
 
 PIMSIM = os.environ["PIMSIM"]
@@ -37,7 +38,6 @@ PAPER = {
 }
 # Table V, whose pairs are [heads, patches]: ours are rows (patches), columns (heads).
 TABLE_V = "1,1*2+2,4:1,2*1+4,4:2,8*2+4,16:4,4"
-GPU = {"name": "V100", "flops": 15.7e12, "bandwidth": 900e9, "bytes": 4}
 
 
 def pimsim(*arguments):
@@ -274,18 +274,7 @@ def roofline_seconds(network, image):
                            "--format", "json")
     if refusal:
         return None
-    network_json, size, total = json.loads(text), {}, 0.0
-    moves_nothing = {"input", "parameter", "reshape", "transpose", "window_partition", "window_reverse", "shift", "slice"}
-    for layer in network_json["layers"]:
-        elements = 1
-        for dimension in layer["output_shape"]:
-            elements *= dimension
-        size[layer["name"]] = elements
-        if layer["operator"] in moves_nothing:
-            continue
-        traffic = elements + layer["parameters"] + sum(size[name] for name in layer["inputs"])
-        total += max(2 * layer["macs"] / GPU["flops"], traffic * GPU["bytes"] / GPU["bandwidth"])
-    return total
+    return roofline.seconds(json.loads(text))
 
 
 def gpu(report, networks, images):

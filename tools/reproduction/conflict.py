@@ -20,7 +20,11 @@ import subprocess
 import sys
 import tempfile
 
+import conflict_estimators
+
 PIMSIM = os.environ["PIMSIM"]
+HARDWARE = os.path.join(os.path.dirname(__file__), "../../configs/hardware/noc-conflict-16x16.cfg")
+PJ_PER_BIT_HOP = 5.875  # router and link, the authors' code
 CIFAR_BUFFER, IMAGENET_BUFFER = 822400, 67108864  # bits; the last pooling of ImageNet does not fit the first
 PAPER = {
     "latency_reduction": 78,       # abstract, per cent
@@ -32,6 +36,8 @@ PAPER = {
     "fig1_loss": 70,               # Fig. 1, more than, per cent
     "best_r": 2,                   # Fig. 6
     "bandwidth": (6, 30),          # V-B, Gb/s
+    "table_area": 2.8,             # Table II, mm2, behaviour tables and estimator
+    "table_energy": 0.16,          # Table II, mJ
 }
 SCHEDULES = {"xy": ["--routing", "xy", "--arbiter", "fixed"],
              "ours": ["--routing", "adaptive", "--arbiter", "balance"]}
@@ -44,9 +50,21 @@ def call(*words):
     return result.stdout
 
 
+def bits_of_buffers(network):
+    return IMAGENET_BUFFER if network.startswith("imagenet") else CIFAR_BUFFER
+
+
 def buffers(network):
-    bits = IMAGENET_BUFFER if network.startswith("imagenet") else CIFAR_BUFFER
+    """Options of pimsim tasks."""
+    bits = bits_of_buffers(network)
     return ["--input-buffer", bits, "--output-buffer", bits]
+
+
+def hardware(network, schedule):
+    """Options of pimsim map conflict."""
+    bits = bits_of_buffers(network)
+    keys = {"input_buffer_bits": bits, "output_buffer_bits": bits, "routing": schedule[1], "arbiter": schedule[3]}
+    return ["--hardware", HARDWARE, *(word for key, value in keys.items() for word in ("--set", f"tile.{key}={value}"))]
 
 
 class Bench:
@@ -61,9 +79,9 @@ class Bench:
         key = (network, mapping, seed)
         if key not in self.known:
             path = os.path.join(self.folder, f"{network}.{mapping}.{seed}")
-            call("map", "conflict", "--recorded", network, "--mapping", mapping, "--seed", seed, "-o", path, "-q",
-                 "--generations", self.generations, "--finalists", self.finalists, *SCHEDULES["ours"],
-                 *buffers(network))
+            call("map", "conflict", "-n", f"recorded:{network}", "--mapping", mapping, "--seed", seed, "--graph", path,
+                 "-q", "--generations", self.generations, "--finalists", self.finalists,
+                 *hardware(network, SCHEDULES["ours"]))
             self.known[key] = path
         return self.known[key]
 
@@ -229,6 +247,12 @@ def pearson(a, b):
     return sum((x - ma) * (y - mb) for x, y in zip(a, b)) / math.sqrt(saa * sbb)
 
 
+def correlation(a, b):
+    """As text; - where one of them has the same value everywhere."""
+    value = pearson(a, b)
+    return "-" if math.isnan(value) else f"{value:.2f}"
+
+
 def ranks(values):
     order = sorted(range(len(values)), key=values.__getitem__)
     rank = [0.0] * len(values)
@@ -251,8 +275,8 @@ def table_1(bench, sheet, network):
                                         ("node-group, random", "node-group", 0)):
         for seed in bench.seeds:
             log = os.path.join(bench.folder, "finalists.csv")
-            call("map", "conflict", "--recorded", network, "--mapping", mapping, "--generations", generations,
-                 "--finalists", 200, "--seed", seed, "--log", log, "-q", *SCHEDULES["xy"], *buffers(network))
+            call("map", "conflict", "-n", f"recorded:{network}", "--mapping", mapping, "--generations", generations,
+                 "--finalists", 200, "--seed", seed, "--log", log, "-q", *hardware(network, SCHEDULES["xy"]))
             with open(log, encoding="utf-8") as file:
                 table = list(csv.DictReader(file))
             latency = [float(row["latency_ns"]) for row in table]
@@ -260,17 +284,41 @@ def table_1(bench, sheet, network):
             for estimate in ("cost_bit_hops", "bottleneck_bit_hops"):
                 values = [float(row[estimate]) for row in table]
                 pick = latency[values.index(min(values))] / min(latency) - 1
-                cells += [f"{pearson(values, latency):.2f}", f"{pearson(ranks(values), ranks(latency)):.2f}",
-                          percent(pick)]
+                cells += [correlation(values, latency), correlation(ranks(values), ranks(latency)), percent(pick)]
             rows.append([label, seed, *cells])
     sheet.table("table1", f"Fig. 4 and Table I, {network}, 200 mappings, XY: correlation with the latency, loss of the pick; "
                 f"paper, total cost: {PAPER['correlation_cost']}, {PAPER['cost_pick_loss']} %",
                 ["population", "seed", "cost r", "rank r", "loss %", "bottleneck r", "rank r", "loss %"], rows)
 
 
+def estimators(sheet, folder, quick):
+    """Table I with the learned estimators, and what each is worth."""
+    for network in ["cifar-vgg8"] if quick else ["cifar-vgg8", "cifar-resnet18"]:
+        words = hardware(network, SCHEDULES["xy"])
+        weights, verdicts = conflict_estimators.train(call, folder, network, words, 2 if quick else 5, 50 if quick else 300)
+        conflict_estimators.table_1(sheet, network, verdicts)
+        conflict_estimators.worth(call, sheet, network, words, weights, 1 if quick else 4, [1] if quick else [1, 2, 3, 4, 5])
+
+
+def table_2(bench, sheet, networks):
+    """What behaviour tables take: memories of their own at 28 nm (docs/models/area.md), and reading them."""
+    rows = []
+    for network in networks:
+        made = bench.run(network, "node-group", bench.seeds[0], *SCHEDULES["ours"], "--make-table",
+                         os.path.join(bench.folder, f"{network}.tables.bin"), "--force")
+        tables, network_mj = made["behaviour_tables"], find(made, "bit_hops") * PJ_PER_BIT_HOP * 1e-9
+        rows.append([network, tables["operations"], tables["longest"], tables["run_length_bits"],
+                     f"{tables['area_mm2']:.3f}", f"{tables['read_nj']:.1f}", f"{network_mj:.3f}",
+                     f"{tables['read_nj'] * 1e-4 / network_mj:.4f}"])
+    sheet.table("table2", f"Table II, behaviour tables of ours, one image; paper: {PAPER['table_area']} mm2, "
+                f"{PAPER['table_energy']} mJ, with the estimator, process not stated",
+                ["network", "operations", "longest", "bits coded", "mm2", "nJ read", "network mJ", "read %"], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Tables and figures of the communication-conflict paper.")
     parser.add_argument("--quick", action="store_true", help="AlexNet and VGG-8 on CIFAR, one seed")
+    parser.add_argument("--part", choices=["all", "estimators"], default="all", help="the estimators alone")
     parser.add_argument("-o", "--output", default="build/reproduction/conflict", help="folder of the CSV files")
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
@@ -279,6 +327,9 @@ def main():
     seeds = [1] if arguments.quick else [1, 2, 3, 4, 5]
     sheet = Sheet(arguments.output)
     with tempfile.TemporaryDirectory() as folder:
+        if arguments.part == "estimators":
+            estimators(sheet, folder, arguments.quick)
+            return
         bench = Bench(folder, seeds, 20 if arguments.quick else 200, 300)
         figure_1(bench, sheet, "cifar-vgg8" if arguments.quick else "cifar-resnet18")
         figure_6(bench, sheet, cifar)
@@ -291,7 +342,9 @@ def main():
             figure_9(large, sheet, every[len(cifar):])
         figure_10(large, sheet, "cifar-vgg8" if arguments.quick else "imagenet-vgg8")
         table_1(bench, sheet, "cifar-vgg8")
-    print("\nNot reproduced: the learned estimators of Table I, Table II (synthesis of the authors' router).")
+        estimators(sheet, folder, arguments.quick)
+        table_2(bench, sheet, cifar)
+    print("\nNot reproduced: Table II but for behaviour tables (synthesis of the authors' router).")
 
 
 main()

@@ -11,7 +11,9 @@ import os
 import subprocess
 import time
 
-SERIES = ["best_original", "best_original_overlap", "original_transform", "best_overlap", "overlap_transform", "best_transform"]
+SERIES = ["best_original", "best_original_overlap", "original_transform", "best_overlap", "overlap_transform", "best_transform", "best_ahead"]
+# The series whose mappings an objective's trace holds.
+REPLAYED = {"original": "best_original_overlap", "overlap": "best_overlap", "transform": "best_transform", "ahead": "best_ahead"}
 
 # Speedups over Best Original that section V-B, V-E and V-H state.
 PAPER = {
@@ -21,6 +23,7 @@ PAPER = {
 }
 PAPER_RERAM = {"resnet18": {"best_overlap": 1.16, "best_transform": 2.42}}
 PAPER_CHANNELS = {("resnet50", 1): 14.6, ("resnet50", 2): 31.0, ("resnet50", 4): 29.9, ("resnet18", 1): 22.8}
+ENCODER = "bert-base-encoder"
 ORDERS = ["forward", "backward", "middle-output", "middle-total"]
 
 
@@ -30,15 +33,16 @@ class Runs:
     def __init__(self, program, budget):
         self.program, self.budget, self.known = program, budget, {}
 
-    def plan(self, network, hardware="hbm2", channels=2, order="forward", costs=None, analysis="exact", trace=None):
-        key = (network, hardware, channels, order, costs, analysis, trace)
+    def plan(self, network, hardware="hbm2", channels=2, order="forward", costs=None, analysis="exact", trace=None,
+             objective="transform"):
+        key = (network, hardware, channels, order, costs, analysis, trace, objective)
         if key not in self.known:
             command = [self.program, "map", "overlapim", "--network", f"configs/networks/{network}.cfg",
                        "--hardware", f"configs/hardware/fast-overlapim-{hardware}.cfg", "--budget", str(self.budget),
-                       "--channels-per-layer", str(channels), "--order", order, "--analysis", analysis,
+                       "--channels-per-layer", str(channels), "--order", order, "--analysis", analysis, "--objective", objective,
                        "--format", "json", "--quiet"]
             if trace:
-                command += ["-o", trace]
+                command += ["-o", trace, "--force"]
             if costs:
                 command += ["--set", f"levels.costs={costs}"]
             start = time.monotonic()
@@ -59,8 +63,11 @@ def table(folder, name, head, rows):
     print(f"\n{name}")
     for row in [head, *texts]:
         print("  ".join(text.rjust(width) if i else text.ljust(width) for i, (text, width) in enumerate(zip(row, widths))))
-    with open(os.path.join(folder, name.split(":")[0].lower().replace(" ", "-").replace(".", "") + ".csv"), "w", newline="",
-              encoding="utf-8") as file:
+    save(folder, name.split(":")[0].lower().replace(" ", "-").replace(".", ""), head, rows)
+
+
+def save(folder, name, head, rows):
+    with open(os.path.join(folder, name + ".csv"), "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([head, *rows])
 
 
@@ -85,40 +92,54 @@ def exhaustive(runs, folder, networks):
           ["network", *SERIES, "candidates", "by comparison", "s"], rows)
 
 
-def replay(runs, folder, networks):
+def replay(runs, folder, networks, hardware="hbm2", tables=("figure", "commands")):
     """What the paper has not: every best mapping replayed, layer by layer."""
-    for costs in ("figure", "commands"):
+    summary = []
+    for costs in tables:
         for network in networks:
-            trace = os.path.join(folder, f"{network}-{costs}.bin")
-            plan, _ = runs.plan(network, costs=costs, trace=trace)
-            start = time.monotonic()
-            result = json.loads(subprocess.run([runs.program, "run", trace, "--format", "json", "--quiet"], check=True,
-                                               capture_output=True, text=True).stdout)
-            seconds = time.monotonic() - start
-            rows = []
-            for layer, phase in zip(plan["layers"], result["phases"]):
-                end = layer["end"]["best_transform"]
-                rows.append([layer["name"], end, phase["end_cycle"], end / phase["end_cycle"]])
-            cycles = plan["series"]["best_transform"]
-            rows.append(["all", cycles, result["cycles"], cycles / result["cycles"]])
-            table(folder, f"Replay {network} {costs}: end of every layer, estimated and simulated ({seconds:.1f} s)",
-                  ["layer", "estimate", "cycles", "ratio"], rows)
-            os.remove(trace)
+            for objective, series in REPLAYED.items():
+                trace = os.path.join(folder, f"{network}-{costs}.bin")
+                plan, _ = runs.plan(network, hardware=hardware, costs=costs, trace=trace, objective=objective)
+                start = time.monotonic()
+                result = json.loads(subprocess.run([runs.program, "run", trace, "--format", "json", "--quiet"], check=True,
+                                                   capture_output=True, text=True).stdout)
+                seconds = time.monotonic() - start
+                os.remove(trace)
+                rows, worst_end, worst_part = [], 0.0, 0.0
+                for layer, phase in zip(plan["layers"], result["phases"]):
+                    end, added, adds = layer["end"][series], phase["exclusive_cycles"], phase["estimate_cycles"]
+                    rows.append([layer["name"], end, phase["end_cycle"], end / phase["end_cycle"], adds, added])
+                    worst_end = max(worst_end, abs(end / phase["end_cycle"] - 1))
+                    if added > result["cycles"] / 100:
+                        worst_part = max(worst_part, abs(adds / added - 1))
+                cycles = plan["series"][series]
+                save(folder, f"replay-{hardware}-{network}-{costs}-{series}",
+                     ["layer", "end estimated", "end", "ratio", "adds, estimated", "adds"], rows)
+                energy = result["energy_pj"]["total"]
+                summary.append([network, costs, series, cycles, result["cycles"], cycles / result["cycles"], 100 * worst_end,
+                                100 * worst_part, None if energy is None else energy / 1e9, seconds])
+    table(folder, f"Replay {hardware}: estimate and cycles",
+          ["network", "costs", "series", "estimate", "cycles", "ratio", "end off %", "part off %", "mJ", "s"], summary)
+
+
+def parts(plan):
+    """What each layer adds to the end of all before it, in every series."""
+    rows, before = [], {name: 0 for name in SERIES}
+    for layer in plan["layers"]:
+        row = [layer["name"]]
+        for name in SERIES:
+            end = layer["end"][name]
+            row.append(max(end - before[name], 0))
+            before[name] = max(before[name], end)
+        rows.append(row)
+    return rows
 
 
 def layers(runs, folder, networks):
     for network in networks:
         plan, _ = runs.plan(network)
-        rows, before = [], {name: 0 for name in SERIES}
-        for layer in plan["layers"]:
-            row = [layer["name"]]
-            for name in SERIES:
-                end = layer["end"][name]
-                row.append(max(end - before[name], 0))
-                before[name] = max(before[name], end)
-            row.append(layer["bound"])
-            row.append(layer["transform"]["score"] / layer["transform"]["score_bound"])
-            rows.append(row)
+        rows = [[*row, layer["bound"], layer["transform"]["score"] / layer["transform"]["score_bound"]]
+                for row, layer in zip(parts(plan), plan["layers"])]
         table(folder, f"Fig. 12 {network}: what each layer adds to the end, cycles", ["layer", *SERIES, "bound", "gap"], rows)
 
 
@@ -145,7 +166,17 @@ def reram(runs, folder):
     for network, paper in PAPER_RERAM.items():
         plan, _ = runs.plan(network, hardware="reram")
         rows.append([network, *speedups(plan), paper["best_overlap"], paper["best_transform"]])
+        save(folder, f"fig-16-{network}", ["layer", *SERIES], parts(plan))
     table(folder, "Fig. 16: ReRAM", ["network", *SERIES, "paper overlap", "paper transform"], rows)
+
+
+def encoder(runs, folder):
+    rows = []
+    for costs in ("figure", "commands"):
+        plan, _ = runs.plan(ENCODER, costs=costs)
+        rows.append([ENCODER, costs, *speedups(plan)])
+        table(folder, f"Fig. 17 {costs}: what each layer adds to the end, cycles", ["layer", *SERIES], parts(plan))
+    table(folder, "Fig. 17: one encoder of BERT (paper: 1.3x to 12.0x by layer)", ["network", "costs", *SERIES], rows)
 
 
 def run_time(folder, program):
@@ -173,15 +204,13 @@ def main():
     overall(runs, options.output, networks)
     layers(runs, options.output, networks)
     exhaustive(runs, options.output, networks)
-    replay(runs, options.output, networks)
+    encoder(runs, options.output)
+    replay(runs, options.output, [*networks, ENCODER])
     channels(runs, options.output, networks)
     run_time(options.output, program)
     orders(runs, options.output, networks)
     reram(runs, options.output)
-    if not options.quick:
-        overall_transformer = [["vit-b", *speedups(runs.plan("vit-b")[0])]]
-        table(options.output, "Fig. 17: encoders of ViT-B (the paper: BERT, 1.3x to 12.0x by layer)", ["network", *SERIES],
-              overall_transformer)
+    replay(runs, options.output, list(PAPER_RERAM), hardware="reram", tables=("figure",))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,17 @@ static bool differs(struct pim_growth *growth, const char *what, const char *nam
 
 /* --- what both have --- */
 
+/* Of a search what it tries next depends on all that it has found: only its iterations can grow, and for them
+ * identities are equal. */
+static bool are_sweeps(struct pim_growth *growth, const json_t *old, const json_t *new)
+{
+    bool was = json_object_get(old, "sources") != NULL, is = json_object_get(new, "sources") != NULL;
+    return was && is ? true
+           : was || is
+               ? differs(growth, "one is a sweep, the other a tuning", "")
+               : differs(growth, "a tuning can go on for more iterations, and with nothing else changed", "");
+}
+
 static bool same_settings(struct pim_growth *growth, const json_t *old, const json_t *new)
 {
     static const char *const equal[] = {"pimsim", "seed", "until", "map_once"};
@@ -61,7 +72,9 @@ static bool find_sources(struct pim_growth *growth, const json_t *old, const jso
             return differs(growth, "traces, networks or their configuration", "");
         growth->sources[i] = at;
     }
-    return growth->sources && growth->source_count > 0;
+    if (growth->source_count == 0)
+        return differs(growth, "it has neither traces nor networks", "");
+    return growth->sources != NULL;
 }
 
 /* --- axes --- */
@@ -104,7 +117,9 @@ static bool find_axis(struct pim_growth *growth, json_t *keys, struct old_axis *
         if (old->value[v] == axis->count)
             return differs(growth, "this one lacks a value of", name);
     }
-    return old->value && old->count > 0;
+    if (old->count == 0)
+        return differs(growth, "it has no value of", name);
+    return old->value != NULL;
 }
 
 /* The hash of the configuration of a source with value `v` of a new axis; SIZE_MAX: without. 0: it cannot be
@@ -185,8 +200,8 @@ enum pim_status pim_growth_create(const char *identity, const struct pim_sweep *
     enum pim_status status = pim_json_parse("identity", identity, strlen(identity), &old, error);
     if (status == PIM_OK)
         status = pim_json_parse("identity", sweep->identity, strlen(sweep->identity), &new, error);
-    if (status == PIM_OK && same_settings(made, old, new) && find_sources(made, old, new) &&
-        find_axes(made, old)) {
+    if (status == PIM_OK && are_sweeps(made, old, new) && same_settings(made, old, new) &&
+        find_sources(made, old, new) && find_axes(made, old)) {
         *growth = made;
         made = NULL;
     }

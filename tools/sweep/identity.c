@@ -25,6 +25,22 @@ static void put_axes(struct pim_json *json, const struct pim_sweep *sweep)
     pim_json_end(json);
 }
 
+/* What figures stand beside; the hardware is in the configuration. */
+static void put_system(struct pim_json *json, const struct pim_system_row *row)
+{
+    pim_json_begin_object(json, "system");
+    pim_json_put_text(json, "name", row->name);
+    pim_json_put_text(json, "title", row->title);
+    pim_json_put_boolean(json, "throughput", row->throughput);
+    pim_json_put_count(json, "bits", row->bits);
+    pim_json_put_real(json, "technology_nm", row->technology_nm);
+    pim_json_put_text(json, "technology", row->technology);
+    pim_json_put_real(json, "area_mm2", row->area_mm2);
+    pim_json_put_text(json, "area", row->area ? row->area : "");
+    pim_json_put_text(json, "energy", row->energy ? row->energy : "");
+    pim_json_end(json);
+}
+
 static void put_sources(struct pim_json *json, const struct pim_sweep *sweep)
 {
     char hash[20];
@@ -41,6 +57,8 @@ static void put_sources(struct pim_json *json, const struct pim_sweep *sweep)
             pim_json_put_text(json, "mapper", source->mapper);
             pim_json_put_text(json, "network_content", source->network_content);
         }
+        if (source->system != PIM_NO_SYSTEM)
+            put_system(json, &sweep->systems.rows[source->system]);
         pim_json_put_text(json, "configuration", source->base);
         pim_json_end(json);
     }

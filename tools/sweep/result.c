@@ -38,14 +38,13 @@ void pim_sweep_result_add(struct pim_sweep_result *result, const char *name, str
     grown[result->count++] = value;
 }
 
-static void add_integer(struct pim_sweep_result *result, const char *name, uint64_t value)
+void pim_sweep_result_add_integer(struct pim_sweep_result *result, const char *name, uint64_t value)
 {
     pim_sweep_result_add(result, name,
                          (struct pim_sweep_statistic){.kind = PIM_SWEEP_INTEGER, .integer = (int64_t)value});
 }
 
-/* Not a number, or infinite: there is no such number. */
-static void add_real(struct pim_sweep_result *result, const char *name, double value)
+void pim_sweep_result_add_real(struct pim_sweep_result *result, const char *name, double value)
 {
     pim_sweep_result_add(result, name,
                          (struct pim_sweep_statistic){
@@ -77,13 +76,13 @@ static void add_figures(struct pim_sweep_result *result, const char *prefix, jso
         if (json_is_object(value))
             add_figures(result, name, value);
         else if (json_is_integer(value))
-            add_integer(result, name, (uint64_t)json_integer_value(value));
+            pim_sweep_result_add_integer(result, name, (uint64_t)json_integer_value(value));
         else if (json_is_real(value))
-            add_real(result, name, json_real_value(value));
+            pim_sweep_result_add_real(result, name, json_real_value(value));
         else if (json_is_boolean(value))
-            add_integer(result, name, json_is_true(value) ? 1 : 0);
+            pim_sweep_result_add_integer(result, name, json_is_true(value) ? 1 : 0);
         else if (json_is_null(value))
-            add_real(result, name, (double)NAN);
+            pim_sweep_result_add_real(result, name, (double)NAN);
     }
 }
 
@@ -122,9 +121,9 @@ struct step {
 static void add_estimate(struct pim_sweep_result *result, const char *name, uint64_t estimate, bool estimates)
 {
     if (estimates)
-        add_integer(result, name, estimate);
+        pim_sweep_result_add_integer(result, name, estimate);
     else
-        add_real(result, name, (double)NAN);
+        pim_sweep_result_add_real(result, name, (double)NAN);
 }
 
 static void add_steps(struct pim_sweep_result *result, const struct pim_system *system,
@@ -156,13 +155,14 @@ static void add_steps(struct pim_sweep_result *result, const struct pim_system *
         }
     }
     add_estimate(result, "estimate_cycles", estimate, estimates);
-    add_real(result, "estimate_error_percent",
-             estimates && run->cycles ? 100.0 * ((double)estimate - (double)run->cycles) / (double)run->cycles
-                                      : (double)NAN);
+    pim_sweep_result_add_real(result, "estimate_error_percent",
+                              estimates && run->cycles
+                                  ? 100.0 * ((double)estimate - (double)run->cycles) / (double)run->cycles
+                                  : (double)NAN);
     for (size_t i = 0; i < count; i++) {
         char name[NAME_BYTES];
         (void)snprintf(name, sizeof name, "steps.%.200s.cycles", steps[i].name);
-        add_integer(result, name, pim_system_cycles(system, steps[i].time));
+        pim_sweep_result_add_integer(result, name, pim_system_cycles(system, steps[i].time));
         (void)snprintf(name, sizeof name, "steps.%.200s.estimate_cycles", steps[i].name);
         add_estimate(result, name, steps[i].estimate, estimates);
     }
@@ -179,22 +179,23 @@ static void add_sums(struct pim_sweep_result *result, const struct pim_system *s
         for (uint32_t unit = 0; unit < run->unit_count; unit++)
             sum += run->units[unit].share[share];
         (void)snprintf(name, sizeof name, "unit_cycles_by.%s", pim_share_name(share));
-        add_integer(result, name, pim_system_cycles(system, sum));
+        pim_sweep_result_add_integer(result, name, pim_system_cycles(system, sum));
     }
     for (uint32_t i = 0; i < run->link_count; i++) {
         flits += run->links[i].flits;
         most = run->links[i].flits > most ? run->links[i].flits : most;
     }
     double cycles = run->network_cycles && run->link_count ? (double)run->network_cycles : (double)NAN;
-    add_real(result, "noc.link_utilization_mean", (double)flits / (double)run->link_count / cycles);
-    add_real(result, "noc.link_utilization_maximum", (double)most / cycles);
+    pim_sweep_result_add_real(result, "noc.link_utilization_mean",
+                              (double)flits / (double)run->link_count / cycles);
+    pim_sweep_result_add_real(result, "noc.link_utilization_maximum", (double)most / cycles);
 }
 
 /* --- a point --- */
 
-static enum pim_status replay(const struct pim_sweep *sweep, const struct pim_hardware *hardware,
-                              const struct pim_trace *trace, bool estimates, struct pim_sweep_result *result,
-                              struct pim_error *error)
+static enum pim_status replay(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                              const struct pim_hardware *hardware, const struct pim_trace *trace,
+                              bool estimates, struct pim_sweep_result *result, struct pim_error *error)
 {
     const struct pim_system_options options = {
         .until_cycle = sweep->until_cycle ? sweep->until_cycle : PIM_UNTIL_END, .quiet = true};
@@ -210,6 +211,9 @@ static enum pim_status replay(const struct pim_sweep *sweep, const struct pim_ha
     if (status == PIM_OK) {
         add_steps(result, system, &run, estimates && run.complete);
         add_sums(result, system, &run);
+        status = pim_sweep_result_add_system(result, sweep, point, trace, &run, error);
+    }
+    if (status == PIM_OK) {
         if (result->status != PIM_OK)
             status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the results");
     }
@@ -245,7 +249,7 @@ static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace
     if (status == PIM_OK) {
         result->has_trace = true;
         result->trace_hash = pim_trace_hash(trace);
-        status = replay(sweep, &hardware, trace, differs[0] == '\0', result, error);
+        status = replay(sweep, point, &hardware, trace, differs[0] == '\0', result, error);
     }
     if (trace)
         pim_trace_pool_give(pool, trace);

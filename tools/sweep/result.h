@@ -24,6 +24,8 @@ struct pim_sweep_statistic {
     double real;
 };
 
+struct pim_run_result;
+
 struct pim_sweep_result {
     uint64_t point;
     const char *trace, *network, *mapper; /* labels of the source; NULL where it has none */
@@ -53,5 +55,18 @@ void pim_sweep_result_terminate(struct pim_sweep_result *result);
 /* Adds a statistic; the name is copied. A result for which memory ran out gets the status PIM_NO_MEMORY. */
 void pim_sweep_result_add(struct pim_sweep_result *result, const char *name,
                           struct pim_sweep_statistic value);
+
+/* An integer; a real, where what is not finite is no figure. */
+void pim_sweep_result_add_integer(struct pim_sweep_result *result, const char *name, uint64_t value);
+void pim_sweep_result_add_real(struct pim_sweep_result *result, const char *name, double value);
+
+/*
+ * What a point of a system says beyond its run, as statistics system.* (docs/systems.md): of one image,
+ * and in comparable terms. Nothing where the point is of no system.
+ */
+enum pim_status pim_sweep_result_add_system(struct pim_sweep_result *result, const struct pim_sweep *sweep,
+                                            const struct pim_sweep_point *point,
+                                            const struct pim_trace *trace, const struct pim_run_result *run,
+                                            struct pim_error *error);
 
 #endif

@@ -1,10 +1,10 @@
 #include "tools/sweep/specification.h"
 
 #include "sim/configuration_internal.h" /* the scanner: a specification has the syntax of configurations */
+#include "sim/file.h"
 #include "sim/nearest.h"
 #include "sim/output.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +137,33 @@ static enum pim_status read_mappers(struct reading *reading, const config_settin
 static enum pim_status read_hardware(struct reading *reading, const config_setting_t *setting)
 {
     return read_texts(reading, setting, true, &reading->sweep->hardware);
+}
+
+/* The path of a list, or a list of the path and the names that are taken from it. */
+static enum pim_status read_systems(struct reading *reading, const config_setting_t *setting)
+{
+    struct pim_texts texts = {.items = NULL}, path = {.items = NULL};
+    enum pim_status status = read_texts(reading, setting, false, &texts);
+    if (status == PIM_OK)
+        status = read_texts(reading, setting, true, &path);
+    if (status == PIM_OK && texts.count == 0)
+        status = refuse(reading, setting, "systems: the path of a list is expected");
+    if (status == PIM_OK &&
+        pim_systems_read(path.items[0], &reading->sweep->systems, reading->error) != PIM_OK)
+        status = place(reading, setting);
+    char names[TEXT_BYTES] = "";
+    for (size_t i = 1, used = 0; status == PIM_OK && i < texts.count; i++) {
+        int length = snprintf(names + used, sizeof names - used, "%s%s", used ? "," : "", texts.items[i]);
+        used += length > 0 ? (size_t)length : 0;
+        if (used >= sizeof names)
+            status = refuse(reading, setting, "systems: the names are too long");
+    }
+    if (status == PIM_OK && texts.count > 1 &&
+        pim_systems_choose(&reading->sweep->systems, names, reading->error) != PIM_OK)
+        status = place(reading, setting);
+    pim_texts_terminate(&texts);
+    pim_texts_terminate(&path);
+    return status;
 }
 
 static enum pim_status read_sets(struct reading *reading, const config_setting_t *setting)
@@ -314,7 +341,7 @@ static const struct rule rules[] = {
     {"mappers", read_mappers},  {"hardware", read_hardware}, {"set", read_sets},
     {"axes", read_axes},        {"zip", read_zip},           {"constraints", read_constraints},
     {"repeats", read_repeats},  {"seed", read_seed},         {"until", read_until},
-    {"noc", read_fidelity},     {"mapping", read_mapping},
+    {"noc", read_fidelity},     {"mapping", read_mapping},   {"systems", read_systems},
 };
 
 static enum pim_status refuse_unknown(const struct reading *reading, const config_setting_t *setting)
@@ -348,14 +375,21 @@ static enum pim_status read_settings(struct reading *reading, const config_setti
     return status;
 }
 
-/* Every network with every mapper. */
+/* Every network with every mapper, or on every system. */
 static enum pim_status combine(struct reading *reading)
 {
     struct pim_sweep *sweep = reading->sweep;
     const struct pim_texts *networks = &reading->networks, *mappers = &reading->mappers;
-    if ((networks->count > 0) != (mappers->count > 0))
+    const size_t systems = sweep->systems.count;
+    if (mappers->count > 0 && systems > 0)
+        return pim_fail(reading->error, PIM_BAD_INPUT, "%s: either mappers, or systems, which have theirs",
+                        reading->path);
+    if ((networks->count > 0) != (mappers->count + systems > 0))
         return pim_fail(reading->error, PIM_BAD_INPUT, "%s: %s are named, but no %s: a trace is made of both",
-                        reading->path, networks->count ? "networks" : "mappers",
+                        reading->path,
+                        networks->count  ? "networks"
+                        : mappers->count ? "mappers"
+                                         : "systems",
                         networks->count ? "mappers" : "networks");
     if (networks->count > 0 && sweep->source_count > 0)
         return pim_fail(reading->error, PIM_BAD_INPUT, "%s: either traces, or networks and mappers",
@@ -363,10 +397,14 @@ static enum pim_status combine(struct reading *reading)
     if (networks->count == 0 && sweep->source_count == 0)
         return pim_fail(reading->error, PIM_BAD_INPUT,
                         "%s: neither a trace, nor networks and mappers are named", reading->path);
-    for (size_t n = 0; n < networks->count; n++)
+    for (size_t n = 0; n < networks->count; n++) {
         for (size_t m = 0; m < mappers->count; m++)
             if (pim_sweep_add_mapped(sweep, networks->items[n], mappers->items[m], reading->error) != PIM_OK)
                 return reading->error->status;
+        for (size_t i = 0; i < systems; i++)
+            if (pim_sweep_add_system(sweep, networks->items[n], i, reading->error) != PIM_OK)
+                return reading->error->status;
+    }
     return PIM_OK;
 }
 
@@ -403,21 +441,11 @@ enum pim_status pim_sweep_read_text(struct pim_sweep *sweep, const char *path, c
 
 enum pim_status pim_sweep_read(struct pim_sweep *sweep, const char *path, struct pim_error *error)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return pim_fail(error, PIM_IO, "%s: cannot open: %s", path, strerror(errno));
-    char *text = malloc(PIM_SPECIFICATION_BYTES + 1);
-    size_t size = text ? fread(text, 1, PIM_SPECIFICATION_BYTES + 1, file) : 0;
-    bool failed = ferror(file) != 0;
-    int reason = errno;
-    (void)fclose(file);
-    enum pim_status status =
-        !text    ? pim_fail(error, PIM_NO_MEMORY, "out of memory for %s", path)
-        : failed ? pim_fail(error, PIM_IO, "%s: cannot read: %s", path, strerror(reason))
-        : size > PIM_SPECIFICATION_BYTES
-            ? pim_fail(error, PIM_BAD_INPUT, "%s: too large: a specification has at most %d bytes", path,
-                       PIM_SPECIFICATION_BYTES)
-            : pim_sweep_read_text(sweep, path, text, size, error);
+    char *text;
+    size_t size;
+    if (pim_file_read(path, PIM_SPECIFICATION_BYTES, "a specification", &text, &size, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = pim_sweep_read_text(sweep, path, text, size, error);
     free(text);
     return status;
 }

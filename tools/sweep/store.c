@@ -224,6 +224,24 @@ static enum pim_status continue_grown(struct pim_store *store, const struct pim_
     return status;
 }
 
+/* How many points there will be: a tuning may go on for longer than it was begun for. */
+static enum pim_status expect(const struct pim_store *store, uint64_t points, struct pim_error *error)
+{
+    int64_t expected = 0, there = 0;
+    if (pim_store_integer(store, "SELECT value FROM sweep WHERE name = 'points'", &expected, error) !=
+            PIM_OK ||
+        pim_store_integer(store, "SELECT count(*) FROM point", &there, error) != PIM_OK)
+        return error->status;
+    points = (int64_t)points < there ? (uint64_t)there : points;
+    if (expected == (int64_t)points)
+        return PIM_OK;
+    if (pim_store_execute(store, "BEGIN IMMEDIATE", error) != PIM_OK ||
+        pim_store_put(store, "points", (int64_t)points, NULL, error) != PIM_OK ||
+        pim_store_seal_sweep(store, error) != PIM_OK)
+        return error->status;
+    return pim_store_execute(store, "COMMIT", error);
+}
+
 /* What stands in the file, and whether the mode allows to go on with it; without a sweep: with any. */
 static enum pim_status admit(struct pim_store *store, enum pim_store_mode mode, const struct pim_sweep *sweep,
                              uint64_t points, int64_t version, struct pim_error *error)
@@ -243,7 +261,7 @@ static enum pim_status admit(struct pim_store *store, enum pim_store_mode mode, 
     if (pim_store_get(store, "identity", &store->identity, error) != PIM_OK)
         return error->status;
     if (store->identity && pim_sweep_same(store->identity, sweep->identity, differences, sizeof differences))
-        return migrate(store, version, error);
+        return migrate(store, version, error) == PIM_OK ? expect(store, points, error) : error->status;
     return continue_grown(store, sweep, points, version, differences, error);
 }
 

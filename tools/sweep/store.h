@@ -34,7 +34,8 @@ enum pim_store_mode {
 
 /*
  * Opens `path` to write results of `sweep`, which is prepared; `points` is how many of its numbers the
- * constraints admit. PIM_BAD_INPUT: the file is no results file, is of a newer pimsim, holds results
+ * constraints admit; of a sweep whose identity leaves it open the file takes it over. PIM_BAD_INPUT: the file
+ * is no results file, is of a newer pimsim, holds results
  * (PIM_STORE_NEW) or those of another sweep (PIM_STORE_RESUME); PIM_IO: it cannot be written, or another
  * process does so. A file that is refused is as it was before. *store is NULL after a failure.
  */
@@ -52,6 +53,11 @@ void pim_store_close(struct pim_store *store); /* NULL is allowed */
 /* Whether the point is there; one that failed counts only with `failed`. Cheap. */
 enum pim_status pim_store_has(struct pim_store *store, uint64_t point, bool failed, bool *there,
                               struct pim_error *error);
+
+/* The settings and statistics of a point that is there, its status (PIM_BAD_INPUT for whatever failed) and
+ * its message. The caller terminates *result in any case. PIM_BAD_INPUT when it is not what was written. */
+enum pim_status pim_store_read(struct pim_store *store, uint64_t point, struct pim_sweep_result *result,
+                               struct pim_error *error);
 
 /* Where and when a point ran. */
 struct pim_store_host {

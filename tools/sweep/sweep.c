@@ -1,17 +1,24 @@
 #include "tools/sweep/sweep.h"
 
 #include "mappers/network/descriptor.h"
+#include "mappers/network/source.h"
 #include "models/system/configure.h"
 #include "models/system/schema.h"
 #include "sim/arena.h"
+#include "sim/file.h"
 #include "sim/random.h"
+#include "tools/library/map.h"
 #include "tools/library/words.h"
 #include "tools/sweep/identity.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+
+#define PIM_SWEEP_NETWORK_BYTES ((size_t)1 << 31)
 
 enum pim_status pim_texts_add(struct pim_texts *texts, const char *text, struct pim_error *error)
 {
@@ -56,6 +63,7 @@ void pim_sweep_terminate(struct pim_sweep *sweep)
         pim_sweep_axis_terminate(&sweep->axes[i]);
     for (size_t i = 0; sweep->constraints && i < sweep->conditions.count; i++)
         pim_expression_destroy(sweep->constraints[i]);
+    pim_systems_terminate(&sweep->systems);
     free(sweep->constraints);
     free(sweep->sources);
     free(sweep->axes);
@@ -75,7 +83,7 @@ static struct pim_sweep_source *add_source(struct pim_sweep *sweep)
     if (!grown)
         return NULL;
     sweep->sources = grown;
-    grown[sweep->source_count] = (struct pim_sweep_source){.trace = NULL};
+    grown[sweep->source_count] = (struct pim_sweep_source){.system = PIM_NO_SYSTEM};
     return &grown[sweep->source_count++];
 }
 
@@ -98,6 +106,15 @@ enum pim_status pim_sweep_add_mapped(struct pim_sweep *sweep, const char *networ
     return source && source->network && source->mapper
                ? PIM_OK
                : pim_fail(error, PIM_NO_MEMORY, "out of memory for a sweep");
+}
+
+enum pim_status pim_sweep_add_system(struct pim_sweep *sweep, const char *network, size_t system,
+                                     struct pim_error *error)
+{
+    if (pim_sweep_add_mapped(sweep, network, sweep->systems.rows[system].mapper, error) != PIM_OK)
+        return error->status;
+    sweep->sources[sweep->source_count - 1].system = system;
+    return PIM_OK;
 }
 
 enum pim_status pim_sweep_add_axis(struct pim_sweep *sweep, struct pim_sweep_axis *axis,
@@ -199,28 +216,53 @@ static enum pim_status prepare_trace(const struct pim_sweep *sweep, struct pim_s
     return source->base ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for the configuration");
 }
 
+/* The files of the hardware that a network is mapped for, then what is set. */
+static enum pim_status read_hardware(const struct pim_sweep *sweep, const struct pim_sweep_source *source,
+                                     struct pim_configuration *configuration, struct pim_error *error)
+{
+    enum pim_status status = PIM_OK;
+    if (source->system != PIM_NO_SYSTEM)
+        status =
+            pim_configuration_read_file(configuration, sweep->systems.rows[source->system].hardware, error);
+    for (size_t i = 0; status == PIM_OK && i < sweep->hardware.count; i++)
+        status = pim_configuration_read_file(configuration, sweep->hardware.items[i], error);
+    for (size_t i = 0; status == PIM_OK && i < sweep->sets.count; i++)
+        status = pim_configuration_set(configuration, sweep->sets.items[i], error);
+    if (status == PIM_OK && sweep->fidelity) {
+        char set[64];
+        (void)snprintf(set, sizeof set, "noc.fidelity=%s", sweep->fidelity);
+        status = pim_configuration_set(configuration, set, error);
+    }
+    return status;
+}
+
+/* What stands against mapping a source. */
+static enum pim_status check_mapped(const struct pim_sweep *sweep, const struct pim_sweep_source *source,
+                                    struct pim_error *error)
+{
+    struct pim_map_words words;
+    if (pim_map_words_parse(source->mapper, &words, error) != PIM_OK)
+        return pim_fail_in(error, "mapper \"%.60s\"", source->mapper);
+    pim_map_words_terminate(&words);
+    if (source->system == PIM_NO_SYSTEM && sweep->hardware.count == 0)
+        return pim_fail(error, PIM_BAD_INPUT, "a hardware file is needed to map %s", source->network);
+    if (source->system != PIM_NO_SYSTEM && sweep->hardware.count > 0)
+        return pim_fail(error, PIM_BAD_INPUT, "hardware %s: each of the systems names its own",
+                        sweep->hardware.items[0]);
+    return PIM_OK;
+}
+
 /* A network with a mapper: the hardware files. What they lack may come from an axis. */
 static enum pim_status prepare_mapped(const struct pim_sweep *sweep, struct pim_sweep_source *source,
                                       struct pim_error *error)
 {
     struct pim_configuration **configuration = &source->configuration;
     const struct pim_sweep_point first = {.number = 0};
-    struct pim_map_words words;
-    if (pim_map_words_parse(source->mapper, &words, error) != PIM_OK)
-        return pim_fail_in(error, "mapper \"%.60s\"", source->mapper);
-    pim_map_words_terminate(&words);
-    if (sweep->hardware.count == 0)
-        return pim_fail(error, PIM_BAD_INPUT, "a hardware file is needed to map %s", source->network);
+    if (check_mapped(sweep, source, error) != PIM_OK)
+        return error->status;
     enum pim_status status = pim_configuration_create(&pim_hardware_schema, configuration, error);
-    for (size_t i = 0; status == PIM_OK && i < sweep->hardware.count; i++)
-        status = pim_configuration_read_file(*configuration, sweep->hardware.items[i], error);
-    for (size_t i = 0; status == PIM_OK && i < sweep->sets.count; i++)
-        status = pim_configuration_set(*configuration, sweep->sets.items[i], error);
-    if (status == PIM_OK && sweep->fidelity) {
-        char set[64];
-        (void)snprintf(set, sizeof set, "noc.fidelity=%s", sweep->fidelity);
-        status = pim_configuration_set(*configuration, set, error);
-    }
+    if (status == PIM_OK)
+        status = read_hardware(sweep, source, *configuration, error);
     if (status != PIM_OK)
         return status;
     source->base = pim_configuration_write(*configuration, false);
@@ -410,6 +452,58 @@ enum pim_status pim_sweep_configure(const struct pim_sweep *sweep, const struct 
     return status;
 }
 
+enum pim_status pim_sweep_network_sets(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                       const struct pim_map_words *words, struct pim_arena *arena,
+                                       const char ***sets, size_t *count, struct pim_error *error)
+{
+    size_t room = sweep->network_sets.count + words->set_count + PIM_SWEEP_KEYS_MOST;
+    const char **items = *sets = PIM_ARENA_ARRAY(arena, const char *, room);
+    *count = 0;
+    if (!items)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the settings of a network");
+    for (size_t i = 0; i < words->set_count; i++)
+        if (pim_sweep_of_network(words->sets[i]))
+            items[(*count)++] = words->sets[i];
+    for (size_t i = 0; i < sweep->network_sets.count; i++)
+        items[(*count)++] = sweep->network_sets.items[i];
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++) {
+            const struct pim_sweep_key *key = &sweep->axes[a].keys[i];
+            char set[8192 + 512];
+            if (!key->of_network)
+                continue;
+            (void)snprintf(set, sizeof set, "%s=%s", key->name, key->values[point->value[a]].text);
+            items[(*count)++] = pim_arena_copy_text(arena, set);
+        }
+    return PIM_OK;
+}
+
+/* An ONNX file has no keys; its bytes tell it. */
+static enum pim_status hash_network(const struct pim_sweep *sweep, const struct pim_sweep_source *source,
+                                    char **content, struct pim_error *error)
+{
+    char *text;
+    size_t size;
+    bool varies = sweep->network_sets.count > 0;
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++)
+            varies = varies || sweep->axes[a].keys[i].of_network;
+    if (varies)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: %s has no keys of a network that could be set",
+                        source->network, pim_network_source_name(pim_network_source_of(source->network)));
+    if (pim_file_read(source->network, PIM_SWEEP_NETWORK_BYTES, "a network", &text, &size, error) != PIM_OK)
+        return error->status;
+    XXH128_hash_t hash = XXH3_128bits(text, size);
+    free(text);
+    *content = malloc(64);
+    if (!*content)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a network");
+    (void)snprintf(*content, 64, "%s %016" PRIx64 "%016" PRIx64,
+                   pim_network_source_of(source->network) == PIM_NETWORK_ONNX ? "onnx" : "table",
+                   (uint64_t)hash.high64, (uint64_t)hash.low64);
+    return PIM_OK;
+}
+
 enum pim_status pim_sweep_network_content(const struct pim_sweep *sweep,
                                           const struct pim_sweep_source *source,
                                           const struct pim_sweep_point *point, char **content,
@@ -417,6 +511,8 @@ enum pim_status pim_sweep_network_content(const struct pim_sweep *sweep,
 {
     struct pim_configuration *configuration = NULL;
     *content = NULL;
+    if (pim_network_source_of(source->network) != PIM_NETWORK_DESCRIPTOR)
+        return hash_network(sweep, source, content, error);
     enum pim_status status = pim_configuration_create(&pim_network_schema, &configuration, error);
     if (status == PIM_OK)
         status = pim_configuration_read_file(configuration, source->network, error);

@@ -16,9 +16,11 @@
 #ifndef PIMSIM_TOOLS_SWEEP_SWEEP_H
 #define PIMSIM_TOOLS_SWEEP_SWEEP_H
 
+#include "sim/arena.h"
 #include "sim/status.h"
 #include "tools/sweep/axis.h"
 #include "tools/sweep/expression.h"
+#include "tools/systems/list.h"
 #include "traces/reader.h"
 
 #include <stdbool.h>
@@ -36,11 +38,14 @@ struct pim_texts {
 enum pim_status pim_texts_add(struct pim_texts *texts, const char *text, struct pim_error *error);
 void pim_texts_terminate(struct pim_texts *texts);
 
+#define PIM_NO_SYSTEM SIZE_MAX
+
 /* Where the trace of a point comes from. */
 struct pim_sweep_source {
     char *trace; /* path, or NULL: */
     char *network,
-        *mapper; /* path of a network, and words as behind `pimsim map`: "allspark --partition head" */
+        *mapper;   /* path of a network, and words as behind `pimsim map`: "allspark --partition head" */
+    size_t system; /* of the sweep's systems, whose hardware and mapper it has; PIM_NO_SYSTEM: of none */
     struct pim_trace *opened; /* of `trace`; from prepare on */
     char *base;               /* canonical hardware configuration before the axes; from prepare on */
     struct pim_configuration *configuration; /* the same; what it lacks is taken from the first point */
@@ -51,7 +56,8 @@ struct pim_sweep {
     char *name; /* for people; NULL: none */
     struct pim_sweep_source *sources;
     size_t source_count, source_capacity;
-    struct pim_texts hardware;     /* configuration files */
+    struct pim_systems systems;    /* that sources are of */
+    struct pim_texts hardware;     /* configuration files; none beside systems, which have their own */
     struct pim_texts sets;         /* "key=value" of the hardware */
     struct pim_texts network_sets; /* "network.key=value" */
     const char *fidelity;          /* "ideal", "analytic", "flit", or NULL: as configured */
@@ -73,6 +79,9 @@ void pim_sweep_terminate(struct pim_sweep *sweep);
 /* Add a part; texts are copied, the axis is taken over (also after a failure). */
 enum pim_status pim_sweep_add_trace(struct pim_sweep *sweep, const char *trace, struct pim_error *error);
 enum pim_status pim_sweep_add_mapped(struct pim_sweep *sweep, const char *network, const char *mapper,
+                                     struct pim_error *error);
+/* A network on system `system` of sweep->systems. */
+enum pim_status pim_sweep_add_system(struct pim_sweep *sweep, const char *network, size_t system,
                                      struct pim_error *error);
 enum pim_status pim_sweep_add_axis(struct pim_sweep *sweep, struct pim_sweep_axis *axis,
                                    struct pim_error *error);
@@ -109,10 +118,18 @@ enum pim_status pim_sweep_configure(const struct pim_sweep *sweep, const struct 
                                     bool base_only, struct pim_configuration **configuration,
                                     struct pim_error *error);
 
+/* The settings "network.key=value" at a point: those of the mapper's words, of the sweep, of the axes; in
+   `arena`. */
+struct pim_map_words;
+enum pim_status pim_sweep_network_sets(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                       const struct pim_map_words *words, struct pim_arena *arena,
+                                       const char ***sets, size_t *count, struct pim_error *error);
+
 /* The last part of a path. */
 const char *pim_sweep_label(const char *path);
 
-/* The content of a network with the settings of `point` (NULL: of the sweep alone): what its trace depends
+/* The content of a network (of an ONNX file its hash) with the settings of `point` (NULL: of the sweep
+   alone): what its trace depends
  * on. The caller frees *content. */
 enum pim_status pim_sweep_network_content(const struct pim_sweep *sweep,
                                           const struct pim_sweep_source *source,

@@ -132,38 +132,6 @@ static enum pim_status describe(const struct pim_sweep *sweep, const struct pim_
     return PIM_OK;
 }
 
-/* The settings of the network at a point: those of the sweep, those of the mapper, those of the axes. */
-struct sets {
-    struct pim_arena arena;
-    const char **items;
-    size_t count;
-};
-
-static enum pim_status collect_sets(const struct pim_sweep *sweep, const struct mapping *mapping,
-                                    const struct pim_map_words *words, struct sets *sets,
-                                    struct pim_error *error)
-{
-    size_t room = sweep->network_sets.count + words->set_count + PIM_SWEEP_KEYS_MOST;
-    sets->items = PIM_ARENA_ARRAY(&sets->arena, const char *, room);
-    if (!sets->items)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the settings of a network");
-    for (size_t i = 0; i < words->set_count; i++)
-        if (pim_sweep_of_network(words->sets[i]))
-            sets->items[sets->count++] = words->sets[i];
-    for (size_t i = 0; i < sweep->network_sets.count; i++)
-        sets->items[sets->count++] = sweep->network_sets.items[i];
-    for (size_t a = 0; a < sweep->axis_count; a++)
-        for (size_t i = 0; i < sweep->axes[a].key_count; i++) {
-            const struct pim_sweep_key *key = &sweep->axes[a].keys[i];
-            char set[PATH_BYTES];
-            if (!key->of_network)
-                continue;
-            (void)snprintf(set, sizeof set, "%s=%s", key->name, key->values[mapping->point->value[a]].text);
-            sets->items[sets->count++] = pim_arena_copy_text(&sets->arena, set);
-        }
-    return PIM_OK;
-}
-
 /* The hardware of the mapping, as it was described, with the settings of the mapper's words. */
 static enum pim_status configure(const struct mapping *mapping, const struct pim_map_words *words,
                                  struct pim_configuration **configuration, struct pim_error *error)
@@ -182,18 +150,21 @@ static enum pim_status map(const struct pim_sweep *sweep, const struct mapping *
                            const struct pim_map_words *words, const char *path, struct pim_error *error)
 {
     struct pim_configuration *configuration = NULL;
-    struct sets sets = {.count = 0};
+    struct pim_arena arena;
+    const char **sets = NULL;
+    size_t set_count = 0;
     struct pim_map *made = NULL;
-    pim_arena_initialize(&sets.arena, 4096);
-    enum pim_status status = collect_sets(sweep, mapping, words, &sets, error);
+    pim_arena_initialize(&arena, 4096);
+    enum pim_status status =
+        pim_sweep_network_sets(sweep, mapping->point, words, &arena, &sets, &set_count, error);
     if (status == PIM_OK)
         status = configure(mapping, words, &configuration, error);
     if (status == PIM_OK) {
         const struct pim_map_request request = {.mapper = words->mapper,
                                                 .options = words->options,
                                                 .network = mapping->source->network,
-                                                .network_sets = sets.items,
-                                                .network_set_count = sets.count,
+                                                .network_sets = sets,
+                                                .network_set_count = set_count,
                                                 .dimensions = words->dimensions,
                                                 .dimension_count = words->dimension_count,
                                                 .configuration = configuration,
@@ -202,7 +173,7 @@ static enum pim_status map(const struct pim_sweep *sweep, const struct mapping *
     }
     pim_map_destroy(made);
     pim_configuration_destroy(configuration);
-    pim_arena_terminate(&sets.arena);
+    pim_arena_terminate(&arena);
     return status;
 }
 

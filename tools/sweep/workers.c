@@ -21,7 +21,7 @@ struct crew {
     uint64_t next, last;
     uint64_t done, failed;
     unsigned working;
-    bool stopped;           /* by Ctrl-C: no further point begins */
+    bool stopped;           /* by Ctrl-C or by the sink: no further point begins */
     struct pim_error error; /* the first; ends the sweep */
 };
 
@@ -30,6 +30,9 @@ static bool take_point(struct crew *crew, struct pim_sweep_point *point)
 {
     while (crew->error.status == PIM_OK && !crew->stopped && crew->next < crew->last) {
         bool admitted = false, wanted = false;
+        crew->stopped = crew->sink->stop && crew->sink->stop(crew->sink->context);
+        if (crew->stopped)
+            return false;
         pim_sweep_locate(crew->sweep, crew->next++, point);
         if (pim_sweep_admits(crew->sweep, point, &admitted, &crew->error) != PIM_OK || !admitted)
             continue;
@@ -47,7 +50,10 @@ static void *work(void *argument)
     while (take_point(crew, &point)) {
         struct pim_sweep_result result;
         (void)pthread_mutex_unlock(&crew->mutex);
-        pim_sweep_run(crew->sweep, crew->pool, &point, &result);
+        if (crew->sink->run)
+            crew->sink->run(crew->sink->context, &point, &result);
+        else
+            pim_sweep_run(crew->sweep, crew->pool, &point, &result);
         (void)pthread_mutex_lock(&crew->mutex);
         if (crew->error.status == PIM_OK &&
             crew->sink->add(crew->sink->context, &result, &crew->error) == PIM_OK) {
@@ -68,7 +74,7 @@ static void *work(void *argument)
 static void look_for_stop(struct crew *crew, const sigset_t *interrupt)
 {
     const struct timespec now = {0, 0};
-    if (crew->stopped || sigtimedwait(interrupt, NULL, &now) != SIGINT)
+    if (crew->stopped || crew->sink->leave_signals || sigtimedwait(interrupt, NULL, &now) != SIGINT)
         return;
     crew->stopped = true;
     (void)fprintf(stderr, "\nstopping: %u point%s still run%s to the end; Ctrl-C again leaves %s\n",
@@ -136,8 +142,11 @@ enum pim_status pim_sweep_work(const struct pim_sweep *sweep, struct pim_trace_p
     sigset_t interrupt, before;
     (void)sigemptyset(&interrupt);
     (void)sigaddset(&interrupt, SIGINT);
-    (void)pthread_sigmask(SIG_BLOCK, &interrupt, &before); /* the threads inherit it */
+    /* the threads inherit it: those of a library do not take the caller's signals */
+    (void)pthread_sigmask(SIG_BLOCK, &interrupt, &before);
     unsigned started = start(&crew, ids, threads);
+    if (sink->leave_signals)
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started == 0)
         (void)pim_fail(&crew.error, PIM_NO_MEMORY, "no thread could be started");
     else

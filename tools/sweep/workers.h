@@ -18,17 +18,22 @@
 
 struct pim_sweep_result;
 
-/* Where the results go and which points are wanted. Calls never overlap. */
+/* Where the results go and which points are wanted. Calls never overlap, but those of `run`. */
 struct pim_sweep_sink {
     void *context;
     /* Whether `point`, which the constraints admit, is still to be run. */
     enum pim_status (*wanted)(void *context, uint64_t point, bool *wanted, struct pim_error *error);
     enum pim_status (*add)(void *context, const struct pim_sweep_result *result, struct pim_error *error);
+    /* Runs a point in one of the threads, as pim_sweep_run() does it; NULL: that. */
+    void (*run)(void *context, const struct pim_sweep_point *point, struct pim_sweep_result *result);
+    /* Whether no further point is to begin; NULL: never. */
+    bool (*stop)(void *context);
+    bool leave_signals; /* SIGINT is the caller's: nobody looks for Ctrl-C here */
 };
 
 struct pim_sweep_outcome {
     uint64_t done, failed; /* of this call */
-    bool stopped;          /* by Ctrl-C */
+    bool stopped;          /* by Ctrl-C or by the sink */
 };
 
 /*

@@ -3,22 +3,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHARING = 1024, KNOWN = 1021 };
+enum { MOST_SHARING = 1024, MOST_CANDIDATES = 1024, KNOWN = 1021 };
 
 /* Cycles of the tiles of a part, remembered by its shape. */
 struct known {
-    uint64_t m, n, k;
-    uint32_t count;
-    bool filled, fits, sums;
+    struct tile_product product;
+    bool filled, fits;
     uint64_t cycles;
+    double pj;
+};
+
+/* Which pieces of the input a node has: places[first[node]] .. places[first[node + 1] - 1]. */
+struct owned {
+    uint32_t *first;
+    const struct place **places;
 };
 
 struct walk {
     const struct nice_plan *plan;
+    const struct nice_region *region;
+    struct owned owned[2]; /* of both inputs; without first: what moves is not looked at */
     const struct flow_operation *operation;
     uint32_t layer;
     struct known *known;
-    struct candidate *best; /* by sharing */
+    struct pim_cut_table *table; /* of the cut that is looked at */
+    struct candidate *best;      /* of the baseline: by sharing */
+    struct candidate_list front; /* else: stored bytes up, cycles down */
 };
 
 static uint64_t divide_up(uint64_t a, uint64_t b)
@@ -28,20 +38,21 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 
 static const struct known *tile_cycles(struct walk *walk, const struct tile_product *product)
 {
-    uint64_t hash = product->m * 0x9e3779b97f4a7c15u + product->n;
-    hash = (hash ^ hash >> 29) * 0x9e3779b97f4a7c15u + product->k + product->count;
-    struct known *known = &walk->known[(hash ^ hash >> 32) % KNOWN];
-    if (!known->filled || known->m != product->m || known->n != product->n || known->k != product->k ||
-        known->count != product->count || known->sums != product->sums) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof *product / sizeof(uint32_t); i++) {
+        uint32_t word;
+        memcpy(&word, (const char *)product + i * sizeof word, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    struct known *known = &walk->known[hash % KNOWN];
+    if (!known->filled || memcmp(&known->product, product, sizeof *product) != 0) {
         struct tiling tiling;
-        *known = (struct known){.m = product->m,
-                                .n = product->n,
-                                .k = product->k,
-                                .count = product->count,
-                                .sums = product->sums,
-                                .filled = true};
-        known->fits = tile_choose(walk->plan->hardware, product, &tiling);
+        known->product = *product;
+        known->filled = true;
+        known->fits = tile_choose(walk->plan->hardware, product, &walk->plan->weights, &tiling);
         known->cycles = known->fits ? tiling.total : 0;
+        known->pj = known->fits ? nice_actions_pj(walk->plan->hardware, &tiling.actions) : 0;
     }
     return known;
 }
@@ -76,29 +87,205 @@ static uint64_t link_cycles(const struct nice_plan *plan, uint64_t bytes)
     return divide_up(divide_up(bytes, hardware->flit_bytes) * hardware->logic_khz, hardware->network_khz);
 }
 
-static uint64_t share_cycles(const struct nice_plan *plan, uint64_t block, uint64_t members, uint64_t load)
+static uint64_t share_cycles(const struct nice_plan *plan, uint64_t block, uint64_t members, uint64_t load,
+                             bool reduce)
 {
-    return members > 1 ? (members - 1) * load * link_cycles(plan, divide_up(block, members)) : 0;
+    uint64_t piece = divide_up(block, members);
+    return members > 1 ? (members - 1) * program_ring_step(plan->hardware, piece, load * piece, reduce) : 0;
 }
 
-static void consider(struct walk *walk, const struct pim_cut *cut, uint64_t cycles, uint64_t weights,
-                     uint64_t needing)
+/* Nodes between neighbours on a cycle of a group of these loops. */
+static uint64_t apart(const struct pim_cut *cut, uint32_t loops)
 {
-    uint64_t load = crossing(cut, 1u << PIM_LOOP_B | 1u << PIM_LOOP_P | 1u << PIM_LOOP_Q);
+    uint32_t high = stride(cut, cut->high, loops), wide = stride(cut, cut->wide, loops);
+    if (high == 0 || wide == 0)
+        return high > wide ? high : wide;
+    return high < wide ? high : wide;
+}
+
+/* pJ of bytes that are read from one memory, sent over so many links and written to another. */
+static double message_pj(const struct nice_plan *plan, double bytes, double links)
+{
+    const struct pim_machine_energy *energy = &plan->hardware->energy;
+    return 8 * bytes * (2 * energy->dram_pj_per_bit + links * energy->noc_pj_per_bit_hop);
+}
+
+/* Of `nodes` nodes in groups of `members`, each of which passes its block round. */
+static double share_pj(const struct nice_plan *plan, const struct pim_cut *cut, uint32_t loops, double nodes,
+                       uint64_t block, uint64_t members, bool reduce)
+{
+    if (members <= 1 || plan->weights.energy == 0)
+        return 0;
+    double bytes = nodes * (double)block * (double)(members - 1) / (double)members;
+    const struct pim_machine_energy *energy = &plan->hardware->energy;
+    /* Sums are read twice, added and written on their way. */
+    double added = 24 * bytes * (energy->dram_pj_per_bit + 2 * energy->sram_pj_per_bit) +
+                   bytes / FLOW_SUM_BYTES * energy->acu_pj_per_operation;
+    return message_pj(plan, bytes, (double)apart(cut, loops)) + (reduce ? added : 0);
+}
+
+static uint64_t cost_of(const struct nice_plan *plan, uint64_t cycles, double pj)
+{
+    return nice_cost(&plan->weights, cycles, pj);
+}
+
+/* Keeps those that no other beats in size or cost; of equal ones the first. */
+static void insert(struct candidate_list *front, const struct candidate *trial)
+{
+    uint32_t at = 0, end;
+    while (at < front->count && front->items[at].stored < trial->stored)
+        at++;
+    if (at > 0 && front->items[at - 1].cost <= trial->cost)
+        return;
+    if (at < front->count && front->items[at].stored == trial->stored && front->items[at].cost <= trial->cost)
+        return;
+    for (end = at; end < front->count && front->items[end].cost >= trial->cost; end++)
+        ;
+    if (end == at && front->count == MOST_CANDIDATES)
+        return;
+    memmove(front->items + at + 1, front->items + end, (front->count - end) * sizeof *front->items);
+    front->items[at] = *trial;
+    front->count = front->count - (end - at) + 1;
+}
+
+/* What a candidate of this size must stay below. */
+static uint64_t most_cost(const struct walk *walk, uint64_t stored)
+{
+    const struct candidate_list *front = &walk->front;
+    uint32_t at = front->count;
+    while (at > 0 && front->items[at - 1].stored > stored)
+        at--;
+    return at == 0 ? UINT64_MAX : front->items[at - 1].cost;
+}
+
+/* What is known of a cut but for its weights. */
+struct trial {
+    const struct pim_cut *cut;
+    uint64_t cycles;
+    double pj, nodes;
+};
+
+static void consider(struct walk *walk, const struct trial *cut, uint64_t weights, uint64_t needing)
+{
+    enum { LOOPS = 1u << PIM_LOOP_B | 1u << PIM_LOOP_P | 1u << PIM_LOOP_Q };
+    const struct nice_plan *plan = walk->plan;
+    uint64_t load = crossing(cut->cut, LOOPS);
     uint64_t port = walk->plan->hardware->port_bytes;
     for (uint32_t g = 1; g <= needing && g < MOST_SHARING; g++) {
-        if (needing % g != 0)
+        if (needing % g != 0 || (g > 1 && weights > walk->plan->copy_limit))
             continue;
-        uint64_t shared = walk->plan->sequential ? 0 : share_cycles(walk->plan, weights, g, load);
-        uint64_t total = cycles + shared;
-        struct candidate *best = &walk->best[g];
-        if (best->sharing == g && best->cycles <= total)
-            continue;
-        *best = (struct candidate){.cut = *cut,
-                                   .sharing = g,
-                                   .cycles = total,
-                                   .stored = divide_up(divide_up(weights, g), port) * port};
+        uint64_t shared = walk->plan->sequential ? 0 : share_cycles(walk->plan, weights, g, load, false);
+        uint64_t total = cut->cycles + shared;
+        double pj = cut->pj + share_pj(plan, cut->cut, LOOPS, cut->nodes, weights, g, false);
+        struct candidate trial = {.cut = *cut->cut,
+                                  .sharing = g,
+                                  .cycles = total,
+                                  .cost = cost_of(plan, total, pj),
+                                  .stored = divide_up(divide_up(weights, g), port) * port};
+        if (!walk->plan->sequential)
+            insert(&walk->front, &trial);
+        else if (walk->best[g].sharing != g || walk->best[g].cycles > total) /* blind to energy */
+            walk->best[g] = trial;
     }
+}
+
+static uint32_t parts_of(const struct pim_cut *cut, uint32_t loops)
+{
+    uint32_t parts = 1;
+    for (size_t loop = 0; loop < PIM_LOOPS; loop++)
+        parts *= loops >> loop & 1 ? cut->high[loop] * cut->wide[loop] : 1;
+    return parts;
+}
+
+/* Elements of a box that a node has. */
+static uint64_t has(const struct owned *owned, uint32_t node, const struct pim_span box[4])
+{
+    uint64_t elements = 0;
+    for (uint32_t i = owned->first[node]; i < owned->first[node + 1]; i++)
+        elements += pim_box_overlap(owned->places[i]->box, box);
+    return elements;
+}
+
+/* Cycles of bringing inputs to the nodes that own a piece of them, from where they lie: the busiest node or,
+ * on average, the links; what moves is packed on its way. */
+static uint64_t move_cycles(const struct walk *walk, const struct pim_cut *cut, size_t side, uint64_t limit,
+                            double *pj)
+{
+    static const uint8_t loops[] = {1u << PIM_LOOP_K, 1u << PIM_LOOP_P | 1u << PIM_LOOP_Q};
+    uint32_t sharing = parts_of(cut, loops[side]);
+    const struct pim_estimate_hardware *hardware = walk->plan->hardware;
+    const struct nice_region *region = walk->region;
+    struct pim_map_layout layout =
+        walk->plan->layout[walk->plan->flow.graph->layers[walk->layer].input[side]];
+    uint64_t most = 0, total = 0, copied = 0;
+    pim_cut_table_make(&walk->operation->conv, cut, region->height, region->width, walk->table);
+    for (uint32_t i = 0; i < region->width * region->height; i++) {
+        struct pim_part part;
+        struct pim_span box[4], piece[4];
+        bool runs;
+        pim_cut_table_part(walk->table, i / region->width, i % region->width, &part);
+        if (pim_part_macs(&walk->operation->conv, &part) == 0)
+            continue;
+        uint32_t index = part.index[PIM_LOOP_K];
+        if (side == 0) {
+            flow_product_box(walk->operation, &part, box);
+        } else {
+            flow_right_box(walk->operation, &part, box);
+            index = part.index[PIM_LOOP_P] * parts_of(cut, 1u << PIM_LOOP_Q) + part.index[PIM_LOOP_Q];
+        }
+        split_box(box, layout, sharing, index, piece, &runs);
+        uint32_t node = (region->y + i / region->width) * hardware->width + region->x + i % region->width;
+        uint64_t own = has(&walk->owned[side], node, piece), missing = flow_box_elements(piece) - own;
+        if (missing > most) {
+            most = missing;
+            if (link_cycles(walk->plan, most * FLOW_BYTES) >= limit)
+                return limit;
+        }
+        copied = own > copied && sharing > 1 ? own : copied;
+        total += missing;
+    }
+    uint64_t width = hardware->width, height = hardware->height, cycles = 0;
+    *pj += message_pj(walk->plan, (double)(total * FLOW_BYTES), (double)(width + height) / 3);
+    uint64_t links = 2 * (width * (height - 1) + height * (width - 1));
+    if (total > 0) {
+        uint64_t mean = links ? total * (width + height) / 3 / links : 0;
+        most = most > mean ? most : mean;
+        cycles = link_cycles(walk->plan, most * FLOW_BYTES) + 4 * pim_estimate_access(hardware) +
+                 hardware->hop_cycles * (width + height) +
+                 pim_estimate_stream(hardware, most * FLOW_BYTES, false) +
+                 pim_estimate_stream(hardware, most * FLOW_BYTES, true);
+    }
+    return cycles + (copied ? pim_estimate_stream(hardware, copied * FLOW_BYTES, false) +
+                                  pim_estimate_stream(hardware, copied * FLOW_BYTES, true)
+                            : 0);
+}
+
+/* Adds what passing inputs and partial sums round takes. */
+static void count_sharing(const struct walk *walk, struct trial *trial, const struct pim_part *part)
+{
+    const struct nice_plan *plan = walk->plan;
+    const struct pim_cut *cut = trial->cut;
+    uint64_t of_k = (uint64_t)cut->high[PIM_LOOP_K] * cut->wide[PIM_LOOP_K],
+             of_c = (uint64_t)cut->high[PIM_LOOP_C] * cut->wide[PIM_LOOP_C];
+    struct pim_span box[4];
+    flow_product_box(walk->operation, part, box);
+    uint64_t inputs = flow_box_elements(box) * FLOW_BYTES;
+    trial->cycles += share_cycles(plan, inputs, of_k, crossing(cut, 1u << PIM_LOOP_K), false);
+    trial->pj += share_pj(plan, cut, 1u << PIM_LOOP_K, trial->nodes, inputs, of_k, false);
+    if (walk->operation->right != FLOW_STORED) {
+        enum { LOOPS = 1u << PIM_LOOP_P | 1u << PIM_LOOP_Q };
+        flow_right_box(walk->operation, part, box);
+        uint64_t right = flow_box_elements(box) * FLOW_BYTES, of_p = parts_of(cut, LOOPS);
+        trial->cycles += share_cycles(plan, right, of_p, crossing(cut, LOOPS), false);
+        trial->pj += share_pj(plan, cut, LOOPS, trial->nodes, right, of_p, false);
+    }
+    if (of_c <= 1)
+        return;
+    uint64_t sums = pim_part_outputs(part) * FLOW_SUM_BYTES;
+    trial->cycles += share_cycles(plan, sums, of_c, crossing(cut, 1u << PIM_LOOP_C), true) +
+                     2 * pim_estimate_access(plan->hardware) +
+                     2 * pim_estimate_stream(plan->hardware, divide_up(sums, of_c), false);
+    trial->pj += share_pj(plan, cut, 1u << PIM_LOOP_C, trial->nodes, sums, of_c, true);
 }
 
 static bool visit(void *context, const struct pim_cut *cut)
@@ -116,28 +303,37 @@ static bool visit(void *context, const struct pim_cut *cut)
     if (level > 0 && channels > level && channels % level != 0)
         return true;
     pim_cut_part(&operation->conv, cut, 0, 0, &part); /* the first part is the largest */
-    if (!nice_tile_product(walk->plan, walk->layer, &part, parts[PIM_LOOP_C], &product))
+    if (!nice_tile_product(walk->plan, walk->layer, cut, &part, &product))
         return true;
     const struct known *known = tile_cycles(walk, &product);
     if (!known->fits)
         return true;
     uint64_t needing = (uint64_t)parts[PIM_LOOP_B] * parts[PIM_LOOP_P] * parts[PIM_LOOP_Q];
     uint64_t weights = pim_part_weights(&operation->conv, &part) * FLOW_BYTES;
+    if (operation->right != FLOW_STORED) { /* nothing is stored, nothing is shared as weights are */
+        weights = 0;
+        needing = 1;
+    }
+    struct trial trial = {.cut = cut, .cycles = known->cycles};
+    trial.nodes = flow_parts_like(&operation->conv, &part);
+    trial.pj = known->pj * trial.nodes;
     if (walk->plan->sequential) {
-        consider(walk, cut, known->cycles, weights, needing);
+        consider(walk, &trial, weights, needing);
         return true;
     }
-    struct pim_span box[4];
-    flow_product_box(operation, &part, box);
-    uint64_t inputs = flow_box_elements(box) * FLOW_BYTES, sharing = parts[PIM_LOOP_K];
-    uint64_t cycles = known->cycles + link_cycles(walk->plan, divide_up(inputs, sharing));
-    cycles += share_cycles(walk->plan, inputs, sharing, crossing(cut, 1u << PIM_LOOP_K));
-    if (parts[PIM_LOOP_C] > 1) {
-        uint64_t sums = pim_part_outputs(&part) * FLOW_SUM_BYTES;
-        cycles += share_cycles(walk->plan, sums, parts[PIM_LOOP_C], crossing(cut, 1u << PIM_LOOP_C)) +
-                  2 * pim_estimate_stream(walk->plan->hardware, sums, false);
+    count_sharing(walk, &trial, &part);
+    /* What may move at most, so that the cut is worth something where all nodes hold a copy together. */
+    uint64_t limit = most_cost(walk, divide_up(weights, needing));
+    uint64_t cost = cost_of(walk->plan, trial.cycles, trial.pj);
+    if (cost >= limit)
+        return true;
+    for (size_t side = 0; side < 2; side++) {
+        bool fastest = walk->plan->weights.energy == 0 && walk->plan->weights.cycles == 1;
+        if (walk->owned[side].first)
+            trial.cycles += move_cycles(walk, cut, side, fastest ? limit - cost : UINT64_MAX, &trial.pj);
     }
-    consider(walk, cut, cycles, weights, needing);
+    if (cost_of(walk->plan, trial.cycles, trial.pj) < limit)
+        consider(walk, &trial, weights, needing);
     return true;
 }
 
@@ -146,7 +342,7 @@ static void walk_cuts(struct walk *walk, uint32_t height, uint32_t width, bool i
     uint32_t limit[PIM_LOOPS];
     for (size_t i = 0; i < PIM_LOOPS; i++)
         limit[i] = idle ? UINT32_MAX : walk->operation->conv.length[i];
-    if (walk->operation->groups > 1)
+    if (walk->operation->groups > 1 || walk->operation->right != FLOW_STORED)
         limit[PIM_LOOP_C] = 1;
     pim_cuts_walk(height, width, limit, visit, walk);
 }
@@ -166,39 +362,60 @@ static void collect_one_cut(const struct candidate *best, struct candidate_list 
     }
 }
 
-/* Keeps those that no other beats in both size and time. */
-static void collect(const struct candidate *best, struct candidate_list *list)
+/* The candidates that were found, which *list gets. */
+static void collect(struct walk *walk, struct candidate_list *list)
 {
-    for (uint32_t g = 1; g < MOST_SHARING; g++) {
-        bool beaten = best[g].sharing != g;
-        for (uint32_t other = 1; other < MOST_SHARING && !beaten; other++)
-            beaten =
-                other != g && best[other].sharing == other && best[other].stored <= best[g].stored &&
-                best[other].cycles <= best[g].cycles &&
-                (best[other].stored < best[g].stored || best[other].cycles < best[g].cycles || other < g);
-        if (!beaten)
-            list->items[list->count++] = best[g];
+    if (walk->plan->sequential) {
+        collect_one_cut(walk->best, list);
+        return;
     }
+    memcpy(list->items, walk->front.items, walk->front.count * sizeof *list->items);
+    list->count = walk->front.count;
 }
 
-enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer, uint32_t height, uint32_t width,
+/* Places by their nodes. */
+static bool own_pieces(const struct home *home, uint32_t nodes, struct owned *owned)
+{
+    owned->first = calloc((size_t)nodes + 2, sizeof *owned->first);
+    owned->places = calloc((size_t)home->count + 1, sizeof *owned->places);
+    if (!owned->first || !owned->places)
+        return false;
+    for (uint32_t i = 0; i < home->count; i++)
+        owned->first[home->pieces[i].node + 2]++;
+    for (uint32_t node = 0; node < nodes; node++)
+        owned->first[node + 2] += owned->first[node + 1];
+    for (uint32_t i = 0; i < home->count; i++)
+        owned->places[owned->first[home->pieces[i].node + 1]++] = &home->pieces[i].place;
+    return true;
+}
+
+enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer,
+                                const struct nice_region *region, const struct home *const inputs[2],
                                 struct candidate_list *list, struct pim_error *error)
 {
+    uint32_t nodes = plan->hardware->width * plan->hardware->height;
     struct walk walk = {.plan = plan,
+                        .region = region,
                         .operation = &plan->flow.operation[layer],
                         .layer = layer,
                         .known = calloc(KNOWN, sizeof *walk.known),
-                        .best = calloc(MOST_SHARING, sizeof *walk.best)};
-    *list = (struct candidate_list){.items = calloc(MOST_SHARING, sizeof *list->items)};
+                        .table = calloc(1, sizeof *walk.table),
+                        .best = calloc(MOST_SHARING, sizeof *walk.best),
+                        .front = {.items = calloc(MOST_CANDIDATES, sizeof *walk.front.items)}};
+    *list = (struct candidate_list){.items = calloc(MOST_CANDIDATES, sizeof *list->items)};
     enum pim_status status = PIM_OK;
-    if (!walk.known || !walk.best || !list->items) {
+    bool owned = true;
+    for (size_t side = 0; side < 2; side++)
+        owned = owned && (!inputs[side] || inputs[side]->everywhere ||
+                          own_pieces(inputs[side], nodes, &walk.owned[side]));
+    if (!walk.known || !walk.table || !walk.best || !walk.front.items || !list->items || !owned) {
         status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the candidates of a layer");
     } else {
-        walk_cuts(&walk, height, width, false);
-        (plan->sequential ? collect_one_cut : collect)(walk.best, list);
+        walk_cuts(&walk, region->height, region->width, false);
+        collect(&walk, list);
         if (list->count == 0) { /* more nodes than the loops are long: some stay idle */
-            walk_cuts(&walk, height, width, true);
-            (plan->sequential ? collect_one_cut : collect)(walk.best, list);
+            walk_cuts(&walk, region->height, region->width, true);
+            collect(&walk, list);
         }
         if (list->count == 0)
             status = pim_fail(error, PIM_BAD_INPUT,
@@ -209,7 +426,13 @@ enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer, ui
                               (unsigned long long)plan->hardware->output_bytes);
     }
     free(walk.known);
+    free(walk.table);
     free(walk.best);
+    free(walk.front.items);
+    for (size_t side = 0; side < 2; side++) {
+        free(walk.owned[side].first);
+        free(walk.owned[side].places);
+    }
     if (status != PIM_OK) {
         free(list->items);
         *list = (struct candidate_list){0};

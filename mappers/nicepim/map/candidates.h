@@ -1,13 +1,14 @@
-/* The best cut of a product for each number of nodes that share its weights. */
+/* Cuts of a product, and how many nodes share its weights: those that no other beats in size and time. */
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_CANDIDATES_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_CANDIDATES_H
 
-#include "mappers/nicepim/map/plan.h"
+#include "mappers/nicepim/map/homes.h"
 
 struct candidate {
     struct pim_cut cut;
     uint32_t sharing;
     uint64_t cycles, stored;
+    uint64_t cost; /* by the plan's weights */
 };
 
 struct candidate_list {
@@ -16,10 +17,11 @@ struct candidate_list {
 };
 
 /*
- * Walks over all cuts of operation `layer` on height x width nodes. PIM_BAD_INPUT when no tile of any cut
- * fits the buffers.
+ * Walks over all cuts of operation `layer` on a region. `inputs`: where its inputs lie, so that what moves
+ * counts; NULL: not known, or there is none. PIM_BAD_INPUT when no tile of any cut fits the buffers.
  */
-enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer, uint32_t height, uint32_t width,
+enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer,
+                                const struct nice_region *region, const struct home *const inputs[2],
                                 struct candidate_list *list, struct pim_error *error);
 
 #endif

@@ -2,9 +2,10 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_EMIT_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_EMIT_H
 
-#include "mappers/nicepim/map/program.h"
+#include "mappers/nicepim/map/homes.h"
 
 struct nice_result {
+    struct nice_energy energy;
     uint64_t cycles, parts[PIM_ESTIMATE_PARTS];
     uint64_t macs;         /* of all matrix instructions */
     uint64_t memory_bytes; /* of the fullest node */
@@ -14,5 +15,11 @@ struct nice_result {
  * is, which is PIM_BAD_INPUT with one. */
 enum pim_status nice_emit(const struct nice_plan *plan, struct pim_trace_writer *writer,
                           struct nice_result *result, struct pim_error *error);
+
+/* The product of a layer with its inputs and weights brought where they are needed, which waits to be
+ * emitted; NULL when memory is out. */
+struct product *nice_start_product(struct emitter *emitter, uint32_t layer);
+/* All of a product, or what is left of one that was started. */
+void nice_emit_product(struct emitter *emitter, uint32_t layer);
 
 #endif

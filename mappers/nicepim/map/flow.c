@@ -3,24 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum pim_status refuse(const struct flow *flow, uint32_t layer, const char *why,
-                              struct pim_error *error)
+enum pim_status flow_refuse(const struct flow *flow, uint32_t layer, const char *why, struct pim_error *error)
 {
     const struct pim_layer *l = &flow->graph->layers[layer];
     return pim_fail(error, PIM_BAD_INPUT, "layer %.80s (%s) cannot be cut over nodes: %s", l->name,
                     pim_operator_name(l->operation), why);
-}
-
-/* Shapes as batches, channels, rows, columns. */
-static bool to_four(const struct pim_shape *shape, uint32_t batch, uint32_t dimension[4])
-{
-    if (shape->rank != 2 && shape->rank != 4)
-        return false;
-    dimension[0] = shape->dimension[0] * batch;
-    dimension[1] = shape->dimension[1];
-    dimension[2] = shape->rank == 4 ? shape->dimension[2] : 1;
-    dimension[3] = shape->rank == 4 ? shape->dimension[3] : 1;
-    return true;
 }
 
 static void set_window(struct flow_operation *operation, const struct pim_sliding *sliding,
@@ -54,9 +41,9 @@ static enum pim_status build_convolution(const struct flow *flow, uint32_t layer
     const uint32_t *input = flow->operation[l->input[0]].dimension;
     const struct pim_sliding *sliding = &l->attributes.convolution.sliding;
     if (sliding->kernel[2] > 1 || l->inputs != 1)
-        return refuse(flow, layer, "it is of a volume, or has computed weights", error);
+        return flow_refuse(flow, layer, "it is of a volume, or has computed weights", error);
     if (sliding->dilation[0] > 1 || sliding->dilation[1] > 1)
-        return refuse(flow, layer, "its kernel is dilated", error);
+        return flow_refuse(flow, layer, "its kernel is dilated", error);
     operation->kind = FLOW_PRODUCT;
     operation->groups = l->attributes.convolution.groups;
     set_window(operation, sliding, input);
@@ -67,18 +54,19 @@ static enum pim_status build_convolution(const struct flow *flow, uint32_t layer
 static enum pim_status build_linear(const struct flow *flow, uint32_t layer, struct flow_operation *operation,
                                     struct pim_error *error)
 {
-    const uint32_t *input = flow->operation[flow->graph->layers[layer].input[0]].dimension;
-    if (input[2] != 1 || input[3] != 1)
-        return refuse(flow, layer, "it is along the last dimension of a map", error);
+    const struct pim_layer *l = &flow->graph->layers[layer];
+    const struct flow_operation *from = &flow->operation[l->input[0]];
+    if (flow->graph->layers[l->input[0]].output.rank == 4 && !from->channels_last)
+        return flow_refuse(flow, layer, "it is along the last dimension of a map", error);
     operation->kind = FLOW_PRODUCT;
     operation->groups = 1;
     operation->conv = (struct pim_conv){.kernel_height = 1,
                                         .kernel_width = 1,
                                         .stride_height = 1,
                                         .stride_width = 1,
-                                        .height = 1,
-                                        .width = 1};
-    set_loops(operation, input[1]);
+                                        .height = from->dimension[2],
+                                        .width = from->dimension[3]};
+    set_loops(operation, from->dimension[1]);
     return PIM_OK;
 }
 
@@ -89,6 +77,15 @@ static bool fusible(const struct flow *flow, uint32_t layer, const uint32_t *rea
     return (kind == FLOW_PRODUCT || kind == FLOW_FUSED) && readers[from] == 1;
 }
 
+/* The activation is what the requantisation of its product does. */
+static void fuse(const struct flow *flow, uint32_t layer, enum pim_vector vector)
+{
+    while (flow->operation[layer].kind == FLOW_FUSED)
+        layer = flow->graph->layers[layer].input[0];
+    if (vector != PIM_VECTOR_RELU) /* clipping comes with rounding */
+        flow->operation[layer].vector = vector;
+}
+
 static enum pim_status build_other(const struct flow *flow, uint32_t layer, const uint32_t *readers,
                                    struct flow_operation *operation, struct pim_error *error)
 {
@@ -97,15 +94,24 @@ static enum pim_status build_other(const struct flow *flow, uint32_t layer, cons
         operation->kind = FLOW_INPUT;
         return PIM_OK;
     }
+    if (l->operation == PIM_OPERATOR_PARAMETER) {
+        operation->kind = FLOW_INPUT;
+        return PIM_OK;
+    }
     if (l->inputs == 0)
-        return refuse(flow, layer, "it is a tensor of its own", error);
+        return flow_refuse(flow, layer, "it is a tensor of its own", error);
     const uint32_t *input = flow->operation[l->input[0]].dimension;
     operation->kind = FLOW_VECTOR;
     operation->taps = l->inputs;
     switch ((int)l->operation) {
     case PIM_OPERATOR_ACTIVATION:
         operation->kind = fusible(flow, layer, readers) ? FLOW_FUSED : FLOW_VECTOR;
-        operation->vector = PIM_VECTOR_RELU;
+        operation->vector = l->attributes.activation == PIM_ACTIVATION_GELU      ? PIM_VECTOR_GELU
+                            : l->attributes.activation == PIM_ACTIVATION_SIGMOID ? PIM_VECTOR_SIGMOID
+                            : l->attributes.activation == PIM_ACTIVATION_TANH    ? PIM_VECTOR_TANH
+                                                                                 : PIM_VECTOR_RELU;
+        if (operation->kind == FLOW_FUSED)
+            fuse(flow, layer, operation->vector);
         return PIM_OK;
     case PIM_OPERATOR_NORMALIZATION:
         operation->vector = PIM_VECTOR_MULTIPLY;
@@ -115,13 +121,19 @@ static enum pim_status build_other(const struct flow *flow, uint32_t layer, cons
         }
         operation->reach = FLOW_NEAR;
         operation->taps = 5;
-        return l->attributes.normalization.kind == PIM_NORMALIZATION_LOCAL_RESPONSE
-                   ? PIM_OK
-                   : refuse(flow, layer, "it normalises whole vectors", error);
+        if (l->attributes.normalization.kind == PIM_NORMALIZATION_LAYER) {
+            operation->vector = PIM_VECTOR_LAYERNORM;
+            operation->reach = FLOW_CHANNELS;
+            operation->group = operation->dimension[1];
+        }
+        return PIM_OK;
     case PIM_OPERATOR_SOFTMAX:
         operation->vector = PIM_VECTOR_SOFTMAX;
         operation->reach = FLOW_CHANNELS;
-        return PIM_OK;
+        operation->group = l->output.dimension[l->output.rank - 1];
+        return operation->dimension[1] % operation->group == 0
+                   ? PIM_OK
+                   : flow_refuse(flow, layer, "it is not along channels", error);
     case PIM_OPERATOR_POOLING:
         operation->vector =
             l->attributes.pooling.kind == PIM_POOLING_MAXIMUM ? PIM_VECTOR_MAXIMUM : PIM_VECTOR_AVERAGE;
@@ -137,20 +149,18 @@ static enum pim_status build_other(const struct flow *flow, uint32_t layer, cons
             l->attributes.elementwise == PIM_ELEMENTWISE_MULTIPLY ? PIM_VECTOR_MULTIPLY : PIM_VECTOR_ADD;
         return memcmp(input, operation->dimension, sizeof operation->dimension) == 0
                    ? PIM_OK
-                   : refuse(flow, layer, "its first operand is broadcast", error);
-    case PIM_OPERATOR_CONCAT:
-        operation->kind = FLOW_CONCAT;
-        return l->attributes.concat.axis == 1 ? PIM_OK
-                                              : refuse(flow, layer, "it is not along channels", error);
+                   : flow_refuse(flow, layer, "its first operand is broadcast", error);
     case PIM_OPERATOR_RESHAPE:
+        if (l->output.rank > 2 || flow->graph->layers[l->input[0]].output.rank < 4)
+            return tokens_build(flow, layer, operation, error);
         operation->kind = FLOW_FLATTEN;
         return operation->dimension[0] == input[0] && operation->dimension[2] == 1 &&
                        operation->dimension[3] == 1 &&
                        (uint64_t)operation->dimension[1] == (uint64_t)input[1] * input[2] * input[3]
                    ? PIM_OK
-                   : refuse(flow, layer, "it is no flattening", error);
+                   : flow_refuse(flow, layer, "it is no flattening", error);
     default:
-        return refuse(flow, layer, "this mapper knows convolutional networks alone", error);
+        return tokens_build(flow, layer, operation, error);
     }
 }
 
@@ -159,8 +169,9 @@ static enum pim_status build_operations(struct flow *flow, const uint32_t *reade
     for (uint32_t i = 0; i < flow->count; i++) {
         const struct pim_layer *layer = &flow->graph->layers[i];
         struct flow_operation *operation = &flow->operation[i];
-        if (!to_four(&layer->output, flow->batch, operation->dimension))
-            return refuse(flow, i, "its output is neither a map nor a vector", error);
+        operation->vector = PIM_VECTOR_COPY;
+        if (tokens_shape(flow, i, operation, error) != PIM_OK)
+            return error->status;
         enum pim_status status =
             layer->operation == PIM_OPERATOR_CONVOLUTION ? build_convolution(flow, i, operation, error)
             : layer->operation == PIM_OPERATOR_LINEAR    ? build_linear(flow, i, operation, error)
@@ -256,7 +267,9 @@ void flow_needs(const struct flow *flow, uint32_t layer, uint32_t index, const s
         input[2] = (struct pim_span){0, size[2]};
         input[3] = (struct pim_span){0, size[3]};
     } else if (operation->reach == FLOW_CHANNELS) {
-        input[1] = (struct pim_span){0, size[1]};
+        uint32_t group = operation->group;
+        input[1] =
+            (struct pim_span){output[1].from / group * group, (output[1].to + group - 1) / group * group};
     } else if (operation->reach == FLOW_NEAR) {
         input[1] = clip((int64_t)output[1].from - 2, (int64_t)output[1].to + 2, size[1]);
     } else if (operation->reach == FLOW_WINDOW) {
@@ -267,6 +280,8 @@ void flow_needs(const struct flow *flow, uint32_t layer, uint32_t index, const s
         input[3] = clip(
             (int64_t)output[3].from * conv->stride_width - conv->pad_left,
             ((int64_t)output[3].to - 1) * conv->stride_width - conv->pad_left + conv->kernel_width, size[3]);
+    } else if (operation->reach != FLOW_SAME) {
+        tokens_needs(operation, size, output, input);
     }
 }
 
@@ -281,4 +296,23 @@ void flow_product_box(const struct flow_operation *operation, const struct pim_p
              inputs = operation->conv.length[PIM_LOOP_C];
     uint32_t first = part->loop[PIM_LOOP_K].from / outputs, last = (part->loop[PIM_LOOP_K].to - 1) / outputs;
     input[1] = (struct pim_span){first * inputs, (last + 1) * inputs};
+}
+
+/* Keys of one head or of whole ones: rows of the second input; values: its channels, and all rows. */
+void flow_right_box(const struct flow_operation *operation, const struct pim_part *part,
+                    struct pim_span input[4])
+{
+    uint32_t own = operation->dimension[1] / operation->groups, inputs = operation->conv.length[PIM_LOOP_C];
+    struct pim_span k = part->loop[PIM_LOOP_K];
+    uint32_t first = k.from / own, last = (k.to - 1) / own;
+    input[0] = part->loop[PIM_LOOP_B];
+    input[3] = (struct pim_span){0, 1};
+    if (operation->right == FLOW_VALUES) {
+        input[1] = k;
+        input[2] = (struct pim_span){0, inputs};
+        return;
+    }
+    input[1] = (struct pim_span){first * inputs, (last + 1) * inputs};
+    input[2] = first == last ? (struct pim_span){k.from - first * own, k.to - first * own}
+                             : (struct pim_span){0, own};
 }

@@ -7,8 +7,7 @@
 /* A box of a tensor on the node that made it. */
 struct piece {
     uint32_t node;
-    struct pim_span box[4];
-    uint64_t address;
+    struct place place;
 };
 
 /* Where a tensor lies: boxes that do not overlap and cover it. `everywhere`: the input of the network. */
@@ -18,26 +17,66 @@ struct home {
     struct piece *pieces;
 };
 
+/* A box as a node reads it: places that do not overlap and cover it. */
+struct operand {
+    uint32_t count;
+    struct place *places; /* from malloc */
+};
+
+/* A part that goes from a place on a node to one on another, or on the same. */
+struct move {
+    uint32_t from, to;
+    struct place source, target;
+    struct grid part[PLACE_DIMENSIONS];
+    uint64_t packed, received; /* where it lies in one run on its way; PROGRAM_NOTHING: it does so anyway */
+};
+
+struct product;
+
 struct emitter {
     struct program program;
     const struct nice_plan *plan;
     struct home *home; /* of each layer */
-    uint64_t *between; /* bytes from node to node, of one exchange */
-    struct program_message *messages;
+    struct move *moves;
+    size_t move_count, move_capacity;
+    /* of each layer */
+    bool *done;
+    struct product **started; /* whose inputs are there */
+    /* Of several images: where the weights of each layer lie on the nodes of its region; NULL: of one. */
+    uint64_t **kept_weights;
 };
 
 /* Room for `count` pieces; false when memory is out, which is noted in the program's status. */
 bool home_reserve(struct emitter *emitter, struct home *home, size_t count);
-/* Adds a piece with memory of its own, unless it is empty. */
-void home_add(struct emitter *emitter, struct home *home, uint32_t node, const struct pim_span box[4]);
-/* Part `index` of `parts` of a box, along its first dimension of channels, rows, batches, columns that is
- * long enough, or the longest. */
-void split_box(const struct pim_span box[4], uint32_t parts, uint32_t index, struct pim_span part[4]);
+/* Adds a piece with memory of its own, in the layout of tensor `layer`, unless it is empty. */
+void home_add(struct emitter *emitter, uint32_t layer, uint32_t node, const struct pim_span box[4]);
 
-/* An exchange: forget what was noted, note what a node needs of a box that it does not have, send it all.
- * What comes in lies in memory until the next layer. Gives an estimate. */
-void clear_moves(struct emitter *emitter);
-void need_box(struct emitter *emitter, const struct home *home, uint32_t node, const struct pim_span box[4]);
-uint64_t move_boxes(struct emitter *emitter);
+/* Memory of a node for a box until the next layer. */
+struct place place_borrow(struct emitter *emitter, uint32_t node, const struct pim_span box[4],
+                          struct pim_map_layout layout, uint32_t width);
+/* One place as an operand; gives its bytes. */
+void operand_of_place(struct emitter *emitter, const struct place *place, struct operand *operand);
+void operand_terminate(struct operand *operand);
+
+/*
+ * A box of tensor `layer` for a node: what the node has is read where it lies, what others have is moved and
+ * read where it arrives. Where that would be more than OPERAND_PLACES places all of it is brought together
+ * in one.
+ */
+enum { OPERAND_PLACES = 8 };
+void operand_bring(struct emitter *emitter, uint32_t layer, uint32_t node, const struct pim_span box[4],
+                   struct operand *operand);
+/* Moves a box of tensor `layer` into a place that it lies in. */
+void move_box(struct emitter *emitter, uint32_t layer, uint32_t node, const struct pim_span box[4],
+              const struct place *target);
+
+/* Loads or stores a part of an operand; gives the last instruction and adds to *elements what was moved. */
+uint64_t operand_part(struct emitter *emitter, uint32_t node, enum pim_opcode opcode, enum pim_buffer buffer,
+                      const struct operand *operand, const struct grid part[PLACE_DIMENSIONS], uint64_t after,
+                      uint64_t *elements);
+
+/* All moves that were noted, in one exchange: packed, sent and unpacked where they are not one run. Forgets
+ * them and gives an estimate. */
+uint64_t move_all(struct emitter *emitter);
 
 #endif

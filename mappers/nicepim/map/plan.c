@@ -1,366 +1,101 @@
 #include "mappers/nicepim/map/plan.h"
 
-#include "mappers/nicepim/map/candidates.h"
-#include "mappers/nicepim/space/select.h"
-#include "mappers/place/slicing.h"
+#include "mappers/nicepim/ddam/divide.h"
+#include "mappers/nicepim/map/choose.h"
+#include "mappers/nicepim/map/product.h"
+#include "mappers/nicepim/map/results.h"
+#include "mappers/nicepim/map/vectors.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One entry of the lists of the choice: a layer on a region, with its candidates. */
-struct option {
-    uint32_t layer;
-    struct nice_region region;
-    struct candidate_list list; /* borrowed from the memory of lists */
-};
+/* A box that falls into `parts` pieces, of which the first is the largest. */
+static void spread_of_box(const struct pim_span box[4], struct pim_map_layout layout, uint32_t parts,
+                          struct spread *spread)
+{
+    struct pim_span piece[4];
+    bool runs = true;
+    spread->layout = layout;
+    memcpy(piece, box, sizeof piece);
+    if (parts > 1)
+        split_box(box, layout, parts, 0, piece, &runs);
+    for (size_t d = 0; d < 4; d++)
+        spread->size[d] = runs ? box[d].to - box[d].from : piece[d].to - piece[d].from;
+}
 
-/* Lists that were found, by layer shape, region shape and layouts. */
-struct memory {
-    uint32_t layer, height, width;
-    struct candidate_list list;
-};
+/* How the maps of a part lie, in these layouts. */
+static void spread_maps(const struct nice_plan *plan, uint32_t layer, const struct pim_cut *cut,
+                        const struct pim_part *part, const struct pim_map_layout layouts[3],
+                        struct tile_product *product)
+{
+    const struct flow_operation *operation = &plan->flow.operation[layer];
+    struct pim_span box[4], results[4] = {part->loop[PIM_LOOP_B], part->loop[PIM_LOOP_K],
+                                          part->loop[PIM_LOOP_P], part->loop[PIM_LOOP_Q]};
+    uint32_t of_k = cut->high[PIM_LOOP_K] * cut->wide[PIM_LOOP_K],
+             of_c = cut->high[PIM_LOOP_C] * cut->wide[PIM_LOOP_C];
+    flow_product_box(operation, part, box);
+    spread_of_box(box, layouts[0], of_k, &product->input);
+    spread_of_box(results, layouts[1], of_c, &product->output);
+    if (operation->right == FLOW_STORED)
+        return;
+    uint32_t sharing =
+        cut->high[PIM_LOOP_P] * cut->wide[PIM_LOOP_P] * cut->high[PIM_LOOP_Q] * cut->wide[PIM_LOOP_Q];
+    flow_right_box(operation, part, box);
+    spread_of_box(box, layouts[2], sharing, &product->weights);
+}
 
-struct maker {
-    struct nice_plan *plan;
-    struct option *options;
-    uint32_t option_count, option_capacity;
-    struct memory *memories;
-    uint32_t memory_count, memory_capacity;
-    /* lists of the choice */
-    uint32_t *mapping, *region, *layer, *candidate;
-    uint64_t *latency, *size;
-    uint32_t mappings, regions;
-};
+static uint32_t length_of(const struct pim_part *part, enum pim_loop loop)
+{
+    return part->loop[loop].to - part->loop[loop].from;
+}
 
-bool nice_tile_product(const struct nice_plan *plan, uint32_t layer, const struct pim_part *part,
-                       uint32_t cuts_of_c, struct tile_product *product)
+static bool tile_product_in(const struct nice_plan *plan, uint32_t layer, const struct pim_cut *cut,
+                            const struct pim_part *part, const struct pim_map_layout layouts[3],
+                            struct tile_product *product)
 {
     const struct flow_operation *operation = &plan->flow.operation[layer];
     const struct pim_conv *conv = &operation->conv;
-    uint64_t macs = pim_part_macs(conv, part);
-    if (macs == 0)
+    if (pim_part_macs(conv, part) == 0)
         return false;
-    uint64_t outputs = part->loop[PIM_LOOP_K].to - part->loop[PIM_LOOP_K].from;
-    uint64_t channels = part->loop[PIM_LOOP_C].to - part->loop[PIM_LOOP_C].from;
-    uint64_t k = channels * conv->kernel_height * conv->kernel_width;
-    uint64_t own = operation->dimension[1] / (operation->groups ? operation->groups : 1);
-    uint64_t n = operation->groups > 1 && own < outputs ? own : outputs;
-    *product = (struct tile_product){.m = macs / k / outputs,
-                                     .n = n,
-                                     .k = k,
-                                     .count = (uint32_t)((outputs + n - 1) / n),
-                                     .channels = (uint32_t)channels,
-                                     .kernel_width = conv->kernel_width,
-                                     .point = conv->kernel_height * conv->kernel_width == 1 &&
-                                              conv->stride_height * conv->stride_width == 1,
-                                     .sums = cuts_of_c > 1};
-    if (plan->layout) {
-        product->input = plan->layout[plan->flow.graph->layers[layer].input[0]];
-        product->output = plan->layout[layer];
+    uint32_t outputs = length_of(part, PIM_LOOP_K), groups = operation->groups ? operation->groups : 1;
+    uint32_t own = operation->dimension[1] / groups, n = groups > 1 && own < outputs ? own : outputs;
+    memset(product, 0, sizeof *product);
+    product->batches = length_of(part, PIM_LOOP_B);
+    product->rows = length_of(part, PIM_LOOP_P);
+    product->columns = length_of(part, PIM_LOOP_Q);
+    product->n = n;
+    product->channels = length_of(part, PIM_LOOP_C);
+    product->count = (outputs + n - 1) / n;
+    product->kernel[0] = conv->kernel_height;
+    product->kernel[1] = conv->kernel_width;
+    product->stride[0] = conv->stride_height;
+    product->stride[1] = conv->stride_width;
+    product->right = (uint32_t)operation->right;
+    if (operation->right != FLOW_STORED) { /* every batch has weights of its own */
+        product->count *= product->batches;
+        product->batches = 1;
     }
+    product->sums = cut->high[PIM_LOOP_C] * cut->wide[PIM_LOOP_C] > 1;
+    spread_maps(plan, layer, cut, part, layouts, product);
     return true;
 }
 
-/* --- candidates --- */
-
-static bool same_layout(struct pim_map_layout a, struct pim_map_layout b)
+/* Of input, output and second input. */
+static void layouts_of(const struct nice_plan *plan, uint32_t layer, struct pim_map_layout layouts[3])
 {
-    return a.order == b.order && a.group == b.group;
+    const struct pim_layer *graph = &plan->flow.graph->layers[layer];
+    layouts[0] = plan->layout[graph->input[0]];
+    layouts[1] = plan->layout[layer];
+    layouts[2] = plan->layout[graph->input[graph->inputs > 1 ? 1 : 0]];
 }
 
-static bool same_layer(const struct nice_plan *plan, uint32_t a, uint32_t b)
+bool nice_tile_product(const struct nice_plan *plan, uint32_t layer, const struct pim_cut *cut,
+                       const struct pim_part *part, struct tile_product *product)
 {
-    const struct flow_operation *x = &plan->flow.operation[a], *y = &plan->flow.operation[b];
-    const struct pim_layer *layers = plan->flow.graph->layers;
-    return memcmp(&x->conv, &y->conv, sizeof x->conv) == 0 && x->groups == y->groups &&
-           same_layout(plan->layout[a], plan->layout[b]) &&
-           same_layout(plan->layout[layers[a].input[0]], plan->layout[layers[b].input[0]]);
-}
-
-static enum pim_status find_list(struct maker *maker, uint32_t layer, uint32_t height, uint32_t width,
-                                 struct candidate_list *list, struct pim_error *error)
-{
-    for (uint32_t i = 0; i < maker->memory_count; i++) {
-        const struct memory *memory = &maker->memories[i];
-        if (memory->height == height && memory->width == width &&
-            same_layer(maker->plan, layer, memory->layer)) {
-            *list = memory->list;
-            return PIM_OK;
-        }
-    }
-    if (maker->memory_count == maker->memory_capacity) {
-        uint32_t capacity = maker->memory_capacity ? 2 * maker->memory_capacity : 64;
-        struct memory *grown = realloc(maker->memories, capacity * sizeof *grown);
-        if (!grown)
-            return pim_fail(error, PIM_NO_MEMORY, "out of memory for candidates");
-        maker->memories = grown;
-        maker->memory_capacity = capacity;
-    }
-    if (candidates_find(maker->plan, layer, height, width, list, error) != PIM_OK)
-        return error->status;
-    maker->memories[maker->memory_count++] = (struct memory){layer, height, width, *list};
-    return PIM_OK;
-}
-
-static enum pim_status add_option(struct maker *maker, uint32_t layer, struct nice_region region,
-                                  struct pim_error *error)
-{
-    struct option option = {.layer = layer, .region = region};
-    if (maker->option_count == maker->option_capacity) {
-        uint32_t capacity = 2 * maker->option_capacity;
-        struct option *grown = realloc(maker->options, capacity * sizeof *grown);
-        if (!grown)
-            return pim_fail(error, PIM_NO_MEMORY, "out of memory for candidates");
-        maker->options = grown;
-        maker->option_capacity = capacity;
-    }
-    if (find_list(maker, layer, region.height, region.width, &option.list, error) != PIM_OK)
-        return error->status;
-    maker->options[maker->option_count++] = option;
-    return PIM_OK;
-}
-
-static enum pim_status add_branch(struct maker *maker, uint32_t branch, struct nice_region region,
-                                  struct pim_error *error)
-{
-    const struct pim_segments *segments = &maker->plan->flow.segments;
-    for (uint32_t i = segments->first[branch]; i < segments->first[branch + 1]; i++) {
-        if (add_option(maker, segments->layers[i], region, error) != PIM_OK)
-            return error->status;
-    }
-    return PIM_OK;
-}
-
-static void end_region(struct maker *maker)
-{
-    maker->layer[++maker->regions] = maker->option_count;
-}
-
-static void end_mapping(struct maker *maker)
-{
-    maker->region[++maker->mappings] = maker->regions;
-}
-
-static struct nice_region whole(const struct nice_plan *plan)
-{
-    return (struct nice_region){0, 0, plan->hardware->width, plan->hardware->height};
-}
-
-/* Branches side by side on `count` regions, as level as slicing trees allow. */
-static enum pim_status add_parallel(struct maker *maker, uint32_t segment, uint32_t count,
-                                    struct pim_error *error)
-{
-    const struct nice_plan *plan = maker->plan;
-    const struct pim_segments *segments = &plan->flow.segments;
-    uint32_t first = segments->branch[segment], branches = segments->branch[segment + 1] - first;
-    uint64_t works[PIM_SLICING_PARTS] = {0};
-    const struct pim_grid grid = {.width = plan->hardware->width, .height = plan->hardware->height};
-    struct pim_slicing slicing;
-    for (uint32_t b = 0; b < branches; b++) {
-        for (uint32_t i = segments->first[first + b]; i < segments->first[first + b + 1]; i++)
-            works[b] += plan->flow.graph->layers[segments->layers[i]].macs >> 10;
-    }
-    if (pim_slice(&grid, works, branches, count, &slicing, error) != PIM_OK)
-        return error->status;
-    for (uint32_t r = 0; r < slicing.regions; r++) {
-        struct nice_region region = {slicing.region[r].x, slicing.region[r].y, slicing.region[r].width,
-                                     slicing.region[r].height};
-        for (uint32_t b = 0; b < branches; b++) {
-            if (slicing.region[r].parts >> b & 1 && add_branch(maker, first + b, region, error) != PIM_OK)
-                return error->status;
-        }
-        end_region(maker);
-    }
-    end_mapping(maker);
-    return PIM_OK;
-}
-
-static enum pim_status add_segment(struct maker *maker, uint32_t segment, struct pim_error *error)
-{
-    const struct pim_segments *segments = &maker->plan->flow.segments;
-    uint32_t first = segments->branch[segment], branches = segments->branch[segment + 1] - first;
-    uint32_t nodes = maker->plan->hardware->width * maker->plan->hardware->height;
-    for (uint32_t b = 0; b < branches; b++) {
-        if (add_branch(maker, first + b, whole(maker->plan), error) != PIM_OK)
-            return error->status;
-    }
-    end_region(maker);
-    end_mapping(maker);
-    bool parallel = !maker->plan->sequential && !maker->plan->serial && branches <= PIM_SLICING_PARTS;
-    for (uint32_t count = 2; parallel && count <= branches && count <= nodes; count++) {
-        if (add_parallel(maker, segment, count, error) != PIM_OK)
-            return error->status;
-    }
-    maker->mapping[segment + 1] = maker->mappings;
-    return PIM_OK;
-}
-
-/* --- choice --- */
-
-/* Bytes of the fullest region of a mapping, to the byte whatever unit the choice counted in. */
-static uint64_t fullest_region(const struct maker *maker, const struct pim_choice *choice, uint32_t mapping)
-{
-    uint64_t fullest = 0;
-    for (uint32_t r = maker->region[mapping]; r < maker->region[mapping + 1]; r++) {
-        uint64_t stored = 0;
-        for (uint32_t o = maker->layer[r]; o < maker->layer[r + 1]; o++)
-            stored += maker->options[o].list.items[choice->candidate[o]].stored;
-        fullest = stored > fullest ? stored : fullest;
-    }
-    return fullest;
-}
-
-static void take(struct maker *maker, const struct pim_choice *choice)
-{
-    struct nice_plan *plan = maker->plan;
-    plan->cycles = choice->latency;
-    plan->stored = 0;
-    plan->front_points = choice->front_points;
-    plan->parallel_segments = 0;
-    for (uint32_t s = 0; s < plan->flow.segments.segment_count; s++) {
-        uint32_t mapping = maker->mapping[s] + choice->mapping[s];
-        plan->stored += fullest_region(maker, choice, mapping);
-        plan->parallel_segments += choice->mapping[s] > 0;
-        for (uint32_t o = maker->layer[maker->region[mapping]]; o < maker->layer[maker->region[mapping + 1]];
-             o++) {
-            const struct option *option = &maker->options[o];
-            const struct candidate *candidate = &option->list.items[choice->candidate[o]];
-            plan->decision[option->layer] = (struct nice_decision){.region = option->region,
-                                                                   .cut = candidate->cut,
-                                                                   .sharing = candidate->sharing,
-                                                                   .cycles = candidate->cycles,
-                                                                   .stored = candidate->stored};
-        }
-    }
-}
-
-/* Sizes count in units, rounded up. */
-static enum pim_status choose_in(struct maker *maker, uint64_t unit, struct pim_error *error)
-{
-    struct nice_plan *plan = maker->plan;
-    size_t candidates = 0;
-    for (uint32_t o = 0; o < maker->option_count; o++)
-        candidates += maker->options[o].list.count;
-    free(maker->candidate);
-    free(maker->latency);
-    free(maker->size);
-    maker->candidate = calloc((size_t)maker->option_count + 1, sizeof *maker->candidate);
-    maker->latency = calloc(candidates + 1, sizeof *maker->latency);
-    maker->size = calloc(candidates + 1, sizeof *maker->size);
-    if (!maker->candidate || !maker->latency || !maker->size)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for candidates");
-    candidates = 0;
-    for (uint32_t o = 0; o < maker->option_count; o++) {
-        const struct candidate_list *list = &maker->options[o].list;
-        for (uint32_t c = 0; c < list->count; c++) {
-            maker->latency[candidates] = list->items[c].cycles;
-            maker->size[candidates++] = (list->items[c].stored + unit - 1) / unit * unit;
-        }
-        maker->candidate[o + 1] = (uint32_t)candidates;
-    }
-    const struct pim_selection selection = {plan->flow.segments.segment_count,
-                                            maker->mapping,
-                                            maker->region,
-                                            maker->layer,
-                                            maker->candidate,
-                                            maker->latency,
-                                            maker->size};
-    struct pim_choice choice;
-    enum pim_status status = pim_select(&selection, plan->capacity, &choice, error);
-    plan->unjoinable = status == PIM_BAD_INPUT;
-    if (status != PIM_OK)
-        return status;
-    if (choice.feasible)
-        take(maker, &choice);
-    else
-        status = pim_fail(error, PIM_BAD_INPUT,
-                          "the weights do not fit: a node needs %" PRIu64 " bytes at least and has %" PRIu64
-                          " for weights, %" PRIu64 " too few",
-                          choice.least_capacity, plan->capacity, choice.least_capacity - plan->capacity);
-    pim_choice_terminate(&choice);
-    return status;
-}
-
-/* To the byte, and where the fronts get too large for that to a 4096th of the capacity. */
-static enum pim_status choose(struct maker *maker, struct pim_error *error)
-{
-    enum { COARSE = 4096 };
-    enum pim_status status = choose_in(maker, 1, error);
-    if (status == PIM_OK || !maker->plan->unjoinable)
-        return status;
-    return choose_in(maker, maker->plan->capacity / COARSE + 1, error);
-}
-
-/* --- the baseline --- */
-
-/* Shares the weights of the layer that holds most of them by more nodes until all fit. */
-static enum pim_status share_until_fit(struct maker *maker, struct pim_error *error)
-{
-    struct nice_plan *plan = maker->plan;
-    uint32_t *taken = calloc((size_t)maker->option_count + 1, sizeof *taken);
-    if (!taken)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for candidates");
-    for (;;) {
-        uint32_t most = UINT32_MAX;
-        plan->stored = plan->cycles = 0;
-        for (uint32_t o = 0; o < maker->option_count; o++) {
-            const struct option *option = &maker->options[o];
-            const struct candidate *candidate = &option->list.items[taken[o]];
-            plan->stored += candidate->stored;
-            plan->cycles += candidate->cycles;
-            plan->decision[option->layer] = (struct nice_decision){
-                option->region, candidate->cut, candidate->sharing, candidate->cycles, candidate->stored};
-            if (taken[o] + 1 < option->list.count &&
-                (most == UINT32_MAX ||
-                 candidate->stored > maker->options[most].list.items[taken[most]].stored))
-                most = o;
-        }
-        if (plan->stored <= plan->capacity || most == UINT32_MAX)
-            break;
-        taken[most]++;
-    }
-    free(taken);
-    if (plan->stored > plan->capacity)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "the weights do not fit: a node needs %" PRIu64 " bytes at least and has %" PRIu64
-                        " for weights, %" PRIu64 " too few",
-                        plan->stored, plan->capacity, plan->stored - plan->capacity);
-    return PIM_OK;
-}
-
-static void release(struct maker *maker)
-{
-    for (uint32_t i = 0; i < maker->memory_count; i++)
-        free(maker->memories[i].list.items);
-    free(maker->memories);
-    free(maker->options);
-    free(maker->mapping);
-    free(maker->region);
-    free(maker->layer);
-    free(maker->candidate);
-    free(maker->latency);
-    free(maker->size);
-}
-
-static enum pim_status decide(struct nice_plan *plan, struct pim_error *error)
-{
-    enum { FIRST_OPTIONS = 256 };
-    struct maker maker = {.plan = plan, .option_capacity = FIRST_OPTIONS};
-    size_t segments = plan->flow.segments.segment_count, most = segments * (PIM_SLICING_PARTS + 1);
-    maker.options = calloc(FIRST_OPTIONS, sizeof *maker.options);
-    maker.mapping = calloc(segments + 1, sizeof *maker.mapping);
-    maker.region = calloc(most + 1, sizeof *maker.region);
-    maker.layer = calloc(most * PIM_SLICING_PARTS + 1, sizeof *maker.layer);
-    enum pim_status status = PIM_OK;
-    if (!maker.options || !maker.mapping || !maker.region || !maker.layer)
-        status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the segments");
-    for (uint32_t s = 0; s < segments && status == PIM_OK; s++)
-        status = add_segment(&maker, s, error);
-    if (status == PIM_OK)
-        status = plan->sequential ? share_until_fit(&maker, error) : choose(&maker, error);
-    release(&maker);
-    return status;
+    struct pim_map_layout layouts[3];
+    layouts_of(plan, layer, layouts);
+    return tile_product_in(plan, layer, cut, part, layouts, product);
 }
 
 /* --- layouts --- */
@@ -385,51 +120,141 @@ static void tie_classes(const struct flow *flow, uint32_t *parent)
     }
 }
 
-static uint64_t product_cycles(const struct nice_plan *plan, uint32_t layer, struct pim_map_layout input,
-                               struct pim_map_layout output)
+static uint64_t product_cost(const struct nice_plan *plan, uint32_t layer,
+                             const struct pim_map_layout layouts[3])
 {
     const struct nice_decision *decision = &plan->decision[layer];
-    const struct pim_cut *cut = &decision->cut;
     struct pim_part part;
     struct tile_product product;
     struct tiling tiling;
-    pim_cut_part(&plan->flow.operation[layer].conv, cut, 0, 0, &part);
-    if (!nice_tile_product(plan, layer, &part, cut->high[PIM_LOOP_C] * cut->wide[PIM_LOOP_C], &product))
+    pim_cut_part(&plan->flow.operation[layer].conv, &decision->cut, 0, 0, &part);
+    if (!tile_product_in(plan, layer, &decision->cut, &part, layouts, &product))
         return 0;
-    product.input = input;
-    product.output = output;
-    return tile_choose(plan->hardware, &product, &tiling) ? tiling.total : 0;
+    if (!tile_choose(plan->hardware, &product, &plan->weights, &tiling))
+        return 0;
+    /* Cycles are those of one part, energy is that of all. */
+    double parts = flow_parts_like(&plan->flow.operation[layer].conv, &part);
+    return nice_cost(&plan->weights, tiling.total, nice_actions_pj(plan->hardware, &tiling.actions) * parts);
 }
 
-/* The layout of each class for which its writers and readers together take least. */
-static void choose_layouts(struct nice_plan *plan, const uint32_t *parent, struct pim_map_layout *layout)
+static bool reads_class(const struct nice_plan *plan, const uint32_t *parent, uint32_t layer, uint32_t class)
 {
+    const struct pim_layer *graph = &plan->flow.graph->layers[layer];
+    for (uint32_t k = 0; k < graph->inputs; k++) {
+        if (class_of(parent, graph->input[k]) == class)
+            return true;
+    }
+    return false;
+}
+
+/* What it costs to bring a layer its inputs from where they lie, in the layouts that they have: packing,
+ * messages, unpacking, and for an operation on the vector unit its loads. Nothing is written. */
+static uint64_t bring_cost(struct emitter *places, uint32_t layer)
+{
+    uint64_t parts[PIM_ESTIMATE_PARTS] = {0}, loads = 0;
+    const struct nice_plan *plan = places->plan;
+    const struct nice_actions nothing = {0};
+    places->program.actions = nothing;
+    enum flow_kind kind = places->plan->flow.operation[layer].kind;
+    if (kind == FLOW_PRODUCT) {
+        struct product *product = product_create(places, layer);
+        if (product)
+            product_share_inputs(places, product, false, parts);
+        product_destroy(product);
+    } else if (kind == FLOW_VECTOR || kind == FLOW_FLATTEN) {
+        struct operand *operands = vector_bring(places, layer, &parts[PIM_ESTIMATE_TRANSFER]);
+        loads = operands ? vector_loads(places, layer, operands) : 0;
+        vector_release(places, layer, operands);
+    }
+    program_give_back(&places->program);
+    return nice_cost(&plan->weights, parts[PIM_ESTIMATE_TRANSFER] + loads,
+                     nice_actions_pj(plan->hardware, &places->program.actions));
+}
+
+/* What a product takes with this class alone in a layout, in each of the places that it has there. */
+static uint64_t product_in_class(const struct nice_plan *plan, const uint32_t *parent, uint32_t layer,
+                                 uint32_t class, struct pim_map_layout trial)
+{
+    const struct pim_layer *graph = &plan->flow.graph->layers[layer];
+    const uint32_t tensors[] = {graph->input[0], layer, graph->inputs > 1 ? graph->input[1] : layer};
+    uint64_t cost = 0;
+    for (size_t i = 0; i < (graph->inputs > 1 ? 3 : 2); i++) {
+        struct pim_map_layout layouts[3] = {{0}};
+        layouts[i] = trial;
+        if (class_of(parent, tensors[i]) == class)
+            cost += product_cost(plan, layer, layouts);
+    }
+    return cost;
+}
+
+/* A class in a layout: its writers and readers. */
+static uint64_t class_cost(struct emitter *places, const uint32_t *parent, uint32_t class,
+                           struct pim_map_layout trial)
+{
+    const struct nice_plan *plan = places->plan;
     const struct flow *flow = &plan->flow;
+    uint64_t cost = 0;
+    for (uint32_t i = class; i < flow->count; i++) {
+        if (class_of(parent, i) != class)
+            continue;
+        plan->layout[i] = trial;
+        for (uint32_t p = 0; p < places->home[i].count; p++)
+            places->home[i].pieces[p].place.layout = trial;
+    }
+    for (uint32_t i = class; i < flow->count && places->program.status == PIM_OK; i++) {
+        bool product = flow->operation[i].kind == FLOW_PRODUCT;
+        if (product)
+            cost += product_in_class(plan, parent, i, class, trial);
+        if (reads_class(plan, parent, i, class))
+            cost += bring_cost(places, i);
+    }
+    return cost;
+}
+
+static enum pim_status place_all(struct emitter *places, const struct nice_plan *plan,
+                                 struct pim_error *error)
+{
+    places->plan = plan;
+    places->home = calloc((size_t)plan->flow.count + 1, sizeof *places->home);
+    if (!program_initialize(&places->program, plan, NULL, error) || !places->home)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the places of maps");
+    for (uint32_t i = 0; i < plan->flow.count && places->program.status == PIM_OK; i++) {
+        if (plan->flow.operation[i].kind == FLOW_PRODUCT)
+            results_of_product(places, i);
+        else
+            (void)results_follow(places, i);
+    }
+    return places->program.status;
+}
+
+/* The layout of each class for which its writers and readers together take least, and what comes to them. */
+static enum pim_status choose_layouts(struct nice_plan *plan, const uint32_t *parent, struct pim_error *error)
+{
+    struct emitter places = {0};
+    enum pim_status status = place_all(&places, plan, error);
     uint32_t groups = plan->hardware->port_bytes / FLOW_BYTES;
-    for (uint32_t class = 0; class < flow->count; class ++) {
+    for (uint32_t class = 0; class < plan->flow.count && status == PIM_OK; class ++) {
+        uint64_t least = UINT64_MAX;
+        struct pim_map_layout best = {0};
         if (parent[class] != class)
             continue;
-        uint64_t least = UINT64_MAX;
         for (uint32_t g = 0; g <= groups; g = g ? 2 * g : 1) {
             struct pim_map_layout trial = {g == 0 ? PIM_LAYOUT_BHWC : PIM_LAYOUT_BCHW, g == 0 ? 1 : g};
-            const struct pim_map_layout none = {0};
-            uint64_t cycles = 0;
-            for (uint32_t i = 0; i < flow->count; i++) {
-                if (flow->operation[i].kind != FLOW_PRODUCT)
-                    continue;
-                if (class_of(parent, i) == class)
-                    cycles += product_cycles(plan, i, none, trial);
-                if (class_of(parent, flow->graph->layers[i].input[0]) == class)
-                    cycles += product_cycles(plan, i, trial, none);
-            }
-            if (cycles >= least)
+            uint64_t cost = class_cost(&places, parent, class, trial);
+            if (cost >= least)
                 continue;
-            least = cycles;
-            layout[class] = trial;
+            least = cost;
+            best = trial;
         }
+        (void)class_cost(&places, parent, class, best);
+        status = places.program.status;
     }
-    for (uint32_t i = 0; i < flow->count; i++)
-        layout[i] = layout[class_of(parent, i)];
+    for (uint32_t i = 0; places.home && i < plan->flow.count; i++)
+        free(places.home[i].pieces);
+    free(places.home);
+    free(places.moves);
+    program_terminate(&places.program);
+    return status;
 }
 
 /* --- alternation --- */
@@ -441,10 +266,10 @@ static uint64_t value(const struct nice_plan *plan)
     for (uint32_t i = 0; i < plan->flow.count; i++) {
         if (plan->flow.operation[i].kind != FLOW_PRODUCT)
             continue;
-        const struct pim_map_layout none = {0};
-        uint64_t blind = product_cycles(plan, i, none, none);
-        uint64_t seen =
-            product_cycles(plan, i, plan->layout[plan->flow.graph->layers[i].input[0]], plan->layout[i]);
+        const struct pim_map_layout none[3] = {{0}};
+        struct pim_map_layout layouts[3];
+        layouts_of(plan, i, layouts);
+        uint64_t blind = product_cost(plan, i, none), seen = product_cost(plan, i, layouts);
         sum += seen > blind ? seen - blind : 0;
     }
     return sum;
@@ -455,20 +280,20 @@ static enum pim_status alternate(struct nice_plan *plan, uint32_t *parent, struc
                                  struct pim_error *error)
 {
     size_t count = plan->flow.count;
-    uint64_t least = UINT64_MAX, kept_cycles = 0, kept_stored = 0;
+    uint64_t least = UINT64_MAX, kept_stored = 0;
     tie_classes(&plan->flow, parent);
     for (plan->rounds = 0; plan->rounds < NICE_ROUNDS; plan->rounds++) {
-        if (decide(plan, error) != PIM_OK)
+        if (nice_decide(plan, error) != PIM_OK)
             return error->status;
         uint64_t blind = plan->rounds == 0;
-        choose_layouts(plan, parent, layout);
+        memcpy(layout, plan->layout, count * sizeof *layout);
+        if (choose_layouts(plan, parent, error) != PIM_OK)
+            return error->status;
         bool same = memcmp(layout, plan->layout, count * sizeof *layout) == 0;
-        memcpy(plan->layout, layout, count * sizeof *layout);
         /* In the first round layouts were not seen: what they add is added. */
-        uint64_t cycles = plan->cycles + (blind ? value(plan) : 0);
-        if (cycles < least) {
-            least = cycles;
-            kept_cycles = cycles;
+        uint64_t cost = plan->cost + (blind ? value(plan) : 0);
+        if (cost < least) {
+            least = cost;
             kept_stored = plan->stored;
             memcpy(kept, plan->decision, count * sizeof *kept);
             memcpy(kept_layout, plan->layout, count * sizeof *kept_layout);
@@ -478,7 +303,7 @@ static enum pim_status alternate(struct nice_plan *plan, uint32_t *parent, struc
     }
     memcpy(plan->decision, kept, count * sizeof *kept);
     memcpy(plan->layout, kept_layout, count * sizeof *kept_layout);
-    plan->cycles = kept_cycles;
+    plan->cost = least;
     plan->stored = kept_stored;
     return PIM_OK;
 }
@@ -490,50 +315,54 @@ static enum pim_status make_sequential(struct nice_plan *plan, struct pim_error 
         {PIM_LAYOUT_BCHW, 1}, {PIM_LAYOUT_BHWC, 1}, {PIM_LAYOUT_BCHW, 8}};
     uint64_t least = UINT64_MAX;
     struct pim_map_layout best = trials[0];
-    if (decide(plan, error) != PIM_OK)
+    if ((plan->part ? ddam_divide(plan, error) : nice_decide(plan, error)) != PIM_OK)
         return error->status;
+    uint64_t slowest = plan->cost;
     for (size_t t = 0; t < sizeof trials / sizeof trials[0]; t++) {
-        uint64_t cycles = 0;
+        const struct pim_map_layout layouts[] = {trials[t], trials[t], trials[t]};
+        uint64_t cost = 0;
         for (uint32_t i = 0; i < plan->flow.count; i++)
-            cycles += plan->flow.operation[i].kind == FLOW_PRODUCT
-                          ? product_cycles(plan, i, trials[t], trials[t])
-                          : 0;
-        if (cycles < least) {
-            least = cycles;
+            cost += plan->flow.operation[i].kind == FLOW_PRODUCT ? product_cost(plan, i, layouts) : 0;
+        if (cost < least) {
+            least = cost;
             best = trials[t];
         }
     }
     for (uint32_t i = 0; i < plan->flow.count; i++)
         plan->layout[i] = best;
-    plan->cycles = least;
+    plan->cost = plan->part ? slowest : least;
     plan->rounds = 1;
     return PIM_OK;
 }
 
-enum pim_status nice_plan_make(const struct pim_network *network,
-                               const struct pim_estimate_hardware *hardware, uint32_t batch,
-                               uint64_t capacity, enum nice_method method, struct nice_plan *plan,
+enum pim_status nice_plan_make(const struct nice_request *request, struct nice_plan *plan,
                                struct pim_error *error)
 {
-    *plan = (struct nice_plan){.hardware = hardware,
-                               .capacity = capacity,
-                               .serial = method == NICE_SERIAL,
-                               .sequential = method == NICE_SEQUENTIAL};
-    if (flow_build(network, batch, &plan->flow, error) != PIM_OK)
+    *plan = (struct nice_plan){.hardware = request->hardware,
+                               .weights = request->weights,
+                               .capacity = request->capacity,
+                               .copy_limit = request->copy_limit,
+                               .serial = request->method == NICE_SERIAL,
+                               .sequential = request->method == NICE_SEQUENTIAL};
+    bool pipeline = request->method == NICE_PIPELINE;
+    plan->images = pipeline ? request->batch : 1;
+    if (flow_build(request->network, pipeline ? 1 : request->batch, &plan->flow, error) != PIM_OK)
         return error->status;
     size_t count = plan->flow.count + (size_t)1;
     plan->decision = calloc(count, sizeof *plan->decision);
     plan->layout = calloc(count, sizeof *plan->layout);
+    plan->part = pipeline ? calloc(count, sizeof *plan->part) : NULL;
     uint32_t *parent = calloc(count, sizeof *parent);
     struct pim_map_layout *layout = calloc(count, sizeof *layout),
                           *kept_layout = calloc(count, sizeof *kept_layout);
     struct nice_decision *kept = calloc(count, sizeof *kept);
     enum pim_status status = PIM_OK;
-    if (!plan->decision || !plan->layout || !parent || !layout || !kept_layout || !kept)
+    if (!plan->decision || !plan->layout || (pipeline && !plan->part) || !parent || !layout || !kept_layout ||
+        !kept)
         status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
     if (status == PIM_OK)
-        status = plan->sequential ? make_sequential(plan, error)
-                                  : alternate(plan, parent, layout, kept, kept_layout, error);
+        status = plan->sequential || pipeline ? make_sequential(plan, error)
+                                              : alternate(plan, parent, layout, kept, kept_layout, error);
     free(parent);
     free(layout);
     free(kept_layout);
@@ -548,5 +377,6 @@ void nice_plan_terminate(struct nice_plan *plan)
     flow_terminate(&plan->flow);
     free(plan->decision);
     free(plan->layout);
+    free(plan->part);
     *plan = (struct nice_plan){0};
 }

@@ -21,8 +21,9 @@ bool program_initialize(struct program *program, const struct nice_plan *plan,
     program->scratch = calloc(nodes, sizeof *program->scratch);
     program->most_scratch = calloc(nodes, sizeof *program->most_scratch);
     program->traffic = calloc((size_t)nodes * 4, sizeof *program->traffic);
-    return program->open && program->sequence && program->top && program->scratch && program->most_scratch &&
-           program->traffic;
+    program->clock = calloc(nodes, sizeof *program->clock);
+    return program->clock && program->open && program->sequence && program->top && program->scratch &&
+           program->most_scratch && program->traffic;
 }
 
 void program_terminate(struct program *program)
@@ -33,6 +34,7 @@ void program_terminate(struct program *program)
     free(program->scratch);
     free(program->most_scratch);
     free(program->traffic);
+    free(program->clock);
 }
 
 /* --- phases and instructions --- */
@@ -48,6 +50,8 @@ void program_begin(struct program *program, const char *name, const char *step)
 
 static uint64_t put(struct program *program, uint32_t node, const struct pim_instruction *instruction)
 {
+    if (program->status == PIM_OK)
+        nice_count_actions(program->plan->hardware, node, instruction, &program->actions);
     if (program->writer && program->status == PIM_OK)
         program->status = pim_trace_writer_append(program->writer, node, instruction, program->error);
     return program->sequence[node]++;
@@ -56,19 +60,24 @@ static uint64_t put(struct program *program, uint32_t node, const struct pim_ins
 void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS])
 {
     struct pim_trace_phase phase = {.name = ""};
+    uint64_t begin = 0;
     for (uint32_t node = 0; node < program->nodes; node++) {
         if (!program->open[node])
             continue;
         struct pim_instruction end = {.opcode = PIM_OP_PHASE_END};
         end.u.control.phase = program->phase;
         (void)put(program, node, &end);
+        begin = program->clock[node] > begin ? program->clock[node] : begin;
     }
     for (size_t i = 0; i < PIM_ESTIMATE_PARTS; i++) {
         phase.estimate_parts[i] = parts[i];
         phase.estimate_cycles += parts[i];
         program->parts[i] += parts[i];
     }
-    program->cycles += phase.estimate_cycles;
+    uint64_t done = begin + phase.estimate_cycles;
+    for (uint32_t node = 0; node < program->nodes; node++)
+        program->clock[node] = program->open[node] ? done : program->clock[node];
+    program->cycles = done > program->cycles ? done : program->cycles;
     if (program->writer)
         pim_trace_writer_set_estimate(program->writer, program->phase, &phase);
 }
@@ -83,39 +92,66 @@ uint64_t program_append(struct program *program, uint32_t node, struct pim_instr
         program->open[node] = true;
     }
     uint64_t wait[] = {after, after2};
-    for (size_t i = 0, at = 0; i < 2; i++) {
+    size_t at = 0;
+    for (size_t i = 0; i < 2; i++) {
         uint64_t reach = wait[i] == PROGRAM_NOTHING ? 0 : program->sequence[node] - wait[i];
-        if (reach > 0 && reach <= PIM_DEPENDENCY_REACH)
+        if (reach > PIM_DEPENDENCY_REACH) { /* too far back to be named: all that came before is waited for */
+            (void)put(program, node, &(struct pim_instruction){.opcode = PIM_OP_JOIN});
+            memset(instruction.dependency, 0, sizeof instruction.dependency);
+            break;
+        }
+        if (reach > 0)
             instruction.dependency[at++] = (uint16_t)reach;
     }
     return put(program, node, &instruction);
 }
 
-uint64_t program_memory(struct program *program, uint32_t node, enum pim_opcode opcode,
-                        enum pim_buffer buffer, uint64_t address, uint64_t bytes, uint64_t piece,
-                        uint64_t after)
+static uint64_t append_burst(struct program *program, uint32_t node, const struct pim_instruction *kind,
+                             const struct place_burst *burst, uint64_t after)
 {
-    struct pim_instruction instruction = {.opcode = (uint8_t)opcode, .detail = (uint8_t)buffer};
-    uint64_t port = program->plan->hardware->port_bytes, memory = program->plan->hardware->memory_bytes;
-    uint64_t count = piece > 0 && bytes % piece == 0 ? bytes / piece : 1,
-             pitch = divide_up(piece, port) * port;
-    /* Pieces that would reach beyond the memory, or do not divide a tile at an edge, lie as one. */
-    if (count == 1 || pitch * count > memory) {
-        count = 1;
-        piece = bytes;
-        pitch = 0;
-    }
-    uint64_t extent = count > 1 ? pitch * count : bytes;
-    instruction.u.memory.address = address + extent <= memory ? address : memory - extent;
-    instruction.u.memory.bytes = (uint32_t)piece;
-    instruction.u.memory.count = (uint32_t)count;
-    instruction.u.memory.stride = (uint32_t)pitch;
-    if (pitch == piece && count > 1) {
-        instruction.u.memory.bytes = (uint32_t)bytes;
-        instruction.u.memory.count = 1;
-        instruction.u.memory.stride = 0;
-    }
+    struct pim_instruction instruction = *kind;
+    if ((burst->bytes > UINT32_MAX || burst->count > UINT32_MAX ||
+         (burst->count > 1 && burst->stride > UINT32_MAX)) &&
+        program->status == PIM_OK)
+        program->status = pim_fail(program->error, PIM_BAD_INPUT,
+                                   "a map is too large: %llu pieces of %llu bytes, %llu bytes apart",
+                                   (unsigned long long)burst->count, (unsigned long long)burst->bytes,
+                                   (unsigned long long)burst->stride);
+    instruction.u.memory.address = burst->address;
+    instruction.u.memory.bytes = (uint32_t)burst->bytes;
+    instruction.u.memory.count = (uint32_t)burst->count;
+    instruction.u.memory.stride = burst->count > 1 ? (uint32_t)burst->stride : 0;
     return program_append(program, node, instruction, after, PROGRAM_NOTHING);
+}
+
+uint64_t program_memory(struct program *program, uint32_t node, enum pim_opcode opcode,
+                        enum pim_buffer buffer, uint64_t address, uint64_t bytes, uint64_t after)
+{
+    const struct pim_instruction kind = {.opcode = (uint8_t)opcode, .detail = (uint8_t)buffer};
+    return append_burst(program, node, &kind, &(struct place_burst){address, bytes, 0, 1}, after);
+}
+
+struct part_writer {
+    struct program *program;
+    uint32_t node;
+    struct pim_instruction kind;
+    uint64_t after, last;
+};
+
+static void write_burst(void *context, const struct place_burst *burst)
+{
+    struct part_writer *writer = context;
+    writer->last = append_burst(writer->program, writer->node, &writer->kind, burst, writer->after);
+    writer->after = PROGRAM_NOTHING; /* loads and stores start in order */
+}
+
+uint64_t program_part(struct program *program, uint32_t node, enum pim_opcode opcode, enum pim_buffer buffer,
+                      const struct place *place, const struct grid part[PLACE_DIMENSIONS], uint64_t after)
+{
+    struct part_writer writer = {
+        program, node, {.opcode = (uint8_t)opcode, .detail = (uint8_t)buffer}, after, PROGRAM_NOTHING};
+    place_visit_bursts(place, part, write_burst, &writer);
+    return writer.last;
 }
 
 uint64_t program_vector(struct program *program, uint32_t node, enum pim_vector operation, uint64_t rows,
@@ -196,17 +232,14 @@ static uint64_t link_cycles(const struct program *program, uint64_t bytes)
 
 /* Distance round the array first: at each distance every node sends one message and receives one. All nodes
  * keep one order of all messages, so that the first that is not done can always go on. */
-struct ordered {
-    uint32_t distance;
-    struct program_message message;
-};
-
-static int compare_ordered(const void *a, const void *b)
+static int compare_messages(const void *a, const void *b)
 {
-    const struct ordered *x = a, *y = b;
+    const struct program_message *x = a, *y = b;
     if (x->distance != y->distance)
         return x->distance < y->distance ? -1 : 1;
-    return (x->message.from > y->message.from) - (x->message.from < y->message.from);
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 uint64_t program_exchange(struct program *program, struct program_message *messages, size_t count)
@@ -214,24 +247,21 @@ uint64_t program_exchange(struct program *program, struct program_message *messa
     const struct pim_estimate_hardware *hardware = program->plan->hardware;
     if (count == 0)
         return 0;
-    struct ordered *ordered = calloc(count, sizeof *ordered);
     uint64_t *through = calloc((size_t)program->nodes * 2, sizeof *through), busiest = 0;
-    if (!ordered || !through) {
+    if (!through) {
         program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
-        free(ordered);
-        free(through);
         return 0;
     }
     memset(program->traffic, 0, (size_t)program->nodes * 4 * sizeof *program->traffic);
     for (size_t i = 0; i < count; i++)
-        ordered[i] = (struct ordered){(messages[i].to + program->nodes - messages[i].from) % program->nodes,
-                                      messages[i]};
-    qsort(ordered, count, sizeof *ordered, compare_ordered);
+        messages[i].distance = (messages[i].to + program->nodes - messages[i].from) % program->nodes;
+    qsort(messages, count, sizeof *messages, compare_messages);
     for (size_t i = 0; i < count; i++) {
-        const struct program_message *m = &ordered[i].message;
+        struct program_message *m = &messages[i];
         uint32_t tag = program->tag++;
-        send(program, m->to, PIM_OP_RECEIVE, m->from, tag, m->target, m->bytes, PROGRAM_NOTHING, NULL);
-        send(program, m->from, PIM_OP_SEND, m->to, tag, m->source, m->bytes, PROGRAM_NOTHING, NULL);
+        send(program, m->to, PIM_OP_RECEIVE, m->from, tag, m->target, m->bytes, PROGRAM_NOTHING,
+             &m->received);
+        send(program, m->from, PIM_OP_SEND, m->to, tag, m->source, m->bytes, m->after, NULL);
         load_route(program, m->from, m->to, m->bytes);
         through[2 * m->from] += m->bytes;
         through[2 * m->to + 1] += m->bytes;
@@ -240,7 +270,6 @@ uint64_t program_exchange(struct program *program, struct program_message *messa
         busiest = program->traffic[i] > busiest ? program->traffic[i] : busiest;
     for (size_t i = 0; i < (size_t)program->nodes * 2; i++)
         busiest = through[i] > busiest ? through[i] : busiest;
-    free(ordered);
     free(through);
     return link_cycles(program, busiest) + 2 * pim_estimate_access(hardware) +
            (uint64_t)hardware->hop_cycles * (hardware->width + hardware->height);
@@ -254,8 +283,12 @@ bool program_ring_initialize(struct program_ring *ring, uint32_t count)
                                   .member = calloc(count + 1u, sizeof *ring->member),
                                   .bytes = calloc(count + 1u, sizeof *ring->bytes),
                                   .piece = calloc(count + 1u, sizeof *ring->piece),
-                                  .address = calloc(count + 1u, sizeof *ring->address)};
-    return ring->member && ring->bytes && ring->piece && ring->address;
+                                  .address = calloc(count + 1u, sizeof *ring->address),
+                                  .offset = calloc(count + 1u, sizeof *ring->offset),
+                                  .own = malloc((count + 1u) * sizeof *ring->own)};
+    if (ring->own)
+        memset(ring->own, 0xff, (count + 1u) * sizeof *ring->own); /* PROGRAM_NOTHING */
+    return ring->member && ring->bytes && ring->piece && ring->address && ring->offset && ring->own;
 }
 
 void program_ring_terminate(struct program_ring *ring)
@@ -264,6 +297,8 @@ void program_ring_terminate(struct program_ring *ring)
     free(ring->bytes);
     free(ring->piece);
     free(ring->address);
+    free(ring->offset);
+    free(ring->own);
 }
 
 static uint64_t largest_piece(const struct program_ring *ring)
@@ -319,10 +354,10 @@ uint64_t program_schedule(struct program *program, struct program_ring *rings, u
 /* Where piece `piece` of the block of the member at `place` lies. */
 static uint64_t piece_address(const struct program_ring *ring, uint32_t place, uint32_t piece)
 {
-    uint64_t address = ring->address[ring->piece[place]];
-    for (uint32_t i = 0; i < piece; i++)
-        address += ring->bytes[i];
-    return address;
+    uint32_t member = ring->piece[place];
+    return member == piece && ring->own[member] != PROGRAM_NOTHING
+               ? ring->own[member]
+               : ring->address[member] + ring->offset[piece];
 }
 
 struct step {
@@ -351,14 +386,27 @@ static void pass_on(struct program *program, const struct program_ring *ring, ui
         if (!reduce || ring->bytes[in] == 0)
             continue;
         uint64_t mine = program_memory(program, node, PIM_OP_LOAD, PIM_BUFFER_NONE,
-                                       piece_address(ring, i, in), ring->bytes[in], 0, PROGRAM_NOTHING);
+                                       piece_address(ring, i, in), ring->bytes[in], PROGRAM_NOTHING);
         uint64_t theirs =
-            program_memory(program, node, PIM_OP_LOAD, PIM_BUFFER_NONE, sums, ring->bytes[in], 0, received);
+            program_memory(program, node, PIM_OP_LOAD, PIM_BUFFER_NONE, sums, ring->bytes[in], received);
         uint64_t added = program_vector(program, node, PIM_VECTOR_ADD, 1, ring->bytes[in] / FLOW_SUM_BYTES, 0,
                                         32, mine, theirs);
         state->last[node] = program_memory(program, node, PIM_OP_STORE, PIM_BUFFER_NONE,
-                                           piece_address(ring, i, in), ring->bytes[in], 0, added);
+                                           piece_address(ring, i, in), ring->bytes[in], added);
     }
+}
+
+uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t load,
+                           bool reduce)
+{
+    uint64_t flits = divide_up(load > piece ? load : piece, hardware->flit_bytes);
+    uint64_t cycles =
+        divide_up(flits * hardware->logic_khz, hardware->network_khz) +
+        pim_estimate_stream(hardware, piece < hardware->packet_bytes ? piece : hardware->packet_bytes, true) +
+        pim_estimate_access(hardware) + 4 * (uint64_t)hardware->hop_cycles;
+    return cycles + (reduce ? 3 * pim_estimate_stream(hardware, piece, false) +
+                                  pim_estimate_vector(hardware, 1, piece / FLOW_SUM_BYTES, 1)
+                            : 0);
 }
 
 uint64_t program_rings(struct program *program, struct program_ring *rings, uint32_t count, uint64_t load,
@@ -385,14 +433,7 @@ uint64_t program_rings(struct program *program, struct program_ring *rings, uint
             if (step + 1 < rings[r].count)
                 pass_on(program, &rings[r], step, reduce, &state);
         }
-        uint64_t piece = link_cycles(program, load > largest ? load : largest);
-        cycles += piece +
-                  pim_estimate_stream(
-                      hardware, largest < hardware->packet_bytes ? largest : hardware->packet_bytes, true) +
-                  pim_estimate_access(hardware) + 4 * (uint64_t)hardware->hop_cycles;
-        cycles += reduce ? 3 * pim_estimate_stream(hardware, largest, false) +
-                               pim_estimate_vector(hardware, 1, largest / FLOW_SUM_BYTES, 1)
-                         : 0;
+        cycles += program_ring_step(hardware, largest, load, reduce);
     }
     free(state.last);
     free(state.spare);

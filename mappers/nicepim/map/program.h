@@ -5,14 +5,18 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_PROGRAM_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_PROGRAM_H
 
+#include "mappers/nicepim/map/energy.h"
+#include "mappers/nicepim/map/place.h"
 #include "mappers/nicepim/map/plan.h"
 #include "traces/writer.h"
 
 #define PROGRAM_NOTHING UINT64_MAX /* no instruction to wait for */
 
 struct program_message {
-    uint32_t from, to;
+    uint32_t from, to, number, distance;
     uint64_t bytes, source, target; /* addresses */
+    uint64_t after;                 /* the instruction of the sender that makes it */
+    uint64_t received;              /* given back: the instruction of the receiver */
 };
 
 /* Nodes that pass pieces round a cycle: member i begins with piece i. */
@@ -21,7 +25,9 @@ struct program_ring {
     uint32_t *member;  /* nodes, in cycle order after program_schedule */
     uint64_t *bytes;   /* of each piece, by member as they were listed */
     uint32_t *piece;   /* the listed number of the member at each place of the cycle */
-    uint64_t *address; /* of the block on each listed member; pieces follow each other */
+    uint64_t *address; /* of the block on each listed member */
+    uint64_t *offset;  /* of each piece in the blocks */
+    uint64_t *own;     /* PROGRAM_NOTHING, or where a member has its own piece instead */
 };
 
 struct program {
@@ -35,15 +41,18 @@ struct program {
     uint64_t *top;                    /* memory of each node that is given out */
     uint64_t *scratch, *most_scratch; /* of the present layer, and the most of any; from the end downwards */
     uint64_t *traffic;                /* bytes on each link: for estimates */
-    uint64_t macs, cycles;
+    uint64_t *clock;                  /* of each node: when its last phase is estimated to end */
+    uint64_t macs, cycles;            /* cycles: the latest of all clocks */
     uint64_t parts[PIM_ESTIMATE_PARTS];
+    struct nice_actions actions; /* of all instructions */
 };
 
 bool program_initialize(struct program *program, const struct nice_plan *plan,
                         struct pim_trace_writer *writer, struct pim_error *error);
 void program_terminate(struct program *program);
 
-/* Phases; the estimate is in cycles, by parts whose sum it is. */
+/* Phases; the estimate is in cycles, by parts whose sum it is. A phase begins when all its nodes have ended
+ * what they did before: phases of different nodes run side by side. */
 void program_begin(struct program *program, const char *name, const char *step);
 void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS]);
 
@@ -51,8 +60,10 @@ void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PART
 uint64_t program_append(struct program *program, uint32_t node, struct pim_instruction instruction,
                         uint64_t after, uint64_t after2);
 uint64_t program_memory(struct program *program, uint32_t node, enum pim_opcode opcode,
-                        enum pim_buffer buffer, uint64_t address, uint64_t bytes, uint64_t piece,
-                        uint64_t after);
+                        enum pim_buffer buffer, uint64_t address, uint64_t bytes, uint64_t after);
+/* A part of a place, in as many instructions as it has bursts; gives the last. */
+uint64_t program_part(struct program *program, uint32_t node, enum pim_opcode opcode, enum pim_buffer buffer,
+                      const struct place *place, const struct grid part[PLACE_DIMENSIONS], uint64_t after);
 uint64_t program_vector(struct program *program, uint32_t node, enum pim_vector operation, uint64_t rows,
                         uint64_t elements, uint64_t release, uint32_t bits, uint64_t after, uint64_t after2);
 void program_join(struct program *program, uint32_t node);
@@ -62,7 +73,8 @@ uint64_t program_allocate(struct program *program, uint32_t node, uint64_t bytes
 uint64_t program_borrow(struct program *program, uint32_t node, uint64_t bytes);
 void program_give_back(struct program *program);
 
-/* Sends messages (sorted in place); gives the cycles that the busiest link or node needs. */
+/* Sends messages (sorted in place); gives the cycles that the busiest link or node needs. Messages with equal
+ * ends keep the order of their numbers. */
 uint64_t program_exchange(struct program *program, struct program_message *messages, size_t count);
 
 /* Orders the rings so that no link is loaded more than necessary; gives the load of a step in bytes. */
@@ -71,6 +83,9 @@ uint64_t program_schedule(struct program *program, struct program_ring *rings, u
  * ends with the sums of the piece of place i + 1. Gives an estimate. */
 uint64_t program_rings(struct program *program, struct program_ring *rings, uint32_t count, uint64_t load,
                        bool reduce);
+/* Estimate of one step: the largest piece, and the bytes on the busiest link. */
+uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t load,
+                           bool reduce);
 bool program_ring_initialize(struct program_ring *ring, uint32_t count);
 void program_ring_terminate(struct program_ring *ring);
 

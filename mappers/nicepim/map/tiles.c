@@ -10,81 +10,167 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
-uint64_t tile_input_piece(const struct tile_product *product, uint64_t m, uint64_t k)
+uint32_t tile_window(const struct tile_product *product, size_t dimension, uint32_t outputs, uint32_t *step)
 {
-    uint64_t g = product->input.group, elements = m * k;
-    if (g == 0)
-        return elements * FLOW_BYTES;
-    if (product->input.order == PIM_LAYOUT_BHWC)
-        elements = product->point && k == product->k
-                       ? m * k
-                       : smaller(k, (uint64_t)product->kernel_width * product->channels);
-    else
-        elements = product->point ? m * smaller(g, k) : product->kernel_width * smaller(g, product->channels);
-    return smaller(elements, m * k) * FLOW_BYTES;
+    uint32_t kernel = product->kernel[dimension], stride = product->stride[dimension];
+    *step = kernel == 1 ? stride : 1;
+    return kernel == 1 ? outputs : (outputs - 1) * stride + kernel;
 }
 
-uint64_t tile_output_piece(const struct tile_product *product, uint64_t m, uint64_t n)
+/* Elements of the box under a tile, and how they lie; what padding covers is not there. */
+static uint64_t input_box(const struct tile_product *product, const struct tiling *tiling,
+                          uint32_t extent[PLACE_DIMENSIONS], uint32_t step[PLACE_DIMENSIONS])
 {
-    uint64_t g = product->output.group, width = product->sums ? FLOW_SUM_BYTES : FLOW_BYTES;
-    if (g == 0 || product->sums) /* partial sums lie as they are made */
-        return m * n * width;
-    uint64_t elements =
-        product->output.order == PIM_LAYOUT_BHWC ? (n == product->n ? m * n : n) : m * smaller(g, n);
-    return smaller(elements, m * n) * width;
+    const uint32_t outputs[] = {tiling->rows, tiling->columns};
+    extent[0] = tiling->batches;
+    extent[1] = tiling->channels;
+    step[0] = step[1] = 1;
+    for (size_t d = 0; d < 2; d++)
+        extent[2 + d] = tile_window(product, d, outputs[d], &step[2 + d]);
+    return (uint64_t)extent[0] * extent[1] * extent[2] * extent[3];
 }
 
-static uint64_t pieces_cost(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t piece,
-                            bool write)
+/* Tiles of a product along each dimension, and the part of a whole tile that one has on average. */
+struct pieces {
+    uint64_t m, n, k;
+    double m_share, n_share, k_share;
+};
+
+static struct pieces count_pieces(const struct tile_product *product, const struct tiling *tiling)
 {
-    uint64_t port = hardware->port_bytes, pitch = divide_up(piece, port) * port;
-    return pim_estimate_pieces(hardware, piece, pitch, divide_up(bytes, piece), 1, write);
+    uint64_t b = divide_up(product->batches, tiling->batches), p = divide_up(product->rows, tiling->rows),
+             q = divide_up(product->columns, tiling->columns);
+    struct pieces pieces = {.m = b * p * q,
+                            .n = divide_up(product->n, tiling->n),
+                            .k = divide_up(product->channels, tiling->channels)};
+    pieces.m_share = (double)product->batches / (double)(b * tiling->batches) * (double)product->rows /
+                     (double)(p * tiling->rows) * (double)product->columns / (double)(q * tiling->columns);
+    pieces.n_share = (double)product->n / (double)(pieces.n * tiling->n);
+    pieces.k_share = (double)product->channels / (double)(pieces.k * tiling->channels);
+    return pieces;
 }
 
-static uint64_t tile_count(uint64_t length, uint64_t tile)
+/* Cycles of all matrix instructions of a product: tiles of n and k at the edges are smaller, and fill the
+ * array as they are. */
+static uint64_t matrix_cycles(const struct pim_estimate_hardware *hardware,
+                              const struct tile_product *product, const struct tiling *tiling,
+                              const struct pieces *pieces)
 {
-    return divide_up(length, tile);
+    uint64_t m = (uint64_t)tiling->batches * tiling->rows * tiling->columns, cycles = 0;
+    const uint64_t ns[] = {tiling->n, product->n - (pieces->n - 1) * tiling->n};
+    const uint64_t cs[] = {tiling->channels, product->channels - (pieces->k - 1) * tiling->channels};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            uint64_t count = (i == 0 ? pieces->n - 1 : 1) * (j == 0 ? pieces->k - 1 : 1);
+            cycles += count > 0 ? count * pim_estimate_matrix(hardware, m, ns[i], tile_k(product, cs[j])) : 0;
+        }
+    }
+    return (uint64_t)((double)(cycles * pieces->m) * pieces->m_share);
+}
+
+/* How often what of a tiling goes through the port, in whole tiles, and the columns of one. */
+struct traffic {
+    double inputs, weights, results;
+    uint64_t input_columns, input_bytes, result_columns, weight_columns;
+};
+
+/* Columns and what passes the buffers, as the programs will have them. */
+static void count_actions(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                          const struct pieces *pieces, const struct traffic *traffic, struct tiling *tiling)
+{
+    uint64_t m = (uint64_t)tiling->batches * tiling->rows * tiling->columns, n = tiling->n,
+             k = tile_k(product, tiling->channels), weight_bytes = k * n * FLOW_BYTES;
+    uint64_t width = product->sums ? FLOW_SUM_BYTES : FLOW_BYTES;
+    struct pim_pe_cost pe;
+    pim_pe_matrix(&hardware->pe, (uint32_t)m, (uint32_t)n, (uint32_t)k, 8 * FLOW_BYTES, 8 * FLOW_BYTES,
+                  pieces->k > 1, &pe);
+    double columns = (double)traffic->input_columns * traffic->inputs +
+                     (double)traffic->weight_columns * traffic->weights +
+                     (double)traffic->result_columns * traffic->results;
+    double products =
+        (double)(pieces->m * pieces->n * pieces->k) * pieces->m_share * pieces->n_share * pieces->k_share;
+    double bytes = (double)traffic->input_bytes * traffic->inputs + (double)weight_bytes * traffic->weights +
+                   (double)(m * n * (2 * width + hardware->accumulator_bytes)) * traffic->results +
+                   (double)(pe.input_bytes_read + pe.weight_bytes_read + pe.output_bytes_read +
+                            pe.output_bytes_written) *
+                       products;
+    tiling->actions = (struct nice_actions){
+        .sram_bits = (uint64_t)(8 * bytes) * product->count,
+        .acu_operations = (uint64_t)((double)(m * n) * traffic->results) * product->count,
+        .dram_bits = (uint64_t)(8 * columns) * hardware->port_bytes * product->count,
+        .dram_activates = (uint64_t)(columns * hardware->port_bytes / (double)hardware->row_bytes) *
+                          hardware->banks * product->count};
+}
+
+/* A tile of weights: one run, or keys or values as they lie. */
+static uint64_t weight_cycles(const struct pim_estimate_hardware *hardware,
+                              const struct tile_product *product, uint64_t k, uint32_t n, uint64_t *columns)
+{
+    uint32_t extent[] = {1, (uint32_t)k, n, 1}, one[] = {1, 1, 1, 1};
+    if (product->right == FLOW_STORED) {
+        *columns = divide_up(k * n * FLOW_BYTES, hardware->port_bytes);
+        return pim_estimate_stream(hardware, k * n * FLOW_BYTES, false);
+    }
+    if (product->right == FLOW_VALUES) {
+        extent[1] = n;
+        extent[2] = (uint32_t)k;
+    }
+    return spread_cycles(hardware, &product->weights, extent, one, FLOW_BYTES, false, columns);
 }
 
 static void estimate(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
-                     struct tiling *tiling)
+                     const struct nice_weights *weights, struct tiling *tiling)
 {
-    uint64_t ms = tile_count(product->m, tiling->m), ns = tile_count(product->n, tiling->n);
-    uint64_t ks = tile_count(product->k, tiling->k), output = FLOW_BYTES;
-    tiling->resident = ks == 1;
-    uint64_t inputs = tiling->resident ? ms : ms * ns * ks;
-    uint64_t input = pieces_cost(hardware, (uint64_t)tiling->m * tiling->k * FLOW_BYTES,
-                                 tile_input_piece(product, tiling->m, tiling->k), false);
-    uint64_t weight = pim_estimate_stream(hardware, (uint64_t)tiling->k * tiling->n * FLOW_BYTES, false);
-    output = product->sums ? FLOW_SUM_BYTES : FLOW_BYTES;
-    uint64_t store = pieces_cost(hardware, (uint64_t)tiling->m * tiling->n * output,
-                                 tile_output_piece(product, tiling->m, tiling->n), true);
-    uint64_t matrix = pim_estimate_matrix(hardware, tiling->m, tiling->n, tiling->k);
-    uint64_t vector = pim_estimate_vector(hardware, tiling->m, tiling->n, 1);
-    /* Tiles at the edges are smaller: shares of a whole tile. */
-    double share = (double)product->m / (double)(ms * tiling->m) * (double)product->n /
-                   (double)(ns * tiling->n) * (double)product->k / (double)(ks * tiling->k);
-    double in = (double)product->m / (double)(ms * tiling->m) * (double)product->k / (double)(ks * tiling->k);
-    double right =
-        (double)product->n / (double)(ns * tiling->n) * (double)product->k / (double)(ks * tiling->k);
-    double out =
-        (double)product->m / (double)(ms * tiling->m) * (double)product->n / (double)(ns * tiling->n);
-    uint64_t turns = pim_estimate_turns(hardware, ms * ns * product->count);
-    tiling->compute = (uint64_t)((double)(matrix * ms * ns * ks) * share) * product->count;
-    tiling->memory = (uint64_t)((double)(input * inputs) * in + (double)(weight * ms * ns * ks) * right +
-                                (double)(store * ms * ns) * out) *
+    struct pieces pieces = count_pieces(product, tiling);
+    uint32_t extent[PLACE_DIMENSIONS], step[PLACE_DIMENSIONS];
+    const uint32_t results[] = {tiling->batches, tiling->n, tiling->rows, tiling->columns},
+                   one[] = {1, 1, 1, 1};
+    uint64_t m = (uint64_t)tiling->batches * tiling->rows * tiling->columns,
+             k = tile_k(product, tiling->channels), tiles = pieces.m * pieces.n;
+    struct traffic traffic = {.input_bytes = input_box(product, tiling, extent, step) * FLOW_BYTES};
+    uint64_t input =
+        spread_cycles(hardware, &product->input, extent, step, FLOW_BYTES, false, &traffic.input_columns);
+    uint64_t weight = weight_cycles(hardware, product, k, tiling->n, &traffic.weight_columns);
+    uint64_t store =
+        spread_cycles(hardware, &product->output, results, one, product->sums ? FLOW_SUM_BYTES : FLOW_BYTES,
+                      true, &traffic.result_columns);
+    uint64_t vector = pim_estimate_vector(hardware, m, tiling->n, 1);
+    /* With one tile of k either inputs stay while n advances, or weights while the rest does. */
+    uint64_t all = tiles * pieces.k, few = pieces.m, once = pieces.n;
+    double inputs = (double)input * pieces.m_share * pieces.k_share,
+           right = (double)weight * pieces.n_share * pieces.k_share;
+    if (pieces.k == 1) {
+        tiling->stationary =
+            inputs * (double)all + right * (double)once < inputs * (double)few + right * (double)all ||
+            pieces.n == 1;
+        tiling->resident = !tiling->stationary;
+    }
+    uint64_t input_tiles = tiling->resident || (pieces.k == 1 && pieces.n == 1) ? few : all;
+    uint64_t weight_tiles = tiling->stationary ? once : all;
+    uint64_t turns = pim_estimate_turns(hardware, tiles * product->count);
+    tiling->compute = matrix_cycles(hardware, product, tiling, &pieces) * product->count;
+    tiling->memory = (uint64_t)(inputs * (double)input_tiles + right * (double)weight_tiles +
+                                (double)(store * tiles) * pieces.m_share * pieces.n_share) *
                          product->count +
                      turns;
-    tiling->vector = (uint64_t)((double)(vector * ms * ns) * out) * product->count;
+    tiling->vector = (uint64_t)((double)(vector * tiles) * pieces.m_share * pieces.n_share) * product->count;
     uint64_t slowest = tiling->compute > tiling->memory ? tiling->compute : tiling->memory;
     slowest = tiling->vector > slowest ? tiling->vector : slowest;
     tiling->total = slowest + input + weight + pim_estimate_access(hardware) + vector + store;
+    tiling->cost = weights->cycles * tiling->total;
+    if (weights->energy == 0)
+        return;
+    traffic.inputs = (double)input_tiles * pieces.m_share * pieces.k_share;
+    traffic.weights = (double)weight_tiles * pieces.n_share * pieces.k_share;
+    traffic.results = (double)tiles * pieces.m_share * pieces.n_share;
+    count_actions(hardware, product, &pieces, &traffic, tiling);
+    tiling->cost = nice_cost(weights, tiling->total, nice_actions_pj(hardware, &tiling->actions));
 }
 
-/* Sizes of a tile along a dimension: the whole, and multiples of the array's side by powers of two. */
-static uint64_t next_size(uint64_t size, uint64_t length)
+/* Sizes of a tile along a dimension: the whole, and powers of two times the first; 0 after the last. */
+static uint32_t next_size(uint32_t size, uint32_t length)
 {
-    return size >= length ? 0 : smaller(2 * size, length);
+    return size >= length ? 0 : (uint32_t)smaller(2 * (uint64_t)size, length);
 }
 
 static bool fits(uint64_t bytes, uint64_t buffer, bool one)
@@ -92,28 +178,64 @@ static bool fits(uint64_t bytes, uint64_t buffer, bool one)
     return one ? bytes <= buffer : 2 * bytes <= buffer;
 }
 
+/* Columns first, then rows, then batches: whole ones before the next grows. */
+static bool grow(const struct tile_product *product, struct tiling *tiling)
+{
+    uint32_t *sizes[] = {&tiling->columns, &tiling->rows, &tiling->batches};
+    const uint32_t lengths[] = {product->columns, product->rows, product->batches};
+    for (size_t d = 0; d < 3; d++) {
+        /* Kernels with gaps between them are worked one by one: what lies between is not read. */
+        if (d < 2 && product->kernel[1 - d] > 1 && product->stride[1 - d] > product->kernel[1 - d])
+            continue;
+        uint32_t next = next_size(*sizes[d], lengths[d]);
+        if (next > 0) {
+            *sizes[d] = next;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Tiles of so many channels, as far as the positions of their outputs fit. */
+static bool try_positions(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                          const struct nice_weights *weights, struct tiling *trial, bool found,
+                          struct tiling *best)
+{
+    uint64_t positions = (uint64_t)product->batches * product->rows * product->columns;
+    do {
+        uint32_t extent[PLACE_DIMENSIONS], step[PLACE_DIMENSIONS];
+        uint64_t m = (uint64_t)trial->batches * trial->rows * trial->columns;
+        bool whole = m == positions && product->count == 1;
+        if (!fits(input_box(product, trial, extent, step) * FLOW_BYTES, hardware->input_bytes,
+                  whole && trial->channels == product->channels) ||
+            !fits(m * trial->n * hardware->accumulator_bytes, hardware->output_bytes,
+                  whole && trial->n == product->n))
+            break;
+        trial->resident = trial->stationary = false;
+        estimate(hardware, product, weights, trial);
+        if (!found || trial->cost < best->cost)
+            *best = *trial;
+        found = true;
+    } while (grow(product, trial));
+    return found;
+}
+
 bool tile_choose(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
-                 struct tiling *tiling)
+                 const struct nice_weights *weights, struct tiling *tiling)
 {
     bool found = false;
-    uint64_t sum = hardware->accumulator_bytes;
-    for (uint64_t k = smaller(hardware->pe_rows, product->k); k > 0; k = next_size(k, product->k)) {
-        for (uint64_t n = smaller(hardware->pe_columns, product->n); n > 0; n = next_size(n, product->n)) {
-            bool weights = k == product->k && n == product->n;
-            if (!fits(k * n * FLOW_BYTES, hardware->weight_bytes, weights))
+    for (uint32_t c = 1; c > 0; c = next_size(c, product->channels)) {
+        uint64_t k = tile_k(product, c);
+        /* The array is not left half empty where a tile of twice the channels fits. */
+        if (found && k * 2 <= hardware->pe_rows)
+            continue;
+        for (uint32_t n = (uint32_t)smaller(hardware->pe_columns, product->n); n > 0;
+             n = next_size(n, product->n)) {
+            bool whole = c == product->channels && n == product->n && product->count == 1;
+            if (!fits(k * n * FLOW_BYTES, hardware->weight_bytes, whole))
                 break;
-            for (uint64_t m = 1; m > 0; m = next_size(m, product->m)) {
-                bool inputs = k == product->k && m == product->m,
-                     outputs = m == product->m && n == product->n;
-                if (!fits(m * k * FLOW_BYTES, hardware->input_bytes, inputs && product->count == 1) ||
-                    !fits(m * n * sum, hardware->output_bytes, outputs && product->count == 1))
-                    break;
-                struct tiling trial = {.m = (uint32_t)m, .n = (uint32_t)n, .k = (uint32_t)k};
-                estimate(hardware, product, &trial);
-                if (!found || trial.total < tiling->total)
-                    *tiling = trial;
-                found = true;
-            }
+            struct tiling trial = {.batches = 1, .rows = 1, .columns = 1, .n = n, .channels = c};
+            found |= try_positions(hardware, product, weights, &trial, found, tiling);
         }
     }
     return found;

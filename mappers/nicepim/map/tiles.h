@@ -1,37 +1,47 @@
 /*
- * A product on one node in tiles: output[m][n] += input[m][k] * weight[k][n], inputs unfolded (k runs over
- * the kernel's rows, columns and channels). Tiles fit half of each buffer, so that the next is loaded while
+ * A product on one node in tiles: of batches, rows, columns and channels of the output and of channels of
+ * the input. The input of a tile is the box that its windows cover, read once for each tile that needs it;
+ * windows that overlap share its elements. Tiles fit half of each buffer, so that the next is loaded while
  * one is worked; only where a whole operand is one tile it may fill the buffer.
  */
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_TILES_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_TILES_H
 
-#include "mappers/estimate/estimate.h"
+#include "mappers/nicepim/map/energy.h"
 #include "mappers/nicepim/map/flow.h"
-#include "mappers/nicepim/space/layout.h"
+#include "mappers/nicepim/map/place.h"
 
+/* All members are of four bytes: products are compared as memory. */
 struct tile_product {
-    uint64_t m, n, k;
-    uint32_t count;                      /* so many products of this shape one after another: groups */
-    uint32_t channels;                   /* of the kernel's window */
-    uint32_t kernel_width;               /* 1 and `point`: a row of k is a position */
-    bool point;                          /* a kernel of 1 x 1 with stride 1 */
-    bool sums;                           /* results are partial sums, stored in 32 bits */
-    struct pim_map_layout input, output; /* order BCHW, group 0: not known, volumes alone count */
+    uint32_t batches, rows, columns; /* of the output */
+    uint32_t n, channels;            /* output and input channels of one product */
+    uint32_t count;                  /* so many products of this shape one after another: groups */
+    uint32_t kernel[2], stride[2];   /* of rows and columns */
+    uint32_t sums;                   /* results are partial sums, stored in 32 bits */
+    uint32_t right;                  /* enum flow_right */
+    struct spread input, output;     /* how the maps lie in memory */
+    struct spread weights;           /* and weights that are activations */
 };
 
 struct tiling {
-    uint32_t m, n, k;
-    bool resident;                           /* one tile covers k: it stays while n advances */
+    uint32_t batches, rows, columns, n, channels;
+    bool resident;                           /* the inputs of a tile stay while n advances */
+    bool stationary;                         /* its weights stay while batches, rows and columns do */
     uint64_t compute, memory, vector, total; /* cycles of all `count` products */
+    struct nice_actions actions;             /* of all of them; without multiply-accumulates */
+    uint64_t cost;                           /* of total and actions */
 };
 
-/* The tiling with the least total; false when not even the smallest fits. */
+/* The tiling of least cost; false when not even the smallest fits. */
 bool tile_choose(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
-                 struct tiling *tiling);
+                 const struct nice_weights *weights, struct tiling *tiling);
 
-/* Bytes of a piece of an input tile (m x k) and of a result tile (m x n) that lie together in memory. */
-uint64_t tile_input_piece(const struct tile_product *product, uint64_t m, uint64_t k);
-uint64_t tile_output_piece(const struct tile_product *product, uint64_t m, uint64_t n);
+/* Rows (dimension 0) or columns of the input under `outputs` of the output: how many, and their step. */
+uint32_t tile_window(const struct tile_product *product, size_t dimension, uint32_t outputs, uint32_t *step);
+
+static inline uint64_t tile_k(const struct tile_product *product, uint64_t channels)
+{
+    return channels * product->kernel[0] * product->kernel[1];
+}
 
 #endif

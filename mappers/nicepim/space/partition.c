@@ -42,6 +42,43 @@ static struct pim_span window(struct pim_span span, uint32_t stride, uint32_t ke
     return (struct pim_span){(uint32_t)from, (uint32_t)to};
 }
 
+void pim_cut_table_make(const struct pim_conv *layer, const struct pim_cut *cut, uint32_t height,
+                        uint32_t width, struct pim_cut_table *table)
+{
+    for (uint32_t row = 0; row < height; row++)
+        pim_cut_place(cut, row, 0, table->high[row]);
+    for (uint32_t column = 0; column < width; column++)
+        pim_cut_place(cut, 0, column, table->wide[column]);
+    for (size_t loop = 0; loop < PIM_LOOPS; loop++) {
+        uint32_t parts = cut->high[loop] * cut->wide[loop];
+        for (uint32_t i = 0; i < parts; i++)
+            table->loop[loop][i] = pim_span_of(layer->length[loop], parts, i);
+    }
+    for (uint32_t i = 0; i < cut->high[PIM_LOOP_P] * cut->wide[PIM_LOOP_P]; i++)
+        table->rows[i] = window(table->loop[PIM_LOOP_P][i], layer->stride_height, layer->kernel_height,
+                                layer->pad_top, layer->height);
+    for (uint32_t i = 0; i < cut->high[PIM_LOOP_Q] * cut->wide[PIM_LOOP_Q]; i++)
+        table->columns[i] = window(table->loop[PIM_LOOP_Q][i], layer->stride_width, layer->kernel_width,
+                                   layer->pad_left, layer->width);
+}
+
+void pim_cut_table_part(const struct pim_cut_table *table, uint32_t row, uint32_t column,
+                        struct pim_part *part)
+{
+    bool empty = false;
+    for (size_t loop = 0; loop < PIM_LOOPS; loop++) {
+        part->index[loop] = table->high[row][loop] + table->wide[column][loop];
+        part->loop[loop] = table->loop[loop][part->index[loop]];
+        empty = empty || part->loop[loop].from == part->loop[loop].to;
+    }
+    part->box[0] = part->loop[PIM_LOOP_B];
+    part->box[1] = part->loop[PIM_LOOP_C];
+    part->box[2] = table->rows[part->index[PIM_LOOP_P]];
+    part->box[3] = table->columns[part->index[PIM_LOOP_Q]];
+    if (empty)
+        memset(part->box, 0, sizeof part->box);
+}
+
 void pim_cut_part(const struct pim_conv *layer, const struct pim_cut *cut, uint32_t row, uint32_t column,
                   struct pim_part *part)
 {

@@ -51,6 +51,19 @@ struct pim_part {
 void pim_cut_part(const struct pim_conv *layer, const struct pim_cut *cut, uint32_t row, uint32_t column,
                   struct pim_part *part);
 
+/* The same for many nodes of one cut: digits of rows and columns, and what each part of a loop is, made once.
+ * Regions have at most PIM_CUT_SIDE rows and columns. */
+enum { PIM_CUT_SIDE = 32 };
+struct pim_cut_table {
+    uint32_t high[PIM_CUT_SIDE][PIM_LOOPS], wide[PIM_CUT_SIDE][PIM_LOOPS];
+    struct pim_span loop[PIM_LOOPS][PIM_CUT_SIDE * PIM_CUT_SIDE];
+    struct pim_span rows[PIM_CUT_SIDE * PIM_CUT_SIDE], columns[PIM_CUT_SIDE * PIM_CUT_SIDE];
+};
+void pim_cut_table_make(const struct pim_conv *layer, const struct pim_cut *cut, uint32_t height,
+                        uint32_t width, struct pim_cut_table *table);
+void pim_cut_table_part(const struct pim_cut_table *table, uint32_t row, uint32_t column,
+                        struct pim_part *part);
+
 /* Elements that a node needs and makes, and its multiply-accumulates. */
 uint64_t pim_part_inputs(const struct pim_part *part);
 uint64_t pim_part_weights(const struct pim_conv *layer, const struct pim_part *part);

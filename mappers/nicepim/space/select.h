@@ -3,6 +3,7 @@
  * under a capacity of the nodes, exactly.
  *
  *     minimise    sum over segments of max over regions of sum over layers of latency
+ *     (or, of what adds up over regions as energy does, sum over regions of sum over layers)
  *     subject to  sum over segments of max over regions of sum over layers of size <= capacity
  *
  * The optimum is over the candidates that are given. Instead of the paper's table over all capacities (whose
@@ -25,15 +26,17 @@ struct pim_selection {
     uint32_t segments;
     const uint32_t *mapping, *region, *layer, *candidate;
     const uint64_t *latency, *size;
+    bool regions_add; /* what is minimised adds up over regions, as energy does; else the slowest counts */
 };
 
 struct pim_choice {
     bool feasible;
     uint64_t latency, size;
     uint64_t least_capacity; /* below it nothing fits */
-    uint32_t front_points;   /* of the whole network */
-    uint32_t *mapping;       /* of each segment, from 0 */
-    uint32_t *candidate;     /* of each layer in the lists, from 0; of mappings that were not chosen: 0 */
+    uint64_t bound; /* no choice has less latency: by Lagrange, given where fronts get too large as well */
+    uint32_t front_points; /* of the whole network */
+    uint32_t *mapping;     /* of each segment, from 0 */
+    uint32_t *candidate;   /* of each layer in the lists, from 0; of mappings that were not chosen: 0 */
 };
 
 /* PIM_NO_MEMORY, or PIM_BAD_INPUT when fronts get too large to join. */

@@ -21,6 +21,7 @@
 
 #include "sim/arena.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,11 @@ static enum pim_status take_line(struct text_reading *reading, char *line)
         *comment = '\0';
     for (size_t end = strlen(line); end > 0 && strchr(" \t\r", line[end - 1]); end--)
         line[end - 1] = '\0';
+    for (const char *c = line; *c; c++) {
+        if (iscntrl((unsigned char)*c) && *c != '\t')
+            return pim_fail(reading->error, PIM_BAD_INPUT, "character 0x%02x: a mapping is plain text",
+                            (unsigned)(unsigned char)*c);
+    }
     if (reading->layer &&
         pim_nest_take_line(&reading->nest, &reading->layer->nest, line, &taken, reading->error) != PIM_OK)
         return reading->error->status;

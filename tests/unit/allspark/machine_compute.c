@@ -8,14 +8,17 @@
 
 /* --- matrix --- */
 
-/* `weights` is k x n, or n x k in the scores, whose right-hand operand is loaded transposed. */
+/*
+ * `weights` is k x n, or n x k in the scores, whose right-hand operand is loaded transposed. A row of the
+ * output has `width` elements.
+ */
 static void accumulate(const uint64_t *input, const uint64_t *weights, bool transposed, uint64_t *output,
-                       uint64_t m, uint64_t n, uint64_t k)
+                       uint64_t m, uint64_t n, uint64_t k, uint64_t width)
 {
     for (uint64_t i = 0; i < m; i++)
         for (uint64_t c = 0; c < k; c++)
             for (uint64_t j = 0; j < n; j++)
-                output[i * n + j] +=
+                output[i * width + j] +=
                     input[i * k + c] * (transposed ? weights[j * k + c] : weights[c * n + j]);
 }
 
@@ -92,6 +95,22 @@ static struct result convolve(struct machine *machine, uint32_t number)
     return (struct result){.values = unit->output.values, .count = unit->output.count, .shared = !first};
 }
 
+/* Opens m x n outputs: a tile of its own, or, in the scores, further columns of the rows that are open. */
+static void open_columns(struct machine *machine, uint32_t number, uint64_t m, uint64_t n)
+{
+    struct unit *unit = &machine->units[number];
+    uint64_t before = unit->output_open ? unit->output_width : 0, width = before + n;
+    if (before > 0 && (!phase_is(machine, unit, "/scores") || unit->output.count != m * before))
+        machine_broken(machine, number, "opens an output tile before the last one is taken");
+    uint64_t *values = calloc(m * width, sizeof *values);
+    for (uint64_t i = 0; before > 0 && i < m; i++)
+        memcpy(values + i * width, unit->output.values + i * before, before * sizeof *values);
+    unit->output = (struct result){.values = values, .count = m * width};
+    unit->output_open = true;
+    unit->output_width = width;
+    unit->columns = n;
+}
+
 struct result machine_multiply(struct machine *machine, uint32_t number)
 {
     struct unit *unit = &machine->units[number];
@@ -106,22 +125,18 @@ struct result machine_multiply(struct machine *machine, uint32_t number)
     if (unit->weights_count - unit->weights_head == k * n &&
         !machine_ordered(unit, unit->weights_last, unit->at))
         machine_broken(machine, number, "does not wait for its weights");
-    if (instruction->detail & PIM_MATRIX_OPEN_OUTPUT) {
-        if (unit->output_open)
-            machine_broken(machine, number, "opens an output tile before the last one is taken");
-        unit->output = (struct result){.values = calloc(m * n, sizeof(uint64_t)), .count = m * n};
-        unit->output_open = true;
-    }
-    if (!unit->output_open || unit->output.count != m * n)
+    if (instruction->detail & PIM_MATRIX_OPEN_OUTPUT)
+        open_columns(machine, number, m, n);
+    if (!unit->output_open || unit->output.count != m * unit->output_width || unit->columns != n)
         machine_broken(machine, number, "accumulates to a tile that is not open");
     accumulate(input, unit->weights + unit->weights_head, phase_is(machine, unit, "/scores"),
-               unit->output.values, m, n, k);
+               unit->output.values + unit->output_width - n, m, n, k, unit->output_width);
     unit->weights_head += k * n;
     if (unit->weights_head == unit->weights_count)
         unit->weights_head = unit->weights_count = 0;
     unit->output_last = unit->at;
     return (struct result){.values = unit->output.values,
-                           .count = m * n,
+                           .count = unit->output.count,
                            .shared = !(instruction->detail & PIM_MATRIX_OPEN_OUTPUT)};
 }
 

@@ -48,6 +48,7 @@ struct unit {
     struct result output;
     uint64_t output_last; /* sequence of the MATRIX that accumulated last */
     bool output_open;
+    uint64_t output_width, columns; /* of a row of the open tile, and of those that are accumulated to */
     struct posted *posted;
     uint32_t posted_count, posted_capacity;
     struct access *accesses;

@@ -223,12 +223,17 @@ START_TEST(reram)
     struct pim_error error = {PIM_OK, ""};
     struct pim_random random;
     pim_random_initialize(&random, SEED + bits);
-    for (unsigned multiply = 0; multiply < 2; multiply++) {
+    static const struct {
+        enum pim_status (*write)(struct pim_reram_program *program, uint32_t bits, struct pim_error *error);
+        uint64_t (*steps)(uint64_t bits);
+    } programs[] = {{pim_reram_add, pim_reram_add_steps},
+                    {pim_reram_multiply, pim_reram_multiply_steps},
+                    {pim_reram_subtract, pim_reram_subtract_steps},
+                    {pim_reram_copy, pim_reram_copy_steps}};
+    for (unsigned operation = 0; operation < 4; operation++) {
         struct pim_reram_program program = {0};
-        ck_assert((multiply ? pim_reram_multiply(&program, bits, &error)
-                            : pim_reram_add(&program, bits, &error)) == PIM_OK);
-        uint64_t n = bits;
-        ck_assert_uint_eq(program.count, multiply ? 12 * n * n - n - 1 - (n == 1) : 10 * n + 2);
+        ck_assert(programs[operation].write(&program, bits, &error) == PIM_OK);
+        ck_assert_uint_eq(program.count, programs[operation].steps(bits));
         uint64_t *cells = malloc((size_t)program.cells * WORDS * sizeof *cells);
         ck_assert_ptr_nonnull(cells);
         for (size_t i = 0; i < (size_t)program.cells * WORDS; i++)
@@ -244,8 +249,8 @@ START_TEST(reram)
             uint64_t result = 0;
             for (uint32_t j = 0; j < program.result_bits; j++)
                 result |= (cells[(program.result + j) * WORDS + row / 64] >> row % 64 & 1) << j;
-            ck_assert_uint_eq(result,
-                              (multiply ? a[row] * b[row] : a[row] + b[row]) & mask(program.result_bits));
+            const uint64_t right[] = {a[row] + b[row], a[row] * b[row], a[row] - b[row], a[row]};
+            ck_assert_uint_eq(result, right[operation] & mask(program.result_bits));
         }
         free(cells);
         pim_reram_program_terminate(&program);

@@ -156,7 +156,8 @@ START_TEST(stepped_channel)
     pim_random_initialize(&random, SEED + (uint64_t)_i);
     struct pim_error error = {PIM_OK, ""};
     struct pim_dram_specification s = random_specification(&random);
-    ck_assert_msg(pim_dram_check_specification(&s, true, false, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_dram_check_specification(&s, PIM_DRAM_ALL_BANKS, false, &error) == PIM_OK, "%s",
+                  error.text);
     uint32_t most = pim_dram_ranks(&s.organization) * pim_dram_banks_per_rank(&s.organization);
     static const enum pim_bitserial_kind kinds[] = {
         PIM_BITSERIAL_OPERATION_ADD, PIM_BITSERIAL_OPERATION_TRANSPOSE, PIM_BITSERIAL_OPERATION_REDUCE};

@@ -18,6 +18,8 @@ START_TEST(programs_are_refused)
          "second: rows 32721 to 32736"},
         {"row_transpose bits=12 source=32721 result=0\n", "source: rows 32721 to 32736"},
         {"row_move bank source=0 result=0 rows=1 banks=4 to_bank=2\n", "bank 2 is both read and written"},
+        {"row_move bank source=0 result=0 rows=1 first_bank=4 banks=2 bank_stride=2 to_bank=2\n",
+         "bank 4 is both read and written"},
         {"row_move bank source=0 result=0 rows=1 banks=2 to_bank=7\n", "bank 8 does not exist"},
         {"row_move column source=0 result=0 rows=1 shift=8192\n", "shift is 8192: a row has 8192 columns"},
         {"row_move column source=0 result=0 rows=32768 banks=8\n", "rows 0 to 32767"},
@@ -87,12 +89,52 @@ START_TEST(hardware_is_refused)
 }
 END_TEST
 
+/* The same without a run: `pimsim trace check`. */
+START_TEST(traces_are_checked)
+{
+    static const struct {
+        const char *program, *part;
+    } cases[] = {
+        {"row_compute copy bits=16 source=32730 result=0 banks=1\n", "10 are missing"},
+        {"row_compute add bits=16 source=0 second=16 result=32721 banks=1\n", "result: rows 32721 to 32736"},
+        {"row_compute copy bits=8 source=0 result=8 first_bank=1 banks=4 bank_stride=3\n",
+         "bank 10 does not exist: a channel has 8"},
+        {"row_move bank source=0 result=0 rows=4 banks=2 to_bank=7\n", "bank 8 does not exist"},
+        {"row_move column source=0 result=0 rows=4 banks=1 shift=8192\n", "a row has 8192 columns"},
+        {"row_send channel peer=2 row=0 rows=4 banks=1\n.unit 2\nrow_receive channel peer=0 row=0 rows=4 "
+         "banks=1\n",
+         "the reach must be \"stack\""},
+        {"repeat 2 {\nrow_compute copy bits=16 source=32730 result=0 banks=1\n}\n",
+         "channel 0, stored instruction 2 (row_compute)"},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct run run = {.width = 2, .height = 2};
+        struct pim_error error = {PIM_OK, ""};
+        begin(&run, cases[i].program);
+        ck_assert_msg(run.status == PIM_OK, "%s", run.error.text);
+        ck_assert_int_eq(pim_channels_check(&run.system->hardware.channels, run.trace, &error),
+                         PIM_BAD_INPUT);
+        ck_assert_msg(strstr(error.text, cases[i].part) != NULL, "case %u: %s", i, error.text);
+        clean(&run);
+    }
+    struct run run = {.width = 2, .height = 2};
+    struct pim_error error = {PIM_OK, ""};
+    begin(&run, "row_compute copy bits=16 source=32720 result=0 first_bank=1 banks=3 bank_stride=3\n"
+                "row_send stack peer=2 row=32732 rows=4 banks=1\n.unit 2\n"
+                "row_receive stack peer=0 row=0 rows=4 banks=1\n");
+    ck_assert_msg(pim_channels_check(&run.system->hardware.channels, run.trace, &error) == PIM_OK, "%s",
+                  error.text);
+    clean(&run);
+}
+END_TEST
+
 Suite *channel_refusals_suite(void)
 {
     Suite *suite = suite_create("channel_refusals");
     TCase *tests = tcase_create("refusals");
     tcase_add_test(tests, programs_are_refused);
     tcase_add_test(tests, who_waits_for_whom);
+    tcase_add_test(tests, traces_are_checked);
     tcase_add_test(tests, hardware_is_refused);
     suite_add_tcase(suite, tests);
     return suite;

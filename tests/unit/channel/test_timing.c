@@ -5,6 +5,8 @@
 #include "tests/unit/channel/suites.h"
 #include "tests/unit/channel/support.h"
 
+#include <math.h>
+
 enum { ROW = 64 };
 
 START_TEST(instructions_alone)
@@ -49,6 +51,35 @@ START_TEST(reram_has_its_own_figure)
     ENDS(&run, 0, 2, 442 + 696 + 2 * 10 * 256); /* 64 columns are 8 bytes: a cycle a row */
     ck_assert_uint_eq(run.result.actions.dram_activates, 0);
     clean(&run);
+}
+END_TEST
+
+/* Steps of 1.1 ns in a clock of 1 ns: 162, 3055, 195, 33; and two levels of 162 + 10 and + 20, with rows of
+ * 16 and 17 bits out and back. No source has an energy for a step: none is made up. */
+START_TEST(reram_by_steps)
+{
+    static const uint64_t ends[] = {179, 3361, 215, 37, 390 + 2 * 33};
+    static const uint64_t steps = 162 + 3055 + 195 + 33 + 172 + 182;
+    for (unsigned priced = 0; priced < 2; priced++) {
+        struct run run = {.width = 1, .height = 1, .reram = true, .settings = {"levels.costs=steps"}};
+        run.settings[1] = priced ? "energy.crossbar_step_pj=2.5" : NULL;
+        replay_well(&run, "row_compute add bits=16 source=0 second=16 result=32 banks=1\n"
+                          "row_compute multiply bits=16 size=32 source=0 second=16 result=32 after=1\n"
+                          "row_compute subtract bits=16 source=0 second=16 result=32 after=1\n"
+                          "row_compute copy bits=16 source=0 result=32 after=1\n"
+                          "row_compute reduce bits=16 size=2 source=0 second=32 result=64 after=1\n");
+        for (uint64_t i = 0, end = 0; i < 5; i++)
+            ENDS(&run, 0, i, end += ends[i]);
+        ck_assert_uint_eq(run.result.actions.crossbar_steps, steps);
+        ck_assert_uint_eq(run.result.actions.dram_activates, 0);
+        if (priced)
+            ck_assert_double_eq(run.result.energy.dram, 2.5 * (double)steps);
+        else
+            ck_assert(isnan(run.result.energy.dram));
+        clean(&run);
+    }
+    struct run run = {.width = 1, .height = 1, .settings = {"levels.costs=steps"}};
+    replay_badly(&run, "join\n", PIM_BAD_INPUT, "steps are of crossbars");
 }
 END_TEST
 
@@ -185,6 +216,7 @@ Suite *channel_timing_suite(void)
     TCase *tests = tcase_create("timing");
     tcase_add_test(tests, instructions_alone);
     tcase_add_test(tests, reram_has_its_own_figure);
+    tcase_add_test(tests, reram_by_steps);
     tcase_add_test(tests, banks_are_kept);
     tcase_add_test(tests, the_data_bus_is_shared);
     tcase_add_test(tests, a_message);

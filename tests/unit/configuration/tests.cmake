@@ -48,12 +48,18 @@ pimsim_command_test(noc_tasks_two_outputs "noc --tasks no.json --log -" 2 "^$"
   "^pimsim noc: --log and --stats would both go to standard output: name a file for one of them\n")
 pimsim_command_test(tasks_two_outputs "tasks no.json --log -" 2 "^$"
   "^pimsim tasks: --log and --stats would both go to standard output: name a file for one of them\n")
-pimsim_command_test(map_conflict "map conflict --recorded cifar-alexnet --mapping snake" 0
+pimsim_command_test(tasks_tables "tasks ${PROJECT_SOURCE_DIR}/tests/data/conflict/cifar_alexnet --mapping snake --routing adaptive --arbiter balance --make-table ${CMAKE_CURRENT_BINARY_DIR}/tasks_tables.bin --force" 0
+  "4395 operations, the longest of 543; 21975 bits, run-length coded 21975\nas memories, 28 nm   0\\.265 mm2, each router's as long as the longest; 0\\.2 nJ" "^$")
+pimsim_command_test(map_conflict "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake" 0
   "32 nodes, 46 edges.*1372 packets.*latency              383\\.940 us\n" "^$")
-pimsim_command_test(map_conflict_tiles "map conflict --recorded cifar-vgg8 --mapping snake --mesh 7x7" 1 "^$"
+pimsim_command_test(map_conflict_tiles "map conflict --network recorded:cifar-vgg8 --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set array.width=7 --set array.height=7" 1 "^$"
   "^pimsim map conflict: the network needs 61 tiles, but the mesh of 7 x 7 has 49: 12 are missing\n")
-pimsim_command_test(map_conflict_buffers "map conflict --recorded imagenet-alexnet --mapping snake" 3 "^$"
+pimsim_command_test(map_conflict_buffers "map conflict --network recorded:imagenet-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake" 3 "^$"
   "^pimsim map conflict: node [0-9]+ step 0 needs .* starves")
+pimsim_command_test(map_conflict_learned "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --fitness gcn" 2 "^$"
+  "^pimsim map conflict: --fitness gcn is learned: it needs --weights FILE, or --train FILE\n")
+pimsim_command_test(map_conflict_judge "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --weights ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/conflict_weights/one_edge.json --judge" 1 "^$"
+  "one_edge\\.json: the weights are of the graph 0123456789abcdef of one .2 nodes, 1 edges.*train anew with --train\n")
 pimsim_command_test(dram_two_outputs "dram --pattern sequential --log - --commands -" 2 "^$"
   "^pimsim dram: --log and --commands would both go to standard output: name a file for one of them\n")
 

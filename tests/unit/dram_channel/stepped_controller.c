@@ -41,6 +41,12 @@ struct controller {
     bool write_mode;
     uint32_t owed[PIM_DRAM_RANKS_MAX], turn[PIM_DRAM_RANKS_MAX];
     bool queued[PIM_DRAM_RANKS_MAX];
+    /* LPDDR5: the request whose ACT waits for its ACT-2, and the column command behind a CAS. */
+    struct waiter half;
+    uint64_t half_cycle; /* 0: none */
+    struct line *forced_line;
+    size_t forced;
+    uint64_t clock_end;
     struct outcome *outcome;
 };
 
@@ -69,6 +75,11 @@ static bool in_scope(const struct controller *c, enum pim_dram_scope scope, uint
 /* Has enough time passed since every command that this one must wait for? */
 static bool ready(const struct controller *c, enum pim_dram_command command, uint32_t bank)
 {
+    bool any_edge = command == PIM_DRAM_PRE || command == PIM_DRAM_PREA;
+    if (c->configuration->specification.half_clock && c->clock % 2 == 0 && !any_edge)
+        return false;
+    if (command == PIM_DRAM_ACT && c->half_cycle > 0)
+        return false;
     for (size_t i = 0; i < c->table.count; i++) {
         const struct pim_dram_constraint *row = &c->table.row[i];
         if (!(row->next >> command & 1))
@@ -161,12 +172,16 @@ static bool fits(enum slot slot, enum pim_dram_command command)
 }
 
 /* The oldest request of a line whose command is ready; SIZE_MAX: none. */
+static bool kept_away(const struct controller *c, uint32_t bank);
+
 static size_t pick(const struct controller *c, const struct line *line, enum slot slot, bool active)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < line->count; i++) {
         const struct waiter *waiter = &line->item[i];
         enum pim_dram_command command = needed(c, waiter);
+        if (!active && kept_away(c, waiter->place.bank))
+            continue;
         if (!fits(slot, command) || (!active && !allowed(c, line, waiter)) ||
             !ready(c, command, waiter->place.bank))
             continue;
@@ -182,6 +197,39 @@ static void take_out(struct line *line, size_t index)
     line->count--;
 }
 
+static void issue_second_half(struct controller *c)
+{
+    issue(c, PIM_DRAM_ACT_SECOND, c->half.place.bank, c->half.place.row, c->half.place.column);
+    c->half_cycle = 0;
+}
+
+/* Cycles until the ACT-2 must issue; far away when none has to. */
+static uint64_t second_half_left(const struct controller *c)
+{
+    uint64_t last = c->half_cycle + c->configuration->specification.parameter[PIM_DRAM_T_AAD];
+    return c->half_cycle > 0 ? last - c->clock : UINT64_MAX;
+}
+
+/* A column command needs a CAS before it: issues that, or the ACT-2 that could not wait for both. */
+static bool starts_clock(struct controller *c, struct line *line, size_t index)
+{
+    const struct waiter *waiter = &line->item[index];
+    if (!c->configuration->specification.write_clock || c->clock < c->clock_end || c->forced_line)
+        return false;
+    if (second_half_left(c) <= 1) {
+        issue_second_half(c);
+        c->outcome->first_command[waiter->request] = c->outcome->first_command[waiter->request] == c->clock
+                                                         ? UINT64_MAX
+                                                         : c->outcome->first_command[waiter->request];
+        return true;
+    }
+    issue(c, waiter->write ? PIM_DRAM_CAS_WR : PIM_DRAM_CAS_RD, waiter->place.bank, waiter->place.row,
+          waiter->place.column);
+    c->forced_line = line;
+    c->forced = index;
+    return true;
+}
+
 static void serve_waiter(struct controller *c, struct line *line, size_t index)
 {
     struct waiter waiter = line->item[index];
@@ -193,9 +241,11 @@ static void serve_waiter(struct controller *c, struct line *line, size_t index)
         c->policy->page == PIM_DRAM_PAGE_CLOSED && c->accesses[bank] >= c->policy->page_cap && !others;
     if (close && pim_dram_is_column(command))
         command = command == PIM_DRAM_RD ? PIM_DRAM_RDA : PIM_DRAM_WRA;
-    issue(c, command, bank, waiter.place.row, waiter.place.column);
     if (c->outcome->first_command[waiter.request] == UINT64_MAX)
         c->outcome->first_command[waiter.request] = c->clock;
+    if (pim_dram_is_column(command) && starts_clock(c, line, index))
+        return;
+    issue(c, command, bank, waiter.place.row, waiter.place.column);
     if (command == PIM_DRAM_PRE) {
         close_row(c, bank);
         return;
@@ -206,6 +256,10 @@ static void serve_waiter(struct controller *c, struct line *line, size_t index)
         c->row[bank] = waiter.place.row;
         c->accesses[bank] = 0;
         c->active.item[c->active.count++] = waiter;
+        if (c->configuration->specification.parameter[PIM_DRAM_T_AAD] > 0) {
+            c->half = waiter;
+            c->half_cycle = c->clock;
+        }
         return;
     }
     c->accesses[bank]++;
@@ -215,20 +269,31 @@ static void serve_waiter(struct controller *c, struct line *line, size_t index)
     uint64_t latency =
         waiter.write ? pim_dram_write_latency(specification) : pim_dram_read_latency(specification);
     c->outcome->completed[waiter.request] = c->clock + latency;
+    uint64_t end = c->clock + latency + specification->parameter[PIM_DRAM_T_WCKPST];
+    c->clock_end = end > c->clock_end ? end : c->clock_end;
     if (c->outcome->cycles < c->clock + latency)
         c->outcome->cycles = c->clock + latency;
 }
 
-static void finish_job(struct controller *c)
+static void finish_job(struct controller *c, size_t index)
 {
-    memmove(&c->jobs[0], &c->jobs[1], (c->job_count - 1) * sizeof c->jobs[0]);
+    memmove(&c->jobs[index], &c->jobs[index + 1], (c->job_count - 1 - index) * sizeof c->jobs[0]);
     c->job_count--;
 }
 
-/* The head of the maintenance queue; true when it took the slot. */
-static bool serve_job(struct controller *c, enum slot slot)
+/* Independent maintenance keeps requests away from its own banks. */
+static bool kept_away(const struct controller *c, uint32_t bank)
 {
-    const struct job job = c->jobs[0];
+    for (size_t i = 0; i < c->job_count; i++)
+        if (c->jobs[i].kind == JOB_REFRESH ? c->jobs[i].rank == bank / c->per_rank : c->jobs[i].bank == bank)
+            return true;
+    return false;
+}
+
+/* A job of the maintenance queue; true when it took the slot. */
+static bool serve_job(struct controller *c, enum slot slot, size_t index)
+{
+    const struct job job = c->jobs[index];
     uint32_t first = job.kind == JOB_REFRESH ? job.rank * c->per_rank : job.bank;
     uint32_t end = job.kind == JOB_REFRESH ? first + c->per_rank : first + 1;
     bool open = false;
@@ -243,20 +308,32 @@ static bool serve_job(struct controller *c, enum slot slot)
     for (uint32_t i = first; open && i < end; i++)
         close_row(c, i);
     if (job.kind == JOB_CLOSE) {
-        finish_job(c);
+        finish_job(c, index);
     } else if (!open) {
         c->owed[job.rank]--;
         c->queued[job.rank] = false;
         c->turn[job.rank] = (c->turn[job.rank] + 1) % c->per_rank;
-        finish_job(c);
+        finish_job(c, index);
     }
-    while (c->job_count > 0 && c->jobs[0].kind == JOB_CLOSE && c->row[c->jobs[0].bank] < 0)
-        finish_job(c);
+    for (size_t i = 0; i < (c->policy->independent ? c->job_count : c->job_count > 0);)
+        if (c->jobs[i].kind == JOB_CLOSE && c->row[c->jobs[i].bank] < 0)
+            finish_job(c, i);
+        else
+            i++;
     return true;
 }
 
 static void run_slot(struct controller *c, enum slot slot)
 {
+    if (c->forced_line) {
+        serve_waiter(c, c->forced_line, c->forced);
+        c->forced_line = NULL;
+        return;
+    }
+    if (second_half_left(c) == 0) {
+        issue_second_half(c);
+        return;
+    }
     if (slot != SLOT_ROW) {
         size_t best = pick(c, &c->active, slot, true);
         if (best != SIZE_MAX) {
@@ -264,10 +341,9 @@ static void run_slot(struct controller *c, enum slot slot)
             return;
         }
     }
-    if (c->job_count > 0) {
-        (void)serve_job(c, slot);
-        return;
-    }
+    for (size_t i = 0; i < c->job_count; i++)
+        if (serve_job(c, slot, i) || !c->policy->independent)
+            return;
     size_t reads = c->queue[0].count, writes = c->queue[1].count;
     if (!c->write_mode)
         c->write_mode = writes >= c->policy->write_high || reads == 0;
@@ -288,7 +364,9 @@ static void ask_for_maintenance(struct controller *c, uint64_t interval)
         for (unsigned i = 0; i < 2; i++)
             for (size_t j = 0; j < c->queue[i].count; j++)
                 wanted |= c->queue[i].item[j].place.bank / c->per_rank == rank;
-        if (c->policy->refresh && c->clock % interval == 0)
+        const uint64_t step = c->policy->stagger ? interval / c->ranks : interval;
+        const bool turn = !c->policy->stagger || (c->clock / step + c->ranks - 1) % c->ranks == rank;
+        if (c->policy->refresh && c->clock % step == 0 && turn)
             c->owed[rank]++;
         if (c->owed[rank] == 0 || c->queued[rank] || (c->owed[rank] <= c->policy->postpone && wanted))
             continue;
@@ -303,6 +381,8 @@ static void ask_for_maintenance(struct controller *c, uint64_t interval)
         if (c->row[bank] < 0 || c->accesses[bank] == 0 || !due || c->closing[bank] ||
             has_active(c, bank, bank + 1) || !ready(c, PIM_DRAM_PRE, bank))
             continue;
+        if (c->forced_line && c->forced_line->item[c->forced].place.bank == bank)
+            continue; /* the command behind a CAS comes first */
         c->closing[bank] = true;
         c->jobs[c->job_count++] = (struct job){JOB_CLOSE, 0, bank};
     }
@@ -358,7 +438,10 @@ void stepped_serve(struct outcome *outcome, const struct pim_dram_configuration 
          c->clock++) {
         if (c->clock > 0) {
             ask_for_maintenance(c, interval);
+            const size_t issued = outcome->record_count;
             run_slot(c, split ? SLOT_COLUMN : SLOT_ANY);
+            if (outcome->record_count == issued && c->half_cycle > 0)
+                issue_second_half(c);
             if (split)
                 run_slot(c, SLOT_ROW);
         }

@@ -10,5 +10,6 @@ Suite *suite_channel_stream(void);
 Suite *suite_channel_tensor(void);
 Suite *suite_channel_refusals(void);
 Suite *suite_channel_policy(void);
+Suite *suite_channel_run(void);
 
 #endif

@@ -1,4 +1,5 @@
 /* The command checker: planted violations are found, runs of the controller have none, energy adds up. */
+#include "models/dram/command_check_rules.h"
 #include "tests/unit/dram_channel/check_runs.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
@@ -70,8 +71,10 @@ START_TEST(every_constraint_is_checked)
     const struct pim_dram_preset *preset = pim_dram_preset((size_t)_i / 2);
     struct pim_dram_configuration configuration;
     struct pim_dram_constraint_table table;
-    configure(&configuration, preset->name, _i % 2 ? two_ranks : NULL);
-    pim_dram_constraints(&configuration.specification, &table);
+    /* HBM3 has no ranks. */
+    configure(&configuration, preset->name,
+              _i % 2 && strncmp(preset->name, "hbm3", 4) != 0 ? two_ranks : NULL);
+    pim_dram_check_rules(&configuration.specification, &table);
     ck_assert_uint_gt(table.count, 30);
     for (size_t i = 0; i < table.count; i++)
         for (unsigned previous = 0; previous < PIM_DRAM_COMMANDS; previous++)
@@ -88,6 +91,78 @@ START_TEST(every_constraint_is_checked)
                 ck_assert_msg(plant(&configuration, row, previous, next, true) == 0, "%s: %s is too strict",
                               preset->name, row->text);
             }
+}
+END_TEST
+
+/* How the places of two commands are related. */
+enum relation { SAME_BANK, SAME_GROUP, SAME_RANK, OTHER_RANK, OTHER_PSEUDO_CHANNEL, RELATIONS };
+
+/* The distance that a table asks for; `window` as in its rows. */
+static uint32_t asked(const struct pim_dram_constraint_table *table, enum relation relation,
+                      unsigned previous, unsigned next, uint32_t window)
+{
+    static const bool holds[][RELATIONS] = {
+        [PIM_DRAM_SCOPE_BANK] = {true},
+        [PIM_DRAM_SCOPE_GROUP] = {true, true},
+        [PIM_DRAM_SCOPE_RANK] = {true, true, true},
+        [PIM_DRAM_SCOPE_OTHER_RANK] = {false, false, false, true},
+        [PIM_DRAM_SCOPE_PSEUDO_CHANNEL] = {true, true, true, true},
+        [PIM_DRAM_SCOPE_CHANNEL] = {true, true, true, true, true},
+    };
+    uint32_t most = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct pim_dram_constraint *row = &table->row[i];
+        if ((row->previous >> previous & 1) && (row->next >> next & 1) && row->window == window &&
+            holds[row->scope][relation] && row->cycles > most)
+            most = row->cycles;
+    }
+    return most;
+}
+
+/* The state of the bank forbids the pair already: ACT2 needs an open row. */
+static bool without_row(unsigned previous, unsigned next)
+{
+    return next == PIM_DRAM_ACT2 && (previous == PIM_DRAM_REF || previous == PIM_DRAM_PREA);
+}
+
+static void compare_tables(const struct pim_dram_specification *specification, const char *name)
+{
+    struct pim_dram_constraint_table scheduler, checker;
+    pim_dram_constraints(specification, &scheduler);
+    pim_dram_check_rules(specification, &checker);
+    for (unsigned relation = 0; relation < RELATIONS; relation++)
+        for (unsigned previous = 0; previous < PIM_DRAM_COMMANDS; previous++)
+            for (unsigned next = 0; next < PIM_DRAM_COMMANDS; next++)
+                for (uint32_t window = 1; window <= 4; window += 3) {
+                    uint32_t a = asked(&scheduler, (enum relation)relation, previous, next, window);
+                    uint32_t b = asked(&checker, (enum relation)relation, previous, next, window);
+                    ck_assert_msg(a == b || without_row(previous, next),
+                                  "%s, relation %u, window %u: %s to %s is %u for the scheduler, %u for the "
+                                  "checker",
+                                  name, relation, window,
+                                  pim_dram_command_text((enum pim_dram_command)previous),
+                                  pim_dram_command_text((enum pim_dram_command)next), a, b);
+                }
+}
+
+/* Scheduler and checker have a table each: both ask for the same distances, with any parameters. */
+START_TEST(both_tables_agree)
+{
+    struct pim_dram_configuration configuration;
+    struct pim_random random;
+    const char *name = pim_dram_preset((size_t)_i)->name;
+    pim_random_initialize(&random, 900 + (uint64_t)_i);
+    configure(&configuration, name, NULL);
+    compare_tables(&configuration.specification, name);
+    for (unsigned round = 0; round < 100; round++) {
+        uint32_t *parameter = configuration.specification.parameter;
+        for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++)
+            parameter[i] = (uint32_t)pim_random_below(&random, round % 2 ? 5 : 60);
+        parameter[PIM_DRAM_T_ACT_CYCLES] = 1 + (uint32_t)pim_random_below(&random, 3);
+        parameter[PIM_DRAM_T_COLUMN_CYCLES] = 1 + (uint32_t)pim_random_below(&random, 3);
+        configuration.specification.split_command_bus = pim_random_below(&random, 2) > 0;
+        compare_tables(&configuration.specification, name);
+    }
 }
 END_TEST
 
@@ -111,6 +186,10 @@ static const struct {
      {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0},
       {200, PIM_DRAM_PREA, 0, 0, -1, -1, -1, -1},
       {900, PIM_DRAM_WR, 0, 0, 0, 0, 1, 0}}},
+    {"an automatic precharge of the bank is not over", /* tRAS: 100 + 39, and tRP 16 */
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0},
+      {116, PIM_DRAM_RDA, 0, 0, 0, 0, 1, 0},
+      {154, PIM_DRAM_REFPB, 0, 0, 0, 0, -1, -1}}},
     {"the command bus is in use in this cycle",
      {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {100, PIM_DRAM_ACT, 0, 0, 1, 0, 1, 0}}},
     {"the data bus is in use when the data come",
@@ -177,6 +256,89 @@ static void look_for_part(void *context, const struct pim_dram_violation *violat
     found->hits += violation->rule && strstr(violation->rule, found->wanted) != NULL;
 }
 
+/* Mistakes of edges, of activations in two halves and of the write clock, and the same log without. */
+static const struct {
+    const char *preset, *rule;
+    struct pim_dram_logged log[5];
+    unsigned hits;
+} clocked[] = {
+#define EDGE "only PRE and PREA issue at a falling edge of the clock, in an even cycle"
+#define PAIR "the row command of the rising edge before allows at most a PRE of another bank"
+#define LATE "an ACT-2 is overdue"
+#define STANDS "the write clock does not run: CAS must come in the cycle before"
+    {"hbm3_6400", EDGE, {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}}, 1},
+    {"hbm3_6400", EDGE, {{101, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {200, PIM_DRAM_PRE, 0, 0, 0, 0, 1, 0}}, 0},
+    {"hbm3_6400",
+     PAIR,
+     {{101, PIM_DRAM_REFPB, 0, 0, 0, 0, 1, 0}, {102, PIM_DRAM_PREA, 0, 0, -1, -1, -1, -1}},
+     1},
+    {"hbm3_6400",
+     PAIR,
+     {{101, PIM_DRAM_REFPB, 0, 0, 0, 0, 1, 0}, {104, PIM_DRAM_PREA, 0, 0, -1, -1, -1, -1}},
+     0},
+    {"hbm3_6400", PAIR, {{101, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {104, PIM_DRAM_PRE, 0, 0, 0, 0, 1, 0}}, 1},
+    {"hbm3_6400", PAIR, {{101, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {104, PIM_DRAM_PRE, 0, 0, 1, 0, 1, 0}}, 0},
+    {"lpddr5_6400", LATE, {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {109, PIM_DRAM_ACT, 0, 0, 1, 0, 1, 0}}, 1},
+    {"lpddr5_6400",
+     "ACT-2 later than tAAD behind its ACT",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {109, PIM_DRAM_ACT_SECOND, 0, 0, 0, 0, 1, 0}},
+     1},
+    {"lpddr5_6400",
+     "ACT-2 later than tAAD behind its ACT",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {108, PIM_DRAM_ACT_SECOND, 0, 0, 0, 0, 1, 0}},
+     0},
+    {"lpddr5_6400",
+     "no ACT of this row waits for its ACT-2",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {108, PIM_DRAM_ACT_SECOND, 0, 0, 0, 0, 2, 0}},
+     1},
+    {"lpddr5_6400",
+     "another ACT waits for its ACT-2",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {104, PIM_DRAM_ACT, 0, 0, 1, 0, 1, 0}},
+     1},
+    {"lpddr5_6400",
+     "the ACT of this bank waits for its ACT-2",
+     {{100, PIM_DRAM_ACT, 0, 0, 0, 0, 1, 0}, {104, PIM_DRAM_PREA, 0, 0, -1, -1, -1, -1}},
+     1},
+    {"lpddr5_6400", STANDS, {{100, PIM_DRAM_RD, 0, 0, 0, 0, 1, 0}}, 1},
+    {"lpddr5_6400",
+     STANDS,
+     {{100, PIM_DRAM_CAS_RD, 0, 0, 0, 0, 1, 0},
+      {101, PIM_DRAM_RD, 0, 0, 0, 0, 1, 0},
+      {120, PIM_DRAM_RD, 0, 0, 0, 0, 1, 0}},
+     0},
+    {"lpddr5_6400",
+     STANDS,
+     {{100, PIM_DRAM_CAS_RD, 0, 0, 0, 0, 1, 0},
+      {101, PIM_DRAM_RD, 0, 0, 0, 0, 1, 0},
+      {121, PIM_DRAM_RD, 0, 0, 0, 0, 1, 0}},
+     1},
+    {"lpddr5_6400",
+     STANDS,
+     {{100, PIM_DRAM_CAS_WR, 0, 0, 0, 0, 1, 0}, {101, PIM_DRAM_RD, 0, 0, 0, 0, 1, 0}},
+     1},
+    {"ddr4_2400r", "ACT is one command: dram.taad is 0", {{100, PIM_DRAM_ACT_SECOND, 0, 0, 0, 0, 1, 0}}, 1},
+    {"ddr4_2400r",
+     "there is no write clock: dram.write_clock is false",
+     {{100, PIM_DRAM_CAS_RD, 0, 0, 0, 0, 1, 0}},
+     1},
+};
+
+START_TEST(mistakes_of_the_clock_are_found)
+{
+    struct pim_dram_configuration configuration;
+    struct found found = {clocked[_i].rule, NULL, 0};
+    struct pim_error error = {PIM_OK, ""};
+    configure(&configuration, clocked[_i].preset, NULL);
+    struct pim_dram_check *check =
+        pim_dram_check_create(&configuration.specification, &configuration.policy, look, &found);
+    ck_assert_ptr_nonnull(check);
+    for (unsigned i = 0; clocked[_i].log[i].cycle > 0; i++)
+        ck_assert(pim_dram_check_command(check, &clocked[_i].log[i], &error) == PIM_OK);
+    ck_assert_msg(found.hits == clocked[_i].hits, "%s: %u times", clocked[_i].rule, found.hits);
+    pim_dram_check_destroy(check);
+}
+END_TEST
+
 START_TEST(refreshes_of_the_whole_log)
 {
     struct pim_dram_configuration configuration;
@@ -216,7 +378,10 @@ static const struct {
     {"hbm2_2000", {"dram.page=timeout", "dram.channels=2"}},
     {"hbm2_2000", {"dram.refresh_mode=per_bank", "dram.page=closed", "dram.channels=1"}},
     {"lpddr4_3200", {"dram.refresh_mode=per_bank", "dram.page=timeout"}},
+    {"ddr4_2400r", {"dram.ranks=4", "dram.refresh_stagger=true"}},
     {"pimbank_400", {"dram.page=closed"}},
+    {"hbm3_6400", {"dram.pseudo_channels=2", "dram.trefi=3100"}},
+    {"lpddr5_6400", {NULL}},
     {"allspark_stack", {NULL}},
 };
 
@@ -385,7 +550,7 @@ START_TEST(interleaved_bandwidth)
     struct pim_dram_memory *memory = pim_dram_memory_create(
         &configuration.specification, &configuration.policy, &configuration.mapping, &sink);
     ck_assert(memory && arrived);
-    ck_assert_uint_eq(pim_dram_memory_serve(memory, list.items, list.count, arrived), list.count);
+    ck_assert_uint_eq(pim_dram_memory_serve(memory, list.items, list.count, 0, arrived), list.count);
     const uint64_t cycles = pim_dram_memory_finish(memory);
     const uint32_t step = parameter[PIM_DRAM_T_B] > parameter[PIM_DRAM_T_CCD_S] ? parameter[PIM_DRAM_T_B]
                                                                                 : parameter[PIM_DRAM_T_CCD_S];
@@ -408,7 +573,9 @@ Suite *suite_channel_check(void)
     TCase *cases = tcase_create("check");
     int presets = (int)pim_dram_preset_count();
     tcase_add_loop_test(cases, every_constraint_is_checked, 0, 2 * presets);
+    tcase_add_loop_test(cases, both_tables_agree, 0, presets);
     tcase_add_loop_test(cases, other_mistakes_are_found, 0, sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_loop_test(cases, mistakes_of_the_clock_are_found, 0, sizeof clocked / sizeof clocked[0]);
     tcase_add_loop_test(cases, refreshes_of_the_whole_log, 0, sizeof refreshes / sizeof refreshes[0]);
     tcase_add_loop_test(cases, runs_violate_nothing, 0, presets);
     tcase_add_loop_test(cases, skipping_idle_time_changes_nothing, 0, sizeof idle / sizeof idle[0]);

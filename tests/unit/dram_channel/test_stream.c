@@ -21,6 +21,8 @@ static const struct {
     {"ddr4_2400r", {"dram.trefi=1200"}},
     {"ddr4_2400r", {"dram.ranks=2", "dram.trefi=1500", "dram.bank_xor=true"}},
     {"hbm2_pim", {"dram.trefi=900"}},
+    {"hbm3_6400", {"dram.trefi=3100"}},
+    {"lpddr5_6400", {"dram.trefi=1000"}},
     {"hbm2_pim", {"dram.pseudo_channels=2", "dram.refresh_mode=per_bank", "dram.trefi_bank=300"}},
     {"lpddr4_3200", {"dram.trefi=1400"}},
     {"pimbank_400", {"dram.trefi=300"}},
@@ -114,7 +116,7 @@ static struct trace *run(const struct pim_dram_configuration *configuration,
     ck_assert_ptr_nonnull(memory);
     const uint64_t access = configuration->specification.organization.access_bytes;
     if (whole)
-        trace->accesses = pim_dram_memory_serve(memory, list, REQUESTS, trace->arrived);
+        trace->accesses = pim_dram_memory_serve(memory, list, REQUESTS, 0, trace->arrived);
     for (size_t i = 0; !whole && i < REQUESTS; i++) {
         uint64_t end = list[i].address + list[i].bytes, first = list[i].address / access * access;
         for (uint64_t at = first; at < end; at += access, trace->accesses++) {

@@ -5,9 +5,12 @@ pimsim_test(test_dram_channel
           ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_refusals.c
           ${dram_channel_folder}/test_stream.c ${dram_channel_folder}/test_policy.c
           ${PROJECT_SOURCE_DIR}/tools/command/dram_list.c ${PROJECT_SOURCE_DIR}/tools/command/dram_tensor.c
-           ${dram_channel_folder}/test_tensor.c
+          ${PROJECT_SOURCE_DIR}/tools/command/dram_words.c
+          ${PROJECT_SOURCE_DIR}/tools/command/dram_run.c ${PROJECT_SOURCE_DIR}/tools/command/dram_log.c
+          ${PROJECT_SOURCE_DIR}/tools/command/dram_check.c ${PROJECT_SOURCE_DIR}/tools/command/dram_latency.c
+           ${dram_channel_folder}/test_tensor.c ${dram_channel_folder}/test_run.c
   LINK pimsim_dram pimsim_traces
-  SUITES channel_golden channel_stepped channel_check channel_stream channel_tensor channel_refusals channel_policy)
+  SUITES channel_golden channel_stepped channel_check channel_stream channel_tensor channel_refusals channel_policy channel_run)
 pimsim_test(test_dram_channel_long
   SOURCES ${dram_channel_folder}/support.c ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_long.c
   LINK pimsim_dram LABEL long

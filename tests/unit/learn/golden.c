@@ -105,7 +105,7 @@ void golden_pack(const json_t *weights, const json_t *biases, double *parameters
 }
 
 void golden_check_layers(const char *what, const json_t *weights, const json_t *biases,
-                         const struct pim_layer *layers, const double *got, double tolerance)
+                         const struct pim_neural_layer *layers, const double *got, double tolerance)
 {
     ck_assert_uint_gt(json_array_size(weights), 0);
     for (size_t l = 0; l < json_array_size(weights); l++) {
@@ -121,14 +121,15 @@ void golden_check_layers(const char *what, const json_t *weights, const json_t *
     }
 }
 
-size_t golden_layers(const json_t *sizes, bool relu_last, struct pim_layer layers[8])
+size_t golden_layers(const json_t *sizes, bool relu_last, struct pim_neural_layer layers[8])
 {
     size_t count = json_array_size(sizes) - 1;
     ck_assert_uint_le(count, 8);
     for (size_t l = 0; l < count; l++)
-        layers[l] = (struct pim_layer){.inputs = (size_t)json_integer_value(json_array_get(sizes, l)),
-                                       .outputs = (size_t)json_integer_value(json_array_get(sizes, l + 1)),
-                                       .relu = l + 1 < count || relu_last};
+        layers[l] =
+            (struct pim_neural_layer){.inputs = (size_t)json_integer_value(json_array_get(sizes, l)),
+                                      .outputs = (size_t)json_integer_value(json_array_get(sizes, l + 1)),
+                                      .relu = l + 1 < count || relu_last};
     return count;
 }
 
@@ -147,7 +148,8 @@ static void append(double *target, double *values, size_t count)
     free(values);
 }
 
-struct golden_generated golden_generate(const json_t *test, const struct pim_layer *layers, size_t count)
+struct golden_generated golden_generate(const json_t *test, const struct pim_neural_layer *layers,
+                                        size_t count)
 {
     uint64_t state = (uint64_t)json_integer_value(json_object_get(test, "splitmix_seed"));
     const json_t *bounds = json_object_get(test, "weight_bounds");

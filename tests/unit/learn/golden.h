@@ -28,16 +28,17 @@ void golden_check_sketch(const char *what, const json_t *wanted, size_t count, c
 void golden_pack(const json_t *weights, const json_t *biases, double *parameters);
 /* Holds parameters or gradients against such lists, of tensors or of sketches. */
 void golden_check_layers(const char *what, const json_t *weights, const json_t *biases,
-                         const struct pim_layer *layers, const double *got, double tolerance);
+                         const struct pim_neural_layer *layers, const double *got, double tolerance);
 
 /* Dense layers of the sizes; ReLU on all but the last, and on the last if `relu_last`. Gives their number. */
-size_t golden_layers(const json_t *sizes, bool relu_last, struct pim_layer layers[8]);
+size_t golden_layers(const json_t *sizes, bool relu_last, struct pim_neural_layer layers[8]);
 
 /* Parameters and data of a case that gives a seed. */
 struct golden_generated {
     double *parameters, *x, *y, *x_test;
 };
-struct golden_generated golden_generate(const json_t *test, const struct pim_layer *layers, size_t count);
+struct golden_generated golden_generate(const json_t *test, const struct pim_neural_layer *layers,
+                                        size_t count);
 void golden_generated_terminate(struct golden_generated *generated);
 
 #endif

@@ -150,7 +150,7 @@ END_TEST
 
 struct deep {
     const json_t *test;
-    struct pim_layer layers[8];
+    struct pim_neural_layer layers[8];
     size_t layer_count, parameter_count, points, tests;
     double *x, *y, *x_test, *parameters, *gradient;
     bool generated;

@@ -36,6 +36,21 @@ START_TEST(exponential_and_logarithm_are_near_the_library)
 }
 END_TEST
 
+START_TEST(sines_of_turns)
+{
+    for (uint32_t whole = 1; whole < 70; whole++)
+        for (uint32_t part = 0; part < whole; part++) {
+            double sine = pim_sine_of_turn(part, whole);
+            ck_assert_double_le(fabs(sine - sin(8 * atan(1) * part / whole)), 2e-15);
+            ck_assert_double_eq(sine, part == 0 ? 0 : -pim_sine_of_turn(whole - part, whole));
+            if (whole % 2 == 0 && part <= whole / 2)
+                ck_assert_double_eq(sine, pim_sine_of_turn(whole / 2 - part, whole));
+        }
+    ck_assert_double_eq(pim_sine_of_turn(1, 8), pim_sine_of_turn(3, 8));
+    ck_assert_double_eq(pim_sine_of_turn(UINT32_MAX / 2, UINT32_MAX - 1), 0);
+}
+END_TEST
+
 static uint64_t mix(uint64_t hash, double value)
 {
     uint64_t bits;
@@ -205,6 +220,7 @@ Suite *learn_kernels_suite(void)
     Suite *suite = suite_create("kernels");
     TCase *tests = tcase_create("kernels");
     tcase_add_test(tests, exponential_and_logarithm_are_near_the_library);
+    tcase_add_test(tests, sines_of_turns);
     tcase_add_test(tests, bits_are_fixed);
     tcase_add_test(tests, products_add_in_the_order_of_their_index);
     tcase_add_test(tests, triangles_solve_what_they_factor);

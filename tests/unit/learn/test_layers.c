@@ -19,7 +19,7 @@ struct graph {
 
 struct net {
     const json_t *test;
-    struct pim_layer layers[8];
+    struct pim_neural_layer layers[8];
     size_t layer_count, parameter_count, graph_count;
     double *parameters, *gradient;
     struct graph graphs[8];
@@ -275,7 +275,7 @@ static void run_graphs(const json_t *test)
     for (size_t l = 0; l < net.layer_count; l++) {
         const json_t *layer = json_array_get(layers, l);
         const json_t *shape = json_object_get(json_array_get(json_object_get(test, "W"), l), "shape");
-        net.layers[l] = (struct pim_layer){
+        net.layers[l] = (struct pim_neural_layer){
             .inputs = (size_t)json_integer_value(json_array_get(shape, 1)),
             .outputs = (size_t)json_integer_value(json_array_get(shape, 0)),
             .convolve = strcmp(json_string_value(json_object_get(layer, "kind")), "gcn") == 0,

@@ -4,6 +4,7 @@ void pimsim_suites(SRunner *runner)
 {
     srunner_add_suite(runner, conflict_graph_suite());
     srunner_add_suite(runner, conflict_mapping_suite());
+    srunner_add_suite(runner, conflict_estimators_suite());
 }
 
 void make_recorded(const char *name, enum pim_tile_preset preset, struct pim_arena *arena,

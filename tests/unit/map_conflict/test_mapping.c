@@ -1,6 +1,7 @@
 /* Mappings: legal, the same for any number of threads, no worse than what they start from. */
+#include "models/system/hardware.h"
 #include "tests/unit/map_conflict/suites.h"
-#include "tools/command/conflict_graph.h"
+#include "tools/library/tiles.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -50,6 +51,41 @@ START_TEST(mappings_are_legal_and_the_same_for_any_threads)
 }
 END_TEST
 
+/* The whole way of a search, its start by cost included, with latencies from threads that run at once. */
+START_TEST(searches_by_simulation_are_the_same_for_any_threads)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_error error = {0};
+    static struct pim_hardware hardware = {.tiles.options = PIM_CONFLICT_DEFAULTS};
+    static const unsigned threads[] = {1, 2, 5};
+    static const enum pim_tile_mapping mappings[] = {PIM_TILE_HEURISTIC, PIM_TILE_NODE_GROUP, PIM_TILE_NSGA2};
+    void *replay;
+    hardware.tiles.options.routing = PIM_CONFLICT_ADAPTIVE;
+    hardware.tiles.options.arbiter = PIM_CONFLICT_BALANCE;
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-alexnet", PIM_TILE_CODE, &arena, &tiles);
+    ck_assert(pim_tiles_simulator.create(&hardware, &tiles, 1, &replay, &error) == PIM_OK);
+    for (size_t m = 0; m < 3; m++) {
+        struct pim_tile_mapping_options options = options_for(mappings[m]);
+        struct pim_tile_mapping_result result[3];
+        uint32_t place[3][256];
+        options.fitness = PIM_TILE_BY_SIMULATION;
+        options.simulate = pim_tiles_simulator.run;
+        options.simulate_context = replay;
+        for (size_t i = 0; i < 3; i++) {
+            options.threads = threads[i];
+            ck_assert(pim_tile_map(&tiles, &options, place[i], &result[i], &error) == PIM_OK);
+            ck_assert_mem_eq(place[i], place[0], tiles.nodes * sizeof place[0][0]);
+            ck_assert_double_eq(result[i].latency_ns, result[0].latency_ns);
+            ck_assert_uint_eq(result[i].search.evaluations, result[0].search.evaluations);
+        }
+    }
+    pim_tiles_simulator.destroy(replay);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
 /* The figures that are known: 256! / 195! mappings of VGG-8 on 16 x 16; groups of 38, 11, 7 and 5 nodes. */
 START_TEST(spaces_and_groups)
 {
@@ -86,41 +122,108 @@ START_TEST(simulation_as_fitness)
     struct pim_arena arena;
     struct pim_tile_graph tiles;
     struct pim_error error = {0};
-    struct conflict_simulator simulator = {.options = PIM_CONFLICT_DEFAULTS};
-    struct pim_task_graph *graph;
+    static struct pim_hardware hardware = {.tiles.options = PIM_CONFLICT_DEFAULTS};
+    void *replay;
     uint32_t place[256];
     double latency, interval, snake;
     pim_arena_initialize(&arena, 0);
     make_recorded("cifar-alexnet", PIM_TILE_CODE, &arena, &tiles);
-    ck_assert(conflict_task_graph(&tiles, &graph, &error) == PIM_OK);
-    simulator.graph = graph;
     for (unsigned mapping = PIM_TILE_HEURISTIC; mapping < PIM_TILE_MAPPINGS; mapping++) {
         struct pim_tile_mapping_options options = options_for((enum pim_tile_mapping)mapping);
         struct pim_tile_mapping_result result;
-        simulator.options.images = mapping == PIM_TILE_NSGA2 ? 2 : 1;
+        uint32_t images = mapping == PIM_TILE_NSGA2 ? 2 : 1;
+        ck_assert(pim_tiles_simulator.create(&hardware, &tiles, images, &replay, &error) == PIM_OK);
         options.fitness = PIM_TILE_BY_SIMULATION;
         options.threads = 2;
-        options.simulate = conflict_simulate;
-        options.simulate_context = &simulator;
+        options.simulate = pim_tiles_simulator.run;
+        options.simulate_context = replay;
         ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_OK);
         hold_legal(place, tiles.nodes);
-        ck_assert(conflict_simulate(&simulator, place, &latency, &interval, &error) == PIM_OK);
+        ck_assert(pim_tiles_simulator.run(replay, place, HUGE_VAL, &latency, &interval, &error) == PIM_OK);
         ck_assert_double_eq(result.latency_ns, latency);
         ck_assert_double_eq(result.search.best, latency);
+        pim_tiles_simulator.destroy(replay);
     }
+    ck_assert(pim_tiles_simulator.create(&hardware, &tiles, 1, &replay, &error) == PIM_OK);
     const struct pim_grid grid = {16, 16};
     struct pim_tile_mapping_options options = options_for(PIM_TILE_NODE_GROUP);
     struct pim_tile_mapping_result result;
     pim_tile_pattern(PIM_TILE_SNAKE, &grid, tiles.nodes, place);
-    ck_assert(conflict_simulate(&simulator, place, &snake, &interval, &error) == PIM_OK);
-    options.simulate = conflict_simulate;
-    options.simulate_context = &simulator;
+    ck_assert(pim_tiles_simulator.run(replay, place, HUGE_VAL, &snake, &interval, &error) == PIM_OK);
+    options.simulate = pim_tiles_simulator.run;
+    options.simulate_context = replay;
     options.finalists = 8;
     ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_OK);
     ck_assert_uint_eq(result.finalists, 8);
     ck_assert_double_lt(result.latency_ns, snake);
-    pim_task_graph_destroy(graph);
+    pim_tiles_simulator.destroy(replay);
     pim_arena_terminate(&arena);
+}
+END_TEST
+
+/* The simulator, but for its limit. */
+static enum pim_status without_limit(void *replay, const uint32_t *place, double limit_ns, double *latency_ns,
+                                     double *interval_ns, struct pim_error *error)
+{
+    (void)limit_ns;
+    return pim_tiles_simulator.run(replay, place, HUGE_VAL, latency_ns, interval_ns, error);
+}
+
+/* Simulations that are given up are those of mappings that would not survive: the search is the same. Local
+ * moves never make the result worse, and find something better from so short a search. */
+START_TEST(limits_and_local_moves)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_error error = {0};
+    static struct pim_hardware hardware = {.tiles.options = PIM_CONFLICT_DEFAULTS};
+    void *replay;
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-alexnet", PIM_TILE_CODE, &arena, &tiles);
+    ck_assert(pim_tiles_simulator.create(&hardware, &tiles, 1, &replay, &error) == PIM_OK);
+    struct pim_tile_mapping_options options = options_for(PIM_TILE_NODE_GROUP);
+    options.fitness = PIM_TILE_BY_SIMULATION;
+    options.simulate_context = replay;
+    struct pim_tile_mapping_result result[4];
+    uint32_t place[4][256];
+    for (size_t i = 0; i < 4; i++) {
+        options.simulate = i % 2 ? without_limit : pim_tiles_simulator.run;
+        options.threads = i == 3 ? 3 : 1;
+        options.refinement = i < 2 ? 0 : 60;
+        ck_assert(pim_tile_map(&tiles, &options, place[i], &result[i], &error) == PIM_OK);
+        hold_legal(place[i], tiles.nodes);
+    }
+    ck_assert_mem_eq(place[0], place[1], tiles.nodes * sizeof place[0][0]);
+    ck_assert_mem_eq(place[2], place[3], tiles.nodes * sizeof place[0][0]);
+    ck_assert_uint_eq(result[0].refined, 0);
+    ck_assert_uint_ge(result[2].refined, 60 - 8); /* twins of their parents are not simulated */
+    ck_assert_uint_le(result[2].refined, 64 + PIM_TILE_STARTS);
+    ck_assert_double_lt(result[2].latency_ns, result[0].latency_ns);
+    double latency, interval;
+    ck_assert(pim_tiles_simulator.run(replay, place[2], HUGE_VAL, &latency, &interval, &error) == PIM_OK);
+    ck_assert_double_eq(latency, result[2].latency_ns);
+    ck_assert(pim_tiles_simulator.run(replay, place[2], latency, &latency, &interval, &error) == PIM_OK);
+    ck_assert_double_eq(latency, result[2].latency_ns);
+    ck_assert(pim_tiles_simulator.run(replay, place[2], 0.999 * latency, &latency, &interval, &error) ==
+              PIM_OK);
+    ck_assert(isinf(latency));
+    pim_tiles_simulator.destroy(replay);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+START_TEST(fastest_first)
+{
+    static const double latencies[] = {5, 3, 9, 3, 1, 8, 2};
+    uint32_t first[PIM_TILE_STARTS];
+    ck_assert_uint_eq(pim_tile_fastest(latencies, 7, first), 4);
+    ck_assert_uint_eq(first[0], 4);
+    ck_assert_uint_eq(first[1], 6);
+    ck_assert_uint_eq(first[2], 1);
+    ck_assert_uint_eq(first[3], 3);
+    ck_assert_uint_eq(pim_tile_fastest(latencies, 2, first), 2);
+    ck_assert_uint_eq(first[0], 1);
+    ck_assert_uint_eq(first[1], 0);
 }
 END_TEST
 
@@ -154,8 +257,11 @@ Suite *conflict_mapping_suite(void)
     TCase *tests = tcase_create("mapping");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, mappings_are_legal_and_the_same_for_any_threads);
+    tcase_add_test(tests, searches_by_simulation_are_the_same_for_any_threads);
     tcase_add_test(tests, spaces_and_groups);
     tcase_add_test(tests, simulation_as_fitness);
+    tcase_add_test(tests, limits_and_local_moves);
+    tcase_add_test(tests, fastest_first);
     tcase_add_test(tests, bad_input_is_refused);
     suite_add_tcase(suite, tests);
     return suite;

@@ -138,6 +138,7 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, print_suite());
     srunner_add_suite(runner, convolutional_suite());
     srunner_add_suite(runner, sliding_suite());
+    srunner_add_suite(runner, layer_table_suite());
 }
 
 void check_examples(const struct example *examples, size_t count)

@@ -31,6 +31,7 @@ Suite *descriptor_suite(void);
 Suite *print_suite(void);
 Suite *convolutional_suite(void);
 Suite *sliding_suite(void);
+Suite *layer_table_suite(void);
 
 /* An operator with attributes and inputs, and what shape inference must make of it. */
 struct example {

@@ -25,6 +25,10 @@ static const struct {
     {"resnet34", 3.664e9, 21.80e6, 223836},
     {"resnet50", 4.089e9, 25.56e6, 0},
     {"resnet152", 11.51e9, 60.19e6, 0},
+    {"mobilenet-v2", 300.8e6, 3.504e6, 0},
+    {"efficientnet-b0", 385.9e6, 5.289e6, 0},
+    {"shufflenet", 137e6, 1.866e6, 0},
+    {"bert-base-encoder", 931.1e6, 7.088e6, 0}, /* 128 tokens; without embeddings */
 };
 enum { PUBLISHED = sizeof published / sizeof *published };
 

@@ -4,6 +4,7 @@
 #include "mappers/nicepim/space/segments.h"
 #include "mappers/nicepim/space/select.h"
 #include "mappers/place/slicing.h"
+#include "sim/random.h"
 #include "tests/unit/nicepim/suites.h"
 
 #include <stdlib.h>
@@ -142,9 +143,14 @@ START_TEST(partitions_are_golden)
         read_partition(test, &layer, &cut);
         uint32_t rows = member(test, "rows"), columns = member(test, "cols"), nodes = rows * columns;
         struct pim_part *parts = calloc(nodes, sizeof *parts);
+        struct pim_cut_table *table = calloc(1, sizeof *table);
         uint64_t macs = 0, inputs = 0, weights = 0, sums = 0;
+        pim_cut_table_make(&layer, &cut, rows, columns, table);
         for (uint32_t n = 0; n < nodes; n++) {
+            struct pim_part same;
             pim_cut_part(&layer, &cut, n / columns, n % columns, &parts[n]);
+            pim_cut_table_part(table, n / columns, n % columns, &same);
+            ck_assert_mem_eq(&same, &parts[n], sizeof same);
             macs += pim_part_macs(&layer, &parts[n]);
             inputs += pim_part_inputs(&parts[n]);
             weights += pim_part_weights(&layer, &parts[n]);
@@ -162,6 +168,7 @@ START_TEST(partitions_are_golden)
         check_groups(parts, nodes, columns, PIM_SHARED_WEIGHTS, json_object_get(test, "weight_sets"));
         check_groups(parts, nodes, columns, PIM_SHARED_SUMS, json_object_get(test, "psum_sets"));
         check_halo(test, parts, nodes, columns);
+        free(table);
         free(parts);
     }
     json_decref(root);
@@ -408,7 +415,8 @@ static void read_lists(const json_t *segments, struct lists *lists)
                                               lists->layer,
                                               lists->candidate,
                                               lists->latency,
-                                              lists->size};
+                                              lists->size,
+                                              false};
 }
 
 static void free_lists(struct lists *lists)
@@ -461,7 +469,9 @@ static void run_choice(const json_t *test, bool more)
                  *points = json_object_get(wanted, "front_points");
     ck_assert_int_eq(choice.feasible, feasible == NULL || json_is_true(feasible)); /* large ones all are */
     if (points)
-        ck_assert_uint_eq(choice.front_points, (uint32_t)json_integer_value(points));
+        ck_assert_uint_le(choice.front_points, (uint32_t)json_integer_value(points)); /* some are dropped */
+    if (choice.feasible)
+        ck_assert_uint_le(choice.bound, choice.latency);
     ck_assert_uint_eq(choice.least_capacity, (uint64_t)nicepim_integer(wanted, "least_capacity"));
     if (choice.feasible) {
         ck_assert_uint_eq(choice.latency, (uint64_t)nicepim_integer(wanted, "latency"));
@@ -511,6 +521,57 @@ START_TEST(large_choices_are_golden)
 }
 END_TEST
 
+/* All choices of two segments: the first with one region of two layers or two regions of one, the second
+ * with one layer. */
+static uint64_t least_sum(const struct pim_selection *of, uint64_t capacity)
+{
+    enum { CANDIDATES = 4 };
+    uint64_t least = UINT64_MAX;
+    for (uint32_t code = 0; code < 2 * CANDIDATES * CANDIDATES * CANDIDATES; code++) {
+        uint32_t side = code % 2, pick[] = {code / 2 % CANDIDATES, code / 2 / CANDIDATES % CANDIDATES,
+                                            code / 2 / CANDIDATES / CANDIDATES};
+        uint32_t a = of->candidate[2 * side] + pick[0], b = of->candidate[2 * side + 1] + pick[1],
+                 c = of->candidate[4] + pick[2];
+        uint64_t first = of->size[a], second = of->size[b], size = first + second;
+        if (side == 1)
+            size = first > second ? first : second;
+        uint64_t sum = of->latency[a] + of->latency[b] + of->latency[c];
+        if (size + of->size[c] <= capacity && sum < least)
+            least = sum;
+    }
+    return least;
+}
+
+START_TEST(what_adds_up_over_regions_is_minimised_as_well)
+{
+    static const uint32_t mapping[] = {0, 2, 3}, region[] = {0, 1, 3, 4}, layer[] = {0, 2, 3, 4, 5},
+                          candidate[] = {0, 4, 8, 12, 16, 20};
+    uint64_t latency[20], size[20];
+    const struct pim_selection selection = {2, mapping, region, layer, candidate, latency, size, true};
+    struct pim_random random;
+    uint32_t found = 0;
+    pim_random_initialize(&random, 0x73756d73);
+    for (int draw = 0; draw < 400; draw++) {
+        struct pim_choice choice;
+        struct pim_error error = {0};
+        for (size_t i = 0; i < 20; i++) {
+            latency[i] = pim_random_below(&random, 50);
+            size[i] = pim_random_below(&random, 50);
+        }
+        uint64_t capacity = pim_random_below(&random, 120), least = least_sum(&selection, capacity);
+        ck_assert_int_eq(pim_select(&selection, capacity, &choice, &error), PIM_OK);
+        ck_assert_int_eq(choice.feasible, least != UINT64_MAX);
+        if (choice.feasible) {
+            ck_assert_uint_eq(choice.latency, least);
+            ck_assert_uint_le(choice.bound, least);
+            found++;
+        }
+        pim_choice_terminate(&choice);
+    }
+    ck_assert_uint_gt(found, 200);
+}
+END_TEST
+
 Suite *nicepim_space_suite(void)
 {
     Suite *suite = suite_create("space");
@@ -523,6 +584,7 @@ Suite *nicepim_space_suite(void)
     tcase_add_test(tests, regions_are_golden);
     tcase_add_test(tests, choices_are_golden);
     tcase_add_test(tests, large_choices_are_golden);
+    tcase_add_test(tests, what_adds_up_over_regions_is_minimised_as_well);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,13 +1,26 @@
 set(nicepim ${CMAKE_CURRENT_LIST_DIR})
 pimsim_test(test_nicepim
-  SOURCES ${nicepim}/nicepim.c ${nicepim}/golden.c ${nicepim}/test_cycles.c ${nicepim}/test_sat.c ${nicepim}/test_space.c
+  SOURCES ${nicepim}/nicepim.c ${nicepim}/golden.c ${nicepim}/test_cycles.c ${nicepim}/test_sat.c ${nicepim}/test_space.c ${nicepim}/test_place.c ${nicepim}/test_tokens.c
   LINK pimsim_nicepim pimsim_place
-  SUITES cycles sat space)
+  SUITES cycles sat space place tokens)
 pimsim_test(test_nicepim_long
   SOURCES ${nicepim}/long.c ${nicepim}/golden.c
   LINK pimsim_nicepim
   LABEL long
   SUITES first second third last)
+
+# Estimate against simulation.
+pimsim_test(test_nicepim_rank
+  SOURCES ${nicepim}/test_rank.c
+  LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
+  LABEL long
+  SUITES rank)
+
+pimsim_test(test_nicepim_objective
+  SOURCES ${nicepim}/test_objective.c ${nicepim}/golden.c
+  LINK pimsim_map pimsim_system
+  LABEL long
+  SUITES objective)
 
 # The command itself.
 add_test(NAME map_nicepim.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map_nicepim $<TARGET_FILE:pimsim>)

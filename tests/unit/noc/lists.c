@@ -62,15 +62,16 @@ struct list list_read(const char *name)
     char *text = read_compressed(pimsim_source_path(path, sizeof path, relative));
     struct list list = {0};
     char *line = strchr(text, '\n');
+    unsigned columns = line && line - text > 5 && strncmp(line - 5, ",type", 5) == 0 ? 10 : 9;
     while (line && line[1] != '\0') {
-        uint64_t value[9];
+        uint64_t value[10] = {0};
         char *at = line + 1;
-        for (unsigned i = 0; i < 9; i++) {
+        for (unsigned i = 0; i < columns; i++) {
             char *end;
             value[i] = strtoull(at, &end, 10);
-            if (end == at || *end != (i < 8 ? ',' : '\n'))
+            if (end == at || *end != (i + 1 < columns ? ',' : '\n'))
                 ck_abort_msg("%s: line %zu is damaged", name, list.count + 2);
-            at = end + (i < 8);
+            at = end + (i + 1 < columns);
         }
         list_add(&list, value[0], (uint32_t)value[1], (uint32_t)value[2], value[3]);
         struct list_packet *packet = &list.packets[list.count - 1];
@@ -79,6 +80,7 @@ struct list list_read(const char *name)
         packet->head_arrived = value[6];
         packet->tail_arrived = value[7];
         packet->hops = (uint32_t)value[8];
+        packet->message = (uint32_t)value[9];
         line = at;
     }
     free(text);

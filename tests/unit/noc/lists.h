@@ -13,6 +13,7 @@ struct list_packet {
     uint64_t head_injected, tail_injected, head_arrived, tail_arrived;
     uint32_t hops;
     bool delivered;
+    uint32_t message; /* kind, of lists with requests and replies; else 0 */
 };
 
 struct list {

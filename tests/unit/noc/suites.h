@@ -9,6 +9,7 @@ Suite *golden_suite(void);     /* measured lists of BookSim 2 */
 Suite *oracle_suite(void);     /* the rules taken literally, against both routers */
 Suite *micro_suite(void);      /* small cases worked out cycle by cycle */
 Suite *run_length_suite(void); /* sleeping routers against stepped ones */
+Suite *crowd_suite(void);      /* worms as runs or by flit */
 Suite *blocked_suite(void);    /* blocked cycles of links */
 Suite *watchdog_suite(void);   /* stuck networks */
 Suite *network_suite(void);    /* configuration, kernel adapter, callbacks, statistics, reports */

@@ -103,7 +103,8 @@ static struct client make_client(unsigned echoes, enum pim_noc_fidelity fidelity
 
 static void start_client(struct client *client, enum pim_noc_fidelity fidelity)
 {
-    struct pim_noc_callbacks callbacks = {client, log_injected, log_delivered};
+    struct pim_noc_callbacks callbacks = {
+        .context = client, .injected = log_injected, .delivered = log_delivered};
     struct pim_noc_configuration configuration;
     pim_noc_configuration_initialize(&configuration);
     configuration.fidelity = fidelity;

@@ -5,10 +5,11 @@
 
 #include "tests/unit/test_main.h"
 
-Suite *equal_suite(void);  /* the general routers against the fast mesh and against BookSim's lists */
-Suite *match_suite(void);  /* allocators and arbiters on request matrices */
-Suite *shapes_suite(void); /* tori, concentration, express links, any configuration */
-Suite *rules_suite(void);  /* speedup, classes, balance, adaptive choice, reports, what is refused */
-Suite *links_suite(void);  /* how long flits hold links, and what is reported of them */
+Suite *equal_suite(void);      /* the general routers against the fast mesh and against BookSim's lists */
+Suite *match_suite(void);      /* allocators and arbiters on request matrices */
+Suite *shapes_suite(void);     /* tori, concentration, express links, any configuration */
+Suite *rules_suite(void);      /* speedup, classes, balance, adaptive choice, reports, what is refused */
+Suite *topologies_suite(void); /* topologies that are no plain grid */
+Suite *links_suite(void);      /* how long flits hold links, and what is reported of them */
 
 #endif

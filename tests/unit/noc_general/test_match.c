@@ -27,7 +27,6 @@ static void start(struct bench *bench, enum pim_noc_allocator allocator, enum pi
 {
     memset(bench, 0, sizeof *bench);
     bench->noc.configuration.arbiter = arbiter;
-    bench->noc.configuration.allocator_iterations = 1;
     bench->noc.general = &bench->general;
     bench->general.packets = bench->packets;
     bench->general.tasks = bench->tasks;
@@ -37,6 +36,8 @@ static void start(struct bench *bench, enum pim_noc_allocator allocator, enum pi
         .noc = &bench->noc,
         .requests = bench->requests,
         .allocator = allocator,
+        .arbiter = {arbiter, 1},
+        .iterations = 1,
         .inputs = inputs,
         .outputs = outputs,
         .diagonal = &bench->diagonal,
@@ -81,7 +82,8 @@ static int got(const struct bench *bench, unsigned input)
 }
 
 static const enum pim_noc_allocator allocators[] = {PIM_NOC_ISLIP, PIM_NOC_SEPARABLE_INPUT_FIRST,
-                                                    PIM_NOC_SEPARABLE_OUTPUT_FIRST, PIM_NOC_WAVEFRONT};
+                                                    PIM_NOC_SEPARABLE_OUTPUT_FIRST, PIM_NOC_WAVEFRONT,
+                                                    PIM_NOC_ROUND_ROBIN_WAVEFRONT};
 
 /* Inputs 0 and 1 both ask for outputs 0 and 1. Separable input-first with fresh pointers: both pick output 0,
  * which takes input 0; output-first: both outputs pick input 0, which takes output 0. Then the pointers have
@@ -188,7 +190,7 @@ START_TEST(matchings)
     start(&bench, allocator,
           allocator == PIM_NOC_WAVEFRONT ? PIM_NOC_ROUND_ROBIN : (enum pim_noc_arbiter)(_i / 4 % 5), inputs,
           outputs);
-    bench.noc.configuration.allocator_iterations = MOST;
+    bench.matching.iterations = MOST;
     bool maximal = allocator == PIM_NOC_WAVEFRONT || allocator == PIM_NOC_ISLIP;
     for (unsigned cycle = 0; cycle < 50; cycle++) {
         if (ask_at_random(&bench, &random, inputs, outputs) == 0)
@@ -269,7 +271,8 @@ static unsigned winner_of(struct bench *bench, const unsigned *inputs, unsigned 
 }
 
 /* One output: 0, 1, 2 ask; then 2 alone twice; then all. Round robin continues behind the last one served;
- * the matrix arbiter takes the one that waited longest; fixed priority always the first. */
+ * the matrix arbiter takes the one that waited longest, at first the last one; fixed priority always the
+ * first. */
 START_TEST(arbiters_by_hand)
 {
     const struct {
@@ -277,7 +280,7 @@ START_TEST(arbiters_by_hand)
         unsigned winners[7];
     } cases[] = {
         {PIM_NOC_ROUND_ROBIN, {0, 1, 2, 2, 0, 1, 2}},
-        {PIM_NOC_MATRIX, {0, 1, 2, 2, 0, 1, 2}},
+        {PIM_NOC_MATRIX, {2, 1, 2, 2, 0, 1, 2}},
         {PIM_NOC_FIXED_PRIORITY, {0, 0, 2, 2, 0, 0, 0}},
         {PIM_NOC_AGE, {0, 0, 2, 2, 0, 0, 0}},
     };
@@ -308,6 +311,63 @@ START_TEST(arbiters_by_hand)
     bench.packets[0].number = 100;
     const unsigned all[] = {0, 1, 2};
     ck_assert_uint_eq(winner_of(&bench, all, 3), 1);
+}
+END_TEST
+
+/* A tree over six candidates in two groups: the groups take turns, and inside a group its candidates. A plain
+ * round robin would serve 0, 1, 2. */
+START_TEST(tree_by_hand)
+{
+    struct bench bench;
+    start(&bench, PIM_NOC_SEPARABLE_INPUT_FIRST, PIM_NOC_TREE, 6, 6);
+    bench.matching.arbiter.groups = 2;
+    bench.matching.input_stamps = bench.input_stamps;
+    bench.matching.output_stamps = bench.output_stamps;
+    static const unsigned all[] = {0, 1, 2, 3, 4, 5}, winners[] = {0, 3, 1, 4, 2, 5, 0};
+    for (unsigned cycle = 0; cycle < 7; cycle++)
+        ck_assert_uint_eq(winner_of(&bench, all, 6), winners[cycle]);
+    static const unsigned first[] = {0, 1}; /* the group whose turn it is does not ask */
+    ck_assert_uint_eq(winner_of(&bench, first, 2), 1);
+    ck_assert_uint_eq(winner_of(&bench, all, 6), 3);
+}
+END_TEST
+
+/* A greater priority goes before the arbiter under every allocator but islip, and urgency before it; a
+ * wavefront takes one level after the other. */
+START_TEST(priorities)
+{
+    for (unsigned a = 0; a < 5; a++)
+        for (unsigned urgent = 0; urgent < 2; urgent++) {
+            struct bench bench;
+            start(&bench, allocators[a], PIM_NOC_ROUND_ROBIN, 3, 1);
+            for (unsigned i = 0; i < 3; i++)
+                ask(&bench, i, 0);
+            bench.requests[0].priority = -1;
+            bench.requests[2].priority = 7;
+            bench.requests[1].urgency = urgent ? 3 : 1;
+            match(&bench);
+            unsigned expected = urgent ? 1 : allocators[a] == PIM_NOC_ISLIP ? 0 : 2;
+            ck_assert(bench.requests[expected].granted);
+        }
+}
+END_TEST
+
+/* The diagonal of a round-robin wavefront moves behind the first one on which something is granted. */
+START_TEST(round_robin_wavefront)
+{
+    struct bench bench;
+    start(&bench, PIM_NOC_ROUND_ROBIN_WAVEFRONT, PIM_NOC_ROUND_ROBIN, 4, 4);
+    ask(&bench, 1, 1); /* on diagonal 2 */
+    ask(&bench, 1, 2); /* on diagonal 3 */
+    match(&bench);
+    ck_assert_int_eq(got(&bench, 1), 1);
+    ck_assert_uint_eq(bench.diagonal, 3);
+    forget(&bench);
+    ask(&bench, 1, 1);
+    ask(&bench, 1, 2);
+    match(&bench);
+    ck_assert_int_eq(got(&bench, 1), 2);
+    ck_assert_uint_eq(bench.diagonal, 0);
 }
 END_TEST
 
@@ -377,6 +437,9 @@ Suite *match_suite(void)
     tcase_add_loop_test(tests, mirror_images, 0, 20);
     tcase_add_loop_test(tests, fairness, 0, 4);
     tcase_add_test(tests, arbiters_by_hand);
+    tcase_add_test(tests, tree_by_hand);
+    tcase_add_test(tests, priorities);
+    tcase_add_test(tests, round_robin_wavefront);
     tcase_add_test(tests, workload_balance);
     tcase_add_test(tests, urgency);
     suite_add_tcase(suite, tests);

@@ -7,4 +7,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, shapes_suite());
     srunner_add_suite(runner, rules_suite());
     srunner_add_suite(runner, links_suite());
+    srunner_add_suite(runner, topologies_suite());
 }

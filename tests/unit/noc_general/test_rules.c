@@ -13,30 +13,111 @@
 #include <unistd.h>
 
 /*
- * Worms 0->2 and 1->3, both with flits at router 1 from cycle 7 on, want the link 1->2; A has the switch in 9
- * for the first time, B in 10. Without output speedup they win in turn: A's flits leave in 9, 11, 13, 15, 17,
- * B's in 10, 12, 14, 16, 18. With output speedup 2 the west input uses crossbar output 1 of each port, the
- * terminal's 0: both win in every cycle, A until 13 and B until 14, and wait behind the crossbar, A before B:
- * A's flits leave in 9, 10, 12, 14, 16, B's in 11, 13, 15, 17, 18. They can be used at router 2 3 cycles
- * later, where the west input passes one of them a cycle, terminal and east in turn: without speedup A in
- * 14, 16, 18, 20, 22 and B in 15, 17, 19, 21, 23; with it A in 14, 15, 17, 19, 21 and B in 16, 18, 20, 22,
- * 23. The terminal has a flit 3 cycles after it won; B's head needs 5 cycles and 3 more, its tail 3 and 3.
+ * What BookSim 2 makes of packets that meet at an output with output speedup: 8, 10, 1 and 17 send to 9, one
+ * flit and five, on 8 x 8 routers; all sixteen of 4 x 4 send five flits to 0. The order in which simultaneous
+ * winners are queued decides.
  */
+static const struct {
+    enum pim_noc_allocator allocator;
+    bool matrix;
+    uint32_t speedup;
+    uint64_t single[4], head[4], tail[4], gather[16];
+} speedups[] = {
+    {PIM_NOC_ISLIP,
+     false,
+     1,
+     {13, 12, 15, 14},
+     {13, 12, 15, 14},
+     {29, 28, 31, 30},
+     {11, 24, 34, 40, 29, 50, 58, 67, 68, 59, 65, 86, 77, 66, 85, 84}},
+    {PIM_NOC_ISLIP,
+     false,
+     2,
+     {13, 12, 15, 14},
+     {13, 12, 17, 15},
+     {28, 26, 31, 30},
+     {11, 24, 34, 40, 29, 50, 58, 67, 68, 59, 65, 86, 77, 66, 85, 84}},
+    {PIM_NOC_ISLIP,
+     false,
+     4,
+     {13, 12, 15, 14},
+     {13, 12, 18, 15},
+     {28, 25, 31, 30},
+     {11, 20, 30, 40, 22, 38, 53, 64, 44, 56, 69, 82, 63, 74, 83, 86}},
+    {PIM_NOC_WAVEFRONT,
+     false,
+     1,
+     {12, 15, 14, 13},
+     {12, 15, 14, 13},
+     {27, 25, 31, 30},
+     {11, 24, 30, 36, 44, 54, 74, 76, 53, 62, 73, 84, 55, 63, 86, 72}},
+    {PIM_NOC_WAVEFRONT,
+     false,
+     2,
+     {12, 14, 15, 13},
+     {12, 14, 15, 13},
+     {24, 22, 31, 30},
+     {11, 19, 25, 30, 45, 47, 48, 79, 53, 78, 77, 81, 56, 80, 86, 75}},
+    {PIM_NOC_WAVEFRONT,
+     false,
+     4,
+     {13, 12, 15, 14},
+     {13, 12, 15, 14},
+     {29, 28, 31, 30},
+     {11, 20, 30, 40, 21, 39, 52, 61, 41, 57, 70, 80, 59, 71, 81, 86}},
+    {PIM_NOC_SEPARABLE_INPUT_FIRST,
+     true,
+     1,
+     {14, 15, 12, 13},
+     {14, 15, 12, 13},
+     {30, 31, 28, 29},
+     {11, 25, 35, 41, 24, 64, 61, 76, 49, 83, 66, 71, 62, 67, 81, 86}},
+    {PIM_NOC_SEPARABLE_INPUT_FIRST,
+     true,
+     2,
+     {14, 15, 12, 13},
+     {15, 17, 12, 13},
+     {30, 31, 26, 28},
+     {11, 25, 35, 41, 24, 64, 61, 76, 49, 83, 66, 71, 62, 67, 81, 86}},
+    {PIM_NOC_SEPARABLE_INPUT_FIRST,
+     true,
+     4,
+     {14, 15, 12, 13},
+     {15, 18, 12, 13},
+     {30, 31, 25, 28},
+     {11, 22, 34, 41, 20, 42, 55, 63, 36, 60, 72, 80, 54, 68, 81, 86}},
+};
+
 START_TEST(output_speedup)
 {
-    for (uint32_t speedup = 1; speedup <= 2; speedup++) {
-        struct pim_noc_configuration configuration = general_mesh();
-        configuration.output_speedup = speedup;
+    struct pim_noc_configuration configuration = general_mesh();
+    configuration.vc_allocator = configuration.switch_allocator = speedups[_i].allocator;
+    if (speedups[_i].matrix)
+        configuration.vc_arbiter = configuration.switch_arbiter = PIM_NOC_MATRIX;
+    configuration.output_speedup = speedups[_i].speedup;
+    static const uint32_t around[4] = {1, 8, 10, 17}; /* of 9, in the order of a packet list */
+    static const unsigned column[4] = {2, 0, 1, 3};   /* of the table */
+    for (uint64_t flits = 1; flits <= 5; flits += 4) {
         struct list list = {0};
-        list_add(&list, 0, 0, 2, 5);
-        list_add(&list, 5, 1, 3, 5);
+        for (unsigned i = 0; i < 4; i++)
+            list_add(&list, 0, around[i], 9, flits);
         run(&configuration, &list, (struct run_options){.check_period = 1});
-        ck_assert_uint_eq(list.packets[0].head_arrived, 17);
-        ck_assert_uint_eq(list.packets[0].tail_arrived, speedup == 1 ? 25 : 24);
-        ck_assert_uint_eq(list.packets[1].head_arrived, speedup == 1 ? 23 : 24);
-        ck_assert_uint_eq(list.packets[1].tail_arrived, 29);
+        for (unsigned i = 0; i < 4; i++) {
+            const uint64_t *heads = flits == 1 ? speedups[_i].single : speedups[_i].head;
+            const uint64_t *tails = flits == 1 ? speedups[_i].single : speedups[_i].tail;
+            ck_assert_uint_eq(list.packets[i].head_arrived, heads[column[i]]);
+            ck_assert_uint_eq(list.packets[i].tail_arrived, tails[column[i]]);
+        }
         list_free(&list);
     }
+    configuration.width = configuration.height = 4;
+    struct list gather = {0};
+    for (uint32_t node = 0; node < 16; node++)
+        list_add(&gather, 0, node, 0, 5);
+    run(&configuration, &gather, (struct run_options){.check_period = 1});
+    for (uint32_t node = 0; node < 16; node++)
+        ck_assert_uint_eq(gather.packets[node].tail_arrived, speedups[_i].gather[node]);
+    list_free(&gather);
 }
 END_TEST
 
@@ -347,8 +428,29 @@ static void change(struct pim_noc_configuration *configuration, unsigned which)
     case 12:
         configuration->topology = PIM_NOC_TOPOLOGIES;
         break;
-    default:
+    case 13:
         configuration->switch_allocator = PIM_NOC_ALLOCATORS;
+        break;
+    case 14:
+        configuration->vc_arbiter = PIM_NOC_MATRIX;
+        break;
+    case 15:
+        configuration->switch_allocator = PIM_NOC_SEPARABLE_INPUT_FIRST;
+        configuration->switch_arbiter = PIM_NOC_TREE;
+        configuration->switch_groups = 3;
+        break;
+    case 16:
+        configuration->switch_allocator = PIM_NOC_SEPARABLE_INPUT_FIRST;
+        configuration->switch_arbiter = PIM_NOC_TREE;
+        break;
+    case 17:
+        configuration->output_buffer_flits = 4;
+        break;
+    case 18:
+        configuration->partition = PIM_NOC_BALANCED;
+        break;
+    default:
+        configuration->priority = PIM_NOC_PRIORITIES;
         break;
     }
 }
@@ -368,8 +470,14 @@ START_TEST(refused)
         "noc.fidelity is analytic, which knows plain meshes alone: noc.topology asks for more",
         "waits for",
         "/nonexistent/links.csv",
-        "noc.topology is unknown: allowed are mesh and torus",
+        "noc.topology is unknown: allowed are mesh, torus, fat_tree",
         "noc.switch_allocator is unknown: allowed are islip",
+        "noc.vc_arbiter: only separable_input_first and separable_output_first have arbiters",
+        "noc.switch_arbiter_groups is 3: it must divide the 5 candidates of an arbiter",
+        "noc.switch_arbiter_groups is 0: it must be 1 or more with noc.switch_arbiter",
+        "noc.output_buffer_flits is 4: it needs noc.output_speedup above 1",
+        "the partitions coordinate and balanced of the virtual channels go with",
+        "noc.priority is unknown: allowed are none",
     };
     struct pim_noc_configuration configuration = general_mesh();
     change(&configuration, (unsigned)_i);
@@ -387,7 +495,7 @@ Suite *rules_suite(void)
 {
     Suite *suite = suite_create("noc_general_rules");
     TCase *tests = tcase_create("rules");
-    tcase_add_test(tests, output_speedup);
+    tcase_add_loop_test(tests, output_speedup, 0, (int)(sizeof speedups / sizeof *speedups));
     tcase_add_test(tests, urgent_class);
     tcase_add_test(tests, classes_do_not_block_each_other);
     tcase_add_test(tests, balanced_tasks);
@@ -396,7 +504,7 @@ Suite *rules_suite(void)
     tcase_add_test(tests, under_a_kernel);
     tcase_add_test(tests, waiting);
     tcase_add_test(tests, check_notices);
-    tcase_add_loop_test(tests, refused, 0, 14);
+    tcase_add_loop_test(tests, refused, 0, 20);
     suite_add_tcase(suite, tests);
     return suite;
 }

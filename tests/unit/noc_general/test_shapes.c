@@ -127,6 +127,38 @@ END_TEST
 
 /* --- at random --- */
 
+/* A topology that is no grid. */
+static void choose_other(struct pim_random *random, struct pim_noc_configuration *configuration)
+{
+    static const struct {
+        enum pim_noc_topology_kind kind;
+        uint32_t width, height, radix, levels;
+    } others[] = {
+        {PIM_NOC_FAT_TREE, 4, 2, 2, 3},
+        {PIM_NOC_FAT_TREE, 3, 3, 3, 2},
+        {PIM_NOC_QUAD_TREE, 9, 3, 3, 3},
+        {PIM_NOC_BUTTERFLY, 4, 4, 2, 4},
+        {PIM_NOC_FLATTENED_BUTTERFLY, 6, 3, 3, 1},
+        {PIM_NOC_CONCENTRATED_MESH, 8, 8, 4, 1},
+        {PIM_NOC_DRAGONFLY, 9, 8, 2, 1},
+    };
+    unsigned which = pick(random, 0, 6);
+    configuration->topology = others[which].kind;
+    configuration->width = others[which].width;
+    configuration->height = others[which].height;
+    configuration->radix = others[which].radix;
+    configuration->levels = others[which].levels;
+    configuration->concentration = 1;
+    configuration->partition = PIM_NOC_DATELINE;
+    configuration->latency_by_length = chance(random, 2);
+    configuration->global_latency = pick(random, 1, 200);
+    configuration->routing = PIM_NOC_MINIMAL;
+    if (configuration->topology == PIM_NOC_FAT_TREE && chance(random, 2))
+        configuration->routing = PIM_NOC_D_MOD_K;
+    if (configuration->topology == PIM_NOC_CONCENTRATED_MESH && chance(random, 2))
+        configuration->routing = PIM_NOC_XY;
+}
+
 static void choose_shape(struct pim_random *random, struct pim_noc_configuration *configuration)
 {
     static const enum pim_noc_routing_kind on_meshes[] = {PIM_NOC_XY,       PIM_NOC_YX,
@@ -143,6 +175,15 @@ static void choose_shape(struct pim_random *random, struct pim_noc_configuration
     configuration->routing = configuration->topology == PIM_NOC_TORUS ? on_tori[pick(random, 0, 3)]
                                                                       : on_meshes[pick(random, 0, 7)];
     configuration->seed = pick(random, 0, 1000);
+    if (configuration->topology == PIM_NOC_TORUS && chance(random, 2))
+        configuration->partition = (enum pim_noc_partition)pick(random, 0, PIM_NOC_PARTITIONS - 1);
+    configuration->numbered_draws = chance(random, 3);
+    if (configuration->height == 4 && chance(random, 2)) { /* a third dimension */
+        configuration->depth = 2;
+        configuration->routing = PIM_NOC_XY;
+    }
+    if (chance(random, 4))
+        choose_other(random, configuration);
     if (chance(random, 3))
         configuration->link_bits = (struct pim_noc_bits){pick(random, 3, 90), pick(random, 1, 3)};
     if (chance(random, 5))
@@ -167,13 +208,23 @@ static void choose_routers(struct pim_random *random, struct pim_noc_configurati
     configuration->wait_for_tail_credit = chance(random, 3);
     configuration->vc_allocator = (enum pim_noc_allocator)pick(random, 0, PIM_NOC_ALLOCATORS - 1);
     configuration->switch_allocator = (enum pim_noc_allocator)pick(random, 0, PIM_NOC_ALLOCATORS - 1);
-    if (configuration->vc_allocator != PIM_NOC_WAVEFRONT &&
-        configuration->switch_allocator != PIM_NOC_WAVEFRONT)
-        configuration->arbiter = (enum pim_noc_arbiter)pick(random, 0, PIM_NOC_ARBITERS - 1);
+    if (configuration->vc_allocator < PIM_NOC_WAVEFRONT &&
+        configuration->switch_allocator < PIM_NOC_WAVEFRONT)
+        configuration->arbiter = (enum pim_noc_arbiter)pick(random, 0, PIM_NOC_TREE - 1);
     configuration->allocator_iterations = pick(random, 1, 3);
+    configuration->switch_iterations = chance(random, 2) ? 0 : pick(random, 1, 3);
+    configuration->priority = chance(random, 2)
+                                  ? PIM_NOC_NO_PRIORITY
+                                  : (enum pim_noc_priority)pick(random, 0, PIM_NOC_PRIORITIES - 1);
+    if (chance(random, 3)) { /* refused with allocators that have none, and drawn again then */
+        configuration->vc_arbiter = (enum pim_noc_arbiter)pick(random, 0, PIM_NOC_TREE);
+        configuration->vc_groups = configuration->vc_arbiter == PIM_NOC_TREE;
+        configuration->switch_arbiter = PIM_NOC_MATRIX;
+    }
     uint32_t speedup = chance(random, 3) ? pick(random, 1, 4) : 1;
     configuration->input_speedup = configuration->virtual_channels % speedup == 0 ? speedup : 1;
     configuration->output_speedup = chance(random, 3) ? pick(random, 1, 4) : 1;
+    configuration->output_buffer_flits = chance(random, 4) ? pick(random, 1, 5) : 0;
     if (configuration->virtual_channels >= 8 && chance(random, 3)) {
         configuration->classes = 2;
         configuration->class_channels[0] = 4;
@@ -255,7 +306,7 @@ Suite *shapes_suite(void)
     tcase_add_test(tests, wraps);
     tcase_add_test(tests, terminals_of_one_router);
     tcase_add_test(tests, express);
-    tcase_add_loop_test(tests, any_configuration, 0, 150);
+    tcase_add_loop_test(tests, any_configuration, 0, 200);
     suite_add_tcase(suite, tests);
     return suite;
 }

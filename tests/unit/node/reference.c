@@ -5,7 +5,7 @@
 
 #define NEVER UINT64_MAX
 
-enum { PACKETS = 1 << 14, TICKS = 400000, MOVING = 64 };
+enum { PACKETS = 1 << 14, TICKS = 2000000, MOVING = 64 };
 
 enum client { MEMORY, SEND, RECEIVE, CLIENTS };
 enum kind { DATA, ANNOUNCEMENT, CREDIT };
@@ -358,7 +358,10 @@ static void give_back(struct state *s, uint32_t u, uint32_t i)
     if (instruction->opcode == PIM_OP_MATRIX) {
         uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
         if (instruction->detail & PIM_MATRIX_RELEASE_INPUT)
-            taken[PIM_BUFFER_INPUT] -= bytes_of(m, k, instruction->u.matrix.input_bits);
+            taken[PIM_BUFFER_INPUT] -=
+                instruction->u.matrix.window
+                    ? bytes_of(1, instruction->u.matrix.window, instruction->u.matrix.input_bits)
+                    : bytes_of(m, k, instruction->u.matrix.input_bits);
         if (instruction->detail & PIM_MATRIX_RELEASE_WEIGHT)
             taken[PIM_BUFFER_WEIGHT] -= bytes_of(k, n, instruction->u.matrix.weight_bits);
     } else if (instruction->opcode == PIM_OP_VECTOR) {

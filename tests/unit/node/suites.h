@@ -10,5 +10,6 @@ Suite *accounts_suite(void);
 Suite *refusals_suite(void);
 Suite *property_suite(void);
 Suite *reference_suite(void);
+Suite *shared_memory_suite(void);
 
 #endif

@@ -9,4 +9,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, refusals_suite());
     srunner_add_suite(runner, property_suite());
     srunner_add_suite(runner, reference_suite());
+    srunner_add_suite(runner, shared_memory_suite());
 }

@@ -7,6 +7,7 @@
  * not complete has everything before it complete in both units; every buffer holds a whole tile, and a tile
  * is given back by instructions that depend on nothing later.
  */
+#include "tests/unit/node/programs.h"
 #include "tests/unit/node/suites.h"
 #include "tests/unit/node/support.h"
 
@@ -71,7 +72,10 @@ static void append_tile(struct writing *writing, uint32_t unit)
     repeat.u.control.length = 5;
     if (times > 1)
         append(writing, unit, repeat);
-    struct pim_instruction load = memory(PIM_OP_LOAD, PIM_BUFFER_INPUT, below(writing, 50000), k, m);
+    bool windows = m > 1 && below(writing, 3) == 0; /* of a convolution */
+    struct pim_instruction load =
+        windows ? memory(PIM_OP_LOAD, PIM_BUFFER_INPUT, below(writing, 50000), k + m - 1, 1)
+                : memory(PIM_OP_LOAD, PIM_BUFFER_INPUT, below(writing, 50000), k, m);
     load.u.memory.step = times > 1 ? (int32_t)below(writing, 900) : 0;
     append(writing, unit, load);
     append(writing, unit, memory(PIM_OP_LOAD, PIM_BUFFER_WEIGHT, below(writing, 50000), k * n, 1));
@@ -82,6 +86,7 @@ static void append_tile(struct writing *writing, uint32_t unit)
     matrix.u.matrix.m = m;
     matrix.u.matrix.n = n;
     matrix.u.matrix.k = k;
+    matrix.u.matrix.window = windows ? k + m - 1 : 0;
     matrix.u.matrix.input_bits = matrix.u.matrix.weight_bits = matrix.u.matrix.output_bits = 8;
     append(writing, unit, matrix);
     struct pim_instruction vector = {
@@ -95,7 +100,7 @@ static void append_tile(struct writing *writing, uint32_t unit)
     store.dependency[0] = 1;
     append(writing, unit, store);
     writing->macs += (uint64_t)m * n * k * times;
-    writing->loaded += ((uint64_t)m * k + (uint64_t)k * n) * times;
+    writing->loaded += ((windows ? (uint64_t)k + m - 1 : (uint64_t)m * k) + (uint64_t)k * n) * times;
     writing->stored += (uint64_t)m * n * times;
 }
 
@@ -147,6 +152,17 @@ static enum pim_status write_program(const char *path, const void *context, stru
             append(writing, unit, mark);
     }
     return pim_trace_writer_finish(writing->writer, error);
+}
+
+void random_program(struct run *run, uint64_t program_seed)
+{
+    struct writing writing = {.writer = NULL};
+    pim_random_initialize(&writing.random, program_seed);
+    run->width = writing.width = 1 + below(&writing, 4);
+    run->height = writing.height = 1 + below(&writing, 4);
+    const void *const context[] = {&writing};
+    run->trace = trace_from(write_program, context);
+    make_from(run, run->trace);
 }
 
 static const char *pick(struct pim_random *random, const char *const *choices, size_t count)
@@ -289,7 +305,8 @@ static struct pim_instruction hostile_instruction(struct writing *writing)
         }
         if (instruction.opcode == PIM_OP_MATRIX) {
             instruction.u.matrix.reserved = 0;
-            instruction.u.matrix.reserved2[0] = instruction.u.matrix.reserved2[1] = 0;
+            instruction.u.matrix.reserved2 = 0;
+            instruction.u.matrix.window = (uint32_t)hostile(writing);
             instruction.u.matrix.input_bits = instruction.u.matrix.weight_bits =
                 (uint8_t)(1 + below(writing, 64));
             instruction.u.matrix.output_bits = 8;

@@ -55,7 +55,10 @@ static void append_tile(struct reference *r, struct pim_random *random, uint32_t
     uint32_t m = 1 + below(random, 24), n = 1 + below(random, 24), k = 1 + below(random, 24);
     if (!has_room(r, unit, 5))
         return;
-    append(r, random, unit, memory(random, PIM_OP_LOAD, PIM_BUFFER_INPUT, k, m));
+    bool windows = m > 1 && n % 3 == 0; /* of a convolution, each row one element further */
+    append(r, random, unit,
+           windows ? memory(random, PIM_OP_LOAD, PIM_BUFFER_INPUT, k + m - 1, 1)
+                   : memory(random, PIM_OP_LOAD, PIM_BUFFER_INPUT, k, m));
     append(r, random, unit, memory(random, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, k * n, 1));
     struct pim_instruction matrix = {.opcode = PIM_OP_MATRIX,
                                      .detail = PIM_MATRIX_RELEASE_INPUT | PIM_MATRIX_RELEASE_WEIGHT |
@@ -64,6 +67,7 @@ static void append_tile(struct reference *r, struct pim_random *random, uint32_t
     matrix.u.matrix.m = m;
     matrix.u.matrix.n = n;
     matrix.u.matrix.k = k;
+    matrix.u.matrix.window = windows ? k + m - 1 : 0;
     matrix.u.matrix.input_bits = matrix.u.matrix.weight_bits = matrix.u.matrix.output_bits = 8;
     append(r, random, unit, matrix);
     struct pim_instruction vector = {

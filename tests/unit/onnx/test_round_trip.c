@@ -9,11 +9,12 @@
 Suite *round_trip_suite(void);
 
 static const char *const names[] = {
-    "vit-t",       "vit-s",       "vit-b",    "vit-l",     "vit-h",      "swin-t",    "swin-s",
-    "swin-b",      "swin-l",      "pvt-tiny", "pvt-small", "pvt-medium", "pvt-large", "twins-svt-s",
-    "twins-svt-b", "twins-svt-l", "focal-t",  "focal-s",   "focal-b",    "cswin-t",   "cswin-s",
-    "cswin-b",     "cswin-l",     "vgg8",     "vgg16",     "alexnet",    "googlenet", "squeezenet",
-    "darknet53",   "resnet18",    "resnet34", "resnet50",  "resnet152",
+    "vit-t",     "vit-s",       "vit-b",       "vit-l",        "vit-h",           "swin-t",
+    "swin-s",    "swin-b",      "swin-l",      "pvt-tiny",     "pvt-small",       "pvt-medium",
+    "pvt-large", "twins-svt-s", "twins-svt-b", "twins-svt-l",  "focal-t",         "focal-s",
+    "focal-b",   "cswin-t",     "cswin-s",     "cswin-b",      "cswin-l",         "vgg8",
+    "vgg16",     "alexnet",     "googlenet",   "squeezenet",   "darknet53",       "resnet18",
+    "resnet34",  "resnet50",    "resnet152",   "mobilenet-v2", "efficientnet-b0", "shufflenet",
 };
 
 static uint8_t *write(const struct pim_network *network, size_t *size)

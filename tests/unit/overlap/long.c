@@ -22,7 +22,7 @@ END_TEST
 /* In the table of commands: estimates within a tenth of what banks, bus and refreshes make of them. */
 START_TEST(commands_are_replayed)
 {
-    check_replay("resnet18", "levels.costs=commands", PIM_OBJECTIVE_TRANSFORM, 300, 10);
+    check_replay("resnet18", "levels.costs=commands", (unsigned)_i, 300, 10, 0.001);
 }
 END_TEST
 
@@ -32,7 +32,7 @@ void pimsim_suites(SRunner *runner)
     TCase *tests = tcase_create("pairs");
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, pairs);
-    tcase_add_test(tests, commands_are_replayed);
+    tcase_add_loop_test(tests, commands_are_replayed, PIM_OBJECTIVE_OVERLAP, PIM_OBJECTIVES);
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }

@@ -6,5 +6,7 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, property_suite());
     srunner_add_suite(runner, nest_suite());
     srunner_add_suite(runner, refusal_suite());
+    srunner_add_suite(runner, machine_suite());
     srunner_add_suite(runner, search_suite());
+    srunner_add_suite(runner, values_suite());
 }

@@ -7,6 +7,8 @@ Suite *golden_suite(void);
 Suite *property_suite(void);
 Suite *nest_suite(void);
 Suite *refusal_suite(void);
+Suite *machine_suite(void);
 Suite *search_suite(void);
+Suite *values_suite(void);
 
 #endif

@@ -26,8 +26,8 @@ static struct pim_machine machine_of_figure(void)
                                 .costs = PIM_MACHINE_FIGURE,
                                 .add_cycles = 196,
                                 .multiply_cycles = 980,
-                                .aap_cycles = 64,
-                                .aap_bank_cycles = 49,
+                                .aap_busy = {49, 49, 50, 49, 49, 51, 56, 64},
+                                .aap_busy_count = 8,
                                 .refresh_cycles = 310,
                                 .refresh_interval_cycles = 3900,
                                 .row_overhead_cycles = 42};
@@ -83,6 +83,40 @@ START_TEST(samples_fit)
     }
     ck_assert_uint_ge(drawn, 2500);
     ck_assert_uint_ge(most, 2 * 8 * 8192 / 2); /* primes do not keep the memory idle */
+}
+END_TEST
+
+/* Rows outermost in time, never side by side; what the user has pinned stays. */
+START_TEST(samples_by_rows)
+{
+    struct pim_workload workload;
+    struct pim_mapping_space space;
+    struct pim_random random;
+    struct pim_nest nest;
+    unsigned drawn = 0;
+    pim_workload_initialize(&workload);
+    workload.size[PIM_K] = 96;
+    workload.size[PIM_C] = 48;
+    workload.size[PIM_P] = 28;
+    workload.size[PIM_Q] = 28;
+    pim_mapping_space_initialize(&space, &workload, 2, 8, 8192, 4096);
+    space.factor[PIM_SLOT_BANKS][PIM_P] = 2;
+    pim_mapping_space_by_rows(&space);
+    pim_random_initialize(&random, 5);
+    for (unsigned i = 0; i < 300; i++) {
+        if (!pim_mapping_space_sample(&space, &random, &nest))
+            continue;
+        drawn++;
+        for (uint32_t l = 0; l < nest.loops; l++) {
+            const struct pim_loop *loop = &nest.loop[l], *before = l > 0 ? loop - 1 : loop;
+            if (loop->dimension != PIM_P)
+                continue;
+            ck_assert(!loop->spatial || (loop->level == 2 && loop->count == 2));
+            ck_assert(loop->spatial || l >= nest.cut || l == 0 || before->spatial ||
+                      before->level != loop->level);
+        }
+    }
+    ck_assert_uint_ge(drawn, 200);
 }
 END_TEST
 
@@ -178,7 +212,11 @@ START_TEST(command_costs)
     ck_assert_uint_eq(tree.add, (130 + 134) * 64);
     ck_assert_uint_eq(tree.move, (32 + 33) * 2 * 8 * 64);
     ck_assert_uint_eq(pim_machine_rows(&machine, 10, 1), 10 * (128 + 42));
-    ck_assert_uint_eq(pim_machine_rows(&machine, 10, 2), 20 * 128);
+    ck_assert_uint_eq(pim_machine_rows(&machine, 10, 2), 20 * 128); /* a bank group */
+    ck_assert_uint_eq(pim_machine_rows(&machine, 10, 3), 20 * 128); /* and a bank that waits for it */
+    ck_assert_uint_eq(pim_machine_rows(&machine, 10, 8), 80 * 64);
+    ck_assert_uint_eq(pim_machine_move(&machine, 10, 5), 120 * 64); /* as six */
+    ck_assert_uint_eq(pim_machine_multiply(&machine, 16), 1774 * 128);
     ck_assert_uint_eq(pim_machine_refresh(&machine, 3590), 310);
 }
 END_TEST
@@ -341,6 +379,38 @@ START_TEST(threads_do_not_matter)
 }
 END_TEST
 
+static bool at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* A search that is stopped has a mapping for every layer, of the first candidates, with its bound. */
+START_TEST(stopped)
+{
+    struct setting setting;
+    struct pim_overlapim_plan plan;
+    struct pim_error error = {PIM_OK, ""};
+    set_up(&setting, "resnet18", NULL);
+    struct pim_overlapim_options options = options_of(0, 2);
+    options.search.steps = 100000;
+    options.search.stop = at_once;
+    ck_assert_msg(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_OK, "%s",
+                  error.text);
+    for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
+        for (uint32_t i = 0; i < plan.layers.count; i++) {
+            const struct pim_layer_mapping *m = &plan.mappings[o][i];
+            ck_assert_uint_ge(m->valid, 1);
+            ck_assert_uint_le(m->valid, m->drawn);
+            ck_assert_uint_lt(m->drawn, 1000);
+            ck_assert_uint_ge(m->score, m->bound);
+        }
+    }
+    pim_overlapim_plan_terminate(&plan);
+    tear_down(&setting);
+}
+END_TEST
+
 /* Facts that hold for every plan: bounds, the order of the series, and the end of every layer. */
 START_TEST(series_hold_together)
 {
@@ -450,7 +520,7 @@ END_TEST
 /* What is written is what was planned: replayed in the table of the figure. */
 START_TEST(plans_are_replayed)
 {
-    check_replay("resnet18", "levels.costs=figure", (unsigned)_i, 60, 10);
+    check_replay("resnet18", "levels.costs=figure", (unsigned)_i, 60, 10, 1);
 }
 END_TEST
 
@@ -460,6 +530,7 @@ Suite *search_suite(void)
     TCase *tests = tcase_create("search");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, samples_fit);
+    tcase_add_test(tests, samples_by_rows);
     tcase_add_test(tests, pins_hold);
     tcase_add_test(tests, step_by_hand);
     tcase_add_test(tests, command_costs);
@@ -467,6 +538,7 @@ Suite *search_suite(void)
     tcase_add_test(tests, flattened_network);
     tcase_add_test(tests, transformer);
     tcase_add_test(tests, threads_do_not_matter);
+    tcase_add_test(tests, stopped);
     tcase_add_loop_test(tests, series_hold_together, 0, 2);
     tcase_add_test(tests, orders_begin_where_they_say);
     tcase_add_loop_test(tests, constraints_are_checked, 0,

@@ -104,6 +104,17 @@ uint32_t core_case_convolution(struct core_case *c, const char *name, uint32_t i
     return core_case_layer(c, name, PIM_OPERATOR_CONVOLUTION, &a, 1, &input);
 }
 
+uint32_t core_case_grouped(struct core_case *c, const char *name, uint32_t input, uint32_t outputs,
+                           uint32_t groups, uint32_t kernel)
+{
+    const union pim_attributes a = {
+        .convolution = {.sliding = {.kernel = {kernel, kernel}, .stride = {1, 1}, .dilation = {1, 1}},
+                        .outputs = outputs,
+                        .groups = groups,
+                        .bias = true}};
+    return core_case_layer(c, name, PIM_OPERATOR_CONVOLUTION, &a, 1, &input);
+}
+
 uint32_t core_case_activation(struct core_case *c, const char *name, uint32_t input, enum pim_activation kind)
 {
     const union pim_attributes a = {.activation = kind};

@@ -3,9 +3,10 @@
 #define PIMSIM_TESTS_PIMCOMP_CASES_H
 
 #include "mappers/network/descriptor.h"
-#include "mappers/pimcomp/layout.h"
-#include "mappers/pimcomp/lower.h"
-#include "mappers/pimcomp/pimcomp.h"
+#include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/lowering/lower.h"
+#include "mappers/pimcomp/partition/partition.h"
+#include "mappers/pimcomp/representation/pimcomp.h"
 #include "tests/unit/test_main.h"
 
 struct core_case {
@@ -36,6 +37,9 @@ uint32_t core_case_layer(struct core_case *c, const char *name, enum pim_operato
 uint32_t core_case_image(struct core_case *c, uint32_t channels, uint32_t height, uint32_t width);
 uint32_t core_case_convolution(struct core_case *c, const char *name, uint32_t input, uint32_t outputs,
                                uint32_t kernel, uint32_t stride, uint32_t pad);
+/* Without padding, in steps of one. */
+uint32_t core_case_grouped(struct core_case *c, const char *name, uint32_t input, uint32_t outputs,
+                           uint32_t groups, uint32_t kernel);
 uint32_t core_case_activation(struct core_case *c, const char *name, uint32_t input,
                               enum pim_activation kind);
 
@@ -60,5 +64,6 @@ Suite *lower_suite(void);
 Suite *partition_suite(void);
 Suite *layout_suite(void);
 Suite *search_suite(void);
+Suite *timing_suite(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* The direct evaluation of graphs: each operator against numbers that were worked out by hand. */
-#include "mappers/pimcomp/evaluate.h"
-#include "mappers/pimcomp/value.h"
+#include "mappers/pimcomp/check/evaluate.h"
+#include "mappers/pimcomp/check/value.h"
 #include "tests/unit/pimcomp/functional.h"
 #include "tests/unit/pimcomp/nets.h"
 

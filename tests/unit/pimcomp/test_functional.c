@@ -1,13 +1,14 @@
 /*
  * The proof of the PIMCOMP front-end: networks are mapped, their programs are executed with real numbers, and
- * every map in the global memory is that of the direct evaluation (mappers/pimcomp/check_values.h).
+ * every map in the global memory is that of the direct evaluation (mappers/pimcomp/check/check_values.h).
  *
  * A failure prints the seed of the network and the setup: `one_case` runs it alone.
  */
-#include "mappers/pimcomp/baseline.h"
-#include "mappers/pimcomp/check_values.h"
-#include "mappers/pimcomp/layout.h"
-#include "mappers/pimcomp/schedule.h"
+#include "mappers/pimcomp/check/check_values.h"
+#include "mappers/pimcomp/layout/baseline.h"
+#include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/partition/partition.h"
+#include "mappers/pimcomp/schedule/schedule.h"
 #include "tests/unit/pimcomp/forms.h"
 #include "tests/unit/pimcomp/functional.h"
 #include "tests/unit/pimcomp/nets.h"

@@ -4,9 +4,10 @@
  * the local memory; rounds, groups, barriers and loads are what the rules say.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "mappers/pimcomp/check_values.h"
-#include "mappers/pimcomp/layout.h"
-#include "mappers/pimcomp/schedule.h"
+#include "mappers/pimcomp/check/check_values.h"
+#include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/partition/partition.h"
+#include "mappers/pimcomp/schedule/schedule.h"
 #include "sim/random.h"
 #include "tests/unit/pimcomp/high_throughput.h"
 #include "tests/unit/pimcomp/trial.h"

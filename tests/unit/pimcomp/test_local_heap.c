@@ -1,7 +1,7 @@
 /* The memory manager of a core against a map that knows of each byte whose it is; the table of pixels
  * against a list. */
-#include "mappers/pimcomp/local_heap.h"
-#include "mappers/pimcomp/low_latency_pixels.h"
+#include "mappers/pimcomp/latency/local_heap.h"
+#include "mappers/pimcomp/latency/pixels.h"
 #include "sim/random.h"
 #include "tests/unit/pimcomp/low_latency.h"
 

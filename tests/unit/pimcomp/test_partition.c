@@ -1,13 +1,25 @@
 /* Array groups: they tile the weight matrix, and their numbers are those of the released PIMCOMP. */
 #include "sim/random.h"
 #include "tests/unit/pimcomp/cases.h"
+#include "traces/counts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Every (canonical row, column) of every layer is in one group, and no group is larger than a core. */
+/* Does the cell of the matrix, in the order of the layer's groups, hold a weight? */
+static bool holds_weight(const struct pim_core_layer *layer, const struct pim_core_partition_layer *p,
+                         uint64_t cell)
+{
+    uint32_t row = (uint32_t)(cell / layer->channels), column = (uint32_t)(cell % layer->channels);
+    const struct pim_core_stretch s = pim_core_stretch_at(layer, p, row, row + 1);
+    return s.channel / (layer->source[0].channels / layer->blocks) ==
+           column / (layer->channels / layer->blocks);
+}
+
+/* Every cell of the weight matrix, of a grouped convolution every cell that holds a weight, is in one group,
+ * and no group is larger than a core. */
 static void check_cover(const struct core_case *c)
 {
     const struct pim_core_architecture *a = &c->architecture;
@@ -26,6 +38,7 @@ static void check_cover(const struct core_case *c)
             ck_assert_uint_eq(group->arrays % a->arrays_per_group_step, 0);
             ck_assert_uint_ge((uint64_t)group->arrays * a->array_columns, group->columns * group->folds);
             ck_assert((group->fold_stride == 0) == (group->folds == 1));
+            ck_assert(group->blocks == 0 || layer->blocks > 1);
             for (uint32_t f = 0; f < group->folds; f++)
                 for (uint32_t row = 0; row < group->rows; row++)
                     for (uint32_t column = 0; column < group->columns; column++) {
@@ -39,7 +52,9 @@ static void check_cover(const struct core_case *c)
         }
         ck_assert_uint_eq(arrays, p->arrays);
         for (uint64_t cell = 0; cell < cells; cell++)
-            outside += seen[cell] != 1;
+            outside += p->unfolding == PIM_UNFOLDING_BLOCKS
+                           ? seen[cell] != 1 && (seen[cell] != 0 || holds_weight(layer, p, cell))
+                           : seen[cell] != 1;
         ck_assert_uint_eq(outside, 0);
         free(seen);
     }
@@ -94,6 +109,61 @@ START_TEST(unfoldings_as_in_table_iv)
         ck_assert_uint_eq(p->group[0].folds, expected[i].folds);
         ck_assert_uint_eq(p->group[0].fold_stride, expected[i].stride);
         ck_assert_uint_eq(p->group[0].arrays, expected[i].arrays);
+        core_case_end(&c);
+    }
+}
+END_TEST
+
+/* Grouped and depthwise convolutions on random accelerators: all weights are held, and no zero between groups
+ * is counted. */
+START_TEST(blocks_cover_the_weights)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 20260801u + (unsigned)_i);
+    for (unsigned n = 0; n < 25; n++) {
+        struct core_case c;
+        core_case_begin(&c);
+        c.architecture = core_architecture(16, 16, (uint32_t)pim_random_between(&random, 6, 40),
+                                           (uint32_t)pim_random_between(&random, 3, 40),
+                                           (uint32_t)pim_random_between(&random, 9, 40));
+        c.architecture.arrays_per_group_step = (uint32_t)pim_random_between(&random, 1, 4);
+        uint32_t groups = (uint32_t)pim_random_between(&random, 2, 30);
+        uint32_t x = core_case_image(&c, groups * (uint32_t)pim_random_between(&random, 1, 4), 7, 7);
+        (void)core_case_grouped(&c, "conv", x, groups * (uint32_t)pim_random_between(&random, 1, 5), groups,
+                                (uint32_t)pim_random_between(&random, 1, 4));
+        core_case_lower(&c);
+        core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDING_BLOCKS, NULL);
+        const struct pim_core_layer *layer = &c.network.layer[1];
+        const struct pim_core_partition_layer *p = &c.partition.layer[1];
+        check_cover(&c);
+        uint64_t macs = 0, weights = (uint64_t)layer->rows * layer->channels / groups;
+        for (uint32_t g = 0; g < p->groups; g++)
+            macs += pim_group_macs(&p->group[g]);
+        ck_assert_uint_eq(layer->blocks, groups);
+        ck_assert_uint_eq(macs, weights); /* no stored zero is counted */
+        ck_assert_uint_eq(c.partition.weights, weights);
+        ck_assert_uint_eq(c.partition.macs, weights * layer->windows);
+        core_case_end(&c);
+    }
+}
+END_TEST
+
+/* A depthwise kernel of 3 x 3 on arrays of 128 x 16: 14 channels in one array, 96 channels in 7. */
+START_TEST(depthwise_fills_arrays)
+{
+    for (unsigned greedy = 0; greedy < 2; greedy++) {
+        struct core_case c;
+        core_case_begin(&c);
+        c.architecture = core_architecture(4, 4, 96, 128, 16);
+        (void)core_case_grouped(&c, "conv", core_case_image(&c, 96, 8, 8), 96, 96, 3);
+        core_case_lower(&c);
+        core_case_map(&c, PIM_CORE_LOW_LATENCY, greedy ? PIM_UNFOLDINGS : PIM_UNFOLDING_IKK_O_1, NULL);
+        const struct pim_core_partition_layer *p = &c.partition.layer[1];
+        ck_assert_uint_eq(p->arrays, greedy ? 7 : 42);
+        ck_assert_uint_eq(p->groups, 7);
+        ck_assert_uint_eq(p->group[0].blocks, greedy ? 14 : 0);
+        ck_assert_uint_eq(p->group[6].blocks, greedy ? 12 : 0);
+        ck_assert_uint_eq(p->bundle, greedy ? 14 : 0);
         core_case_end(&c);
     }
 }
@@ -208,6 +278,8 @@ Suite *partition_suite(void)
     Suite *suite = suite_create("partition");
     TCase *t = tcase_create("partition");
     tcase_add_loop_test(t, groups_cover_the_matrix, 0, PIM_UNFOLDINGS);
+    tcase_add_loop_test(t, blocks_cover_the_weights, 0, 4);
+    tcase_add_test(t, depthwise_fills_arrays);
     tcase_add_test(t, unfoldings_as_in_table_iv);
     tcase_add_test(t, greedy_choice);
     tcase_add_test(t, too_large_says_how_many_arrays_are_missing);

@@ -3,8 +3,9 @@
  * one replica each to full cores, half of them random walks, half climbs. The form of the estimate was chosen
  * with those of resnet18 on Arch-A, seed 42; the others had no part in it.
  */
-#include "mappers/pimcomp/chromosome.h"
-#include "mappers/pimcomp/schedule.h"
+#include "mappers/pimcomp/cost/timing.h"
+#include "mappers/pimcomp/layout/chromosome.h"
+#include "mappers/pimcomp/schedule/schedule.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
 #include "tests/unit/pimcomp/cases.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LAYOUTS_MOST = 200 };
+enum { LAYOUTS_MOST = 200, BEST = 50 };
 
 static const struct set {
     const char *network, *sets, *hardware;
@@ -94,8 +95,8 @@ static void make_layout(struct ranking *r, struct pim_random *random, bool climb
     }
 }
 
-/* Cycles of the simulated program of r->x. */
-static uint64_t simulate(struct ranking *r)
+/* Cycles of the simulated program of r->x, and what its timing estimates. */
+static uint64_t simulate(struct ranking *r, uint64_t *timed)
 {
     struct pim_error error;
     struct pim_arena arena;
@@ -104,7 +105,8 @@ static uint64_t simulate(struct ranking *r)
     struct pim_core_memory_map map;
     struct pim_system *system;
     struct pim_run_result result;
-    const struct pim_core_schedule_options options = {.batch = 0};
+    struct pim_core_timing *timing;
+    uint64_t parts[PIM_ESTIMATE_PARTS];
     const struct pim_system_options run = {.until_cycle = PIM_UNTIL_END, .quiet = true};
     const struct pim_core_architecture *a = &r->c.architecture;
     const struct pim_trace_description description = {
@@ -112,7 +114,12 @@ static uint64_t simulate(struct ranking *r)
     pim_arena_initialize(&arena, 0);
     check(pim_chromosome_layout(&r->space, &r->x, &arena, &r->c.layout, &error), &error);
     check(pim_trace_writer_create(r->path, &description, &writer, &error), &error);
+    timing = pim_core_timing_create(&r->c.mapping);
+    ck_assert_ptr_nonnull(timing);
+    const struct pim_core_schedule_options options = {.observe = pim_core_timing_observe, .observer = timing};
     check(pim_core_schedule(&r->c.mapping, writer, &options, &arena, &map, &error), &error);
+    check(pim_core_timing_report(timing, writer, timed, parts, &error), &error);
+    pim_core_timing_destroy(timing);
     check(pim_trace_writer_finish(writer, &error), &error);
     check(pim_trace_open(r->path, &trace, &error), &error);
     check(pim_system_create(&r->hardware, trace, &run, &system, &error), &error);
@@ -156,10 +163,27 @@ static double correlate(const uint64_t *a, const uint64_t *b, unsigned count)
     return xy / sqrt(square);
 }
 
+/* The same over those with the fewest simulated cycles. */
+static double correlate_best(const uint64_t *a, const uint64_t *b, unsigned count)
+{
+    uint64_t x[BEST], y[BEST];
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count && kept < BEST; i++) {
+        unsigned before = 0;
+        for (unsigned j = 0; j < count; j++)
+            before += b[j] < b[i] || (b[j] == b[i] && j < i);
+        if (before < BEST) {
+            x[kept] = a[i];
+            y[kept++] = b[i];
+        }
+    }
+    return correlate(x, y, kept);
+}
+
 START_TEST(rank)
 {
     const struct set *set = &sets[_i];
-    static uint64_t estimated[LAYOUTS_MOST], simulated[LAYOUTS_MOST];
+    static uint64_t estimated[LAYOUTS_MOST], simulated[LAYOUTS_MOST], timed[LAYOUTS_MOST];
     struct ranking *r = calloc(1, sizeof *r);
     struct pim_random random;
     ck_assert_ptr_nonnull(r);
@@ -168,7 +192,11 @@ START_TEST(rank)
     for (unsigned i = 0; i < set->layouts; i++) {
         make_layout(r, &random, i % 2);
         estimated[i] = r->x.cycles;
-        simulated[i] = simulate(r);
+        simulated[i] = simulate(r, &timed[i]);
+        ck_assert_msg(timed[i] >= simulated[i] - simulated[i] / 10 &&
+                          timed[i] <= simulated[i] + simulated[i] / 10,
+                      "%s on %s, layout %u: %" PRIu64 " cycles estimated, %" PRIu64 " simulated",
+                      set->network, set->hardware, i, timed[i], simulated[i]);
     }
     double correlation = correlate(estimated, simulated, set->layouts);
     const char *mode = set->mode == PIM_CORE_LOW_LATENCY ? "low latency" : "high throughput";
@@ -176,6 +204,11 @@ START_TEST(rank)
            mode, set->seed, correlation, set->layouts);
     ck_assert_msg(correlation >= 0.9, "%s on %s, %s, seed %u: rank correlation %.4f", set->network,
                   set->hardware, mode, set->seed, correlation);
+    double near = correlate_best(timed, simulated, set->layouts);
+    printf("timing: rank correlation %.4f over all, %.4f over the best %d\n",
+           correlate(timed, simulated, set->layouts), near, BEST);
+    ck_assert_msg(near >= 0.8, "%s on %s, %s, seed %u: rank correlation %.4f of the timing of the best %d",
+                  set->network, set->hardware, mode, set->seed, near, BEST);
     (void)remove(r->path);
     core_case_end(&r->c);
     free(r);

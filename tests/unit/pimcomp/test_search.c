@@ -1,6 +1,6 @@
 /* Estimates, chromosomes and the genetic algorithm. */
-#include "mappers/pimcomp/chromosome.h"
-#include "mappers/pimcomp/genetic.h"
+#include "mappers/pimcomp/layout/chromosome.h"
+#include "mappers/pimcomp/layout/genetic.h"
 #include "tests/unit/pimcomp/cases.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static struct pim_core_estimate estimate(const struct core_case *c)
 {
     struct pim_core_estimate result;
     struct pim_error error;
-    ck_assert_msg(pim_core_estimate_layout(&c->mapping, NULL, &result, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_core_estimate_layout(&c->mapping, &result, &error) == PIM_OK, "%s", error.text);
     return result;
 }
 
@@ -117,7 +117,7 @@ START_TEST(mutations_are_legal)
     struct core_case c;
     struct pim_gene_space space;
     struct pim_gene_workshop workshop;
-    struct pim_chromosome x;
+    struct pim_chromosome x, y;
     struct pim_random random;
     struct pim_error error;
     enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
@@ -128,6 +128,7 @@ START_TEST(mutations_are_legal)
         PIM_OK);
     ck_assert_int_eq(pim_gene_workshop_make(&space, &c.arena, &workshop, &error), PIM_OK);
     ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &x, &error), PIM_OK);
+    ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &y, &error), PIM_OK);
     ck_assert(pim_chromosome_first(&space, &x));
     pim_random_initialize(&random, 77);
     unsigned changed = 0;
@@ -140,6 +141,13 @@ START_TEST(mutations_are_legal)
         ck_assert_int_eq(pim_chromosome_layout(&space, &x, &c.arena, &c.layout, &error), PIM_OK);
         ck_assert_msg(pim_core_layout_check(&c.mapping, &error) == PIM_OK, "%s", error.text);
         ck_assert_uint_eq(estimate(&c).cycles, x.cycles);
+        ck_assert(pim_chromosome_from_layout(&space, &c.layout, &y)); /* and back */
+        ck_assert(pim_chromosome_legal(&space, &y));
+        pim_chromosome_weigh(&space, &workshop, &y);
+        ck_assert_uint_eq(y.cycles, x.cycles);
+        ck_assert_uint_eq(y.spread, x.spread);
+        ck_assert_mem_eq(y.vacant, x.vacant, c.architecture.cores * sizeof *x.vacant);
+        ck_assert_mem_eq(y.groups, x.groups, c.network.count * sizeof *x.groups);
     }
     ck_assert_uint_gt(changed, 400);
     core_case_end(&c);
@@ -163,6 +171,33 @@ static struct pim_core_search_result search(struct core_case *c, enum pim_core_m
     ck_assert(result.searched);
     return result;
 }
+
+/* A search that is given a layout to start with is never behind it. */
+START_TEST(starts_are_in_the_population)
+{
+    struct core_case c;
+    struct pim_core_search_options options;
+    struct pim_core_search_result result;
+    struct pim_core_layout start;
+    struct pim_error error;
+    enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
+    small_case(&c);
+    core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
+    (void)search(&c, mode, 1, 5);
+    start = c.layout;
+    uint64_t found = estimate(&c).cycles;
+    ck_assert(pim_core_search_preset("fast", &options));
+    options.generations = 1;
+    options.starts = 1;
+    options.start = &start;
+    ck_assert_int_eq(pim_core_layout_search(&c.architecture, &c.network, &c.partition, mode, &options,
+                                            &c.arena, &c.layout, &result, &error),
+                     PIM_OK);
+    ck_assert_uint_eq(result.first.cycles, found);
+    ck_assert_uint_le(estimate(&c).cycles, found);
+    core_case_end(&c);
+}
+END_TEST
 
 static bool same_layout(const struct core_case *c, const struct pim_core_layout *a,
                         const struct pim_core_layout *b)
@@ -239,6 +274,7 @@ Suite *search_suite(void)
     tcase_add_test(t, high_throughput_follows_the_steps);
     tcase_add_test(t, low_latency_follows_rounds_and_replicas);
     tcase_add_loop_test(t, mutations_are_legal, 0, 2);
+    tcase_add_loop_test(t, starts_are_in_the_population, 0, 2);
     tcase_add_loop_test(t, search_gains_and_does_not_depend_on_threads, 0, 2);
     tcase_add_loop_test(t, search_is_better_than_balance, 0, 2);
     tcase_add_test(t, options_are_checked);

@@ -3,9 +3,9 @@ pimsim_test(test_pimcomp
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/suites.c ${CMAKE_CURRENT_LIST_DIR}/cases.c
           ${CMAKE_CURRENT_LIST_DIR}/test_lower.c ${CMAKE_CURRENT_LIST_DIR}/test_partition.c
           ${CMAKE_CURRENT_LIST_DIR}/test_layout.c ${CMAKE_CURRENT_LIST_DIR}/test_search.c
-          ${CMAKE_CURRENT_LIST_DIR}/test_architecture.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_architecture.c ${CMAKE_CURRENT_LIST_DIR}/test_timing.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
-  SUITES architecture lower partition layout search)
+  SUITES architecture lower partition layout search timing)
 
 # Numbers: programs are executed and held against the direct evaluation of the network.
 pimsim_test(test_pimcomp_functional

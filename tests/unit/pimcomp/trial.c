@@ -1,7 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/unit/pimcomp/trial.h"
 
-#include "mappers/pimcomp/layout.h"
+#include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/partition/partition.h"
 
 #include <check.h>
 #include <stdio.h>

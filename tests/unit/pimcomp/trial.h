@@ -5,7 +5,7 @@
 #ifndef PIMSIM_TESTS_UNIT_PIMCOMP_TRIAL_H
 #define PIMSIM_TESTS_UNIT_PIMCOMP_TRIAL_H
 
-#include "mappers/pimcomp/schedule.h"
+#include "mappers/pimcomp/schedule/schedule.h"
 #include "sim/random.h"
 #include "tests/unit/pimcomp/nets.h"
 #include "traces/reader.h"

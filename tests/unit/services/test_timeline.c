@@ -34,6 +34,11 @@ static unsigned next_field(struct span *span, uint64_t *number, struct span *byt
     *bytes = (struct span){NULL, NULL};
     if ((key & 7) == 0) {
         *number = varint(span);
+    } else if ((key & 7) == 1) { /* eight bytes, the lowest first */
+        ck_assert_uint_ge((uint64_t)(span->end - span->at), 8);
+        for (unsigned i = 0; i < 8; i++)
+            *number |= (uint64_t)span->at[i] << 8 * i;
+        span->at += 8;
     } else {
         ck_assert_uint_eq(key & 7, 2);
         uint64_t length = varint(span);
@@ -55,6 +60,7 @@ struct decoded {
     int64_t value;
     char name[256];
     char key[256], detail[256]; /* of an annotation */
+    uint64_t leaves, arrives;   /* arrows */
 };
 
 struct trace {
@@ -142,6 +148,12 @@ static void decode_event(const struct trace *trace, struct decoded *packet, stru
             break;
         case 30:
             packet->value = (int64_t)number;
+            break;
+        case 47:
+            packet->leaves = number;
+            break;
+        case 48:
+            packet->arrives = number;
             break;
         default:
             ck_abort_msg("unexpected field %u of an event", field);
@@ -399,11 +411,14 @@ START_TEST(details)
     struct pim_timeline *timeline = created(1 << 20);
     char text[400];
     uint32_t track = pim_timeline_track(timeline, 0, "array");
-    pim_timeline_detailed_slice(timeline, track, 1, 2, "matrix", "instruction", "matrix m=5 n=32 k=96");
+    pim_timeline_detailed_slice(
+        timeline, track, 1, 2, "matrix",
+        &(struct pim_timeline_extra){.key = "instruction", .detail = "matrix m=5 n=32 k=96"});
     memset(text, 'x', sizeof text);
     memcpy(text + PIM_TIMELINE_DETAIL_BYTES - 1, "\xc3\xa4", 2); /* one character of two bytes at the limit */
     text[399] = '\0';
-    pim_timeline_detailed_slice(timeline, track, 2, 3, "matrix", "instruction", text);
+    pim_timeline_detailed_slice(timeline, track, 2, 3, "matrix",
+                                &(struct pim_timeline_extra){.key = "instruction", .detail = text});
     closed(timeline, 0);
     struct trace *trace = decode(path);
     ck_assert_uint_eq(trace->count, 2 + 4);
@@ -412,6 +427,29 @@ START_TEST(details)
     ck_assert_str_eq(trace->packets[2].detail, "matrix m=5 n=32 k=96");
     ck_assert_str_eq(trace->packets[3].detail, ""); /* the end */
     ck_assert_uint_eq(strlen(trace->packets[4].detail), PIM_TIMELINE_DETAIL_BYTES - 1);
+    free_trace(trace);
+}
+END_TEST
+
+/* An arrow begins with the slice that it leaves and ends with the one where it arrives. */
+START_TEST(arrows)
+{
+    const uint64_t number = UINT64_C(0x1122334455667788);
+    struct pim_timeline *timeline = created(1 << 20);
+    uint32_t send = pim_timeline_track(timeline, 0, "send"),
+             receive = pim_timeline_track(timeline, 0, "receive");
+    pim_timeline_detailed_slice(timeline, send, 1, 5, "send", &(struct pim_timeline_extra){.leaves = number});
+    pim_timeline_detailed_slice(timeline, receive, 0, 9, "receive",
+                                &(struct pim_timeline_extra){.arrives = number});
+    closed(timeline, 0);
+    struct trace *trace = decode(path);
+    ck_assert_uint_eq(trace->count, 3 + 4);
+    const struct decoded *packet = &trace->packets[3];
+    ck_assert(packet[0].leaves == number && packet[0].timestamp == 1 && packet[0].arrives == 0);
+    ck_assert(packet[1].leaves == 0 && packet[1].arrives == 0);
+    ck_assert(packet[2].leaves == 0 && packet[2].arrives == 0);
+    ck_assert(packet[3].arrives == number && packet[3].timestamp == 9 && packet[3].leaves == 0);
+    ck_assert_str_eq(packet[0].detail, "");
     free_trace(trace);
 }
 END_TEST
@@ -462,6 +500,7 @@ Suite *timeline_suite(void)
     tcase_add_test(timeline, size_is_bounded);
     tcase_add_test(timeline, tracks_are_bounded);
     tcase_add_test(timeline, details);
+    tcase_add_test(timeline, arrows);
     tcase_add_test(timeline, long_names);
     tcase_add_test(timeline, files);
     suite_add_tcase(suite, timeline);

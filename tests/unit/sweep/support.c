@@ -81,7 +81,7 @@ uint64_t run_missing(struct pim_sweep *sweep, const char *path, enum pim_store_m
     ck_assert_msg(pim_store_create(path, mode, sweep, points, &store, &error) == PIM_OK, "%s", error.text);
     ck_assert_msg(pim_trace_pool_create(sweep, "/nonexistent", &pool, &error) == PIM_OK, "%s", error.text);
     struct sink context = {store, sweep};
-    const struct pim_sweep_sink sink = {&context, is_wanted, keep};
+    const struct pim_sweep_sink sink = {.context = &context, .wanted = is_wanted, .add = keep};
     ck_assert_msg(pim_sweep_work(sweep, pool, &sink, 0, sweep->numbers, threads, points, true, &outcome,
                                  &error) == PIM_OK,
                   "%s", error.text);

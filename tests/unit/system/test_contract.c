@@ -60,6 +60,18 @@ static const char *const channels_program =
     "row_send channel peer=1 row=16 rows=8 after=1\nphase_end 0\n"
     ".unit 1\nphase_begin 0\nrow_receive channel peer=0 row=0 rows=8\nphase_end 0\n";
 
+/* Two tiles of crossbars. */
+static const char *const tiles_program =
+    ".version 1\n.family \"conflict\"\n.configuration \"array = { kind = \\\"tile\\\"; width = 2; height = "
+    "1; "
+    "};\"\n"
+    ".configuration \"energy = { mac_pj = 0.25; noc_pj_per_bit_hop = 0.75; static_mw_per_node = 3; };\"\n"
+    ".array width=2 height=1 units=2\n.phase 0 \"layer0\" cycles=90\n"
+    ".unit 0\nphase_begin 0\ntile_output edge=0 peer=1 bits=800 packets=2\n"
+    "repeat 2 {\ntile_step time=50000000 macs=1000 arrays=1\n}\nphase_end 0\n"
+    ".unit 1\nphase_begin 0\ntile_input edge=0 peer=0 bits=800 packets=2\n"
+    "repeat 2 {\ntile_take packets=1 free=1\ntile_vector time=7000000\n}\nphase_end 0\n";
+
 static const char *const deadlock =
     ".version 1\n.family \"test\"\n.configuration \"array = { width = 2; height = 1; };\"\n.array width=2 "
     "height=1 units=2\n"
@@ -242,6 +254,8 @@ START_TEST(components_of_the_energy_add_up)
     static const char *const channels[] = {"banks", "interface", "static"};
     components_add_up(cores_program, cores, sizeof cores / sizeof cores[0]);
     components_add_up(channels_program, channels, sizeof channels / sizeof channels[0]);
+    static const char *const tiles[] = {"crossbars", "NoC", "static"};
+    components_add_up(tiles_program, tiles, sizeof tiles / sizeof tiles[0]);
 }
 END_TEST
 

@@ -2,6 +2,7 @@
  * The width of links by its two keys, bits per cycle and gigabits per second: the quotient that each means,
  * and what is refused.
  */
+#include "models/system/hardware.h"
 #include "models/system/noc_schema.h"
 #include "models/system/schema.h"
 #include "tests/unit/test_main.h"
@@ -57,6 +58,30 @@ START_TEST(quotients)
 }
 END_TEST
 
+/* Nodes in layers: a router more on the way takes as long as in one layer. */
+START_TEST(layers)
+{
+    static const char *const sets[] = {"array.width=2", "array.height=4", "noc.depth=1"};
+    uint64_t per_router[2];
+    for (unsigned depth = 0; depth < 2; depth++) {
+        struct pim_configuration *configuration;
+        struct pim_hardware hardware;
+        struct pim_error error = {.status = PIM_OK};
+        ck_assert_int_eq(pim_configuration_create(&pim_hardware_schema, &configuration, &error), PIM_OK);
+        for (size_t i = 0; i < 3; i++) {
+            const char *set = i == 2 && depth ? "noc.depth=4" : sets[i];
+            ck_assert_int_eq(pim_configuration_set(configuration, set, &error), PIM_OK);
+        }
+        ck_assert_msg(pim_hardware_read(configuration, &hardware, &error) == PIM_OK, "%s", error.text);
+        pim_configuration_destroy(configuration);
+        ck_assert_uint_eq(hardware.noc.depth, depth ? 4 : 1);
+        per_router[depth] = hardware.node.zero_load.per_router;
+    }
+    ck_assert_uint_gt(per_router[0], 0);
+    ck_assert_uint_eq(per_router[0], per_router[1]);
+}
+END_TEST
+
 static const struct {
     const char *sets[SETS];
     const char *says;
@@ -88,6 +113,7 @@ void pimsim_suites(SRunner *runner)
     TCase *tests = tcase_create("width of links");
     tcase_add_loop_test(tests, quotients, 0, WIDTHS);
     tcase_add_loop_test(tests, refused, 0, REFUSALS);
+    tcase_add_test(tests, layers);
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }

@@ -2,6 +2,7 @@
  * behind. */
 #include "tests/unit/traces/suites.h"
 #include "tests/unit/traces/support.h"
+#include "traces/counts.h"
 #include "traces/validate.h"
 
 #include <inttypes.h>
@@ -101,16 +102,40 @@ static void draw_rows(struct pim_instruction *instruction, uint64_t *state, uint
     }
 }
 
+static void draw_tile(struct pim_instruction *instruction, uint64_t *state, uint32_t unit, uint32_t units)
+{
+    uint32_t random = (uint32_t)draw(state);
+    if (instruction->opcode == PIM_OP_TILE_OUTPUT || instruction->opcode == PIM_OP_TILE_INPUT) {
+        instruction->u.tile_edge.edge = random / 2;
+        instruction->u.tile_edge.peer = (unit + 1 + random % (units - 1)) % units;
+        instruction->u.tile_edge.bits = 1 + (draw(state) >> 25);
+        instruction->u.tile_edge.packets = 1 + random / 2;
+    } else if (instruction->opcode == PIM_OP_TILE_TAKE) {
+        instruction->u.tile_take.input = random;
+        instruction->u.tile_take.count = 1 + random / 2;
+        instruction->u.tile_take.packets = 1 + random / 3;
+        instruction->u.tile_take.free = random / 5;
+    } else {
+        instruction->u.tile_step.time = 1 + (draw(state) >> 5);
+        if (instruction->opcode == PIM_OP_TILE_STEP) {
+            instruction->u.tile_step.macs = draw(state) >> 17;
+            instruction->u.tile_step.arrays = random;
+        }
+    }
+}
+
+static const uint8_t opcodes[] = {
+    PIM_OP_LOAD,       PIM_OP_STORE,       PIM_OP_MATRIX,       PIM_OP_MVM,        PIM_OP_BIT_SERIAL,
+    PIM_OP_VECTOR,     PIM_OP_SEND,        PIM_OP_RECEIVE,      PIM_OP_LOCAL_LOAD, PIM_OP_LOCAL_STORE,
+    PIM_OP_LOCAL_COPY, PIM_OP_LOCAL_WRITE, PIM_OP_LOCAL_VECTOR, PIM_OP_JOIN,       PIM_OP_ROW_TRANSPOSE,
+    PIM_OP_ROW_MOVE,   PIM_OP_ROW_SEND,    PIM_OP_ROW_RECEIVE,  PIM_OP_TILE_INPUT, PIM_OP_TILE_OUTPUT,
+    PIM_OP_TILE_TAKE,  PIM_OP_TILE_STEP,   PIM_OP_TILE_VECTOR};
+
 /* Any valid instruction that may stand outside of a block, in the middle of a phase. */
 static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, uint32_t units,
                                                uint64_t before)
 {
     struct pim_instruction instruction = {0};
-    static const uint8_t opcodes[] = {
-        PIM_OP_LOAD,       PIM_OP_STORE,       PIM_OP_MATRIX,       PIM_OP_MVM,        PIM_OP_BIT_SERIAL,
-        PIM_OP_VECTOR,     PIM_OP_SEND,        PIM_OP_RECEIVE,      PIM_OP_LOCAL_LOAD, PIM_OP_LOCAL_STORE,
-        PIM_OP_LOCAL_COPY, PIM_OP_LOCAL_WRITE, PIM_OP_LOCAL_VECTOR, PIM_OP_JOIN,       PIM_OP_ROW_TRANSPOSE,
-        PIM_OP_ROW_MOVE,   PIM_OP_ROW_SEND,    PIM_OP_ROW_RECEIVE};
     uint64_t random = draw(state);
     instruction.opcode = opcodes[random % sizeof opcodes];
     switch ((enum pim_opcode)instruction.opcode) {
@@ -151,6 +176,13 @@ static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, u
     case PIM_OP_ROW_SEND:
     case PIM_OP_ROW_RECEIVE:
         draw_rows(&instruction, state, random, unit, units);
+        break;
+    case PIM_OP_TILE_OUTPUT:
+    case PIM_OP_TILE_INPUT:
+    case PIM_OP_TILE_TAKE:
+    case PIM_OP_TILE_STEP:
+    case PIM_OP_TILE_VECTOR:
+        draw_tile(&instruction, state, unit, units);
         break;
     case PIM_OP_VECTOR:
         instruction.detail = (uint8_t)(random >> 8) % PIM_VECTORS;
@@ -397,6 +429,34 @@ START_TEST(array_groups_come_back)
 }
 END_TEST
 
+/* Groups with blocks: the file gives them back, and cells outside the blocks are no MACs. */
+START_TEST(blocks_come_back)
+{
+    struct pim_error error = {PIM_OK, ""};
+    char path[PATH_SIZE];
+    struct pim_trace_description description = description_of(3);
+    struct pim_trace_writer *writer;
+    struct pim_trace *trace;
+    const struct pim_trace_array_group given[] = {
+        {.layer = 1, .arrays = 1, .rows = 126, .columns = 14, .folds = 1, .blocks = 14},
+        {.layer = 1, .arrays = 2, .row = 126, .rows = 64, .column = 14, .columns = 32, .folds = 1}};
+    EXPECT_OK(pim_trace_writer_create(temporary(path, "groups"), &description, &writer, &error));
+    for (unsigned i = 0; i < 2; i++)
+        EXPECT_OK(pim_trace_writer_array_group(writer, 1 + i, &given[i], &error));
+    EXPECT_OK(pim_trace_writer_finish(writer, &error));
+    EXPECT_OK(pim_trace_open(path, &trace, &error));
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t count = 0;
+        const struct pim_trace_array_group *group = pim_trace_array_groups(trace, 1 + i, &count);
+        ck_assert_uint_eq(count, 1);
+        ck_assert_mem_eq(group, &given[i], sizeof *group);
+    }
+    ck_assert_uint_eq(pim_group_macs(&given[0]), 126);
+    ck_assert_uint_eq(pim_group_macs(&given[1]), 64 * 32);
+    pim_trace_close(trace);
+}
+END_TEST
+
 START_TEST(wrong_array_groups_are_refused)
 {
     struct pim_error error = {PIM_OK, ""};
@@ -415,6 +475,12 @@ START_TEST(wrong_array_groups_are_refused)
         {{.arrays = 1, .rows = 1, .columns = 1, .folds = 1, .fold_stride = 1},
          "fold_stride is 1 for 1 folds"},
         {{.arrays = 1, .rows = 1, .columns = 1, .folds = 2}, "fold_stride is 0 for 2 folds"},
+        {{.arrays = 1, .rows = 4, .columns = 4, .folds = 1, .blocks = 1}, "blocks is 1 for 4 rows"},
+        {{.arrays = 1, .rows = 4, .columns = 6, .folds = 1, .blocks = 4},
+         "blocks is 4 for 4 rows, 6 columns"},
+        {{.arrays = 1, .rows = 6, .columns = 4, .folds = 1, .blocks = 4},
+         "blocks is 4 for 6 rows, 4 columns"},
+        {{.arrays = 1, .rows = 4, .columns = 4, .folds = 2, .fold_stride = 4, .blocks = 2}, "and 2 folds"},
         {{.arrays = 1, .rows = 1U << 31, .columns = 1, .folds = 1}, "2 * rows is 4294967296"},
         {{.arrays = 1, .rows = 1, .columns = 1U << 16, .folds = 1U << 15, .fold_stride = 1},
          "folds * columns is 2147483648"},
@@ -602,6 +668,7 @@ Suite *file_suite(void)
     tcase_add_test(tests, description_phases_and_tables_come_back);
     tcase_add_test(tests, hash_is_of_the_content);
     tcase_add_test(tests, array_groups_come_back);
+    tcase_add_test(tests, blocks_come_back);
     tcase_add_test(tests, wrong_array_groups_are_refused);
     tcase_add_test(tests, estimates_and_counts_can_come_late);
     tcase_add_test(tests, abandon_and_failure_leave_nothing);

@@ -99,7 +99,7 @@ START_TEST(a_list_is_replayed_to_the_cycle)
     struct pim_noc_configuration noc = mesh(8, 8);
     struct pim_noc_delivery deliveries[2];
     struct pim_traffic_result result;
-    ck_assert_int_eq(pim_traffic_replay(&noc, &list, true, deliveries, &result, &error), PIM_OK);
+    ck_assert_int_eq(pim_traffic_replay(&noc, &list, true, NULL, deliveries, &result, &error), PIM_OK);
     ck_assert_uint_eq(deliveries[0].tail_arrived, 17);
     ck_assert_uint_eq(deliveries[1].tail_arrived, 18);
     ck_assert_uint_eq(deliveries[1].created, 5);
@@ -125,7 +125,7 @@ START_TEST(an_empty_list_does_nothing)
     noc.general = _i;
     struct pim_noc_delivery deliveries[1];
     struct pim_traffic_result result;
-    ck_assert_int_eq(pim_traffic_replay(&noc, &list, true, deliveries, &result, &error), PIM_OK);
+    ck_assert_int_eq(pim_traffic_replay(&noc, &list, true, NULL, deliveries, &result, &error), PIM_OK);
     ck_assert_uint_eq(result.cycles, 0);
     ck_assert_uint_eq(result.packets, 0);
     for (uint32_t i = 0; i < result.link_count; i++)
@@ -332,7 +332,7 @@ START_TEST(lists_may_have_classes_and_tasks)
     ck_assert(list.packets[1].tag.class == 0 && list.packets[1].tag.task == PIM_NOC_NO_TASK);
     struct pim_noc_delivery deliveries[2];
     struct pim_traffic_result result;
-    ck_assert_int_eq(pim_traffic_replay(&noc, &list, true, deliveries, &result, &error), PIM_OK);
+    ck_assert_int_eq(pim_traffic_replay(&noc, &list, true, NULL, deliveries, &result, &error), PIM_OK);
     ck_assert_uint_eq(result.packets, 2);
     pim_traffic_result_terminate(&result);
     pim_packet_list_terminate(&list);

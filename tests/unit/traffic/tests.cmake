@@ -7,3 +7,7 @@ pimsim_test(test_traffic_curves
   LINK pimsim_traffic
   SUITES traffic_curves
   LABEL long)
+pimsim_test(test_traffic_watch
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_watch.c
+  LINK pimsim_traffic
+  SUITES traffic_watch)

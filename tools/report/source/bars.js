@@ -83,8 +83,9 @@ export function energyChart(energies) {
     });
 }
 
-// Several runs: energy by component, one bar each.
-export function energyRunsChart(runs) {
+// Several whole runs: energy by component, one bar each. Those that were stopped are not compared.
+export function energyRunsChart(all) {
+    const runs = all.filter((run) => run.entry.result.complete !== false);
     const shown = componentsOf(runs.map((run) => run.entry.result.energy_pj));
     const data = runs.flatMap((run) => {
         let from = 0;
@@ -96,7 +97,7 @@ export function energyRunsChart(runs) {
         }).filter((piece) => piece.to > piece.from);
     });
     if (data.length === 0) return null;
-    const whole = runs.filter((run) => run.entry.result.complete !== false && run.entry.result.energy_pj.total > 0);
+    const whole = runs.filter((run) => run.entry.result.energy_pj.total > 0);
     const least = whole.length > 1 && new Set(runs.map((run) => run.entry.result.inputs.network)).size === 1 ? whole.reduce((best, run) => run.entry.result.energy_pj.total < best.entry.result.energy_pj.total ? run : best) : null;
     return chart({
         name: "energy-runs", title: least ? `${least.name} needs the least energy, ${energy(least.entry.result.energy_pj.total)}` : "Energy of the runs",

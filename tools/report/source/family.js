@@ -62,6 +62,6 @@ export function countsOf(result) {
             for (const [key, inner] of Object.entries(value)) walk(`${path}.${key}`, inner);
     };
     for (const [key, value] of Object.entries(result))
-        if (!CHARTED.has(key) && value && typeof value === "object" && Object.values(value).some((one) => one !== 0)) walk(key, value);
+        if (!CHARTED.has(key) && value && typeof value === "object" && Object.values(value).some((one) => one !== 0 && one !== null)) walk(key, value);
     return list;
 }

@@ -113,17 +113,17 @@ export function phaseChart(tiles, whole) {
     });
 }
 
-// Several runs: one bar each.
-export function runsChart(runs) {
+// Several whole runs: one bar each. Those that were stopped are not compared.
+export function runsChart(all) {
+    const runs = all.filter((run) => run.entry.result.complete !== false);
     const bars = runs.map((run) => ({name: run.name, cycles: run.entry.result.cycles, estimate: run.summary.estimate, units: run.entry.result.units.length,
         parts: run.summary.shares.map((part) => (part || 0) * run.entry.result.cycles)}));
-    const whole = runs.map((run, i) => run.entry.result.complete === false ? null : bars[i]).filter(Boolean);
     const networks = new Set(runs.map((run) => run.entry.result.inputs.network));
-    const least = whole.length > 1 && networks.size === 1 ? whole.reduce((best, bar) => bar.cycles < best.cycles ? bar : best) : null;
+    const least = bars.length > 1 && networks.size === 1 ? bars.reduce((best, bar) => bar.cycles < best.cycles ? bar : best) : null;
     return chart({
         name: "runs", title: least ? `${least.name} needs the fewest cycles, ${integer(least.cycles)}` : networks.size > 1 ? "Cycles of the runs: of different networks" : "Cycles of the runs", legend: [legend()],
         note: "How the units spend their time in each run, in the mean. Tick: the mapper's estimate." +
-            (whole.length < runs.length ? " Runs that were stopped before their end are not compared." : ""),
+            (runs.length < all.length ? " Runs that were stopped before their end are not compared." : ""),
         draw(width, marks) {
             const data = pieces(bars);
             if (data.length === 0) return null;

@@ -23,7 +23,7 @@ function axesOf(sweep) {
         const name = keys.length > 2 && alone ? `${keys[0]} and ${keys.length - 1} keys with it` : keys.join(" + ");
         axes.push({name, short: keys[0], values: [...values.values()], of});
     }
-    const more = [["network", (point) => point.network], ["mapper", (point) => point.mapper], ["trace", (point) => point.trace],
+    const more = [["network", (point) => point.network], ["system", (point) => point.system], ["mapper", (point) => point.mapper], ["trace", (point) => point.trace],
         ["repeat", (point) => point.repeat]];
     for (const [name, value] of more) {
         const keys = [...new Set(sweep.points.map((point) => String(value(point) ?? "")))];
@@ -41,6 +41,9 @@ function axesOf(sweep) {
     return axes.filter((axis) => axis.values.length > 1);
 }
 
+// How a point ended, in words.
+export const endOf = (data, point) => data.stopped.has(point) ? "stopped" : point.status;
+
 function metricsOf(sweep) {
     const place = new Map(sweep.statistics.map((name, i) => [name, i]));
     const metrics = sweep.statistics.filter((name) => name !== "complete")
@@ -55,13 +58,12 @@ function metricsOf(sweep) {
         .sort((a, b) => rank(a) - rank(b));
 }
 
-// Points that were stopped before their end (--until) are no whole runs: beside such they are left out, alone they are
-// shown, and called stopped.
+// Points that were stopped before their end (--until) are no whole runs: they are called stopped, and no chart compares them.
 export function readSweep(sweep) {
     const complete = sweep.statistics.indexOf("complete");
     const done = sweep.points.filter((point) => point.status === "done");
-    const whole = done.filter((point) => complete < 0 || point.values[complete] !== 0);
-    return {done: whole.length > 0 ? whole : done, stopped: done.length - whole.length, failed: sweep.points.filter((point) => point.status !== "done"),
+    const stopped = new Set(done.filter((point) => complete >= 0 && point.values[complete] === 0));
+    return {done: done.filter((point) => !stopped.has(point)), stopped, failed: sweep.points.filter((point) => point.status !== "done"),
             axes: axesOf(sweep), metrics: metricsOf(sweep), total: sweep.total};
 }
 

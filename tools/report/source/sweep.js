@@ -7,7 +7,7 @@ import {compact, energy, figure, integer, isNumber, si, time, unit} from "./form
 import {LEAST_DISTANCE, LEAST_POINTS, findKnee} from "./knee.js";
 import {SERIES} from "./palette.js";
 import {heatChart, scatterChart} from "./scatter.js";
-import {curves, readSweep} from "./sweep-data.js";
+import {curves, endOf, readSweep} from "./sweep-data.js";
 
 const SYMBOLS = ["circle", "diamond", "square", "triangle", "star", "cross", "wye"];
 const TABLE_ROWS = 500;
@@ -177,7 +177,7 @@ function pointTable(data, all) {
     const metrics = ["cycles", "time_ns", "throughput", "energy_pj.total", "estimate_error_percent", "noc.average_packet_latency"]
         .map((name) => data.metrics.find((metric) => metric.name === name)).filter(Boolean);
     const rows = all.slice(0, TABLE_ROWS).map((point) => [integer(point.id), ...data.axes.map((axis) => axis.of(point)),
-        point.status, ...metrics.map((metric) => point.status === "done" ? figure(metric.of(point), 5) : "")]);
+        endOf(data, point), ...metrics.map((metric) => point.status === "done" ? figure(metric.of(point), 5) : "")]);
     return element("details", {}, element("summary", {}, `All ${integer(all.length)} points as a table`),
         element("div", {class: "card"}, table(all.length > TABLE_ROWS ? `The first ${integer(TABLE_ROWS)} points` : "Points",
             [{title: "Point", number: true}, ...data.axes.map((axis) => ({title: axis.name, number: axis.numeric})), {title: "Status"},
@@ -193,7 +193,7 @@ function tiles(sweep, data) {
         ["Points", `${integer(sweep.points.length - data.failed.length)} of ${integer(sweep.total)}`, data.failed.length ? `${integer(data.failed.length)} failed` : "none failed"],
         ["Axes", integer(data.axes.length), data.axes.map((axis) => `${axis.short}: ${axis.values.length} values`).join(", ")],
     ];
-    if (best && data.done.length > data.stopped) items.push(["Fewest cycles", integer(cycles.of(best)), settings]);
+    if (best) items.push(["Fewest cycles", integer(cycles.of(best)), settings]);
     return element("dl", {class: "tiles"}, items.map(([name, value, below]) => element("div", {},
         element("dt", {}, name), element("dd", {}, value, element("span", {class: "below"}, below)))));
 }
@@ -205,9 +205,9 @@ export function sweepArticle(entry) {
     if (sweep.total > sweep.points.length)
         body.push(element("p", {class: "warning"}, `${integer(sweep.total - sweep.points.length)} of ${integer(sweep.total)} points are missing: ` +
             "the sweep had not finished."));
-    if (data.stopped > 0)
-        body.push(element("p", {class: "warning"}, `${integer(data.stopped)} points were stopped before their end (--until). ` +
-            (data.stopped === sweep.points.length - data.failed.length ? "Every figure covers the part before." : "They are in the table of points alone.")));
+    if (data.stopped.size > 0)
+        body.push(element("p", {class: "warning"}, `${integer(data.stopped.size)} points were stopped before their end (--until): their figures cover the part before. ` +
+            "They are not compared, and stand in the table of points alone."));
     if (data.failed.length > 0)
         body.push(element("div", {class: "card"}, element("h3", {}, `${integer(data.failed.length)} points failed`),
             table("Points that failed, and why", [{title: "Point"}, ...data.axes.map((axis) => ({title: axis.name})), {title: "Status"}, {title: "Message"}],
@@ -222,9 +222,10 @@ export function sweepArticle(entry) {
         if (few.length > 0) body.push(element("div", {class: "pair"}, few.map((metric) => curveChart(state, () => metric, true).node)));
     }
     const cycles = data.metrics.find((metric) => metric.name === "cycles"), estimate = data.metrics.find((metric) => metric.name === "estimate_cycles");
-    if (cycles && !estimate && data.stopped === 0 && data.done.length > 0)
-        body.push(element("p", {class: "note"}, "No point has an estimate: the traces were mapped for another hardware than the points are, or have none. " +
-            "With networks and mapping = \"each\" every point is mapped, and estimated, for its own."));
+    const without = estimate ? data.done.filter((point) => !isNumber(estimate.of(point))).length : data.done.length;
+    if (cycles && without > 0)
+        body.push(element("p", {class: "note", "data-chart": "without-estimate"}, `${without === data.done.length ? "No point has" : `${integer(without)} of ${integer(data.done.length)} points do not have`} an estimate: ` +
+            "their traces were mapped for another hardware than the points are, or have none. With networks and mapping = \"each\" every point is mapped, and estimated, for its own."));
     if (cycles && estimate) {
         const items = data.done.filter((point) => isNumber(estimate.of(point))).map((point) => ({cycles: cycles.of(point), estimate: estimate.of(point),
             name: data.axes.map((axis) => `${axis.short} = ${axis.of(point)}`).join(", ") || `point ${point.id}`}));

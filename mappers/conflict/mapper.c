@@ -1,0 +1,181 @@
+#include "mappers/conflict/mapper.h"
+
+#include "mappers/conflict/emit.h"
+#include "mappers/conflict/plan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct pim_option rows[] = {
+    PIM_CHOICE_ROW("preset", struct pim_conflict_choices, preset, "PRESET", "code|fixed",
+                   "Times as the authors' code has them (default), or without its two errors"),
+    PIM_CHOICE_ROW("mapping", struct pim_conflict_choices, mapping, "NAME",
+                   "row-major|snake|boustrophedon|heuristic|node-group|groups|capped-groups|nsga2",
+                   "How nodes are placed; node-group"),
+    PIM_CHOICE_ROW(
+        "fitness", struct pim_conflict_choices, fitness, "WHAT",
+        "cost|bottleneck|simulation|mlp|mlp-conflicts|gcn",
+        "What a search judges mappings by; cost. The last three are learned: --train or --weights"),
+    PIM_COUNT_ROW("population", struct pim_conflict_choices, population, "N", 2, 65536,
+                  "Mappings that survive; 200"),
+    PIM_COUNT_ROW("generations", struct pim_mapper_search, steps, "N", 0, 1000000,
+                  "Generations of a search; 300"),
+    PIM_COUNT_ROW("finalists", struct pim_conflict_choices, finalists, "N", 0, 65536,
+                  "Mappings of the last population that are simulated, the fastest is taken; 200"),
+    PIM_COUNT_ROW("refine", struct pim_conflict_choices, refinement, "N", 0, 1000000,
+                  "Simulations of local moves on the fastest of these; 0 (default): none"),
+    PIM_COUNT_ROW("group", struct pim_conflict_choices, group, "N", 0, 65536,
+                  "Nodes of a capped group; 0 (default): a sixteenth of all"),
+    PIM_COUNT_ROW("images", struct pim_conflict_choices, images, "N", 1, 65535,
+                  "Images behind each other; 1"),
+    PIM_FILE_ROW("log", struct pim_conflict_choices, log,
+                 "Writes the cost, bottleneck and latency of every finalist (CSV)"),
+    PIM_FILE_ROW(
+        "train", struct pim_conflict_choices, train,
+        "Trains estimators on populations drawn for it, judges them on others, writes their weights"),
+    PIM_TEXT_ROW("weights", struct pim_conflict_choices, weights, "FILE",
+                 "Takes estimators that --train wrote for the same graph and hardware"),
+    PIM_FLAG_ROW("judge", struct pim_conflict_choices, judge,
+                 "Judges the estimators of --weights on populations that --seed draws"),
+    PIM_COUNT_ROW("populations", struct pim_conflict_choices, populations, "N", 1, 1000,
+                  "Of each of the three sorts, for --train (a fifth is held out) and --judge; 5"),
+    PIM_COUNT_ROW("epochs", struct pim_conflict_choices, epochs, "N", 0, 1000000, "Of a training; 60"),
+    PIM_TEXT_ROW("graph", struct pim_conflict_choices, graph, "PREFIX",
+                 "Writes PREFIX.nodes.csv and so on, the graph, and PREFIX.mappings.json, for pimsim tasks"),
+    PIM_SEED_ROW("Of the search; 1"),
+    PIM_THREADS_ROW("Of the search, 0 (default): one; results do not depend on it"),
+    PIM_SECONDS_ROW("Of the search; then the best so far is taken"),
+};
+
+static const struct pim_conflict_choices defaults = {.search = {.seed = 1, .steps = 300},
+                                                     .mapping = PIM_TILE_NODE_GROUP,
+                                                     .population = 200,
+                                                     .finalists = 200,
+                                                     .populations = 5,
+                                                     .epochs = 60,
+                                                     .images = 1};
+
+/* "recorded:cifar-vgg8" and so on. */
+static bool knows(const char *name)
+{
+    static const char prefix[] = "recorded:";
+    struct pim_arena arena;
+    struct pim_tile_layer *layers;
+    uint32_t count;
+    if (strncmp(name, prefix, strlen(prefix)) != 0)
+        return false;
+    pim_arena_initialize(&arena, 0);
+    bool known = pim_tile_layers_named(name + strlen(prefix), &arena, &layers, &count);
+    pim_arena_terminate(&arena);
+    return known;
+}
+
+static enum pim_status accept(const void *options, bool writes, struct pim_error *error)
+{
+    const struct pim_conflict_choices *choices = options;
+    (void)writes;
+    if (choices->train && choices->weights)
+        return pim_fail(error, PIM_USAGE, "--train makes weights, --weights takes them: one of the two");
+    if (choices->judge && !choices->weights)
+        return pim_fail(error, PIM_USAGE,
+                        "--judge needs --weights FILE (--train judges what it has trained by itself)");
+    if (choices->fitness > PIM_TILE_BY_SIMULATION && !choices->train && !choices->weights)
+        return pim_fail(error, PIM_USAGE, "--fitness %s is learned: it needs --weights FILE, or --train FILE",
+                        pim_tile_fitness_name(choices->fitness));
+    return PIM_OK;
+}
+
+static void terminate(void *plan)
+{
+    pim_conflict_plan_terminate(plan);
+    free(plan);
+}
+
+static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *options, void **plan,
+                            struct pim_error *error)
+{
+    struct pim_conflict_plan *made = calloc(1, sizeof *made);
+    *plan = NULL;
+    if (!made)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    if (pim_conflict_plan_make(inputs, options, made, error) != PIM_OK) {
+        terminate(made);
+        return error->status;
+    }
+    *plan = made;
+    return PIM_OK;
+}
+
+static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)
+{
+    const struct pim_conflict_plan *made = plan;
+    (void)error;
+    memset(estimate, 0, sizeof *estimate);
+    estimate->cycles = pim_tile_estimate_cycles(&made->estimate, (uint32_t)made->choices->images);
+    return PIM_OK;
+}
+
+static enum pim_status describe(void *plan, struct pim_trace_description *description,
+                                struct pim_error *error)
+{
+    const struct pim_conflict_plan *made = plan;
+    const struct pim_tile_graph *tiles = &made->tiles;
+    uint64_t macs = 0, weights = 0;
+    (void)error;
+    for (uint32_t n = 0; n < tiles->nodes; n++) {
+        macs += tiles->node[n].macs * tiles->node[n].steps * made->choices->images;
+        weights += tiles->node[n].arrays > 0 ? tiles->node[n].macs : 0;
+    }
+    *description = (struct pim_trace_description){.family = "conflict",
+                                                  .network = tiles->name,
+                                                  .mapping = made->mapping,
+                                                  .configuration = made->inputs->configuration_text,
+                                                  .width = made->machine.width,
+                                                  .height = made->machine.height,
+                                                  .units = made->machine.width * made->machine.height,
+                                                  .macs = macs,
+                                                  .weight_bytes = (weights * made->machine.bits + 7) / 8};
+    return PIM_OK;
+}
+
+static enum pim_status emit(void *plan, struct pim_trace_writer *writer, struct pim_error *error)
+{
+    const struct pim_conflict_plan *made = plan;
+    if (pim_tile_emit(&made->tiles, made->place, (uint32_t)made->choices->images, &made->estimate, writer,
+                      error) != PIM_OK)
+        return error->status;
+    return made->machine.tables && made->replay
+               ? made->inputs->tiles->tables(made->replay, made->place, writer, error)
+               : PIM_OK;
+}
+
+static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
+{
+    return pim_conflict_print(plan, file, error);
+}
+
+static enum pim_status write_json(void *plan, FILE *file, struct pim_error *error)
+{
+    return pim_conflict_write_json(plan, file, error);
+}
+
+const struct pim_mapper pim_conflict_mapper = {
+    .name = "conflict",
+    .summary = "Networks on a mesh of crossbar tiles",
+    .description = "Maps a network onto a mesh of crossbar tiles, with conflicts of communication in mind. "
+                   "--network recorded:NAME is a network of the paper's authors: cifar- or imagenet- and "
+                   "alexnet, vgg8, resnet18 or vgg16.",
+    .onnx = true,
+    .stops = true,
+    .knows = knows,
+    .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct pim_conflict_choices), &defaults},
+    .accept = accept,
+    .plan = make,
+    .terminate = terminate,
+    .estimate = estimate,
+    .describe = describe,
+    .emit = emit,
+    .print = print,
+    .write_json = write_json,
+};

@@ -1,0 +1,224 @@
+/* The network becomes a graph, the graph is placed; see plan.h. */
+#include "mappers/conflict/plan.h"
+
+#include "mappers/conflict/files.h"
+#include "sim/csv.h"
+#include "sim/output.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a search calls. */
+struct search {
+    struct pim_conflict_plan *plan;
+    struct pim_output *log;
+    struct pim_csv_writer writer;
+};
+
+/* --- the graph --- */
+
+static enum pim_status make_graph(struct pim_conflict_plan *plan, struct pim_error *error)
+{
+    const struct pim_mapper_inputs *inputs = plan->inputs;
+    const struct pim_tile_hardware hardware =
+        pim_tile_hardware_of(&plan->machine, plan->choices->preset == 0 ? PIM_TILE_CODE : PIM_TILE_FIXED);
+    const char *name = inputs->network ? inputs->network->name : strchr(inputs->known, ':') + 1;
+    struct pim_tile_layer *layers = NULL;
+    uint32_t count = 0;
+    if (!inputs->network && !pim_tile_layers_named(name, &plan->arena, &layers, &count))
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for %s", name);
+    if (inputs->network &&
+        pim_tile_layers_of(&inputs->network->graph, &plan->arena, &layers, &count, error) != PIM_OK)
+        return error->status;
+    return pim_tile_graph_make(&plan->tiles, name, layers, count, &hardware, &plan->arena, error);
+}
+
+/* --- the mapping --- */
+
+static void tell_progress(void *context, uint64_t steps, double best)
+{
+    const struct search *search = context;
+    const struct pim_mapper_search *asked = &search->plan->choices->search;
+    (void)best;
+    asked->progress(asked->context, "mapping", steps, asked->steps);
+}
+
+static bool asked_to_stop(void *context)
+{
+    const struct search *search = context;
+    const struct pim_mapper_search *asked = &search->plan->choices->search;
+    return asked->stop(asked->context);
+}
+
+static void log_finalist(void *context, const struct pim_tile_finalist *finalist)
+{
+    struct search *search = context;
+    pim_csv_put_count(&search->writer, finalist->rank);
+    pim_csv_put_count(&search->writer, finalist->cost);
+    pim_csv_put_count(&search->writer, finalist->bottleneck);
+    pim_csv_put_real(&search->writer, finalist->latency_ns);
+    pim_csv_put_real(&search->writer, finalist->interval_ns);
+    pim_csv_end_row(&search->writer);
+}
+
+static enum pim_status open_log(struct search *search, struct pim_error *error)
+{
+    static const char *const header[] = {"rank", "cost_bit_hops", "bottleneck_bit_hops", "latency_ns",
+                                         "interval_ns"};
+    if (!search->plan->choices->log)
+        return PIM_OK;
+    if (pim_output_open(&search->log, search->plan->choices->log, error) != PIM_OK)
+        return error->status;
+    pim_csv_start(&search->writer, pim_output_file(search->log), header, sizeof header / sizeof header[0]);
+    return PIM_OK;
+}
+
+/* A mapping on which the graph stands still is the worst of all, not an error. */
+static enum pim_status simulate(void *context, const uint32_t *place, double limit_ns, double *latency_ns,
+                                double *interval_ns, struct pim_error *error)
+{
+    const struct search *search = context;
+    const struct pim_conflict_plan *plan = search->plan;
+    assert(plan->inputs->tiles != NULL); /* there is a replay */
+    enum pim_status status =
+        plan->inputs->tiles->run(plan->replay, place, limit_ns, latency_ns, interval_ns, error);
+    if (status != PIM_DEADLOCK)
+        return status;
+    *latency_ns = *interval_ns = HUGE_VAL;
+    return PIM_OK;
+}
+
+/* Whether the graph runs at all: buffers that are too small stop it wherever its nodes stand. */
+static enum pim_status try_to_run(const struct pim_conflict_plan *plan, struct pim_error *error)
+{
+    double latency, interval;
+    const struct pim_grid grid = {plan->machine.width, plan->machine.height};
+    if (!plan->replay || plan->tiles.nodes > pim_grid_cells(&grid))
+        return PIM_OK;
+    assert(plan->inputs->tiles != NULL);
+    pim_tile_pattern(PIM_TILE_ROW_MAJOR, &grid, plan->tiles.nodes, plan->place);
+    return plan->inputs->tiles->run(plan->replay, plan->place, HUGE_VAL, &latency, &interval, error);
+}
+
+static struct pim_tile_mapping_options options_of(struct search *search)
+{
+    const struct pim_conflict_plan *plan = search->plan;
+    const struct pim_conflict_choices *choices = plan->choices;
+    bool learned = choices->fitness > PIM_TILE_BY_SIMULATION;
+    return (struct pim_tile_mapping_options){
+        .mapping = (enum pim_tile_mapping)choices->mapping,
+        .fitness = (enum pim_tile_fitness)choices->fitness,
+        .grid = {plan->machine.width, plan->machine.height},
+        .population = (uint32_t)choices->population,
+        .generations = (uint32_t)choices->search.steps,
+        .group_most = (uint32_t)choices->group,
+        .finalists = plan->replay ? (uint32_t)choices->finalists : 0,
+        .refinement = plan->replay ? (uint32_t)choices->refinement : 0,
+        .seed = choices->search.seed,
+        .threads = (unsigned)choices->search.threads,
+        .seconds = (double)choices->search.seconds,
+        .stop = choices->search.stop ? asked_to_stop : NULL,
+        .stop_context = search,
+        .finalist = search->log ? log_finalist : NULL,
+        .finalist_context = search,
+        .progress = choices->search.progress ? tell_progress : NULL,
+        .progress_context = search,
+        .simulate = plan->replay ? simulate : NULL,
+        .simulate_context = search,
+        .estimator = learned ? &plan->study.weights.estimator[choices->fitness - PIM_TILE_BY_MLP] : NULL,
+        .setting = learned ? &plan->study.setting : NULL};
+}
+
+/* Estimators, where one of the options asks for them. */
+static enum pim_status make_study(struct search *search, struct pim_error *error)
+{
+    struct pim_conflict_plan *plan = search->plan;
+    const struct pim_conflict_choices *choices = plan->choices;
+    const struct pim_tile_study_options study = {
+        .identity = {&plan->tiles, plan->inputs->configuration_text, (uint32_t)choices->images},
+        .directed = plan->machine.stores,
+        .train = choices->train,
+        .weights = choices->weights,
+        .judge = choices->judge,
+        .populations = (uint32_t)choices->populations,
+        .epochs = (uint32_t)choices->epochs};
+    const struct pim_tile_mapping_options mapping = options_of(search);
+    if (!choices->train && !choices->weights)
+        return PIM_OK;
+    plan->studied = true;
+    return pim_tile_study_make(&plan->study, &study, &mapping, error);
+}
+
+static enum pim_status map(struct search *search, struct pim_error *error)
+{
+    struct pim_conflict_plan *plan = search->plan;
+    const struct pim_tile_mapping_options options = options_of(search);
+    return pim_tile_map(&plan->tiles, &options, plan->place, &plan->result, error);
+}
+
+static enum pim_status make_mapping(struct pim_conflict_plan *plan, struct pim_error *error)
+{
+    const struct pim_mapper_inputs *inputs = plan->inputs;
+    struct search search = {.plan = plan};
+    plan->place = calloc((size_t)plan->tiles.nodes + 1, sizeof *plan->place);
+    if (!plan->place)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " nodes", plan->tiles.nodes);
+    if (inputs->tiles &&
+        inputs->tiles->create(inputs->simulator, &plan->tiles, (uint32_t)plan->choices->images, &plan->replay,
+                              error) != PIM_OK)
+        return error->status;
+    if (plan->choices->fitness == PIM_TILE_BY_SIMULATION && !plan->replay)
+        return pim_fail(
+            error, PIM_USAGE,
+            "--fitness simulation: there is no replay of tile.switching \"wormhole\": search with "
+            "path_hold or saf, and run the trace with --set tile.switching=wormhole");
+    if (try_to_run(plan, error) != PIM_OK || make_study(&search, error) != PIM_OK ||
+        open_log(&search, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = map(&search, error);
+    if (status == PIM_OK && search.log)
+        return pim_output_commit(search.log, error);
+    pim_output_abandon(search.log);
+    return status;
+}
+
+static enum pim_status write_files(const struct pim_conflict_plan *plan, struct pim_error *error)
+{
+    const char *prefix = plan->choices->graph;
+    if (!prefix)
+        return PIM_OK;
+    if (pim_tile_graph_write(&plan->tiles, prefix, error) != PIM_OK)
+        return error->status;
+    return pim_tile_mapping_write(&plan->tiles, pim_tile_mapping_name(plan->choices->mapping),
+                                  plan->machine.width, plan->place, prefix, error);
+}
+
+enum pim_status pim_conflict_plan_make(const struct pim_mapper_inputs *inputs,
+                                       const struct pim_conflict_choices *choices,
+                                       struct pim_conflict_plan *plan, struct pim_error *error)
+{
+    *plan = (struct pim_conflict_plan){.inputs = inputs, .choices = choices};
+    pim_arena_initialize(&plan->arena, 0);
+    if (pim_machine_tiles_read(inputs->configuration, &plan->machine, error) != PIM_OK ||
+        make_graph(plan, error) != PIM_OK || make_mapping(plan, error) != PIM_OK ||
+        pim_tile_estimate_make(&plan->estimate, &plan->tiles, plan->place, &plan->machine, error) != PIM_OK)
+        return error->status;
+    (void)snprintf(plan->mapping, sizeof plan->mapping, "%s%s%s, %" PRIu64 " image%s, preset %s",
+                   pim_tile_mapping_name(choices->mapping), plan->result.searched ? " by " : "",
+                   plan->result.searched ? pim_tile_fitness_name(choices->fitness) : "", choices->images,
+                   choices->images > 1 ? "s" : "", choices->preset ? "fixed" : "code");
+    return write_files(plan, error);
+}
+
+void pim_conflict_plan_terminate(struct pim_conflict_plan *plan)
+{
+    if (plan->replay)
+        plan->inputs->tiles->destroy(plan->replay);
+    pim_tile_estimate_terminate(&plan->estimate);
+    pim_tile_study_terminate(&plan->study);
+    free(plan->place);
+    pim_arena_terminate(&plan->arena);
+}

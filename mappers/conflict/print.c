@@ -1,0 +1,98 @@
+/* The plan for people, and as JSON. */
+#include "mappers/conflict/plan.h"
+#include "sim/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static void print_search(const struct pim_conflict_plan *plan, FILE *file)
+{
+    const struct pim_tile_mapping_result *result = &plan->result;
+    if (!result->searched)
+        return;
+    fprintf(file, "search               by %s, %" PRIu64 " generations, %" PRIu64 " scores; it ended: %s\n",
+            pim_tile_fitness_name(plan->choices->fitness), result->search.steps, result->search.evaluations,
+            pim_search_end_name(result->search.end));
+    fprintf(file, "search space         10^%.1f", result->space);
+    if (result->groups)
+        fprintf(file, " for %" PRIu32 " groups", result->groups);
+    fprintf(file, "\n");
+    if (result->finalists)
+        fprintf(file, "simulated in the end %" PRIu32 " of the last population\n", result->finalists);
+    if (result->refined)
+        fprintf(file, "refined by           %" PRIu64 " simulations of local moves\n", result->refined);
+    if (result->front)
+        fprintf(file, "first front          %" PRIu32 " mappings\n", result->front);
+}
+
+enum pim_status pim_conflict_print(const struct pim_conflict_plan *plan, FILE *file, struct pim_error *error)
+{
+    const struct pim_tile_mapping_result *result = &plan->result;
+    const struct pim_tile_graph *tiles = &plan->tiles;
+    uint64_t packets = 0, bits = 0;
+    (void)error;
+    for (uint32_t e = 0; e < tiles->edges; e++) {
+        packets += tiles->edge[e].packets;
+        bits += tiles->edge[e].packets * tiles->edge[e].bits;
+    }
+    fprintf(file, "network              %s, preset %s\n", tiles->name,
+            plan->choices->preset ? "fixed" : "code");
+    fprintf(file,
+            "graph                %" PRIu32 " nodes, %" PRIu32 " edges; an image: %" PRIu64
+            " packets, %" PRIu64 " bits\n",
+            tiles->nodes, tiles->edges, packets, bits);
+    fprintf(file, "mapping              %s: %s\n", pim_tile_mapping_name(plan->choices->mapping),
+            pim_tile_mapping_text(plan->choices->mapping));
+    if (plan->studied)
+        pim_tile_study_print(&plan->study, file);
+    print_search(plan, file);
+    fprintf(file, "communication cost   %" PRIu64 " bits x hops\n", result->cost);
+    fprintf(file, "bottleneck link      %.3f us held\n",
+            (double)result->bottleneck / plan->machine.link_gbps / 1000);
+    fprintf(file, "estimate             %.3f us\n", plan->estimate.end / 1000);
+    if (!isnan(result->latency_ns))
+        fprintf(file, "latency              %.3f us\n", result->latency_ns / 1000);
+    if (!isnan(result->interval_ns) && plan->choices->images > 1)
+        fprintf(file, "time for an image    %.3f us, %" PRIu64 " images\n", result->interval_ns / 1000,
+                plan->choices->images);
+    return PIM_OK;
+}
+
+static void put_real_or_null(struct pim_json *json, const char *name, double value)
+{
+    if (isfinite(value))
+        pim_json_put_real(json, name, value);
+    else
+        pim_json_put_null(json, name);
+}
+
+enum pim_status pim_conflict_write_json(const struct pim_conflict_plan *plan, FILE *file,
+                                        struct pim_error *error)
+{
+    const struct pim_tile_mapping_result *result = &plan->result;
+    struct pim_json *json = pim_json_create();
+    if (!json)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the report");
+    pim_json_put_text(json, "network", plan->tiles.name);
+    pim_json_put_text(json, "preset", plan->choices->preset ? "fixed" : "code");
+    pim_json_put_count(json, "nodes", plan->tiles.nodes);
+    pim_json_put_count(json, "edges", plan->tiles.edges);
+    pim_json_put_text(json, "mapping", pim_tile_mapping_name(plan->choices->mapping));
+    pim_json_put_text(json, "fitness", pim_tile_fitness_name(plan->choices->fitness));
+    pim_json_put_count(json, "seed", plan->choices->search.seed);
+    pim_json_put_count(json, "generations", result->search.steps);
+    pim_json_put_count(json, "evaluations", result->search.evaluations);
+    pim_json_put_count(json, "refined", result->refined);
+    pim_json_put_count(json, "groups", result->groups);
+    put_real_or_null(json, "search_space_log10", result->searched ? result->space : (double)NAN);
+    pim_json_put_count(json, "cost_bit_hops", result->cost);
+    pim_json_put_count(json, "bottleneck_bit_hops", result->bottleneck);
+    put_real_or_null(json, "estimate_ns", plan->estimate.end);
+    put_real_or_null(json, "latency_ns", result->latency_ns);
+    put_real_or_null(json, "interval_ns", result->interval_ns);
+    if (plan->studied)
+        pim_tile_study_put(&plan->study, json);
+    enum pim_status status = pim_json_write(json, file, error);
+    pim_json_destroy(json);
+    return status;
+}

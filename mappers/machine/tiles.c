@@ -1,0 +1,32 @@
+#include "mappers/machine/tiles.h"
+
+static uint32_t value(const struct pim_configuration *configuration, const char *key)
+{
+    return (uint32_t)pim_configuration_integer(configuration, key); /* the schema bounds these to 32 bits */
+}
+
+enum pim_status pim_machine_tiles_read(const struct pim_configuration *configuration,
+                                       struct pim_machine_tiles *tiles, struct pim_error *error)
+{
+    if (pim_configuration_choice(configuration, "array.kind") != 3) /* "node|core|channel|tile" */
+        return pim_configuration_fail(configuration, error, "array.kind",
+                                      "this mapper needs hardware with tiles of crossbars: "
+                                      "array.kind = \"tile\", as configs/hardware/noc-conflict-16x16.cfg");
+    *tiles = (struct pim_machine_tiles){
+        .width = value(configuration, "array.width"),
+        .height = value(configuration, "array.height"),
+        .crossbar_rows = value(configuration, "tile.crossbar_rows"),
+        .crossbar_columns = value(configuration, "tile.crossbar_columns"),
+        .rows_of_crossbars = value(configuration, "tile.rows_of_crossbars"),
+        .columns_of_crossbars = value(configuration, "tile.columns_of_crossbars"),
+        .bits = value(configuration, "tile.activation_bits"),
+        .link_gbps = pim_configuration_real(configuration, "tile.link_gbps"),
+        .stores = pim_configuration_choice(configuration, "tile.switching") != 0,
+        .tables = pim_configuration_choice(configuration, "tile.routing") == 3, /* "xy|yx|adaptive|table" */
+        .logic_khz = (uint64_t)pim_configuration_integer(configuration, "clock.logic_khz"),
+    };
+    if (pim_configuration_choice(configuration, "tile.switching") == 2) /* "path_hold|saf|wormhole" */
+        tiles->link_gbps = (double)pim_configuration_integer(configuration, "noc.flit_bits") *
+                           (double)pim_configuration_integer(configuration, "clock.network_khz") * 1e-6;
+    return PIM_OK;
+}

@@ -1,0 +1,320 @@
+#include "mappers/overlapim/emit/emit_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel)
+{
+    uint32_t each = plan->search.channels;
+    uint32_t places = plan->machine.stacks * plan->machine.channels / each;
+    return layer % places * each + channel;
+}
+
+uint32_t pim_emission_unit(const struct pim_emission *emission, uint32_t layer, uint32_t channel)
+{
+    return pim_overlapim_unit(emission->plan, layer, channel);
+}
+
+uint32_t pim_emission_banks(const struct pim_emission *emission, uint32_t layer)
+{
+    const struct pim_column_use *use = &emission->use[layer];
+    return (uint32_t)((use->banks + use->channels - 1) / use->channels);
+}
+
+uint32_t pim_emission_channels(const struct pim_emission *emission, uint32_t layer)
+{
+    return (uint32_t)emission->use[layer].channels;
+}
+
+enum pim_status pim_emission_put(const struct pim_emission *emission, uint32_t unit,
+                                 const struct pim_instruction *instruction)
+{
+    return pim_trace_writer_append(emission->writer, unit, instruction, emission->error);
+}
+
+/* --- a layer on a channel --- */
+
+/* The distance from the next instruction back to number `number`; 0: none, or too far to name. */
+uint16_t pim_emission_distance(const struct pim_emission_program *program, uint64_t number)
+{
+    uint64_t back = program->at - number + 1;
+    return number == 0 || back > PIM_DEPENDENCY_REACH ? 0 : (uint16_t)back;
+}
+
+/* Appends an instruction that works on rows: behind the one before it, and behind what was received. */
+enum pim_status pim_emission_ordered(struct pim_emission_program *program,
+                                     struct pim_instruction *instruction)
+{
+    instruction->dependency[0] = pim_emission_distance(program, program->ordered);
+    instruction->dependency[1] =
+        program->received > program->ordered ? pim_emission_distance(program, program->received) : 0;
+    instruction->dependency[2] =
+        program->earlier > program->ordered ? pim_emission_distance(program, program->earlier) : 0;
+    if (pim_emission_put(program->emission, program->unit, instruction) != PIM_OK)
+        return program->emission->error->status;
+    program->ordered = ++program->at;
+    return PIM_OK;
+}
+
+enum pim_status pim_emission_compute(struct pim_emission_program *program, unsigned operation, uint64_t count,
+                                     uint64_t bits, uint64_t size)
+{
+    const struct pim_emission *emission = program->emission;
+    uint32_t word = emission->plan->machine.word_bits;
+    struct pim_instruction instruction = {.opcode = PIM_OP_ROW_COMPUTE, .detail = (uint8_t)operation};
+    if (count == 0)
+        return PIM_OK;
+    bool multiply = operation == PIM_ROW_MULTIPLY;
+    uint32_t first = pim_emission_row(emission, program->layer, FIRST);
+    instruction.u.row_compute.source = first + (multiply ? FIRST : PRODUCT) * word;
+    instruction.u.row_compute.second = first + (multiply ? SECOND : SCRATCH) * word;
+    instruction.u.row_compute.result = first + (multiply ? PRODUCT : SUM) * word;
+    instruction.u.row_compute.bits = (uint8_t)bits;
+    instruction.u.row_compute.size = (uint8_t)size;
+    instruction.u.row_compute.count = (uint32_t)count;
+    instruction.u.row_compute.banks = (uint16_t)pim_emission_banks(emission, program->layer);
+    instruction.u.row_compute.bank_stride = 1;
+    return pim_emission_ordered(program, &instruction);
+}
+
+static enum pim_status put_move(struct pim_emission_program *program, uint64_t rows, uint32_t banks)
+{
+    const struct pim_emission *emission = program->emission;
+    const uint64_t limit = pim_emission_rows_at_once(emission, program->layer, program->layer, banks);
+    while (rows > 0) {
+        struct pim_instruction instruction = {.opcode = PIM_OP_ROW_MOVE, .detail = PIM_REACH_COLUMN};
+        uint64_t part = rows < limit ? rows : limit;
+        instruction.u.row_move.source = pim_emission_row(emission, program->layer, LANDING);
+        instruction.u.row_move.rows = (uint32_t)part;
+        instruction.u.row_move.banks = (uint16_t)banks;
+        instruction.u.row_move.bank_stride = 1;
+        if (pim_emission_ordered(program, &instruction) != PIM_OK)
+            return emission->error->status;
+        rows -= part;
+    }
+    return PIM_OK;
+}
+
+static enum pim_status put_transpose(struct pim_emission_program *program, uint64_t count)
+{
+    const struct pim_emission *emission = program->emission;
+    uint32_t word = emission->plan->machine.word_bits;
+    struct pim_instruction instruction = {.opcode = PIM_OP_ROW_TRANSPOSE};
+    if (count == 0)
+        return PIM_OK;
+    instruction.u.row_compute.source = pim_emission_row(emission, program->layer, SUM);
+    instruction.u.row_compute.result = pim_emission_row(emission, program->layer, FIRST);
+    instruction.u.row_compute.bits = (uint8_t)word;
+    instruction.u.row_compute.count = (uint32_t)count;
+    instruction.u.row_compute.banks = (uint16_t)pim_emission_banks(emission, program->layer);
+    instruction.u.row_compute.bank_stride = 1;
+    return pim_emission_ordered(program, &instruction);
+}
+
+/* Of so many events of a layer, those that fall on this row: spread evenly, the last one on the last row. */
+static uint64_t last_share(uint64_t events, uint64_t row, uint64_t rows)
+{
+    return events * (row + 1) / rows - events * row / rows;
+}
+
+/* The same, with the first one on the first row. */
+static uint64_t first_share(uint64_t events, uint64_t row, uint64_t rows)
+{
+    return (events * (row + 1) + rows - 1) / rows - (events * row + rows - 1) / rows;
+}
+
+static uint64_t log2_up(uint64_t width)
+{
+    uint64_t levels = 0;
+    while (UINT64_C(1) << levels < width)
+        levels++;
+    return levels;
+}
+
+static enum pim_status put_partial_sums(struct pim_emission_program *program,
+                                        const struct pim_column_use *use)
+{
+    uint32_t word = program->emission->plan->machine.word_bits;
+    uint32_t banks = pim_emission_banks(program->emission, program->layer);
+    for (uint64_t left = use->shared; left > 1; left = (left + 1) / 2) {
+        if (put_move(program, 2 * word * use->outputs, banks > 1 ? banks / 2 : 1) != PIM_OK ||
+            pim_emission_compute(program, PIM_ROW_ADD, use->outputs, 2 * word, 0) != PIM_OK)
+            return program->emission->error->status;
+    }
+    return PIM_OK;
+}
+
+static enum pim_status put_products(struct pim_emission_program *program,
+                                    const struct pim_mapped_layer *layer, const struct pim_column_use *use,
+                                    uint64_t stores)
+{
+    uint32_t word = program->emission->plan->machine.word_bits;
+    uint64_t post = stores * use->outputs;
+    uint64_t products = layer->product ? use->products : use->outputs * layer->each.multiplications;
+    uint64_t adds = layer->product ? use->products - use->outputs + (use->carried ? use->outputs : 0)
+                                   : use->outputs * layer->each.additions;
+    if (pim_emission_compute(program, PIM_ROW_MULTIPLY, products, word, 2 * word) != PIM_OK ||
+        pim_emission_compute(program, PIM_ROW_ADD, adds, 2 * word > 32 ? 32 : 2 * word, 0) != PIM_OK)
+        return program->emission->error->status;
+    if (layer->product && use->width > 1 &&
+        pim_emission_compute(program, PIM_ROW_REDUCE, use->outputs, 2 * word > 32 ? 32 : 2 * word,
+                             log2_up(use->width)) != PIM_OK)
+        return program->emission->error->status;
+    if (layer->product && stores > 0 && put_partial_sums(program, use) != PIM_OK)
+        return program->emission->error->status;
+    if (pim_emission_compute(program, PIM_ROW_MULTIPLY, post * layer->post.multiplications, word, 2 * word) !=
+        PIM_OK)
+        return program->emission->error->status;
+    return pim_emission_compute(program, PIM_ROW_ADD, post * layer->post.additions,
+                                2 * word > 32 ? 32 : 2 * word, 0);
+}
+
+/* A row of a layer whose rows are real: its inputs do not wait for the messages, but their moves do. */
+static enum pim_status put_real_row(struct pim_emission_program *program, uint64_t row)
+{
+    const struct pim_emission *emission = program->emission;
+    for (uint32_t j = 0; j < emission->plan->layers.layer[program->layer].links; j++)
+        if (pim_emission_receives(program, row, j) != PIM_OK)
+            return emission->error->status;
+    if (pim_emission_real_step(program, row) != PIM_OK)
+        return emission->error->status;
+    return pim_emission_sends(program, row + 1);
+}
+
+static enum pim_status put_row(struct pim_emission_program *program, uint64_t row)
+{
+    const struct pim_emission *emission = program->emission;
+    if (emission->real[program->layer].used)
+        return put_real_row(program, row);
+    const struct pim_column_use *use = &emission->use[program->layer];
+    const struct pim_mapped_layer *layer = &emission->plan->layers.layer[program->layer];
+    uint64_t rows = emission->rows[program->layer].rows, word = emission->plan->machine.word_bits;
+    uint64_t loads = first_share(use->input_loads, row, rows),
+             stores = last_share(use->output_stores, row, rows);
+    uint64_t weights = first_share(use->weight_loads, row, rows) * use->weights;
+    uint64_t moved = loads * use->inputs * word, links = layer->links > 0 ? layer->links : 1;
+    for (uint32_t j = 0; j < links;
+         j++) { /* what comes from each producer goes to its rows when it is there */
+        uint64_t share = moved * (j + 1) / links - moved * j / links;
+        if ((j < layer->links && pim_emission_receives(program, row, j) != PIM_OK) ||
+            put_move(program, share, pim_emission_banks(emission, program->layer)) != PIM_OK)
+            return emission->error->status;
+    }
+    if (layer->product && emission->plan->spaces[program->layer].drop_weights &&
+        put_move(program, weights * word, pim_emission_banks(emission, program->layer)) != PIM_OK)
+        return emission->error->status;
+    if (put_products(program, layer, use, stores) != PIM_OK ||
+        put_transpose(program, stores * use->outputs) != PIM_OK)
+        return emission->error->status;
+    return pim_emission_sends(program, row + 1);
+}
+
+static enum pim_status put_layer(struct pim_emission *emission, uint32_t layer, uint32_t phase)
+{
+    for (uint32_t c = 0; c < pim_emission_channels(emission, layer); c++) {
+        struct pim_emission_program program = {.emission = emission,
+                                               .layer = layer,
+                                               .channel = c,
+                                               .unit = pim_emission_unit(emission, layer, c)};
+        struct pim_instruction mark = {.opcode = PIM_OP_PHASE_BEGIN};
+        mark.u.control.phase = phase;
+        if (pim_emission_put(emission, program.unit, &mark) != PIM_OK)
+            return emission->error->status;
+        for (uint32_t f = 0; f < emission->flow_count; f++) {
+            if (emission->flows[f].consumer == layer)
+                emission->flows[f].sent = 0; /* every channel of the layer receives all of them */
+        }
+        for (uint64_t row = 0; row < emission->rows[layer].rows; row++) {
+            if (put_row(&program, row) != PIM_OK)
+                return emission->error->status;
+        }
+        mark.opcode = PIM_OP_PHASE_END;
+        if (pim_emission_put(emission, program.unit, &mark) != PIM_OK)
+            return emission->error->status;
+    }
+    return PIM_OK;
+}
+
+static enum pim_status put_all(struct pim_emission *emission)
+{
+    const struct pim_overlapim_plan *plan = emission->plan;
+    const struct pim_chain *chain = &plan->chains[pim_overlapim_series(plan)];
+    uint64_t frontier = 0; /* the latest end of the phases before; a phase is what it moves that by */
+    for (uint32_t i = 0; i < plan->layers.count; i++) {
+        const struct pim_step_cost *cost = &emission->mappings[i].cost;
+        uint64_t steps = emission->mappings[i].strides.steps, end = chain->layer[i].left;
+        struct pim_trace_phase phase = {.name = plan->layers.layer[i].name,
+                                        .estimate_cycles = end > frontier ? end - frontier : 0};
+        frontier = end > frontier ? end : frontier;
+        phase.estimate_parts[PIM_ESTIMATE_COMPUTE] = steps * (cost->multiply + cost->add + cost->reduce_add);
+        phase.estimate_parts[PIM_ESTIMATE_VECTOR] = steps * cost->output;
+        phase.estimate_parts[PIM_ESTIMATE_MEMORY] = steps * (cost->input + cost->reduce_move + cost->partial);
+        phase.estimate_parts[PIM_ESTIMATE_TRANSFER] = cost->transfer;
+        if (put_layer(emission, i, pim_trace_writer_phase(emission->writer, &phase)) != PIM_OK)
+            return pim_fail_in(emission->error, "layer %s", plan->layers.layer[i].name);
+    }
+    return PIM_OK;
+}
+
+/* What is known of every layer before any program is written. */
+static enum pim_status prepare(struct pim_emission *emission)
+{
+    const struct pim_overlapim_plan *plan = emission->plan;
+    uint32_t count = plan->layers.count;
+    uint32_t places = plan->machine.stacks * plan->machine.channels / plan->search.channels;
+    if (plan->machine.word_bits > 16)
+        return pim_fail(
+            emission->error, PIM_BAD_INPUT,
+            "levels.word_bits: a trace has words of at most 16 bits: a product has twice as many, "
+            "and an instruction 32");
+    if (plan->real && count > places)
+        return pim_fail(emission->error, PIM_BAD_INPUT,
+                        "--rows real: %" PRIu32 " layers on %" PRIu32 " times %" PRIu32
+                        " channels: each needs channels of its own",
+                        count, places, plan->search.channels);
+    if (pim_rows_make(&plan->search, emission->mappings, pim_overlapim_transformed(plan), &emission->rows,
+                      emission->error) != PIM_OK)
+        return emission->error->status;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pim_layer_mapping *mapping = &emission->mappings[i];
+        const struct pim_mapped_layer *layer = &plan->layers.layer[i];
+        pim_column_use(layer, &mapping->nest, &mapping->strides, &emission->use[i]);
+        emission->latest[i] = pim_emission_latest(plan, i);
+        if (plan->real && layer->product &&
+            pim_real_place(&plan->machine, layer, plan->spaces[i].drop_weights, &mapping->nest,
+                           &mapping->strides, &emission->real[i], emission->error) != PIM_OK)
+            return emission->error->status;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        emission->fits[i] = pim_emission_fits(emission, i);
+    return pim_emission_flows(emission);
+}
+
+enum pim_status pim_overlapim_emit(const struct pim_overlapim_plan *plan, struct pim_trace_writer *writer,
+                                   struct pim_error *error)
+{
+    uint32_t count = plan->layers.count;
+    struct pim_emission emission = {.plan = plan,
+                                    .mappings = plan->mappings[plan->objective],
+                                    .writer = writer,
+                                    .use = calloc(count, sizeof *emission.use),
+                                    .real = calloc(count, sizeof *emission.real),
+                                    .latest = calloc(count, sizeof *emission.latest),
+                                    .fits = calloc(count, sizeof *emission.fits),
+                                    .error = error};
+    enum pim_status status = !emission.use || !emission.real || !emission.latest || !emission.fits
+                                 ? pim_fail(error, PIM_NO_MEMORY, "out of memory for the programs")
+                                 : prepare(&emission);
+    if (status == PIM_OK)
+        status = put_all(&emission);
+    for (uint32_t f = 0; f < emission.flow_count; f++)
+        free(emission.flows[f].message);
+    free(emission.flows);
+    free(emission.latest);
+    free(emission.fits);
+    free(emission.real);
+    free(emission.use);
+    pim_rows_free(emission.rows, count);
+    return status;
+}

@@ -1,0 +1,26 @@
+/*
+ * The trace of a plan: a program for every channel, row by row of every layer's schedule.
+ *
+ * A row (a step in lock step; transformed, a row of the sorted data spaces) receives what it needs and does
+ * not have yet, distributes it to the operands' rows, multiplies, adds, sums between columns and banks,
+ * transposes its outputs and sends what consumers wait for. What works on rows stands behind each other,
+ * because the banks either compute or are read and written; sends do not hold up the next row, and
+ * receives are posted as far ahead as the unit's window reaches.
+ *
+ * A producer sends its consumers only at the rows they wait for. A layer with several producers whose program
+ * is longer than the window takes only from the one that ends last row by row, from the others when they have
+ * ended: so no two units wait for each other.
+ */
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMIT_H
+#define PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMIT_H
+
+#include "mappers/overlapim/plan.h"
+#include "traces/writer.h"
+
+/* The unit that is channel `channel` of a layer. */
+uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel);
+
+enum pim_status pim_overlapim_emit(const struct pim_overlapim_plan *plan, struct pim_trace_writer *writer,
+                                   struct pim_error *error);
+
+#endif

@@ -1,0 +1,88 @@
+/* What the files of this folder share: a plan on its way into a trace. */
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMIT_INTERNAL_H
+#define PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMIT_INTERNAL_H
+
+#include "mappers/overlapim/emit/emit.h"
+#include "mappers/overlapim/emit/real.h"
+#include "mappers/overlapim/emit/rows.h"
+
+/* Where things lie in a bank, in words from the first row that is not named otherwise (real.h): operands,
+ * product, scratch and sums, landing. */
+enum { FIRST = 0, SECOND = 1, PRODUCT = 2, SCRATCH = 4, SUM = 8, LANDING = 12 };
+
+/* A link seen from its producer: after `rows` rows the consumer gets what is final by then. */
+struct pim_emission_message {
+    uint64_t rows; /* of the producer, that must have ended */
+    uint64_t data; /* rows of each bank it carries */
+};
+
+struct pim_emission_flow {
+    uint32_t producer, consumer, link;
+    uint64_t count, sent; /* messages; of them received by the channel that is being written */
+    struct pim_emission_message *message;
+};
+
+struct pim_emission {
+    const struct pim_overlapim_plan *plan;
+    const struct pim_layer_mapping *mappings;
+    struct pim_trace_writer *writer;
+    struct pim_layer_rows *rows;
+    struct pim_column_use *use; /* by layer */
+    struct pim_real *real;      /* by layer */
+    uint32_t *latest;           /* by layer: the link whose producer ends last */
+    bool *fits;                 /* by layer: its program on a channel, in the window */
+    struct pim_emission_flow *flows;
+    uint32_t flow_count;
+    struct pim_error *error;
+};
+
+/* A layer on a channel. */
+struct pim_emission_program {
+    struct pim_emission *emission;
+    uint32_t layer, channel, unit;
+    uint64_t at;                /* instructions of this phase so far */
+    uint64_t ordered;           /* number of the latest one that works on rows, from 1; 0: none */
+    uint64_t received, earlier; /* numbers of the latest two receives */
+};
+
+uint32_t pim_emission_unit(const struct pim_emission *emission, uint32_t layer, uint32_t channel);
+uint32_t pim_emission_banks(const struct pim_emission *emission, uint32_t layer); /* of a channel */
+uint32_t pim_emission_channels(const struct pim_emission *emission, uint32_t layer);
+enum pim_status pim_emission_put(const struct pim_emission *emission, uint32_t unit,
+                                 const struct pim_instruction *instruction);
+
+/* The row at which words of a layer that are not named otherwise begin. */
+uint32_t pim_emission_row(const struct pim_emission *emission, uint32_t layer, uint32_t word);
+
+/* Rows of each of `banks` banks that one instruction may move from `from` to the landing of `to`, with half
+ * of a bank for what comes meanwhile. */
+uint64_t pim_emission_rows_at_once(const struct pim_emission *emission, uint32_t from, uint32_t to,
+                                   uint32_t banks);
+
+/* --- flows.c --- */
+
+enum pim_status pim_emission_flows(struct pim_emission *emission);
+uint32_t pim_emission_latest(const struct pim_overlapim_plan *plan, uint32_t index);
+bool pim_emission_fits(const struct pim_emission *emission, uint32_t index);
+enum pim_status pim_emission_receives(struct pim_emission_program *program, uint64_t row, uint32_t link);
+enum pim_status pim_emission_sends(struct pim_emission_program *program, uint64_t rows);
+
+/* --- emit.c --- */
+
+/* The distance from the next instruction back to number `number`; 0: none, or too far to name. */
+uint16_t pim_emission_distance(const struct pim_emission_program *program, uint64_t number);
+
+/* Appends an instruction that works on rows: behind the one before it, and behind what was received. */
+enum pim_status pim_emission_ordered(struct pim_emission_program *program,
+                                     struct pim_instruction *instruction);
+
+/* `count` operations on rows that stand for others. */
+enum pim_status pim_emission_compute(struct pim_emission_program *program, unsigned operation, uint64_t count,
+                                     uint64_t bits, uint64_t size);
+
+/* --- real_emit.c --- */
+
+/* A step of a layer whose rows are real: all but what comes from producers and goes to consumers. */
+enum pim_status pim_emission_real_step(struct pim_emission_program *program, uint64_t step);
+
+#endif

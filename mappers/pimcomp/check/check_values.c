@@ -1,0 +1,177 @@
+/* The functional check: check_values.h. */
+#include "mappers/pimcomp/check/check_values.h"
+#include "mappers/pimcomp/check/evaluate.h"
+#include "mappers/pimcomp/check/value.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { ELEMENT_BYTES = 2 };
+
+struct check {
+    const struct pim_graph *graph;
+    const struct pim_core_network *network;
+    const struct pim_core_partition *partition;
+    const struct pim_core_memory_map *map;
+    struct pim_core_execution *execution;
+    struct pim_core_check_result *result;
+    struct pim_error *error;
+    int16_t *pixel; /* the channels of one; of the widest layer */
+};
+
+static int32_t weight(const void *context, uint32_t layer, uint32_t row, uint32_t column)
+{
+    const struct check *check = context;
+    const struct pim_core_layer *of = &check->network->layer[layer];
+    if (check->partition->layer[layer].bundle) {
+        const struct pim_core_stretch s =
+            pim_core_stretch_at(of, &check->partition->layer[layer], row, row + 1);
+        row = s.position * of->source[0].channels + s.channel;
+    }
+    return pim_core_weight_of(check->graph, of, row, column);
+}
+
+static uint64_t address_of(const struct pim_core_place *place, uint32_t sample, uint32_t pixel)
+{
+    return place->address + sample % place->slots * place->sample_stride + pixel * place->pixel_stride;
+}
+
+static enum pim_status write_bias(const struct check *check, uint32_t index)
+{
+    const struct pim_core_layer *layer = &check->network->layer[index];
+    if (layer->kind != PIM_CORE_MATRIX || !layer->bias || check->map->bias[index] == PIM_CORE_NOWHERE)
+        return PIM_OK;
+    for (uint32_t c = 0; c < layer->channels; c++)
+        check->pixel[c] = pim_value_cut(pim_core_bias_of(check->graph, layer, c));
+    return pim_core_execution_write(check->execution, check->map->bias[index], check->pixel, layer->channels,
+                                    check->error);
+}
+
+static enum pim_status write_input(const struct check *check, uint32_t index, uint32_t sample)
+{
+    const struct pim_core_layer *layer = &check->network->layer[index];
+    const struct pim_core_place *place = &check->map->map[index];
+    for (uint32_t pixel = 0; pixel < layer->windows; pixel++) {
+        for (uint32_t c = 0; c < layer->channels; c++)
+            check->pixel[c] =
+                pim_core_input_value(layer->graph_layer, sample, pim_core_element_of(layer, c, pixel));
+        if (pim_core_execution_write(check->execution, address_of(place, sample, pixel), check->pixel,
+                                     layer->channels, check->error) != PIM_OK)
+            return check->error->status;
+    }
+    return PIM_OK;
+}
+
+/* The numbers that the network starts from. */
+static enum pim_status write_all(const struct check *check, uint32_t samples)
+{
+    for (uint32_t i = 0; i < check->network->count; i++) {
+        const struct pim_core_layer *layer = &check->network->layer[i];
+        if (write_bias(check, i) != PIM_OK)
+            return check->error->status;
+        if (layer->kind != PIM_CORE_INPUT || check->map->map[i].address == PIM_CORE_NOWHERE)
+            continue;
+        if (check->map->map[i].slots < samples)
+            return pim_fail(check->error, PIM_BAD_INPUT,
+                            "input %s has room for %" PRIu32
+                            " samples in the global memory, not for the %" PRIu32 " that are checked",
+                            layer->name, check->map->map[i].slots, samples);
+        for (uint32_t sample = 0; sample < samples; sample++)
+            if (write_input(check, i, sample) != PIM_OK)
+                return check->error->status;
+    }
+    return PIM_OK;
+}
+
+static enum pim_status compare_layer(const struct check *check, uint32_t index, uint32_t sample,
+                                     const int16_t *right)
+{
+    const struct pim_core_layer *layer = &check->network->layer[index];
+    const struct pim_core_place *place = &check->map->map[index];
+    for (uint32_t pixel = 0; pixel < layer->windows; pixel++) {
+        if (pim_core_execution_read(check->execution, address_of(place, sample, pixel), check->pixel,
+                                    layer->channels, check->error) != PIM_OK)
+            return pim_fail_in(check->error, "layer %s, sample %" PRIu32 ", pixel %" PRIu32, layer->name,
+                               sample, pixel);
+        for (uint32_t c = 0; c < layer->channels; c++) {
+            int16_t expected = right[pim_core_element_of(layer, c, pixel)];
+            if (check->pixel[c] != expected)
+                return pim_fail(check->error, PIM_BAD_INPUT,
+                                "layer %s (number %" PRIu32 "), sample %" PRIu32 ": pixel %" PRIu32
+                                ", channel %" PRIu32 " is %d, right is %d",
+                                layer->name, index, sample, pixel, c, check->pixel[c], expected);
+        }
+    }
+    check->result->elements += (uint64_t)layer->windows * layer->channels;
+    return PIM_OK;
+}
+
+static enum pim_status compare_sample(const struct check *check, uint32_t sample, uint32_t samples)
+{
+    struct pim_arena arena;
+    const int16_t *const *values;
+    pim_arena_initialize(&arena, 0);
+    enum pim_status status =
+        pim_core_evaluate(check->graph, check->network, sample, &arena, &values, check->error);
+    check->result->layers = 0;
+    for (uint32_t i = 0; status == PIM_OK && i < check->network->count; i++) {
+        const struct pim_core_layer *layer = &check->network->layer[i];
+        const struct pim_core_place *place = &check->map->map[i];
+        if (place->address == PIM_CORE_NOWHERE) {
+            if (layer->output)
+                status = pim_fail(check->error, PIM_INTERNAL, "output %s is not in the global memory",
+                                  layer->name);
+            continue;
+        }
+        bool kept = sample + place->slots >= samples;
+        if (layer->kind == PIM_CORE_INPUT || layer->graph_layer == PIM_NONE || !kept)
+            continue;
+        check->result->layers++;
+        status = compare_layer(check, i, sample, values[layer->graph_layer]);
+    }
+    pim_arena_terminate(&arena);
+    return status;
+}
+
+enum pim_status pim_core_check_values(const struct pim_graph *graph, const struct pim_core_mapping *mapping,
+                                      const struct pim_core_memory_map *map, const struct pim_trace *trace,
+                                      const struct pim_core_check_options *options,
+                                      struct pim_core_check_result *result, struct pim_error *error)
+{
+    struct check check = {.graph = graph,
+                          .network = mapping->network,
+                          .partition = mapping->partition,
+                          .map = map,
+                          .result = result,
+                          .error = error};
+    const struct pim_core_execution_options execution = {
+        .seed = options->seed,
+        .window = options->window                   ? options->window
+                  : mapping->architecture->in_order ? 1
+                                                    : 0,
+        .asynchronous = !mapping->architecture->synchronous,
+        .local_memory_bytes = mapping->architecture->local_memory_bytes,
+        .global_bytes = mapping->architecture->global_memory_bytes,
+        .weight = weight,
+        .context = &check};
+    uint32_t widest = 1;
+    for (uint32_t i = 0; i < mapping->network->count; i++)
+        if (widest < mapping->network->layer[i].channels)
+            widest = mapping->network->layer[i].channels;
+    *result = (struct pim_core_check_result){.layers = 0};
+    check.pixel = calloc(widest, ELEMENT_BYTES);
+    enum pim_status status = check.pixel
+                                 ? pim_core_execution_create(trace, &execution, &check.execution, error)
+                                 : pim_fail(error, PIM_NO_MEMORY, "out of memory for a pixel");
+    if (status == PIM_OK)
+        status = write_all(&check, options->samples);
+    if (status == PIM_OK)
+        status = pim_core_execution_run(check.execution, error);
+    if (status == PIM_OK)
+        result->counts = *pim_core_execution_counts(check.execution);
+    for (uint32_t sample = 0; status == PIM_OK && sample < options->samples; sample++)
+        status = compare_sample(&check, sample, options->samples);
+    pim_core_execution_destroy(check.execution);
+    free(check.pixel);
+    return status;
+}

@@ -1,0 +1,311 @@
+/* What each instruction does to the numbers (execute.h). */
+#include "mappers/pimcomp/check/execute_internal.h"
+#include "mappers/pimcomp/check/value.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ELEMENT_BYTES = 2, ELEMENT_BITS = 16 };
+
+static struct pim_execute_range range(uint64_t begin, uint64_t bytes)
+{
+    return (struct pim_execute_range){begin, begin + bytes};
+}
+
+static struct pim_execute_range pieces(uint64_t begin, uint64_t bytes, uint64_t count, uint64_t stride)
+{
+    return range(begin, stride * (count - 1) + bytes);
+}
+
+enum pim_status pim_execute_ranges(struct pim_execute_slot *slot, struct pim_error *error)
+{
+    const struct pim_instruction *i = &slot->instruction;
+    slot->read[0] = slot->read[1] = slot->write = range(0, 0);
+    slot->engine = (uint8_t)pim_opcode_engine(i->opcode);
+    switch (i->opcode) {
+    case PIM_OP_MVM:
+        slot->read[0] = range(i->u.mvm.input_address, i->u.mvm.input_bytes);
+        slot->write = range(i->u.mvm.output_address, i->u.mvm.output_bytes);
+        return PIM_OK;
+    case PIM_OP_LOCAL_LOAD:
+        slot->write = range(i->u.transfer.local, (uint64_t)i->u.transfer.bytes * i->u.transfer.count);
+        return PIM_OK;
+    case PIM_OP_LOCAL_STORE:
+        slot->read[0] = range(i->u.transfer.local, (uint64_t)i->u.transfer.bytes * i->u.transfer.count);
+        return PIM_OK;
+    case PIM_OP_LOCAL_VECTOR: {
+        uint64_t bytes = (uint64_t)i->u.local_vector.elements * ELEMENT_BYTES;
+        slot->read[0] = range(i->u.local_vector.source, bytes);
+        if (pim_local_sources(i->detail) == 2)
+            slot->read[1] = range(i->u.local_vector.second, bytes);
+        slot->write = range(i->u.local_vector.destination, bytes);
+        return PIM_OK;
+    }
+    case PIM_OP_LOCAL_COPY:
+        slot->read[0] = pieces(i->u.local_copy.source, i->u.local_copy.bytes, i->u.local_copy.count,
+                               i->u.local_copy.source_stride);
+        slot->write = pieces(i->u.local_copy.destination, i->u.local_copy.bytes, i->u.local_copy.count,
+                             i->u.local_copy.destination_stride);
+        return PIM_OK;
+    case PIM_OP_LOCAL_WRITE:
+        slot->write = pieces(i->u.local_write.destination, i->u.local_write.bytes, i->u.local_write.count,
+                             i->u.local_write.stride);
+        return PIM_OK;
+    case PIM_OP_SEND:
+        slot->read[0] = range(i->u.network.address, i->u.network.bytes);
+        return PIM_OK;
+    case PIM_OP_RECEIVE:
+        slot->write = range(i->u.network.address, i->u.network.bytes);
+        return PIM_OK;
+    default:
+        return pim_fail(error, PIM_BAD_INPUT, "it is no instruction of cores with crossbars");
+    }
+}
+
+uint8_t *pim_execute_scratch(struct pim_core_execution *execution, size_t size)
+{
+    if (size > execution->scratch_capacity) {
+        uint8_t *grown = realloc(execution->scratch, size);
+        if (!grown)
+            return NULL;
+        execution->scratch = grown;
+        execution->scratch_capacity = size;
+    }
+    return execution->scratch;
+}
+
+static int16_t get(const uint8_t *bytes)
+{
+    return pim_value_cut(bytes[0] | bytes[1] << 8);
+}
+
+static void put(uint8_t *bytes, int16_t value)
+{
+    bytes[0] = (uint8_t)((unsigned)value & UINT8_MAX);
+    bytes[1] = (uint8_t)((unsigned)value >> 8 & UINT8_MAX);
+}
+
+/* The weights of a layer, all rows and columns that any group has of it. */
+static enum pim_status matrix_of(struct pim_core_execution *execution, uint32_t layer,
+                                 const struct pim_execute_matrix **found, struct pim_error *error)
+{
+    assert(layer < execution->matrices);
+    struct pim_execute_matrix *matrix = &execution->matrix[layer];
+    *found = matrix;
+    if (matrix->weight)
+        return PIM_OK;
+    if (!execution->options.weight)
+        return pim_fail(error, PIM_BAD_INPUT, "nobody has given the weights of layer %" PRIu32, layer);
+    int16_t *weight = calloc((size_t)matrix->rows * matrix->columns, sizeof *weight);
+    if (!weight)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the weights of layer %" PRIu32, layer);
+    matrix->weight = weight;
+    for (uint32_t row = 0; row < matrix->rows; row++)
+        for (uint32_t column = 0; column < matrix->columns; column++)
+            *weight++ =
+                pim_value_cut(execution->options.weight(execution->options.context, layer, row, column));
+    return PIM_OK;
+}
+
+static void multiply(const struct pim_execute_matrix *matrix, const struct pim_trace_array_group *group,
+                     uint32_t fold, const uint8_t *input, uint32_t *sum)
+{
+    memset(sum, 0, group->columns * sizeof *sum);
+    size_t first = group->row + (size_t)fold * group->fold_stride;
+    for (size_t row = 0; row < group->rows; row++) {
+        int32_t element = get(input + row * ELEMENT_BYTES);
+        const int16_t *weight = matrix->weight + (first + row) * matrix->columns + group->column;
+        for (uint32_t column = 0; column < group->columns; column++)
+            sum[column] += (uint32_t)(element * weight[column]); /* below 2^31 */
+    }
+}
+
+static enum pim_status mvm(struct pim_core_execution *execution, struct pim_execute_core *core,
+                           const struct pim_instruction *instruction, struct pim_error *error)
+{
+    uint32_t number = instruction->u.mvm.group;
+    if (number >= core->groups)
+        return pim_fail(error, PIM_BAD_INPUT, "array group %" PRIu32 ": the core has %" PRIu32, number,
+                        core->groups);
+    const struct pim_trace_array_group *group = &core->group[number];
+    uint64_t input_bytes = (uint64_t)group->rows * ELEMENT_BYTES;
+    uint64_t output_bytes = (uint64_t)group->folds * group->columns * ELEMENT_BYTES;
+    if (instruction->u.mvm.windows != 1 || instruction->u.mvm.input_bytes != input_bytes ||
+        instruction->u.mvm.output_bytes != output_bytes)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "array group %" PRIu32 " takes 1 window of %" PRIu64 " bytes and makes %" PRIu64,
+                        number, input_bytes, output_bytes);
+    const struct pim_execute_matrix *matrix;
+    if (matrix_of(execution, group->layer, &matrix, error) != PIM_OK)
+        return error->status;
+    size_t sums = group->columns * sizeof(uint32_t);
+    uint8_t *scratch = pim_execute_scratch(execution, sums + input_bytes + output_bytes);
+    if (!scratch)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a vector");
+    uint32_t *sum = (uint32_t *)(void *)scratch;
+    uint8_t *input = scratch + sums, *output = input + input_bytes;
+    if (pim_execute_load(&core->local, instruction->u.mvm.input_address, input, input_bytes, error) != PIM_OK)
+        return error->status;
+    uint8_t *next = output;
+    for (uint32_t fold = 0; fold < group->folds; fold++) {
+        multiply(matrix, group, fold, input, sum);
+        for (uint32_t column = 0; column < group->columns; column++, next += ELEMENT_BYTES)
+            put(next, pim_value_cut(sum[column]));
+    }
+    execution->counts.mvms++;
+    return pim_execute_store(&core->local, instruction->u.mvm.output_address, output, output_bytes, error);
+}
+
+static enum pim_status vector(struct pim_core_execution *execution, struct pim_execute_core *core,
+                              const struct pim_instruction *instruction, struct pim_error *error)
+{
+    if (instruction->u.local_vector.bits != ELEMENT_BITS)
+        return pim_fail(error, PIM_BAD_INPUT, "elements of %" PRIu32 " bits: the executor knows 16",
+                        instruction->u.local_vector.bits);
+    size_t elements = instruction->u.local_vector.elements, bytes = elements * ELEMENT_BYTES;
+    uint8_t *a = pim_execute_scratch(execution, 2 * bytes);
+    if (!a)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a vector");
+    uint8_t *b = a + bytes;
+    if (pim_execute_load(&core->local, instruction->u.local_vector.source, a, bytes, error) != PIM_OK)
+        return error->status;
+    bool two = pim_local_sources(instruction->detail) == 2;
+    if (two && pim_execute_load(&core->local, instruction->u.local_vector.second, b, bytes, error) != PIM_OK)
+        return error->status;
+    for (size_t i = 0; i < elements; i++) {
+        int16_t second = two ? get(b + i * ELEMENT_BYTES) : 0;
+        put(a + i * ELEMENT_BYTES, pim_value_local(instruction->detail, instruction->u.local_vector.immediate,
+                                                   get(a + i * ELEMENT_BYTES), second));
+    }
+    return pim_execute_store(&core->local, instruction->u.local_vector.destination, a, bytes, error);
+}
+
+static enum pim_status copy(struct pim_core_execution *execution, struct pim_execute_core *core,
+                            const struct pim_instruction *instruction, struct pim_error *error)
+{
+    size_t bytes = instruction->u.local_copy.bytes, count = instruction->u.local_copy.count;
+    uint8_t *buffer = pim_execute_scratch(execution, bytes * count);
+    if (!buffer)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a copy");
+    for (size_t i = 0; i < count; i++)
+        if (pim_execute_load(&core->local,
+                             instruction->u.local_copy.source + i * instruction->u.local_copy.source_stride,
+                             buffer + i * bytes, bytes, error) != PIM_OK)
+            return error->status;
+    for (size_t i = 0; i < count; i++)
+        if (pim_execute_store(&core->local,
+                              instruction->u.local_copy.destination +
+                                  i * instruction->u.local_copy.destination_stride,
+                              buffer + i * bytes, bytes, error) != PIM_OK)
+            return error->status;
+    return PIM_OK;
+}
+
+static enum pim_status fill(struct pim_core_execution *execution, struct pim_execute_core *core,
+                            const struct pim_instruction *instruction, struct pim_error *error)
+{
+    size_t bytes = instruction->u.local_write.bytes;
+    uint8_t *buffer = pim_execute_scratch(execution, bytes);
+    if (!buffer)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a constant");
+    memset(buffer, (int)(instruction->u.local_write.value & UINT8_MAX), bytes);
+    for (size_t i = 0; i < instruction->u.local_write.count; i++)
+        if (pim_execute_store(&core->local,
+                              instruction->u.local_write.destination + i * instruction->u.local_write.stride,
+                              buffer, bytes, error) != PIM_OK)
+            return error->status;
+    return PIM_OK;
+}
+
+static enum pim_status load(struct pim_core_execution *execution, struct pim_execute_core *core,
+                            const struct pim_instruction *instruction, struct pim_error *error)
+{
+    size_t bytes = instruction->u.transfer.bytes, count = instruction->u.transfer.count;
+    uint8_t *buffer = pim_execute_scratch(execution, bytes * count);
+    if (!buffer)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a load");
+    for (size_t i = 0; i < count; i++)
+        if (pim_execute_load(&execution->global,
+                             instruction->u.transfer.address + i * instruction->u.transfer.stride,
+                             buffer + i * bytes, bytes, error) != PIM_OK)
+            return error->status;
+    return pim_execute_store(&core->local, instruction->u.transfer.local, buffer, bytes * count, error);
+}
+
+/* Each piece waits as a store of its own; whether it waits to the next join is drawn for all of them. */
+static enum pim_status store(struct pim_core_execution *execution, struct pim_execute_core *core,
+                             const struct pim_instruction *instruction, struct pim_error *error)
+{
+    size_t bytes = instruction->u.transfer.bytes, count = instruction->u.transfer.count;
+    bool waits = pim_random_next(&execution->random) & 1;
+    for (size_t i = 0; i < count; i++) {
+        struct pim_execute_bytes *piece = malloc(sizeof *piece + bytes);
+        if (!piece)
+            return pim_fail(error, PIM_NO_MEMORY, "out of memory for a store");
+        piece->address = instruction->u.transfer.address + i * instruction->u.transfer.stride;
+        piece->count = bytes;
+        piece->next = core->pending;
+        core->pending = piece;
+        if (pim_execute_load(&core->local, instruction->u.transfer.local + i * bytes, piece->byte, bytes,
+                             error) != PIM_OK)
+            return error->status;
+    }
+    return waits ? PIM_OK : pim_execute_flush(execution, core, error);
+}
+
+enum pim_status pim_execute_flush(struct pim_core_execution *execution, struct pim_execute_core *core,
+                                  struct pim_error *error)
+{
+    struct pim_execute_bytes *oldest = NULL;
+    while (core->pending) {
+        struct pim_execute_bytes *next = core->pending->next;
+        core->pending->next = oldest;
+        oldest = core->pending;
+        core->pending = next;
+    }
+    enum pim_status status = PIM_OK;
+    while (oldest) {
+        struct pim_execute_bytes *next = oldest->next;
+        if (status == PIM_OK)
+            status =
+                pim_execute_store(&execution->global, oldest->address, oldest->byte, oldest->count, error);
+        free(oldest);
+        oldest = next;
+    }
+    return status;
+}
+
+enum pim_status pim_execute_message(struct pim_core_execution *execution, struct pim_execute_core *source,
+                                    const struct pim_instruction *send, struct pim_execute_core *destination,
+                                    const struct pim_instruction *receive, struct pim_error *error)
+{
+    size_t bytes = send->u.network.bytes;
+    uint8_t *buffer = pim_execute_scratch(execution, bytes);
+    if (!buffer)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a message");
+    if (pim_execute_load(&source->local, send->u.network.address, buffer, bytes, error) != PIM_OK)
+        return error->status;
+    return pim_execute_store(&destination->local, receive->u.network.address, buffer, bytes, error);
+}
+
+enum pim_status pim_execute_instruction(struct pim_core_execution *execution, struct pim_execute_core *core,
+                                        const struct pim_instruction *instruction, struct pim_error *error)
+{
+    switch (instruction->opcode) {
+    case PIM_OP_MVM:
+        return mvm(execution, core, instruction, error);
+    case PIM_OP_LOCAL_LOAD:
+        return load(execution, core, instruction, error);
+    case PIM_OP_LOCAL_STORE:
+        return store(execution, core, instruction, error);
+    case PIM_OP_LOCAL_VECTOR:
+        return vector(execution, core, instruction, error);
+    case PIM_OP_LOCAL_COPY:
+        return copy(execution, core, instruction, error);
+    default:
+        assert(instruction->opcode == PIM_OP_LOCAL_WRITE); /* pim_execute_ranges refuses others */
+        return fill(execution, core, instruction, error);
+    }
+}

@@ -1,0 +1,55 @@
+/* Times of single operations, as docs/models/core.md has them without contention: cycles of the cores'
+ * clock. */
+#ifndef PIMSIM_MAPPERS_PIMCOMP_COST_TIMES_H
+#define PIMSIM_MAPPERS_PIMCOMP_COST_TIMES_H
+
+#include "mappers/pimcomp/representation/pimcomp.h"
+
+#include <assert.h>
+
+static inline uint64_t pim_time_divide_up(uint64_t a, uint64_t b)
+{
+    assert(b != 0);
+    return (a + b - 1) / b;
+}
+
+/* Cycles that a read (write) keeps the port of the local memory. */
+static inline uint64_t pim_time_port(const struct pim_core_architecture *a, uint64_t elements,
+                                     uint32_t beat_cycles)
+{
+    uint64_t beats = pim_time_divide_up(elements * a->element_bytes, a->local_bytes_per_cycle);
+    return a->local_pipelined ? beats : beats * beat_cycles;
+}
+
+static inline uint64_t pim_time_reads(const struct pim_core_architecture *a, uint64_t elements)
+{
+    return pim_time_port(a, elements, a->local_read_cycles);
+}
+
+static inline uint64_t pim_time_writes(const struct pim_core_architecture *a, uint64_t elements)
+{
+    return pim_time_port(a, elements, a->local_write_cycles);
+}
+
+/* Latencies beside that. */
+static inline uint64_t pim_time_read_latency(const struct pim_core_architecture *a)
+{
+    return a->local_pipelined ? a->local_read_cycles : 0;
+}
+
+static inline uint64_t pim_time_write_latency(const struct pim_core_architecture *a)
+{
+    return a->local_pipelined ? a->local_write_cycles : 0;
+}
+
+/* The vector engine works an instruction from its first read to its write. */
+static inline uint64_t pim_time_vector(const struct pim_core_architecture *a, uint64_t elements,
+                                       unsigned operands)
+{
+    uint64_t beats = pim_time_divide_up(elements, a->vector_lanes);
+    uint64_t work = a->vector_pipelined ? a->vector_cycles + beats : a->vector_cycles * beats;
+    return operands * (pim_time_reads(a, elements) + pim_time_read_latency(a)) + work +
+           pim_time_writes(a, elements) + pim_time_write_latency(a);
+}
+
+#endif

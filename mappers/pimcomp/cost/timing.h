@@ -1,0 +1,34 @@
+/*
+ * Estimated cycles of a schedule, by list scheduling: each instruction is put to the earliest cycle at which
+ * what it waits for is complete. Of the instructions that come next in their cores the one that can start
+ * first is taken first. The rules are those of docs/models/core.md; what is simpler:
+ *  1. A core asks port and global memory in the order of its program, for whatever is free from a request's
+ *     arrival on (server.h).
+ *  2. Packets do not stand in each other's way in a mesh; between chips every link is that of a switch.
+ *  3. The room that asynchronous messages find at the receiver is never short.
+ *
+ * All results are integers, equal on every machine.
+ */
+#ifndef PIMSIM_MAPPERS_PIMCOMP_COST_TIMING_H
+#define PIMSIM_MAPPERS_PIMCOMP_COST_TIMING_H
+
+#include "mappers/pimcomp/representation/pimcomp.h"
+#include "traces/instruction.h"
+#include "traces/writer.h"
+
+struct pim_core_timing;
+
+/* For the programs of a mapping, which it needs no longer afterwards. NULL: no memory. */
+struct pim_core_timing *pim_core_timing_create(const struct pim_core_mapping *mapping);
+void pim_core_timing_destroy(struct pim_core_timing *timing);
+
+/* The next instruction of a core: pim_program_observer of a struct pim_core_timing. */
+void pim_core_timing_observe(void *timing, uint32_t core, const struct pim_instruction *instruction);
+
+/* Writes the estimate of every phase into the trace (NULL: into none) and adds up cycles and parts.
+ * Phases tile the program: one lasts from the end of all before it to its own. PIM_NO_MEMORY. */
+enum pim_status pim_core_timing_report(struct pim_core_timing *timing, struct pim_trace_writer *writer,
+                                       uint64_t *cycles, uint64_t parts[PIM_ESTIMATE_PARTS],
+                                       struct pim_error *error);
+
+#endif

@@ -1,0 +1,305 @@
+/* Windows and engines of cores: rules 1 to 10 of docs/models/core.md, as far as timing.h keeps them. */
+#include "mappers/pimcomp/cost/times.h"
+#include "mappers/pimcomp/cost/timing_internal.h"
+
+enum { LINE_SHIFT = 9, LINES = 64 };
+
+/* --- windows and conflicts --- */
+
+static struct pim_timing_range pieces(uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count)
+{
+    if (bytes == 0 || count == 0)
+        return (struct pim_timing_range){0, 0};
+    return (struct pim_timing_range){(uint32_t)address, (uint32_t)(address + (count - 1) * stride + bytes)};
+}
+
+static uint64_t vector_bytes(const struct pim_instruction *i)
+{
+    return (uint64_t)i->u.local_vector.elements * ((i->u.local_vector.bits + 7) / 8);
+}
+
+static struct pim_timing_touched touched_by(const struct pim_instruction *i)
+{
+    struct pim_timing_touched touched = {.write = {0, 0}};
+    uint64_t bytes;
+    switch (i->opcode) {
+    case PIM_OP_MVM:
+        touched.read[0] = pieces(i->u.mvm.input_address, i->u.mvm.input_bytes, 0, 1);
+        touched.write = pieces(i->u.mvm.output_address, i->u.mvm.output_bytes, 0, 1);
+        break;
+    case PIM_OP_LOCAL_VECTOR:
+        bytes = vector_bytes(i);
+        touched.read[0] = pieces(i->u.local_vector.source, bytes, 0, 1);
+        if (pim_local_sources(i->detail) == 2)
+            touched.read[1] = pieces(i->u.local_vector.second, bytes, 0, 1);
+        touched.write = pieces(i->u.local_vector.destination, bytes, 0, 1);
+        break;
+    case PIM_OP_LOCAL_LOAD:
+    case PIM_OP_LOCAL_STORE:
+        *(i->opcode == PIM_OP_LOCAL_LOAD ? &touched.write : &touched.read[0]) =
+            pieces(i->u.transfer.local, i->u.transfer.bytes, i->u.transfer.bytes, i->u.transfer.count);
+        break;
+    case PIM_OP_LOCAL_COPY:
+        touched.read[0] = pieces(i->u.local_copy.source, i->u.local_copy.bytes, i->u.local_copy.source_stride,
+                                 i->u.local_copy.count);
+        touched.write = pieces(i->u.local_copy.destination, i->u.local_copy.bytes,
+                               i->u.local_copy.destination_stride, i->u.local_copy.count);
+        break;
+    case PIM_OP_LOCAL_WRITE:
+        touched.write = pieces(i->u.local_write.destination, i->u.local_write.bytes, i->u.local_write.stride,
+                               i->u.local_write.count);
+        break;
+    default:
+        *(i->opcode == PIM_OP_RECEIVE ? &touched.write : &touched.read[0]) =
+            pieces(i->u.network.address, i->u.network.bytes, 0, 1);
+        break;
+    }
+    return touched;
+}
+
+static uint64_t lines_of(struct pim_timing_range range)
+{
+    if (range.begin == range.end)
+        return 0;
+    uint32_t first = range.begin >> LINE_SHIFT, more = ((range.end - 1) >> LINE_SHIFT) - first;
+    if (more >= LINES - 1)
+        return UINT64_MAX;
+    uint64_t lines = (UINT64_C(2) << more) - 1;
+    unsigned turn = first % LINES;
+    return lines << turn | lines >> (-turn % LINES);
+}
+
+void pim_timing_touch(struct pim_timing_entry *entry)
+{
+    struct pim_timing_touched *touched = &entry->touched;
+    *touched = touched_by(&entry->instruction);
+    touched->writes = lines_of(touched->write);
+    touched->reads = lines_of(touched->read[0]) | lines_of(touched->read[1]);
+}
+
+static bool overlap(struct pim_timing_range a, struct pim_timing_range b)
+{
+    return a.begin < b.end && b.begin < a.end;
+}
+
+static bool conflicts(const struct pim_timing_touched *later, const struct pim_timing_touched *earlier)
+{
+    if ((((later->writes | later->reads) & earlier->writes) | (later->writes & earlier->reads)) == 0)
+        return false;
+    return overlap(later->write, earlier->write) || overlap(later->read[0], earlier->write) ||
+           overlap(later->read[1], earlier->write) || overlap(later->write, earlier->read[0]) ||
+           overlap(later->write, earlier->read[1]);
+}
+
+bool pim_timing_ready(const struct pim_core_timing *t, struct pim_timing_core *core, enum pim_engine engine)
+{
+    struct pim_timing_engine *e = &core->engine[engine];
+    struct pim_timing_entry *entry = pim_timing_next(t, core, engine);
+    uint64_t at = entry->start, sequence = pim_timing_later(e->checked, core->behind);
+    if (entry->sequence - sequence >= t->a.window)
+        sequence = entry->sequence - t->a.window + 1;
+    for (; sequence < entry->sequence; sequence++) {
+        const struct pim_timing_entry *earlier = pim_timing_at(t, core, sequence);
+        if (earlier->end <= at ||
+            (!(t->a.in_order && earlier->engine != engine) && !conflicts(&entry->touched, &earlier->touched)))
+            continue;
+        if (earlier->end == PIM_TIMING_UNKNOWN) {
+            e->checked = sequence;
+            e->blocker = earlier;
+            entry->start = at;
+            return false;
+        }
+        at = earlier->end;
+    }
+    at = pim_timing_later(at, e->free);
+    if (engine == PIM_ENGINE_MATRIX)
+        at = pim_timing_later(at, core->group_free[entry->instruction.u.mvm.group]);
+    e->blocker = NULL;
+    e->ready = true;
+    entry->start = at;
+    return true;
+}
+
+/* Its end is known, and the engine can take the next one at `free_at`. */
+static void complete(struct pim_timing_core *core, struct pim_timing_entry *entry, uint64_t end,
+                     uint64_t free_at)
+{
+    struct pim_timing_engine *engine = &core->engine[entry->engine];
+    entry->end = pim_timing_later(end, entry->start + 1);
+    engine->head++;
+    engine->checked = 0;
+    engine->ready = false;
+    engine->free = free_at == PIM_TIMING_UNKNOWN ? entry->end : free_at;
+    core->latest = pim_timing_later(core->latest, entry->end);
+    core->open--;
+}
+
+/* --- servers --- */
+
+static uint64_t port(const struct pim_core_timing *t, struct pim_timing_core *core, uint64_t at,
+                     uint64_t bytes, bool write)
+{
+    const struct pim_core_architecture *a = &t->a;
+    uint64_t cycles = write ? a->local_write_cycles : a->local_read_cycles;
+    uint64_t beats = pim_time_divide_up(bytes, a->local_bytes_per_cycle);
+    if (bytes == 0)
+        return at;
+    if (!a->local_pipelined)
+        return pim_server_take(&core->port, at, beats * cycles);
+    return pim_server_take(&core->port, at, beats) + (cycles ? cycles - 1 : 0);
+}
+
+static uint64_t global(struct pim_core_timing *t, const struct pim_timing_core *core,
+                       const struct pim_instruction *i, uint64_t at, bool write)
+{
+    const struct pim_core_architecture *a = &t->a;
+    uint64_t latency = write ? a->global_write_cycles : a->global_read_cycles;
+    uint64_t bytes = i->u.transfer.bytes, count = i->u.transfer.count;
+    uint64_t beats = i->u.transfer.stride == bytes || count == 1
+                         ? pim_time_divide_up(bytes * count, a->global_bytes_per_cycle)
+                         : pim_time_divide_up(bytes, a->global_bytes_per_cycle) * count;
+    uint64_t cycles = a->global_pipelined ? beats : beats * latency;
+    t->memory[core->chip] += cycles;
+    uint64_t end = pim_server_take(&t->server[core->chip * PIM_SERVERS + PIM_SERVER_MEMORY], at, cycles);
+    return a->global_pipelined && latency ? end + latency - 1 : end;
+}
+
+/* --- engines --- */
+
+static void multiply(struct pim_core_timing *t, struct pim_timing_core *core, struct pim_timing_entry *entry)
+{
+    const struct pim_instruction *i = &entry->instruction;
+    uint64_t read = port(t, core, entry->start, i->u.mvm.input_bytes, false);
+    uint64_t end = port(t, core, read + t->a.mvm_cycles, i->u.mvm.output_bytes, true);
+    core->group_mvms[i->u.mvm.group]++;
+    complete(core, entry, end, entry->start);
+    core->group_free[i->u.mvm.group] = entry->end;
+}
+
+static void operate(struct pim_core_timing *t, struct pim_timing_core *core, struct pim_timing_entry *entry)
+{
+    const struct pim_core_architecture *a = &t->a;
+    const struct pim_instruction *i = &entry->instruction;
+    uint64_t at = entry->start, bytes = vector_bytes(i);
+    uint64_t beats = pim_time_divide_up(i->u.local_vector.elements, a->vector_lanes);
+    for (unsigned source = 0; source < pim_local_sources(i->detail); source++)
+        at = port(t, core, at, bytes, false);
+    at += a->vector_pipelined ? a->vector_cycles + beats : a->vector_cycles * beats;
+    complete(core, entry, port(t, core, at, bytes, true), PIM_TIMING_UNKNOWN);
+    core->vector += entry->end - entry->start;
+}
+
+static void load_or_store(struct pim_core_timing *t, struct pim_timing_core *core,
+                          struct pim_timing_entry *entry)
+{
+    const struct pim_instruction *i = &entry->instruction;
+    uint64_t at, bytes = (uint64_t)i->u.transfer.bytes * i->u.transfer.count;
+    if (i->opcode == PIM_OP_LOCAL_LOAD) {
+        at = port(t, core, global(t, core, i, entry->start, false), bytes, true);
+        complete(core, entry, at, entry->start + 1);
+    } else {
+        at = pim_timing_later(port(t, core, entry->start, bytes, false), entry->start + 1);
+        complete(core, entry, global(t, core, i, at, true), at);
+    }
+}
+
+/* Copies and writes within the local memory. */
+static void move(struct pim_core_timing *t, struct pim_timing_core *core, struct pim_timing_entry *entry)
+{
+    const struct pim_instruction *i = &entry->instruction;
+    bool copy = i->opcode == PIM_OP_LOCAL_COPY;
+    uint64_t bytes = copy ? (uint64_t)i->u.local_copy.bytes * i->u.local_copy.count
+                          : (uint64_t)i->u.local_write.bytes * i->u.local_write.count;
+    uint64_t at = copy ? port(t, core, entry->start, bytes, false) : entry->start;
+    complete(core, entry, port(t, core, at, bytes, true), PIM_TIMING_UNKNOWN);
+}
+
+void pim_timing_execute(struct pim_core_timing *t, struct pim_timing_core *core,
+                        struct pim_timing_entry *entry)
+{
+    switch (entry->instruction.opcode) {
+    case PIM_OP_MVM:
+        multiply(t, core, entry);
+        break;
+    case PIM_OP_LOCAL_VECTOR:
+        operate(t, core, entry);
+        break;
+    case PIM_OP_LOCAL_LOAD:
+    case PIM_OP_LOCAL_STORE:
+        load_or_store(t, core, entry);
+        break;
+    default:
+        move(t, core, entry);
+        break;
+    }
+}
+
+/* --- messages --- */
+
+static uint32_t apart(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Cycles of a flit's way through the empty mesh, or of what takes its place. */
+static uint64_t way(const struct pim_core_timing *t, const struct pim_timing_core *from,
+                    const struct pim_timing_core *to)
+{
+    const struct pim_core_architecture *a = &t->a;
+    uint32_t x = apart(from->number % a->width, to->number % a->width),
+             y = apart(from->number / a->width, to->number / a->width);
+    if (from->chip != to->chip)
+        return a->chip_link_cycles;
+    return a->connection == PIM_CORE_MESH ? (uint64_t)(x + y + 1) * a->hop_cycles : 1;
+}
+
+uint64_t pim_timing_meeting(const struct pim_core_timing *t, const struct pim_timing_core *from,
+                            const struct pim_timing_core *to)
+{
+    uint64_t send = pim_timing_next(t, from, PIM_ENGINE_SEND)->start;
+    uint64_t receive = pim_timing_next(t, to, PIM_ENGINE_RECEIVE)->start;
+    return t->a.synchronous ? pim_timing_later(send, receive + way(t, to, from)) : send;
+}
+
+/* A message whose first packet is read at `at`, its last at `read`: when the interconnect has taken it.
+ * Returns when it is there. */
+static uint64_t carry(struct pim_core_timing *t, const struct pim_timing_core *from,
+                      const struct pim_timing_core *to, uint64_t bytes, uint64_t at, uint64_t read,
+                      uint64_t *taken)
+{
+    const struct pim_core_architecture *a = &t->a;
+    struct pim_server *out = &t->server[from->chip * PIM_SERVERS], *in = &t->server[to->chip * PIM_SERVERS];
+    if (from->chip != to->chip) {
+        uint64_t cycles = pim_time_divide_up(bytes, a->chip_link_bytes_per_cycle);
+        *taken = pim_timing_later(pim_server_take(&out[PIM_SERVER_OUT], at, cycles), read);
+        return pim_server_take(&in[PIM_SERVER_IN], *taken - cycles + a->chip_link_cycles, cycles);
+    }
+    uint64_t cycles = pim_time_divide_up(bytes, a->link_bytes_per_cycle);
+    if (a->connection == PIM_CORE_MESH) {
+        *taken = pim_timing_later(at + cycles, read);
+        return *taken + way(t, from, to);
+    }
+    *taken = pim_timing_later(pim_server_take(&out[PIM_SERVER_BUS], at, cycles), read);
+    if (a->connection == PIM_CORE_SHARED_MEMORY)
+        return pim_server_take(&out[PIM_SERVER_BUS], *taken, cycles);
+    return *taken;
+}
+
+void pim_timing_pass(struct pim_core_timing *t, struct pim_timing_core *from, struct pim_timing_core *to)
+{
+    struct pim_timing_entry *send = pim_timing_next(t, from, PIM_ENGINE_SEND);
+    struct pim_timing_entry *receive = pim_timing_next(t, to, PIM_ENGINE_RECEIVE);
+    uint64_t begin = pim_timing_meeting(t, from, to), open = receive->start, taken;
+    uint64_t bytes = send->instruction.u.network.bytes;
+    uint64_t first = bytes < t->a.packet_bytes ? bytes : t->a.packet_bytes;
+    uint64_t at = port(t, from, begin, first, false);
+    uint64_t read = bytes > first ? port(t, from, at, bytes - first, false) : at;
+    uint64_t there = pim_timing_later(carry(t, from, to, bytes, at, read, &taken), open);
+    uint64_t written = port(t, to, there, first, true);
+    if (bytes > first) /* the other packets came before the last one */
+        written = pim_timing_later(written, port(t, to, pim_timing_later(at, open), bytes - first, true));
+    send->start = begin;
+    complete(from, send, taken, PIM_TIMING_UNKNOWN);
+    complete(to, receive, written, t->a.synchronous ? begin : open);
+    from->transfer += send->end - begin;
+}

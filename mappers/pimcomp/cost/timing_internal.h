@@ -1,0 +1,118 @@
+/* Inside of the timing of a schedule: cores, their windows and engines. */
+#ifndef PIMSIM_MAPPERS_PIMCOMP_COST_TIMING_INTERNAL_H
+#define PIMSIM_MAPPERS_PIMCOMP_COST_TIMING_INTERNAL_H
+
+#include "mappers/pimcomp/cost/server.h"
+#include "mappers/pimcomp/cost/timing.h"
+#include "sim/arena.h"
+
+enum { PIM_SERVER_OUT, PIM_SERVER_IN, PIM_SERVER_BUS, PIM_SERVER_MEMORY, PIM_SERVERS }; /* of a chip */
+
+#define PIM_TIMING_UNKNOWN UINT64_MAX /* the end of an instruction that is not timed yet */
+
+/* Bytes [begin, end) of a local memory. */
+struct pim_timing_range {
+    uint32_t begin, end;
+};
+
+/* What an instruction touches, and the lines that it lies in, as bits. */
+struct pim_timing_touched {
+    struct pim_timing_range write, read[2];
+    uint64_t writes, reads;
+};
+
+/* An instruction that has been fetched. */
+struct pim_timing_entry {
+    struct pim_instruction instruction;
+    struct pim_timing_touched touched;
+    uint64_t sequence; /* of its core, without joins and marks */
+    uint64_t start, end;
+    enum pim_engine engine;
+};
+
+/* The instructions of an engine that have not started, in order. */
+struct pim_timing_engine {
+    uint64_t *sequence; /* a ring */
+    uint32_t head, tail;
+    uint64_t free;    /* when it can take the next one */
+    uint64_t checked; /* of the first one: earlier instructions before it are no obstacle */
+    const struct pim_timing_entry *blocker; /* of the first one: its end is to be known; NULL: none */
+    bool ready;                             /* the start of the first one is known */
+};
+
+struct pim_timing_core {
+    uint32_t number, chip;
+    uint64_t fence; /* a join: nothing behind it starts before; the first instruction behind it */
+    uint64_t behind;
+    uint64_t latest;  /* end of all so far */
+    uint64_t retired; /* end of all that have left the window */
+    uint64_t fetched;
+    uint32_t open; /* fetched, and their ends unknown */
+    struct pim_timing_entry *window;
+    struct pim_timing_engine engine[PIM_ENGINES];
+    /* instructions that are not fetched yet, as a ring */
+    struct pim_instruction *queue;
+    uint32_t first, queued, room;
+    struct pim_server port;
+    uint32_t groups;
+    uint64_t *group_free, *group_mvms;
+    uint64_t vector, transfer; /* busy in this phase */
+};
+
+struct pim_core_timing {
+    struct pim_arena arena;
+    struct pim_core_architecture a;
+    uint32_t mask; /* of the rings of cores */
+    struct pim_timing_core *core;
+    struct pim_server *server; /* [chip * PIM_SERVERS + what] */
+    uint64_t *memory;          /* of each chip: busy in this phase */
+    uint32_t chips;
+    uint64_t queued; /* of all cores */
+    /* engines whose next instruction can be timed, as core * PIM_TIMING_NODES + engine; a send stands for its
+     * receive as well: a heap by `turn`, then number */
+    uint32_t heap_count, *heap;
+    uint64_t *turn;
+    uint32_t phases, phases_room;
+    struct pim_trace_phase *phase;
+    uint64_t *phase_end;
+    bool out_of_memory;
+};
+
+enum { PIM_TIMING_NODES = PIM_ENGINE_SEND + 1 };
+
+static inline uint64_t pim_timing_later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline struct pim_timing_entry *pim_timing_at(const struct pim_core_timing *timing,
+                                                     const struct pim_timing_core *core, uint64_t sequence)
+{
+    return &core->window[sequence & timing->mask];
+}
+
+/* The next instruction of an engine; NULL: there is none. */
+static inline struct pim_timing_entry *pim_timing_next(const struct pim_core_timing *timing,
+                                                       const struct pim_timing_core *core,
+                                                       enum pim_engine engine)
+{
+    const struct pim_timing_engine *e = &core->engine[engine];
+    return e->head == e->tail ? NULL : pim_timing_at(timing, core, e->sequence[e->head & timing->mask]);
+}
+
+/* Fills in what the instruction of an entry touches. */
+void pim_timing_touch(struct pim_timing_entry *entry);
+/* Sets the earliest start of the next instruction of an engine; false: it waits for engine->blocker. */
+bool pim_timing_ready(const struct pim_core_timing *timing, struct pim_timing_core *core,
+                      enum pim_engine engine);
+/* When the next send of `from` can begin, whose receive is the next one of `to`. */
+uint64_t pim_timing_meeting(const struct pim_core_timing *timing, const struct pim_timing_core *from,
+                            const struct pim_timing_core *to);
+/* Times the next instruction of an engine, which is no message. */
+void pim_timing_execute(struct pim_core_timing *timing, struct pim_timing_core *core,
+                        struct pim_timing_entry *entry);
+/* Times the next send of `from` and the next receive of `to`. */
+void pim_timing_pass(struct pim_core_timing *timing, struct pim_timing_core *from,
+                     struct pim_timing_core *to);
+
+#endif

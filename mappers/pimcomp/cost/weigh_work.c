@@ -1,0 +1,295 @@
+/*
+ * What shares and messages do in a pass, and what of it is left over when the passes end: weigh_round.h.
+ */
+#include "mappers/pimcomp/cost/times.h"
+#include "mappers/pimcomp/cost/weigh_round.h"
+
+#include <string.h>
+
+/* As the schedule has them (throughput/plan.c, throughput/input.c). */
+enum {
+    BATCH_BYTES = 4096,
+    BATCH_PIXELS = 32,
+    BATCHES_LEAST = 4,
+    BIASES = 8,
+    STORE_PIXELS = 32,
+    LOAD_BYTES = 2048
+};
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* --- what shares do in a pass --- */
+
+/* Bytes that `windows` neighbouring windows read of `rows` kernel rows. */
+static uint64_t job_bytes(const struct pim_core_cost *cost, uint64_t windows, uint64_t rows)
+{
+    uint64_t above = rows > cost->fresh_rows ? (rows - cost->fresh_rows) * cost->row_bytes : 0;
+    if (windows >= cost->row)
+        return above + windows * cost->new_bytes;
+    uint64_t piece = rows * (cost->window_bytes + (windows - 1) * cost->column_bytes);
+    return smaller(piece, above + cost->row * cost->new_bytes);
+}
+
+/* Kernel rows that `groups` neighbouring array groups read: those that lie in one, and the parts before and
+ * behind; at the beginning of the matrix there is none before. */
+static uint64_t rows_of(const struct pim_core_cost *cost, uint64_t groups, bool first)
+{
+    uint64_t rows = first ? pim_time_divide_up(groups * cost->kernel_rows, cost->groups)
+                          : 1 + (groups - 1) * cost->kernel_rows / cost->groups;
+    return smaller(rows, cost->kernel_rows);
+}
+
+/* Bytes that a share loads for `steps` passes: the windows of its homes, and those that its guests take turns
+ * with. What reads a pixel only reads the channels of its groups. */
+static uint64_t load_bytes(const struct pim_core_cost *cost, const struct pim_core_share *share,
+                           uint64_t steps)
+{
+    uint64_t bytes = 0, own = share->groups - share->guest_groups;
+    if (share->homes)
+        bytes = job_bytes(cost, smaller(share->homes * steps, cost->windows), rows_of(cost, own, true));
+    if (cost->pointwise && share->homes && own < cost->groups)
+        bytes = bytes * own / cost->groups;
+    if (share->span == 0)
+        return bytes;
+    uint64_t groups = pim_time_divide_up(share->guest_groups, share->lanes - share->homes);
+    uint64_t guest =
+        job_bytes(cost, smaller(share->span * steps, cost->windows), rows_of(cost, groups, false));
+    return bytes + (cost->pointwise ? guest * groups / cost->groups : guest);
+}
+
+/* Steps of a batch, as the schedule chooses them. */
+static uint32_t batch_of(const struct pim_core_cost *cost, uint64_t homes, uint64_t steps)
+{
+    uint64_t batch = 1, step = cost->pixel_bytes * homes;
+    while (2 * batch * step <= BATCH_BYTES && 2 * batch * homes <= BATCH_PIXELS &&
+           2 * batch * BATCHES_LEAST <= steps)
+        batch *= 2;
+    return (uint32_t)batch;
+}
+
+static void work_of(const struct pim_core_costs *costs, const struct pim_core_share *share,
+                    const struct pim_weigh_layer *layer, struct pim_weigh_share *result)
+{
+    const struct pim_core_architecture *a = costs->architecture;
+    const struct pim_core_cost *cost = &costs->layer[share->layer];
+    struct pim_weigh_work *w = &result->work;
+    uint64_t steps = layer->steps, bytes = load_bytes(cost, share, steps);
+    uint64_t sums = pim_time_divide_up(share->groups, share->lanes) - 1, lanes = share->lanes;
+    uint64_t loads = pim_time_divide_up(bytes * PIM_PART, steps * LOAD_BYTES);
+    result->first_bytes = smaller(bytes, load_bytes(cost, share, 1));
+    result->trip = cost->trip;
+    w->mvms = (uint64_t)share->groups * PIM_PART;
+    w->ahead = loads + lanes * cost->copies * PIM_PART;
+    w->sums = sums * PIM_PART;
+    w->others = w->ahead + w->sums;
+    w->inputs = share->groups * cost->input_beats;
+    w->adds = sums ? sums * pim_time_vector(a, lanes * cost->sum_elements, 2) : 0;
+    w->ends = 0;
+    w->port = pim_time_divide_up(share->groups * (cost->mvm_beats + cost->copy_beats), cost->groups) +
+              sums * lanes * cost->add_beats + share->homes * cost->finish_beats +
+              pim_time_divide_up(bytes * costs->load_cycles, steps * a->local_bytes_per_cycle) +
+              share->sums_in * (cost->add_beats + cost->sum_beats) + share->sums_out * cost->sum_beats;
+    w->bytes = (pim_time_divide_up(bytes - result->first_bytes, steps > 1 ? steps - 1 : 1) +
+                share->homes * cost->pixel_bytes);
+    uint64_t batch = batch_of(cost, share->homes ? share->homes : share->span, steps);
+    uint64_t messages = share->homes > 1 || (!share->homes && share->span > 1) ? batch : 1; /* steps of one */
+    if (share->homes) {
+        uint64_t pixels = batch * share->homes, channels = cost->channels;
+        uint64_t biases = cost->bias ? pim_time_divide_up(pixels, BIASES) : 0;
+        uint64_t ends = biases * pim_time_vector(a, smaller(pixels, BIASES) * channels, 2);
+        if (cost->afters)
+            ends += cost->afters * pim_time_vector(a, pixels * channels, 1);
+        w->ends = pim_time_divide_up(ends, batch);
+        w->others += pim_time_divide_up((biases + cost->afters) * PIM_PART, batch) +
+                     pim_time_divide_up(share->homes * PIM_PART, larger(pixels, STORE_PIXELS)) +
+                     2 * share->sums_in * PIM_PART / messages;
+    }
+    w->others += share->sums_out * PIM_PART / messages;
+    w->weight = w->ends + (share->sums_in + share->sums_out) * cost->add_cycles + 1;
+    w->batched = w->weight * batch;
+}
+
+/* --- preparation --- */
+
+/* Layers that are at work, their steps, and room for their shares in the list. */
+static void count_shares(const struct pim_core_costs *costs, struct pim_core_weighing *w,
+                         const struct pim_core_share *share, uint32_t shares)
+{
+    struct pim_weigh_round *r = w->round;
+    uint32_t layers = costs->network->count;
+    for (uint32_t i = 0; i < layers; i++) {
+        struct pim_weigh_layer *layer = &r->layer[i];
+        *layer = (struct pim_weigh_layer){.steps = 0};
+        r->chain[i] = (struct pim_chain_layer){
+            .scheduled = costs->layer[i].matrix ? w->replicas[i] != 0 : costs->layer[i].sources != 0};
+        if (costs->layer[i].matrix && w->replicas[i])
+            layer->steps = pim_time_divide_up(costs->layer[i].windows, w->replicas[i]);
+    }
+    for (uint32_t s = 0; s < shares; s++) {
+        struct pim_weigh_layer *layer = &r->layer[share[s].layer];
+        layer->next++;
+        layer->most_homes = larger(layer->most_homes, share[s].homes);
+        layer->most_workers = larger(layer->most_workers, 1 + share[s].sums_in);
+    }
+    for (uint32_t i = 0, at = 0; i < layers; i++) {
+        struct pim_weigh_layer *layer = &r->layer[i];
+        uint32_t count = layer->next;
+        layer->first = layer->next = at;
+        at += count;
+    }
+}
+
+/* The shares of all layers, by layer. */
+static void list_shares(const struct pim_core_costs *costs, struct pim_core_weighing *w,
+                        const struct pim_core_share *share, const uint32_t *first)
+{
+    struct pim_weigh_round *r = w->round;
+    memset(r->member, 0, (size_t)costs->network->count * r->words * sizeof *r->member);
+    memset(r->bytes, 0, costs->chips * sizeof *r->bytes);
+    for (uint32_t p = 0; p < costs->architecture->cores; p++) {
+        uint32_t core = costs->walk[p];
+        r->core[core] = (struct pim_weigh_core){.start = 0};
+        uint64_t mvms = 0, port = 0, vector = 0;
+        r->core[core].first = first[p];
+        r->core[core].next = first[p + 1];
+        for (uint32_t s = first[p]; s < first[p + 1]; s++) {
+            struct pim_weigh_layer *layer = &r->layer[share[s].layer];
+            const struct pim_core_cost *cost = &costs->layer[share[s].layer];
+            struct pim_weigh_share *here = &r->share[layer->next];
+            r->own[s] = layer->next++;
+            here->core = core;
+            here->works = false;
+            work_of(costs, &share[s], layer, here);
+            r->core[core].load += share[s].lanes * layer->steps;
+            r->bytes[costs->chip[core]] += (load_bytes(cost, &share[s], layer->steps) +
+                                            share[s].homes * layer->steps * cost->pixel_bytes);
+            mvms += share[s].groups * layer->steps;
+            port += here->work.port * layer->steps;
+            vector +=
+                (here->work.adds + here->work.ends + share[s].sums_in * cost->add_cycles) * layer->steps;
+            r->member[(size_t)share[s].layer * r->words + core / 64] |= UINT64_C(1) << core % 64;
+        }
+        uint64_t compute =
+            pim_time_divide_up(mvms, costs->architecture->window) * costs->architecture->mvm_cycles;
+        w->result.compute = larger(w->result.compute, compute);
+        w->result.port = larger(w->result.port, port);
+        w->result.vector = larger(w->result.vector, vector);
+    }
+}
+
+static void weigh_memory(const struct pim_core_costs *costs, struct pim_core_weighing *w)
+{
+    uint64_t sides = 0;
+    for (uint32_t i = 0; i < costs->network->count; i++)
+        if (!costs->layer[i].matrix && w->round->chain[i].scheduled)
+            sides += costs->layer[i].windows * (costs->layer[i].new_bytes + costs->layer[i].pixel_bytes);
+    for (uint32_t chip = 0; chip < costs->chips; chip++) {
+        uint64_t bytes = w->round->bytes[chip] + sides / costs->chips;
+        uint64_t memory =
+            pim_time_divide_up(bytes * costs->memory_cycles, costs->architecture->global_bytes_per_cycle);
+        w->result.memory = larger(w->result.memory, memory);
+        w->result.spread += memory / 1024 * (memory / 1024);
+    }
+}
+
+/* A home with several replicas receives the sums of a batch at once, others those of each step. */
+static void price_message(const struct pim_core_costs *costs, const struct pim_weigh_layer *layer,
+                          const struct pim_core_link *link, struct pim_weigh_message *message)
+{
+    const struct pim_core_architecture *a = costs->architecture;
+    const struct pim_core_cost *cost = &costs->layer[link->layer];
+    uint32_t guest = costs->walk[link->guest], home = costs->walk[link->home];
+    uint64_t batch = link->span > 1 ? batch_of(cost, link->span, layer->steps) : 1;
+    uint64_t elements = batch * cost->sum_elements, way = pim_weigh_way(costs, guest, home);
+    bool apart = costs->chip[guest] != costs->chip[home];
+    uint64_t bytes = pim_time_divide_up(elements * a->element_bytes,
+                                        apart ? a->chip_link_bytes_per_cycle : a->link_bytes_per_cycle);
+    *message = (struct pim_weigh_message){
+        .home = home,
+        .guest = guest,
+        .notice = way / batch,
+        .way = (way + pim_time_read_latency(a) + pim_time_write_latency(a)) / batch,
+        .bytes = bytes / batch,
+        .add = pim_time_divide_up(pim_time_vector(a, elements, 2), batch)};
+}
+
+static void list_links(const struct pim_core_costs *costs, struct pim_core_weighing *w,
+                       const struct pim_core_link *link, uint32_t links)
+{
+    struct pim_weigh_round *r = w->round;
+    for (uint32_t i = 0; i < links; i++)
+        r->layer[link[i].layer].next_link++;
+    for (uint32_t i = 0, at = 0; i < costs->network->count; i++) {
+        uint32_t count = r->layer[i].next_link;
+        r->layer[i].first_link = r->layer[i].next_link = at;
+        at += count;
+    }
+    for (uint32_t i = 0; i < links; i++) {
+        struct pim_weigh_layer *layer = &r->layer[link[i].layer];
+        struct pim_weigh_message *message = &r->message[layer->next_link++];
+        price_message(costs, layer, &link[i], message);
+        r->core[message->guest].sent += message->bytes * layer->steps;
+        r->core[message->home].received += message->bytes * layer->steps;
+    }
+    for (uint32_t core = 0; core < costs->architecture->cores; core++)
+        w->result.transfer = larger(w->result.transfer, larger(r->core[core].sent, r->core[core].received));
+}
+
+/*
+ * Layers of the vector units that nobody waits for. A core does a chunk of them in a pass, and begins with
+ * the pass that spreads the cores over three quarters of the round; what it has not done when the last pass
+ * of the others ends follows then.
+ */
+static void spread_sides(const struct pim_core_costs *costs, struct pim_weigh_round *r)
+{
+    uint64_t cores = costs->architecture->cores, passes = larger(r->passes, 1), all = 0, late = 0, chunks = 0;
+    uint64_t vector = 0, port = 0, bytes = 0;
+    memset(r->chunks, 0, cores * sizeof *r->chunks);
+    for (uint32_t i = 0; i < costs->network->count; i++) {
+        const struct pim_core_cost *cost = &costs->layer[i];
+        if (cost->matrix || !r->chain[i].scheduled || r->chain[i].chained)
+            continue;
+        r->chunks[smaller(r->layer[i].shares, cores) - 1] += r->chain[i].passes;
+        chunks += r->chain[i].passes;
+        vector += cost->windows * cost->finish_cycles;
+        port += cost->windows * (cost->finish_beats + cost->load_beats);
+        bytes += cost->windows * (cost->new_bytes + cost->pixel_bytes);
+    }
+    for (uint32_t rank = 0; rank < cores; rank++) {
+        struct pim_weigh_core *core = &r->core[r->list[rank]];
+        uint64_t from = r->list[rank] * r->planned * 3 / 4 / cores, time = passes > from ? passes - from : 0;
+        core->late = chunks > time ? chunks - time : 0;
+        late += core->late;
+        all += chunks;
+        chunks -= r->chunks[rank]; /* the cores behind have no part in these layers */
+    }
+    r->side_vector = r->side_port = r->side_bytes = r->late_cycles = r->late_bytes = 0;
+    if (all == 0)
+        return;
+    r->side_vector = pim_time_divide_up(vector * (all - late), all * cores * passes);
+    r->side_port = pim_time_divide_up(port * (all - late), all * cores * passes);
+    r->side_bytes = pim_time_divide_up(bytes * (all - late), all * costs->chips * passes);
+    r->late_bytes = bytes / all;
+    r->late_cycles = larger(vector, port) / all +
+                     (costs->architecture->global_read_cycles + costs->architecture->global_write_cycles) / 2;
+}
+
+void pim_weigh_prepare(const struct pim_core_costs *costs, struct pim_core_weighing *w,
+                       const struct pim_core_share *share, const uint32_t *first,
+                       const struct pim_core_link *link, uint32_t links)
+{
+    count_shares(costs, w, share, first[costs->architecture->cores]);
+    list_shares(costs, w, share, first);
+    weigh_memory(costs, w);
+    list_links(costs, w, link, links);
+    pim_weigh_chains(costs, w->round);
+    spread_sides(costs, w->round);
+}

@@ -1,0 +1,313 @@
+/* The emitter: see emitter.h. */
+#include "mappers/pimcomp/kernels/emitter.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+static uint32_t replicas_of(const struct pim_core_mapping *mapping, uint32_t layer)
+{
+    return mapping->partition->layer[layer].groups ? mapping->layout->layer[layer].replicas : 0;
+}
+
+/* Numbers the groups of a layer on their cores and writes them; next[core] is the first free number. */
+static enum pim_status number_layer(struct pim_core_emitter *emitter, uint32_t layer, uint32_t *next,
+                                    struct pim_arena *arena, struct pim_error *error)
+{
+    const struct pim_core_mapping *mapping = emitter->mapping;
+    const struct pim_core_partition_layer *part = &mapping->partition->layer[layer];
+    uint32_t replicas = replicas_of(mapping, layer);
+    if (!replicas)
+        return PIM_OK;
+    emitter->number[layer] = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)replicas * part->groups);
+    if (!emitter->number[layer])
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for the array groups of %s",
+                        mapping->network->layer[layer].name);
+    for (uint32_t replica = 0; replica < replicas; replica++) {
+        for (uint32_t group = 0; group < part->groups; group++) {
+            size_t place = (size_t)replica * part->groups + group;
+            uint32_t core = mapping->layout->layer[layer].core[place];
+            assert(core < mapping->architecture->cores);
+            emitter->number[layer][place] = next[core]++;
+            if (!emitter->program.writer)
+                continue;
+            enum pim_status status =
+                pim_trace_writer_array_group(emitter->program.writer, core, &part->group[group], error);
+            if (status != PIM_OK)
+                return pim_fail_in(error, "array group %" PRIu32 " of %s", group,
+                                   mapping->network->layer[layer].name);
+        }
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_core_emitter_initialize(struct pim_core_emitter *emitter,
+                                            const struct pim_core_mapping *mapping,
+                                            struct pim_trace_writer *writer, struct pim_arena *arena,
+                                            struct pim_error *error)
+{
+    uint32_t layers = mapping->network->count, cores = mapping->architecture->cores;
+    *emitter = (struct pim_core_emitter){.mapping = mapping,
+                                         .status = PIM_OK,
+                                         .layer_mvms = PIM_ARENA_ARRAY(arena, uint64_t, layers),
+                                         .local_bytes = PIM_ARENA_ARRAY(arena, uint64_t, cores),
+                                         .number = PIM_ARENA_ARRAY(arena, uint32_t *, layers),
+                                         .word_written = PIM_ARENA_ARRAY(arena, bool, cores)};
+    uint32_t *next = PIM_ARENA_ARRAY(arena, uint32_t, cores);
+    if (!emitter->layer_mvms || !emitter->local_bytes || !emitter->number || !emitter->word_written || !next)
+        return emitter->status = pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " cores", cores);
+    emitter->status =
+        pim_program_initialize(&emitter->program, writer, cores, PIM_CORE_ELEMENT_BITS, arena, error);
+    for (uint32_t layer = 0; layer < layers && emitter->status == PIM_OK; layer++)
+        emitter->status = number_layer(emitter, layer, next, arena, error);
+    return emitter->program.status = emitter->status;
+}
+
+/* What the program came to. */
+static void follow(struct pim_core_emitter *emitter)
+{
+    emitter->status = emitter->program.status;
+    emitter->counts.instructions = emitter->program.all_instructions;
+}
+
+/* Appends to the core's program, in the open phase. */
+static void put(struct pim_core_emitter *emitter, uint32_t core, const struct pim_instruction *instruction)
+{
+    (void)pim_program_append(&emitter->program, core, *instruction, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+    follow(emitter);
+}
+
+static uint32_t narrow(struct pim_core_emitter *emitter, uint32_t core, uint64_t value, const char *what)
+{
+    return pim_program_narrow(&emitter->program, core, value, what);
+}
+
+/* The core uses [local, local + bytes): a local address, or 0 after a failure. */
+static uint32_t place(struct pim_core_emitter *emitter, uint32_t core, uint64_t local, uint64_t bytes)
+{
+    uint64_t capacity = emitter->mapping->architecture->local_memory_bytes;
+    if (capacity > UINT32_MAX)
+        capacity = UINT32_MAX;
+    if (emitter->status != PIM_OK)
+        return 0;
+    if (bytes > capacity || local > capacity - bytes) {
+        emitter->status = emitter->program.status =
+            pim_fail(emitter->program.error, PIM_BAD_INPUT,
+                     "core %" PRIu32 ": %" PRIu64 " bytes at %" PRIu64
+                     " reach beyond the local memory of %" PRIu64 " bytes",
+                     core, bytes, local, capacity);
+        return 0;
+    }
+    if (local + bytes > emitter->local_bytes[core])
+        emitter->local_bytes[core] = local + bytes;
+    return (uint32_t)local;
+}
+
+/* Bytes from the first to the last of strided pieces. */
+static uint64_t span(uint64_t bytes, uint64_t count, uint64_t stride)
+{
+    return (count - 1) * stride + bytes;
+}
+
+uint32_t pim_core_emit_phase_begin(struct pim_core_emitter *emitter, const char *name)
+{
+    return pim_program_phase_begin(&emitter->program, name);
+}
+
+void pim_core_emit_phase_end(struct pim_core_emitter *emitter)
+{
+    pim_program_phase_end(&emitter->program);
+    follow(emitter);
+}
+
+void pim_core_emit_mvm(struct pim_core_emitter *emitter, uint32_t layer, uint32_t replica, uint32_t group,
+                       uint64_t input, uint64_t output)
+{
+    const struct pim_core_partition_layer *part = &emitter->mapping->partition->layer[layer];
+    const struct pim_trace_array_group *of = &part->group[group];
+    size_t index = (size_t)replica * part->groups + group;
+    uint32_t core = emitter->mapping->layout->layer[layer].core[index];
+    uint64_t input_bytes = (uint64_t)of->rows * PIM_CORE_ELEMENT_BYTES;
+    uint64_t output_bytes = (uint64_t)of->folds * of->columns * PIM_CORE_ELEMENT_BYTES;
+    struct pim_instruction mvm = {
+        .opcode = PIM_OP_MVM,
+        .u.mvm = {.group = emitter->number[layer][index],
+                  .windows = 1,
+                  .input_address = place(emitter, core, input, input_bytes),
+                  .input_bytes = narrow(emitter, core, input_bytes, "bytes of an input"),
+                  .output_address = place(emitter, core, output, output_bytes),
+                  .output_bytes = narrow(emitter, core, output_bytes, "bytes of an output")}};
+    put(emitter, core, &mvm);
+    emitter->counts.mvms++;
+    emitter->layer_mvms[layer]++;
+}
+
+void pim_core_emit_vector(struct pim_core_emitter *emitter, uint32_t core, struct pim_core_vector operation,
+                          uint64_t destination, uint64_t source, uint64_t second, uint64_t elements)
+{
+    if (!elements)
+        return;
+    uint64_t bytes = elements * PIM_CORE_ELEMENT_BYTES;
+    bool two = pim_local_sources(operation.operation) == 2;
+    struct pim_instruction vector = {
+        .opcode = PIM_OP_LOCAL_VECTOR,
+        .detail = operation.operation,
+        .u.local_vector = {.elements = narrow(emitter, core, elements, "elements of a vector"),
+                           .destination = place(emitter, core, destination, bytes),
+                           .source = place(emitter, core, source, bytes),
+                           .second = two ? place(emitter, core, second, bytes) : 0,
+                           .bits = (uint8_t)emitter->program.element_bits,
+                           .immediate = operation.immediate}};
+    put(emitter, core, &vector);
+    emitter->counts.vector_elements += elements;
+}
+
+static void transfer(struct pim_core_emitter *emitter, uint32_t core, enum pim_opcode opcode, uint64_t local,
+                     uint64_t global, uint64_t bytes, uint64_t count, uint64_t stride)
+{
+    if (count > 1 && stride == bytes) {
+        bytes *= count;
+        count = 1;
+    }
+    if (count > 1 && stride > UINT32_MAX) {
+        for (uint64_t i = 0; i < count; i++)
+            transfer(emitter, core, opcode, local + i * bytes, global + i * stride, bytes, 1, 0);
+        return;
+    }
+    struct pim_instruction instruction = {
+        .opcode = (uint8_t)opcode,
+        .u.transfer = {.address = global,
+                       .local = place(emitter, core, local, bytes * count),
+                       .bytes = narrow(emitter, core, bytes, "bytes of a piece"),
+                       .count = narrow(emitter, core, count, "number of pieces"),
+                       .stride = count > 1 ? narrow(emitter, core, stride, "stride of pieces") : 0}};
+    put(emitter, core, &instruction);
+}
+
+void pim_core_emit_load(struct pim_core_emitter *emitter, uint32_t core, uint64_t local, uint64_t global,
+                        uint64_t bytes, uint64_t count, uint64_t stride)
+{
+    if (!bytes || !count)
+        return;
+    transfer(emitter, core, PIM_OP_LOCAL_LOAD, local, global, bytes, count, stride);
+    emitter->counts.loaded_bytes += bytes * count;
+}
+
+void pim_core_emit_store(struct pim_core_emitter *emitter, uint32_t core, uint64_t local, uint64_t global,
+                         uint64_t bytes, uint64_t count, uint64_t stride)
+{
+    if (!bytes || !count)
+        return;
+    transfer(emitter, core, PIM_OP_LOCAL_STORE, local, global, bytes, count, stride);
+    emitter->counts.stored_bytes += bytes * count;
+}
+
+void pim_core_emit_copy(struct pim_core_emitter *emitter, uint32_t core, uint64_t destination,
+                        uint64_t source, uint64_t bytes, uint64_t count, uint64_t destination_stride,
+                        uint64_t source_stride)
+{
+    if (!bytes || !count)
+        return;
+    emitter->counts.copied_bytes += bytes * count;
+    if (count > 1 && destination_stride == bytes && source_stride == bytes) {
+        bytes *= count;
+        count = 1;
+    }
+    if (count == 1)
+        destination_stride = source_stride = 0;
+    struct pim_instruction copy = {
+        .opcode = PIM_OP_LOCAL_COPY,
+        .u.local_copy = {.destination =
+                             place(emitter, core, destination, span(bytes, count, destination_stride)),
+                         .source = place(emitter, core, source, span(bytes, count, source_stride)),
+                         .bytes = narrow(emitter, core, bytes, "bytes of a piece"),
+                         .count = narrow(emitter, core, count, "number of pieces"),
+                         .destination_stride = narrow(emitter, core, destination_stride, "stride of pieces"),
+                         .source_stride = narrow(emitter, core, source_stride, "stride of pieces")}};
+    put(emitter, core, &copy);
+}
+
+void pim_core_emit_write(struct pim_core_emitter *emitter, uint32_t core, uint64_t destination, uint8_t value,
+                         uint64_t bytes, uint64_t count, uint64_t stride)
+{
+    if (!bytes || !count)
+        return;
+    emitter->counts.written_bytes += bytes * count;
+    if (count > 1 && stride == bytes) {
+        bytes *= count;
+        count = 1;
+    }
+    if (count == 1)
+        stride = 0;
+    struct pim_instruction write = {
+        .opcode = PIM_OP_LOCAL_WRITE,
+        .u.local_write = {.destination = place(emitter, core, destination, span(bytes, count, stride)),
+                          .bytes = narrow(emitter, core, bytes, "bytes of a piece"),
+                          .count = narrow(emitter, core, count, "number of pieces"),
+                          .stride = narrow(emitter, core, stride, "stride of pieces"),
+                          .value = value}};
+    put(emitter, core, &write);
+}
+
+void pim_core_emit_message(struct pim_core_emitter *emitter, uint32_t source, uint64_t source_local,
+                           uint32_t destination, uint64_t destination_local, uint64_t bytes)
+{
+    if (!bytes)
+        return;
+    if (source == destination) {
+        pim_core_emit_copy(emitter, source, destination_local, source_local, bytes, 1, 0, 0);
+        return;
+    }
+    struct pim_instruction send = {.opcode = PIM_OP_SEND,
+                                   .u.network = {.peer = destination,
+                                                 .address = place(emitter, source, source_local, bytes),
+                                                 .bytes = bytes}};
+    struct pim_instruction receive = {
+        .opcode = PIM_OP_RECEIVE,
+        .u.network = {.peer = source,
+                      .address = place(emitter, destination, destination_local, bytes),
+                      .bytes = bytes}};
+    put(emitter, source, &send);
+    put(emitter, destination, &receive);
+    emitter->counts.messages++;
+    emitter->counts.sent_bytes += bytes;
+}
+
+void pim_core_emit_join(struct pim_core_emitter *emitter, uint32_t core)
+{
+    (void)pim_program_join(&emitter->program, core);
+    follow(emitter);
+    emitter->counts.joins++;
+}
+
+/* A barrier's messages: one element from `local` of one core to the element behind it of another. */
+struct barrier {
+    struct pim_core_emitter *emitter;
+    uint64_t local;
+};
+
+static void write_word(void *context, uint32_t core)
+{
+    const struct barrier *barrier = context;
+    if (barrier->emitter->word_written[core])
+        return;
+    barrier->emitter->word_written[core] = true;
+    pim_core_emit_write(barrier->emitter, core, barrier->local, 0, PIM_CORE_ELEMENT_BYTES, 1, 0);
+}
+
+static void send_word(void *context, uint32_t from, uint32_t to)
+{
+    const struct barrier *barrier = context;
+    pim_core_emit_message(barrier->emitter, from, barrier->local, to, barrier->local + PIM_CORE_ELEMENT_BYTES,
+                          PIM_CORE_ELEMENT_BYTES);
+}
+
+void pim_core_emit_barrier(struct pim_core_emitter *emitter, const uint32_t *core, uint32_t count,
+                           uint64_t local)
+{
+    struct barrier barrier = {emitter, local};
+    pim_program_barrier(&emitter->program, core, count, write_word, send_word, &barrier);
+    follow(emitter);
+    emitter->counts.barriers++;
+    if (count > 0)
+        emitter->counts.joins += 2 * (uint64_t)count - 1;
+}

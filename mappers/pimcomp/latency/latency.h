@@ -1,0 +1,430 @@
+/*
+ * The low-latency schedule, as its files share it (docs/mappers/pimcomp-low-latency.md).
+ *
+ *     latency/latency.c          Algorithm 2: the queue of layers, throttling, attempts
+ *     latency/plan.c     what does not change: dependencies, cores of vector windows, global memory
+ *     latency/buffers.c  members of replicas, fixed buffers of an attempt
+ *     latency/memory.c   pixels and blocks in local memories; destinations of a pixel
+ *     latency/matrix.c   one window of a layer with a matrix
+ *     latency/folds.c    the same for unfoldings with folds, which work input by input
+ *     latency/vector.c   one window of a pooling or an elementwise layer
+ *     latency/program.c  stages of a round, instructions, messages with pixels
+ *     latency/bundles.c  several pixels in one message
+ *     latency/order.c    the order of messages
+ *
+ * Words. A *slot* of a layer is a (position of the kernel, part of its sources): slot = position * parts
+ * + part. The *member* of a replica is a core that holds groups of it; the *home* is the member with
+ * group 0, where the output pixel is put together. A *worker* is a replica of a vector layer: the windows
+ * that one core runs.
+ *
+ * A *task* of a layer is what it reads inputs for: a window; where groups have folds (struct
+ * pim_trace_array_group), an input vector, which serves one window for each fold.
+ *
+ * Invariants:
+ *  1. A record that is `here` has uses > 0 or belongs to a window that is being run (unless pixels are kept).
+ *  2. Blocks that instructions not yet emitted refer to are not given back before they are emitted.
+ *  3. A rehearsal (emitter NULL) and the emission with the same settings do the same steps.
+ */
+#ifndef PIMSIM_MAPPERS_PIMCOMP_LATENCY_LATENCY_H
+#define PIMSIM_MAPPERS_PIMCOMP_LATENCY_LATENCY_H
+
+#include "mappers/pimcomp/kernels/emitter.h"
+#include "mappers/pimcomp/kernels/moves.h"
+#include "mappers/pimcomp/latency/local_heap.h"
+#include "mappers/pimcomp/latency/pixels.h"
+#include "mappers/pimcomp/schedule/schedule.h"
+
+#define PIM_LL_NO_LIMIT UINT32_MAX
+
+/* Places for partial sums at home: one for each when there are at most TOGETHER, else SCRATCH in turns. */
+enum { PIM_LL_TOGETHER = 16, PIM_LL_SCRATCH = 8 };
+
+/* A part of a consumer that reads a layer. */
+struct pim_ll_link {
+    uint32_t layer, part; /* the consumer; part counts over all its sources */
+};
+
+struct pim_ll_part {
+    uint32_t layer, channel, channels; /* as in struct pim_core_part */
+    uint32_t source, offset;           /* source and the first channel in it */
+};
+
+struct pim_ll_strip { /* columns that some groups have in common */
+    uint32_t column, columns;
+};
+
+struct pim_ll_member {
+    uint32_t core;
+    uint32_t groups;
+    uint32_t *group; /* sorted by strip, then as the partition has them */
+    uint8_t *needs;  /* of each slot */
+    uint32_t needed; /* slots, ascending */
+    uint32_t *need;
+    uint32_t partial; /* address of the partial sums of this member's strips, one after the other; not home */
+    uint32_t partial_bytes;
+};
+
+struct pim_ll_replica {
+    uint32_t next; /* window */
+    uint32_t task; /* that reads inputs next: the window, or an input vector */
+    uint32_t runs; /* tasks done: their parity chooses the half of double buffers */
+    uint32_t home;
+    uint32_t members;
+    struct pim_ll_member *member; /* member[0] is home */
+    uint32_t *input, *output;     /* buffers of each group; PIM_PIXEL_NONE: none needed */
+    uint32_t *strip_first;        /* of each strip: the first member that has groups of it */
+    uint32_t added;               /* partial sums that home receives and adds */
+    uint32_t scratch;             /* where it receives them: `scratches` places of `scratch_bytes` */
+    uint32_t scratches, scratch_bytes;
+    uint32_t collected;  /* epoch of the last collection */
+    uint32_t bias;       /* address of the bias at home */
+    uint32_t bias_owner; /* the first replica with this home */
+    bool bias_loaded;
+    bool waits; /* `waited` is a pixel whose absence held the window back */
+    uint64_t waited;
+};
+
+struct pim_ll_worker {
+    uint32_t core;
+    uint32_t next, end; /* in `order` of the layer */
+    uint32_t begin;
+    bool waits;
+    uint64_t waited;
+    /* of a window that is pooled pixel by pixel */
+    uint32_t taken;     /* slots */
+    uint32_t positions; /* inside the map, among them */
+    uint32_t pixel;     /* address of the output, from the first slot on */
+};
+
+/* What the windows of a layer read of one source, where that is no sliding window (latency/tables.c). */
+struct pim_ll_table {
+    uint32_t *pixel;         /* [window * positions + position]; PIM_NONE: none. NULL: windows slide */
+    uint32_t *first, *place; /* of each pixel: where it stands in `pixel`: place[first[pixel]], .. */
+    uint32_t *prefix;        /* windows up to this one read pixels below */
+};
+
+struct pim_ll_layer {
+    const struct pim_core_layer *core_layer;
+    const struct pim_core_partition_layer *partition;
+    struct pim_sliding window; /* of elementwise layers: 1 x 1 */
+    struct pim_sliding task; /* the part of the window that a task reads: all of it, unless there are folds */
+    uint32_t task_height, task_width;
+    uint32_t folds;   /* of its groups */
+    bool pixel_tasks; /* a task is a pixel of the input: (I, O K^2, 1) */
+    uint32_t in_height, in_width;
+    uint32_t positions, parts, slots;
+    struct pim_ll_table table[PIM_CORE_SOURCES];
+    struct pim_core_runs runs; /* MOVE */
+    uint32_t *run_position;    /* of each run */
+    struct pim_ll_part *part;
+    uint32_t links;
+    struct pim_ll_link *link;
+    uint32_t low;  /* all windows below are done */
+    uint32_t done; /* windows */
+    /* matrix */
+    uint32_t replicas;
+    struct pim_ll_replica *replica;
+    uint32_t strips;
+    struct pim_ll_strip *strip;
+    uint32_t *strip_of; /* each group */
+    /* vector */
+    bool pools_as_they_come; /* a pixel is pooled when it arrives, not when all are there */
+    uint32_t workers;
+    struct pim_ll_worker *worker;
+    uint32_t *order; /* windows, by worker */
+    uint32_t *home;  /* core of each window */
+};
+
+struct pim_ll_block {
+    uint32_t address, bytes;
+    uint32_t live; /* pixels in it; in a free block: the next free one */
+};
+
+struct pim_ll_request {
+    uint32_t layer;
+    uint32_t source, destination; /* numbers of records */
+    uint32_t next;                /* request of the same bundle, UINT32_MAX at the end */
+    bool follows;                 /* another request is the first of its bundle */
+};
+
+struct pim_ll_bundle {
+    uint32_t transmission, first; /* request, valid in that transmission */
+    uint32_t address;
+};
+
+struct pim_ll_pair {
+    uint64_t cores; /* source and destination */
+    uint32_t request;
+};
+
+/* A place that a window needs before it can run; given back when another one is not to be had. */
+struct pim_ll_reservation {
+    uint32_t core, address, bytes;
+    bool held; /* it was there before the window: is not given back */
+};
+
+/* Pixels of an input map that a window loads: `count` from `pixel` on into one block. */
+struct pim_ll_load {
+    uint32_t layer, core, pixel, count;
+    uint32_t reservation;
+};
+
+/* Stages of a round: see latency/program.c. */
+enum pim_ll_stage {
+    PIM_LL_GATHER,   /* loads, inputs of groups */
+    PIM_LL_MVM,      /* MVMs */
+    PIM_LL_ADD,      /* sums within a member */
+    PIM_LL_COLLECT,  /* messages with partial sums */
+    PIM_LL_POST,     /* sums at home, bias, activations, vector layers, stores */
+    PIM_LL_TRANSMIT, /* messages with pixels */
+    PIM_LL_STAGES
+};
+enum pim_ll_kind {
+    PIM_LL_DO_LOAD,
+    PIM_LL_DO_STORE,
+    PIM_LL_DO_COPY,
+    PIM_LL_DO_WRITE,
+    PIM_LL_DO_MVM,
+    PIM_LL_DO_VECTOR,
+    PIM_LL_DO_MESSAGE
+};
+
+struct pim_ll_operation {
+    uint8_t kind;
+    struct pim_core_vector vector;
+    uint32_t core; /* MVM: layer */
+    uint32_t a, b, c;
+    uint32_t bytes, count, stride_a, stride_b;
+    uint64_t global;
+};
+
+struct pim_ll_operations {
+    struct pim_ll_operation *operation;
+    size_t count, room;
+};
+
+struct pim_ll_order;
+
+struct pim_ll_settings {
+    uint32_t lead;    /* rounds that a layer may be ahead of what its consumers need, or PIM_LL_NO_LIMIT */
+    uint32_t buffers; /* 1 or 2 of each fixed buffer */
+    bool scratch;     /* home has more than two places for partial sums that it receives */
+    bool bundles;     /* pixels that go from one core to another in a round are one message */
+    uint32_t capacity;
+};
+
+struct pim_ll {
+    const struct pim_core_mapping *mapping;
+    const struct pim_core_schedule_options *options;
+    struct pim_arena *arena;
+    struct pim_error *error;
+    enum pim_status status; /* of the first failure */
+    struct pim_core_memory_map *map;
+    uint32_t layers, cores;
+    struct pim_ll_layer *layer;
+    struct pim_ll_settings settings;
+    struct pim_core_emitter *emitter; /* NULL: a rehearsal */
+    bool in_order;
+    uint32_t epoch;              /* flushes so far */
+    struct pim_local_heap *heap; /* of each core */
+    struct pim_pixel_table pixels;
+    struct pim_pixel_table
+        sums; /* of layers with folds: windows begun; `uses` is the vectors still to come */
+    struct pim_ll_block *block;
+    size_t blocks, block_room;
+    uint32_t free_block;
+    struct pim_ll_operations operations[PIM_LL_STAGES];
+    struct pim_ll_order *order; /* of the messages of a stage */
+    struct pim_ll_request *request;
+    size_t requests, request_room;
+    struct pim_ll_pair *pair;          /* of each request, sorted */
+    struct pim_ll_bundle *last_bundle; /* that each core copied together */
+    uint32_t transmission;             /* so many, this one included */
+    size_t pair_room;
+    struct pim_ll_reservation *deferred; /* given back at the next flush */
+    size_t deferrals, deferred_room;
+    /* of the window that is being run */
+    struct pim_ll_reservation *reservation;
+    size_t reservations, reservation_room;
+    struct pim_ll_load *load;
+    size_t loads, load_room;
+    uint32_t *found; /* [member * slots + slot]: number of a record */
+    uint32_t *base;  /* of each member: its partial sums */
+    uint32_t *uses;  /* of each core, of the output pixel; 0 between windows */
+    uint32_t *destination;
+    uint32_t destinations;
+    /* why the last reservation failed; what was free there when the attempt ended */
+    uint32_t short_layer, short_core, short_bytes;
+    uint32_t short_free, short_largest;
+    uint32_t most_local; /* end of the highest local address of any core and attempt */
+    uint32_t *queue;     /* of layers */
+    uint32_t threshold;  /* requests that are not held back any more */
+    uint64_t steps;      /* windows run and messages sent: progress */
+};
+
+/* Values of `found` that are not records. */
+#define PIM_LL_PADDING (UINT32_MAX - 1)
+#define PIM_LL_MISSING (UINT32_MAX - 2) /* of an input map: to be loaded */
+#define PIM_LL_UNUSED UINT32_MAX        /* a slot that the core does not need */
+
+static inline uint32_t pim_ll_pixel_bytes(const struct pim_ll *ll, uint32_t layer)
+{
+    return ll->layer[layer].core_layer->channels * PIM_CORE_ELEMENT_BYTES;
+}
+
+/* Group i of a member is the member's first of its strip: its output needs no addition. */
+static inline bool pim_ll_opens_strip(const struct pim_ll_layer *layer, const struct pim_ll_member *member,
+                                      uint32_t i)
+{
+    return i == 0 || layer->strip_of[member->group[i - 1]] != layer->strip_of[member->group[i]];
+}
+
+/* The input pixel of a slot of a task; false: padding. */
+static inline bool pim_ll_input_pixel(const struct pim_ll_layer *layer, uint32_t task, uint32_t slot,
+                                      uint32_t *pixel)
+{
+    uint32_t position = slot / layer->parts;
+    const struct pim_ll_table *table = &layer->table[layer->part[slot % layer->parts].source];
+    if (table->pixel) {
+        *pixel = table->pixel[(size_t)task * layer->positions + position];
+        return *pixel != PIM_NONE;
+    }
+    const struct pim_sliding *sliding = &layer->task;
+    uint32_t width = layer->task_width, kernel_width = sliding->kernel[1];
+    int64_t y = (int64_t)(task / width) * sliding->stride[0] - sliding->pad_before[0] +
+                (int64_t)(position / kernel_width) * sliding->dilation[0];
+    int64_t x = (int64_t)(task % width) * sliding->stride[1] - sliding->pad_before[1] +
+                (int64_t)(position % kernel_width) * sliding->dilation[1];
+    if (y < 0 || x < 0 || y >= layer->in_height || x >= layer->in_width)
+        return false;
+    *pixel = (uint32_t)y * layer->in_width + (uint32_t)x;
+    return true;
+}
+
+/* Replica r of a layer with folds makes the columns [first, end) of the map, so that an input vector serves
+ * windows of as few replicas as possible. */
+static inline uint32_t pim_ll_first_column(const struct pim_ll_layer *layer, uint32_t replica)
+{
+    return (uint32_t)(((uint64_t)replica * layer->core_layer->width + layer->replicas - 1) / layer->replicas);
+}
+
+/* The replica that makes a window (Fig. 8d; with folds, see above). */
+static inline uint32_t pim_ll_replica_of(const struct pim_ll_layer *layer, uint32_t window)
+{
+    if (layer->folds == 1)
+        return window % layer->replicas;
+    uint32_t width = layer->core_layer->width;
+    return (uint32_t)((uint64_t)(window % width) * layer->replicas / width);
+}
+
+/* --- tables --- */
+/* Sets positions, tables and runs of a layer whose windows do not slide; false: they do. */
+enum pim_status pim_ll_plan_tables(struct pim_ll *ll, uint32_t layer, bool *made);
+
+/* --- plan --- */
+enum pim_status pim_ll_plan(struct pim_ll *ll);
+/* Members of the replicas of a layer, strips; the sources are planned. */
+enum pim_status pim_ll_plan_matrix(struct pim_ll *ll, uint32_t layer);
+/* Sets all that windows change back to the beginning, and places the fixed buffers. False: no room, or
+ * failed. */
+bool pim_ll_begin(struct pim_ll *ll);
+/* Frees what pim_ll_begin allocated. */
+void pim_ll_end(struct pim_ll *ll);
+
+/* --- memory --- */
+/* Sets uses[] and destination[] for an output pixel: how often windows of each core will read it. */
+void pim_ll_find_destinations(struct pim_ll *ll, uint32_t layer, uint32_t pixel);
+void pim_ll_clear_destinations(struct pim_ll *ll);
+/* Takes `bytes` on a core for the window of `layer` that is about to run. */
+bool pim_ll_reserve(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t bytes);
+void pim_ll_cancel_reservations(struct pim_ll *ll);
+/* The pixel of a key is in its core, and an instruction of `layer` may read it. */
+bool pim_ll_is_here(const struct pim_ll *ll, uint32_t layer, uint64_t key);
+/* Slots that a core reads of a window, and what it found: an entry for each slot of the layer. */
+struct pim_ll_reader {
+    uint32_t layer, task, core;
+    const uint32_t *need; /* NULL: the first `needed` */
+    uint32_t needed;
+    uint32_t *found;
+};
+/* Reserves room for the pixels of input maps that the core lacks for a window. */
+bool pim_ll_reserve_loads(struct pim_ll *ll, const struct pim_ll_reader *reader);
+/* Emits the loads that are reserved, and enters their pixels. */
+void pim_ll_perform_loads(struct pim_ll *ll);
+/* Completes `found` after the loads. */
+void pim_ll_find_loaded(struct pim_ll *ll, const struct pim_ll_reader *reader);
+/* All inputs of the window are there, or can be loaded: fills `found`. False: *waited is the key of one that
+ * is not. */
+bool pim_ll_find_inputs(struct pim_ll *ll, const struct pim_ll_reader *reader, uint64_t *waited);
+/* The window has read its inputs: one use less of each. */
+void pim_ll_use_inputs(struct pim_ll *ll, const struct pim_ll_reader *reader);
+/* Reserves the output pixel at `home` and at all its destinations; reservation[first] is that of home.
+ * `held` is the address when home has it already, else PIM_PIXEL_NONE. */
+bool pim_ll_reserve_output(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t home, uint32_t held,
+                           size_t *first);
+/* The pixel is made (its instructions are emitted): stores it, enters records and requests. */
+void pim_ll_deliver(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t home, size_t first);
+/* One use less; the last one gives the place back. */
+void pim_ll_use(struct pim_ll *ll, uint32_t record);
+
+/* --- windows: true when it has run --- */
+bool pim_ll_run_matrix(struct pim_ll *ll, uint32_t layer, uint32_t replica);
+bool pim_ll_run_vector(struct pim_ll *ll, uint32_t layer, uint32_t worker);
+/* The copies of a window of a MOVE layer, its output at `pixel` of `core`. */
+void pim_ll_move_window(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t core, uint32_t pixel);
+/* Bytes that a window of a PRODUCT layer works in beside its output; its instructions, those at `work`. */
+uint32_t pim_ll_product_bytes(const struct pim_ll *ll, uint32_t layer);
+void pim_ll_product_window(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t pixel, uint32_t work);
+/* The cores of the windows of a PRODUCT layer: few, and those with the least work so far. */
+void pim_ll_choose_product_cores(const struct pim_ll *ll, uint32_t layer, const uint64_t *work,
+                                 uint32_t *home);
+bool pim_ll_run_folds(struct pim_ll *ll, uint32_t layer, uint32_t replica);
+/* An input vector has a fold for a window of the replica. */
+bool pim_ll_vector_serves(const struct pim_ll_layer *layer, uint32_t replica, uint32_t vector);
+/* The first input vector of the replica. */
+uint32_t pim_ll_first_vector(const struct pim_ll_layer *layer, uint32_t replica);
+
+/* --- parts of a window with a matrix, shared with folds --- */
+struct pim_ll_reader pim_ll_reader_of(const struct pim_ll *ll, uint32_t layer,
+                                      const struct pim_ll_replica *replica, uint32_t member);
+/* All inputs of the replica's task are there, or can be loaded. */
+bool pim_ll_find_task(struct pim_ll *ll, uint32_t layer, struct pim_ll_replica *replica);
+/* Reserves the loads of the task. */
+bool pim_ll_reserve_task(struct pim_ll *ll, uint32_t layer, const struct pim_ll_replica *replica);
+/* Puts gather and MVM of a group; its output goes to `output`. */
+void pim_ll_put_mvm(struct pim_ll *ll, uint32_t layer, const struct pim_ll_replica *replica, uint32_t member,
+                    uint32_t group, uint32_t output);
+/* Address of the output buffer of a group. */
+uint32_t pim_ll_output_of(const struct pim_ll *ll, const struct pim_ll_layer *layer,
+                          const struct pim_ll_replica *replica, uint32_t group);
+void pim_ll_put_addition(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to,
+                         uint32_t from, uint32_t elements);
+/* Sums at base[member] of the other members to `pixel` at home; then bias and activations. */
+void pim_ll_put_sums(struct pim_ll *ll, uint32_t layer, struct pim_ll_replica *replica, const uint32_t *base,
+                     uint32_t pixel);
+
+/* --- program --- */
+void pim_ll_put(struct pim_ll *ll, enum pim_ll_stage stage, const struct pim_ll_operation *operation);
+/* Brings messages, of which none depends on another, into an order in which cores are busy with as many at a
+ * time as they can. */
+bool pim_ll_order_create(struct pim_ll *ll);
+void pim_ll_order_destroy(struct pim_ll_order *order);
+void pim_ll_order_messages(struct pim_ll *ll, struct pim_ll_operations *messages);
+/* Emits what is staged and gives back the blocks that waited for it. */
+void pim_ll_flush(struct pim_ll *ll);
+/* Chains the requests of each pair of cores. */
+void pim_ll_find_bundles(struct pim_ll *ll);
+/* Sends a bundle that begins with `request` as one message; false: there is no room, or one request alone. */
+bool pim_ll_send_bundle(struct pim_ll *ll, uint32_t request);
+/* Performs all requests. */
+void pim_ll_transmit(struct pim_ll *ll);
+void pim_ll_release_later(struct pim_ll *ll, uint32_t core, uint32_t address, uint32_t bytes);
+/* Activations fused behind a layer, in place. */
+void pim_ll_put_afters(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t address);
+
+/* `items` with room for `needed`, perhaps moved. When memory is out: as it was, and status says so. */
+void *pim_ll_grow(struct pim_ll *ll, void *items, size_t *room, size_t needed, size_t item_bytes);
+#define PIM_LL_GROW(ll, items, room, needed)                                                                 \
+    ((items) = pim_ll_grow((ll), (items), &(room), (needed), sizeof *(items)), (ll)->status == PIM_OK)
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * Layers whose windows do not slide: which pixels each of them reads is written in tables, and so is the
+ * reverse, which windows read a pixel. MOVE layers, window by window.
+ */
+#include "mappers/pimcomp/latency/latency.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+static enum pim_status no_memory(struct pim_ll *ll, const struct pim_core_layer *layer)
+{
+    return pim_fail(ll->error, PIM_NO_MEMORY, "no memory for what the windows of %s read", layer->name);
+}
+
+static uint32_t pixels_of(const struct pim_core_source *source)
+{
+    return source->height * source->width;
+}
+
+/* An empty table of a source. */
+static bool create_table(struct pim_ll *ll, struct pim_ll_layer *layer, uint32_t source)
+{
+    const struct pim_core_layer *from = layer->core_layer;
+    struct pim_ll_table *table = &layer->table[source];
+    size_t places = (size_t)from->windows * layer->positions;
+    table->pixel = PIM_ARENA_ARRAY(ll->arena, uint32_t, places);
+    table->first = PIM_ARENA_ARRAY(ll->arena, uint32_t, (size_t)pixels_of(&from->source[source]) + 1);
+    table->place = PIM_ARENA_ARRAY(ll->arena, uint32_t, places);
+    table->prefix = PIM_ARENA_ARRAY(ll->arena, uint32_t, from->windows);
+    for (size_t i = 0; i < places && table->pixel; i++)
+        table->pixel[i] = PIM_NONE;
+    return table->pixel && table->first && table->place && table->prefix;
+}
+
+/* The reverse of a table, and how far it has read. */
+static void complete_table(const struct pim_ll_layer *layer, uint32_t source)
+{
+    const struct pim_core_layer *from = layer->core_layer;
+    const struct pim_ll_table *table = &layer->table[source];
+    uint32_t pixels = pixels_of(&from->source[source]), prefix = 0;
+    for (uint32_t w = 0, place = 0; w < from->windows; w++) {
+        for (uint32_t q = 0; q < layer->positions; q++, place++) {
+            uint32_t pixel = table->pixel[place];
+            if (pixel == PIM_NONE)
+                continue;
+            table->first[pixel + 1]++;
+            prefix = pixel + 1 > prefix ? pixel + 1 : prefix;
+        }
+        table->prefix[w] = prefix;
+    }
+    for (uint32_t p = 0; p < pixels; p++)
+        table->first[p + 1] += table->first[p];
+    uint32_t places = from->windows * layer->positions;
+    for (uint32_t place = places; place-- > 0;) /* backwards: `first` ends up where it began */
+        if (table->pixel[place] != PIM_NONE)
+            table->place[--table->first[table->pixel[place] + 1]] = place;
+    for (uint32_t p = 0; p < pixels; p++)
+        table->first[p] = table->first[p + 1];
+    table->first[pixels] = 0;
+    for (uint32_t place = 0; place < places; place++)
+        table->first[pixels] += table->pixel[place] != PIM_NONE;
+}
+
+/* --- moves --- */
+
+/* Numbers the pixels of sources that each window reads: the position of each run. Sets `positions`; once
+ * tables are there, enters the pixels. */
+static void number_pixels(struct pim_ll_layer *layer, uint32_t *seen[PIM_CORE_SOURCES],
+                          uint32_t *number[PIM_CORE_SOURCES], bool enter)
+{
+    const struct pim_core_layer *from = layer->core_layer;
+    uint32_t most = 1;
+    for (uint32_t w = 0; w < from->windows; w++) {
+        uint32_t count[PIM_CORE_SOURCES] = {0};
+        for (uint32_t r = layer->runs.first[w]; r < layer->runs.first[w + 1]; r++) {
+            const struct pim_core_run *run = &layer->runs.run[r];
+            uint32_t s = run->source, stamp = 2 * w + 1 + enter;
+            if (seen[s][run->from_pixel] != stamp) {
+                seen[s][run->from_pixel] = stamp;
+                number[s][run->from_pixel] = count[s]++;
+                most = count[s] > most ? count[s] : most;
+            }
+            layer->run_position[r] = number[s][run->from_pixel];
+            if (enter)
+                layer->table[s].pixel[(size_t)w * layer->positions + layer->run_position[r]] =
+                    run->from_pixel;
+        }
+    }
+    layer->positions = most;
+}
+
+static enum pim_status plan_moves(struct pim_ll *ll, struct pim_ll_layer *layer)
+{
+    const struct pim_core_layer *from = layer->core_layer;
+    uint32_t *seen[PIM_CORE_SOURCES], *number[PIM_CORE_SOURCES];
+    enum pim_status status = pim_core_runs_make(from, true, ll->arena, &layer->runs, ll->error);
+    if (status != PIM_OK)
+        return status;
+    layer->run_position = PIM_ARENA_ARRAY(ll->arena, uint32_t, layer->runs.first[from->windows]);
+    if (!layer->run_position)
+        return no_memory(ll, from);
+    for (uint32_t s = 0; s < from->sources; s++) {
+        seen[s] = PIM_ARENA_ARRAY(ll->arena, uint32_t, pixels_of(&from->source[s]));
+        number[s] = PIM_ARENA_ARRAY(ll->arena, uint32_t, pixels_of(&from->source[s]));
+        if (!seen[s] || !number[s])
+            return no_memory(ll, from);
+    }
+    number_pixels(layer, seen, number, false);
+    for (uint32_t s = 0; s < from->sources; s++)
+        if (!create_table(ll, layer, s))
+            return no_memory(ll, from);
+    number_pixels(layer, seen, number, true);
+    return PIM_OK;
+}
+
+/* Every window reads the one pixel of the second source. */
+static enum pim_status plan_broadcast(struct pim_ll *ll, struct pim_ll_layer *layer)
+{
+    layer->positions = 1;
+    if (!create_table(ll, layer, 1))
+        return no_memory(ll, layer->core_layer);
+    for (uint32_t w = 0; w < layer->core_layer->windows; w++)
+        layer->table[1].pixel[w] = 0;
+    complete_table(layer, 1);
+    return PIM_OK;
+}
+
+/* A window reads its pixel of the first source, and all pixels of its branch of the second. */
+static enum pim_status plan_product(struct pim_ll *ll, struct pim_ll_layer *layer)
+{
+    const struct pim_core_layer *from = layer->core_layer;
+    assert(from->product.branches && from->width);
+    layer->positions = pixels_of(&from->source[1]) / from->product.branches;
+    if ((uint64_t)from->windows * layer->positions > UINT32_MAX / 8)
+        return pim_fail(ll->error, PIM_BAD_INPUT, "%s: its windows read too many pixels", from->name);
+    if (!create_table(ll, layer, 0) || !create_table(ll, layer, 1))
+        return no_memory(ll, from);
+    for (uint32_t w = 0; w < from->windows; w++) {
+        size_t place = (size_t)w * layer->positions;
+        uint32_t first = w / from->width * layer->positions;
+        layer->table[0].pixel[place] = w;
+        for (uint32_t q = 0; q < layer->positions; q++)
+            layer->table[1].pixel[place + q] = first + q;
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_ll_plan_tables(struct pim_ll *ll, uint32_t index, bool *made)
+{
+    struct pim_ll_layer *layer = &ll->layer[index];
+    const struct pim_core_layer *from = layer->core_layer;
+    *made = from->kind == PIM_CORE_MOVE || from->kind == PIM_CORE_PRODUCT;
+    layer->folds = 1;
+    if (from->kind == PIM_CORE_ELEMENT && from->broadcast)
+        return plan_broadcast(ll, layer);
+    if (!*made)
+        return PIM_OK;
+    enum pim_status status = from->kind == PIM_CORE_MOVE ? plan_moves(ll, layer) : plan_product(ll, layer);
+    if (status != PIM_OK)
+        return status;
+    if ((uint64_t)from->windows * layer->positions > UINT32_MAX / 2 ||
+        (uint64_t)layer->positions * layer->parts > UINT32_MAX / 2)
+        return pim_fail(ll->error, PIM_BAD_INPUT, "%s: its windows read too many pixels", from->name);
+    for (uint32_t s = 0; s < from->sources; s++)
+        complete_table(layer, s);
+    layer->slots = layer->positions * layer->parts;
+    return PIM_OK;
+}
+
+static void put_copy(struct pim_ll *ll, uint32_t core, uint32_t to, uint32_t from,
+                     const struct pim_core_run *run, uint32_t count)
+{
+    bool close = count == 1 || (run->to_step == 1 && run->from_channel_step == 1);
+    pim_ll_put(ll, PIM_LL_POST,
+               &(struct pim_ll_operation){
+                   .kind = PIM_LL_DO_COPY,
+                   .core = core,
+                   .a = to,
+                   .b = from,
+                   .bytes = (close ? count : 1) * PIM_CORE_ELEMENT_BYTES,
+                   .count = close ? 1 : count,
+                   .stride_a = close ? 0 : (uint32_t)run->to_step * PIM_CORE_ELEMENT_BYTES,
+                   .stride_b = close ? 0 : (uint32_t)run->from_channel_step * PIM_CORE_ELEMENT_BYTES});
+}
+
+/* Elements of a run that lie in one part of the source go together; one by one where it goes backwards. */
+static void put_run(struct pim_ll *ll, const struct pim_ll_layer *layer, uint32_t number, uint32_t core,
+                    uint32_t pixel)
+{
+    const struct pim_core_run *run = &layer->runs.run[number];
+    bool backwards = run->to_step < 0 || run->from_channel_step < 0;
+    for (uint32_t i = 0, next; i < run->count; i = next) {
+        int64_t channel = run->from_channel + (int64_t)i * run->from_channel_step;
+        uint32_t p = 0;
+        while (layer->part[p].source != run->source ||
+               channel >= (int64_t)layer->part[p].offset + layer->part[p].channels)
+            p++;
+        const struct pim_ll_part *part = &layer->part[p];
+        for (next = i + 1; next < run->count && !backwards; next++)
+            if (run->from_channel + (int64_t)next * run->from_channel_step >=
+                (int64_t)part->offset + part->channels)
+                break;
+        uint32_t slot = layer->run_position[number] * layer->parts + p;
+        uint32_t from = ll->pixels.record[ll->found[slot]].address +
+                        (part->channel + (uint32_t)(channel - part->offset)) * PIM_CORE_ELEMENT_BYTES;
+        int64_t to = run->to_channel + (int64_t)i * run->to_step;
+        put_copy(ll, core, pixel + (uint32_t)to * PIM_CORE_ELEMENT_BYTES, from, run, next - i);
+    }
+}
+
+void pim_ll_move_window(struct pim_ll *ll, uint32_t index, uint32_t window, uint32_t core, uint32_t pixel)
+{
+    const struct pim_ll_layer *layer = &ll->layer[index];
+    if (layer->runs.zeros)
+        pim_ll_put(ll, PIM_LL_POST,
+                   &(struct pim_ll_operation){.kind = PIM_LL_DO_WRITE,
+                                              .core = core,
+                                              .a = pixel,
+                                              .bytes = pim_ll_pixel_bytes(ll, index),
+                                              .count = 1});
+    for (uint32_t r = layer->runs.first[window]; r < layer->runs.first[window + 1]; r++)
+        put_run(ll, layer, r, core, pixel);
+}

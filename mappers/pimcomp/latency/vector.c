@@ -1,0 +1,253 @@
+/* One window of a pooling or an elementwise layer, on the core that holds most of its input (Fig. 8d). */
+#include "mappers/pimcomp/latency/latency.h"
+
+#include <assert.h>
+
+struct window {
+    struct pim_ll *ll;
+    const struct pim_ll_layer *layer;
+    const struct pim_core_layer *from;
+    uint32_t index, core;
+    uint32_t pixel; /* address of the output */
+};
+
+static void put_vector(const struct window *window, struct pim_core_vector vector, uint32_t to, uint32_t a,
+                       uint32_t b, uint32_t elements)
+{
+    pim_ll_put(window->ll, PIM_LL_POST,
+               &(struct pim_ll_operation){.kind = PIM_LL_DO_VECTOR,
+                                          .vector = vector,
+                                          .core = window->core,
+                                          .a = to,
+                                          .b = a,
+                                          .c = b,
+                                          .count = elements});
+}
+
+static void put_copy(const struct window *window, uint32_t to, uint32_t from, uint32_t elements)
+{
+    pim_ll_put(window->ll, PIM_LL_POST,
+               &(struct pim_ll_operation){.kind = PIM_LL_DO_COPY,
+                                          .core = window->core,
+                                          .a = to,
+                                          .b = from,
+                                          .bytes = elements * PIM_CORE_ELEMENT_BYTES,
+                                          .count = 1});
+}
+
+/* Address of channel `channel` of a part's source in the pixel of a slot. */
+static uint32_t element_at(const struct window *window, uint32_t slot, uint32_t channel)
+{
+    const struct pim_ll_part *part = &window->layer->part[slot % window->layer->parts];
+    return window->ll->pixels.record[window->ll->found[slot]].address +
+           (part->channel + channel) * PIM_CORE_ELEMENT_BYTES;
+}
+
+/* One part of a pooling window: the first two positions together, then one after the other. */
+static uint32_t pool_part(const struct window *window, uint32_t p, struct pim_core_vector vector)
+{
+    const struct pim_ll_layer *layer = window->layer;
+    const struct pim_ll_part *part = &layer->part[p];
+    uint32_t to = window->pixel + part->offset * PIM_CORE_ELEMENT_BYTES, count = 0, first = 0;
+    for (uint32_t position = 0; position < layer->positions; position++) {
+        uint32_t slot = position * layer->parts + p;
+        if (window->ll->found[slot] == PIM_LL_PADDING)
+            continue;
+        uint32_t from = element_at(window, slot, 0);
+        if (count == 0)
+            first = from;
+        else
+            put_vector(window, vector, to, count == 1 ? first : to, from, part->channels);
+        count++;
+    }
+    if (count == 1)
+        put_copy(window, to, first, part->channels);
+    if (count == 0)
+        pim_ll_put(window->ll, PIM_LL_POST,
+                   &(struct pim_ll_operation){.kind = PIM_LL_DO_WRITE,
+                                              .core = window->core,
+                                              .a = to,
+                                              .bytes = part->channels * PIM_CORE_ELEMENT_BYTES,
+                                              .count = 1});
+    return count;
+}
+
+static struct pim_core_vector pooling_of(const struct window *window)
+{
+    return (struct pim_core_vector){.operation = window->from->average ? PIM_LOCAL_ADD : PIM_LOCAL_MAXIMUM,
+                                    .immediate = 0};
+}
+
+static void divide(const struct window *window, uint32_t positions)
+{
+    if (window->from->average && !window->from->total && positions > 1)
+        put_vector(window,
+                   (struct pim_core_vector){.operation = PIM_LOCAL_DIVIDE, .immediate = (int32_t)positions},
+                   window->pixel, window->pixel, 0, window->from->channels);
+}
+
+static void pool(const struct window *window)
+{
+    uint32_t positions = 0;
+    for (uint32_t p = 0; p < window->layer->parts; p++)
+        positions = pool_part(window, p, pooling_of(window));
+    divide(window, positions);
+}
+
+/* One source: where it lies in one part, else put together in the output pixel first. */
+static void element_of_one(const struct window *window)
+{
+    uint32_t from = window->pixel;
+    if (window->layer->parts == 1) {
+        from = element_at(window, 0, 0);
+    } else {
+        for (uint32_t p = 0; p < window->layer->parts; p++)
+            put_copy(window, window->pixel + window->layer->part[p].offset * PIM_CORE_ELEMENT_BYTES,
+                     element_at(window, p, 0), window->layer->part[p].channels);
+    }
+    uint32_t block = window->from->block ? window->from->block : window->from->channels;
+    for (uint32_t c = 0; c < window->from->channels; c += block)
+        put_vector(window, window->from->element, window->pixel + c * PIM_CORE_ELEMENT_BYTES,
+                   from + c * PIM_CORE_ELEMENT_BYTES, 0, block);
+}
+
+/* Two sources: channel ranges that lie in one part of both. */
+static void element_of_two(const struct window *window)
+{
+    const struct pim_ll_part *part = window->layer->part;
+    uint32_t b = 0;
+    while (part[b].source == 0)
+        b++;
+    for (uint32_t a = 0, channel = 0; channel < window->from->channels;) {
+        uint32_t end = part[a].offset + part[a].channels, end_b = part[b].offset + part[b].channels;
+        uint32_t elements = (end < end_b ? end : end_b) - channel;
+        put_vector(window, window->from->element, window->pixel + channel * PIM_CORE_ELEMENT_BYTES,
+                   element_at(window, a, channel - part[a].offset),
+                   element_at(window, b, channel - part[b].offset), elements);
+        channel += elements;
+        a += channel == end;
+        b += channel == end_b;
+    }
+}
+
+/* --- pooling as pixels come --- */
+
+/* Pools the next slot of the window. False: it is not there, or there is no room for the output. */
+static bool take_slot(struct window *window, struct pim_ll_worker *worker, const struct pim_ll_reader *reader)
+{
+    struct pim_ll *ll = window->ll;
+    const struct pim_ll_part *part = &window->layer->part[worker->taken % window->layer->parts];
+    if (!pim_ll_find_inputs(ll, reader, &worker->waited))
+        return false;
+    if (worker->taken == 0) {
+        ll->reservations = 0;
+        if (!pim_ll_reserve(ll, window->index, worker->core, pim_ll_pixel_bytes(ll, window->index)))
+            return false;
+        worker->pixel = ll->reservation[0].address;
+    }
+    window->pixel = worker->pixel;
+    if (ll->found[worker->taken] != PIM_LL_PADDING) {
+        uint32_t to = worker->pixel + part->offset * PIM_CORE_ELEMENT_BYTES;
+        uint32_t from = element_at(window, worker->taken, 0);
+        if (worker->positions == 0)
+            put_copy(window, to, from, part->channels);
+        else
+            put_vector(window, pooling_of(window), to, to, from, part->channels);
+        worker->positions += worker->taken % window->layer->parts == window->layer->parts - 1;
+    }
+    pim_ll_use_inputs(ll, reader);
+    worker->taken++;
+    ll->steps++;
+    return true;
+}
+
+/* Pools what has come of the worker's next window; true when that completes it. */
+static bool run_as_they_come(struct window *window, struct pim_ll_worker *worker)
+{
+    struct pim_ll *ll = window->ll;
+    struct pim_ll_layer *layer = &ll->layer[window->index];
+    uint32_t number = layer->order[worker->next];
+    size_t first = 0;
+    while (worker->taken < layer->slots) {
+        const struct pim_ll_reader reader = {.layer = window->index,
+                                             .task = number,
+                                             .core = worker->core,
+                                             .need = &worker->taken,
+                                             .needed = 1,
+                                             .found = ll->found};
+        if (!take_slot(window, worker, &reader) || ll->status != PIM_OK)
+            return false;
+    }
+    ll->reservations = 0;
+    if (!pim_ll_reserve_output(ll, window->index, number, worker->core, worker->pixel, &first)) {
+        pim_ll_cancel_reservations(ll);
+        return false;
+    }
+    window->pixel = worker->pixel;
+    divide(window, worker->positions);
+    pim_ll_put_afters(ll, window->index, worker->core, worker->pixel);
+    pim_ll_deliver(ll, window->index, number, worker->core, first);
+    worker->taken = worker->positions = 0;
+    worker->next++;
+    layer->done++;
+    ll->steps++;
+    return true;
+}
+
+bool pim_ll_run_vector(struct pim_ll *ll, uint32_t index, uint32_t w)
+{
+    struct pim_ll_layer *layer = &ll->layer[index];
+    struct pim_ll_worker *worker = &layer->worker[w];
+    struct window window = {
+        .ll = ll, .layer = layer, .from = layer->core_layer, .index = index, .core = worker->core};
+    struct pim_ll_reader reader = {.layer = index,
+                                   .task = layer->order[worker->next],
+                                   .core = worker->core,
+                                   .needed = layer->slots,
+                                   .found = ll->found};
+    size_t first = 0;
+    if (layer->pools_as_they_come)
+        return run_as_they_come(&window, worker);
+    if (worker->waits && !pim_ll_is_here(ll, index, worker->waited))
+        return false;
+    worker->waits = !pim_ll_find_inputs(ll, &reader, &worker->waited);
+    if (worker->waits)
+        return false;
+    ll->reservations = ll->loads = 0;
+    struct pim_ll_reservation beside = {.bytes = 0};
+    if (layer->core_layer->kind == PIM_CORE_PRODUCT) {
+        if (!pim_ll_reserve(ll, index, worker->core, pim_ll_product_bytes(ll, index)))
+            return false;
+        beside = ll->reservation[0];
+    }
+    if (!pim_ll_reserve_loads(ll, &reader) ||
+        !pim_ll_reserve_output(ll, index, reader.task, worker->core, PIM_PIXEL_NONE, &first)) {
+        pim_ll_cancel_reservations(ll);
+        return false;
+    }
+    pim_ll_perform_loads(ll);
+    pim_ll_find_loaded(ll, &reader);
+    if (ll->emitter && ll->status == PIM_OK) {
+        window.pixel = ll->reservation[first].address;
+        if (layer->core_layer->kind == PIM_CORE_MOVE)
+            pim_ll_move_window(ll, index, reader.task, worker->core, window.pixel);
+        else if (layer->core_layer->kind == PIM_CORE_PRODUCT)
+            pim_ll_product_window(ll, index, worker->core, window.pixel, beside.address);
+        else if (layer->core_layer->kind == PIM_CORE_POOLING)
+            pool(&window);
+        else if (layer->core_layer->sources == 1)
+            element_of_one(&window);
+        else
+            element_of_two(&window);
+        pim_ll_put_afters(ll, index, worker->core, window.pixel);
+    }
+    if (ll->status == PIM_OK)
+        pim_ll_deliver(ll, index, reader.task, worker->core, first);
+    if (beside.bytes)
+        pim_ll_release_later(ll, beside.core, beside.address, beside.bytes);
+    pim_ll_use_inputs(ll, &reader);
+    worker->next++;
+    layer->done++;
+    ll->steps++;
+    return true;
+}

@@ -1,0 +1,123 @@
+/* Baselines of the evaluation: baseline.h. */
+#include "mappers/pimcomp/layout/baseline.h"
+#include "mappers/pimcomp/layout/layout.h"
+
+const char *pim_core_baseline_name(unsigned baseline)
+{
+    static const char *const names[] = {
+#define X(name, text) text,
+        PIM_CORE_BASELINE_MAP(X)
+#undef X
+    };
+    return baseline < PIM_CORE_BASELINES ? names[baseline] : NULL;
+}
+
+enum pim_status pim_core_baseline_schedule(enum pim_core_baseline baseline, enum pim_core_mode *mode,
+                                           struct pim_core_schedule_options *options, struct pim_error *error)
+{
+    switch (baseline) {
+    case PIM_BASELINE_SONGC:
+        *mode = PIM_CORE_HIGH_THROUGHPUT;
+        options->batch = 1;
+        options->no_grouping = true;
+        return PIM_OK;
+    case PIM_BASELINE_PUMA:
+        if (*mode == PIM_CORE_LOW_LATENCY)
+            return PIM_OK;
+        return pim_fail(error, PIM_USAGE, "baseline puma is a pipeline of windows: it needs --mode ll");
+    case PIM_BASELINE_POLYHEDRAL:
+        if (*mode == PIM_CORE_LOW_LATENCY)
+            options->batch = 1;
+        *mode = PIM_CORE_HIGH_THROUGHPUT;
+        return PIM_OK;
+    case PIM_BASELINE_NONE:
+    case PIM_CORE_BASELINES:
+        break;
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_core_baseline_layout(enum pim_core_baseline baseline,
+                                         const struct pim_core_architecture *architecture,
+                                         const struct pim_core_network *network,
+                                         const struct pim_core_partition *partition, struct pim_arena *arena,
+                                         struct pim_core_layout *layout, struct pim_error *error)
+{
+    return baseline == PIM_BASELINE_POLYHEDRAL
+               ? pim_core_layout_whole_cores(architecture, network, partition, arena, layout, error)
+               : pim_core_layout_first(architecture, network, partition, arena, layout, error);
+}
+
+/* Cores that one replica of a layer takes, its groups in their order; the place of each group, from core
+ * `first` on, goes to `core` (may be NULL). */
+static uint32_t pack(const struct pim_core_architecture *architecture,
+                     const struct pim_core_partition_layer *part, uint32_t first, uint32_t *core)
+{
+    uint32_t cores = 0, room = 0;
+    for (uint32_t i = 0; i < part->groups; i++) {
+        if (part->group[i].arrays > room) {
+            cores++;
+            room = architecture->arrays;
+        }
+        room -= part->group[i].arrays < room ? part->group[i].arrays : room;
+        if (core)
+            core[i] = first + cores - 1;
+    }
+    return cores;
+}
+
+/* The layer with the most windows for each replica of those that can have one more; `count`: none. */
+static uint32_t slowest(const struct pim_core_network *network, const struct pim_core_partition *partition,
+                        const uint32_t *replicas)
+{
+    uint32_t found = network->count;
+    for (uint32_t i = 0; i < network->count; i++) {
+        if (partition->layer[i].groups == 0 || replicas[i] >= network->layer[i].windows)
+            continue;
+        if (found == network->count || (uint64_t)network->layer[i].windows * replicas[found] >
+                                           (uint64_t)network->layer[found].windows * replicas[i])
+            found = i;
+    }
+    return found;
+}
+
+enum pim_status pim_core_layout_whole_cores(const struct pim_core_architecture *architecture,
+                                            const struct pim_core_network *network,
+                                            const struct pim_core_partition *partition,
+                                            struct pim_arena *arena, struct pim_core_layout *layout,
+                                            struct pim_error *error)
+{
+    uint32_t *replicas = PIM_ARENA_ARRAY(arena, uint32_t, network->count);
+    layout->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, network->count);
+    if (!replicas || !layout->layer)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for a layout of %u layers",
+                        (unsigned)network->count);
+    uint64_t needed = 0;
+    for (uint32_t i = 0; i < network->count; i++) {
+        replicas[i] = partition->layer[i].groups ? 1 : 0;
+        needed += pack(architecture, &partition->layer[i], 0, NULL);
+    }
+    if (needed > architecture->cores)
+        return pim_core_layout_first(architecture, network, partition, arena, layout, error);
+    uint64_t left = architecture->cores - needed;
+    for (;;) {
+        uint32_t next = slowest(network, partition, replicas);
+        uint32_t cores = next < network->count ? pack(architecture, &partition->layer[next], 0, NULL) : 0;
+        if (cores == 0 || cores > left)
+            break;
+        replicas[next]++;
+        left -= cores;
+    }
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < network->count; i++) {
+        const struct pim_core_partition_layer *part = &partition->layer[i];
+        layout->layer[i].replicas = replicas[i];
+        layout->layer[i].core = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)replicas[i] * part->groups);
+        if (!layout->layer[i].core)
+            return pim_fail(error, PIM_NO_MEMORY, "no memory for the layout of layer %s",
+                            network->layer[i].name);
+        for (uint32_t r = 0; r < replicas[i]; r++)
+            first += pack(architecture, part, first, layout->layer[i].core + (size_t)r * part->groups);
+    }
+    return PIM_OK;
+}

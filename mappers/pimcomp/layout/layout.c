@@ -1,0 +1,229 @@
+/* Layouts without a search: first fit, balanced replication, and the check of any layout. */
+#include "mappers/pimcomp/layout/layout.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A layout under construction. */
+struct packer {
+    const struct pim_core_architecture *architecture;
+    const struct pim_core_network *network;
+    const struct pim_core_partition *partition;
+    struct pim_arena *arena;
+    uint32_t *vacant; /* arrays of each core that are free */
+};
+
+static enum pim_status start(struct packer *p, struct pim_core_layout *layout, struct pim_error *error)
+{
+    p->vacant = PIM_ARENA_ARRAY(p->arena, uint32_t, p->architecture->cores);
+    layout->layer = PIM_ARENA_ARRAY(p->arena, struct pim_core_layout_layer, p->network->count);
+    if (!p->vacant || !layout->layer)
+        return pim_fail(error, PIM_NO_MEMORY,
+                        "no memory for a layout of %" PRIu32 " layers on %" PRIu32 " cores",
+                        p->network->count, p->architecture->cores);
+    for (uint32_t core = 0; core < p->architecture->cores; core++)
+        p->vacant[core] = p->architecture->arrays;
+    return PIM_OK;
+}
+
+/* Places a group into the first core with room; PIM_NONE: there is none. */
+static uint32_t place(struct packer *p, uint32_t arrays)
+{
+    for (uint32_t core = 0; core < p->architecture->cores; core++)
+        if (p->vacant[core] >= arrays) {
+            p->vacant[core] -= arrays;
+            return core;
+        }
+    return PIM_NONE;
+}
+
+/* Places one replica of a layer, or nothing. */
+static bool place_replica(struct packer *p, uint32_t layer, uint32_t *core)
+{
+    const struct pim_core_partition_layer *l = &p->partition->layer[layer];
+    for (uint32_t g = 0; g < l->groups; g++) {
+        core[g] = place(p, l->group[g].arrays);
+        if (core[g] != PIM_NONE)
+            continue;
+        while (g-- > 0)
+            p->vacant[core[g]] += l->group[g].arrays;
+        return false;
+    }
+    return true;
+}
+
+struct piece {
+    uint32_t layer, group, arrays;
+};
+
+/* Falling size, then the order of layers. */
+static int compare_pieces(const void *left, const void *right)
+{
+    const struct piece *a = left, *b = right;
+    if (a->arrays != b->arrays)
+        return a->arrays > b->arrays ? -1 : 1;
+    if (a->layer != b->layer)
+        return a->layer < b->layer ? -1 : 1;
+    return a->group < b->group ? -1 : a->group > b->group;
+}
+
+/* One replica of each layer, the largest groups first: fewer fragments. */
+static enum pim_status place_by_size(struct packer *p, struct pim_core_layout *layout,
+                                     struct pim_error *error)
+{
+    uint64_t groups = 0, missing = 0;
+    size_t next = 0;
+    for (uint32_t i = 0; i < p->network->count; i++)
+        groups += p->partition->layer[i].groups;
+    struct piece *piece = PIM_ARENA_ARRAY(p->arena, struct piece, groups);
+    if (!piece)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory to place %" PRIu64 " array groups", groups);
+    for (uint32_t i = 0; i < p->network->count; i++)
+        for (uint32_t g = 0; g < p->partition->layer[i].groups; g++)
+            piece[next++] = (struct piece){i, g, p->partition->layer[i].group[g].arrays};
+    qsort(piece, next, sizeof *piece, compare_pieces);
+    for (uint32_t core = 0; core < p->architecture->cores; core++)
+        p->vacant[core] = p->architecture->arrays;
+    for (size_t i = 0; i < next; i++) {
+        uint32_t core = place(p, piece[i].arrays);
+        layout->layer[piece[i].layer].core[piece[i].group] = core;
+        missing += core == PIM_NONE ? piece[i].arrays : 0;
+    }
+    if (missing == 0)
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "network %s does not fit: its array groups leave gaps in the %" PRIu32
+                    " cores of %" PRIu32 " arrays, and %" PRIu64 " arrays of groups find no room",
+                    p->network->name, p->architecture->cores, p->architecture->arrays, missing);
+}
+
+static enum pim_status place_first(struct packer *p, struct pim_core_layout *layout, struct pim_error *error)
+{
+    enum pim_status status = start(p, layout, error);
+    bool placed = status == PIM_OK;
+    if (status != PIM_OK)
+        return status;
+    for (uint32_t i = 0; i < p->network->count; i++) {
+        uint32_t groups = p->partition->layer[i].groups;
+        if (groups == 0)
+            continue;
+        layout->layer[i].replicas = 1;
+        layout->layer[i].core = PIM_ARENA_ARRAY(p->arena, uint32_t, groups);
+        if (!layout->layer[i].core)
+            return pim_fail(error, PIM_NO_MEMORY, "no memory for the layout of layer %s",
+                            p->network->layer[i].name);
+        placed = placed && place_replica(p, i, layout->layer[i].core);
+    }
+    return placed ? PIM_OK : place_by_size(p, layout, error);
+}
+
+enum pim_status pim_core_layout_first(const struct pim_core_architecture *architecture,
+                                      const struct pim_core_network *network,
+                                      const struct pim_core_partition *partition, struct pim_arena *arena,
+                                      struct pim_core_layout *layout, struct pim_error *error)
+{
+    struct packer packer = {architecture, network, partition, arena, NULL};
+    return place_first(&packer, layout, error);
+}
+
+/* The layer with the most windows for each replica, among those that still grow; PIM_NONE: none does. */
+static uint32_t most_loaded(const struct packer *p, const struct pim_core_layout *layout, const bool *grows)
+{
+    uint32_t worst = PIM_NONE;
+    for (uint32_t i = 0; i < p->network->count; i++) {
+        if (!grows[i])
+            continue;
+        if (worst == PIM_NONE || (uint64_t)p->network->layer[i].windows * layout->layer[worst].replicas >
+                                     (uint64_t)p->network->layer[worst].windows * layout->layer[i].replicas)
+            worst = i;
+    }
+    return worst;
+}
+
+/* One more replica; the list of cores moves to a larger place when it is full (capacity: a power of two). */
+static enum pim_status grow(struct packer *p, struct pim_core_layout_layer *layer, uint32_t index,
+                            bool *placed, struct pim_error *error)
+{
+    uint32_t groups = p->partition->layer[index].groups, replicas = layer->replicas;
+    if ((replicas & (replicas - 1)) == 0) {
+        uint32_t *larger = PIM_ARENA_ARRAY(p->arena, uint32_t, (size_t)replicas * 2 * groups);
+        if (!larger)
+            return pim_fail(error, PIM_NO_MEMORY, "no memory for the replicas of layer %s",
+                            p->network->layer[index].name);
+        memcpy(larger, layer->core, (size_t)replicas * groups * sizeof *larger);
+        layer->core = larger;
+    }
+    *placed = place_replica(p, index, layer->core + (size_t)replicas * groups);
+    layer->replicas += *placed;
+    return PIM_OK;
+}
+
+enum pim_status pim_core_layout_balance(const struct pim_core_architecture *architecture,
+                                        const struct pim_core_network *network,
+                                        const struct pim_core_partition *partition, struct pim_arena *arena,
+                                        struct pim_core_layout *layout, struct pim_error *error)
+{
+    struct packer p = {architecture, network, partition, arena, NULL};
+    enum pim_status status = place_first(&p, layout, error);
+    bool *grows = PIM_ARENA_ARRAY(arena, bool, network->count);
+    if (status != PIM_OK)
+        return status;
+    if (!grows)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory to balance %" PRIu32 " layers", network->count);
+    for (uint32_t i = 0; i < network->count; i++)
+        grows[i] = partition->layer[i].groups != 0 && network->layer[i].windows > 1;
+    uint64_t spare = ((uint64_t)architecture->cores * architecture->arrays - partition->arrays) / 2, used = 0;
+    for (uint32_t i; (i = most_loaded(&p, layout, grows)) != PIM_NONE;) {
+        bool placed = false;
+        if (used + partition->layer[i].arrays > spare)
+            break;
+        if ((status = grow(&p, &layout->layer[i], i, &placed, error)) != PIM_OK)
+            return status;
+        if (!placed)
+            break;
+        used += partition->layer[i].arrays;
+        grows[i] = layout->layer[i].replicas < network->layer[i].windows;
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_core_layout_check(const struct pim_core_mapping *mapping, struct pim_error *error)
+{
+    const struct pim_core_architecture *a = mapping->architecture;
+    enum pim_status status = PIM_OK;
+    uint64_t *used = calloc(a->cores, sizeof *used);
+    if (!used)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory to check a layout on %" PRIu32 " cores", a->cores);
+    for (uint32_t i = 0; i < mapping->network->count && status == PIM_OK; i++) {
+        const struct pim_core_partition_layer *p = &mapping->partition->layer[i];
+        const struct pim_core_layout_layer *l = &mapping->layout->layer[i];
+        if ((p->groups != 0) != (l->replicas != 0))
+            status = pim_fail(error, PIM_INTERNAL,
+                              "layer %s has %" PRIu32 " array groups and %" PRIu32 " replicas",
+                              mapping->network->layer[i].name, p->groups, l->replicas);
+        for (size_t n = 0; n < (size_t)l->replicas * p->groups && status == PIM_OK; n++) {
+            if (l->core[n] >= a->cores)
+                status = pim_fail(error, PIM_INTERNAL,
+                                  "layer %s: an array group is on core %" PRIu32 " of %" PRIu32,
+                                  mapping->network->layer[i].name, l->core[n], a->cores);
+            else
+                used[l->core[n]] += p->group[n % p->groups].arrays;
+        }
+    }
+    for (uint32_t core = 0; core < a->cores && status == PIM_OK; core++)
+        if (used[core] > a->arrays)
+            status =
+                pim_fail(error, PIM_INTERNAL, "core %" PRIu32 " holds %" PRIu64 " arrays: it has %" PRIu32,
+                         core, used[core], a->arrays);
+    free(used);
+    return status;
+}
+
+uint64_t pim_core_layout_arrays(const struct pim_core_mapping *mapping)
+{
+    uint64_t arrays = 0;
+    for (uint32_t i = 0; i < mapping->network->count; i++)
+        arrays += (uint64_t)mapping->layout->layer[i].replicas * mapping->partition->layer[i].arrays;
+    return arrays;
+}

@@ -1,0 +1,38 @@
+/*
+ * Layouts: how many replicas of each layer there are, and which core holds which array group of which
+ * replica (paper, section VI; docs/mappers/pimcomp.md, section Layout).
+ *
+ * All layouts keep invariants 3 and 4 of representation/pimcomp.h; pim_core_layout_check() verifies them.
+ */
+#ifndef PIMSIM_MAPPERS_PIMCOMP_LAYOUT_LAYOUT_H
+#define PIMSIM_MAPPERS_PIMCOMP_LAYOUT_LAYOUT_H
+
+#include "mappers/pimcomp/representation/pimcomp.h"
+
+/*
+ * One replica of every layer, groups in the order of layers first fit into cores from core 0 on. When that
+ * fails for its fragments, groups are placed in order of falling size. PIM_BAD_INPUT says how many arrays
+ * found no room.
+ */
+enum pim_status pim_core_layout_first(const struct pim_core_architecture *architecture,
+                                      const struct pim_core_network *network,
+                                      const struct pim_core_partition *partition, struct pim_arena *arena,
+                                      struct pim_core_layout *layout, struct pim_error *error);
+
+/*
+ * The first layout with more replicas, as the released PIMCOMP's "balance": always one more for the layer
+ * with the most windows for each replica, until half of the arrays that one replica of each leaves are used
+ * or the layer's next replica finds no room. Fully connected layers (one window) keep one.
+ */
+enum pim_status pim_core_layout_balance(const struct pim_core_architecture *architecture,
+                                        const struct pim_core_network *network,
+                                        const struct pim_core_partition *partition, struct pim_arena *arena,
+                                        struct pim_core_layout *layout, struct pim_error *error);
+
+/* PIM_INTERNAL names the layer or the core that breaks invariant 3 or 4. */
+enum pim_status pim_core_layout_check(const struct pim_core_mapping *mapping, struct pim_error *error);
+
+/* Arrays that a layout uses of all cores together. */
+uint64_t pim_core_layout_arrays(const struct pim_core_mapping *mapping);
+
+#endif

@@ -1,0 +1,359 @@
+/*
+ * Layers whose array groups have folds (unfoldings i_okk_1 and ik_ok_1 of Table IV): an input is loaded and
+ * multiplied once, and its outputs are sums of several output pixels, one for each fold.
+ *
+ * A job is a range of rows of the input. Every row of the output belongs to the job in whose range the middle
+ * of its kernel lies; the home of that job sums it up. A replica's sums of one input stay together
+ * ([column part][fold][column]); they go to the homes of the rows that they belong to, which add them fold by
+ * fold. A row starts as the bias, or as zeros. Rows that only the job itself contributes to lie in a ring and
+ * are stored when the input has passed their kernel; rows near the border between jobs have a place of their
+ * own until the whole layer is complete.
+ *
+ * Invariant: an input that no window reads is not multiplied.
+ */
+#include "mappers/pimcomp/throughput/round.h"
+
+#include <inttypes.h>
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+void pim_round_find_folds(struct pim_round_schedule *schedule, uint32_t index)
+{
+    const struct pim_core_partition_layer *part = &schedule->mapping->partition->layer[index];
+    struct pim_round_layer *layer = &schedule->layer[index];
+    struct pim_round_window *w = &layer->window;
+    layer->folds = (struct pim_round_folds){.folds = part->group[0].folds};
+    if (layer->folds.folds == 1)
+        return;
+    layer->folds.pixels = part->unfolding == PIM_UNFOLDING_I_OKK_1;
+    layer->folds.taps = layer->folds.folds / w->kernel[0];
+    layer->folds.across = layer->folds.pixels ? w->width : w->output_width;
+    w->kernel[0] = w->stride[0] = w->dilation[0] = 1;
+    w->pad[0] = 0;
+    if (layer->folds.pixels) {
+        w->kernel[1] = w->stride[1] = w->dilation[1] = 1;
+        w->pad[1] = 0;
+    }
+    w->flat = w->kernel[1] == 1 && w->stride[1] == 1 && !w->pad[1];
+    if (w->flat)
+        w->output_width = w->width *= w->height;
+    w->height = w->flat ? 1 : w->height;
+}
+
+/* --- geometry --- */
+
+/* The output position that an input position serves at kernel position `tap`; false: none. */
+static bool output_of(const struct pim_core_layer *layer, int axis, uint32_t input, uint32_t tap,
+                      uint32_t *output)
+{
+    const struct pim_sliding *s = &layer->sliding;
+    int64_t at = (int64_t)input + s->pad_before[axis] - (int64_t)tap * s->dilation[axis];
+    if (at < 0 || at % s->stride[axis])
+        return false;
+    *output = (uint32_t)(at / s->stride[axis]);
+    return at / s->stride[axis] < (axis ? layer->width : layer->height);
+}
+
+static bool is_read(const struct pim_core_layer *layer, int axis, uint32_t input)
+{
+    uint32_t output;
+    for (uint32_t tap = 0; tap < layer->sliding.kernel[axis]; tap++) {
+        if (output_of(layer, axis, input, tap, &output))
+            return true;
+    }
+    return false;
+}
+
+bool pim_round_fold_useful(const struct pim_round_schedule *schedule, uint32_t index, uint32_t input)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    const struct pim_round_folds *folds = &schedule->layer[index].folds;
+    return is_read(layer, 0, input / folds->across) &&
+           (!folds->pixels || is_read(layer, 1, input % folds->across));
+}
+
+/* The input row in the middle of the kernel of an output row. */
+static uint32_t middle_of(const struct pim_core_layer *layer, uint32_t row)
+{
+    const struct pim_sliding *s = &layer->sliding;
+    int64_t middle =
+        (int64_t)row * s->stride[0] - s->pad_before[0] + (int64_t)(s->kernel[0] - 1) * s->dilation[0] / 2;
+    if (middle < 0)
+        return 0;
+    return middle < layer->source[0].height ? (uint32_t)middle : layer->source[0].height - 1;
+}
+
+/* The last input row that an output row needs. */
+static uint32_t last_input(const struct pim_core_layer *layer, uint32_t row)
+{
+    const struct pim_sliding *s = &layer->sliding;
+    int64_t last =
+        (int64_t)row * s->stride[0] - s->pad_before[0] + (int64_t)(s->kernel[0] - 1) * s->dilation[0];
+    if (last < 0)
+        return 0;
+    return last < layer->source[0].height ? (uint32_t)last : layer->source[0].height - 1;
+}
+
+/* --- jobs --- */
+
+/* Gives the rows that other jobs contribute to a place, and counts how many others are under way at a time.
+ * */
+static enum pim_status find_borders(struct pim_round_schedule *schedule, struct pim_round_job *job,
+                                    uint32_t begin, uint32_t end)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    const struct pim_sliding *s = &layer->sliding;
+    job->border = PIM_ARENA_ARRAY(schedule->arena, uint32_t, (size_t)(job->row_end - job->row_begin) + 1);
+    if (!job->border)
+        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the rows of %s", layer->name);
+    uint32_t inside = 0;
+    for (uint32_t row = job->row_begin; row < job->row_end; row++) {
+        bool other = false;
+        for (uint32_t tap = 0; tap < s->kernel[0]; tap++) {
+            int64_t y = (int64_t)row * s->stride[0] - s->pad_before[0] + (int64_t)tap * s->dilation[0];
+            other = other || (y >= 0 && y < layer->source[0].height && (y < begin || y >= end));
+        }
+        job->border[row - job->row_begin] = other ? job->borders++ : UINT32_MAX;
+        inside += !other;
+    }
+    uint32_t across = schedule->layer[job->layer].folds.across;
+    uint32_t step_rows = (job->replicas + across - 2) / across + 1; /* that one step reaches into */
+    uint64_t under_way = ((uint64_t)(s->kernel[0] - 1) * s->dilation[0] + step_rows) / s->stride[0] + 2;
+    uint32_t owned = job->row_end - job->row_begin; /* with dilation border rows may lie between others */
+    job->rows = !inside ? 0 : under_way < owned ? (uint32_t)under_way : owned;
+    return PIM_OK;
+}
+
+enum pim_status pim_round_fold_job(struct pim_round_schedule *schedule, struct pim_round_job *job,
+                                   uint32_t before, uint32_t total)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    uint64_t height = layer->source[0].height, across = schedule->layer[job->layer].folds.across;
+    uint32_t begin = (uint32_t)(height * before / total);
+    uint32_t end = (uint32_t)(height * (before + job->replicas) / total);
+    job->begin = (uint32_t)(begin * across);
+    job->end = (uint32_t)(end * across);
+    if (begin == end) {
+        job->replicas = 0;
+        return PIM_OK;
+    }
+    job->replicas = smaller(job->replicas, job->end - job->begin);
+    job->row_begin = job->row_end = 0;
+    while (job->row_begin < layer->height && middle_of(layer, job->row_begin) < begin)
+        job->row_begin++;
+    for (job->row_end = job->row_begin; job->row_end < layer->height && middle_of(layer, job->row_end) < end;)
+        job->row_end++;
+    return find_borders(schedule, job, begin, end);
+}
+
+static struct pim_round_job *owner_of(const struct pim_round_schedule *schedule, uint32_t index, uint32_t row)
+{
+    const struct pim_round_layer *layer = &schedule->layer[index];
+    struct pim_round_job *job = layer->job;
+    while (row < job->row_begin || row >= job->row_end)
+        job++;
+    return job;
+}
+
+/* --- rows of the output --- */
+
+static uint64_t row_bytes(const struct pim_round_schedule *schedule, const struct pim_round_job *job)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    return (uint64_t)layer->width * layer->channels * PIM_CORE_ELEMENT_BYTES;
+}
+
+uint64_t pim_round_fold_bytes(const struct pim_round_schedule *schedule, const struct pim_round_job *job)
+{
+    return ((uint64_t)job->rows + job->borders) * row_bytes(schedule, job);
+}
+
+static bool is_border(const struct pim_round_job *job, uint32_t row)
+{
+    return job->border[row - job->row_begin] != UINT32_MAX;
+}
+
+static uint64_t row_address(const struct pim_round_schedule *schedule, const struct pim_round_job *job,
+                            uint32_t row)
+{
+    uint64_t place = is_border(job, row) ? job->rows + job->border[row - job->row_begin] : row % job->rows;
+    return job->worker->sum_rows + place * row_bytes(schedule, job);
+}
+
+static void open_row(struct pim_round_schedule *schedule, const struct pim_round_job *job, uint32_t row)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    uint64_t pixel = (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES;
+    uint64_t address = row_address(schedule, job, row);
+    if (layer->bias)
+        pim_core_emit_copy(&schedule->emitter, job->home, address, job->worker->bias, pixel, layer->width,
+                           pixel, 0);
+    else
+        pim_core_emit_write(&schedule->emitter, job->home, address, 0, layer->width * pixel, 1, 0);
+}
+
+static void close_row(struct pim_round_schedule *schedule, const struct pim_round_job *job, uint32_t row,
+                      uint32_t sample)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    uint64_t address = row_address(schedule, job, row);
+    for (uint32_t i = 0; i < layer->afters; i++)
+        pim_round_apply(schedule, job->home, layer->after[i], address, layer->channels, layer->width);
+    pim_round_put(schedule, job->layer, job->home, address, sample, (uint64_t)row * layer->width, 0,
+                  (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES, layer->width);
+}
+
+void pim_round_fold_begin(struct pim_round_schedule *schedule, struct pim_round_job *job)
+{
+    if (job->step)
+        return;
+    job->next_open = job->next_close = job->row_begin;
+    for (uint32_t row = job->row_begin; row < job->row_end; row++) {
+        if (is_border(job, row))
+            open_row(schedule, job, row);
+    }
+}
+
+/* --- sums --- */
+
+/* Sums of kernel rows [first, last] of one group that are at `address` in the home of `job`. */
+struct arrived {
+    struct pim_round_job *job;
+    const struct pim_trace_array_group *group;
+    uint32_t input;
+    uint32_t first, last;
+    uint64_t address;
+};
+
+static void add_tap(struct pim_round_schedule *schedule, const struct arrived *a, uint32_t row,
+                    uint32_t column, uint64_t source)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[a->job->layer];
+    uint64_t sum = row_address(schedule, a->job, row) +
+                   ((uint64_t)column * layer->channels + a->group->column) * PIM_CORE_ELEMENT_BYTES;
+    pim_core_emit_vector(&schedule->emitter, a->job->home,
+                         (struct pim_core_vector){.operation = PIM_LOCAL_ADD}, sum, sum, source,
+                         a->group->columns);
+}
+
+static void add_arrived(struct pim_round_schedule *schedule, const struct arrived *a)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[a->job->layer];
+    const struct pim_round_folds *folds = &schedule->layer[a->job->layer].folds;
+    uint32_t y = a->input / folds->across, x = a->input % folds->across, row, column = x;
+    for (uint32_t i = a->first; i <= a->last; i++) {
+        if (!output_of(layer, 0, y, i, &row))
+            continue;
+        for (uint32_t j = 0; j < folds->taps; j++) {
+            uint64_t fold = (uint64_t)(i - a->first) * folds->taps + j;
+            if (!folds->pixels || output_of(layer, 1, x, j, &column))
+                add_tap(schedule, a, row, column,
+                        a->address + fold * a->group->columns * PIM_CORE_ELEMENT_BYTES);
+        }
+    }
+}
+
+/* Brings the sums of a group to the homes of their rows: neighbouring kernel rows of one home in one
+ * message. */
+static void deliver(struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
+                    const struct pim_trace_array_group *group, uint32_t input, uint64_t sums)
+{
+    uint32_t index = worker->job->layer;
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    const struct pim_round_folds *folds = &schedule->layer[index].folds;
+    uint64_t tap_bytes = (uint64_t)folds->taps * group->columns * PIM_CORE_ELEMENT_BYTES;
+    uint32_t taps = layer->sliding.kernel[0], row;
+    for (uint32_t tap = 0; tap < taps;) {
+        if (!output_of(layer, 0, input / folds->across, tap, &row)) {
+            tap++;
+            continue;
+        }
+        struct arrived a = {.job = owner_of(schedule, index, row),
+                            .group = group,
+                            .input = input,
+                            .first = tap,
+                            .last = tap,
+                            .address = sums + tap * tap_bytes};
+        for (tap++; tap < taps; tap++) {
+            if (!output_of(layer, 0, input / folds->across, tap, &row))
+                continue;
+            if (owner_of(schedule, index, row) != a.job)
+                break;
+            a.last = tap;
+        }
+        struct pim_round_worker *home = a.job->worker;
+        if (home->core != worker->core) {
+            uint64_t to = home->receive + home->received++ % home->buffers.receives * home->receive_bytes;
+            pim_core_emit_message(&schedule->emitter, worker->core, a.address, home->core, to,
+                                  (a.last - a.first + 1) * tap_bytes);
+            a.address = to;
+        }
+        add_arrived(schedule, &a);
+    }
+}
+
+/* Begins the rows of the ring that inputs up to row `y` contribute to. */
+static void open_rows(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t y)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    const struct pim_sliding *s = &layer->sliding;
+    for (; job->next_open < job->row_end; job->next_open++) {
+        if ((int64_t)job->next_open * s->stride[0] - s->pad_before[0] > y)
+            break;
+        if (!is_border(job, job->next_open))
+            open_row(schedule, job, job->next_open);
+    }
+}
+
+void pim_round_fold_collect(struct pim_round_schedule *schedule, struct pim_round_job *job)
+{
+    const struct pim_round_folds *folds = &schedule->layer[job->layer].folds;
+    uint32_t first = job->begin + job->step * job->replicas;
+    uint32_t last = smaller(first + job->replicas, job->end) - 1;
+    open_rows(schedule, job, last / folds->across);
+    for (uint32_t i = 0; i < job->workers; i++) {
+        const struct pim_round_worker *worker = &job->worker[i];
+        for (uint32_t j = 0; j < worker->lanes; j++) {
+            const struct pim_round_lane *lane = &worker->lane[j];
+            uint64_t sums =
+                worker->sum + ((uint64_t)pim_round_turn(worker) * worker->lanes + j) * worker->lane_bytes;
+            for (uint32_t k = 0; k < lane->groups && pim_round_is_busy(schedule, job, lane); k++) {
+                if (lane->partial[k] == UINT32_MAX)
+                    deliver(schedule, worker,
+                            &schedule->mapping->partition->layer[job->layer].group[lane->group[k]],
+                            first + lane->position, sums + lane->sum[k]);
+            }
+        }
+    }
+}
+
+void pim_round_fold_finish(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    uint32_t across = schedule->layer[job->layer].folds.across;
+    uint32_t next = job->begin + (job->step + 1) * job->replicas; /* the first input that is not done */
+    bool ended = next >= job->end;
+    if (ended)
+        open_rows(schedule, job, UINT32_MAX);
+    for (; job->next_close < job->next_open; job->next_close++) {
+        if (!ended && last_input(layer, job->next_close) >= next / across)
+            break;
+        if (!is_border(job, job->next_close))
+            close_row(schedule, job, job->next_close, sample);
+    }
+}
+
+void pim_round_fold_close(struct pim_round_schedule *schedule, uint32_t index, uint32_t sample)
+{
+    const struct pim_round_layer *layer = &schedule->layer[index];
+    for (uint32_t i = 0; i < layer->jobs; i++) {
+        const struct pim_round_job *job = &layer->job[i];
+        for (uint32_t row = job->row_begin; row < job->row_end && layer->folds.folds > 1; row++) {
+            if (is_border(job, row))
+                close_row(schedule, job, row, sample);
+        }
+    }
+}

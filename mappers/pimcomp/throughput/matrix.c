@@ -1,0 +1,362 @@
+/*
+ * One step of a job, in five stages (paper, sections III-C, VI-B and VII-A): windows to local memory, MVMs of
+ * all array groups, sums within each core, sums from the other cores to the home, and there bias, activation
+ * and the store of a run of pixels once it is complete.
+ */
+#include "mappers/pimcomp/throughput/round.h"
+
+/* Vector operations that lie back to back, as one. */
+struct fused {
+    struct pim_core_emitter *emitter;
+    uint32_t core;
+    struct pim_core_vector operation;
+    uint64_t destination, source, second, elements;
+};
+
+static void fuse_flush(struct fused *fused)
+{
+    pim_core_emit_vector(fused->emitter, fused->core, fused->operation, fused->destination, fused->source,
+                         fused->second, fused->elements);
+    fused->elements = 0;
+}
+
+static void fuse(struct fused *fused, uint64_t destination, uint64_t source, uint64_t second,
+                 uint64_t elements)
+{
+    uint64_t bytes = fused->elements * PIM_CORE_ELEMENT_BYTES;
+    if (fused->elements && fused->destination + bytes == destination && fused->source + bytes == source &&
+        fused->second + bytes == second) {
+        fused->elements += elements;
+        return;
+    }
+    fuse_flush(fused);
+    fused->destination = destination;
+    fused->source = source;
+    fused->second = second;
+    fused->elements = elements;
+}
+
+static struct fused fuse_adds(struct pim_round_schedule *schedule, uint32_t core)
+{
+    return (struct fused){
+        .emitter = &schedule->emitter, .core = core, .operation = {.operation = PIM_LOCAL_ADD}};
+}
+
+/* --- a step --- */
+
+static uint32_t oldest_window(const struct pim_round_job *job)
+{
+    return job->begin + job->step * job->replicas;
+}
+
+/* Lanes of the job that have a window in this step. */
+static uint32_t busy_lanes(const struct pim_round_job *job)
+{
+    uint32_t left = job->end - oldest_window(job);
+    return left < job->replicas ? left : job->replicas;
+}
+
+bool pim_round_is_busy(const struct pim_round_schedule *schedule, const struct pim_round_job *job,
+                       const struct pim_round_lane *lane)
+{
+    if (lane->position >= busy_lanes(job))
+        return false;
+    return schedule->layer[job->layer].folds.folds == 1 ||
+           pim_round_fold_useful(schedule, job->layer, oldest_window(job) + lane->position);
+}
+
+static uint64_t pixel_bytes(const struct pim_round_schedule *schedule, const struct pim_round_job *job)
+{
+    return (uint64_t)schedule->network->layer[job->layer].channels * PIM_CORE_ELEMENT_BYTES;
+}
+
+/* Where the home keeps the output pixel of the job's window number `pixel`. */
+static uint64_t output_address(const struct pim_round_schedule *schedule, const struct pim_round_job *job,
+                               uint32_t pixel)
+{
+    const struct pim_round_worker *home = job->worker;
+    uint32_t place =
+        pixel / home->buffers.run % home->buffers.runs * home->buffers.run + pixel % home->buffers.run;
+    return home->sum + place * pixel_bytes(schedule, job);
+}
+
+uint32_t pim_round_turn(const struct pim_round_worker *worker)
+{
+    return worker->buffers.depth > 1 ? worker->job->step % worker->buffers.depth : 0;
+}
+
+static uint32_t batch_begin(const struct pim_round_job *job)
+{
+    return job->step / job->batch * job->batch;
+}
+
+bool pim_round_batch_ends(const struct pim_round_job *job)
+{
+    return (job->step + 1) % job->batch == 0 || job->step + 1 == job->steps;
+}
+
+/* Where a lane's worker sums up column `column` in step `step`. Sums of the home are its output pixels; the
+ * others keep those of a batch back to back. */
+static uint64_t sum_address(const struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
+                            const struct pim_round_lane *lane, uint32_t step, uint32_t column)
+{
+    const struct pim_round_job *job = worker->job;
+    if (worker == job->worker)
+        return output_address(schedule, job, step * job->replicas + lane->position) +
+               (uint64_t)column * PIM_CORE_ELEMENT_BYTES;
+    uint64_t turn = worker->buffers.depth > 1 ? step / job->batch % worker->buffers.depth : 0;
+    uint64_t index =
+        (turn * job->batch + step % job->batch) * worker->lanes + (uint64_t)(lane - worker->lane);
+    return worker->sum + (index * worker->sum_columns + column - worker->sum_column) * PIM_CORE_ELEMENT_BYTES;
+}
+
+static const struct pim_trace_array_group *group_of(const struct pim_round_schedule *schedule,
+                                                    const struct pim_round_job *job,
+                                                    const struct pim_round_lane *lane, uint32_t group)
+{
+    return &schedule->mapping->partition->layer[job->layer].group[lane->group[group]];
+}
+
+/* Where a lane's worker sums up what a group makes. */
+static uint64_t group_sum(const struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
+                          const struct pim_round_lane *lane, uint32_t group)
+{
+    const struct pim_round_job *job = worker->job;
+    if (schedule->layer[job->layer].folds.folds == 1)
+        return sum_address(schedule, worker, lane, job->step, group_of(schedule, job, lane, group)->column);
+    uint64_t index = (uint64_t)pim_round_turn(worker) * worker->lanes + (uint64_t)(lane - worker->lane);
+    return worker->sum + index * worker->lane_bytes + lane->sum[group];
+}
+
+static uint64_t partial_address(const struct pim_round_worker *worker, const struct pim_round_lane *lane,
+                                uint32_t group)
+{
+    return worker->partial + (uint64_t)pim_round_turn(worker) * worker->partials + lane->partial[group];
+}
+
+/* --- stages --- */
+
+void pim_round_worker_load(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
+                           uint32_t sample)
+{
+    const struct pim_round_job *job = worker->job;
+    uint32_t oldest = oldest_window(job);
+    for (uint32_t i = 0; i < worker->lanes; i++) {
+        struct pim_round_lane *lane = &worker->lane[i];
+        if (pim_round_is_busy(schedule, job, lane))
+            pim_round_input_load(schedule, worker, lane, oldest + lane->position, sample);
+    }
+}
+
+void pim_round_worker_mvm(struct pim_round_schedule *schedule, struct pim_round_worker *worker)
+{
+    const struct pim_round_job *job = worker->job;
+    for (uint32_t i = 0; i < worker->lanes; i++) {
+        const struct pim_round_lane *lane = &worker->lane[i];
+        if (!pim_round_is_busy(schedule, job, lane))
+            continue;
+        for (uint32_t j = 0; j < lane->groups; j++) {
+            const struct pim_trace_array_group *group = group_of(schedule, job, lane, j);
+            uint64_t output = lane->partial[j] == UINT32_MAX ? group_sum(schedule, worker, lane, j)
+                                                             : partial_address(worker, lane, j);
+            pim_core_emit_mvm(&schedule->emitter, job->layer, lane->replica, lane->group[j],
+                              pim_round_input_address(schedule, worker, lane, group->row), output);
+        }
+    }
+}
+
+void pim_round_worker_add(struct pim_round_schedule *schedule, struct pim_round_worker *worker)
+{
+    const struct pim_round_job *job = worker->job;
+    struct fused fused = fuse_adds(schedule, worker->core);
+    bool more = worker->partials > 0;
+    for (uint32_t other = 0; more; other++) {
+        more = false;
+        for (uint32_t i = 0; i < worker->lanes; i++) {
+            const struct pim_round_lane *lane = &worker->lane[i];
+            uint32_t seen = 0;
+            for (uint32_t j = 0; j < lane->groups && pim_round_is_busy(schedule, job, lane); j++) {
+                if (lane->partial[j] == UINT32_MAX || seen++ != other)
+                    continue;
+                const struct pim_trace_array_group *group = group_of(schedule, job, lane, j);
+                uint64_t sum = group_sum(schedule, worker, lane, j);
+                fuse(&fused, sum, sum, partial_address(worker, lane, j),
+                     (uint64_t)group->folds * group->columns);
+                more = true;
+                break;
+            }
+        }
+    }
+    fuse_flush(&fused);
+}
+
+/* Sums on the way to the home: a piece of lanes lane[0], .. lane[lanes - 1] of the worker in step `step` and,
+ * when they are all of its lanes, of the steps after it; `sums` in all. */
+struct travel {
+    const struct pim_round_worker *worker;
+    const struct pim_round_lane *lane;
+    const struct pim_round_piece *piece;
+    uint32_t lanes, sums, step;
+    uint64_t address; /* at the home */
+};
+
+enum { WAITING = 8 };
+
+static uint64_t home_address(const struct pim_round_schedule *schedule, const struct travel *travel,
+                             uint32_t sum)
+{
+    const struct pim_round_job *job = travel->worker->job;
+    uint32_t step = travel->step + sum / travel->lanes;
+    uint32_t pixel = step * job->replicas + travel->lane[sum % travel->lanes].position;
+    return output_address(schedule, job, pixel) + (uint64_t)travel->piece->column * PIM_CORE_ELEMENT_BYTES;
+}
+
+static void add_received(struct pim_round_schedule *schedule, const struct pim_round_job *job,
+                         const struct travel *travel, uint32_t count)
+{
+    struct fused fused = fuse_adds(schedule, job->home);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t columns = travel[i].piece->columns;
+        for (uint32_t j = 0; j < travel[i].sums; j++) {
+            uint64_t sum = home_address(schedule, &travel[i], j);
+            fuse(&fused, sum, sum, travel[i].address + j * columns * PIM_CORE_ELEMENT_BYTES, columns);
+        }
+    }
+    fuse_flush(&fused);
+}
+
+/* What waits at the home to be added. */
+struct waiting {
+    struct travel travel[WAITING];
+    uint32_t count, most;
+};
+
+/* Sends sums to the home: what nothing is there for yet to its place, the rest to where it waits. */
+static void send(struct pim_round_schedule *schedule, struct travel *travel, struct waiting *waiting)
+{
+    struct pim_round_job *job = travel->worker->job;
+    struct pim_round_worker *home = job->worker;
+    bool first = travel->piece->first;
+    travel->address = first ? home_address(schedule, travel, 0)
+                            : home->receive + home->received++ % home->buffers.receives * home->receive_bytes;
+    pim_core_emit_message(
+        &schedule->emitter, travel->worker->core,
+        sum_address(schedule, travel->worker, travel->lane, travel->step, travel->piece->column), job->home,
+        travel->address, (uint64_t)travel->sums * travel->piece->columns * PIM_CORE_ELEMENT_BYTES);
+    if (first)
+        return;
+    waiting->travel[waiting->count++] = *travel;
+    if (waiting->count == waiting->most) {
+        add_received(schedule, job, waiting->travel, waiting->count);
+        waiting->count = 0;
+    }
+}
+
+/* The sums of a worker from step `step` of the batch alone, lane by lane and piece by piece. */
+static void send_step(struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
+                      uint32_t step, struct waiting *waiting)
+{
+    const struct pim_round_job *job = worker->job;
+    for (uint32_t i = 0; i < worker->lanes; i++) {
+        const struct pim_round_lane *lane = &worker->lane[i];
+        if (job->begin + step * job->replicas + lane->position >= job->end)
+            continue;
+        for (uint32_t j = 0; j < lane->pieces; j++) {
+            struct travel travel = {.worker = worker,
+                                    .lane = lane,
+                                    .piece = &lane->piece[j],
+                                    .lanes = 1,
+                                    .sums = 1,
+                                    .step = step};
+            send(schedule, &travel, waiting);
+        }
+    }
+}
+
+void pim_round_job_collect(struct pim_round_schedule *schedule, struct pim_round_job *job)
+{
+    uint32_t places = job->worker->buffers.receives;
+    struct waiting waiting = {.most = schedule->architecture->in_order && places <= WAITING ? places : 1};
+    uint32_t begin = batch_begin(job);
+    for (uint32_t i = 1; i < job->workers; i++) {
+        const struct pim_round_worker *worker = &job->worker[i];
+        uint32_t busy = 0;
+        while (busy < worker->lanes && pim_round_is_busy(schedule, job, &worker->lane[busy]))
+            busy++;
+        if (job->worker->buffers.merged && worker->uniform) {
+            struct travel travel = {.worker = worker,
+                                    .lane = worker->lane,
+                                    .piece = worker->lane->piece,
+                                    .lanes = worker->lanes,
+                                    .sums = (job->step - begin) * worker->lanes + busy,
+                                    .step = begin};
+            if (travel.sums)
+                send(schedule, &travel, &waiting);
+            continue;
+        }
+        for (uint32_t step = begin; step <= job->step; step++)
+            send_step(schedule, worker, step, &waiting);
+    }
+    add_received(schedule, job, waiting.travel, waiting.count);
+}
+
+/* Brings the bias to the home, as many copies as there are places. */
+static void load_bias(struct pim_round_schedule *schedule, struct pim_round_worker *home)
+{
+    uint64_t pixel = pixel_bytes(schedule, home->job);
+    home->biased = true;
+    pim_core_emit_load(&schedule->emitter, home->core, home->bias, schedule->map->bias[home->job->layer],
+                       pixel, 1, 0);
+    if (home->buffers.biases > 1)
+        pim_core_emit_copy(&schedule->emitter, home->core, home->bias + pixel, home->bias, pixel,
+                           home->buffers.biases - 1, pixel, 0);
+}
+
+void pim_round_job_bias(struct pim_round_schedule *schedule, struct pim_round_job *job)
+{
+    if (schedule->network->layer[job->layer].bias && !job->worker->biased)
+        load_bias(schedule, job->worker);
+}
+
+/* Bias and activations of the pixels of the batch. */
+static void finish_pixels(struct pim_round_schedule *schedule, struct pim_round_job *job)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    const struct pim_round_worker *home = job->worker;
+    uint32_t begin = batch_begin(job) * job->replicas;
+    uint32_t pixels = job->step * job->replicas + busy_lanes(job) - begin;
+    uint64_t pixel = pixel_bytes(schedule, job);
+    uint64_t sums = output_address(schedule, job, begin);
+    if (layer->bias) {
+        struct fused fused = fuse_adds(schedule, job->home);
+        for (uint32_t i = 0; i < pixels; i++)
+            fuse(&fused, sums + i * pixel, sums + i * pixel, home->bias + i % home->buffers.biases * pixel,
+                 layer->channels);
+        fuse_flush(&fused);
+    }
+    for (uint32_t i = 0; i < layer->afters; i++)
+        pim_round_apply(schedule, job->home, layer->after[i], sums, layer->channels, pixels);
+}
+
+void pim_round_apply(struct pim_round_schedule *schedule, uint32_t core, struct pim_core_vector operation,
+                     uint64_t address, uint64_t channels, uint64_t pixels)
+{
+    uint64_t elements = channels * pixels, times = 1;
+    if (operation.operation == PIM_LOCAL_NORMALIZE) { /* over the channels of one pixel */
+        elements = channels;
+        times = pixels;
+    }
+    for (uint64_t i = 0; i < times; i++, address += elements * PIM_CORE_ELEMENT_BYTES)
+        pim_core_emit_vector(&schedule->emitter, core, operation, address, address, address, elements);
+}
+
+void pim_round_job_finish(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample)
+{
+    finish_pixels(schedule, job);
+    uint32_t run = job->worker->buffers.run, first = job->step * job->replicas;
+    uint32_t end = first + busy_lanes(job), begin = first / run * run;
+    if (end % run && job->begin + end < job->end)
+        return;
+    pim_round_put(schedule, job->layer, job->home, output_address(schedule, job, begin), sample,
+                  (uint64_t)job->begin + begin, 0, pixel_bytes(schedule, job), end - begin);
+}

@@ -1,0 +1,243 @@
+/*
+ * Layers without a matrix (paper, Algorithm 1, lines 12 to 14): their output pixels are dealt to all cores
+ * that are free for them: whose local memory has room beside the array groups and which need not wait for
+ * others. A layer that starts within the round, behind layers of its own group, is dealt to the cores of
+ * those; a barrier over more would hold up the rest. When there are fewer pixels than cores, an item is a
+ * block of a pixel's channels. All these layers share one area of a core's local memory; with issue out of
+ * order, its two halves take turns.
+ *
+ * Everything is done channel by channel, so channels may be worked on in any pieces: those that lie back to
+ * back in all sources (cuts), and less when the memory is small. Normalisations, which need all channels of a
+ * pixel at once, are the exception: their items are whole pixels.
+ */
+#include "mappers/pimcomp/throughput/round.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { BLOCK_CHANNELS = 64 };
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+bool pim_round_normalizes(const struct pim_core_layer *layer)
+{
+    bool found = layer->kind == PIM_CORE_MOVE;
+    found = found || (layer->kind == PIM_CORE_ELEMENT && layer->element.operation == PIM_LOCAL_NORMALIZE);
+    for (uint32_t i = 0; i < layer->afters; i++)
+        found = found || layer->after[i].operation == PIM_LOCAL_NORMALIZE;
+    return found;
+}
+
+static enum pim_status find_cuts(struct pim_round_schedule *schedule, uint32_t index)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    struct pim_round_layer *round = &schedule->layer[index];
+    uint32_t most = 0;
+    round->cuts = 0;
+    for (uint32_t i = 0; i < layer->sources; i++)
+        most += round->source[i].runs;
+    round->cut = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_cut, most);
+    if (!round->cut)
+        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the channels of %s", layer->name);
+    uint32_t run[PIM_CORE_SOURCES] = {0};
+    for (uint32_t at = 0; at < layer->channels;) {
+        struct pim_round_cut *cut = &round->cut[round->cuts++];
+        uint32_t end = layer->channels;
+        cut->at = at;
+        for (uint32_t i = 0; i < layer->sources; i++) {
+            const struct pim_round_source *source = &round->source[i];
+            while (source->run[run[i]].at + source->run[run[i]].channels <= at)
+                run[i]++;
+            cut->run[i] = run[i];
+            end = smaller(end, source->run[run[i]].at + source->run[run[i]].channels);
+        }
+        cut->channels = end - at;
+        at = end;
+    }
+    return PIM_OK;
+}
+
+/* Which cores a layer may be dealt to: free[core]. */
+static void find_free(const struct pim_round_schedule *schedule, uint32_t index, bool *free)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    uint32_t cores = schedule->architecture->cores;
+    uint64_t least = pim_round_vector_least(schedule, index);
+    bool behind = false, any = false;
+    memset(free, 0, cores * sizeof *free);
+    for (uint32_t i = 0; i < layer->sources; i++) {
+        for (uint32_t j = 0; j < layer->source[i].parts; j++) {
+            uint32_t from = layer->source[i].part[j].layer;
+            const struct pim_round_layer *producer = &schedule->layer[from];
+            if (!schedule->chain[from].scheduled ||
+                schedule->chain[from].group != schedule->chain[index].group)
+                continue;
+            behind = true;
+            for (uint32_t k = 0; k < producer->shares; k++)
+                free[producer->share[k].core] = true;
+            for (uint32_t k = 0; k < producer->jobs; k++) {
+                for (uint32_t l = 0; l < producer->job[k].workers; l++)
+                    free[producer->job[k].worker[l].core] = true;
+            }
+        }
+    }
+    for (uint32_t core = 0; core < cores; core++) {
+        bool room = schedule->core[core].area_bytes >= least;
+        free[core] = room && (free[core] || !behind);
+        any = any || free[core];
+    }
+    for (uint32_t core = 0; core < cores && !any; core++) /* none of those has room: then all that have */
+        free[core] = schedule->core[core].area_bytes >= least;
+}
+
+/* Ranges of channels that a layer's items are made of. Windows of a pooling that overlap read the same rows:
+ * fewer channels and more pixels for each core load less. */
+static uint32_t blocks_of(const struct pim_core_layer *layer, uint32_t able)
+{
+    const struct pim_sliding *s = &layer->sliding;
+    if (pim_round_normalizes(layer))
+        return 1;
+    if (layer->kind == PIM_CORE_PRODUCT)
+        return layer->product.batches;
+    if (layer->kind == PIM_CORE_POOLING && (s->kernel[0] > s->stride[0] || s->kernel[1] > s->stride[1]))
+        return smaller(able, (layer->channels + PIM_ROUND_LEAST_CHANNELS - 1) / PIM_ROUND_LEAST_CHANNELS);
+    if (layer->windows >= able)
+        return 1;
+    return smaller((able + layer->windows - 1) / layer->windows,
+                   (layer->channels + BLOCK_CHANNELS - 1) / BLOCK_CHANNELS);
+}
+
+/* Chooses the cores of a layer's shares from the free ones: when there are fewer shares, those with the least
+ * other work. */
+static void choose_cores(const struct pim_round_schedule *schedule, struct pim_round_layer *round,
+                         uint32_t shares, uint32_t able, const uint64_t *work, const bool *free)
+{
+    uint32_t cores = schedule->architecture->cores;
+    uint64_t limit = UINT64_MAX; /* the amount of other work below which a core takes part */
+    while (shares < able) {
+        uint64_t below = 0;
+        uint32_t taken = 0;
+        for (uint32_t core = 0; core < cores; core++) {
+            if (!free[core] || work[core] >= limit)
+                continue;
+            taken++;
+            below = work[core] > below ? work[core] : below;
+        }
+        if (taken <= shares)
+            break;
+        limit = below;
+    }
+    for (int pass = 0; pass < 2; pass++) { /* those below, then others until there are enough */
+        for (uint32_t core = 0; core < cores && round->shares < shares; core++) {
+            if (free[core] && (work[core] < limit) == (pass == 0))
+                round->share[round->shares++].core = core;
+        }
+    }
+}
+
+/* Equal contiguous ranges of items; of a pooling whole rows if there are enough. */
+static void cut_items(const struct pim_core_layer *layer, struct pim_round_layer *round)
+{
+    uint64_t items = (uint64_t)layer->windows * round->blocks;
+    uint32_t each = round->shares % round->blocks ? 0 : round->shares / round->blocks; /* shares of a block */
+    bool rows = layer->kind == PIM_CORE_POOLING && each && each <= layer->height;
+    for (uint32_t i = 0; i < round->shares; i++) {
+        struct pim_round_share *share = &round->share[i];
+        share->begin = (uint32_t)(items * i / round->shares);
+        share->end = (uint32_t)(items * (i + 1) / round->shares);
+        if (!rows)
+            continue;
+        uint64_t block = (uint64_t)(i / each) * layer->windows, height = layer->height;
+        share->begin = (uint32_t)(block + height * (i % each) / each * layer->width);
+        share->end = (uint32_t)(block + height * (i % each + 1) / each * layer->width);
+    }
+}
+
+/* Deals the items of a layer to the free cores. */
+static enum pim_status deal(struct pim_round_schedule *schedule, uint32_t index, const uint64_t *work,
+                            bool *free)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    struct pim_round_layer *round = &schedule->layer[index];
+    uint32_t cores = schedule->architecture->cores, able = 0;
+    uint64_t most_room = 0;
+    find_free(schedule, index, free);
+    for (uint32_t core = 0; core < cores; core++) {
+        uint64_t room = schedule->core[core].area_bytes;
+        able += free[core];
+        most_room = room > most_room ? room : most_room;
+    }
+    if (!able)
+        return pim_fail(schedule->error, PIM_BAD_INPUT,
+                        "%s needs at least %" PRIu64
+                        " bytes of a core's local memory: the most that array groups "
+                        "leave is %" PRIu64 " of core.local_memory_bytes = %" PRIu64,
+                        layer->name, pim_round_vector_least(schedule, index), most_room,
+                        schedule->architecture->local_memory_bytes);
+    assert(layer->windows && layer->channels);
+    round->blocks = blocks_of(layer, able);
+    assert(round->blocks);
+    round->block_channels = (layer->channels + round->blocks - 1) / round->blocks;
+    round->blocks = (layer->channels + round->block_channels - 1) / round->block_channels;
+    uint64_t items = (uint64_t)layer->windows * round->blocks;
+    uint32_t shares = items < able ? (uint32_t)items : able / round->blocks * round->blocks;
+    shares = shares ? shares : able; /* fewer cores than blocks */
+    round->share = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_share, shares);
+    if (!round->share || items > UINT32_MAX)
+        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the shares of %s", layer->name);
+    choose_cores(schedule, round, shares, able, work, free);
+    cut_items(layer, round);
+    return PIM_OK;
+}
+
+enum pim_status pim_round_make_shares(struct pim_round_schedule *schedule)
+{
+    uint32_t cores = schedule->architecture->cores;
+    uint64_t *work = PIM_ARENA_ARRAY(schedule->arena, uint64_t, cores);
+    bool *free = PIM_ARENA_ARRAY(schedule->arena, bool, cores);
+    if (!work || !free)
+        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for %" PRIu32 " cores", cores);
+    for (uint32_t core = 0; core < cores; core++) {
+        for (uint32_t i = schedule->first[core]; i < schedule->first[core + 1]; i++)
+            work[core] += (uint64_t)schedule->worker[i]->lanes * schedule->worker[i]->job->steps;
+    }
+    enum pim_status status = PIM_OK;
+    for (uint32_t i = 0; i < schedule->network->count && status == PIM_OK; i++) {
+        if (!schedule->chain[i].scheduled || schedule->network->layer[i].kind == PIM_CORE_MATRIX)
+            continue;
+        if (schedule->network->layer[i].kind != PIM_CORE_MOVE &&
+            schedule->network->layer[i].kind != PIM_CORE_PRODUCT)
+            status = find_cuts(schedule, i);
+        if (status == PIM_OK)
+            status = deal(schedule, i, work, free);
+    }
+    return status;
+}
+
+enum pim_status pim_round_cut_sources(struct pim_round_schedule *schedule)
+{
+    enum pim_status status = PIM_OK;
+    for (uint32_t i = 0; i < schedule->network->count && status == PIM_OK; i++) {
+        enum pim_core_layer_kind kind = schedule->network->layer[i].kind;
+        if (schedule->layer[i].shares && (kind == PIM_CORE_POOLING || kind == PIM_CORE_ELEMENT))
+            status = find_cuts(schedule, i);
+    }
+    return status;
+}
+
+bool pim_round_shares_fit(const struct pim_round_schedule *schedule)
+{
+    for (uint32_t i = 0; i < schedule->network->count; i++) {
+        const struct pim_round_layer *round = &schedule->layer[i];
+        uint64_t least = round->shares ? pim_round_vector_least(schedule, i) : 0;
+        for (uint32_t j = 0; j < round->shares; j++) {
+            if (schedule->core[round->share[j].core].area_bytes < least)
+                return false;
+        }
+    }
+    return true;
+}

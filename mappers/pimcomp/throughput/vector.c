@@ -1,0 +1,221 @@
+/*
+ * The work of pooling and element layers, piece by piece: some pixels, some channels, in the area of a core's
+ * local memory that these layers share.
+ */
+#include "mappers/pimcomp/throughput/round.h"
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t pim_round_vector_least(const struct pim_round_schedule *schedule, uint32_t index)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    if (layer->kind == PIM_CORE_MOVE)
+        return schedule->layer[index].moved_pixel;
+    if (layer->kind == PIM_CORE_PRODUCT)
+        return pim_round_product_least(layer);
+    uint32_t channels =
+        pim_round_normalizes(layer) ? layer->channels : smaller(layer->channels, PIM_ROUND_LEAST_CHANNELS);
+    return layer->kind == PIM_CORE_POOLING ? pim_round_pooling_bytes(layer, 1, 1, channels)
+                                           : (uint64_t)layer->sources * channels * PIM_CORE_ELEMENT_BYTES;
+}
+
+/* Elements of pixels [pixel, pixel + pixels), channels [channel, channel + channels): in at most as many
+ * loads as there are cuts, which with several cuts holds for one pixel only. */
+static void load_elements(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
+                          const struct pim_round_piece_of_map *piece, uint64_t base, uint32_t sample)
+{
+    const struct pim_round_layer *round = &schedule->layer[index];
+    uint32_t end = piece->channel + piece->channels;
+    for (uint32_t i = 0; i < schedule->network->layer[index].sources; i++) {
+        uint64_t to = base + (uint64_t)i * piece->pixels * piece->channels * PIM_CORE_ELEMENT_BYTES;
+        for (uint32_t j = 0; j < round->cuts; j++) {
+            const struct pim_round_cut *cut = &round->cut[j];
+            uint32_t from = cut->at > piece->channel ? cut->at : piece->channel;
+            uint32_t last = smaller(cut->at + cut->channels, end);
+            if (from >= last)
+                continue;
+            const struct pim_round_run *run = &round->source[i].run[cut->run[i]];
+            bool repeated = i == 1 && schedule->network->layer[index].broadcast; /* one pixel for all */
+            pim_round_fetch(schedule, core, to + (uint64_t)(from - piece->channel) * PIM_CORE_ELEMENT_BYTES,
+                            run, sample, repeated ? 0 : piece->pixel, from,
+                            (uint64_t)(last - from) * PIM_CORE_ELEMENT_BYTES, repeated ? 1 : piece->pixels,
+                            1);
+        }
+        uint64_t pixel = (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES;
+        if (i == 1 && schedule->network->layer[index].broadcast && piece->pixels > 1)
+            pim_core_emit_copy(&schedule->emitter, core, to + pixel, to, pixel, piece->pixels - 1, pixel, 0);
+    }
+}
+
+static void element_piece(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
+                          const struct pim_round_piece_of_map *piece, uint64_t base, uint32_t sample)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    load_elements(schedule, index, core, piece, base, sample);
+    uint64_t elements = (uint64_t)piece->pixels * piece->channels;
+    if (layer->sources == 2)
+        pim_core_emit_vector(&schedule->emitter, core, layer->element, base, base,
+                             base + elements * PIM_CORE_ELEMENT_BYTES, elements);
+    else if (layer->block)
+        pim_round_apply(schedule, core, layer->element, base, layer->block, elements / layer->block);
+    else
+        pim_round_apply(schedule, core, layer->element, base, piece->channels, piece->pixels);
+    pim_round_vector_store(schedule, index, core, piece, base, sample);
+}
+
+void pim_round_vector_store(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
+                            const struct pim_round_piece_of_map *piece, uint64_t local, uint32_t sample)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    uint64_t pixels = (uint64_t)piece->pixels * piece->rows;
+    for (uint32_t i = 0; i < layer->afters; i++)
+        pim_round_apply(schedule, core, layer->after[i], local, piece->channels, pixels);
+    pim_round_put(schedule, index, core, local, sample, piece->pixel, piece->channel,
+                  (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES, pixels);
+}
+
+static uint64_t bytes_of(const struct pim_core_layer *layer, uint32_t pixels, uint32_t rows,
+                         uint32_t channels)
+{
+    return layer->kind == PIM_CORE_POOLING
+               ? pim_round_pooling_bytes(layer, pixels, rows, channels)
+               : (uint64_t)layer->sources * pixels * channels * PIM_CORE_ELEMENT_BYTES;
+}
+
+/* The most pixels of one row (`rows`: the most rows of `pixels`), up to `most`, of which `channels`
+ * channels fit `room` bytes; at least 1. */
+static uint32_t most_that_fit(const struct pim_core_layer *layer, bool rows, uint32_t pixels, uint32_t most,
+                              uint32_t channels, uint64_t room)
+{
+    uint32_t low = 1, high = most;
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        uint64_t bytes =
+            rows ? bytes_of(layer, pixels, middle, channels) : bytes_of(layer, middle, 1, channels);
+        if (bytes <= room)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+uint64_t pim_round_take_turn(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
+                             uint64_t *room)
+{
+    struct pim_round_core *place = &schedule->core[core];
+    uint64_t half = place->area_bytes / 2 / 4 * 4;
+    if (schedule->architecture->in_order || half < pim_round_vector_least(schedule, index)) {
+        *room = place->area_bytes;
+        return place->area;
+    }
+    *room = half;
+    return place->area + place->turn++ % 2 * half;
+}
+
+/* Channels [channel, channel + channels) of pixels, in pieces that fit. */
+static void work_channels(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
+                          const struct pim_round_piece_of_map *whole, uint32_t most, uint32_t sample)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    struct pim_round_piece_of_map piece = *whole;
+    for (uint32_t done = 0; done < whole->channels; done += piece.channels) {
+        uint64_t room, base = pim_round_take_turn(schedule, index, core, &room);
+        piece.channel = whole->channel + done;
+        piece.channels = smaller(whole->channels - done, most);
+        if (layer->kind == PIM_CORE_POOLING)
+            pim_round_pooling_piece(schedule, index, core, &piece, base, sample);
+        else
+            element_piece(schedule, index, core, &piece, base, sample);
+    }
+}
+
+uint32_t pim_round_vector_passes(const struct pim_round_schedule *schedule, uint32_t index)
+{
+    const struct pim_round_layer *round = &schedule->layer[index];
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < round->shares; i++) {
+        uint64_t items = round->share[i].end - round->share[i].begin;
+        most = items > most ? items : most;
+    }
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    uint64_t bytes = most * bytes_of(layer, 1, 1, round->block_channels);
+    if (layer->kind == PIM_CORE_PRODUCT) /* as pim_round_product_chunk() counts */
+        bytes = most * layer->product.inner * layer->product.columns * PIM_CORE_ELEMENT_BYTES;
+    return (uint32_t)(bytes / (schedule->chain[index].chained ? PIM_ROUND_CHAIN_CHUNK : PIM_ROUND_CHUNK)) + 1;
+}
+
+/* Pixels, rows and channels of the next piece of a share, which has `most` pixels of the block left;
+ * returns the channels of a part of it. Of a pooling several whole rows if they fit, otherwise pixels of
+ * one row; channels are halved until that much fits, down to a bound. */
+static uint32_t choose_piece(const struct pim_core_layer *layer, struct pim_round_piece_of_map *piece,
+                             uint32_t most, uint64_t room)
+{
+    uint32_t channels = piece->channels;
+    if (layer->kind == PIM_CORE_POOLING) {
+        uint32_t width = layer->width, left = width - (uint32_t)(piece->pixel % width);
+        uint32_t rows = left == width ? most / width : 0, fewer = channels;
+        while (rows > 1 && fewer > PIM_ROUND_LEAST_CHANNELS &&
+               bytes_of(layer, width, smaller(rows, 4), fewer) > room)
+            fewer = (fewer + 1) / 2;
+        if (rows > 1 && bytes_of(layer, width, 2, fewer) <= room) {
+            piece->pixels = width;
+            piece->rows = most_that_fit(layer, true, width, rows, fewer, room);
+            return fewer;
+        }
+        most = smaller(most, left);
+        while (channels > PIM_ROUND_LEAST_CHANNELS && bytes_of(layer, most, 1, channels) > room)
+            channels = (channels + 1) / 2;
+    } else if (room > PIM_ROUND_CHUNK) {
+        room = PIM_ROUND_CHUNK;
+    }
+    while (channels > 1 && bytes_of(layer, 1, 1, channels) > room)
+        channels = (channels + 1) / 2;
+    piece->pixels = most_that_fit(layer, false, 1, most, channels, room);
+    return channels;
+}
+
+uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t index,
+                                struct pim_round_share *share, uint32_t sample)
+{
+    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    const struct pim_round_layer *round = &schedule->layer[index];
+    if (share->next >= share->end)
+        return 0;
+    if (layer->kind == PIM_CORE_MOVE)
+        return pim_round_move_chunk(schedule, index, share, sample);
+    if (layer->kind == PIM_CORE_PRODUCT)
+        return pim_round_product_chunk(schedule, index, share, sample);
+    uint32_t block = share->next / layer->windows, pixel = share->next % layer->windows;
+    uint32_t most = smaller(layer->windows - pixel, share->end - share->next);
+    uint32_t channel = block * round->block_channels;
+    uint32_t end = smaller(channel + round->block_channels, layer->channels);
+    uint64_t room = schedule->core[share->core].area_bytes;
+    if (!schedule->architecture->in_order && room / 2 / 4 * 4 >= pim_round_vector_least(schedule, index))
+        room = room / 2 / 4 * 4;
+    struct pim_round_piece_of_map piece = {
+        .pixel = pixel, .pixels = 1, .rows = 1, .channel = channel, .channels = end - channel};
+    if (pim_round_normalizes(layer)) { /* whole pixels; with several cuts one at a time */
+        if (layer->kind == PIM_CORE_POOLING)
+            most = smaller(most, layer->width - pixel % layer->width);
+        piece.pixels = round->cuts > 1 ? 1 : most_that_fit(layer, false, 1, most, end - channel, room);
+        work_channels(schedule, index, share->core, &piece, piece.channels, sample);
+        share->next += piece.pixels;
+        return bytes_of(layer, piece.pixels, 1, end - channel);
+    }
+    uint32_t channels = choose_piece(layer, &piece, most, room);
+    for (uint32_t i = 0; i < round->cuts; i++) {
+        uint32_t from = round->cut[i].at > channel ? round->cut[i].at : channel;
+        uint32_t last = smaller(round->cut[i].at + round->cut[i].channels, end);
+        if (from >= last)
+            continue;
+        piece.channel = from;
+        piece.channels = last - from;
+        work_channels(schedule, index, share->core, &piece, channels, sample);
+    }
+    share->next += piece.pixels * piece.rows;
+    return bytes_of(layer, piece.pixels, piece.rows, end - channel);
+}

@@ -1,0 +1,1 @@
+pimsim_fuzz_target(conflict_weights ${CMAKE_CURRENT_LIST_DIR}/conflict_weights.c pimsim_map_conflict)

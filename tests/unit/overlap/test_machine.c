@@ -1,0 +1,150 @@
+/* The closed forms of the machine against the commands of the channel, for every number of busy banks. */
+#include "mappers/overlapim/machine.h"
+#include "models/system/hardware.h"
+#include "models/system/schema.h"
+#include "tests/unit/overlap/suites.h"
+#include "tests/unit/test_main.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+struct sides {
+    struct pim_configuration *configuration;
+    struct pim_hardware hardware;
+    struct pim_machine machine;
+    struct pim_channel_costs *costs;
+};
+
+static void set_up_with(struct sides *sides, const char *file, const char *const settings[2])
+{
+    char path[PATH_MAX];
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert(pim_configuration_create(&pim_hardware_schema, &sides->configuration, &error) == PIM_OK);
+    ck_assert_msg(pim_configuration_read_file(sides->configuration,
+                                              pimsim_source_path(path, sizeof path, file), &error) == PIM_OK,
+                  "%s", error.text);
+    for (unsigned i = 0; i < 2 && settings[i]; i++)
+        ck_assert(pim_configuration_set(sides->configuration, settings[i], &error) == PIM_OK);
+    ck_assert_msg(pim_hardware_read(sides->configuration, &sides->hardware, &error) == PIM_OK, "%s",
+                  error.text);
+    ck_assert(pim_machine_read(sides->configuration, &sides->machine, &error) == PIM_OK);
+    ck_assert(pim_channel_costs_create(&sides->hardware.channels.memory, &sides->costs, &error) == PIM_OK);
+}
+
+static void set_up(struct sides *sides)
+{
+    static const char *const settings[2] = {"levels.costs=commands",
+                                            "levels.memory_values=dram = { refresh = false; };"};
+    set_up_with(sides, "configs/hardware/fast-overlapim-hbm2.cfg", settings);
+}
+
+static void tear_down(struct sides *sides)
+{
+    pim_channel_costs_destroy(sides->costs);
+    pim_configuration_destroy(sides->configuration);
+}
+
+static void check(struct sides *sides, unsigned kind, const struct pim_instruction *instruction,
+                  uint64_t estimate, double percent)
+{
+    struct pim_channel_cost cost;
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert_msg(pim_channel_cost_of(sides->costs, kind, instruction, &cost, &error) == PIM_OK, "%s",
+                  error.text);
+    double off = 100 * ((double)estimate / (double)cost.cycles - 1);
+    ck_assert_msg(off <= percent && off >= -percent,
+                  "%s of %u banks: %" PRIu64 " cycles estimated, %" PRIu64 " by commands",
+                  kind < PIM_OPCODES ? pim_opcode_name(kind) : "rows", instruction->u.row_compute.banks,
+                  estimate, cost.cycles);
+}
+
+static struct pim_instruction compute(unsigned operation, uint16_t banks, uint8_t bits, uint8_t size)
+{
+    struct pim_instruction instruction = {.opcode = PIM_OP_ROW_COMPUTE, .detail = (uint8_t)operation};
+    instruction.u.row_compute.second = 64;
+    instruction.u.row_compute.result = 128;
+    instruction.u.row_compute.bits = bits;
+    instruction.u.row_compute.size = size;
+    instruction.u.row_compute.count = 2;
+    instruction.u.row_compute.banks = banks;
+    instruction.u.row_compute.bank_stride = 1;
+    return instruction;
+}
+
+START_TEST(operations)
+{
+    struct sides sides;
+    set_up(&sides);
+    for (uint16_t banks = 1; banks <= 8; banks++) {
+        struct pim_instruction add = compute(PIM_ROW_ADD, banks, 32, 0);
+        struct pim_instruction multiply = compute(PIM_ROW_MULTIPLY, banks, 16, 32);
+        check(&sides, PIM_OP_ROW_COMPUTE, &add, 2 * pim_machine_add(&sides.machine, banks), 1.2);
+        check(&sides, PIM_OP_ROW_COMPUTE, &multiply, 2 * pim_machine_multiply(&sides.machine, banks), 1.2);
+        for (uint8_t levels = 1; levels <= 13; levels += 12) {
+            struct pim_instruction reduce = compute(PIM_ROW_REDUCE, banks, 32, levels);
+            struct pim_reduction_cycles tree =
+                pim_machine_reduce(&sides.machine, UINT64_C(1) << levels, banks);
+            check(&sides, PIM_OP_ROW_COMPUTE, &reduce, 2 * (tree.move + tree.add), 1.2);
+        }
+    }
+    tear_down(&sides);
+}
+END_TEST
+
+START_TEST(rows)
+{
+    struct sides sides;
+    set_up(&sides);
+    for (uint16_t banks = 1; banks <= 8; banks++) {
+        struct pim_instruction transpose = {.opcode = PIM_OP_ROW_TRANSPOSE};
+        struct pim_instruction move = {.opcode = PIM_OP_ROW_MOVE, .detail = PIM_REACH_COLUMN};
+        struct pim_instruction message = {.opcode = PIM_OP_ROW_SEND};
+        transpose.u.row_compute.result = 128;
+        transpose.u.row_compute.bits = 16;
+        transpose.u.row_compute.count = 4;
+        transpose.u.row_compute.banks = banks;
+        transpose.u.row_compute.bank_stride = 1;
+        move.u.row_move.rows = message.u.row_message.rows = 128;
+        move.u.row_move.banks = message.u.row_message.banks = banks;
+        move.u.row_move.bank_stride = message.u.row_message.bank_stride = 1;
+        uint64_t stream = pim_machine_rows(&sides.machine, 128, banks);
+        check(&sides, PIM_OP_ROW_TRANSPOSE, &transpose, stream, 1.2);
+        double alone = banks == 1 ? 6 : 1.2; /* closing a row takes less behind reads than behind writes */
+        check(&sides, PIM_CHANNEL_READ, &message, stream, alone);
+        check(&sides, PIM_CHANNEL_WRITE, &message, stream, alone);
+        check(&sides, PIM_OP_ROW_MOVE, &move, pim_machine_move(&sides.machine, 128, banks), 5);
+    }
+    tear_down(&sides);
+}
+END_TEST
+
+/* Steps of crossbars are closed forms on both sides; a sum over columns is rounded up level by level here. */
+START_TEST(steps_of_crossbars)
+{
+    static const char *const settings[2] = {"levels.costs=steps", NULL};
+    struct sides sides;
+    set_up_with(&sides, "configs/hardware/fast-overlapim-reram.cfg", settings);
+    for (uint16_t banks = 1; banks <= 256; banks *= 4) {
+        struct pim_instruction add = compute(PIM_ROW_ADD, banks, 32, 0);
+        struct pim_instruction multiply = compute(PIM_ROW_MULTIPLY, banks, 16, 32);
+        struct pim_instruction reduce = compute(PIM_ROW_REDUCE, banks, 32, 6);
+        struct pim_reduction_cycles tree = pim_machine_reduce(&sides.machine, 64, banks);
+        check(&sides, PIM_OP_ROW_COMPUTE, &add, 2 * pim_machine_add(&sides.machine, banks), 0);
+        check(&sides, PIM_OP_ROW_COMPUTE, &multiply, 2 * pim_machine_multiply(&sides.machine, banks), 0);
+        check(&sides, PIM_OP_ROW_COMPUTE, &reduce, 2 * (tree.move + tree.add), 0.3);
+    }
+    tear_down(&sides);
+}
+END_TEST
+
+Suite *machine_suite(void)
+{
+    Suite *suite = suite_create("machine");
+    TCase *tests = tcase_create("machine");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, operations);
+    tcase_add_test(tests, rows);
+    tcase_add_test(tests, steps_of_crossbars);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

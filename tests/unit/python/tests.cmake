@@ -1,0 +1,8 @@
+# The Python module over the shared library; a sanitizer's runtime would have to be in the interpreter.
+find_package(Python3 3.8 COMPONENTS Interpreter)
+if(Python3_FOUND AND NOT PIMSIM_SANITIZE)
+  add_test(NAME python.module COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/python/test_pimsim.py)
+  add_test(NAME python.timeline COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/python/test_timeline.py)
+  set_tests_properties(python.module python.timeline PROPERTIES LABELS quick TIMEOUT 300
+    ENVIRONMENT "PIMSIM=$<TARGET_FILE:pimsim>;PIMSIM_LIBRARY=$<TARGET_FILE:pimsim_shared>;PYTHONDONTWRITEBYTECODE=1;${PIMSIM_TEST_ENVIRONMENT}")
+endif()

@@ -1,0 +1,7 @@
+# Systems side by side: lists and their messages, terms by hand.
+pimsim_test(test_systems
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_list.c ${CMAKE_CURRENT_LIST_DIR}/test_terms.c unit/api/support.c
+  LINK pimsim_systems pimsim_map
+  SUITES systems_list systems_terms)
+add_test(NAME systems.command COMMAND ${PROJECT_SOURCE_DIR}/tests/systems $<TARGET_FILE:pimsim>)
+set_tests_properties(systems.command PROPERTIES LABELS long TIMEOUT 1200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

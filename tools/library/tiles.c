@@ -1,0 +1,147 @@
+/* Graphs of tiles on the network of models/conflict: what the conflict mapper judges mappings by. */
+#include "tools/library/tiles.h"
+
+#include "models/system/hardware.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void fill_dependences(const struct pim_tile_graph *tiles, struct pim_task_graph *graph)
+{
+    for (uint32_t e = 0; e < tiles->edges; e++) {
+        uint32_t steps = tiles->node[tiles->edge[e].destination].steps;
+        for (uint32_t s = 0; s < steps; s++)
+            pim_tile_dependence(tiles, e, s, &graph->need[graph->edge[e].first + s],
+                                &graph->drop[graph->edge[e].first + s]);
+    }
+}
+
+enum pim_status pim_tiles_task_graph(const struct pim_tile_graph *tiles, struct pim_task_graph **graph,
+                                     struct pim_error *error)
+{
+    struct pim_task_graph *made = *graph = NULL;
+    if (tiles->nodes > PIM_TASK_NODES || tiles->edges > PIM_TASK_EDGES)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%" PRIu32 " nodes and %" PRIu32 " edges: at most %d and %d can be replayed",
+                        tiles->nodes, tiles->edges, PIM_TASK_NODES, PIM_TASK_EDGES);
+    made = pim_task_graph_create(tiles->name, tiles->nodes, tiles->edges);
+    if (made) {
+        free(made->latency_ns);
+        made->latency_ns = calloc((size_t)tiles->nodes + 1, sizeof *made->latency_ns);
+        made->latencies = tiles->nodes;
+    }
+    if (!made || !made->latency_ns) {
+        pim_task_graph_destroy(made);
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for a graph of %" PRIu32 " nodes", tiles->nodes);
+    }
+    for (uint32_t n = 0; n < tiles->nodes; n++) {
+        made->node[n].steps = tiles->node[n].steps;
+        made->node[n].latencies = 1;
+        made->node[n].first_latency = n;
+        made->latency_ns[n] = tiles->node[n].latency_ns;
+    }
+    for (uint32_t e = 0; e < tiles->edges; e++) {
+        const struct pim_tile_edge *edge = &tiles->edge[e];
+        made->edge[e].source = edge->source;
+        made->edge[e].destination = edge->destination;
+        made->edge[e].packets = edge->packets;
+        made->edge[e].bits = edge->bits;
+    }
+    enum pim_status status = pim_task_graph_connect(made, error);
+    if (status == PIM_OK) {
+        fill_dependences(tiles, made);
+        status = pim_task_graph_finish(made, error);
+    }
+    if (status == PIM_OK)
+        *graph = made;
+    else
+        pim_task_graph_destroy(made);
+    return status;
+}
+
+struct replay {
+    struct pim_task_graph *graph;
+    struct pim_conflict_options options;
+    uint32_t images;
+};
+
+static void destroy(void *context)
+{
+    struct replay *replay = context;
+    if (replay)
+        pim_task_graph_destroy(replay->graph);
+    free(replay);
+}
+
+/* Behaviour tables come from a run on paths that are looked for among idle links. */
+static enum pim_status create(void *context, const struct pim_tile_graph *tiles, uint32_t images, void **out,
+                              struct pim_error *error)
+{
+    const struct pim_hardware *hardware = context;
+    *out = NULL;
+    if (hardware->tiles.options.switching == PIM_SWITCHING_WORMHOLE)
+        return PIM_OK;
+    struct replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for a replay");
+    replay->options = hardware->tiles.options;
+    replay->images = images;
+    if (replay->options.routing == PIM_CONFLICT_TABLE) {
+        replay->options.routing = PIM_CONFLICT_ADAPTIVE;
+        replay->options.switching = PIM_SWITCHING_PATH_HOLD;
+    }
+    if (pim_tiles_task_graph(tiles, &replay->graph, error) != PIM_OK) {
+        destroy(replay);
+        return error->status;
+    }
+    *out = replay;
+    return PIM_OK;
+}
+
+static enum pim_status run_images(const struct replay *replay, const uint32_t *place, uint32_t images,
+                                  double limit_ns, double *end_ns, struct pim_error *error)
+{
+    struct pim_conflict_options options = replay->options;
+    struct pim_conflict_result result;
+    options.images = images;
+    options.limit_ns = isfinite(limit_ns) ? limit_ns : 0;
+    enum pim_status status = pim_conflict_run(replay->graph, place, &options, &result, error);
+    *end_ns = status == PIM_OK && !result.given_up ? result.end_ns / images : HUGE_VAL;
+    pim_conflict_result_terminate(&result);
+    return status;
+}
+
+/* A mapping that takes longer than the limit has INFINITY in both. */
+static enum pim_status run(void *context, const uint32_t *place, double limit_ns, double *latency_ns,
+                           double *interval_ns, struct pim_error *error)
+{
+    const struct replay *replay = context;
+    enum pim_status status = run_images(replay, place, 1, limit_ns, latency_ns, error);
+    *interval_ns = *latency_ns;
+    if (status == PIM_OK && replay->images > 1 && isfinite(*latency_ns))
+        status = run_images(replay, place, replay->images, HUGE_VAL, interval_ns, error);
+    return status;
+}
+
+static enum pim_status tables(void *context, const uint32_t *place, struct pim_trace_writer *writer,
+                              struct pim_error *error)
+{
+    const struct replay *replay = context;
+    struct pim_conflict_options options = replay->options;
+    struct pim_conflict_result result;
+    struct pim_behaviour table;
+    options.images = replay->images;
+    if (pim_behaviour_initialize(&table, &options.mesh, error) != PIM_OK)
+        return error->status;
+    options.make_table = &table;
+    enum pim_status status = pim_conflict_run(replay->graph, place, &options, &result, error);
+    if (status == PIM_OK)
+        status = pim_behaviour_put(&table, writer, error);
+    pim_conflict_result_terminate(&result);
+    pim_behaviour_terminate(&table);
+    return status;
+}
+
+const struct pim_mapper_tiles pim_tiles_simulator = {create, run, tables, destroy};

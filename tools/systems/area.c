@@ -1,0 +1,55 @@
+#include "tools/systems/area.h"
+
+#include <inttypes.h>
+
+enum { ROUTER_PORTS_OF_LINKS = 4 };
+
+static uint32_t count(const struct pim_configuration *configuration, const char *key)
+{
+    return (uint32_t)pim_configuration_integer(configuration, key);
+}
+
+static enum pim_status read_system(const struct pim_configuration *configuration, unsigned bits,
+                                   struct pim_area_system *system, struct pim_error *error)
+{
+    uint32_t concentration = count(configuration, "noc.concentration");
+    uint32_t nodes = count(configuration, "array.width") * count(configuration, "array.height");
+    if (pim_configuration_choice(configuration, "array.kind") != 0)
+        return pim_configuration_fail(configuration, error, "array.kind",
+                                      "areas are known of DRAM-PIM nodes alone (array.kind = \"node\")");
+    *system = (struct pim_area_system){
+        .nodes = nodes,
+        .pe_rows = count(configuration, "pe.rows"),
+        .pe_columns = count(configuration, "pe.columns"),
+        .operand_bits = bits,
+        .sum_bits = count(configuration, "pe.accumulator_bits"),
+        .input_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.input_bytes"),
+        .weight_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.weight_bytes"),
+        .output_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.output_bytes"),
+        .router_ports = ROUTER_PORTS_OF_LINKS + concentration,
+        .virtual_channels = count(configuration, "noc.virtual_channels"),
+        .buffer_flits = count(configuration, "noc.buffer_flits"),
+        .flit_bits = count(configuration, "noc.flit_bits"),
+        .banks = count(configuration, "dram.banks")};
+    if (concentration > 1 && nodes % concentration != 0)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.concentration %" PRIu32 " does not divide the %" PRIu32 " nodes", concentration,
+                        nodes);
+    return PIM_OK;
+}
+
+enum pim_status pim_area_read(const struct pim_configuration *configuration, unsigned bits,
+                              struct pim_area_system *system, struct pim_area areas[PIM_AREA_READINGS],
+                              struct pim_error *error)
+{
+    if (read_system(configuration, bits, system, error) != PIM_OK)
+        return error->status;
+    for (int reading = 0; reading < PIM_AREA_READINGS; reading++) {
+        struct pim_area *area = &areas[reading];
+        pim_area_of((enum pim_area_reading)reading, system, area);
+        /* A router serves several nodes where the network is concentrated. */
+        area->routers /= count(configuration, "noc.concentration");
+        area->total = area->engines + area->routers + area->controllers;
+    }
+    return PIM_OK;
+}

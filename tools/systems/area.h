@@ -1,0 +1,17 @@
+/* The area of a node array from its hardware configuration, for `pimsim area` and `pimsim systems`. */
+#ifndef PIMSIM_TOOLS_SYSTEMS_AREA_H
+#define PIMSIM_TOOLS_SYSTEMS_AREA_H
+
+#include "models/area/area.h"
+#include "sim/configuration.h"
+#include "sim/status.h"
+
+/*
+ * What the closed forms need of a complete configuration, with operands of `bits`, and the areas in all
+ * readings. PIM_BAD_INPUT when the hardware is not made of nodes.
+ */
+enum pim_status pim_area_read(const struct pim_configuration *configuration, unsigned bits,
+                              struct pim_area_system *system, struct pim_area areas[PIM_AREA_READINGS],
+                              struct pim_error *error);
+
+#endif
