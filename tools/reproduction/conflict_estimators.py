@@ -46,7 +46,7 @@ def table_1(sheet, network, verdicts):
         rows.append([name, *cells, PAPER.get(name, "")])
     sheet.table("table1_estimators", f"Table I and Fig. 4, {network}: correlation with the latency within a population, "
                 "and loss of the pick, %; heuristic / node-group / random, mean over populations",
-                ["fitness", "seen: h", "n", "r", "unseen: h", "n", "r", "paper"], rows)
+                ["fitness", *(f"{which}: {sort}" for which in ("seen", "unseen") for sort in "hnr"), "paper"], rows)
 
 
 def search(call, network, hardware, weights, fitness, generations, seed):

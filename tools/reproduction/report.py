@@ -14,7 +14,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto
 h2 { margin-top: 2.5rem; font-size: 1.15rem; } p.note { color: var(--soft); }
 div.scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .7rem; border-bottom: 1px solid var(--line); text-align: right; }
-th:first-child, td:first-child { text-align: left; } svg text { fill: var(--ink); font-size: 12px; }
+th.words, td.words { text-align: left; } summary { cursor: pointer; } svg text { fill: var(--ink); font-size: 12px; }
 """
 
 
@@ -33,22 +33,23 @@ class Report:
         self.title, self.folder, self.parts = title, folder, []
         os.makedirs(folder, exist_ok=True)
 
-    def table(self, name, title, header, rows, notes=()):
-        """One table: printed, written to NAME.csv, put on the page."""
+    def table(self, name, title, header, rows, notes=(), words=(0,)):
+        """One table: printed, written to NAME.csv, put on the page. `words`: columns of words, which begin at the left."""
         cells = [[show(v) for v in row] for row in rows]
         widths = [max(len(r[i]) for r in [header] + cells) for i in range(len(header))]
         print(f"\n{title}")
         for row in [header] + cells:
-            first, rest = row[0].ljust(widths[0]), [c.rjust(w) for c, w in zip(row[1:], widths[1:])]
-            print("  " + "  ".join([first] + rest))
+            texts = [c.ljust(w) if i in words else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))]
+            print(("  " + "  ".join(texts)).rstrip())
         for note in notes:
             print("  " + note)
         with open(os.path.join(self.folder, name + ".csv"), "w", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows([header] + [["" if v is None else v for v in r] for r in rows])
         lines = [f'<h2 id="{name}">{html.escape(title)}</h2><div class="scroll"><table><tr>']
-        lines += [f"<th>{html.escape(h)}</th>" for h in header]
+        side = ['class="words"' if i in words else "" for i in range(len(header))]
+        lines += [f"<th {side[i]}>{html.escape(h)}</th>" for i, h in enumerate(header)]
         for row in cells:
-            lines.append("</tr><tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row))
+            lines.append("</tr><tr>" + "".join(f"<td {side[i]}>{html.escape(c)}</td>" for i, c in enumerate(row)))
         lines.append("</tr></table></div>")
         lines += [f'<p class="note">{html.escape(n)}</p>' for n in notes]
         self.parts.append("".join(lines))
@@ -74,6 +75,17 @@ class Report:
                            f'<title>{html.escape(label)}, {html.escape(name)}: {show(values[i])} {unit}</title></rect>'
                            f'<text x="{left + size + 5:.1f}" y="{at + 11}">{show(values[i])}</text>')
         self.parts.append("".join(out) + "</svg>")
+
+    def folded(self, title, path):
+        """A table that a CSV file holds, folded."""
+        with open(path, newline="", encoding="utf-8") as file:
+            head, *rows = list(csv.reader(file)) or [[]]
+        cells = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+        self.parts.append(f'<details><summary>{html.escape(title)}</summary><div class="scroll"><table><tr>'
+                          + "".join(f"<th>{html.escape(h)}</th>" for h in head) + f"</tr>{cells}</table></div></details>")
+
+    def heading(self, text):
+        self.parts.append(f"<h2>{html.escape(text)}</h2>")
 
     def write(self):
         path = os.path.join(self.folder, "index.html")

@@ -1,5 +1,11 @@
-# The Python module over the shared library; a sanitizer's runtime would have to be in the interpreter.
 find_package(Python3 3.8 COMPONENTS Interpreter)
+# The headline figures of the papers, from tables that were saved: needs no program.
+if(Python3_FOUND)
+  add_test(NAME reproduction.headlines COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/python/test_headlines.py)
+  set_tests_properties(reproduction.headlines PROPERTIES LABELS quick TIMEOUT 120 ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+endif()
+
+# The Python module over the shared library; a sanitizer's runtime would have to be in the interpreter.
 if(Python3_FOUND AND NOT PIMSIM_SANITIZE)
   add_test(NAME python.module COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/python/test_pimsim.py)
   add_test(NAME python.timeline COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/python/test_timeline.py)
