@@ -134,7 +134,7 @@ struct pim_conflict_result {
     uint64_t packets, bit_hops; /* delivered; bits x hops over them */
     uint64_t asking; /* saf: packets that wait for a link now; their waiting is not yet in any sum */
     uint64_t distance_bit_hops; /* of one image, on shortest paths: the total communication cost */
-    uint64_t events;            /* of the kernel */
+    uint64_t events;            /* ends of steps and transfers, and time points */
     struct pim_conflict_link
         *link; /* all links of the mesh: undirected in path_hold and half duplex, else directed */
     uint32_t links;

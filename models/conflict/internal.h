@@ -12,6 +12,7 @@
 #ifndef PIMSIM_MODELS_CONFLICT_INTERNAL_H
 #define PIMSIM_MODELS_CONFLICT_INTERNAL_H
 
+#include "models/conflict/agenda.h"
 #include "models/conflict/conflict.h"
 #include "models/conflict/network.h"
 #include "sim/bits.h"
@@ -54,7 +55,11 @@ struct conflict_replay {
     const struct pim_conflict_options *options;
     const uint32_t *placement;
     struct pim_conflict_result *result;
+    /* Who keeps the time: the kernel, or the replay itself where it has none (nodes.c). */
     struct pim_kernel *kernel;
+    struct conflict_agenda agenda; /* transfers by their numbers, then nodes by theirs */
+    pim_time now;
+    uint64_t ends; /* taken from the agenda */
     struct pim_conflict_nodes nodes;
     enum pim_conflict_arithmetic arithmetic;
     enum pim_status status;  /* of a handler that failed: the run has been stopped */
@@ -81,6 +86,11 @@ static inline void conflict_set(uint64_t *bits, uint32_t index)
     bits[index / 64] |= UINT64_C(1) << (index % 64);
 }
 
+static inline pim_time conflict_now(const struct conflict_replay *replay)
+{
+    return replay->kernel ? pim_kernel_now(replay->kernel) : replay->now;
+}
+
 /* The number under which a directed link is busy. */
 static inline uint32_t conflict_resource(const struct conflict_replay *replay, uint32_t link)
 {
@@ -96,7 +106,7 @@ static inline struct pim_conflict_link *conflict_link(const struct conflict_repl
 /* Now, for sums of waiting: packets that nobody needs may travel on when the run is over. */
 static inline uint64_t conflict_now_fixed(const struct conflict_replay *replay)
 {
-    pim_time now = pim_kernel_now(replay->kernel);
+    pim_time now = conflict_now(replay);
     return pim_conflict_fixed(replay->arithmetic, now < replay->over ? now : replay->over);
 }
 
@@ -133,9 +143,12 @@ void conflict_replay_terminate(struct conflict_replay *replay);
 /* There is a time point at the present instant: once for all that ends now. */
 void conflict_want_point(struct conflict_replay *replay);
 
-/* An event `span` from now; that instant. Fails the run when it is beyond the end of time. */
-pim_time conflict_schedule(struct conflict_replay *replay, pim_time span, enum pim_phase phase,
-                           pim_handler *handler, struct conflict_owner *owner);
+/* A step of a node ends `span` from now; that instant. Fails the run when it is beyond the end of time. The
+ * replay has no kernel. */
+pim_time conflict_schedule_step(struct conflict_replay *replay, uint32_t node, pim_time span);
+
+/* What happens now: everything that ends, and what begins thereby. The replay has no kernel. */
+void conflict_next_point(struct conflict_replay *replay);
 
 /* Why the packets of an edge that wait to be sent do; false: none waits. */
 bool conflict_explain(const struct conflict_replay *replay, uint32_t edge, char *text, size_t size);

@@ -15,21 +15,11 @@ struct node {
 
 struct run {
     struct conflict_replay replay;
-    struct pim_pending_work work;
     struct node *node;
-    pim_time *span; /* of each latency of the graph */
-    struct conflict_owner *owner;
+    pim_time *span;      /* of each latency of the graph */
     uint64_t nodes_left; /* with steps left */
     pim_time *image_start, *image_end;
 };
-
-static void step_ended(struct pim_kernel *kernel, void *context)
-{
-    const struct conflict_owner *owner = context;
-    (void)kernel;
-    conflict_set(owner->replay->marked, owner->index);
-    conflict_want_point(owner->replay);
-}
 
 /* --- rules 2 and 3: nodes --- */
 
@@ -105,9 +95,9 @@ static void start_step(struct run *run, uint32_t n)
     struct conflict_replay *replay = &run->replay;
     struct node *state = &run->node[n];
     struct pim_conflict_node_result *result = &replay->result->node[n];
-    pim_time now = pim_kernel_now(replay->kernel), span = step_span(run, n);
+    pim_time now = conflict_now(replay), span = step_span(run, n);
     state->running = true;
-    state->end = conflict_schedule(replay, span, PIM_PHASE_ENGINE, step_ended, &run->owner[n]);
+    state->end = conflict_schedule_step(replay, n, span);
     if (result->steps++ == 0)
         result->first_start = now;
     result->last_end = state->end;
@@ -132,7 +122,7 @@ static void look_at(void *context, uint32_t n)
     struct run *run = context;
     const struct conflict_replay *replay = &run->replay;
     struct node *state = &run->node[n];
-    if (state->running && state->end <= pim_kernel_now(replay->kernel))
+    if (state->running && state->end <= conflict_now(replay))
         end_step(run, n);
     if (!state->running && state->image < replay->options->images && obstacle(run, n) == CONFLICT_NONE)
         start_step(run, n);
@@ -197,10 +187,9 @@ static enum pim_status make_nodes(struct run *run, struct pim_error *error)
     size_t nodes = graph->nodes, images = replay->options->images;
     run->node = calloc(nodes + 1, sizeof *run->node);
     run->span = calloc(graph->latencies + 1, sizeof *run->span);
-    run->owner = calloc(nodes + 1, sizeof *run->owner);
     run->image_start = calloc(images + 1, sizeof *run->image_start);
     run->image_end = calloc(images + 1, sizeof *run->image_end);
-    if (!run->node || !run->span || !run->owner || !run->image_start || !run->image_end)
+    if (!run->node || !run->span || !run->image_start || !run->image_end)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for a graph of %zu nodes", nodes);
     for (size_t i = 0; i < graph->latencies; i++) {
         run->span[i] = pim_conflict_instant(replay->arithmetic, graph->latency_ns[i]);
@@ -208,8 +197,6 @@ static enum pim_status make_nodes(struct run *run, struct pim_error *error)
             return pim_fail(error, PIM_BAD_INPUT, "a step takes %g ns, which exact arithmetic cannot count",
                             graph->latency_ns[i]);
     }
-    for (uint32_t n = 0; n < nodes; n++)
-        run->owner[n] = (struct conflict_owner){&run->replay, n};
     for (uint32_t m = 0; m < images; m++)
         run->image_start[m] = PIM_TIME_NEVER;
     run->nodes_left = nodes;
@@ -220,7 +207,7 @@ static void finish(struct run *run)
 {
     const struct conflict_replay *replay = &run->replay;
     struct pim_conflict_result *result = replay->result;
-    result->events = pim_kernel_events(replay->kernel);
+    result->events = replay->ends + result->time_points;
     result->end_ns = pim_conflict_ns(replay->arithmetic, result->end);
     for (uint32_t m = 0; m < result->images; m++) {
         bool begun = run->image_start[m] != PIM_TIME_NEVER;
@@ -230,24 +217,47 @@ static void finish(struct run *run)
     }
 }
 
+static void nothing(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    (void)context;
+}
+
+/* A kernel at the end of what was scheduled says who waits for what. */
+static enum pim_status check_idle(struct run *run, struct pim_error *error)
+{
+    struct pim_pending_work work = {work_left, report_work, run, NULL};
+    if (run->nodes_left == 0)
+        return PIM_OK;
+    struct pim_kernel *kernel = pim_kernel_create();
+    if (!kernel)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the kernel");
+    pim_kernel_add_pending_work(kernel, &work);
+    pim_kernel_schedule_at(kernel, run->replay.now, PIM_PHASE_UNIT, nothing, NULL);
+    (void)pim_kernel_run(kernel, PIM_TIME_NEVER);
+    (void)pim_kernel_check_idle(kernel, error);
+    pim_kernel_destroy(kernel);
+    return pim_fail_in(error, "deadlock after %.3f ns",
+                       pim_conflict_ns(run->replay.arithmetic, run->replay.now));
+}
+
 static enum pim_status execute(struct run *run, struct pim_error *error)
 {
     struct conflict_replay *replay = &run->replay;
-    conflict_want_point(replay);
     double limit = replay->options->limit_ns;
     pim_time until = limit > 0 && limit <= PIM_CONFLICT_NS_MAXIMUM
                          ? pim_conflict_instant(replay->arithmetic, limit)
-                         : PIM_TIME_NEVER;
-    replay->result->given_up = pim_kernel_run(replay->kernel, until) == PIM_RUN_UNTIL && run->nodes_left > 0;
+                         : PIM_TIME_NEVER - 1;
+    conflict_next_point(replay);
+    while (replay->status == PIM_OK && conflict_agenda_next(&replay->agenda) <= until) {
+        replay->now = conflict_agenda_next(&replay->agenda);
+        conflict_next_point(replay);
+    }
     if (replay->status != PIM_OK)
         return replay->status;
+    replay->result->given_up = conflict_agenda_next(&replay->agenda) != PIM_TIME_NEVER && run->nodes_left > 0;
     finish(run);
-    if (replay->result->given_up)
-        return PIM_OK;
-    if (pim_kernel_check_idle(replay->kernel, error) != PIM_OK)
-        return pim_fail_in(error, "deadlock after %.3f ns",
-                           pim_conflict_ns(replay->arithmetic, pim_kernel_now(replay->kernel)));
-    return PIM_OK;
+    return replay->result->given_up ? PIM_OK : check_idle(run, error);
 }
 
 enum pim_status pim_conflict_run(const struct pim_task_graph *graph, const uint32_t *placement,
@@ -263,22 +273,15 @@ enum pim_status pim_conflict_run(const struct pim_task_graph *graph, const uint3
         return pim_fail(error, PIM_BAD_INPUT,
                         "the routers of models/noc carry the packets of `pimsim run` alone: map the network, "
                         "and run the trace with tile.switching = \"wormhole\"");
-    replay->kernel = pim_kernel_create();
-    if (!replay->kernel)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the kernel");
     replay->nodes = (struct pim_conflict_nodes){.context = &run, .look = look_at};
-    run.work = (struct pim_pending_work){work_left, report_work, &run, NULL};
-    pim_kernel_add_pending_work(replay->kernel, &run.work);
     enum pim_status status = conflict_replay_initialize(replay, error);
     if (status == PIM_OK)
         status = make_nodes(&run, error);
     if (status == PIM_OK)
         status = execute(&run, error);
     conflict_replay_terminate(replay);
-    pim_kernel_destroy(replay->kernel);
     free(run.node);
     free(run.span);
-    free(run.owner);
     free(run.image_start);
     free(run.image_end);
     return status;

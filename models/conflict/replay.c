@@ -8,22 +8,33 @@
 
 /* --- services for the networks --- */
 
-static void time_point(struct pim_kernel *kernel, void *context);
+static void time_point(struct conflict_replay *replay);
+
+static void point_of_kernel(struct pim_kernel *kernel, void *context)
+{
+    (void)kernel;
+    time_point(context);
+}
 
 void conflict_want_point(struct conflict_replay *replay)
 {
     if (replay->point_due)
         return;
     replay->point_due = true;
-    pim_kernel_schedule(replay->kernel, 0, PIM_PHASE_UNIT, time_point, replay);
+    pim_kernel_schedule(replay->kernel, 0, PIM_PHASE_UNIT, point_of_kernel, replay);
+}
+
+static void end_transfer(struct conflict_replay *replay, uint32_t transfer)
+{
+    conflict_set(replay->ended, transfer);
+    replay->landed[transfer]++;
 }
 
 static void transfer_ended(struct pim_kernel *kernel, void *context)
 {
     const struct conflict_owner *owner = context;
     (void)kernel;
-    conflict_set(owner->replay->ended, owner->index);
-    owner->replay->landed[owner->index]++;
+    end_transfer(owner->replay, owner->index);
     conflict_want_point(owner->replay);
 }
 
@@ -36,26 +47,47 @@ void conflict_abort(struct conflict_replay *replay, enum pim_status status, cons
         replay->nodes.failed(replay->nodes.context, status, text);
     else if (text)
         (void)pim_fail(replay->error, status, "%s", text);
-    pim_kernel_stop(replay->kernel);
+    if (replay->kernel)
+        pim_kernel_stop(replay->kernel);
 }
 
-pim_time conflict_schedule(struct conflict_replay *replay, pim_time span, enum pim_phase phase,
-                           pim_handler *handler, struct conflict_owner *owner)
+/* `span` from now. Fails the run when it is beyond the end of time. */
+static bool find_end(struct conflict_replay *replay, pim_time span, pim_time *end)
 {
-    pim_time end = pim_conflict_after(replay->arithmetic, pim_kernel_now(replay->kernel), span);
-    if (end == PIM_TIME_NEVER) {
-        conflict_abort(replay, PIM_BAD_INPUT,
-                       "the run takes longer than instants can count: exact arithmetic ends at 9223 s");
-        return pim_kernel_now(replay->kernel);
-    }
-    pim_kernel_schedule_at(replay->kernel, end, phase, handler, owner);
+    *end = pim_conflict_after(replay->arithmetic, conflict_now(replay), span);
+    if (*end != PIM_TIME_NEVER)
+        return true;
+    conflict_abort(replay, PIM_BAD_INPUT,
+                   "the run takes longer than instants can count: exact arithmetic ends at 9223 s");
+    *end = conflict_now(replay);
+    return false;
+}
+
+static void note_end(struct conflict_replay *replay, pim_time end, uint32_t who)
+{
+    if (!conflict_agenda_add(&replay->agenda, end, who))
+        conflict_abort(replay, PIM_NO_MEMORY, "no memory for what is to end");
+}
+
+pim_time conflict_schedule_step(struct conflict_replay *replay, uint32_t node, pim_time span)
+{
+    pim_time end;
+    if (find_end(replay, span, &end))
+        note_end(replay, end, replay->transfers + node);
     return end;
 }
 
 pim_time conflict_schedule_end(struct conflict_replay *replay, uint32_t transfer, pim_time span)
 {
-    return conflict_schedule(replay, span, PIM_PHASE_NETWORK, transfer_ended,
-                             &replay->owner_of_transfer[transfer]);
+    pim_time end;
+    if (!find_end(replay, span, &end))
+        return end;
+    if (replay->kernel)
+        pim_kernel_schedule_at(replay->kernel, end, PIM_PHASE_NETWORK, transfer_ended,
+                               &replay->owner_of_transfer[transfer]);
+    else
+        note_end(replay, end, transfer);
+    return end;
 }
 
 enum pim_status conflict_make_transfers(struct conflict_replay *replay, uint32_t transfers,
@@ -76,7 +108,7 @@ void conflict_leave(struct conflict_replay *replay, uint32_t e)
 {
     struct pim_conflict_task *task = &replay->result->task[e];
     if (replay->edge[e].sent++ == 0)
-        task->first_start = pim_kernel_now(replay->kernel);
+        task->first_start = conflict_now(replay);
     assert(replay->edge[e].sent <= replay->edge[e].produced);
     conflict_set(replay->marked, replay->graph->edge[e].source);
     if (replay->nodes.left)
@@ -114,9 +146,10 @@ void conflict_arrive(struct conflict_replay *replay, uint32_t e, uint32_t hops)
     result->task[e].packets++;
     result->task[e].bits += bits;
     result->task[e].hops += hops;
-    result->task[e].last_end = pim_kernel_now(replay->kernel);
+    result->task[e].last_end = conflict_now(replay);
     conflict_set(replay->marked, replay->graph->edge[e].destination);
-    sink(replay, e);
+    if (replay->options->arbiter == PIM_CONFLICT_BALANCE)
+        sink(replay, e);
     if (replay->nodes.arrived)
         replay->nodes.arrived(replay->nodes.context, e, hops);
 }
@@ -138,7 +171,7 @@ void conflict_record(struct conflict_replay *replay, int kind, uint32_t e, uint3
     struct pim_conflict_interval interval = {.task = e,
                                              .image = packet / packets,
                                              .index = packet % packets,
-                                             .start = pim_kernel_now(replay->kernel),
+                                             .start = conflict_now(replay),
                                              .end = end,
                                              .links = links,
                                              .hops = hops};
@@ -148,10 +181,8 @@ void conflict_record(struct conflict_replay *replay, int kind, uint32_t e, uint3
 
 /* --- time points --- */
 
-static void time_point(struct pim_kernel *kernel, void *context)
+static void time_point(struct conflict_replay *replay)
 {
-    struct conflict_replay *replay = context;
-    (void)kernel;
     replay->point_due = false;
     replay->result->time_points++;
     replay->network->finish(replay);
@@ -168,6 +199,19 @@ static void time_point(struct pim_kernel *kernel, void *context)
     if (replay->options->check && replay->status == PIM_OK &&
         conflict_check_edges(replay, replay->error) != PIM_OK)
         conflict_abort(replay, PIM_INTERNAL, NULL);
+}
+
+void conflict_next_point(struct conflict_replay *replay)
+{
+    while (conflict_agenda_next(&replay->agenda) == replay->now) {
+        uint32_t who = conflict_agenda_take(&replay->agenda);
+        replay->ends++;
+        if (who < replay->transfers)
+            end_transfer(replay, who);
+        else
+            conflict_set(replay->marked, who - replay->transfers);
+    }
+    time_point(replay);
 }
 
 bool conflict_explain(const struct conflict_replay *replay, uint32_t e, char *text, size_t size)
@@ -257,6 +301,7 @@ void conflict_replay_terminate(struct conflict_replay *replay)
 {
     if (replay->network)
         replay->network->destroy(replay);
+    conflict_agenda_terminate(&replay->agenda);
     free(replay->edge);
     free(replay->owner_of_transfer);
     free(replay->marked);
