@@ -175,6 +175,7 @@ static void step_parts(struct emitter *emitter, struct image *images, uint32_t s
             struct image *image = &images[step - part];
             emitter->home = image->home;
             emitter->started = image->started;
+            emitter->program.image = step - part;
             if (turn == 0)
                 open_part(emitter, part);
             else
@@ -204,8 +205,12 @@ void ddam_emit(struct emitter *emitter)
     for (uint32_t step = 0; step + 1 < plan->images + plan->parts && emitter->program.status == PIM_OK;
          step++)
         step_parts(emitter, images, step);
-    for (uint32_t i = 0; images && i < plan->images; i++)
+    for (uint32_t i = 0; images && i < plan->images; i++) {
+        emitter->home = images[i].home;
+        emitter->program.image = i;
+        nice_note_results(emitter);
         release(emitter, &images[i]);
+    }
     for (size_t i = 0; emitter->kept_weights && i < count; i++)
         free(emitter->kept_weights[i]);
     free(emitter->kept_weights);
@@ -213,4 +218,5 @@ void ddam_emit(struct emitter *emitter)
     free(images);
     emitter->home = home;
     emitter->started = started;
+    emitter->program.image = 0;
 }

@@ -298,9 +298,7 @@ static bool visit(void *context, const struct pim_cut *cut)
     for (size_t i = 0; i < PIM_LOOPS; i++)
         parts[i] = cut->high[i] * cut->wide[i];
     /* A part of more than one group has whole ones. */
-    uint64_t channels = operation->dimension[1];
-    uint64_t level = operation->groups > 1 ? channels / operation->groups * parts[PIM_LOOP_K] : 0;
-    if (level > 0 && channels > level && channels % level != 0)
+    if (!flow_groups_are_whole(operation, parts[PIM_LOOP_K]))
         return true;
     pim_cut_part(&operation->conv, cut, 0, 0, &part); /* the first part is the largest */
     if (!nice_tile_product(walk->plan, walk->layer, cut, &part, &product))

@@ -128,12 +128,31 @@ static void emit_layers(struct emitter *emitter)
 
 /* --- the network --- */
 
+void nice_note_results(struct emitter *emitter)
+{
+    for (uint32_t i = 0; emitter->home && i < emitter->plan->flow.count; i++) {
+        for (uint32_t p = 0; p < emitter->home[i].count; p++)
+            program_note(&emitter->program, emitter->home[i].pieces[p].node,
+                         &(struct nice_note){.kind = NICE_NOTE_RESULT,
+                                             .layer = i,
+                                             .place = emitter->home[i].pieces[p].place});
+    }
+}
+
 enum pim_status nice_emit(const struct nice_plan *plan, struct pim_trace_writer *writer,
                           struct nice_result *result, struct pim_error *error)
+{
+    return nice_emit_observed(plan, writer, NULL, result, error);
+}
+
+enum pim_status nice_emit_observed(const struct nice_plan *plan, struct pim_trace_writer *writer,
+                                   const struct nice_observer *observer, struct nice_result *result,
+                                   struct pim_error *error)
 {
     struct emitter emitter = {.plan = plan};
     struct program *program = &emitter.program;
     bool ready = program_initialize(program, plan, writer, error);
+    program->observer = observer;
     emitter.home = calloc((size_t)plan->flow.count + 1, sizeof *emitter.home);
     emitter.done = calloc((size_t)plan->flow.count + 1, sizeof *emitter.done);
     emitter.started = calloc((size_t)plan->flow.count + 1, sizeof *emitter.started);
@@ -161,6 +180,7 @@ enum pim_status nice_emit(const struct nice_plan *plan, struct pim_trace_writer 
         program->status =
             pim_fail(error, PIM_INTERNAL, "the programs make %llu multiply-accumulates, the network has %llu",
                      (unsigned long long)program->macs, (unsigned long long)macs);
+    nice_note_results(&emitter);
     for (uint32_t i = 0; emitter.home && i < plan->flow.count; i++)
         free(emitter.home[i].pieces);
     free(emitter.home);

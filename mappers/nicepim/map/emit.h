@@ -16,6 +16,13 @@ struct nice_result {
 enum pim_status nice_emit(const struct nice_plan *plan, struct pim_trace_writer *writer,
                           struct nice_result *result, struct pim_error *error);
 
+/* The same; what the instructions are about is handed to the observer (NULL: to nobody). */
+enum pim_status nice_emit_observed(const struct nice_plan *plan, struct pim_trace_writer *writer,
+                                   const struct nice_observer *observer, struct nice_result *result,
+                                   struct pim_error *error);
+/* Hands over where all tensors lie. */
+void nice_note_results(struct emitter *emitter);
+
 /* The product of a layer with its inputs and weights brought where they are needed, which waits to be
  * emitted; NULL when memory is out. */
 struct product *nice_start_product(struct emitter *emitter, uint32_t layer);

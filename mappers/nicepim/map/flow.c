@@ -298,6 +298,18 @@ void flow_product_box(const struct flow_operation *operation, const struct pim_p
     input[1] = (struct pim_span){first * inputs, (last + 1) * inputs};
 }
 
+bool flow_groups_are_whole(const struct flow_operation *operation, uint32_t parts)
+{
+    uint32_t channels = operation->dimension[1], own = channels / (operation->groups ? operation->groups : 1);
+    for (uint32_t i = 0; i < parts && operation->groups > 1; i++) {
+        struct pim_span span = pim_span_of(channels, parts, i);
+        if (span.from < span.to && span.from / own != (span.to - 1) / own &&
+            (span.from % own != 0 || span.to % own != 0))
+            return false;
+    }
+    return true;
+}
+
 /* Keys of one head or of whole ones: rows of the second input; values: its channels, and all rows. */
 void flow_right_box(const struct flow_operation *operation, const struct pim_part *part,
                     struct pim_span input[4])

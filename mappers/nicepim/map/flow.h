@@ -83,6 +83,9 @@ void flow_needs(const struct flow *flow, uint32_t layer, uint32_t index, const s
 void flow_product_box(const struct flow_operation *operation, const struct pim_part *part,
                       struct pim_span input[4]);
 
+/* True when output channels in `parts` parts give each part of one group, or whole ones. */
+bool flow_groups_are_whole(const struct flow_operation *operation, uint32_t parts);
+
 /* How many parts like this one make up the whole. */
 static inline double flow_parts_like(const struct pim_conv *conv, const struct pim_part *part)
 {

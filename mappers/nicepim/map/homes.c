@@ -62,15 +62,15 @@ void operand_terminate(struct operand *operand)
 }
 
 uint64_t operand_part(struct emitter *emitter, uint32_t node, enum pim_opcode opcode, enum pim_buffer buffer,
-                      const struct operand *operand, const struct grid part[PLACE_DIMENSIONS], uint64_t after,
-                      uint64_t *elements)
+                      uint32_t layer, const struct operand *operand, const struct grid part[PLACE_DIMENSIONS],
+                      uint64_t after, uint64_t *elements)
 {
     uint64_t last = PROGRAM_NOTHING;
     for (uint32_t i = 0; i < operand->count; i++) {
         struct grid met[PLACE_DIMENSIONS];
         if (!place_meets(&operand->places[i], part, met))
             continue;
-        last = program_part(&emitter->program, node, opcode, buffer, &operand->places[i], met, after);
+        last = program_part(&emitter->program, node, opcode, buffer, layer, &operand->places[i], met, after);
         *elements += (uint64_t)met[0].count * met[1].count * met[2].count * met[3].count;
         after = PROGRAM_NOTHING; /* loads and stores start in order */
     }
@@ -79,8 +79,9 @@ uint64_t operand_part(struct emitter *emitter, uint32_t node, enum pim_opcode op
 
 /* --- moves --- */
 
-static void add_move(struct emitter *emitter, uint32_t from, uint32_t to, const struct place *source,
-                     const struct place *target, const struct grid part[PLACE_DIMENSIONS])
+static void add_move(struct emitter *emitter, uint32_t layer, uint32_t from, uint32_t to,
+                     const struct place *source, const struct place *target,
+                     const struct grid part[PLACE_DIMENSIONS])
 {
     if (emitter->move_count == emitter->move_capacity) {
         size_t capacity = emitter->move_capacity ? 2 * emitter->move_capacity : 256;
@@ -95,6 +96,7 @@ static void add_move(struct emitter *emitter, uint32_t from, uint32_t to, const 
     struct move *move = &emitter->moves[emitter->move_count++];
     *move = (struct move){.from = from,
                           .to = to,
+                          .layer = layer,
                           .source = *source,
                           .target = *target,
                           .packed = PROGRAM_NOTHING,
@@ -111,7 +113,7 @@ void move_box(struct emitter *emitter, uint32_t layer, uint32_t node, const stru
     for (uint32_t i = 0; i < home->count; i++) {
         const struct piece *piece = &home->pieces[i];
         if (place_meets(&piece->place, part, met))
-            add_move(emitter, piece->node, node, &piece->place, target, met);
+            add_move(emitter, layer, piece->node, node, &piece->place, target, met);
     }
 }
 
@@ -126,6 +128,9 @@ void operand_bring(struct emitter *emitter, uint32_t layer, uint32_t node, const
         places += place_meets(&home->pieces[i].place, part, met);
     if (home->everywhere || places > OPERAND_PLACES) {
         struct place place = place_borrow(emitter, node, box, emitter->plan->layout[layer], FLOW_BYTES);
+        const struct nice_note placed = {.kind = NICE_NOTE_PLACED, .layer = layer, .place = place};
+        if (home->everywhere)
+            program_note(&emitter->program, node, &placed);
         move_box(emitter, layer, node, box, &place);
         operand_of_place(emitter, &place, operand);
         return;
@@ -144,7 +149,7 @@ void operand_bring(struct emitter *emitter, uint32_t layer, uint32_t node, const
         if (piece->node == node)
             continue;
         *place = place_borrow(emitter, node, overlap, piece->place.layout, FLOW_BYTES);
-        add_move(emitter, piece->node, node, &piece->place, place, met);
+        add_move(emitter, layer, piece->node, node, &piece->place, place, met);
     }
 }
 
@@ -167,13 +172,17 @@ static void finish_copy(struct emitter *emitter, struct copy *copy, uint64_t *po
         return;
     struct program *program = &emitter->program;
     if (move->from == move->to) {
-        (void)program_part(program, move->to, PIM_OP_STORE, PIM_BUFFER_NONE, &move->target, move->part,
-                           copy->loaded);
+        (void)program_part(program, move->to, PIM_OP_STORE, PIM_BUFFER_NONE, move->layer, &move->target,
+                           move->part, copy->loaded);
         port[move->to] += place_cycles(program->plan->hardware, &move->target, move->part, true);
     } else {
         uint64_t bytes = move_bytes(move), address = program_borrow(program, move->from, bytes);
+        struct nice_note note = {.kind = NICE_NOTE_PACK, .layer = move->layer, .place = move->target};
+        memcpy(note.tile.output, move->part, sizeof note.tile.output);
+        program->note = &note;
         uint64_t stored =
             program_memory(program, move->from, PIM_OP_STORE, PIM_BUFFER_NONE, address, bytes, copy->loaded);
+        program->note = NULL;
         port[move->from] += pim_estimate_stream(program->plan->hardware, bytes, true);
         move->source.address = address;
         move->packed = stored;
@@ -181,20 +190,28 @@ static void finish_copy(struct emitter *emitter, struct copy *copy, uint64_t *po
     copy->move = NULL;
 }
 
-/* What stays on its node is copied, what is not one run is packed into one. */
+/* One run, in the order in which it is to lie where it goes, or is unpacked there. */
+static bool goes_as_it_lies(const struct move *move)
+{
+    uint64_t address, bytes;
+    return move->from != move->to && place_is_run(&move->source, move->part, &address, &bytes) &&
+           (!place_is_run(&move->target, move->part, &address, &bytes) ||
+            place_orders_alike(&move->source, &move->target, move->part));
+}
+
+/* What stays on its node is copied; what is not one run is packed into one, in the order of its target. */
 static void pack(struct emitter *emitter, struct copy *copies, uint64_t *port)
 {
     struct program *program = &emitter->program;
     for (size_t i = 0; i < emitter->move_count && program->status == PIM_OK; i++) {
         struct move *move = &emitter->moves[i];
-        uint64_t address, bytes;
-        bool run = place_is_run(&move->source, move->part, &address, &bytes);
-        if (run && move->from != move->to) {
-            move->source.address = address;
+        uint64_t bytes;
+        if (goes_as_it_lies(move)) {
+            (void)place_is_run(&move->source, move->part, &move->source.address, &bytes);
             continue;
         }
-        uint64_t loaded = program_part(program, move->from, PIM_OP_LOAD, PIM_BUFFER_NONE, &move->source,
-                                       move->part, PROGRAM_NOTHING);
+        uint64_t loaded = program_part(program, move->from, PIM_OP_LOAD, PIM_BUFFER_NONE, move->layer,
+                                       &move->source, move->part, PROGRAM_NOTHING);
         port[move->from] += place_cycles(program->plan->hardware, &move->source, move->part, false);
         finish_copy(emitter, &copies[move->from], port);
         copies[move->from] = (struct copy){move, loaded};
@@ -214,8 +231,8 @@ static void unpack(struct emitter *emitter, const struct program_message *messag
             continue;
         uint64_t loaded = program_memory(program, move->to, PIM_OP_LOAD, PIM_BUFFER_NONE, move->received,
                                          messages[i].bytes, messages[i].received);
-        (void)program_part(program, move->to, PIM_OP_STORE, PIM_BUFFER_NONE, &move->target, move->part,
-                           loaded);
+        (void)program_part(program, move->to, PIM_OP_STORE, PIM_BUFFER_NONE, move->layer, &move->target,
+                           move->part, loaded);
         port[move->to] += pim_estimate_stream(program->plan->hardware, messages[i].bytes, false) +
                           place_cycles(program->plan->hardware, &move->target, move->part, true) +
                           pim_estimate_access(program->plan->hardware);

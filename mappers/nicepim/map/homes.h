@@ -25,7 +25,7 @@ struct operand {
 
 /* A part that goes from a place on a node to one on another, or on the same. */
 struct move {
-    uint32_t from, to;
+    uint32_t from, to, layer; /* layer: whose tensor */
     struct place source, target;
     struct grid part[PLACE_DIMENSIONS];
     uint64_t packed, received; /* where it lies in one run on its way; PROGRAM_NOTHING: it does so anyway */
@@ -70,10 +70,11 @@ void operand_bring(struct emitter *emitter, uint32_t layer, uint32_t node, const
 void move_box(struct emitter *emitter, uint32_t layer, uint32_t node, const struct pim_span box[4],
               const struct place *target);
 
-/* Loads or stores a part of an operand; gives the last instruction and adds to *elements what was moved. */
+/* Loads or stores a part of an operand, of tensor `layer`; gives the last instruction and adds to *elements
+ * what was moved. */
 uint64_t operand_part(struct emitter *emitter, uint32_t node, enum pim_opcode opcode, enum pim_buffer buffer,
-                      const struct operand *operand, const struct grid part[PLACE_DIMENSIONS], uint64_t after,
-                      uint64_t *elements);
+                      uint32_t layer, const struct operand *operand, const struct grid part[PLACE_DIMENSIONS],
+                      uint64_t after, uint64_t *elements);
 
 /* All moves that were noted, in one exchange: packed, sent and unpacked where they are not one run. Forgets
  * them and gives an estimate. */

@@ -1,6 +1,7 @@
 /* NicePIM's PIM-Mapper behind the interface of all mappers. */
 #include "mappers/nicepim/mapper.h"
 
+#include "mappers/nicepim/check/check_values.h"
 #include "mappers/nicepim/map/emit.h"
 #include "sim/json.h"
 
@@ -14,6 +15,7 @@ struct choices {
     struct pim_mapper_search search;
     uint64_t batch;
     unsigned mapping, objective;
+    bool check;
 };
 
 /* X(name, text) */
@@ -44,6 +46,9 @@ static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("objective", struct choices, objective, "GOAL", "latency|energy|edp",
                    "What is minimised: cycles (latency), energy, or their product (edp)"),
     PIM_COUNT_ROW("batch", struct choices, batch, "IMAGES", 1, 64, "Images that are worked together (1)"),
+    PIM_FLAG_ROW(
+        "check-values", struct choices, check,
+        "Executes the programs with numbers and compares them with a direct evaluation of the network"),
 };
 
 static const struct choices defaults = {.batch = 1};
@@ -67,12 +72,16 @@ struct made {
     struct tried tried[NICE_METHODS]; /* the best of each */
     char left_out[NICE_METHODS][256]; /* why; "": tried or not asked for */
     char network[256], mapping[256];
+    bool check, checked;
+    struct nice_record record; /* for the check */
+    struct nice_check values;
 };
 
 static void terminate(void *plan)
 {
     struct made *made = plan;
     nice_plan_terminate(&made->plan);
+    nice_record_terminate(&made->record);
     free(made);
 }
 
@@ -222,6 +231,7 @@ static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *
     made->name = inputs->network->name;
     made->batch = (uint32_t)choices->batch;
     made->objective = (enum objective)choices->objective;
+    made->check = choices->check;
     static const enum nice_method methods_of[] = {NICE_METHODS, NICE_SEQUENTIAL, NICE_SERIAL, NICE_PARALLEL,
                                                   NICE_PIPELINE};
     for (int method = 0; method < NICE_METHODS; method++)
@@ -279,7 +289,29 @@ static enum pim_status emit(void *plan, struct pim_trace_writer *writer, struct 
 {
     struct made *made = plan;
     struct nice_result result;
-    return nice_emit(&made->plan, writer, &result, error);
+    const struct nice_observer observer = {nice_record_see, &made->record};
+    if (made->check && !nice_record_initialize(&made->record, made->hardware.width * made->hardware.height))
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for notes");
+    return nice_emit_observed(&made->plan, writer, made->check ? &observer : NULL, &result, error);
+}
+
+static bool checks(const void *plan)
+{
+    const struct made *made = plan;
+    return made->check;
+}
+
+static enum pim_status check(void *plan, const char *path, struct pim_error *error)
+{
+    enum { SEED = 1 };
+    struct made *made = plan;
+    struct pim_trace *trace;
+    if (pim_trace_open(path, &trace, error) != PIM_OK)
+        return error->status;
+    made->checked = true;
+    enum pim_status status = nice_check_values(&made->plan, &made->record, trace, SEED, &made->values, error);
+    pim_trace_close(trace);
+    return status == PIM_OK ? PIM_OK : pim_fail_in(error, "the check of values");
 }
 
 /* --- reports --- */
@@ -344,6 +376,9 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
     fprintf(file, "estimated cycles     %" PRIu64 "\n", made->result.cycles);
     if (made->result.energy.total > 0)
         fprintf(file, "estimated energy     %.1f uJ\n", made->result.energy.total * 1e-6);
+    if (made->checked)
+        fprintf(file, "checked values       %" PRIu64 " elements are those of the network\n",
+                made->values.elements);
     fprintf(file, "\n");
     fprintf(file, "%-32s %-12s %-24s %8s %-10s %-10s\n", "layer", "region", "cut", "share", "input",
             "output");
@@ -446,6 +481,8 @@ static enum pim_status write_json(void *plan, FILE *file, struct pim_error *erro
     pim_json_put_count(json, "macs", made->result.macs);
     pim_json_put_count(json, "estimated_cycles", made->result.cycles);
     put_energy(json, &made->result.energy);
+    if (made->checked)
+        pim_json_put_count(json, "checked_elements", made->values.elements);
     pim_json_begin_array(json, "layers");
     for (uint32_t i = 0; i < p->flow.count; i++) {
         if (p->flow.operation[i].kind == FLOW_PRODUCT)
@@ -470,6 +507,8 @@ const struct pim_mapper pim_nicepim_mapper = {
     .estimate = estimate,
     .describe = describe,
     .emit = emit,
+    .checks = checks,
+    .check = check,
     .print = print,
     .write_json = write_json,
 };

@@ -44,6 +44,11 @@ struct tile {
     uint32_t n0; /* of the group */
 };
 
+static uint32_t input_layer(const struct tile_walk *walk, size_t input)
+{
+    return walk->emitter->plan->flow.graph->layers[walk->product->layer].input[input];
+}
+
 static uint64_t load_inputs(struct tile_walk *walk, const struct tile *tile, uint32_t c0, uint32_t c,
                             uint64_t *elements)
 {
@@ -54,8 +59,8 @@ static uint64_t load_inputs(struct tile_walk *walk, const struct tile *tile, uin
                                                 window(walk, 0, tile->output[2].from, tile->output[2].count),
                                                 window(walk, 1, tile->output[3].from, tile->output[3].count)};
     *elements = 0;
-    return operand_part(walk->emitter, walk->node, PIM_OP_LOAD, PIM_BUFFER_INPUT, &product->input[walk->part],
-                        part, PROGRAM_NOTHING, elements);
+    return operand_part(walk->emitter, walk->node, PIM_OP_LOAD, PIM_BUFFER_INPUT, input_layer(walk, 0),
+                        &product->input[walk->part], part, PROGRAM_NOTHING, elements);
 }
 
 /* A tile of keys or values. */
@@ -74,7 +79,7 @@ static uint64_t load_right(struct tile_walk *walk, const struct tile *tile, uint
         part[1] = (struct grid){box[1].from + walk->group * shape->n + tile->n0, n, 1};
         part[2] = (struct grid){box[2].from + c0, c, 1};
     }
-    return operand_part(walk->emitter, walk->node, PIM_OP_LOAD, PIM_BUFFER_WEIGHT,
+    return operand_part(walk->emitter, walk->node, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, input_layer(walk, 1),
                         &product->right[walk->part], part, PROGRAM_NOTHING, &elements);
 }
 
@@ -99,7 +104,7 @@ static void flush(struct tile_walk *walk)
 {
     uint64_t elements = 0;
     if (walk->waits)
-        (void)operand_part(walk->emitter, walk->node, PIM_OP_STORE, PIM_BUFFER_NONE,
+        (void)operand_part(walk->emitter, walk->node, PIM_OP_STORE, PIM_BUFFER_NONE, walk->product->layer,
                            &walk->product->output[walk->part], walk->pending, walk->after, &elements);
     walk->waits = false;
 }
@@ -113,6 +118,23 @@ static uint64_t outputs_of(const struct tile *tile)
 struct stays {
     bool load_input, give_input, load_weight, give_weight;
 };
+
+static struct nice_note note_tile(const struct tile_walk *walk, const struct tile *tile, uint32_t c0,
+                                  uint32_t c)
+{
+    const struct pim_part *part = &walk->product->part[walk->part];
+    struct nice_note note = {.kind = NICE_NOTE_MATRIX,
+                             .layer = walk->product->layer,
+                             .tile = {.k = part->loop[PIM_LOOP_K],
+                                      .c = part->loop[PIM_LOOP_C],
+                                      .group = walk->group,
+                                      .first = {tile->n0, c0},
+                                      .channels = c,
+                                      .order = {walk->tiling->n, walk->tiling->channels}}};
+    for (size_t d = 0; d < PLACE_DIMENSIONS; d++)
+        note.tile.output[d] = tile->output[d];
+    return note;
+}
 
 /* One tile of results: all tiles of input channels. Gives the last matrix instruction. */
 static uint64_t emit_products(struct tile_walk *walk, const struct tile *tile, const struct stays *stays)
@@ -144,7 +166,10 @@ static uint64_t emit_products(struct tile_walk *walk, const struct tile *tile, c
         instruction.u.matrix.window = walk->held < m * k ? (uint32_t)walk->held : 0;
         instruction.u.matrix.input_bits = instruction.u.matrix.weight_bits = 8 * FLOW_BYTES;
         instruction.u.matrix.output_bits = 8 * (shape->sums ? FLOW_SUM_BYTES : FLOW_BYTES);
+        const struct nice_note note = note_tile(walk, tile, c0, c);
+        program->note = &note;
         done = program_append(program, walk->node, instruction, input, weight);
+        program->note = NULL;
         program->macs += m * n * k;
     }
     return done;
@@ -156,9 +181,13 @@ static void emit_tile(struct tile_walk *walk, const struct tile *tile, const str
     uint64_t done = emit_products(walk, tile, stays), m = outputs_of(tile), n = tile->output[1].count;
     flush(walk); /* behind the loads of this tile */
     enum pim_vector vector = walk->shape->sums ? PIM_VECTOR_COPY : walk->product->operation->vector;
+    struct nice_note note = note_tile(walk, tile, 0, 0);
+    note.kind = NICE_NOTE_TILE;
+    program->note = &note;
     walk->after =
         program_vector(program, walk->node, vector, m, n, m * n * program->plan->hardware->accumulator_bytes,
                        8 * (walk->shape->sums ? FLOW_SUM_BYTES : FLOW_BYTES), done, PROGRAM_NOTHING);
+    program->note = NULL;
     for (size_t d = 0; d < PLACE_DIMENSIONS; d++)
         walk->pending[d] = tile->output[d];
     walk->waits = true;
@@ -230,20 +259,59 @@ static void see_operand(const struct operand *operand, struct spread *spread)
     }
 }
 
+static bool node_shape(const struct emitter *emitter, const struct product *product, uint32_t i,
+                       struct tile_product *shape)
+{
+    if (!nice_tile_product(emitter->plan, product->layer, &product->decision->cut, &product->part[i], shape))
+        return false;
+    see_operand(&product->input[i], &shape->input);
+    see_operand(&product->output[i], &shape->output);
+    if (product->right[i].count > 0)
+        see_operand(&product->right[i], &shape->weights);
+    return true;
+}
+
+/* Weights that nodes hold together lie in the order of one tiling: that of the node with most positions,
+ * whose channels fit with fewer positions too. */
+static bool choose_order(const struct emitter *emitter, struct product *product, uint32_t first)
+{
+    struct tile_product shape, widest = {0};
+    struct tiling tiling;
+    uint64_t most = 0;
+    for (uint32_t i = first; i < product->nodes; i++) {
+        if (product->copy[i] != first || !node_shape(emitter, product, i, &shape))
+            continue;
+        uint64_t positions = (uint64_t)shape.batches * shape.rows * shape.columns;
+        widest = positions > most ? shape : widest;
+        most = positions > most ? positions : most;
+    }
+    if (!tile_choose(emitter->plan->hardware, &widest, &emitter->plan->weights, &tiling))
+        return false;
+    product->order[first][0] = tiling.n;
+    product->order[first][1] = tiling.channels;
+    return true;
+}
+
+static bool choose_tiling(const struct emitter *emitter, struct product *product, uint32_t i,
+                          const struct tile_product *shape, struct tiling *tiling)
+{
+    uint32_t first = product->copy[i];
+    if (first == UINT32_MAX)
+        return tile_choose(emitter->plan->hardware, shape, &emitter->plan->weights, tiling);
+    return (product->order[first][0] > 0 || choose_order(emitter, product, first)) &&
+           tile_choose_positions(emitter->plan->hardware, shape, &emitter->plan->weights,
+                                 product->order[first], tiling);
+}
+
 void product_compute(struct emitter *emitter, struct product *product, uint64_t parts[PIM_ESTIMATE_PARTS])
 {
     uint64_t slowest = 0;
     for (uint32_t i = 0; i < product->nodes && emitter->program.status == PIM_OK; i++) {
         struct tile_product shape;
         struct tiling tiling;
-        if (!nice_tile_product(emitter->plan, product->layer, &product->decision->cut, &product->part[i],
-                               &shape))
+        if (!node_shape(emitter, product, i, &shape))
             continue;
-        see_operand(&product->input[i], &shape.input);
-        see_operand(&product->output[i], &shape.output);
-        if (product->right[i].count > 0)
-            see_operand(&product->right[i], &shape.weights);
-        if (!tile_choose(emitter->plan->hardware, &shape, &emitter->plan->weights, &tiling)) {
+        if (!choose_tiling(emitter, product, i, &shape, &tiling)) {
             emitter->program.status = pim_fail(emitter->program.error, PIM_INTERNAL, "a part has no tiling");
             return;
         }

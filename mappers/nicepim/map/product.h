@@ -20,6 +20,8 @@ struct product {
     uint32_t *set;
     struct operand *input, *right, *output; /* of each node */
     struct weights *weights;
+    uint32_t *copy; /* of each node: the first of those that hold its weights together; UINT32_MAX: alone */
+    uint32_t (*order)[2]; /* of each such first node: channels of the tiles of all of them; 0: not known */
     uint32_t cuts_of_c;
 };
 

@@ -82,6 +82,20 @@ void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PART
         pim_trace_writer_set_estimate(program->writer, program->phase, &phase);
 }
 
+static void see(const struct program *program, uint32_t node, const struct nice_note *note, uint64_t after)
+{
+    struct nice_note seen = *note;
+    seen.image = program->image;
+    seen.after = after;
+    program->observer->see(program->observer->context, node, program->sequence[node], &seen);
+}
+
+void program_note(struct program *program, uint32_t node, const struct nice_note *note)
+{
+    if (program->observer)
+        see(program, node, note, PROGRAM_NOTHING);
+}
+
 uint64_t program_append(struct program *program, uint32_t node, struct pim_instruction instruction,
                         uint64_t after, uint64_t after2)
 {
@@ -103,6 +117,9 @@ uint64_t program_append(struct program *program, uint32_t node, struct pim_instr
         if (reach > 0)
             instruction.dependency[at++] = (uint16_t)reach;
     }
+    if (program->observer && program->note)
+        see(program, node, program->note,
+            after == PROGRAM_NOTHING || (after2 != PROGRAM_NOTHING && after2 > after) ? after2 : after);
     return put(program, node, &instruction);
 }
 
@@ -146,12 +163,27 @@ static void write_burst(void *context, const struct place_burst *burst)
 }
 
 uint64_t program_part(struct program *program, uint32_t node, enum pim_opcode opcode, enum pim_buffer buffer,
-                      const struct place *place, const struct grid part[PLACE_DIMENSIONS], uint64_t after)
+                      uint32_t layer, const struct place *place, const struct grid part[PLACE_DIMENSIONS],
+                      uint64_t after)
 {
     struct part_writer writer = {
         program, node, {.opcode = (uint8_t)opcode, .detail = (uint8_t)buffer}, after, PROGRAM_NOTHING};
+    const struct nice_note note = {.kind = NICE_NOTE_STORE, .layer = layer, .place = *place};
+    program->note = opcode == PIM_OP_STORE ? &note : NULL;
     place_visit_bursts(place, part, write_burst, &writer);
+    program->note = NULL;
     return writer.last;
+}
+
+uint64_t program_store_place(struct program *program, uint32_t node, uint32_t layer,
+                             const struct place *place, uint64_t after)
+{
+    const struct nice_note note = {.kind = NICE_NOTE_STORE, .layer = layer, .place = *place};
+    program->note = &note;
+    uint64_t last = program_memory(program, node, PIM_OP_STORE, PIM_BUFFER_NONE, place->address,
+                                   place_bytes(place), after);
+    program->note = NULL;
+    return last;
 }
 
 uint64_t program_vector(struct program *program, uint32_t node, enum pim_vector operation, uint64_t rows,
@@ -389,8 +421,11 @@ static void pass_on(struct program *program, const struct program_ring *ring, ui
                                        piece_address(ring, i, in), ring->bytes[in], PROGRAM_NOTHING);
         uint64_t theirs =
             program_memory(program, node, PIM_OP_LOAD, PIM_BUFFER_NONE, sums, ring->bytes[in], received);
+        const struct nice_note note = {.kind = NICE_NOTE_ADD};
+        program->note = &note;
         uint64_t added = program_vector(program, node, PIM_VECTOR_ADD, 1, ring->bytes[in] / FLOW_SUM_BYTES, 0,
                                         32, mine, theirs);
+        program->note = NULL;
         state->last[node] = program_memory(program, node, PIM_OP_STORE, PIM_BUFFER_NONE,
                                            piece_address(ring, i, in), ring->bytes[in], added);
     }

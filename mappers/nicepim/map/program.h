@@ -6,6 +6,7 @@
 #define PIMSIM_MAPPERS_NICEPIM_MAP_PROGRAM_H
 
 #include "mappers/nicepim/map/energy.h"
+#include "mappers/nicepim/map/notes.h"
 #include "mappers/nicepim/map/place.h"
 #include "mappers/nicepim/map/plan.h"
 #include "traces/writer.h"
@@ -44,7 +45,10 @@ struct program {
     uint64_t *clock;                  /* of each node: when its last phase is estimated to end */
     uint64_t macs, cycles;            /* cycles: the latest of all clocks */
     uint64_t parts[PIM_ESTIMATE_PARTS];
-    struct nice_actions actions; /* of all instructions */
+    struct nice_actions actions;          /* of all instructions */
+    const struct nice_observer *observer; /* NULL: nobody reads notes */
+    const struct nice_note *note;         /* of the instructions that are appended; NULL: none */
+    uint32_t image;                       /* that is worked */
 };
 
 bool program_initialize(struct program *program, const struct nice_plan *plan,
@@ -56,14 +60,21 @@ void program_terminate(struct program *program);
 void program_begin(struct program *program, const char *name, const char *step);
 void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS]);
 
+/* Hands over what no instruction says: at this point of the program of the node. */
+void program_note(struct program *program, uint32_t node, const struct nice_note *note);
+
 /* Appends an instruction of a node, which waits for up to two others of it; gives its number. */
 uint64_t program_append(struct program *program, uint32_t node, struct pim_instruction instruction,
                         uint64_t after, uint64_t after2);
 uint64_t program_memory(struct program *program, uint32_t node, enum pim_opcode opcode,
                         enum pim_buffer buffer, uint64_t address, uint64_t bytes, uint64_t after);
-/* A part of a place, in as many instructions as it has bursts; gives the last. */
+/* A part of a place of tensor `layer`, in as many instructions as it has bursts; gives the last. */
 uint64_t program_part(struct program *program, uint32_t node, enum pim_opcode opcode, enum pim_buffer buffer,
-                      const struct place *place, const struct grid part[PLACE_DIMENSIONS], uint64_t after);
+                      uint32_t layer, const struct place *place, const struct grid part[PLACE_DIMENSIONS],
+                      uint64_t after);
+/* A whole place with its padding, in one run. */
+uint64_t program_store_place(struct program *program, uint32_t node, uint32_t layer,
+                             const struct place *place, uint64_t after);
 uint64_t program_vector(struct program *program, uint32_t node, enum pim_vector operation, uint64_t rows,
                         uint64_t elements, uint64_t release, uint32_t bits, uint64_t after, uint64_t after2);
 void program_join(struct program *program, uint32_t node);

@@ -25,8 +25,13 @@ static void share_home(struct emitter *emitter, uint32_t layer, const uint32_t *
         for (size_t d = 0; d < 4; d++)
             box[d] = (struct pim_span){0, operation[layer].dimension[d]};
         box[axis] = (struct pim_span){before, before + length};
-        if (from->everywhere && count > 1)
+        if (from->everywhere && count > 1) {
             home_add(emitter, layer, 0, box);
+            program_note(&emitter->program, 0,
+                         &(struct nice_note){.kind = NICE_NOTE_PLACED,
+                                             .layer = layer,
+                                             .place = home->pieces[home->count - 1].place});
+        }
         for (uint32_t p = 0; p < from->count; p++) {
             struct piece *piece = &home->pieces[home->count++];
             *piece = from->pieces[p];

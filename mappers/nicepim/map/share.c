@@ -25,8 +25,12 @@ static bool reserve_product(struct product *product)
     product->input = calloc(nodes, sizeof *product->input);
     product->output = calloc(nodes, sizeof *product->output);
     product->weights = calloc(nodes, sizeof *product->weights);
+    product->copy = malloc(nodes * sizeof *product->copy);
+    product->order = calloc(nodes, sizeof *product->order);
+    if (product->copy)
+        memset(product->copy, 0xff, nodes * sizeof *product->copy); /* UINT32_MAX */
     return product->part && product->box && product->right_box && product->right && product->set &&
-           product->input && product->output && product->weights;
+           product->input && product->output && product->weights && product->copy && product->order;
 }
 
 void product_destroy(struct product *product)
@@ -49,6 +53,8 @@ void product_destroy(struct product *product)
     free(product->input);
     free(product->output);
     free(product->weights);
+    free(product->copy);
+    free(product->order);
     free(product);
 }
 
@@ -307,6 +313,14 @@ static uint64_t keep_weights(struct emitter *emitter, const struct product *prod
     return (*kept)[i];
 }
 
+static void note_weights(struct emitter *emitter, const struct product *product, uint32_t node,
+                         struct nice_note *note)
+{
+    note->kind = NICE_NOTE_WEIGHTS;
+    note->layer = product->layer;
+    program_note(&emitter->program, node, note);
+}
+
 /* `members` nodes of a set from `first` on hold a copy together: each a share for good, the rest comes. */
 static void fill_copy(struct emitter *emitter, struct product *product, const uint32_t *member,
                       struct program_ring *ring)
@@ -318,8 +332,16 @@ static void fill_copy(struct emitter *emitter, struct product *product, const ui
         ring->bytes[m] = (uint64_t)(span.to - span.from) * FLOW_BYTES;
         ring->offset[m] = at;
         ring->member[m] = node;
+        product->copy[member[m]] = member[0];
         ring->address[m] = program_borrow(&emitter->program, node, block);
         ring->own[m] = keep_weights(emitter, product, member[m], ring->bytes[m]);
+        note_weights(emitter, product, node,
+                     &(struct nice_note){.copy = member[0],
+                                         .address = ring->own[m],
+                                         .from = at,
+                                         .bytes = ring->bytes[m],
+                                         .tile = {.k = product->part[member[m]].loop[PIM_LOOP_K],
+                                                  .c = product->part[member[m]].loop[PIM_LOOP_C]}});
         product->weights[member[m]] =
             (struct weights){ring->address[m], ring->own[m], at, at + ring->bytes[m]};
         at += ring->bytes[m];
@@ -343,8 +365,15 @@ uint64_t product_share_weights(struct emitter *emitter, struct product *product)
             uint32_t i = all.member[first], members = all.count - first < g ? all.count - first : g;
             if (members < 2) { /* alone, with all of it */
                 uint64_t block = block_of_weights(product, i);
-                if (product_works(product, i))
+                if (product_works(product, i)) {
                     product->weights[i].address = keep_weights(emitter, product, i, block);
+                    note_weights(emitter, product, product_node(emitter, product, i),
+                                 &(struct nice_note){.copy = i,
+                                                     .address = product->weights[i].address,
+                                                     .bytes = block,
+                                                     .tile = {.k = product->part[i].loop[PIM_LOOP_K],
+                                                              .c = product->part[i].loop[PIM_LOOP_C]}});
+                }
             } else if (new_ring(emitter, &rings[count], members)) {
                 fill_copy(emitter, product, all.member + first, &rings[count++]);
             } else {
@@ -412,10 +441,12 @@ static uint64_t finish_sums(struct emitter *emitter, const struct product *produ
     uint64_t loaded =
         program_memory(program, node, PIM_OP_LOAD, PIM_BUFFER_NONE,
                        ring->address[ring->piece[place]] + ring->offset[own], bytes, PROGRAM_NOTHING);
+    const struct nice_note note = {.kind = NICE_NOTE_FINISH, .layer = product->layer};
+    program->note = &note;
     uint64_t done = program_vector(program, node, product->operation->vector, 1, elements, 0, 32, loaded,
                                    PROGRAM_NOTHING);
-    (void)program_memory(program, node, PIM_OP_STORE, PIM_BUFFER_NONE,
-                         home->pieces[home->count - 1].place.address, elements * FLOW_BYTES, done);
+    program->note = NULL;
+    (void)program_store_place(program, node, product->layer, &home->pieces[home->count - 1].place, done);
     const struct pim_estimate_hardware *hardware = program->plan->hardware;
     return 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, bytes, false) +
            pim_estimate_vector(hardware, 1, elements, 1) +

@@ -240,3 +240,11 @@ bool tile_choose(const struct pim_estimate_hardware *hardware, const struct tile
     }
     return found;
 }
+
+bool tile_choose_positions(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                           const struct nice_weights *weights, const uint32_t channels[2],
+                           struct tiling *tiling)
+{
+    struct tiling trial = {.batches = 1, .rows = 1, .columns = 1, .n = channels[0], .channels = channels[1]};
+    return try_positions(hardware, product, weights, &trial, false, tiling);
+}

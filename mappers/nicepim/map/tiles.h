@@ -36,6 +36,11 @@ struct tiling {
 bool tile_choose(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
                  const struct nice_weights *weights, struct tiling *tiling);
 
+/* The same with tiles of so many output and input channels; false: they do not fit. */
+bool tile_choose_positions(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                           const struct nice_weights *weights, const uint32_t channels[2],
+                           struct tiling *tiling);
+
 /* Rows (dimension 0) or columns of the input under `outputs` of the output: how many, and their step. */
 uint32_t tile_window(const struct tile_product *product, size_t dimension, uint32_t outputs, uint32_t *step);
 

@@ -34,8 +34,8 @@ static uint64_t vector_piece(struct emitter *emitter, uint32_t layer, const stru
         uint64_t moved = 0;
         flow_needs(&emitter->plan->flow, layer, k, piece->place.box, box);
         grid_of_box(box, part);
-        uint64_t last = operand_part(emitter, piece->node, PIM_OP_LOAD, PIM_BUFFER_NONE, &operands[k], part,
-                                     PROGRAM_NOTHING, &moved);
+        uint64_t last = operand_part(emitter, piece->node, PIM_OP_LOAD, PIM_BUFFER_NONE, graph->input[k],
+                                     &operands[k], part, PROGRAM_NOTHING, &moved);
         loaded = moved > 0 ? last : loaded;
     }
     bool groups = operation->reach == FLOW_CHANNELS;
@@ -45,13 +45,15 @@ static uint64_t vector_piece(struct emitter *emitter, uint32_t layer, const stru
     enum pim_vector vector = operation->kind == FLOW_FLATTEN ? PIM_VECTOR_COPY : operation->vector;
     bool pairs = !groups && vector != PIM_VECTOR_MAXIMUM && vector != PIM_VECTOR_AVERAGE;
     struct pim_acu_cost cost;
+    const struct nice_note note = {.kind = NICE_NOTE_VECTOR, .layer = layer, .place = piece->place};
+    emitter->program.note = &note;
     uint64_t done = program_vector(&emitter->program, piece->node, vector, pairs ? 1 : rows,
                                    pairs ? elements : length, 0, 8 * FLOW_BYTES, loaded, PROGRAM_NOTHING);
+    emitter->program.note = NULL;
     pim_acu_vector(&hardware->acu, vector, (uint32_t)(pairs ? 1 : rows),
                    (uint32_t)(pairs ? elements : length), &cost);
     uint64_t bytes = place_bytes(&piece->place);
-    (void)program_memory(&emitter->program, piece->node, PIM_OP_STORE, PIM_BUFFER_NONE, piece->place.address,
-                         bytes, done);
+    (void)program_store_place(&emitter->program, piece->node, layer, &piece->place, done);
     return load_cycles(emitter, layer, piece, operands) + 2 * pim_estimate_access(hardware) + cost.cycles +
            pim_estimate_stream(hardware, bytes, true);
 }

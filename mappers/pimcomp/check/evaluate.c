@@ -5,6 +5,7 @@
 #include "mappers/pimcomp/lowering/lower.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { INPUT_SIDE = 7 };
 
@@ -164,18 +165,25 @@ static enum pim_status evaluate_pooling(struct pim_evaluation *e)
 
 /* --- element by element --- */
 
-static enum pim_status evaluate_activation(struct pim_evaluation *e)
+int16_t pim_core_point_value(const struct pim_graph *graph, uint32_t layer, int16_t value)
 {
-    enum pim_activation kind = e->layer->attributes.activation;
+    if (graph->layers[layer].operation == PIM_OPERATOR_NORMALIZATION)
+        return pim_value_function(PIM_CORE_FUNCTION_AFFINE, value);
+    enum pim_activation kind = graph->layers[layer].attributes.activation;
     unsigned operation = kind == PIM_ACTIVATION_RELU   ? PIM_LOCAL_RELU
                          : kind == PIM_ACTIVATION_CLIP ? PIM_LOCAL_CLIP
                                                        : PIM_LOCAL_FUNCTION;
     int32_t immediate = kind == PIM_ACTIVATION_RELU   ? 0
                         : kind == PIM_ACTIVATION_CLIP ? PIM_CORE_CLIP_LIMIT
                                                       : (int32_t)kind;
+    return pim_value_local(operation, immediate, value, 0);
+}
+
+static enum pim_status evaluate_activation(struct pim_evaluation *e)
+{
     const int16_t *input = pim_evaluation_input(e, 0);
     for (uint64_t i = 0; i < e->elements; i++)
-        e->output[i] = pim_value_local(operation, immediate, input[i], 0);
+        e->output[i] = pim_core_point_value(e->graph, e->index, input[i]);
     return PIM_OK;
 }
 
@@ -230,7 +238,7 @@ static enum pim_status evaluate_normalize(struct pim_evaluation *e)
     for (uint64_t i = 0; i < e->elements && !e->folded[e->index]; i++)
         e->output[i] =
             kind == PIM_NORMALIZATION_BATCH
-                ? pim_value_function(PIM_CORE_FUNCTION_AFFINE, input[i])
+                ? pim_core_point_value(e->graph, e->index, input[i])
                 : pim_value_normalize(softmax ? PIM_CORE_NORMALIZE_SOFTMAX : (int32_t)kind, input[i]);
     return PIM_OK;
 }
@@ -272,6 +280,30 @@ static enum pim_status evaluate_layer(struct pim_evaluation *e)
     default:
         return refuse(e, "cores do not have this operator");
     }
+}
+
+enum pim_status pim_core_evaluate_layer(const struct pim_graph *graph, uint32_t layer, uint32_t sample,
+                                        const int16_t **value, int16_t *output, struct pim_error *error)
+{
+    bool *folded = calloc(graph->count, sizeof *folded);
+    struct pim_arena scratch;
+    pim_arena_initialize(&scratch, 0);
+    struct pim_evaluation e = {.graph = graph,
+                               .folded = folded,
+                               .sample = sample,
+                               .value = value,
+                               .index = layer,
+                               .layer = &graph->layers[layer],
+                               .elements = pim_shape_elements(&graph->layers[layer].output),
+                               .output = output,
+                               .scratch = &scratch,
+                               .error = error};
+    enum pim_status status =
+        folded ? evaluate_layer(&e)
+               : pim_fail(error, PIM_NO_MEMORY, "out of memory for layer %s", e.layer->name);
+    pim_arena_terminate(&scratch);
+    free(folded);
+    return status;
 }
 
 /* Which layers of the graph went into weights and biases of a matrix. */

@@ -30,6 +30,15 @@ enum pim_status pim_core_evaluate(const struct pim_graph *graph, const struct pi
                                   uint32_t sample, struct pim_arena *arena, const int16_t *const **values,
                                   struct pim_error *error);
 
+/*
+ * One layer for one sample, into `output` (zeros). value[i] are the elements of the output of layer i, as
+ * above; of the inputs of `layer` alone.
+ */
+enum pim_status pim_core_evaluate_layer(const struct pim_graph *graph, uint32_t layer, uint32_t sample,
+                                        const int16_t **value, int16_t *output, struct pim_error *error);
+/* What an activation or a batch normalisation that is no part of a matrix makes of any element. */
+int16_t pim_core_point_value(const struct pim_graph *graph, uint32_t layer, int16_t value);
+
 /* What a layer that went into a matrix makes of `value`, element `element` of its input. */
 int16_t pim_core_affine_value(const struct pim_graph *graph, uint32_t layer, uint64_t element, int16_t value);
 

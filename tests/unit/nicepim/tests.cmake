@@ -9,6 +9,12 @@ pimsim_test(test_nicepim_long
   LABEL long
   SUITES first second third last)
 
+# Programs executed with numbers.
+pimsim_test(test_nicepim_values
+  SOURCES ${nicepim}/test_values.c ${nicepim}/../pimcomp/nets.c ${nicepim}/../pimcomp/forms.c
+  LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
+  SUITES values)
+
 # Estimate against simulation.
 pimsim_test(test_nicepim_rank
   SOURCES ${nicepim}/test_rank.c

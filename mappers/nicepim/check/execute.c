@@ -1,0 +1,444 @@
+#include "mappers/nicepim/check/execute.h"
+
+#include "mappers/pimcomp/check/evaluate.h"
+#include "sim/random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum pim_status wrong_address(const struct execution *x, uint32_t node, uint64_t address)
+{
+    return pim_fail(x->error, PIM_BAD_INPUT,
+                    "node %" PRIu32 ", instruction %" PRIu64 ": address 0x%" PRIx64
+                    " is not in its memory, or between two elements",
+                    node, x->node[node].sequence, address);
+}
+
+enum pim_status execution_make(struct execution *x, uint32_t node, const struct word *word)
+{
+    struct node_state *state = &x->node[node];
+    uint64_t *made =
+        pim_array_grow(state->made, &state->made_capacity, state->stream.count + 1, sizeof *made);
+    if (made)
+        state->made = made;
+    if (!made || !words_add(&state->stream, word))
+        return execution_no_memory(x);
+    state->made[state->stream.count - 1] = state->sequence;
+    return PIM_OK;
+}
+
+/* What instructions up to `last` have made is taken by the instruction at work. */
+static enum pim_status take(struct execution *x, uint32_t node, uint64_t last)
+{
+    struct node_state *state = &x->node[node];
+    if (last == UINT64_MAX)
+        return PIM_OK;
+    state->taken.count = 0;
+    while (state->before < state->stream.count && state->made[state->before] <= last) {
+        if (!words_add(&state->taken, &state->stream.items[state->before++]))
+            return execution_no_memory(x);
+    }
+    if (state->before == state->stream.count)
+        state->before = state->stream.count = 0;
+    return word_table_make(&state->table, state->taken.items, state->taken.count) ? PIM_OK
+                                                                                  : execution_no_memory(x);
+}
+
+/* --- memory --- */
+
+static enum pim_status load(struct execution *x, uint32_t node)
+{
+    struct node_state *state = &x->node[node];
+    const struct pim_instruction *i = &state->instruction;
+    for (uint64_t piece = 0; piece < i->u.memory.count; piece++) {
+        uint64_t from = i->u.memory.address + piece * i->u.memory.stride;
+        for (uint64_t at = from; at < from + i->u.memory.bytes; at += WORD_BYTES) {
+            struct word word;
+            enum pim_status status = PIM_OK;
+            if (!word_memory_read(&state->memory, at, &word))
+                return wrong_address(x, node, at);
+            if (i->detail == PIM_BUFFER_NONE)
+                status = execution_make(x, node, &word);
+            else if (!words_add(i->detail == PIM_BUFFER_INPUT ? &state->input : &state->weight, &word))
+                status = execution_no_memory(x);
+            if (status != PIM_OK)
+                return status;
+        }
+    }
+    state->inputs_known &= i->detail != PIM_BUFFER_INPUT;
+    state->weights_known &= i->detail != PIM_BUFFER_WEIGHT;
+    return PIM_OK;
+}
+
+/* The word that belongs to an address of a place. */
+static enum pim_status store_element(struct execution *x, uint32_t node, const struct nice_note *note,
+                                     uint64_t address, struct word *word)
+{
+    uint32_t at[4];
+    bool high;
+    *word = (struct word){0};
+    if (address < note->place.address || address >= note->place.address + place_bytes(&note->place))
+        return pim_fail(x->error, PIM_BAD_INPUT,
+                        "node %" PRIu32 ", instruction %" PRIu64 " writes outside of the box of layer %s",
+                        node, x->node[node].sequence, execution_layer(x, note->layer));
+    if (!tensors_position(&note->place, address, at, &high))
+        return PIM_OK; /* padding of channels */
+    const struct identity identity = tensors_identify(x->tensors, note->layer, note->image, at);
+    const struct word *found =
+        word_table_find(&x->node[node].table, note->place.width == FLOW_SUM_BYTES ? WORD_SUM : WORD_DATA,
+                        execution_tensor(x, &identity), identity.element);
+    if (!found)
+        return pim_fail(x->error, PIM_BAD_INPUT,
+                        "node %" PRIu32 ", instruction %" PRIu64 " writes element %" PRIu32
+                        " of layer %s, which it did not load or make",
+                        node, x->node[node].sequence, identity.element, execution_layer(x, identity.layer));
+    *word = *found;
+    word->kind = high ? WORD_HIGH : word->kind;
+    return PIM_OK;
+}
+
+/* Puts a part of a place into one run, in the order of the place. */
+static enum pim_status pack(struct execution *x, uint32_t node, const struct nice_note *note)
+{
+    struct node_state *state = &x->node[node];
+    const struct pim_instruction *i = &state->instruction;
+    uint64_t end = note->place.address + place_bytes(&note->place), to = i->u.memory.address;
+    for (uint64_t address = note->place.address; address < end; address += WORD_BYTES) {
+        uint32_t at[4];
+        bool high, inside = tensors_position(&note->place, address, at, &high);
+        for (size_t d = 0; d < 4; d++)
+            inside &= at[d] - note->tile.output[d].from < note->tile.output[d].count;
+        struct word word;
+        if (!inside)
+            continue;
+        if (store_element(x, node, note, address, &word) != PIM_OK)
+            return x->error->status;
+        if (!word_memory_write(&state->memory, to, &word))
+            return wrong_address(x, node, to);
+        to += WORD_BYTES;
+    }
+    if (to != i->u.memory.address + i->u.memory.bytes)
+        return pim_fail(x->error, PIM_BAD_INPUT,
+                        "node %" PRIu32 ", instruction %" PRIu64 " packs another size", node,
+                        state->sequence);
+    return PIM_OK;
+}
+
+static enum pim_status store(struct execution *x, uint32_t node, const struct nice_note *note, uint64_t after)
+{
+    struct node_state *state = &x->node[node];
+    const struct pim_instruction *i = &state->instruction;
+    if (take(x, node, note ? note->after : after) != PIM_OK)
+        return x->error->status;
+    if (note && note->kind == NICE_NOTE_PACK)
+        return pack(x, node, note);
+    uint64_t words = (uint64_t)i->u.memory.count * (i->u.memory.bytes / WORD_BYTES), n = 0;
+    if (!note && words != state->taken.count)
+        return pim_fail(x->error, PIM_BAD_INPUT,
+                        "node %" PRIu32 ", instruction %" PRIu64 " writes %" PRIu64 " halfwords, and has %zu",
+                        node, state->sequence, words, state->taken.count);
+    for (uint64_t piece = 0; piece < i->u.memory.count; piece++) {
+        uint64_t from = i->u.memory.address + piece * i->u.memory.stride;
+        for (uint64_t at = from; at < from + i->u.memory.bytes; at += WORD_BYTES, n++) {
+            struct word word;
+            if (note && store_element(x, node, note, at, &word) != PIM_OK)
+                return x->error->status;
+            if (!word_memory_write(&state->memory, at, note ? &word : &state->taken.items[n]))
+                return wrong_address(x, node, at);
+        }
+    }
+    return PIM_OK;
+}
+
+/* --- what comes from outside --- */
+
+static enum pim_status place_input(struct execution *x, uint32_t node, const struct nice_note *note)
+{
+    uint64_t end = note->place.address + place_bytes(&note->place);
+    for (uint64_t address = note->place.address; address < end; address += WORD_BYTES) {
+        uint32_t at[4];
+        bool high;
+        struct word word = {0};
+        if (tensors_position(&note->place, address, at, &high)) {
+            const struct identity identity = tensors_identify(x->tensors, note->layer, note->image, at);
+            if (!tensors_is_input(x->tensors, identity.layer))
+                return pim_fail(x->error, PIM_BAD_INPUT, "layer %s does not come from outside",
+                                execution_layer(x, identity.layer));
+            word = (struct word){execution_tensor(x, &identity), identity.element,
+                                 tensors_expected(x->tensors, &identity), WORD_DATA};
+        }
+        if (!word_memory_write(&x->node[node].memory, address, &word))
+            return wrong_address(x, node, address);
+    }
+    return PIM_OK;
+}
+
+static enum pim_status place_weights(struct execution *x, uint32_t node, const struct nice_note *note)
+{
+    uint32_t id = note->layer * x->nodes + note->copy;
+    x->copies[id].k = note->tile.k;
+    x->copies[id].c = note->tile.c;
+    for (uint64_t at = 0; at < note->bytes; at += WORD_BYTES) {
+        const struct word word = {id, (uint32_t)((note->from + at) / WORD_BYTES), 0, WORD_WEIGHT};
+        if (!word_memory_write(&x->node[node].memory, note->address + at, &word))
+            return wrong_address(x, node, note->address + at);
+    }
+    return PIM_OK;
+}
+
+/* Notes up to the instruction at work; *own: its own, or NULL. */
+static enum pim_status read_notes(struct execution *x, uint32_t node, const struct nice_note **own)
+{
+    struct node_state *state = &x->node[node];
+    const struct nice_notes *notes = &x->record->node[node];
+    enum pim_status status = PIM_OK;
+    *own = NULL;
+    for (; state->note < notes->count && notes->items[state->note].sequence <= state->sequence &&
+           status == PIM_OK;
+         state->note++) {
+        const struct nice_note *note = &notes->items[state->note].note;
+        if (note->kind == NICE_NOTE_PLACED)
+            status = place_input(x, node, note);
+        else if (note->kind == NICE_NOTE_WEIGHTS)
+            status = place_weights(x, node, note);
+        else if (note->kind != NICE_NOTE_RESULT)
+            *own = note;
+    }
+    return status;
+}
+
+/* --- messages --- */
+
+static struct message *add_message(struct messages *messages)
+{
+    struct message *items =
+        pim_array_grow(messages->items, &messages->capacity, messages->count + 1, sizeof *items);
+    if (!items)
+        return NULL;
+    messages->items = items;
+    items[messages->count] = (struct message){0};
+    return &items[messages->count++];
+}
+
+static enum pim_status send(struct execution *x, uint32_t node)
+{
+    const struct pim_instruction *i = &x->node[node].instruction;
+    struct message *message = add_message(&x->node[i->u.network.peer].sent);
+    if (!message)
+        return execution_no_memory(x);
+    message->from = node;
+    message->tag = i->u.network.tag;
+    for (uint64_t at = 0; at < i->u.network.bytes; at += WORD_BYTES) {
+        struct word word;
+        if (!word_memory_read(&x->node[node].memory, i->u.network.address + at, &word))
+            return wrong_address(x, node, i->u.network.address + at);
+        if (!words_add(&message->words, &word))
+            return execution_no_memory(x);
+    }
+    x->moved += message->words.count;
+    return PIM_OK;
+}
+
+static enum pim_status want(struct execution *x, uint32_t node)
+{
+    const struct pim_instruction *i = &x->node[node].instruction;
+    struct message *message = add_message(&x->node[node].wanted);
+    if (!message)
+        return execution_no_memory(x);
+    message->from = i->u.network.peer;
+    message->tag = i->u.network.tag;
+    message->address = i->u.network.address;
+    message->bytes = i->u.network.bytes;
+    message->sequence = x->node[node].sequence;
+    return PIM_OK;
+}
+
+static void forget(struct messages *messages, size_t index)
+{
+    free(messages->items[index].words.items);
+    memmove(&messages->items[index], &messages->items[index + 1],
+            (--messages->count - index) * sizeof *messages->items);
+}
+
+/* Lets what the `index`-th RECEIVE waits for in, if it was sent. */
+static enum pim_status deliver(struct execution *x, uint32_t node, size_t index, bool *there)
+{
+    struct node_state *state = &x->node[node];
+    const struct message wanted = state->wanted.items[index];
+    *there = false;
+    for (size_t s = 0; s < state->sent.count; s++) {
+        struct message *sent = &state->sent.items[s];
+        if (sent->from != wanted.from || sent->tag != wanted.tag)
+            continue;
+        if (sent->words.count * WORD_BYTES != wanted.bytes)
+            return pim_fail(x->error, PIM_BAD_INPUT, "node %" PRIu32 " receives another size than was sent",
+                            node);
+        for (size_t w = 0; w < sent->words.count; w++) {
+            if (!word_memory_write(&state->memory, wanted.address + w * WORD_BYTES, &sent->words.items[w]))
+                return wrong_address(x, node, wanted.address + w * WORD_BYTES);
+        }
+        forget(&state->sent, s);
+        forget(&state->wanted, index);
+        *there = true;
+        return PIM_OK;
+    }
+    return PIM_OK;
+}
+
+/* Whether the instruction at work can start. */
+static enum pim_status wait(struct execution *x, uint32_t node, bool *ready)
+{
+    struct node_state *state = &x->node[node];
+    const struct pim_instruction *i = &state->instruction;
+    bool all = i->opcode == PIM_OP_JOIN || i->opcode == PIM_OP_PHASE_BEGIN || i->opcode == PIM_OP_PHASE_END;
+    *ready = true;
+    for (size_t w = 0; w < state->wanted.count && *ready;) {
+        bool waits = all, there = false;
+        for (size_t d = 0; d < PIM_DEPENDENCIES; d++)
+            waits |=
+                i->dependency[d] > 0 && state->sequence - i->dependency[d] == state->wanted.items[w].sequence;
+        if (!waits) {
+            w++;
+            continue;
+        }
+        if (deliver(x, node, w, &there) != PIM_OK)
+            return x->error->status;
+        *ready = there;
+    }
+    return PIM_OK;
+}
+
+/* --- programs --- */
+
+static enum pim_status execute(struct execution *x, uint32_t node)
+{
+    struct node_state *state = &x->node[node];
+    const struct nice_note *note;
+    uint64_t after = UINT64_MAX;
+    if (read_notes(x, node, &note) != PIM_OK)
+        return x->error->status;
+    for (size_t d = 0; d < PIM_DEPENDENCIES; d++) {
+        uint64_t named = state->sequence - state->instruction.dependency[d];
+        if (state->instruction.dependency[d] > 0)
+            after = after == UINT64_MAX || named > after ? named : after;
+    }
+    switch ((int)state->instruction.opcode) {
+    case PIM_OP_LOAD:
+        return load(x, node);
+    case PIM_OP_STORE:
+        /* Packed runs wait for a load; where that is too far back to be named, for all. */
+        return store(x, node, note, after == UINT64_MAX ? state->sequence : after);
+    case PIM_OP_SEND:
+        return send(x, node);
+    case PIM_OP_RECEIVE:
+        return want(x, node);
+    case PIM_OP_MATRIX:
+    case PIM_OP_VECTOR:
+        if (!note)
+            return pim_fail(x->error, PIM_INTERNAL, "node %" PRIu32 ", instruction %" PRIu64 ": no note",
+                            node, state->sequence);
+        if (state->instruction.opcode == PIM_OP_MATRIX)
+            return execute_matrix(x, node, note);
+        return take(x, node, note->after) == PIM_OK ? execute_vector(x, node, note) : x->error->status;
+    default:
+        return PIM_OK;
+    }
+}
+
+/* As far as a node comes; *moved: it came further. */
+static enum pim_status run_node(struct execution *x, uint32_t node, bool *moved)
+{
+    struct node_state *state = &x->node[node];
+    while (!state->ended) {
+        const struct pim_instruction *next;
+        bool ready;
+        if (!state->fetched) {
+            if (pim_trace_cursor_next(state->cursor, &next, x->error) != PIM_OK)
+                return x->error->status;
+            state->ended = !next;
+            if (!next)
+                break;
+            state->instruction = *next;
+            state->fetched = true;
+        }
+        if (wait(x, node, &ready) != PIM_OK)
+            return x->error->status;
+        if (!ready)
+            return PIM_OK;
+        if (execute(x, node) != PIM_OK)
+            return x->error->status;
+        state->fetched = false;
+        state->sequence++;
+        *moved = true;
+    }
+    return PIM_OK;
+}
+
+enum pim_status execution_run(struct execution *x, uint64_t seed)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, seed);
+    for (;;) {
+        bool moved = false, ended = true;
+        uint32_t first = (uint32_t)pim_random_below(&random, x->nodes);
+        for (uint32_t i = 0; i < x->nodes; i++) {
+            if (run_node(x, (first + i) % x->nodes, &moved) != PIM_OK)
+                return x->error->status;
+        }
+        for (uint32_t i = 0; i < x->nodes; i++)
+            ended &= x->node[i].ended;
+        if (ended)
+            return PIM_OK;
+        if (!moved)
+            return pim_fail(x->error, PIM_DEADLOCK, "nodes wait for messages that nobody sends");
+    }
+}
+
+/* --- life --- */
+
+enum pim_status execution_initialize(struct execution *x, const struct tensors *tensors,
+                                     const struct nice_record *record, const struct pim_trace *trace,
+                                     uint64_t memory_bytes, struct pim_error *error)
+{
+    *x = (struct execution){.tensors = tensors, .record = record, .nodes = record->nodes, .error = error};
+    x->node = calloc(x->nodes, sizeof *x->node);
+    x->copies = calloc((size_t)tensors->flow->count * x->nodes + 1, sizeof *x->copies);
+    if (!x->node || !x->copies)
+        return execution_no_memory(x);
+    for (uint32_t i = 0; i < x->nodes; i++) {
+        if (!word_memory_initialize(&x->node[i].memory, memory_bytes))
+            return execution_no_memory(x);
+        if (pim_trace_cursor_create(trace, i, &x->node[i].cursor, error) != PIM_OK)
+            return error->status;
+    }
+    return PIM_OK;
+}
+
+static void release_messages(struct messages *messages)
+{
+    for (size_t i = 0; i < messages->count; i++)
+        free(messages->items[i].words.items);
+    free(messages->items);
+}
+
+void execution_terminate(struct execution *x)
+{
+    for (uint32_t i = 0; x->node && i < x->nodes; i++) {
+        struct node_state *state = &x->node[i];
+        word_memory_terminate(&state->memory);
+        pim_trace_cursor_destroy(state->cursor);
+        free(state->stream.items);
+        free(state->made);
+        free(state->taken.items);
+        free(state->input.items);
+        free(state->weight.items);
+        free(state->table.slots);
+        free(state->inputs.slots);
+        free(state->weights.slots);
+        free(state->sums);
+        release_messages(&state->sent);
+        release_messages(&state->wanted);
+    }
+    free(x->node);
+    free(x->copies);
+}

@@ -1,0 +1,274 @@
+/*
+ * Programs executed with numbers: every tensor of networks drawn at random, cut, copied and laid out at
+ * random, ends whole and right on the nodes (mappers/nicepim/check/check_values.h).
+ */
+#include "mappers/nicepim/check/check_values.h"
+#include "mappers/nicepim/map/emit.h"
+#include "models/system/schema.h"
+#include "models/system/system.h"
+#include "sim/random.h"
+#include "tests/unit/nicepim/suites.h"
+#include "tests/unit/pimcomp/forms.h"
+#include "traces/reader.h"
+#include "traces/writer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DRAWS = 640, LEAST = 250 };
+
+static struct pim_estimate_hardware of_file;
+
+static void read_hardware(void)
+{
+    struct pim_configuration *configuration;
+    struct pim_hardware hardware;
+    struct pim_error error = {0};
+    char path[512];
+    pimsim_source_path(path, sizeof path, "configs/hardware/nicepim-4x4.cfg");
+    ck_assert_msg(pim_configuration_create(&pim_hardware_schema, &configuration, &error) == PIM_OK &&
+                      pim_configuration_read_file(configuration, path, &error) == PIM_OK &&
+                      pim_hardware_read(configuration, &hardware, &error) == PIM_OK,
+                  "%s", error.text);
+    const struct pim_machine_network network = {.fixed = (int64_t)hardware.node.zero_load.fixed,
+                                                .per_router = hardware.node.zero_load.per_router};
+    ck_assert_msg(pim_machine_nodes_read(configuration, &network, &of_file, &error) == PIM_OK, "%s",
+                  error.text);
+    pim_configuration_destroy(configuration);
+}
+
+/* A small array with buffers for a few channels and positions, so that there are many tiles. */
+static struct pim_estimate_hardware draw_hardware(struct pim_random *random)
+{
+    struct pim_estimate_hardware hardware = of_file;
+    hardware.width = 1 + (uint32_t)pim_random_below(random, 4);
+    hardware.height = 1 + (uint32_t)pim_random_below(random, 4);
+    hardware.pe_rows = hardware.pe_columns = 4;
+    hardware.memory_bytes = 1 << 22;
+    hardware.input_bytes = hardware.weight_bytes = hardware.output_bytes = (uint64_t)512
+                                                                           << pim_random_below(random, 4);
+    if (hardware.width * hardware.height == 1)
+        hardware.width = 2;
+    return hardware;
+}
+
+/* --- random mappings --- */
+
+struct draw {
+    struct pim_random *random;
+    const struct nice_plan *plan;
+    uint32_t layer, seen;
+    struct pim_cut cut;
+};
+
+static bool see_cut(void *context, const struct pim_cut *cut)
+{
+    struct draw *draw = context;
+    const struct flow_operation *operation = &draw->plan->flow.operation[draw->layer];
+    struct pim_part part;
+    struct tile_product product;
+    struct tiling tiling;
+    if (!flow_groups_are_whole(operation, cut->high[PIM_LOOP_K] * cut->wide[PIM_LOOP_K]))
+        return true;
+    pim_cut_part(&operation->conv, cut, 0, 0, &part);
+    if (nice_tile_product(draw->plan, draw->layer, cut, &part, &product) &&
+        tile_choose(draw->plan->hardware, &product, &draw->plan->weights, &tiling) &&
+        pim_random_below(draw->random, ++draw->seen) == 0)
+        draw->cut = *cut;
+    return true;
+}
+
+/* Tensors that operations do not turn from one layout to another have one. */
+static void draw_layouts(struct nice_plan *plan, struct pim_random *random)
+{
+    uint32_t *class = calloc(plan->flow.count, sizeof *class);
+    ck_assert_ptr_nonnull(class);
+    for (uint32_t i = 0; i < plan->flow.count; i++) {
+        const struct pim_layer *layer = &plan->flow.graph->layers[i];
+        uint32_t g = 1u << pim_random_below(random, 4);
+        bool last = pim_random_below(random, 3) == 0;
+        class[i] = i;
+        plan->layout[i] = (struct pim_map_layout){last ? PIM_LAYOUT_BHWC : PIM_LAYOUT_BCHW, last ? 1 : g};
+        for (uint32_t k = 0; k < layer->inputs && plan->flow.operation[i].kind != FLOW_PRODUCT; k++) {
+            uint32_t other = class[layer->input[k]];
+            for (uint32_t j = 0; j <= i; j++) {
+                if (class[j] != class[i] || j == i)
+                    continue;
+                class[j] = other;
+                plan->layout[j] = plan->layout[other];
+            }
+            plan->layout[i] = plan->layout[other];
+            class[i] = other;
+        }
+    }
+    free(class);
+}
+
+static void draw_mapping(struct nice_plan *plan, struct pim_random *random)
+{
+    draw_layouts(plan, random);
+    for (uint32_t i = 0; i < plan->flow.count; i++) {
+        const struct flow_operation *operation = &plan->flow.operation[i];
+        struct nice_decision *decision = &plan->decision[i];
+        struct draw draw = {.random = random, .plan = plan, .layer = i};
+        uint32_t limit[PIM_LOOPS], needing = 1;
+        if (operation->kind != FLOW_PRODUCT)
+            continue;
+        for (size_t loop = 0; loop < PIM_LOOPS; loop++)
+            limit[loop] = pim_random_below(random, 4) == 0 ? UINT32_MAX : operation->conv.length[loop];
+        if (operation->groups > 1 || operation->right != FLOW_STORED)
+            limit[PIM_LOOP_C] = 1;
+        pim_cuts_walk(decision->region.height, decision->region.width, limit, see_cut, &draw);
+        if (draw.seen == 0)
+            continue; /* the plan's own */
+        for (size_t loop = PIM_LOOP_B; loop <= PIM_LOOP_Q; loop++)
+            needing *= draw.cut.high[loop] * draw.cut.wide[loop];
+        decision->cut = draw.cut;
+        do
+            decision->sharing = 1 + (uint32_t)pim_random_below(random, needing);
+        while (needing % decision->sharing != 0);
+    }
+}
+
+/* --- programs --- */
+
+struct program_of {
+    struct nice_record record;
+    char path[64];
+};
+
+static void record_program(const struct nice_plan *plan, struct program_of *made)
+{
+    struct pim_error error = {0};
+    struct pim_trace_writer *writer;
+    struct nice_result result;
+    uint32_t nodes = plan->hardware->width * plan->hardware->height;
+    const struct pim_trace_description description = {.family = "nicepim",
+                                                      .width = plan->hardware->width,
+                                                      .height = plan->hardware->height,
+                                                      .units = nodes};
+    const struct nice_observer observer = {nice_record_see, &made->record};
+    ck_assert(nice_record_initialize(&made->record, nodes));
+    (void)snprintf(made->path, sizeof made->path, "test_nicepim_values_%ld.bin", (long)getpid());
+    ck_assert(pim_trace_writer_create(made->path, &description, &writer, &error) == PIM_OK);
+    ck_assert_msg(nice_emit_observed(plan, writer, &observer, &result, &error) == PIM_OK, "%s", error.text);
+    ck_assert(pim_trace_writer_finish(writer, &error) == PIM_OK);
+}
+
+static enum pim_status check_program(const struct nice_plan *plan, const struct program_of *made,
+                                     uint64_t seed, struct nice_check *result, struct pim_error *error)
+{
+    struct pim_trace *trace;
+    ck_assert_msg(pim_trace_open(made->path, &trace, error) == PIM_OK, "%s", error->text);
+    enum pim_status status = nice_check_values(plan, &made->record, trace, seed, result, error);
+    pim_trace_close(trace);
+    return status;
+}
+
+static void release_program(struct program_of *made)
+{
+    (void)unlink(made->path);
+    nice_record_terminate(&made->record);
+}
+
+/* A network, hardware and a plan that is drawn (of a pipeline: made); false: the mapper refuses it. */
+struct trial {
+    struct net net;
+    struct pim_network network;
+    struct pim_estimate_hardware hardware;
+    struct nice_plan plan;
+};
+
+static bool make_trial(struct trial *trial, struct pim_random *random, uint32_t draw)
+{
+    static const enum nice_method methods[] = {NICE_SERIAL,   NICE_PARALLEL, NICE_SERIAL,
+                                               NICE_PIPELINE, NICE_SERIAL,   NICE_SEQUENTIAL};
+    struct pim_error error = {0};
+    memset(trial, 0, sizeof *trial);
+    net_initialize(&trial->net);
+    if (draw % 5 == 4)
+        form_build(&trial->net, (enum form)(draw / 5 % FORMS));
+    else
+        net_random(&trial->net, random);
+    trial->network.name = "net";
+    trial->network.graph = trial->net.graph;
+    trial->hardware = draw_hardware(random);
+    const struct nice_request request = {.network = &trial->network,
+                                         .hardware = &trial->hardware,
+                                         .batch = 1 + (uint32_t)pim_random_below(random, 3),
+                                         .capacity = trial->hardware.memory_bytes,
+                                         .copy_limit = UINT64_MAX,
+                                         .method = methods[draw % 6],
+                                         .weights = {.cycles = 1}};
+    if (nice_plan_make(&request, &trial->plan, &error) != PIM_OK) {
+        ck_assert_msg(error.status == PIM_BAD_INPUT, "%s", error.text);
+        return false;
+    }
+    if (request.method != NICE_PIPELINE && pim_random_below(random, 5) > 0)
+        draw_mapping(&trial->plan, random);
+    return true;
+}
+
+static void release_trial(struct trial *trial)
+{
+    nice_plan_terminate(&trial->plan);
+    net_terminate(&trial->net);
+}
+
+START_TEST(random_mappings_compute_the_network)
+{
+    unsigned made = 0, reduced = 0, shared = 0, cut[PIM_LOOPS] = {0}, layouts[2] = {0};
+    read_hardware();
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        struct pim_random random;
+        struct trial trial;
+        pim_random_initialize(&random, 0x76616c756573 + i);
+        if (make_trial(&trial, &random, i)) {
+            struct pim_error error = {0};
+            struct program_of program;
+            struct nice_check result;
+            record_program(&trial.plan, &program);
+            ck_assert_msg(check_program(&trial.plan, &program, i, &result, &error) == PIM_OK, "draw %u: %s",
+                          (unsigned)i, error.text);
+            ck_assert_uint_eq(result.products, trial.plan.flow.macs * trial.plan.images);
+            release_program(&program);
+            made++;
+            for (uint32_t l = 0; l < trial.plan.flow.count; l++) {
+                const struct nice_decision *decision = &trial.plan.decision[l];
+                if (trial.plan.flow.operation[l].kind != FLOW_PRODUCT)
+                    continue;
+                layouts[trial.plan.layout[l].order == PIM_LAYOUT_BHWC]++;
+                shared += decision->sharing > 1;
+                for (size_t loop = 0; loop < PIM_LOOPS; loop++)
+                    cut[loop] += decision->cut.high[loop] * decision->cut.wide[loop] > 1;
+                reduced += decision->cut.high[PIM_LOOP_C] * decision->cut.wide[PIM_LOOP_C] > 1;
+            }
+        }
+        release_trial(&trial);
+    }
+    printf("%u mappings; cut along B P Q K C: %u %u %u %u %u; %u with shared weights, %u BHWC\n", made,
+           cut[0], cut[1], cut[2], cut[3], cut[4], shared, layouts[1]);
+    ck_assert_uint_ge(made, LEAST);
+    for (size_t loop = 0; loop < PIM_LOOPS; loop++)
+        ck_assert_uint_ge(cut[loop], 50);
+    ck_assert(reduced >= 50 && shared >= 50 && layouts[0] >= 100 && layouts[1] >= 100);
+}
+END_TEST
+
+Suite *nicepim_values_suite(void)
+{
+    Suite *suite = suite_create("values");
+    TCase *tests = tcase_create("values");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, random_mappings_compute_the_network);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+void pimsim_suites(SRunner *runner)
+{
+    srunner_add_suite(runner, nicepim_values_suite());
+}
