@@ -95,7 +95,8 @@ enum pim_status pim_tile_weights_fit(const struct pim_tile_weights *weights,
     const struct pim_tile_graph *graph = identity->graph;
     char digits[17], theirs[128], ours[128];
     (void)snprintf(digits, sizeof digits, "%016" PRIx64, digest(graph));
-    if (strcmp(weights->graph, digits) != 0)
+    if (strcmp(weights->graph, digits) != 0 || weights->nodes != graph->nodes ||
+        weights->edges != graph->edges)
         return pim_fail(error, PIM_BAD_INPUT,
                         "the weights are of the graph %s of %s (%" PRIu32 " nodes, %" PRIu32
                         " edges), this is %s of %s (%" PRIu32 " nodes, %" PRIu32

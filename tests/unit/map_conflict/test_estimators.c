@@ -417,6 +417,12 @@ START_TEST(weights_are_of_one_graph_and_one_hardware)
     ck_assert(pim_tile_weights_fit(&weights, &identity, &error) == PIM_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "(\"link = 8\", here \"link = 4\")"));
     identity.configuration = "name = 1\nlink = 8\n";
+    weights.edges++; /* a file whose digest is right, and whose estimators read an edge more than there is */
+    ck_assert(pim_tile_weights_fit(&weights, &identity, &error) == PIM_BAD_INPUT);
+    weights.edges--;
+    weights.nodes--;
+    ck_assert(pim_tile_weights_fit(&weights, &identity, &error) == PIM_BAD_INPUT);
+    weights.nodes++;
     make_recorded("cifar-alexnet", PIM_TILE_FIXED, &arena, &other); /* other times, the same edges */
     identity.graph = &other;
     ck_assert(pim_tile_weights_fit(&weights, &identity, &error) == PIM_BAD_INPUT);
