@@ -26,6 +26,14 @@ static uint64_t changes(const struct pim_nest *nest, unsigned dimensions)
     return steps;
 }
 
+enum { WEIGHTS = 1U << PIM_K | 1U << PIM_C | 1U << PIM_R | 1U << PIM_S }; /* dimensions they have */
+
+static unsigned inputs_of(const struct pim_workload *workload)
+{
+    return 1U << PIM_N | 1U << PIM_C | 1U << PIM_P | 1U << PIM_Q | 1U << PIM_R | 1U << PIM_S |
+           (workload->groups > 1 ? 1U << PIM_K : 0);
+}
+
 static void column_level(const struct pim_nest *nest, uint64_t temporal[PIM_DIMENSIONS],
                          struct pim_column_use *use)
 {
@@ -49,8 +57,6 @@ void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest 
 {
     const struct pim_workload *workload = &layer->workload;
     uint64_t temporal[PIM_DIMENSIONS], weight_steps = 1, reduction_steps = 1;
-    const unsigned inputs = 1U << PIM_N | 1U << PIM_C | 1U << PIM_P | 1U << PIM_Q | 1U << PIM_R |
-                            1U << PIM_S | (workload->groups > 1 ? 1U << PIM_K : 0);
     *use = (struct pim_column_use){.lanes = 1,
                                    .products = 1,
                                    .outputs = 1,
@@ -86,10 +92,42 @@ void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest 
         use->inputs = use->outputs * workload->size[PIM_R] * workload->size[PIM_S] *
                       (layer->links > 0 ? layer->links : 1);
     use->resident = use->weights * weight_steps;
-    use->input_loads = changes(nest, inputs);
-    use->weight_loads = changes(nest, 1U << PIM_K | 1U << PIM_C | 1U << PIM_R | 1U << PIM_S);
+    use->input_loads = changes(nest, inputs_of(workload));
+    use->weight_loads = changes(nest, WEIGHTS);
     use->output_stores = strides->steps / reduction_steps;
     use->carried = reduction_steps > 1;
+}
+
+/* Of `events`, one for each tile of `dimensions`, those of tiles that exist, rounded up. */
+static uint64_t existing(const struct pim_mapped_layer *layer, const struct pim_nest *nest,
+                         const struct pim_strides *strides, unsigned dimensions, uint64_t events)
+{
+    for (unsigned d = 0; d < PIM_DIMENSIONS; d++) {
+        uint64_t all = 1, exist = 0, left = layer->workload.size[d];
+        for (uint32_t i = 0; i < nest->cut; i++)
+            all *= nest->loop[i].dimension == d ? nest->loop[i].count : 1;
+        uint64_t inner = all;
+        for (uint32_t i = 0; i < nest->cut; i++) {
+            if (nest->loop[i].dimension != d)
+                continue;
+            inner /= nest->loop[i].count;
+            exist += left / strides->tile[i] * inner; /* whole iterations, then what is left of the next */
+            left %= strides->tile[i];
+        }
+        exist += left > 0;
+        if (dimensions >> d & 1 && exist < all)
+            events = up(events * exist, all);
+    }
+    return events;
+}
+
+void pim_column_use_existing(const struct pim_mapped_layer *layer, const struct pim_nest *nest,
+                             const struct pim_strides *strides, struct pim_column_use *use)
+{
+    const unsigned outputs = 1U << PIM_N | 1U << PIM_K | 1U << PIM_P | 1U << PIM_Q;
+    use->input_loads = existing(layer, nest, strides, inputs_of(&layer->workload), use->input_loads);
+    use->weight_loads = existing(layer, nest, strides, WEIGHTS, use->weight_loads);
+    use->output_stores = existing(layer, nest, strides, outputs, use->output_stores);
 }
 
 /* Sums that `shared` banks hold parts of: a tree of moves and additions, for every output of a column

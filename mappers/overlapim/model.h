@@ -63,6 +63,11 @@ struct pim_column_use {
 void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest *nest,
                     const struct pim_strides *strides, struct pim_column_use *use);
 
+/* Of the loads and stores of a layer, those of data spaces that exist: a transformed layer fills its rows
+ * with them; where factors do not divide it has fewer rows than steps. */
+void pim_column_use_existing(const struct pim_mapped_layer *layer, const struct pim_nest *nest,
+                             const struct pim_strides *strides, struct pim_column_use *use);
+
 /* False, with the rows needed in cost->rows, when a column has not enough rows. */
 bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_layer *layer,
                    const struct pim_mapping_space *space, const struct pim_nest *nest,

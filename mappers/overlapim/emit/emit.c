@@ -280,6 +280,8 @@ static enum pim_status prepare(struct pim_emission *emission)
         const struct pim_layer_mapping *mapping = &emission->mappings[i];
         const struct pim_mapped_layer *layer = &plan->layers.layer[i];
         pim_column_use(layer, &mapping->nest, &mapping->strides, &emission->use[i]);
+        if (pim_overlapim_transformed(plan))
+            pim_column_use_existing(layer, &mapping->nest, &mapping->strides, &emission->use[i]);
         emission->latest[i] = pim_emission_latest(plan, i);
         if (plan->real && layer->product &&
             pim_real_place(&plan->machine, layer, plan->spaces[i].drop_weights, &mapping->nest,

@@ -1,6 +1,7 @@
 #include "tests/unit/overlap/replay.h"
 
 #include "include/pimsim/pimsim.h"
+#include "mappers/overlapim/machine.h"
 #include "mappers/overlapim/mapper.h"
 #include "mappers/overlapim/plan.h"
 #include "models/system/schema.h"
@@ -58,12 +59,14 @@ static bool near(double estimated, double simulated, double percent)
 }
 
 /* Never faster than the memory: all columns of all banks multiplying; activations under tFAW (16 cycles for
- * four; tRRD, 2, is within that); the data bus of a channel (16 bytes a cycle); the bus between stacks. */
-static void check_bounds(json_t *plan, json_t *results, bool commands)
+ * four; tRRD, 2, is within that); the data bus of a channel; the bus between stacks. */
+static void check_bounds(json_t *plan, json_t *results, const struct pim_configuration *configuration)
 {
     json_t *layers = json_object_get(plan, "layers"), *phases = json_object_get(results, "phases");
     json_t *channels = json_object_get(results, "channels");
     double busy = 0, each = number(plan, "channels_per_layer"), cycles = number(results, "cycles");
+    double channel = (double)pim_configuration_integer(configuration, "levels.channel_bytes");
+    double bus = (double)pim_configuration_integer(configuration, "levels.bus_bytes");
     for (size_t i = 0; i < json_array_size(layers); i++) {
         json_t *layer = json_array_get(layers, i), *phase = json_array_get(phases, i);
         json_t *by = json_object_get(phase, "unit_cycles_by");
@@ -74,10 +77,10 @@ static void check_bounds(json_t *plan, json_t *results, bool commands)
             ck_assert_msg(matrix >= each * bound, "%s multiplies for %.0f cycles, at least %.0f are needed",
                           json_string_value(json_object_get(layer, "name")), matrix, each * bound);
     }
-    if (commands)
+    if (pim_configuration_choice(configuration, "levels.costs") == PIM_MACHINE_COMMANDS)
         ck_assert_double_ge(busy, 4 * number(channels, "activations"));
-    ck_assert_double_ge(busy, number(channels, "row_bits") / 8 / 16);
-    ck_assert_double_ge(cycles, number(channels, "bus_bits") / 8 / 256);
+    ck_assert_double_ge(busy, number(channels, "row_bits") / 8 / channel);
+    ck_assert_double_ge(cycles, number(channels, "bus_bits") / 8 / bus);
 }
 
 static void compare(json_t *plan, json_t *results, const char *series, double percent, double share)
@@ -100,31 +103,38 @@ static void compare(json_t *plan, json_t *results, const char *series, double pe
     }
 }
 
-void check_replay(const char *network, const char *set, unsigned objective, unsigned budget, double percent,
-                  double share)
+static struct pim_configuration *hardware(const struct replay *replay)
+{
+    char buffer[PATH_MAX], relative[128];
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_configuration *configuration = NULL;
+    (void)snprintf(relative, sizeof relative, "configs/hardware/fast-overlapim-%s.cfg", replay->memory);
+    ck_assert(pim_configuration_create(&pim_hardware_schema, &configuration, &error) == PIM_OK);
+    const char *path = pimsim_source_path(buffer, sizeof buffer, relative);
+    ck_assert_msg(pim_configuration_read_file(configuration, path, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_configuration_set(configuration, replay->set, &error) == PIM_OK, "%s", error.text);
+    return configuration;
+}
+
+void check_replay(const struct replay *replay)
 {
     static const char *const series[] = {"best_original_overlap", "best_overlap", "best_transform",
                                          "best_ahead"};
     char buffer[PATH_MAX], relative[128], path[] = "/tmp/pimsim-overlap-XXXXXX";
     struct pim_error error = {PIM_OK, ""};
     struct pim_network *built = NULL;
-    struct pim_configuration *configuration = NULL;
     struct pim_mapping mapping;
     struct pim_overlapim_options options;
-    (void)snprintf(relative, sizeof relative, "configs/networks/%s.cfg", network);
+    (void)snprintf(relative, sizeof relative, "configs/networks/%s.cfg", replay->network);
     ck_assert(pim_network_read(pimsim_source_path(buffer, sizeof buffer, relative), NULL, 0, &built,
                                &error) == PIM_OK);
-    ck_assert(pim_configuration_create(&pim_hardware_schema, &configuration, &error) == PIM_OK);
-    const char *hardware =
-        pimsim_source_path(buffer, sizeof buffer, "configs/hardware/fast-overlapim-hbm2.cfg");
-    ck_assert_msg(pim_configuration_read_file(configuration, hardware, &error) == PIM_OK, "%s", error.text);
-    ck_assert_msg(pim_configuration_set(configuration, set, &error) == PIM_OK, "%s", error.text);
+    struct pim_configuration *configuration = hardware(replay);
     char *text = pim_configuration_write(configuration, false);
     const struct pim_mapper_inputs inputs = {
         .network = built, .configuration = configuration, .configuration_text = text};
     memcpy(&options, pim_overlapim_mapper.options.defaults, sizeof options);
-    options.objective = objective;
-    options.search.steps = budget;
+    options.objective = replay->objective;
+    options.search.steps = replay->budget;
     ck_assert_msg(pim_mapping_make(&pim_overlapim_mapper, &inputs, &options, &mapping, &error) == PIM_OK,
                   "%s", error.text);
     int descriptor = mkstemp(path);
@@ -133,8 +143,8 @@ void check_replay(const char *network, const char *set, unsigned objective, unsi
     json_t *plan = plan_of(&mapping);
     ck_assert_msg(pim_mapping_write(&mapping, path, &error) == PIM_OK, "%s", error.text);
     json_t *results = run(path);
-    compare(plan, results, series[objective], percent, share);
-    check_bounds(plan, results, strstr(set, "commands") != NULL);
+    compare(plan, results, series[replay->objective], replay->percent, replay->share);
+    check_bounds(plan, results, configuration);
     json_decref(plan);
     json_decref(results);
     (void)unlink(path);

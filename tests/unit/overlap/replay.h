@@ -2,12 +2,16 @@
 #ifndef PIMSIM_TESTS_OVERLAP_REPLAY_H
 #define PIMSIM_TESTS_OVERLAP_REPLAY_H
 
-/*
- * Maps a network of configs/networks with `set` ("levels.costs=commands") and so many candidates, replays the
- * trace, and fails when the end of a layer, or of all, is off by more than `percent`; or what a layer adds to
- * the run, where that is more than `share` of it; or when anything is faster than the memory allows.
- */
-void check_replay(const char *network, const char *set, unsigned objective, unsigned budget, double percent,
-                  double share);
+struct replay {
+    const char *network, *memory; /* of configs/networks; "hbm2" or "reram" */
+    const char *set;              /* "levels.costs=commands" */
+    unsigned objective, budget;   /* candidates */
+    double percent;               /* the end of a layer, or of all, is off by at most so much; and */
+    double share;                 /* what a layer adds to the run, where that is more than this share of it */
+};
+
+/* Maps the network, replays the trace, and fails when the estimate is off by more than is said, or when
+ * anything is faster than the memory allows. */
+void check_replay(const struct replay *replay);
 
 #endif

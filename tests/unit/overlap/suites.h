@@ -10,5 +10,6 @@ Suite *refusal_suite(void);
 Suite *machine_suite(void);
 Suite *search_suite(void);
 Suite *values_suite(void);
+Suite *replay_suite(void);
 
 #endif

@@ -4,7 +4,6 @@
 #include "mappers/overlapim/plan.h"
 #include "models/system/schema.h"
 #include "sim/json.h"
-#include "tests/unit/overlap/replay.h"
 #include "tests/unit/overlap/suites.h"
 
 #include <limits.h>
@@ -517,13 +516,6 @@ START_TEST(too_small_a_memory)
 }
 END_TEST
 
-/* What is written is what was planned: replayed in the table of the figure. */
-START_TEST(plans_are_replayed)
-{
-    check_replay("resnet18", "levels.costs=figure", (unsigned)_i, 60, 10, 1);
-}
-END_TEST
-
 Suite *search_suite(void)
 {
     Suite *suite = suite_create("search");
@@ -544,7 +536,6 @@ Suite *search_suite(void)
     tcase_add_loop_test(tests, constraints_are_checked, 0,
                         (int)(sizeof bad_constraints / sizeof bad_constraints[0]));
     tcase_add_test(tests, too_small_a_memory);
-    tcase_add_loop_test(tests, plans_are_replayed, PIM_OBJECTIVE_OVERLAP, PIM_OBJECTIVES);
     suite_add_tcase(suite, tests);
     return suite;
 }
