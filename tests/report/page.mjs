@@ -45,9 +45,11 @@ const EXPECTED = {
     channel: {steps: 2, phases: 2, energy: 2},
     core: {mesh: 168, steps: 2, phases: 2, energy: 6},
     families: {mesh: 168, runs: 8, "energy-runs": 10},
+    dense: {mesh: 33 * 32},
+    tune: {convergence: 4, curve: 4},
     sweep: {curve: 16, "curve-small": 16, estimate: 2, heat: 16, pareto: 48},
     systems: {"systems-latency": 2, "systems-throughput": 3, "systems-energy": 3, "systems-density": 2, "systems-front": 3, "systems-time": 6, "systems-energy-parts": 8},
-    several: {mesh: 256 + 960, runs: 8, "energy-runs": 6, steps: 20, phases: 126, curve: 16},
+    several: {mesh: 256 + 960, runs: 8, difference: 15, "energy-runs": 6, steps: 20, phases: 126, curve: 16},
     validate: {estimate: 100, steps: 20, phases: 126},
     hostile: {mesh: 256 + 960, phases: 126},
 };
@@ -98,6 +100,42 @@ for (const name of ["run", "core", "channel"]) { // what a machine has is drawn,
     check(/nobody says/.test(await page.locator("[data-chart=systems-terms]").textContent()), "no reason of an area that is not known");
     check(/Without: banks/.test(await page.locator("[data-chart=systems-density]").textContent()), "a system without an area is passed over in silence");
     check(/shrink|28 nm/.test(text) && /Normalised/.test(text), "the rule is not printed");
+    await close();
+}
+
+{ // several runs: each over a baseline, and where the difference comes from
+    const {page, faults, close} = await open("several", 1280, "light");
+    const figure = page.locator("figure[data-chart=difference]"), relative = page.locator("[data-chart=relative]");
+    const labels = () => figure.locator(".mark").evaluateAll((marks) => marks.map((mark) => mark.getAttribute("aria-label")));
+    const number = (text) => Number(text.replaceAll(",", "").replace("\u2212", "-"));
+    const sum = (all) => all.reduce((total, label) => total + number(label.match(/difference: (\S+)\scycles/)[1]), 0);
+    const whole = async () => number((await figure.locator("h3").textContent()).match(/takes ([\d,]+)\scycles/)[1]);
+    check(/^narrow.json takes [\d,]+ cycles more \(\+/.test(await figure.locator("h3").textContent()), "the title does not say which run takes more");
+    check(sum(await labels()) === await whole(), `differences add up to ${sum(await labels())}, the runs differ by ${await whole()}`);
+    check(/narrow.json1\.\d+\u00d7/.test(await relative.textContent()), "no figure over that of the baseline");
+    await figure.locator("select").nth(1).selectOption("0");
+    await figure.locator("select").first().selectOption("1");
+    check(/^run.json takes [\d,]+ cycles less/.test(await figure.locator("h3").textContent()), "another baseline changes nothing");
+    check(sum(await labels()) === -await whole(), "differences do not change their sign with the baseline");
+    check(/run.json0\.\d+\u00d7/.test(await relative.textContent()), "figures are not over those of the chosen baseline");
+    check(faults.length === 0, faults.join("; "));
+    await close();
+}
+
+{ // more nodes than have room for links: cells, and links as a colour of them
+    const {page, close} = await open("dense", 1280, "light");
+    const figure = page.locator("figure[data-chart=mesh]");
+    check(await figure.locator(".mark").count() === 33 * 32, "links are drawn where there is no room for them");
+    const labels = await figure.locator(".mark").evaluateAll((marks) => marks.map((mark) => mark.getAttribute("aria-label")));
+    check(/busiest link out used: [1-9]/.test(labels[0]), `the first node sends: ${labels[0]}`);
+    check(/busiest link out used: 0/.test(labels[500]), `a node that sends nothing: ${labels[500]}`);
+    await close();
+}
+
+{ // a search: the best so far never gets worse
+    const {page, close} = await open("tune", 1280, "light");
+    const best = await page.locator("figure[data-chart=convergence] .mark").evaluateAll((marks) => marks.map((mark) => Number(mark.getAttribute("aria-label").match(/best so far: ([\d.,]+)/)[1].replaceAll(",", ""))));
+    check(best.length === 4 && best.every((cost, i) => i === 0 || cost <= best[i - 1]), `the best so far: ${best.join(" ")}`);
     await close();
 }
 
@@ -160,7 +198,12 @@ for (const name of ["run", "core", "channel"]) { // what a machine has is drawn,
     check(await figure.locator(".swatches li").count() === 8, "the legend does not follow");
     await figure.locator("select").nth(2).selectOption("");
     check(await figure.locator(".mark").count() === 3, "one curve has not its 3 points");
-    check(await figure.locator("select").count() === 5, "no choice for the axes that are fixed");
+    check(await figure.locator("select").count() === 6, "no choice for the axes that are fixed");
+    await figure.locator("select").nth(0).selectOption("cycles");
+    await figure.locator("select").nth(3).selectOption("1 14"); // dram.trcd_ns = 14, along which the curve goes
+    check((await title()).includes("over that at dram.trcd_ns = 14"), `relative to a baseline: "${await title()}"`);
+    const labels = await figure.locator(".mark").evaluateAll((marks) => marks.map((mark) => mark.getAttribute("aria-label")));
+    check(/: 1(;|$)/.test(labels[1]) && !/: 1(;|$)/.test(labels[0]), `the baseline over itself is 1: ${labels.join(" | ")}`);
     check(faults.length === 0, faults.join("; "));
     await close();
 }

@@ -6,9 +6,10 @@ import {classBounds, classOf, logTicks, nearest, placeLinks} from "../../tools/r
 import {componentsOf, countsOf, energyOf, kindOf} from "../../tools/report/source/family.js";
 import {paretoFront} from "../../tools/report/source/pareto.js";
 import {findKnee} from "../../tools/report/source/knee.js";
-import {groupSteps, tilePhases} from "../../tools/report/source/run-data.js";
+import {ratioOf, stepDifferences} from "../../tools/report/source/difference-data.js";
+import {groupSteps, mostAtOnce, tilePhases} from "../../tools/report/source/run-data.js";
 import {lead, ranked, readSystems} from "../../tools/report/source/systems-data.js";
-import {curves, endOf, readSweep} from "../../tools/report/source/sweep-data.js";
+import {bestSoFar, curves, endOf, readSweep, relativeTo} from "../../tools/report/source/sweep-data.js";
 
 test("figures have separators, prefixes and units, and what is not there is n/a", () => {
     assert.equal(integer(1106896), "1,106,896");
@@ -53,6 +54,7 @@ test("units and counts are those of the family", () => {
     assert.equal(kindOf({hardware: {kind: "core"}, result: {}}).units, "cores");
     assert.equal(kindOf({hardware: null, result: {cores: {}}}).units, "cores");
     assert.equal(kindOf({hardware: {kind: "channel"}, result: {}}).units, "channels");
+    assert.equal(kindOf({hardware: {kind: "tile"}, result: {}}).units, "tiles");
     assert.equal(kindOf({hardware: {kind: "grid"}, result: {}}).units, "units");
     assert.deepEqual(countsOf({cycles: 5, dram: {reads: 0, writes: 0}, cores: {mvm_cycles: 3}, noc: {packets: 4, p99: null}}).map(([name]) => name),
         ["cores: mvm cycles", "NoC: packets"]);
@@ -83,9 +85,9 @@ test("no knee: a line, few points, a curve that turns, a flat one", () => {
 test("phases tile the run, and their parts are their time", () => {
     const by = (matrix, waiting) => ({matrix, vector: 0, memory: 0, network: 0, waiting});
     const tiles = tilePhases([
-        {name: "a/x", end_cycle: 100, estimate_cycles: 90, units: 2, unit_cycles_by: by(150, 50)},
-        {name: "a/y", end_cycle: 80, estimate_cycles: 10, units: 2, unit_cycles_by: by(10, 0)}, // ends before the first
-        {name: "b/x", end_cycle: 160, estimate_cycles: 70, units: 1, unit_cycles_by: by(0, 0)}]);
+        {name: "a/x", step: "x", exclusive_cycles: 100, end_cycle: 100, estimate_cycles: 90, units: 2, unit_cycles_by: by(150, 50)},
+        {name: "a/y", step: "y", exclusive_cycles: 0, end_cycle: 80, estimate_cycles: 10, units: 2, unit_cycles_by: by(10, 0)}, // ends before the first
+        {name: "b/x", step: "x", exclusive_cycles: 60, end_cycle: 160, estimate_cycles: 70, units: 1, unit_cycles_by: by(0, 0)}]);
     assert.deepEqual(tiles.map((tile) => tile.cycles), [100, 0, 60]);
     assert.deepEqual(tiles[0].parts, [75, 0, 0, 0, 25]);
     assert.deepEqual(tiles[2].parts, [0, 0, 0, 0, 60]); // no unit told: waiting
@@ -179,4 +181,45 @@ test("systems by network: who took it, who refused, and the order for an aim", (
     assert.deepEqual(ranked(n.rows, "latency", true).map((row) => row.name), ["a", "b"]);
     assert.deepEqual(ranked(n.rows, "energy", false).map((row) => row.name), ["b"]); // a figure that is not there is no rank
     assert.ok(Number.isNaN(lead(ranked(n.rows, "energy", false), "energy", false)));
+});
+
+test("differences by step add up to the difference of the runs", () => {
+    const run = (cycles, steps) => ({entry: {result: {cycles}}, summary: {steps: Object.entries(steps).map(([name, own]) => ({name, cycles: own}))}});
+    const base = run(100, {a: 60, b: 40}), other = run(150, {a: 50, c: 30, b: 65});
+    const lines = stepDifferences(base, other);
+    assert.deepEqual(lines.map((line) => [line.name, line.difference]), [["c", 30], ["b", 25], ["a", -10], ["behind the last phase", 5]]);
+    const few = stepDifferences(base, other, 3);
+    assert.deepEqual(few.map((line) => [line.name, line.difference]), [["c", 30], ["b", 25], ["2 others", -5]]);
+    for (const all of [lines, few]) assert.equal(all.reduce((sum, line) => sum + line.difference, 0), 50);
+    assert.deepEqual(stepDifferences(base, base).map((line) => line.difference), [0, 0]);
+});
+
+test("a figure over that of the baseline, where both are known", () => {
+    const value = (run) => run.value;
+    assert.equal(ratioOf({value: 4}, {value: 6}, value), 1.5);
+    assert.equal(ratioOf({value: 4}, {value: 0}, value), 0);
+    for (const base of [0, null, NaN, undefined]) assert.ok(Number.isNaN(ratioOf({value: base}, {value: 6}, value)));
+    assert.ok(Number.isNaN(ratioOf({value: 4}, {value: null}, value)));
+});
+
+test("a metric relative to a baseline compares points that differ in its axis alone", () => {
+    const point = (x, y, value) => ({x, y, value});
+    const points = [point("1", "a", 10), point("2", "a", 20), point("1", "b", 4), point("2", "b", 2), point("2", "c", 7), point("1", "d", 0), point("2", "d", 5)];
+    const axis = (short) => ({short, of: (one) => one[short]});
+    const axes = [axis("x"), axis("y")], metric = {name: "cycles", of: (one) => one.value};
+    const relative = relativeTo({done: points, axes}, metric, axes[0], "1");
+    assert.deepEqual(points.slice(0, 4).map(relative.of), [1, 2, 1, 0.5]);
+    assert.ok(Number.isNaN(relative.of(points[4])) && Number.isNaN(relative.of(points[6]))); // no baseline, and one of nothing
+    assert.match(relative.name, /cycles over that at x = 1/);
+});
+
+test("how many phases run at the same time", () => {
+    assert.equal(mostAtOnce([{start: 0, end: 10}, {start: 10, end: 20}]), 1);
+    assert.equal(mostAtOnce([{start: 0, end: 10}, {start: 9, end: 20}, {start: 5, end: 6}, {start: 7, end: 7}]), 2);
+    assert.equal(mostAtOnce([]), 0);
+});
+
+test("the best of a search so far", () => {
+    const steps = bestSoFar([{x: 2, cost: 3}, {x: 0, cost: 5}, {x: 1, cost: NaN}, {x: 3, cost: 4}]);
+    assert.deepEqual(steps.map((step) => [step.x, step.best]), [[0, 5], [2, 3], [3, 3]]);
 });

@@ -3,6 +3,7 @@
 
 #include "include/pimsim/pimsim.h"
 #include "models/system/schema.h"
+#include "models/system/steps.h"
 #include "sim/configuration.h"
 #include "sim/json.h"
 #include "traces/format.h"
@@ -224,6 +225,20 @@ static bool put_hardware(json_t *hardware, const struct pim_configuration *confi
     return put_kind(hardware, configuration);
 }
 
+/* "step" of each phase: the step that its time is a part of. */
+static enum pim_status add_steps(const json_t *run, struct pim_error *error)
+{
+    size_t i;
+    json_t *phase;
+    json_array_foreach(json_object_get(run, "phases"), i, phase)
+    {
+        const char *step = pim_step_name(json_string_value(json_object_get(phase, "name")));
+        if (json_object_set_new(phase, "step", json_string(step)) != 0)
+            return out_of_memory(error);
+    }
+    return PIM_OK;
+}
+
 static enum pim_status add_hardware(json_t *entry, const char *name, const json_t *run,
                                     struct pim_error *error)
 {
@@ -270,8 +285,10 @@ enum pim_status pim_page_add_json(json_t *report, const char *name, json_t *valu
         return status;
     }
     status = pim_page_add_entry(report, run ? "run" : "validate", name, value, &entry, error);
-    return status == PIM_OK && run ? add_hardware(entry, name, json_object_get(entry, "result"), error)
-                                   : status;
+    if (status != PIM_OK || !run)
+        return status;
+    value = json_object_get(entry, "result");
+    return add_steps(value, error) == PIM_OK ? add_hardware(entry, name, value, error) : error->status;
 }
 
 /* --- files --- */

@@ -18,6 +18,7 @@ const KINDS = {
     node: {unit: "node", units: "nodes", engines: {pe: "PE array", acu: "ACU", dram: "loads and stores", noc: "network interface"}},
     core: {unit: "core", units: "cores", engines: {pe: "crossbars", acu: "vector units", dram: "memory engine", noc: "network interface"}},
     channel: {unit: "channel", units: "channels", engines: {pe: "banks that compute", acu: "transposer", dram: "moves of rows", noc: "messages"}},
+    tile: {unit: "tile", units: "tiles", engines: {pe: "crossbars", acu: "vector work", noc: "sends"}},
 };
 const UNKNOWN = {unit: "unit", units: "units", engines: {}};
 

@@ -1,9 +1,11 @@
 // The page: reads the results that `pimsim report` put into it, one article each.
 import {countsOf, engineName, kindOf} from "./family.js";
 import {dramChart, energyChart, energyRunsChart} from "./bars.js";
+import {differenceCards} from "./difference.js";
 import {element, table} from "./dom.js";
 import {estimateChart, worstTable} from "./estimate.js";
 import {NOTHING, cycles, energy, figure, integer, share, si, signedPercent, time, unit, unitOf} from "./format.js";
+import {ganttChart} from "./gantt.js";
 import {busiestLinks, meshChart} from "./mesh.js";
 import {phaseChart, runsChart, stepChart} from "./phases.js";
 import {SHARES} from "./palette.js";
@@ -31,7 +33,7 @@ const HEADLINE = [
     ["Energy", ({entry}) => entry.result.energy_pj.total > 0 ? energy(entry.result.energy_pj.total) : NOTHING],
     ["Energy per MAC", ({summary}) => unit(figure(summary.picojoulesPerMac), "pJ")],
     ["DRAM row hits", ({summary}) => share(summary.hitShare)],
-    ["Links used, mean / busiest", ({summary}) => `${share(summary.linkMean)} / ${share(summary.linkMost)}`],
+    ["Links used, mean / busiest", ({summary}) => summary.linkMost > 0 ? `${share(summary.linkMean)} / ${share(summary.linkMost)}` : NOTHING],
     ["Packet latency, mean / p99", ({entry: {result: {noc}}}) => unit(`${figure(noc.average_packet_latency)} / ${figure(noc.p99_packet_latency)}`, "network cycles")],
     ["Simulated in", ({entry: {result: {simulator}}}) => 
         `${simulator.cpu_seconds ? `${figure(simulator.cpu_seconds, 3)}\u00a0CPU s, ` : ""}${integer(simulator.events)} events`],
@@ -53,7 +55,7 @@ function tiles(run) {
             : result.complete === false ? "the run was stopped" : result.inputs.estimate_differs ? "of another hardware" : "the trace has none"],
         [`${engineName(run.entry, "pe").replace(/^./, (first) => first.toUpperCase())} busy`, share(summary.arrayBusy), `${si(summary.macsPerSecond, "MAC/s")}`],
         ["Energy", result.energy_pj.total > 0 ? energy(result.energy_pj.total) : NOTHING, `${unit(figure(summary.picojoulesPerMac), "pJ")} per MAC`],
-        ["Busiest link used", share(summary.linkMost), `mean ${share(summary.linkMean)}`],
+        ...(summary.linkMost > 0 ? [["Busiest link used", share(summary.linkMost), `mean ${share(summary.linkMean)}`]] : []),
     ];
     return element("dl", {class: "tiles"}, items.map(([name, value, below]) => element("div", {}, element("dt", {}, name),
         element("dd", {}, value, element("span", {class: "below"}, below)))));
@@ -81,6 +83,7 @@ function runArticle(run, alone) {
         map ? element("div", {class: "map"}, map.node, busiestLinks(entry)) : null,
         summary.tiles.length > 0 ? stepChart(summary.steps, result.cycles).node : null,
         summary.tiles.length > 0 ? phaseChart(summary.tiles, result.cycles).node : null,
+        ganttChart(summary.tiles, result.cycles)?.node,
         estimates ? element("div", {class: "pair"}, estimateChart(known, "phases").node, worstTable(known, "phases")) : null,
         element("div", {class: "pair"}, summary.accesses > 0 ? dramChart(result.dram, summary).node : null, energyChart(result.energy_pj).node),
         countsTable(result),
@@ -134,7 +137,7 @@ function build(data, main) {
         main.append(element("nav", {"aria-label": "Results"}, element("ul", {}, data.results.map((entry, i) =>
             element("li", {}, element("a", {href: `#result-${i}`}, entry.name), entry.result.complete === false ? " (stopped)" : null)))));
     if (runs.length > 1)
-        main.append(element("section", {"aria-label": "Runs side by side"}, headlineTable(runs), element("div", {class: "pair"}, runsChart(runs).node, energyRunsChart(runs)?.node)));
+        main.append(element("section", {"aria-label": "Runs side by side"}, headlineTable(runs), element("div", {class: "pair"}, runsChart(runs).node, energyRunsChart(runs)?.node), differenceCards(runs)));
     data.results.forEach((entry, i) => {
         const {lead, body} = articleOf(entry, runs, alone);
         main.append(element("article", {id: `result-${i}`, "aria-label": entry.name}, alone ? null : element("h2", {}, entry.name),

@@ -7,6 +7,16 @@ import {CLASSES, at, classBounds, classOf, placeLinks} from "./geometry.js";
 import {engineName, enginesOf, kindOf} from "./family.js";
 import {arraySize, networkCycles} from "./run-data.js";
 
+const DENSE = 1024; // more units than this are cells of a heat map, which leave no room for links
+
+// The share of time of the busiest link that leaves a unit.
+function busiestOut(result, width) {
+    const most = new Map();
+    for (const link of result.links)
+        if (isNumber(link.utilization)) most.set(link.from, Math.max(most.get(link.from) ?? 0, link.utilization));
+    return (unit) => most.get(unit.y * width + unit.x);
+}
+
 // What a unit can be coloured by, [text, (unit, cycles of the run) -> share]: each engine that the result knows, and any of them.
 const activitiesOf = (entry) => [
     ...enginesOf(entry.result).map((key) => [`${engineName(entry, key)} busy`, (unit, whole) => unit.busy_cycles?.[key] / whole]),
@@ -51,7 +61,8 @@ function nodesOf(result, activities, width, height) {
 }
 
 function drawMap(view, pixels, marks) {
-    const {width, height, nodes, links, nodeBounds, linkBounds} = view;
+    const {width, height, nodes, links, nodeBounds, linkBounds, dense} = view;
+    const half = dense ? 0.5 : 0.27;
     const pitch = Math.min((pixels - 34) / width, 680 / height, 64);
     const nodeColour = (node) => {
         const value = node.activity[view.activity];
@@ -68,9 +79,9 @@ function drawMap(view, pixels, marks) {
         x: {domain: [-0.5, width - 0.5], axis: "top", ticks: ticks(width), tickFormat: (x) => String(x), tickSize: 0, label: null},
         y: {domain: [height - 0.5, -0.5], ticks: ticks(height), tickFormat: (y) => String(y), tickSize: 0, label: null},
         marks: [
-            Plot.rect(nodes, {x1: (d) => d.x - 0.27, x2: (d) => d.x + 0.27, y1: (d) => d.y - 0.27, y2: (d) => d.y + 0.27, rx: pitch > 20 ? 3 : 1,
-                fill: {value: nodeColour, scale: null}, stroke: "var(--node-edge)", strokeWidth: 0.75, render: tracked(marks, nodes, (node) => nodeLabel(node, view.activities, view.name))}),
-            Plot.vector(links, {x: "x", y: "y", rotate: {value: "rotate", scale: null}, anchor: "middle", shape: ARROW, r: pitch * 0.11, length: {value: () => pitch * 0.42, scale: null},
+            Plot.rect(nodes, {x1: (d) => d.x - half, x2: (d) => d.x + half, y1: (d) => d.y - half, y2: (d) => d.y + half, rx: dense ? 0 : pitch > 20 ? 3 : 1,
+                fill: {value: nodeColour, scale: null}, stroke: "var(--node-edge)", strokeWidth: dense ? 0 : 0.75, render: tracked(marks, nodes, (node) => nodeLabel(node, view.activities, view.name))}),
+            dense ? null : Plot.vector(links, {x: "x", y: "y", rotate: {value: "rotate", scale: null}, anchor: "middle", shape: ARROW, r: pitch * 0.11, length: {value: () => pitch * 0.42, scale: null},
                 fill: {value: linkColour, scale: null}, stroke: "var(--node-edge)", strokeWidth: 0.4,
                 render: tracked(marks, links, (link) => linkLabel(link, width))}),
         ],
@@ -83,7 +94,7 @@ function mapTitle(view) {
     const most = known.reduce((best, link) => link[view.measure] > best[view.measure] ? link : best);
     const mean = known.reduce((total, link) => total + link[view.measure], 0) / known.length;
     if (!(most[view.measure] > 0))
-        return view.measure === "blocked" ? "No link was ever blocked" : "No link carried a flit";
+        return view.measure === "blocked" ? "No link was ever blocked" : `${view.name}s by activity; no link carried a flit`;
     const what = view.measure === "blocked" ? "is blocked" : "is used";
     return `The ${view.measure === "blocked" ? "most blocked" : "busiest"} link, ${at(most.from, view.width)} \u2192 ${at(most.to, view.width)}, ${what} ${share(most[view.measure])} of the time; ` +
         `the mean link ${share(mean)}`;
@@ -94,19 +105,21 @@ export function meshChart(entry) {
     const [width, height] = arraySize(entry);
     if (width * height <= 0 || width * height > 16384) return null;
     const links = placeLinks(result.links, width, height, networkCycles(result));
-    const activities = activitiesOf(entry), words = kindOf(entry);
+    const dense = width * height > DENSE, words = kindOf(entry);
+    const activities = [...activitiesOf(entry), ...(dense ? [["busiest link out used", busiestOut(result, width)]] : [])];
     const nodes = nodesOf(result, activities, width, height);
     const blockedKnown = links.some((link) => isNumber(link.blocked));
-    const view = {width, height, nodes, links, activities, name: words.unit.replace(/^./, (first) => first.toUpperCase()), activity: 0, measure: "utilization"};
+    const view = {width, height, dense, nodes, links, activities, name: words.unit.replace(/^./, (first) => first.toUpperCase()), activity: 0, measure: "utilization"};
     const update = () => {
         const bound = (values) => classBounds(values.reduce((most, value) => isNumber(value) && value > most ? value : most, 0)).map((one) => Math.min(one, 1));
         view.nodeBounds = bound(nodes.map((node) => node.activity[view.activity]));
         view.linkBounds = bound(links.map((link) => link[view.measure]));
     };
     const format = (value) => `${figure(100 * value, 3)}\u00a0%`;
+    const carried = !dense && links.some((link) => link.utilization > 0);
     const legends = () => [
-        ramp(`links, ${view.measure === "blocked" ? "blocked" : "used"}`, "heat", view.linkBounds, format),
-        ramp(`${words.units}, ${activities[view.activity][0]}`, "cool", view.nodeBounds, format)];
+        carried ? ramp(`links, ${view.measure === "blocked" ? "blocked" : "used"}`, "heat", view.linkBounds, format) : null,
+        ramp(`${words.units}, ${activities[view.activity][0]}`, "cool", view.nodeBounds, format)].filter(Boolean);
     update();
     const changed = () => {
         update();
@@ -118,15 +131,16 @@ export function meshChart(entry) {
         view.activity = Number(value);
         changed();
     })];
-    if (blockedKnown)
+    if (blockedKnown && carried)
         controls.push(choice("Links show", [["utilization", "utilisation"], ["blocked", "share of time blocked"]], "utilization", (value) => {
             view.measure = value;
             changed();
         }));
     const made = chart({
         name: "mesh", title: mapTitle(view), controls, legend: legends(),
-        note: `Squares are ${words.units}, columns from left and rows from above, as (column,row). Arrows are links in each direction; traffic keeps right. ` +
-            `A link is used when it carries a flit. ${blockedKnown ? "It is blocked when it carries nothing although a flit asks for it in vain. " : ""}` +
+        note: `Squares are ${words.units}, columns from left and rows from above, as (column,row). ` +
+            (dense ? "So many of them leave no room for links: choose the busiest link out of each. " : "Arrows are links in each direction; traffic keeps right. ") +
+            `A link is used when it carries a flit. ${blockedKnown && carried ? "It is blocked when it carries nothing although a flit asks for it in vain. " : ""}` +
             `Each ramp has ${CLASSES} classes of equal size.`,
         draw: (pixels, marks) => drawMap(view, pixels, marks),
     });

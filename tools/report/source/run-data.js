@@ -4,23 +4,20 @@ import {SHARES} from "./palette.js";
 
 const sum = (list, value) => list.reduce((total, item) => total + (value(item) ?? 0), 0);
 
-// Phases in their order, each with the time by which it moves the end of the work (as `pimsim validate` counts: phases
-// tile the run), and that time divided as the units spent theirs in the phase.
+// Phases in their order, each with the time by which it moves the end of the work and the step it belongs to, both as the
+// program says (models/system/steps.h: phases tile the run), and that time divided as the units spent theirs in the phase.
 export function tilePhases(phases) {
-    let frontier = 0;
     return phases.map((phase, place) => {
-        const cycles = phase.exclusive_cycles ?? Math.max(0, phase.end_cycle - frontier); // older results lack it
-        frontier += cycles;
+        const cycles = phase.exclusive_cycles;
         const units = sum(SHARES, ([key]) => phase.unit_cycles_by?.[key]);
         const parts = SHARES.map(([key]) => units > 0 ? cycles * (phase.unit_cycles_by[key] ?? 0) / units
                                                       : key === "waiting" ? cycles : 0);
-        const slash = phase.name.lastIndexOf("/");
-        return {place, name: phase.name, step: phase.name.slice(slash + 1), cycles, parts,
-                estimate: phase.estimate_cycles, units: phase.units, end: frontier};
+        return {place, name: phase.name, step: phase.step, cycles, parts, estimate: phase.estimate_cycles, units: phase.units,
+                start: phase.start_cycle, finish: phase.end_cycle};
     });
 }
 
-// Phases with the same last part of their name, summed, in the order of their time.
+// The phases of a step, summed; steps in the order of their time.
 export function groupSteps(tiles) {
     const steps = new Map();
     for (const tile of tiles) {
@@ -33,6 +30,17 @@ export function groupSteps(tiles) {
         steps.set(tile.step, step);
     }
     return [...steps.values()].sort((a, b) => b.cycles - a.cycles);
+}
+
+// How many of the spans [{start, end}] are open at the same time, at most. One that ends where another starts is closed.
+export function mostAtOnce(spans) {
+    const events = spans.filter((one) => one.end > one.start).flatMap((one) => [[one.start, 1], [one.end, -1]]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    let open = 0, most = 0;
+    for (const [, step] of events) {
+        open += step;
+        most = Math.max(most, open);
+    }
+    return most;
 }
 
 // Columns and rows of the array; from the configuration, else from the positions of the units.

@@ -62,8 +62,9 @@ export function scatterChart(data) {
 
 // state: what the curves show (metric, axis, series, filters); drawn when two axes vary.
 export function heatChart(data, state) {
+    const shown = () => state.shown(state.metric);
     const cells = () => {
-        const {axis, series, metric, filters} = state;
+        const {axis, series, filters} = state, metric = shown();
         if (!series) return [];
         return data.done.filter((point) => [...filters].every(([other, key]) => other.of(point) === key))
             .map((point) => ({point, x: axis.of(point), y: series.of(point), value: metric.of(point)})).filter((one) => isNumber(one.value));
@@ -77,13 +78,13 @@ export function heatChart(data, state) {
         const all = cells();
         if (all.length === 0) return "Two axes as a map: choose curves above";
         const best = all.reduce((one, other) => (other.value < one.value) !== GREATER_IS_BETTER.has(state.metric.name) ? other : one);
-        return `${state.metric.name} over ${state.axis.short} and ${state.series.short}: best ${text(state.metric, best.value)} at ${state.axis.short} = ${best.x}, ${state.series.short} = ${best.y}`;
+        return `${shown().name} over ${state.axis.short} and ${state.series.short}: best ${text(shown(), best.value)} at ${state.axis.short} = ${best.x}, ${state.series.short} = ${best.y}`;
     };
     const legend = () => {
         const all = cells();
         if (all.length === 0) return [];
         const {low, step} = bounds(all);
-        return [ramp(axisText(state.metric), "cool", Array.from({length: CLASSES}, (_, i) => low + step * (i + 1)), (value) => tick(state.metric)(value === 0 ? low : value))];
+        return [ramp(axisText(shown()), "cool", Array.from({length: CLASSES}, (_, i) => low + step * (i + 1)), (value) => tick(shown())(value === 0 ? low : value))];
     };
     const made = chart({
         name: "heat", title: title(), legend: legend(), note: "The metric, axes and fixed values are those that are chosen for the curves. Eight classes of equal size from the least to the most.",
@@ -96,7 +97,7 @@ export function heatChart(data, state) {
                 x: {domain: state.axis.values.map((value) => value.label), label: state.axis.name, labelAnchor: "center", labelArrow: "none", tickSize: 0, padding: 0.04},
                 y: {domain: state.series.values.map((value) => value.label), label: state.series.name, labelArrow: "none", tickSize: 0, padding: 0.04},
                 marks: [Plot.cell(all, {x: "x", y: "y", fill: {value: (d) => `var(--cool-${classOf(range, d.value)})`, scale: null}, stroke: "var(--node-edge)", strokeWidth: 0.5,
-                    render: tracked(marks, all, (d) => ({title: nameOf(data, d.point), rows: [[state.metric.name, text(state.metric, d.value)]]}))})],
+                    render: tracked(marks, all, (d) => ({title: nameOf(data, d.point), rows: [[shown().name, text(shown(), d.value)]]}))})],
             });
         },
     });

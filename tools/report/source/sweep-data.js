@@ -1,7 +1,7 @@
 // A sweep as the charts need it: what varies, what was measured, and the points that match a choice.
 import {isNumber, unitOf} from "./format.js";
 
-const FIRST = ["cycles", "time_ns", "throughput", "energy_pj.total", "estimate_cycles", "estimate_error_percent",
+const FIRST = ["tune.cost", "cycles", "time_ns", "throughput", "energy_pj.total", "estimate_cycles", "estimate_error_percent",
     "noc.average_packet_latency", "noc.p99_packet_latency", "noc.link_utilization_mean", "noc.link_utilization_maximum"];
 
 // What varies: {name, values: [{key, label, number}], of: point -> key}. Keys that vary together (a zip) are one.
@@ -39,6 +39,25 @@ function axesOf(sweep) {
         axis.unit = unitOf(axis.short);
     }
     return axes.filter((axis) => axis.values.length > 1);
+}
+
+// The metric of a point over that of its baseline: the point that differs from it in `axis` alone, where it has `key`.
+export function relativeTo(data, metric, axis, key) {
+    const rest = (point) => JSON.stringify(data.axes.filter((one) => one !== axis).map((one) => one.of(point)));
+    const bases = new Map(data.done.filter((point) => axis.of(point) === key).map((point) => [rest(point), metric.of(point)]));
+    return {name: `${metric.name} over that at ${axis.short} = ${key}`, unit: "", of(point) {
+        const base = bases.get(rest(point)), value = metric.of(point);
+        return isNumber(base) && base !== 0 && isNumber(value) ? value / base : NaN;
+    }};
+}
+
+// Of a search: [{x, cost, best}] in the order of x; points without a cost are left out.
+export function bestSoFar(points) {
+    let best = Infinity;
+    return points.filter((point) => isNumber(point.x) && isNumber(point.cost)).sort((a, b) => a.x - b.x).map((point) => {
+        best = Math.min(best, point.cost);
+        return {...point, best};
+    });
 }
 
 // How a point ended, in words.

@@ -1,16 +1,18 @@
 // A sweep: any metric against any axis, the knee marked; four headline metrics at a glance; estimates; points.
 import * as Plot from "@observablehq/plot";
 import {chart, swatches, tracked} from "./chart.js";
+import {convergenceChart} from "./convergence.js";
 import {choice, element, table} from "./dom.js";
 import {estimateChart, worstTable} from "./estimate.js";
 import {compact, energy, figure, integer, isNumber, si, time, unit} from "./format.js";
 import {LEAST_DISTANCE, LEAST_POINTS, findKnee} from "./knee.js";
 import {SERIES} from "./palette.js";
 import {heatChart, scatterChart} from "./scatter.js";
-import {curves, endOf, readSweep} from "./sweep-data.js";
+import {curves, endOf, readSweep, relativeTo} from "./sweep-data.js";
 
 const SYMBOLS = ["circle", "diamond", "square", "triangle", "star", "cross", "wye"];
 const TABLE_ROWS = 500;
+const BASELINES = 16; // values of an axis that can be one
 
 // Axis ticks: scaled units for energy and time, and as many digits as tell neighbours apart.
 function tickText(metric, low, high) {
@@ -110,7 +112,7 @@ const legendOf = (view) => view.series && view.lines.length > 0
 
 // The choices that the charts of a sweep share, and what to do when one changes.
 function explore(data) {
-    const state = {metric: data.metrics[0], axis: data.axes.find((axis) => axis.numeric) ?? data.axes[0], series: null, filters: new Map(),
+    const state = {metric: data.metrics[0], baseline: "", axis: data.axes.find((axis) => axis.numeric) ?? data.axes[0], series: null, filters: new Map(),
                    listeners: []};
     const others = () => data.axes.filter((axis) => axis !== state.axis && axis !== state.series);
     const settle = () => {
@@ -143,29 +145,38 @@ function explore(data) {
                 state.series = data.axes.find((axis) => axis.name === name) ?? null;
                 changed(2);
             }),
+            choice("relative to", [["", "nothing"], ...data.axes.flatMap((axis, i) => axis.values.slice(0, BASELINES)
+                .map((value) => [`${i} ${value.key}`, `${axis.short} = ${value.label}`]))], state.baseline, (value) => {
+                state.baseline = value;
+                changed(3);
+            }),
             ...[...state.filters].map(([axis, key], i) => choice(axis.name, axis.values.map((value) => [value.key, value.label]), key, (value) => {
                 state.filters.set(axis, value);
-                changed(3 + i);
+                changed(4 + i);
             })));
     }
     fill();
     state.controls = place;
+    state.shown = (metric) => {
+        const [place] = state.baseline.split(" ", 1);
+        return state.baseline ? relativeTo(data, metric, data.axes[Number(place)], state.baseline.slice(place.length + 1)) : metric;
+    };
     state.view = (metric) => ({metric, axis: state.axis, series: state.series,
         lines: curves(data, metric, state.axis, state.series, state.filters).slice(0, 24)});
     return state;
 }
 
 function curveChart(state, metricOf, small) {
-    const view = () => state.view(metricOf());
+    const view = () => state.view(state.shown(metricOf()));
     const first = view();
     const made = chart({
-        name: small ? "curve-small" : "curve", title: small ? metricOf().name : curveTitle(first), legend: small ? [] : legendOf(first),
+        name: small ? "curve-small" : "curve", title: small ? first.metric.name : curveTitle(first), legend: small ? [] : legendOf(first),
         controls: small ? null : [state.controls], note: small ? null : KNEE_NOTE,
         draw: (width, marks) => drawCurves({...view(), small}, width, marks),
     });
     state.listeners.push(() => {
+        made.setTitle(small ? view().metric.name : curveTitle(view()));
         if (!small) {
-            made.setTitle(curveTitle(view()));
             made.setLegend(...legendOf(view()));
         }
         made.redraw();
@@ -209,11 +220,12 @@ export function sweepArticle(entry) {
         body.push(element("p", {class: "warning"}, `${integer(data.stopped.size)} points were stopped before their end (--until): their figures cover the part before. ` +
             "They are not compared, and stand in the table of points alone."));
     if (data.failed.length > 0)
-        body.push(element("div", {class: "card"}, element("h3", {}, `${integer(data.failed.length)} points failed`),
+        body.push(element("div", {class: "card"}, element("h3", {}, data.failed.length === 1 ? "1 point failed" : `${integer(data.failed.length)} points failed`),
             table("Points that failed, and why", [{title: "Point"}, ...data.axes.map((axis) => ({title: axis.name})), {title: "Status"}, {title: "Message"}],
                 data.failed.slice(0, 20).map((point) => [integer(point.id), ...data.axes.map((axis) => axis.of(point)), point.status, point.error ?? ""]))));
     if (data.done.length > 0 && data.axes.length > 0 && data.metrics.length > 0) {
         const state = explore(data);
+        body.push(convergenceChart(data)?.node);
         body.push(curveChart(state, () => state.metric, false).node);
         const few = ["throughput", "energy_pj.total", "noc.link_utilization_mean", "noc.average_packet_latency"]
             .map((name) => data.metrics.find((metric) => metric.name === name)).filter(Boolean);
