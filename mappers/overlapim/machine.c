@@ -1,8 +1,21 @@
 #include "mappers/overlapim/machine.h"
 
+#include <inttypes.h>
+
 static uint32_t key(const struct pim_configuration *configuration, const char *path)
 {
     return (uint32_t)pim_configuration_integer(configuration, path);
+}
+
+/* Rows that a program of counted rows names: a sum over all columns has a bit more for each level, and
+ * behind all of them a row comes from others. */
+static uint64_t rows_needed(const struct pim_machine *machine)
+{
+    uint64_t levels = 0, word = machine->word_bits, landing = (uint64_t)PIM_MACHINE_LANDING * word + 1;
+    while (UINT64_C(1) << levels < machine->columns)
+        levels++;
+    uint64_t sum = (PIM_MACHINE_SUM + 2) * word + levels;
+    return sum > landing ? sum : landing;
 }
 
 enum pim_status pim_machine_read(const struct pim_configuration *configuration, struct pim_machine *machine,
@@ -46,11 +59,13 @@ enum pim_status pim_machine_read(const struct pim_configuration *configuration, 
     if (machine->refresh_cycles >= machine->refresh_interval_cycles)
         return pim_configuration_fail(configuration, error, "levels.refresh_cycles",
                                       "must be below levels.refresh_interval_cycles: no time is left");
-    if (machine->rows < 8 * machine->word_bits)
+    uint64_t needed = rows_needed(machine);
+    if (machine->rows < needed)
         return pim_configuration_fail(configuration, error, "levels.rows",
-                                      "a column must hold two operands, a product and its sums: at least "
-                                      "%u rows for words of %u bits",
-                                      8 * machine->word_bits, machine->word_bits);
+                                      "a column must hold two operands, a product, its sums and a row that "
+                                      "comes: at least %" PRIu64 " rows for words of %" PRIu32
+                                      " bits and %" PRIu32 " columns",
+                                      needed, machine->word_bits, machine->columns);
     return PIM_OK;
 }
 

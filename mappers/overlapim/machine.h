@@ -18,6 +18,17 @@
 enum pim_machine_costs { PIM_MACHINE_FIGURE, PIM_MACHINE_COMMANDS, PIM_MACHINE_STEPS };
 enum { PIM_MACHINE_BUSY = 256 }; /* banks of a channel, at most */
 
+/* Where things lie in a bank, in words from the first row that is not named otherwise (emit/real.h):
+ * operands, product, scratch rows and sums, and what comes from others. */
+enum {
+    PIM_MACHINE_FIRST = 0,
+    PIM_MACHINE_SECOND = 1,
+    PIM_MACHINE_PRODUCT = 2,
+    PIM_MACHINE_SCRATCH = 4,
+    PIM_MACHINE_SUM = 8,
+    PIM_MACHINE_LANDING = 12
+};
+
 struct pim_machine {
     uint32_t stacks, channels; /* channels of a stack */
     uint32_t banks;            /* of a channel */

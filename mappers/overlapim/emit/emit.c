@@ -66,10 +66,10 @@ enum pim_status pim_emission_compute(struct pim_emission_program *program, unsig
     if (count == 0)
         return PIM_OK;
     bool multiply = operation == PIM_ROW_MULTIPLY;
-    uint32_t first = pim_emission_row(emission, program->layer, FIRST);
-    instruction.u.row_compute.source = first + (multiply ? FIRST : PRODUCT) * word;
-    instruction.u.row_compute.second = first + (multiply ? SECOND : SCRATCH) * word;
-    instruction.u.row_compute.result = first + (multiply ? PRODUCT : SUM) * word;
+    uint32_t first = pim_emission_row(emission, program->layer, PIM_MACHINE_FIRST);
+    instruction.u.row_compute.source = first + (multiply ? PIM_MACHINE_FIRST : PIM_MACHINE_PRODUCT) * word;
+    instruction.u.row_compute.second = first + (multiply ? PIM_MACHINE_SECOND : PIM_MACHINE_SCRATCH) * word;
+    instruction.u.row_compute.result = first + (multiply ? PIM_MACHINE_PRODUCT : PIM_MACHINE_SUM) * word;
     instruction.u.row_compute.bits = (uint8_t)bits;
     instruction.u.row_compute.size = (uint8_t)size;
     instruction.u.row_compute.count = (uint32_t)count;
@@ -85,7 +85,7 @@ static enum pim_status put_move(struct pim_emission_program *program, uint64_t r
     while (rows > 0) {
         struct pim_instruction instruction = {.opcode = PIM_OP_ROW_MOVE, .detail = PIM_REACH_COLUMN};
         uint64_t part = rows < limit ? rows : limit;
-        instruction.u.row_move.source = pim_emission_row(emission, program->layer, LANDING);
+        instruction.u.row_move.source = pim_emission_row(emission, program->layer, PIM_MACHINE_LANDING);
         instruction.u.row_move.rows = (uint32_t)part;
         instruction.u.row_move.banks = (uint16_t)banks;
         instruction.u.row_move.bank_stride = 1;
@@ -103,8 +103,8 @@ static enum pim_status put_transpose(struct pim_emission_program *program, uint6
     struct pim_instruction instruction = {.opcode = PIM_OP_ROW_TRANSPOSE};
     if (count == 0)
         return PIM_OK;
-    instruction.u.row_compute.source = pim_emission_row(emission, program->layer, SUM);
-    instruction.u.row_compute.result = pim_emission_row(emission, program->layer, FIRST);
+    instruction.u.row_compute.source = pim_emission_row(emission, program->layer, PIM_MACHINE_SUM);
+    instruction.u.row_compute.result = pim_emission_row(emission, program->layer, PIM_MACHINE_FIRST);
     instruction.u.row_compute.bits = (uint8_t)word;
     instruction.u.row_compute.count = (uint32_t)count;
     instruction.u.row_compute.banks = (uint16_t)pim_emission_banks(emission, program->layer);

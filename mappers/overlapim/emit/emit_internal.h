@@ -6,10 +6,6 @@
 #include "mappers/overlapim/emit/real.h"
 #include "mappers/overlapim/emit/rows.h"
 
-/* Where things lie in a bank, in words from the first row that is not named otherwise (real.h): operands,
- * product, scratch and sums, landing. */
-enum { FIRST = 0, SECOND = 1, PRODUCT = 2, SCRATCH = 4, SUM = 8, LANDING = 12 };
-
 /* A link seen from its producer: after `rows` rows the consumer gets what is final by then. */
 struct pim_emission_message {
     uint64_t rows; /* of the producer, that must have ended */

@@ -108,7 +108,7 @@ uint64_t pim_emission_rows_at_once(const struct pim_emission *emission, uint32_t
 {
     const uint64_t rows = emission->plan->machine.rows;
     uint64_t most = PIM_ROWS_OF_A_MOVE / banks;
-    uint64_t room = rows - pim_emission_row(emission, to, LANDING);
+    uint64_t room = rows - pim_emission_row(emission, to, PIM_MACHINE_LANDING);
     uint64_t sent = emission->real[from].used ? rows - emission->real[from].out : rows;
     most = most < rows / 2 ? most : rows / 2;
     most = most < room ? most : room;
@@ -130,7 +130,7 @@ static enum pim_status put_message(const struct pim_emission *emission, const st
     instruction.u.row_message.peer = send ? to : from;
     instruction.u.row_message.tag = (uint32_t)(flow - emission->flows);
     const struct pim_real *real = &emission->real[flow->producer];
-    instruction.u.row_message.row = !send        ? pim_emission_row(emission, flow->consumer, LANDING)
+    instruction.u.row_message.row = !send ? pim_emission_row(emission, flow->consumer, PIM_MACHINE_LANDING)
                                     : real->used ? real->out
                                                  : 0;
     instruction.u.row_message.banks = (uint16_t)pim_emission_banks(emission, flow->producer);

@@ -501,16 +501,26 @@ START_TEST(constraints_are_checked)
 }
 END_TEST
 
+/* Rows that no program can do without are refused where the machine is read; then those of a layer. */
+static const struct {
+    const char *set, *first, *second;
+} small_memories[] = {
+    {"levels.rows=256", "rows of a bank", "there are 256"},
+    {"levels.rows=193", "rows of a bank", "there are 193"},
+    {"levels.rows=192", "levels.rows", "at least 193 rows for words of 16 bits"},
+};
+
 START_TEST(too_small_a_memory)
 {
     struct setting setting;
     struct pim_overlapim_plan plan;
     struct pim_error error = {PIM_OK, ""};
-    set_up(&setting, "vgg16", "levels.rows=256");
+    set_up(&setting, "vgg16", small_memories[_i].set);
     struct pim_overlapim_options options = options_of(0, 1);
     ck_assert(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_BAD_INPUT);
-    ck_assert_msg(strstr(error.text, "rows of a bank") && strstr(error.text, "there are 256"), "%s",
-                  error.text);
+    ck_assert_msg(strstr(error.text, small_memories[_i].first) &&
+                      strstr(error.text, small_memories[_i].second),
+                  "%s", error.text);
     pim_overlapim_plan_terminate(&plan);
     tear_down(&setting);
 }
@@ -535,7 +545,8 @@ Suite *search_suite(void)
     tcase_add_test(tests, orders_begin_where_they_say);
     tcase_add_loop_test(tests, constraints_are_checked, 0,
                         (int)(sizeof bad_constraints / sizeof bad_constraints[0]));
-    tcase_add_test(tests, too_small_a_memory);
+    tcase_add_loop_test(tests, too_small_a_memory, 0,
+                        (int)(sizeof small_memories / sizeof small_memories[0]));
     suite_add_tcase(suite, tests);
     return suite;
 }
