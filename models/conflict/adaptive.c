@@ -18,13 +18,19 @@ struct lists {
     uint8_t count;
 };
 
+struct place {
+    uint32_t x, y;
+};
+
 struct conflict_adaptive {
     struct pim_conflict_mesh mesh;
     enum pim_tie_break tie_break;
     struct lists *lists; /* by router */
+    struct place *place; /* by router */
     uint64_t *seen;      /* by router: number of the search that saw it last */
     uint8_t *came;       /* by router: direction of the link by which it was reached */
     uint32_t *queue, *depth;
+    uint32_t reached; /* routers in the queue of the last search */
     uint64_t searches;
 };
 
@@ -38,15 +44,18 @@ struct conflict_adaptive *conflict_adaptive_create(const struct pim_conflict_mes
     adaptive->mesh = *mesh;
     adaptive->tie_break = tie_break;
     adaptive->lists = calloc(routers, sizeof *adaptive->lists);
+    adaptive->place = calloc(routers, sizeof *adaptive->place);
     adaptive->seen = calloc(routers, sizeof *adaptive->seen);
     adaptive->came = calloc(routers, sizeof *adaptive->came);
     adaptive->queue = calloc(routers, sizeof *adaptive->queue);
     adaptive->depth = calloc(routers, sizeof *adaptive->depth);
-    if (!adaptive->lists || !adaptive->seen || !adaptive->came || !adaptive->queue || !adaptive->depth) {
+    if (!adaptive->lists || !adaptive->place || !adaptive->seen || !adaptive->came || !adaptive->queue ||
+        !adaptive->depth) {
         conflict_adaptive_destroy(adaptive);
         return NULL;
     }
     for (uint32_t r = 0; r < routers; r++) {
+        adaptive->place[r] = (struct place){r % mesh->width, r / mesh->width};
         for (unsigned d = 0; d < PIM_DIRECTIONS; d++) {
             if (pim_conflict_has_neighbour(mesh, r, d))
                 adaptive->lists[r].order[adaptive->lists[r].count++] = (uint8_t)d;
@@ -60,6 +69,7 @@ void conflict_adaptive_destroy(struct conflict_adaptive *adaptive)
     if (!adaptive)
         return;
     free(adaptive->lists);
+    free(adaptive->place);
     free(adaptive->seen);
     free(adaptive->came);
     free(adaptive->queue);
@@ -93,11 +103,21 @@ static uint32_t write_path(const struct conflict_adaptive *adaptive, uint32_t fr
     return hops;
 }
 
+static uint32_t distance(struct place a, struct place b)
+{
+    return (a.x > b.x ? a.x - b.x : b.x - a.x) + (a.y > b.y ? a.y - b.y : b.y - a.y);
+}
+
 uint32_t conflict_adaptive_search(struct conflict_adaptive *adaptive, uint32_t from, uint32_t to,
                                   uint32_t limit, uint32_t *links)
 {
     uint64_t search = ++adaptive->searches;
     uint32_t head = 0, tail = 0;
+    const struct place target = adaptive->place[to];
+    adaptive->reached = 1;
+    adaptive->queue[0] = to;
+    if (adaptive->lists[to].count == 0)
+        return 0; /* nothing leads to it, until one of its own links is freed */
     adaptive->seen[from] = search;
     adaptive->depth[from] = 0;
     adaptive->queue[tail++] = from;
@@ -107,8 +127,7 @@ uint32_t conflict_adaptive_search(struct conflict_adaptive *adaptive, uint32_t f
         for (unsigned i = 0; i < adaptive->lists[router].count; i++) {
             uint8_t direction = adaptive->lists[router].order[i];
             uint32_t next = pim_conflict_neighbour(&adaptive->mesh, router, direction);
-            if (adaptive->seen[next] == search ||
-                depth + pim_conflict_distance(&adaptive->mesh, next, to) > limit)
+            if (adaptive->seen[next] == search || depth + distance(adaptive->place[next], target) > limit)
                 continue;
             adaptive->seen[next] = search;
             adaptive->came[next] = direction;
@@ -118,7 +137,14 @@ uint32_t conflict_adaptive_search(struct conflict_adaptive *adaptive, uint32_t f
             adaptive->queue[tail++] = next;
         }
     }
+    adaptive->reached = tail;
     return 0;
+}
+
+void conflict_adaptive_reached(const struct conflict_adaptive *adaptive, uint64_t *routers)
+{
+    for (uint32_t i = 0; i < adaptive->reached; i++)
+        conflict_set(routers, adaptive->queue[i]);
 }
 
 static void take_one(struct lists *lists, unsigned direction)

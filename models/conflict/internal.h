@@ -195,6 +195,10 @@ uint32_t conflict_adaptive_limit(const struct pim_conflict_mesh *mesh, const str
 uint32_t conflict_adaptive_search(struct conflict_adaptive *adaptive, uint32_t from, uint32_t to,
                                   uint32_t limit, uint32_t *links);
 
+/* After a search that found no path: sets the bits of routers; the same search finds none again as long as no
+ * link of theirs is freed. */
+void conflict_adaptive_reached(const struct conflict_adaptive *adaptive, uint64_t *routers);
+
 /* Takes the links of a path out of the graph of idle links; puts them back. */
 void conflict_adaptive_take(struct conflict_adaptive *adaptive, const uint32_t *links, uint32_t hops);
 void conflict_adaptive_release(struct conflict_adaptive *adaptive, const uint32_t *links, uint32_t hops);

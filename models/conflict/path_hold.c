@@ -25,7 +25,7 @@ struct transfer {
     uint64_t ready_fixed;
     uint32_t waits_for;   /* straight paths: the busy link that refused it; CONFLICT_NONE: none */
     uint32_t next_waiter; /* of that link */
-    uint64_t refused_at;  /* adaptive: `releases` when the last search failed */
+    uint64_t *reached;    /* adaptive: the routers that a failed search reached, a bit each */
     uint32_t limit;       /* adaptive */
     pim_time span;        /* of a straight path */
 };
@@ -36,7 +36,10 @@ struct path_hold {
     uint32_t *first_waiter;    /* by undirected link: edges on straight paths that it has refused */
     struct conflict_adaptive *adaptive;
     struct conflict_plan plan;
-    uint64_t releases;       /* so far, of any link */
+    uint64_t *freed;         /* adaptive: routers at the ends of links that are freed now */
+    uint64_t *reached;       /* adaptive: of all edges */
+    uint64_t *refused;       /* adaptive: edges whose search failed, and would again */
+    uint64_t *order;         /* balance: the ranks of the edges that ask */
     uint32_t *queue, queued; /* fifo: edges in the order in which they became ready */
     uint32_t turn;           /* round robin: the edge that is asked first */
 };
@@ -56,6 +59,10 @@ static void destroy(struct conflict_replay *replay)
     free(state->busy);
     free(state->first_waiter);
     free(state->queue);
+    free(state->freed);
+    free(state->reached);
+    free(state->refused);
+    free(state->order);
     conflict_adaptive_destroy(state->adaptive);
     conflict_plan_terminate(&state->plan);
     free(state);
@@ -76,7 +83,6 @@ static bool make_transfer(struct conflict_replay *replay, struct path_hold *stat
              to = replay->placement[replay->graph->edge[e].destination];
     bool straight = options->routing == PIM_CONFLICT_XY || options->routing == PIM_CONFLICT_YX;
     uint32_t room = pim_conflict_distance(&options->mesh, from, to);
-    transfer->refused_at = UINT64_MAX;
     transfer->waits_for = CONFLICT_NONE;
     transfer->limit = conflict_adaptive_limit(&options->mesh, &options->detour, from, to);
     if (options->routing == PIM_CONFLICT_ADAPTIVE)
@@ -96,6 +102,25 @@ static bool make_transfer(struct conflict_replay *replay, struct path_hold *stat
     return true;
 }
 
+static uint32_t router_words(const struct conflict_replay *replay)
+{
+    return (pim_conflict_routers(&replay->options->mesh) + 63) / 64;
+}
+
+static bool make_adaptive(const struct conflict_replay *replay, struct path_hold *state)
+{
+    size_t words = router_words(replay), edges = replay->graph->edges;
+    state->adaptive = conflict_adaptive_create(&replay->options->mesh, replay->options->detour.tie_break);
+    state->freed = calloc(words, sizeof *state->freed);
+    state->reached = calloc(edges * words + 1, sizeof *state->reached);
+    state->refused = calloc(edges / 64 + 1, sizeof *state->refused);
+    if (!state->adaptive || !state->freed || !state->reached || !state->refused)
+        return false;
+    for (uint32_t e = 0; e < edges; e++)
+        state->transfer[e].reached = state->reached + e * words;
+    return true;
+}
+
 static enum pim_status create(struct conflict_replay *replay, struct pim_error *error)
 {
     uint32_t edges = replay->graph->edges;
@@ -107,16 +132,15 @@ static enum pim_status create(struct conflict_replay *replay, struct pim_error *
         state->queue = calloc((size_t)edges + 1, sizeof *state->queue);
         size_t links = (size_t)pim_conflict_routers(&replay->options->mesh) * PIM_DIRECTIONS;
         state->first_waiter = malloc(links * sizeof *state->first_waiter);
-        complete = state->transfer && state->busy && state->queue && state->first_waiter;
+        state->order = calloc((size_t)edges / 64 + 1, sizeof *state->order);
+        complete = state->transfer && state->busy && state->queue && state->first_waiter && state->order;
         for (size_t i = 0; complete && i < links; i++)
             state->first_waiter[i] = CONFLICT_NONE;
     }
     for (uint32_t e = 0; complete && e < edges; e++)
         complete = make_transfer(replay, state, e);
-    if (complete && replay->options->routing == PIM_CONFLICT_ADAPTIVE) {
-        state->adaptive = conflict_adaptive_create(&replay->options->mesh, replay->options->detour.tie_break);
-        complete = state->adaptive != NULL;
-    }
+    if (complete && replay->options->routing == PIM_CONFLICT_ADAPTIVE)
+        complete = make_adaptive(replay, state);
     if (!complete)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " edges", edges);
     if (replay->options->routing == PIM_CONFLICT_TABLE &&
@@ -148,18 +172,53 @@ static void finish_one(struct conflict_replay *replay, struct path_hold *state, 
         return;
     for (uint32_t i = 0; i < transfer->hops; i++)
         free_link(replay, state, transfer->held[i]);
-    state->releases++;
-    if (state->adaptive)
-        conflict_adaptive_release(state->adaptive, transfer->links, transfer->hops);
+    if (!state->adaptive)
+        return;
+    conflict_adaptive_release(state->adaptive, transfer->links, transfer->hops);
+    for (uint32_t i = 0; i < transfer->hops; i++) {
+        uint32_t router = transfer->links[i] / PIM_DIRECTIONS;
+        conflict_set(state->freed, router);
+        conflict_set(state->freed, pim_conflict_neighbour(&replay->options->mesh, router,
+                                                          transfer->links[i] % PIM_DIRECTIONS));
+    }
+}
+
+/* A search that failed fails again until a link is freed at a router that it reached: any path would have to
+ * leave these by such a link, and links that were taken since only make paths longer. */
+static void ask_again(struct conflict_replay *replay, struct path_hold *state)
+{
+    uint32_t words = router_words(replay);
+    for (uint32_t word = 0; word <= replay->graph->edges / 64; word++) {
+        for (uint64_t bits = state->refused[word]; bits; bits &= bits - 1) {
+            uint32_t e = word * 64 + pim_lowest_bit(bits), i = 0;
+            while (i < words && (state->transfer[e].reached[i] & state->freed[i]) == 0)
+                i++;
+            if (i == words)
+                continue;
+            state->refused[word] ^= bits & (~bits + 1);
+            conflict_set(replay->asking, e);
+        }
+    }
+    memset(state->freed, 0, words * sizeof *state->freed);
+}
+
+static bool refused(const struct path_hold *state, uint32_t e)
+{
+    return state->adaptive && state->refused[e / 64] >> (e % 64) & 1;
 }
 
 static void finish(struct conflict_replay *replay)
 {
+    struct path_hold *state = replay->state;
+    bool any = false;
     for (uint32_t word = 0; word <= replay->transfers / 64; word++) {
         for (uint64_t bits = replay->ended[word]; bits; bits &= bits - 1)
-            finish_one(replay, replay->state, word * 64 + pim_lowest_bit(bits));
+            finish_one(replay, state, word * 64 + pim_lowest_bit(bits));
+        any |= replay->ended[word] != 0;
         replay->ended[word] = 0;
     }
+    if (any && state->adaptive)
+        ask_again(replay, state);
 }
 
 /* --- rule 4: arbitration --- */
@@ -195,14 +254,16 @@ static bool find_path(struct conflict_replay *replay, struct path_hold *state, u
     struct transfer *transfer = &state->transfer[e];
     *busy = CONFLICT_NONE;
     if (replay->options->routing == PIM_CONFLICT_ADAPTIVE) {
-        if (transfer->refused_at == state->releases)
-            return false; /* since then links have only become busy */
+        if (refused(state, e))
+            return false;
         const struct pim_task_edge *edge = &replay->graph->edge[e];
         transfer->hops =
             conflict_adaptive_search(state->adaptive, replay->placement[edge->source],
                                      replay->placement[edge->destination], transfer->limit, transfer->links);
         if (transfer->hops == 0) {
-            transfer->refused_at = state->releases;
+            conflict_set(state->refused, e);
+            memset(transfer->reached, 0, router_words(replay) * sizeof *transfer->reached);
+            conflict_adaptive_reached(state->adaptive, transfer->reached);
             return false;
         }
         hold(replay, transfer);
@@ -302,8 +363,8 @@ static bool serve_queue(struct conflict_replay *replay, struct path_hold *state)
     return kept < before;
 }
 
-/* Asks for an edge in whose favour something may have changed; it stays among those that ask where the reason
- * of a refusal is not a single link. */
+/* Asks for an edge in whose favour something may have changed; it stays among those that ask where nobody
+ * tells when the reason of a refusal is gone. */
 static bool look_at(struct conflict_replay *replay, struct path_hold *state, uint32_t e)
 {
     uint32_t busy;
@@ -313,6 +374,8 @@ static bool look_at(struct conflict_replay *replay, struct path_hold *state, uin
         return false;
     if (ask(replay, state, e, &busy))
         return true;
+    if (refused(state, e))
+        return false;
     if (busy == CONFLICT_NONE || replay->options->routing == PIM_CONFLICT_TABLE) {
         conflict_set(replay->asking, e);
         return false;
@@ -332,6 +395,22 @@ static bool serve_fixed(struct conflict_replay *replay, struct path_hold *state)
     return granted;
 }
 
+/* Those that ask, in the order of their ranks, which only arrivals change. */
+static bool serve_balanced(struct conflict_replay *replay, struct path_hold *state)
+{
+    bool granted = false;
+    uint32_t words = replay->graph->edges / 64 + 1;
+    for (uint32_t word = 0; word < words; word++)
+        for (uint64_t bits = replay->asking[word]; bits; bits &= bits - 1)
+            conflict_set(state->order, replay->rank_of[word * 64 + pim_lowest_bit(bits)]);
+    for (uint32_t word = 0; word < words; word++) {
+        for (uint64_t bits = state->order[word]; bits; bits &= bits - 1)
+            granted |= look_at(replay, state, replay->rank[word * 64 + pim_lowest_bit(bits)]);
+        state->order[word] = 0;
+    }
+    return granted;
+}
+
 /* One pass over all edges in the order of the arbiter. */
 static bool serve(struct conflict_replay *replay, struct path_hold *state)
 {
@@ -339,11 +418,7 @@ static bool serve(struct conflict_replay *replay, struct path_hold *state)
     bool granted = false;
     switch (replay->options->arbiter) {
     case PIM_CONFLICT_BALANCE:
-        for (uint32_t i = 0; i < edges; i++) {
-            uint32_t e = replay->rank[i];
-            if (replay->asking[e / 64] >> (e % 64) & 1)
-                granted |= look_at(replay, state, e);
-        }
+        granted = serve_balanced(replay, state);
         break;
     case PIM_CONFLICT_ROUND_ROBIN:
         for (uint32_t i = 0; i < edges; i++) {
