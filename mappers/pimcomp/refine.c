@@ -142,7 +142,8 @@ enum pim_status pim_core_refine(const struct pim_core_profile_options *profiling
     *r = (struct refinement){
         .profiling = profiling, .options = options, .no_keeping = best->no_keeping, .cycles = best->estimate};
     enum pim_status status = make(r, &scratch, error);
-    if (status == PIM_OK && pim_chromosome_from_layout(&r->space, &best->layout, &r->best))
+    if (status == PIM_OK && r->space.matrices != 0 &&
+        pim_chromosome_from_layout(&r->space, &best->layout, &r->best))
         status = climb(r, arena, profile, error);
     pim_arena_terminate(&scratch);
     return status;

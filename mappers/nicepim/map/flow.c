@@ -131,7 +131,8 @@ static enum pim_status build_other(const struct flow *flow, uint32_t layer, cons
         operation->vector = PIM_VECTOR_SOFTMAX;
         operation->reach = FLOW_CHANNELS;
         operation->group = l->output.dimension[l->output.rank - 1];
-        return operation->dimension[1] % operation->group == 0
+        return operation->dimension[1] % operation->group == 0 &&
+                       memcmp(input, operation->dimension, sizeof operation->dimension) == 0
                    ? PIM_OK
                    : flow_refuse(flow, layer, "it is not along channels", error);
     case PIM_OPERATOR_POOLING:

@@ -258,12 +258,31 @@ START_TEST(random_mappings_compute_the_network)
 }
 END_TEST
 
+/* A softmax along the columns of a map is no softmax of scores, though its shape has as many dimensions. */
+START_TEST(a_softmax_of_a_map_is_refused)
+{
+    const union pim_attributes none = {.activation = PIM_ACTIVATION_RELU};
+    struct net net;
+    struct flow flow;
+    struct pim_error error = {0};
+    net_initialize(&net);
+    uint32_t map = net_convolution(&net, net_input(&net, 3, 16, 16), 8, 3, 1, 1, 1, false);
+    uint32_t softmax = net_add(&net, PIM_OPERATOR_SOFTMAX, &map, 1, &none);
+    (void)net_convolution(&net, softmax, 4, 1, 1, 0, 1, false);
+    const struct pim_network network = {.graph = net.graph};
+    ck_assert_int_eq(flow_build(&network, 1, &flow, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "not along channels"));
+    net_terminate(&net);
+}
+END_TEST
+
 Suite *nicepim_values_suite(void)
 {
     Suite *suite = suite_create("values");
     TCase *tests = tcase_create("values");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, random_mappings_compute_the_network);
+    tcase_add_test(tests, a_softmax_of_a_map_is_refused);
     suite_add_tcase(suite, tests);
     return suite;
 }

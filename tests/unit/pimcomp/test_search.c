@@ -1,6 +1,7 @@
 /* Estimates, chromosomes and the genetic algorithm. */
 #include "mappers/pimcomp/layout/chromosome.h"
 #include "mappers/pimcomp/layout/genetic.h"
+#include "mappers/pimcomp/refine.h"
 #include "tests/unit/pimcomp/cases.h"
 
 #include <stdlib.h>
@@ -245,6 +246,28 @@ START_TEST(search_is_better_than_balance)
 }
 END_TEST
 
+/* A network without array groups has nothing to move. */
+START_TEST(refinement_of_a_network_without_weights_leaves_it)
+{
+    static struct pim_core_profile profile;
+    const struct pim_refine_options refine = {.rounds = 2, .seed = 1, .max_layers_in_core = 8};
+    struct core_case c;
+    struct pim_error error = {0};
+    core_case_begin(&c);
+    (void)core_case_activation(&c, "relu", core_case_image(&c, 3, 8, 8), PIM_ACTIVATION_RELU);
+    core_case_lower(&c);
+    core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDINGS, pim_core_layout_first);
+    const struct pim_core_profile_options options = {.mapping = &c.mapping, .threads = 1};
+    memset(&profile, 0, sizeof profile);
+    pim_core_profile_add(&options, &profile, "first", false, &c.layout);
+    ck_assert_msg(pim_core_profile_time(&options, &profile, 0, &error) == PIM_OK, "%s", error.text);
+    uint32_t count = profile.count;
+    ck_assert_msg(pim_core_refine(&options, &refine, &c.arena, &profile, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_eq(profile.count, count);
+    core_case_end(&c);
+}
+END_TEST
+
 START_TEST(options_are_checked)
 {
     struct core_case c;
@@ -277,6 +300,7 @@ Suite *search_suite(void)
     tcase_add_loop_test(t, starts_are_in_the_population, 0, 2);
     tcase_add_loop_test(t, search_gains_and_does_not_depend_on_threads, 0, 2);
     tcase_add_loop_test(t, search_is_better_than_balance, 0, 2);
+    tcase_add_test(t, refinement_of_a_network_without_weights_leaves_it);
     tcase_add_test(t, options_are_checked);
     suite_add_tcase(suite, t);
     return suite;
