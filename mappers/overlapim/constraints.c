@@ -62,9 +62,9 @@ static enum pim_status take_layer(const char *name, struct target *target, struc
 {
     target->first = 0;
     target->last = target->layers->count;
-    if (name && strcmp(name, "*") == 0)
+    if (strcmp(name, "*") == 0)
         return PIM_OK;
-    for (uint32_t i = 0; name && i < target->layers->count; i++) {
+    for (uint32_t i = 0; i < target->layers->count; i++) {
         if (strcmp(target->layers->layer[i].name, name) == 0) {
             target->first = i;
             target->last = i + 1;
@@ -72,18 +72,36 @@ static enum pim_status take_layer(const char *name, struct target *target, struc
         }
     }
     return pim_fail(error, PIM_BAD_INPUT, "layer %.60s: the network has no layer of that name that is mapped",
-                    name ? name : "");
+                    name);
+}
+
+/* Names of layers may have blanks in them. */
+static const char *trimmed(char *text)
+{
+    text += strspn(text, " \t");
+    for (size_t end = strlen(text); end > 0 && strchr(" \t", text[end - 1]); end--)
+        text[end - 1] = '\0';
+    return text;
+}
+
+/* Words that nobody reads would be constraints that do nothing. */
+static enum pim_status expect_end(char **rest, struct pim_error *error)
+{
+    const char *word = strtok_r(NULL, " \t", rest);
+    return word ? pim_fail(error, PIM_BAD_INPUT, "\"%.40s\": the line must end before it", word) : PIM_OK;
 }
 
 static enum pim_status take_line(char *line, struct target *target, struct pim_error *error)
 {
     char *rest = NULL;
-    line[strcspn(line, "#\r\n")] = '\0';
+    size_t length = strcspn(line, "#");
+    length -= length > 0 && line[length - 1] == '\r'; /* of a line that ends in two characters */
+    line[length] = '\0';
     const char *word = strtok_r(line, " \t", &rest);
     if (!word)
         return PIM_OK;
     if (strcmp(word, "layer") == 0)
-        return take_layer(strtok_r(NULL, " \t", &rest), target, error);
+        return take_layer(trimmed(rest), target, error);
     if (strcmp(word, "order") == 0)
         return take_order(&rest, target, error);
     if (strcmp(word, "keep") == 0 || strcmp(word, "drop") == 0) {
@@ -92,7 +110,7 @@ static enum pim_status take_line(char *line, struct target *target, struct pim_e
             return pim_fail(error, PIM_BAD_INPUT, "%s: weights can be kept or dropped", word);
         for (uint32_t i = target->first; i < target->last; i++)
             target->spaces[i].drop_weights = word[0] == 'd';
-        return PIM_OK;
+        return expect_end(&rest, error);
     }
     unsigned slot = 0;
     while (slot < PIM_SLOTS && strcmp(pim_slot_name(slot), word) != 0)
@@ -102,7 +120,11 @@ static enum pim_status take_line(char *line, struct target *target, struct pim_e
                         "\"%.40s\": a line is layer NAME, order, keep, drop, or factors of outer, channels, "
                         "banks, steps, columns or inside",
                         word);
-    while ((word = strtok_r(NULL, " \t", &rest)) != NULL) {
+    word = strtok_r(NULL, " \t", &rest);
+    if (!word)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: factors like K=8 are expected behind it",
+                        pim_slot_name(slot));
+    for (; word; word = strtok_r(NULL, " \t", &rest)) {
         if (take_factor(word, slot, target, error) != PIM_OK)
             return error->status;
     }

@@ -474,8 +474,13 @@ static const struct {
     {"order columns K\n", "order: of outer or of steps"},
     {"order steps K K\n", "is no dimension, or stands twice"},
     {"keep inputs\n", "weights can be kept or dropped"},
+    {"layer\n", ":1: layer : the network has no layer"},
+    {"layer conv1 conv2 \n", ":1: layer conv1 conv2: the network has no layer"},
+    {"drop weights inputs\n", ":1: \"inputs\": the line must end before it"},
+    {"banks\r\n", ":1: banks: factors like K=8 are expected"},
+    {"layer conv1\rbanks K=9\n", ":1: layer conv1\rbanks K=9: the network has no layer"},
     {"banks K=9\n", "banks: factors of 9 are asked for, there are 8"},
-    {"layer conv1\ninside K=65\n", "more than K has, 64"},
+    {"layer \t conv1 \r\ninside K=65\n", "more than K has, 64"},
 };
 
 START_TEST(constraints_are_checked)
