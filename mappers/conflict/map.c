@@ -17,7 +17,10 @@ struct run {
     size_t load_at, estimation_at; /* in a thread's scratch */
     uint32_t *place;
     struct pim_tile_mapping_result *result;
+    uint64_t started; /* of the wall clock */
+    bool chosen;      /* time was over before the search itself */
     /* of the finalists */
+    uint32_t finalists; /* of the last population; the others are seeds */
     double *latency, *interval;
     enum pim_status *status;
     struct pim_error *errors;
@@ -30,6 +33,8 @@ struct run {
     uint32_t seeds;
     unsigned char *seed;
 };
+
+enum { FINALISTS_AT_A_TIME = 16 };
 
 static const struct pim_place_routes routes = {.undirected = true, .stretch = true};
 
@@ -109,22 +114,44 @@ static uint64_t digest(void *context, const void *data)
     return pim_tile_digest(problem->places(problem, data), problem->graph->nodes);
 }
 
+/* --- one limit for all stages --- */
+
+static double seconds_left(const struct run *run)
+{
+    double left = run->options->seconds - (double)(pim_search_nanoseconds() - run->started) * 1e-9;
+    return run->options->seconds > 0 ? fmax(left, 1e-9) : 0;
+}
+
+static bool over(const struct run *run)
+{
+    const struct pim_tile_mapping_options *options = run->options;
+    return (options->seconds > 0 && seconds_left(run) <= 1e-9) ||
+           (options->stop && options->stop(options->stop_context));
+}
+
 /* --- the end --- */
+
+static const uint32_t *finalist_places(const struct run *run, uint64_t index)
+{
+    const struct pim_tile_problem *problem = &run->problem;
+    if (index < run->finalists)
+        return problem->places(problem, run->population->individual[index]->data);
+    return problem->places(problem, run->seed + (index - run->finalists) * problem->search.size);
+}
 
 static void simulate_one(void *context, unsigned worker, uint64_t index)
 {
     struct run *run = context;
-    const void *data = run->population->individual[index]->data;
     (void)worker;
-    run->status[index] = simulate(run, run->problem.places(&run->problem, data), HUGE_VAL,
-                                  &run->latency[index], &run->interval[index], &run->errors[index]);
+    run->status[index] = simulate(run, finalist_places(run, index), HUGE_VAL, &run->latency[index],
+                                  &run->interval[index], &run->errors[index]);
 }
 
 static void tell_finalist(const struct run *run, uint32_t index)
 {
     const struct pim_tile_problem *problem = &run->problem;
     const struct pim_grid *grid = &run->options->grid;
-    const uint32_t *place = problem->places(problem, run->population->individual[index]->data);
+    const uint32_t *place = finalist_places(run, index);
     uint64_t *load = calloc((size_t)problem->cells * PIM_PLACE_DIRECTIONS, sizeof *load);
     if (!load)
         return;
@@ -150,17 +177,21 @@ static enum pim_status keep_fastest(struct run *run, uint32_t count, struct pim_
     if (!run->first)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " mappings", run->firsts);
     for (uint32_t i = 0; i < run->firsts; i++)
-        memcpy(run->first + i * nodes,
-               run->problem.places(&run->problem, run->population->individual[first[i]]->data),
-               nodes * sizeof *run->first);
+        memcpy(run->first + i * nodes, finalist_places(run, first[i]), nodes * sizeof *run->first);
     return PIM_OK;
 }
 
-static enum pim_status simulate_finalists(struct run *run, uint32_t count, uint32_t *winner,
+/* All of them, or as many as there is time for. */
+static enum pim_status simulate_finalists(struct run *run, uint32_t asked, uint32_t *winner,
                                           struct pim_error *error)
 {
     struct pim_tile_mapping_result *result = run->result;
-    pim_workers_run(run->population->workers, simulate_one, run, 0, count);
+    uint32_t count = 0;
+    do {
+        uint32_t next = count + FINALISTS_AT_A_TIME < asked ? count + FINALISTS_AT_A_TIME : asked;
+        pim_workers_run(run->population->workers, simulate_one, run, count, next);
+        count = next;
+    } while (count < asked && !over(run));
     for (uint32_t i = 0; i < count; i++) {
         if (run->status[i] != PIM_OK) {
             if (error)
@@ -188,6 +219,9 @@ static enum pim_status choose(void *context, struct pim_population *population, 
     if (options->fitness == PIM_TILE_BY_SIMULATION)
         count = options->population < PIM_TILE_STARTS ? options->population : PIM_TILE_STARTS;
     run->population = population;
+    run->finalists = count > 0 ? count : 1; /* without simulations the first wins */
+    if (run->seed && options->fitness != PIM_TILE_BY_SIMULATION && !run->chosen)
+        count += count < run->seeds ? count : run->seeds;
     enum pim_status status = PIM_OK;
     if (count > 0) {
         run->latency = calloc(count, sizeof *run->latency);
@@ -202,8 +236,7 @@ static enum pim_status choose(void *context, struct pim_population *population, 
         free(run->status);
         free(run->errors);
     }
-    memcpy(run->place, run->problem.places(&run->problem, population->individual[winner]->data),
-           run->problem.graph->nodes * sizeof *run->place);
+    memcpy(run->place, finalist_places(run, winner), run->problem.graph->nodes * sizeof *run->place);
     return status;
 }
 
@@ -229,7 +262,8 @@ static enum pim_status keep_seeds(void *context, struct pim_population *populati
     for (uint32_t i = 0; i < count; i++)
         memcpy(run->seed + i * size, population->individual[i]->data, size);
     run->seeds = count;
-    return PIM_OK;
+    run->chosen = over(run);
+    return run->chosen ? choose(context, population, error) : PIM_OK;
 }
 
 /* A simulation of a child ends where the last survivor does: it would not survive. */
@@ -259,7 +293,6 @@ static enum pim_status search_by_cost(struct run *run, const struct pim_evolutio
     struct pim_search_problem by_cost = run->problem.search;
     struct pim_evolution_options options = *evolution;
     struct pim_search_budget quiet = *budget;
-    struct pim_search_result result;
     quiet.progress = NULL;
     options.done = keep_seeds;
     options.sorted = NULL;
@@ -267,7 +300,7 @@ static enum pim_status search_by_cost(struct run *run, const struct pim_evolutio
     run->fitness = PIM_TILE_BY_COST;
     uint32_t objectives = run->problem.search.objectives;
     run->problem.search.objectives = 1;
-    enum pim_status status = pim_evolve(&by_cost, &options, &quiet, best, &result, error);
+    enum pim_status status = pim_evolve(&by_cost, &options, &quiet, best, &run->result->search, error);
     run->problem.search.objectives = objectives;
     run->fitness = run->options->fitness;
     run->problem.search.start = start_from_seed;
@@ -315,14 +348,14 @@ static enum pim_status search(struct run *run, struct pim_error *error)
 {
     const struct pim_tile_mapping_options *options = run->options;
     struct pim_tile_problem *problem = &run->problem;
-    const struct pim_search_budget budget = {.seed = options->seed,
-                                             .steps = options->generations,
-                                             .seconds = options->seconds,
-                                             .threads = options->threads,
-                                             .stop = options->stop,
-                                             .stop_context = options->stop_context,
-                                             .progress = options->progress,
-                                             .progress_context = options->progress_context};
+    struct pim_search_budget budget = {.seed = options->seed,
+                                       .steps = options->generations,
+                                       .seconds = seconds_left(run),
+                                       .threads = options->threads,
+                                       .stop = options->stop,
+                                       .stop_context = options->stop_context,
+                                       .progress = options->progress,
+                                       .progress_context = options->progress_context};
     const struct pim_nsga2_options sorting = {
         .population = options->population, .cross_milli = 900, .done = choose_of_front, .context = run};
     bool authors = options->mapping == PIM_TILE_NODE_GROUP;
@@ -343,7 +376,8 @@ static enum pim_status search(struct run *run, struct pim_error *error)
     run->fitness = options->fitness;
     if (options->fitness != PIM_TILE_BY_COST || options->mapping == PIM_TILE_NSGA2)
         status = search_by_cost(run, &evolution, &budget, best, error);
-    if (status == PIM_OK)
+    budget.seconds = seconds_left(run);
+    if (status == PIM_OK && !run->chosen)
         status = options->mapping == PIM_TILE_NSGA2
                      ? pim_nsga2(&problem->search, &sorting, &budget, best, &run->result->search, error)
                      : pim_evolve(&problem->search, &evolution, &budget, best, &run->result->search, error);
@@ -408,7 +442,11 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
                              const struct pim_tile_mapping_options *options, uint32_t *place,
                              struct pim_tile_mapping_result *result, struct pim_error *error)
 {
-    struct run run = {.options = options, .place = place, .result = result, .limit = HUGE_VAL};
+    struct run run = {.options = options,
+                      .place = place,
+                      .result = result,
+                      .limit = HUGE_VAL,
+                      .started = pim_search_nanoseconds()};
     *result = (struct pim_tile_mapping_result){.latency_ns = nan(""), .interval_ns = nan("")};
     if (check(graph, options, error) != PIM_OK)
         return error->status;
@@ -424,8 +462,10 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
         status = make_problem(&run, error);
         if (status == PIM_OK)
             status = search(&run, error);
-        if (status == PIM_OK)
-            status = pim_tile_refine(graph, options, run.first, run.firsts, place, result, error);
+        struct pim_tile_mapping_options rest = *options;
+        rest.seconds = seconds_left(&run);
+        if (status == PIM_OK && !over(&run))
+            status = pim_tile_refine(graph, &rest, run.first, run.firsts, place, result, error);
     } else {
         pim_tile_pattern(options->mapping, &options->grid, graph->nodes, place);
         if (options->simulate)

@@ -58,7 +58,7 @@ typedef enum pim_status pim_tile_simulate(void *context, const uint32_t *place, 
 
 /* A mapping of the last population that was simulated. */
 struct pim_tile_finalist {
-    uint32_t rank;             /* by fitness, from 0 */
+    uint32_t rank;             /* by fitness, from 0; those of the start come behind the others */
     uint64_t cost, bottleneck; /* as in the result */
     double latency_ns, interval_ns;
     const uint32_t *place; /* of each node */
@@ -74,11 +74,13 @@ struct pim_tile_mapping_options {
     uint32_t population;  /* 200 */
     uint32_t generations; /* 300 */
     uint32_t group_most;  /* nodes of a capped group; 0: a sixteenth of the nodes, rounded up */
-    uint32_t finalists;   /* of the last population that are simulated in the end; 0: none */
-    uint32_t refinement;  /* simulations of local moves on the fastest of them; 0: none */
+    /* Of the last population that are simulated in the end, and as many of the search by cost that another one
+       but simulation starts from; 0: none. */
+    uint32_t finalists;
+    uint32_t refinement; /* simulations of local moves on the fastest of them; 0: none */
     uint64_t seed;
     unsigned threads;
-    double seconds; /* 0: without limit */
+    double seconds; /* of wall clock, for all of it; 0: without limit */
     bool (*stop)(void *context);
     void *stop_context;
     void (*progress)(void *context, uint64_t steps, double best);

@@ -133,7 +133,7 @@ enum pim_status pim_individuals_sort(const struct pim_search_problem *problem,
 
 /* --- budgets --- */
 
-static uint64_t nanoseconds(void)
+uint64_t pim_search_nanoseconds(void)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -143,7 +143,7 @@ static uint64_t nanoseconds(void)
 void pim_search_begin(struct pim_search_watch *watch, const struct pim_search_budget *budget, double best)
 {
     *watch = (struct pim_search_watch){
-        .budget = budget, .started = budget->seconds > 0 ? nanoseconds() : 0, .best = best};
+        .budget = budget, .started = budget->seconds > 0 ? pim_search_nanoseconds() : 0, .best = best};
 }
 
 bool pim_search_over(struct pim_search_watch *watch, uint64_t steps, double best, double bound,
@@ -162,7 +162,8 @@ bool pim_search_over(struct pim_search_watch *watch, uint64_t steps, double best
         *end = PIM_SEARCH_PATIENCE;
     else if (budget->stop && budget->stop(budget->stop_context))
         *end = PIM_SEARCH_STOPPED;
-    else if (budget->seconds > 0 && (double)(nanoseconds() - watch->started) >= budget->seconds * 1e9)
+    else if (budget->seconds > 0 &&
+             (double)(pim_search_nanoseconds() - watch->started) >= budget->seconds * 1e9)
         *end = PIM_SEARCH_TIME;
     else
         return false;

@@ -157,6 +157,9 @@ struct pim_search_watch {
     double best;
 };
 
+/* Of the wall clock, for searches that share a limit. */
+uint64_t pim_search_nanoseconds(void);
+
 void pim_search_begin(struct pim_search_watch *watch, const struct pim_search_budget *budget, double best);
 
 /* After step number `steps` with the best score so far: true, with the reason, when the search ends. */

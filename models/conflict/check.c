@@ -84,20 +84,22 @@ enum pim_status conflict_check_buffers(const struct conflict_replay *replay, uin
     const struct pim_task_edge *edge = &replay->graph->edge[e];
     const struct conflict_edge *state = &replay->edge[e];
     uint32_t steps = replay->graph->node[edge->destination].steps;
+    const char *noun = replay->nodes.noun;
     uint64_t freed = 0, dropped = 0;
     if (state->capacity_out == 0)
         return pim_fail(error, PIM_DEADLOCK,
-                        "node %" PRIu32 ": a packet of %" PRIu64 " bits for node %" PRIu32
+                        "%s %" PRIu32 ": a packet of %" PRIu64 " bits for %s %" PRIu32
                         " does not fit its output buffer of %" PRIu64 " bits",
-                        edge->source, edge->bits, edge->destination, replay->options->output_bits);
+                        noun, edge->source, edge->bits, noun, edge->destination,
+                        replay->options->output_bits);
     if (!replay->graph->need) { /* nodes are not the graph's */
         if (state->capacity_in > 0)
             return PIM_OK;
         return pim_fail(error, PIM_DEADLOCK,
-                        "node %" PRIu32 ": a packet of %" PRIu64 " bits of node %" PRIu32
+                        "%s %" PRIu32 ": a packet of %" PRIu64 " bits of %s %" PRIu32
                         " does not fit its part of the input buffer (%" PRIu64 " bits split among %" PRIu32
                         " sources)",
-                        edge->destination, edge->bits, edge->source, replay->options->input_bits,
+                        noun, edge->destination, edge->bits, noun, edge->source, replay->options->input_bits,
                         replay->graph->node[edge->destination].ins);
     }
     for (uint32_t s = 0; s < steps; s++)

@@ -11,6 +11,7 @@
 #include "models/conflict/conflict.h"
 
 struct pim_conflict_nodes {
+    const char *noun; /* of one in messages */
     void *context;
     /* Something has changed for a node: a packet has come or left, or pim_conflict_network_look() was called.
        It ends the work that ends now, frees, makes, and starts what it can. */

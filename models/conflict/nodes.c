@@ -273,7 +273,7 @@ enum pim_status pim_conflict_run(const struct pim_task_graph *graph, const uint3
         return pim_fail(error, PIM_BAD_INPUT,
                         "the routers of models/noc carry the packets of `pimsim run` alone: map the network, "
                         "and run the trace with tile.switching = \"wormhole\"");
-    replay->nodes = (struct pim_conflict_nodes){.context = &run, .look = look_at};
+    replay->nodes = (struct pim_conflict_nodes){.noun = "node", .context = &run, .look = look_at};
     enum pim_status status = conflict_replay_initialize(replay, error);
     if (status == PIM_OK)
         status = make_nodes(&run, error);

@@ -44,7 +44,8 @@ static void failed(void *context, enum pim_status status, const char *text)
 static enum pim_status make_network(struct pim_tiles *tiles, struct pim_kernel *kernel,
                                     struct pim_error *error)
 {
-    const struct pim_conflict_nodes nodes = {.context = tiles,
+    const struct pim_conflict_nodes nodes = {.noun = "tile",
+                                             .context = tiles,
                                              .look = pim_tile_look,
                                              .left = pim_tile_left,
                                              .arrived = pim_tile_arrived,

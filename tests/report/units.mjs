@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import {compact, energy, figure, integer, share, si, signedPercent, unitOf} from "../../tools/report/source/format.js";
 import {classBounds, classOf, logTicks, nearest, placeLinks} from "../../tools/report/source/geometry.js";
-import {componentsOf, countsOf, energyOf, kindOf} from "../../tools/report/source/family.js";
+import {componentsOf, countsOf, energyOf, kindOf, waitsAddUp} from "../../tools/report/source/family.js";
 import {paretoFront} from "../../tools/report/source/pareto.js";
 import {findKnee} from "../../tools/report/source/knee.js";
 import {ratioOf, stepDifferences} from "../../tools/report/source/difference-data.js";
@@ -128,6 +128,17 @@ test("links lie between their nodes, directions side by side, wrap-arounds outsi
     assert.deepEqual([down.x, down.y, down.rotate], [-0.13, 0.5, 180]);
     assert.deepEqual([wrap.x, wrap.y, wrap.rotate], [3.5, 0.13, 90]);
     assert.ok(Number.isNaN(left.blocked));
+});
+
+test("tiles: waits that add up over packets are no share of the time, but with routers of flits", () => {
+    assert.equal(waitsAddUp({tiles: {switching: "path_hold"}}), true);
+    assert.equal(waitsAddUp({tiles: {switching: "saf"}}), true);
+    assert.equal(waitsAddUp({tiles: {switching: "wormhole"}}), false);
+    assert.equal(waitsAddUp({}), false);
+    const [link] = placeLinks([{from: 0, to: 1, blocked_cycles: 5000}], 4, 4, 50, false);
+    assert.ok(Number.isNaN(link.blocked));
+    assert.equal(kindOf({result: {tiles: {}}}).unit, "tile");
+    assert.equal(kindOf({hardware: {kind: "tile"}, result: {}}).engines.pe, "crossbars");
 });
 
 const point = (id, settings, values, more) => ({id, trace: "t", network: null, mapper: null, repeat: 0, status: "done", error: null, settings, values, ...more});

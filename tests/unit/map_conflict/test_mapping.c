@@ -212,6 +212,91 @@ START_TEST(limits_and_local_moves)
 }
 END_TEST
 
+/* A simulator of which the fastest mapping is the cheapest, and that counts its calls. */
+struct counted {
+    const struct pim_tile_graph *tiles;
+    uint32_t calls;
+};
+
+static enum pim_status by_distance(void *context, const uint32_t *place, double limit_ns, double *latency_ns,
+                                   double *interval_ns, struct pim_error *error)
+{
+    struct counted *counted = context;
+    const struct pim_grid grid = {16, 16};
+    (void)limit_ns;
+    (void)error;
+    counted->calls++;
+    *latency_ns = 0;
+    for (uint32_t e = 0; e < counted->tiles->edges; e++) {
+        const struct pim_tile_edge *edge = &counted->tiles->edge[e];
+        *latency_ns += (double)edge->packets * (double)edge->bits *
+                       (double)pim_grid_distance(&grid, place[edge->source], place[edge->destination]);
+    }
+    *interval_ns = *latency_ns;
+    return PIM_OK;
+}
+
+/* The finalists of a search by something else have those of its start among them. */
+START_TEST(never_worse_than_the_start)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_error error = {0};
+    struct pim_tile_mapping_result cost, other;
+    uint32_t place[256];
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-vgg8", PIM_TILE_CODE, &arena, &tiles);
+    struct counted counted = {&tiles, 0};
+    struct pim_tile_mapping_options options = options_for(PIM_TILE_NODE_GROUP);
+    options.simulate = by_distance;
+    options.simulate_context = &counted;
+    options.finalists = 4;
+    ck_assert(pim_tile_map(&tiles, &options, place, &cost, &error) == PIM_OK);
+    ck_assert_uint_eq(cost.finalists, 4);
+    options.fitness = PIM_TILE_BY_BOTTLENECK;
+    ck_assert(pim_tile_map(&tiles, &options, place, &other, &error) == PIM_OK);
+    ck_assert_uint_eq(other.finalists, 8);
+    ck_assert_double_eq(other.latency_ns, cost.latency_ns);
+    ck_assert_uint_eq(other.cost, cost.cost);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+/* A limit that is over at once leaves the cheapest mappings of one generation, and 16 simulations to choose by. */
+START_TEST(one_limit_for_all_stages)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_error error = {0};
+    struct pim_tile_mapping_result result;
+    uint32_t place[256];
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-alexnet", PIM_TILE_CODE, &arena, &tiles);
+    static const enum pim_tile_fitness fitnesses[] = {PIM_TILE_BY_COST, PIM_TILE_BY_BOTTLENECK,
+                                                      PIM_TILE_BY_SIMULATION};
+    for (size_t i = 0; i < sizeof fitnesses / sizeof fitnesses[0]; i++) {
+        struct counted counted = {&tiles, 0};
+        struct pim_tile_mapping_options options = options_for(PIM_TILE_NODE_GROUP);
+        options.fitness = fitnesses[i];
+        options.simulate = by_distance;
+        options.simulate_context = &counted;
+        options.population = 40;
+        options.generations = 1000000;
+        options.finalists = 40;
+        options.refinement = 1000000;
+        options.seconds = 1e-9;
+        ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_OK);
+        hold_legal(place, tiles.nodes);
+        ck_assert_uint_eq(result.search.steps, 1);
+        ck_assert_int_eq(result.search.end, PIM_SEARCH_TIME);
+        ck_assert_uint_eq(counted.calls, fitnesses[i] == PIM_TILE_BY_SIMULATION ? PIM_TILE_STARTS : 16);
+        ck_assert_uint_eq(result.finalists, counted.calls);
+        ck_assert_uint_eq(result.refined, 0);
+    }
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
 START_TEST(fastest_first)
 {
     static const double latencies[] = {5, 3, 9, 3, 1, 8, 2};
@@ -261,6 +346,8 @@ Suite *conflict_mapping_suite(void)
     tcase_add_test(tests, spaces_and_groups);
     tcase_add_test(tests, simulation_as_fitness);
     tcase_add_test(tests, limits_and_local_moves);
+    tcase_add_test(tests, never_worse_than_the_start);
+    tcase_add_test(tests, one_limit_for_all_stages);
     tcase_add_test(tests, fastest_first);
     tcase_add_test(tests, bad_input_is_refused);
     suite_add_tcase(suite, tests);

@@ -125,7 +125,7 @@ START_TEST(a_trace_for_another_array_is_refused)
 {
     struct run run = {.width = 2, .height = 1, .settings = {"array.width=3"}};
     replay_badly(&run, PHASE UNIT(0, "join\n"), PIM_BAD_INPUT,
-                 "the trace is made for 2 x 1 nodes, the hardware has 3 x 1");
+                 "the trace is made for an array of 2 x 1, the hardware has 3 x 1");
 }
 END_TEST
 

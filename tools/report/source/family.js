@@ -20,10 +20,14 @@ const KINDS = {
     channel: {unit: "channel", units: "channels", engines: {pe: "banks that compute", acu: "transposer", dram: "moves of rows", noc: "messages"}},
     tile: {unit: "tile", units: "tiles", engines: {pe: "crossbars", acu: "vector work", noc: "sends"}},
 };
+// Tiles whose packets hold whole paths, or are stored: what a link has instead of blocked cycles is what packets waited for
+// it, added up over packets. Routers of flits (wormhole) tell of themselves.
+export const waitsAddUp = (result) => Boolean(result.tiles) && result.tiles.switching !== "wormhole";
+
 const UNKNOWN = {unit: "unit", units: "units", engines: {}};
 
 export function kindOf(entry) {
-    return KINDS[entry.hardware?.kind ?? (entry.result.cores ? "core" : entry.result.channels ? "channel" : entry.hardware ? "" : "node")] ?? UNKNOWN;
+    return KINDS[entry.hardware?.kind ?? (entry.result.cores ? "core" : entry.result.channels ? "channel" : entry.result.tiles ? "tile" : entry.hardware ? "" : "node")] ?? UNKNOWN;
 }
 
 export const engineName = (entry, key) => kindOf(entry).engines[key] ?? keyWords(key);

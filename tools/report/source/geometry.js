@@ -51,7 +51,8 @@ export const at = (id, width) => `(${id % width},${Math.floor(id / width)})`;
 
 // Links with their place on the map. Traffic keeps right: the two directions lie side by side. A link around the edge (of
 // a torus) is drawn as a stub that leaves its node outwards, one that skips nodes as a stub in its direction, farther out.
-export function placeLinks(links, width, height, whole) {
+// Its share of blocked time is known where blocked cycles are cycles of the link (`shares`).
+export function placeLinks(links, width, height, whole, shares = true) {
     return links.map((link) => {
         const x = link.from % width, y = Math.floor(link.from / width);
         const dx = link.to % width - x, dy = Math.floor(link.to / width) - y;
@@ -61,6 +62,6 @@ export function placeLinks(links, width, height, whole) {
         const aside = near || around ? 0.13 : 0.32;
         return {...link, x: x + right * 0.5 - down * aside, y: y + down * 0.5 + right * aside,
             rotate: right === 1 ? 90 : right === -1 ? 270 : down === 1 ? 180 : 0,
-            blocked: isNumber(link.blocked_cycles) && whole > 0 ? link.blocked_cycles / whole : NaN};
+            blocked: shares && isNumber(link.blocked_cycles) && whole > 0 ? link.blocked_cycles / whole : NaN};
     });
 }

@@ -4,7 +4,7 @@ import {chart, ramp, tracked} from "./chart.js";
 import {choice, element, table} from "./dom.js";
 import {cycles, figure, integer, isNumber, share} from "./format.js";
 import {CLASSES, at, classBounds, classOf, placeLinks} from "./geometry.js";
-import {engineName, enginesOf, kindOf} from "./family.js";
+import {engineName, enginesOf, kindOf, waitsAddUp} from "./family.js";
 import {arraySize, networkCycles} from "./run-data.js";
 
 const DENSE = 1024; // more units than this are cells of a heat map, which leave no room for links
@@ -44,7 +44,8 @@ function nodeLabel(node, activities, name) {
 
 function linkLabel(link, width) {
     const rows = [["utilization", share(link.utilization)], ["flits", integer(link.flits)]];
-    if (isNumber(link.blocked_cycles)) rows.push(["blocked", `${share(link.blocked)} of the time, ${cycles(link.blocked_cycles)}`]);
+    if (isNumber(link.blocked)) rows.push(["blocked", `${share(link.blocked)} of the time, ${cycles(link.blocked_cycles)}`]);
+    else if (isNumber(link.blocked_cycles)) rows.push(["waited for by packets", `${cycles(link.blocked_cycles)}, added up`]);
     return {title: `Link ${at(link.from, width)} \u2192 ${at(link.to, width)}`, rows};
 }
 
@@ -104,7 +105,7 @@ export function meshChart(entry) {
     const {result} = entry;
     const [width, height] = arraySize(entry);
     if (width * height <= 0 || width * height > 16384) return null;
-    const links = placeLinks(result.links, width, height, networkCycles(result));
+    const links = placeLinks(result.links, width, height, networkCycles(result), !waitsAddUp(result));
     const dense = width * height > DENSE, words = kindOf(entry);
     const activities = [...activitiesOf(entry), ...(dense ? [["busiest link out used", busiestOut(result, width)]] : [])];
     const nodes = nodesOf(result, activities, width, height);
@@ -153,10 +154,10 @@ export function busiestLinks(entry, rows = 12) {
     const whole = networkCycles(entry.result);
     const busiest = entry.result.links.filter((link) => link.flits > 0).sort((a, b) => b.flits - a.flits).slice(0, rows);
     if (busiest.length === 0) return null;
-    const blocked = busiest.some((link) => isNumber(link.blocked_cycles));
+    const blocked = busiest.some((link) => isNumber(link.blocked_cycles)), added = waitsAddUp(entry.result);
     return element("div", {class: "card", "data-chart": "busiest"}, element("h3", {}, "Busiest links"),
         table(`The ${integer(busiest.length)} links that carried most`, [{title: "Link"}, {title: "Flits", number: true}, {title: "Used", number: true},
-            ...(blocked ? [{title: "Blocked", number: true}] : [])],
+            ...(blocked ? [{title: added ? "Waits, cycles added up" : "Blocked", number: true}] : [])],
             busiest.map((link) => [`${at(link.from, width)} \u2192 ${at(link.to, width)}`, integer(link.flits), share(link.utilization),
-                ...(blocked ? [share(link.blocked_cycles / whole)] : [])])));
+                ...(blocked ? [added ? integer(link.blocked_cycles) : share(link.blocked_cycles / whole)] : [])])));
 }
