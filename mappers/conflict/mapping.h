@@ -74,8 +74,8 @@ struct pim_tile_mapping_options {
     uint32_t population;  /* 200 */
     uint32_t generations; /* 300 */
     uint32_t group_most;  /* nodes of a capped group; 0: a sixteenth of the nodes, rounded up */
-    /* Of the last population that are simulated in the end, and as many of the search by cost that another one
-       but simulation starts from; 0: none. */
+    /* Of the last population that are simulated in the end, and as many of the search by cost that one by
+       neither cost nor simulation starts from; 0: none. */
     uint32_t finalists;
     uint32_t refinement; /* simulations of local moves on the fastest of them; 0: none */
     uint64_t seed;

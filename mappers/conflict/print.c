@@ -18,7 +18,7 @@ static void print_search(const struct pim_conflict_plan *plan, FILE *file)
         fprintf(file, " for %" PRIu32 " groups", result->groups);
     fprintf(file, "\n");
     if (result->finalists)
-        fprintf(file, "simulated in the end %" PRIu32 " of the last population\n", result->finalists);
+        fprintf(file, "simulated in the end %" PRIu32 " mappings\n", result->finalists);
     if (result->refined)
         fprintf(file, "refined by           %" PRIu64 " simulations of local moves\n", result->refined);
     if (result->front)

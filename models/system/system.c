@@ -58,7 +58,8 @@ static enum pim_status build(struct pim_system *system, struct pim_error *error)
     if (description->width != hardware->width || description->height != hardware->height)
         return pim_fail(error, PIM_BAD_INPUT,
                         "the trace is made for an array of %" PRIu32 " x %" PRIu32
-                        ", the hardware has %" PRIu32 " x %" PRIu32 ": set array.width and array.height, or map again",
+                        ", the hardware has %" PRIu32 " x %" PRIu32
+                        ": set array.width and array.height, or map again",
                         description->width, description->height, hardware->width, hardware->height);
     system->kernel = pim_kernel_create();
     if (!system->kernel)

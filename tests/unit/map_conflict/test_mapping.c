@@ -262,7 +262,7 @@ START_TEST(never_worse_than_the_start)
 }
 END_TEST
 
-/* A limit that is over at once leaves the cheapest mappings of one generation, and 16 simulations to choose by. */
+/* A limit that is over at once leaves the cheapest mappings of one generation, and 16 simulations. */
 START_TEST(one_limit_for_all_stages)
 {
     struct pim_arena arena;
