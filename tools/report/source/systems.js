@@ -71,7 +71,7 @@ function partsChart({name, title, note, legend, rows, parts}) {
         });
         if (data.length === 0) return null;
         return Plot.plot({
-            width, height: 36 + 26 * rows.length, marginLeft: labelWidth(rows.map((row) => row.name), width), marginRight: 16, marginTop: 4, marginBottom: 28,
+            width, height: 36 + 26 * rows.length, marginLeft: labelWidth(rows.map((row) => row.name), width), marginRight: 26, marginTop: 4, marginBottom: 28,
             x: {domain: [0, 1], label: null, tickFormat: (value) => share(value, 0), ticks: 4, grid: true},
             y: {domain: rows.map((row) => row.name), label: null, tickSize: 0, tickFormat: (text) => shorten(text, width < 500 ? 16 : 26)},
             marks: [Plot.barX(data, {x1: "from", x2: "to", y: (d) => d.row.name, fill: {value: (d) => d.part.colour, scale: null}, insetTop: 3, insetBottom: 3,
@@ -110,8 +110,11 @@ function frontChart(rows) {
         note: "Time per image (of a pipeline: between two images) against energy, both axes logarithmic. On the front no other system is at least as good in both and better in one.",
         legend: [swatches([["var(--bad)", "on the front"], ["var(--good)", "another system is at least as good in both"]])],
         draw(width, marks) {
-            const span = (key) => [Math.min(...all.map((one) => one[key])) / 1.6, Math.max(...all.map((one) => one[key])) * 1.6];
-            const [left, right] = span("x"), [low, high] = span("y");
+            const span = (key) => [Math.min(...all.map((one) => one[key])) / 2, Math.max(...all.map((one) => one[key])) * 1.6];
+            const [least, right] = span("x"), [low, high] = span("y");
+            // Below and left of a point on the front is no other one: its name has that place.
+            const named = all.filter((one) => one.front), room = Math.min(width / 2, 7 * Math.max(...named.map((one) => one.row.name.length)));
+            const left = least * (right / least) ** (-room / (width - 94 - room));
             const ticksX = logTicks(left, right, width / 120), ticksY = logTicks(low, high, 7);
             return Plot.plot({
                 width, height: Math.min(420, 260 + width / 8), marginLeft: 74, marginRight: 20, marginTop: 24, marginBottom: 42,
@@ -120,8 +123,7 @@ function frontChart(rows) {
                     Plot.axisY(ticksY, {text: (value) => energy(value), label: "Energy per image", labelArrow: "none"}),
                     Plot.dot(all, {x: "x", y: "y", r: 5.5, fill: {value: (d) => d.front ? "var(--bad)" : "var(--good)", scale: null}, stroke: "var(--card)",
                         render: tracked(marks, all, (d) => ({title: d.row.title, rows: [["time per image", time(d.x)], ["energy per image", energy(d.y)], ["on the front", d.front ? "yes" : "no"]]}))}),
-                    ...[-13, 15].map((dy, side) => Plot.text(all.filter((one) => one.front).sort((a, b) => a.x - b.x).filter((_, i) => i % 2 !== side), {x: "x", y: "y", dy, text: (d) => d.row.name,
-                        fill: "var(--text)", stroke: "var(--card)", strokeWidth: 3, textAnchor: "middle"}))],
+                    Plot.text(named, {x: "x", y: "y", dx: -2, dy: 13, text: (d) => d.row.name, fill: "var(--text)", stroke: "var(--card)", strokeWidth: 3, textAnchor: "end"})],
             });
         },
     });
