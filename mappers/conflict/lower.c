@@ -118,6 +118,13 @@ static enum pim_status take_maps(const struct lowering *lowering, const struct p
     return PIM_OK;
 }
 
+/* Rows of a crossbar for an input channel; what no crossbar has is all the same. */
+static uint32_t rows_of(const struct pim_sliding *sliding)
+{
+    uint64_t rows = (uint64_t)sliding->kernel[0] * sliding->kernel[1];
+    return rows < UINT32_MAX ? (uint32_t)rows : UINT32_MAX;
+}
+
 static void take_window(const struct pim_sliding *sliding, struct pim_tile_layer *out)
 {
     for (unsigned axis = 0; axis < 2; axis++) {
@@ -125,7 +132,7 @@ static void take_window(const struct pim_sliding *sliding, struct pim_tile_layer
         out->window.stride[axis] = sliding->stride[axis];
         out->window.pad[axis] = sliding->pad_before[axis];
     }
-    out->rows = sliding->kernel[0] * sliding->kernel[1];
+    out->rows = rows_of(sliding);
 }
 
 static enum pim_status lower_convolution(const struct lowering *lowering, const struct pim_layer *layer,
@@ -139,7 +146,7 @@ static enum pim_status lower_convolution(const struct lowering *lowering, const 
         out->out_channels = layer->output.dimension[1];
         if (take_row(layer, pim_shape_elements(&layer->output) / out->out_channels, out, error) != PIM_OK)
             return error->status;
-        out->rows = sliding->kernel[0] * sliding->kernel[1];
+        out->rows = rows_of(sliding);
         return read_all(lowering, layer, true, out, error);
     }
     if (take_maps(lowering, layer, out, error) != PIM_OK)

@@ -284,6 +284,10 @@ uint64_t spread_cycles(const struct pim_estimate_hardware *hardware, const struc
         *columns = divide_up(bytes, hardware->port_bytes);
         return pim_estimate_stream(hardware, bytes, write);
     }
+    *columns = 0;
+    for (size_t d = 0; d < PLACE_DIMENSIONS; d++) /* windows that lie in padding alone */
+        if (spread->size[d] == 0)
+            return 0;
     for (size_t d = 0; d < PLACE_DIMENSIONS; d++) {
         uint64_t all = (uint64_t)(extent[d] - 1) * step[d] + 1;
         uint64_t parts = divide_up(all, spread->size[d]);

@@ -1,5 +1,6 @@
 /* Graphs of networks against those that the authors' generator made, and end times replayed on them. */
 #include "mappers/network/descriptor.h"
+#include "mappers/network/layer_table.h"
 #include "tests/unit/map_conflict/suites.h"
 #include "tools/library/tiles.h"
 
@@ -7,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct pim_task_graph *recorded_graph(const char *name)
 {
@@ -185,6 +187,28 @@ static uint64_t network_graph(const char *relative, struct pim_tile_graph *tiles
     return macs;
 }
 
+/* 641 x 6700417 is 1 in 32 bits. */
+START_TEST(kernels_of_more_than_32_bits_are_refused)
+{
+    static const char table[] = "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, "
+                                "Channels, Num Filter, Strides,\na,641,6700417,641,6700417,1,1,1,\n";
+    const struct pim_tile_hardware hardware = PIM_TILE_DEFAULTS;
+    struct pim_error error = {0};
+    struct pim_network *network;
+    struct pim_tile_graph tiles;
+    struct pim_tile_layer *layers;
+    struct pim_arena arena;
+    uint32_t count;
+    pim_arena_initialize(&arena, 0);
+    ck_assert(pim_layer_table_parse("table", table, sizeof table - 1, &network, &error) == PIM_OK);
+    ck_assert(pim_tile_layers_of(&network->graph, &arena, &layers, &count, &error) == PIM_OK);
+    ck_assert(pim_tile_graph_make(&tiles, "net", layers, count, &hardware, &arena, &error) == PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "takes 4294967295 rows of a crossbar"));
+    pim_network_destroy(network);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
 /* Networks of all families: their graphs are such that the replay accepts them, and the multiplications
  * of all steps are those of the network: no layer is lost, no group or head counted twice. */
 START_TEST(other_networks)
@@ -320,6 +344,7 @@ Suite *conflict_graph_suite(void)
     tcase_add_test(tests, recorded_sizes);
     tcase_add_test(tests, recorded_end_times);
     tcase_add_test(tests, fixed_times);
+    tcase_add_test(tests, kernels_of_more_than_32_bits_are_refused);
     tcase_add_test(tests, other_networks);
     tcase_add_test(tests, products_wait_for_rounds);
     tcase_add_test(tests, groups_have_crossbars_of_their_own);
