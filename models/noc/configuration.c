@@ -248,7 +248,9 @@ enum pim_status pim_noc_configuration_check_fields(const struct pim_noc_configur
         return error->status;
     if (configuration->routing == PIM_NOC_TABLE && configuration->route_table[0] == '\0')
         return pim_fail(error, PIM_BAD_INPUT, "noc.routing is table: noc.route_table must name its file");
-    if ((configuration->topology == PIM_NOC_FILE) != (configuration->network_file[0] != '\0'))
+    if (configuration->topology == PIM_NOC_FILE && configuration->network_file[0] == '\0')
+        return pim_fail(error, PIM_BAD_INPUT, "noc.topology is file: noc.network_file must name the file");
+    if (configuration->topology != PIM_NOC_FILE && configuration->network_file[0] != '\0')
         return pim_fail(error, PIM_BAD_INPUT,
                         "noc.network_file goes with noc.topology = \"file\", and with no other");
     if (pim_noc_nodes(configuration) > PIM_NOC_NODE_LIMIT)

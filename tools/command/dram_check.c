@@ -21,12 +21,14 @@ static void describe(const struct pim_dram_violation *violation, char *text, siz
         (void)snprintf(text, size, "%s", violation->rule);
         return;
     }
-    uint64_t distance = violation->command.cycle - violation->previous;
+    const uint64_t cycle = violation->command.cycle, previous = violation->previous;
+    const bool back = cycle < previous; /* a log that goes back in time */
     (void)snprintf(text, size,
-                   "%s (%s): %" PRIu64 " cycles after the command of cycle %" PRIu64 ", at least %" PRIu32
-                   " are required",
-                   constraint->text, pim_dram_scope_text(constraint->scope), distance, violation->previous,
-                   constraint->cycles);
+                   "%s (%s): %" PRIu64 " cycles %s the command of cycle %" PRIu64 ", at least %" PRIu32
+                   " %sare required",
+                   constraint->text, pim_dram_scope_text(constraint->scope),
+                   back ? previous - cycle : cycle - previous, back ? "before" : "after", previous,
+                   constraint->cycles, back ? "after it " : "");
 }
 
 static void report(void *context, const struct pim_dram_violation *violation)

@@ -202,6 +202,38 @@ static enum pim_status check_named(struct search *search, const char *path, cons
     return status;
 }
 
+/* Files that words of a file of BookSim name: it has no quotes. */
+static enum pim_status check_words(struct search *search, const char *path)
+{
+    static const char between[] = " \t\r\n;={},\"";
+    char *text = read_text(path), *rest;
+    search->input = path;
+    for (char *word = text ? strtok_r(text, between, &rest) : NULL; word;
+         word = strtok_r(NULL, between, &rest)) {
+        struct stat found;
+        if (regular(word, &found) && check_input(search, &found, word) != PIM_OK) {
+            free(text);
+            return search->error->status;
+        }
+    }
+    free(text);
+    return PIM_OK;
+}
+
+/* The file that the value of KEY=VALUE names, as it is or in quotes. */
+static enum pim_status check_value(struct search *search, const char *text)
+{
+    const char *value = strchr(text, '=');
+    char named[HEAD_BYTES];
+    struct stat found;
+    if (!value)
+        return PIM_OK;
+    value += 1 + strspn(value + 1, " \"");
+    int length = snprintf(named, sizeof named, "%.*s", (int)strcspn(value, "\""), value);
+    search->input = text;
+    return length < (int)sizeof named && regular(named, &found) ? check_input(search, &found, named) : PIM_OK;
+}
+
 /* `text` of the command line, if it names a file. A graph of tasks is a prefix of several. */
 static enum pim_status check_text(struct search *search, const char *text, bool prefix)
 {
@@ -236,8 +268,11 @@ static enum pim_status check_inputs(struct search *search, const struct option_u
             continue;
         if (text && check_text(search, text, prefix) != PIM_OK)
             return search->error->status;
+        if (text && strcmp(rule->name, "booksim") == 0 && check_words(search, text) != PIM_OK)
+            return search->error->status;
         for (size_t k = 0; list && k < list->count; k++)
-            if (check_text(search, list->items[k], false) != PIM_OK)
+            if (check_text(search, list->items[k], false) != PIM_OK ||
+                check_value(search, list->items[k]) != PIM_OK)
                 return search->error->status;
     }
     return PIM_OK;

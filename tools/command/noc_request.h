@@ -17,9 +17,10 @@ struct noc_request {
     unsigned pattern, rate_unit, format;
     bool check, reproducible;
     struct noc_requests requests;
-    uint64_t watched;                        /* packet */
-    const char *watch_log;                   /* NULL: none is watched */
-    const char *synthetic;                   /* an option of synthetic traffic that is given, or NULL */
+    uint64_t watched;      /* packet */
+    const char *watch_log; /* NULL: none is watched */
+    /* An option of synthetic traffic that is given, or NULL: of its samples, of their precision, another. */
+    const char *measured, *precise, *synthetic;
     const struct pim_traffic_class *traffic; /* of a BookSim file, or NULL */
 };
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum pim_status noc_requests_parse(struct noc_requests *requests, struct pim_error *error)
 {
@@ -12,7 +13,8 @@ enum pim_status noc_requests_parse(struct noc_requests *requests, struct pim_err
     if (!requests->messages)
         return PIM_OK;
     requests->rules.replies = true;
-    if (sscanf(requests->messages, "%9" SCNu64 ",%9" SCNu64 ",%9" SCNu64 ",%9" SCNu64 "%c", &flits[0],
+    if (!strchr(requests->messages, '-') &&
+        sscanf(requests->messages, "%9" SCNu64 ",%9" SCNu64 ",%9" SCNu64 ",%9" SCNu64 "%c", &flits[0],
                &flits[1], &flits[2], &flits[3], &end) == 4 &&
         flits[0] && flits[1] && flits[2] && flits[3])
         return PIM_OK;

@@ -301,6 +301,18 @@ static enum pim_status run_booksim(const struct noc_request *request, struct pim
     struct pim_booksim booksim;
     if (pim_booksim_read(request->booksim, &booksim, error) != PIM_OK)
         return error->status;
+    if (booksim.waits && request->watch_log)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "--watch goes with packets that wait for nothing: the traffic of %s waits for the "
+                        "network (use_read_write, or sim_type = batch)",
+                        request->booksim);
+    if (!booksim.waits && request->log && !request->packets)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "--log goes with --packets, or with traffic that waits for the network: that of %s "
+                        "does not (no use_read_write, no sim_type = batch)",
+                        request->booksim);
+    if (request->packets) /* all of a list counts */
+        booksim.requests.from = booksim.requests.to = 0;
     if (booksim.waits) {
         struct noc_request waiting = *request;
         waiting.seed = booksim.seed;

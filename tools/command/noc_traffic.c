@@ -11,15 +11,26 @@
 #define CYCLES_MOST (UINT64_C(1) << 40)
 
 /* Marks the options that say something of synthetic traffic. */
-static void mark_synthetic(struct option_rule *rules, size_t count, const char **given)
+static void mark_synthetic(struct option_rule *rules, size_t count, struct noc_request *request)
 {
-    static const char *const names[] = {"rate",     "rate-unit",  "sizes",     "on-off",
-                                        "hotspots", "sweep-rate", "seed",      "warm-up",
-                                        "sample",   "samples",    "precision", "latency-limit"};
+    const struct {
+        const char *name, **given;
+    } marks[] = {{"rate", &request->synthetic},     {"rate-unit", &request->synthetic},
+                 {"sizes", &request->synthetic},    {"on-off", &request->synthetic},
+                 {"hotspots", &request->synthetic}, {"sweep-rate", &request->synthetic},
+                 {"seed", &request->synthetic},     {"latency-limit", &request->synthetic},
+                 {"warm-up", &request->measured},   {"sample", &request->measured},
+                 {"samples", &request->measured},   {"precision", &request->precise}};
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < sizeof names / sizeof names[0]; j++)
-            if (strcmp(rules[i].name, names[j]) == 0)
-                rules[i].given = given;
+        for (size_t j = 0; j < sizeof marks / sizeof marks[0]; j++)
+            if (strcmp(rules[i].name, marks[j].name) == 0)
+                rules[i].given = marks[j].given;
+}
+
+/* An option of synthetic traffic that is given, or NULL. */
+static const char *synthetic_option(const struct noc_request *request)
+{
+    return request->synthetic ? request->synthetic : request->measured ? request->measured : request->precise;
 }
 
 /* The same of traffic that waits. */
@@ -41,6 +52,12 @@ static enum pim_status check_waiting(const struct noc_request *request, struct p
          "--on-off"},
         {noc_request_waits(request) && request->rate_unit == RATE_IN_FLITS,
          "with --messages --rate counts requests: --rate-unit does not go with it"},
+        {!isnan(requests->writes) && request->packets,
+         "--writes goes with requests that are drawn: those of --packets say what they are"},
+        {noc_request_waits(request) && request->precise,
+         "--precision does not go with --messages or --batch: all samples are taken"},
+        {batch && request->measured,
+         "--warm-up, --sample and --samples do not go with --batch: all of its packets count"},
         {requests->messages && request->sizes, "--messages says all sizes: not with --sizes"},
         {batch && !isnan(request->rate), "--rate does not go with --batch: a terminal sends when it may"},
     };
@@ -61,7 +78,7 @@ static enum pim_status check_request(const struct noc_request *request, struct p
     bool configured = request->common.hardware.count > 0 || request->common.sets.count > 0;
     if (request->booksim && configured)
         return pim_fail(error, PIM_USAGE, "--booksim says all of the network: not with --config or --set");
-    if (request->booksim && (modes > (request->packets != NULL) || request->synthetic))
+    if (request->booksim && (modes > (request->packets != NULL) || synthetic_option(request)))
         return pim_fail(error, PIM_USAGE,
                         "--booksim goes with --packets, or with the traffic of its file, and no other");
     if (modes != 1 && !request->booksim)
@@ -69,9 +86,9 @@ static enum pim_status check_request(const struct noc_request *request, struct p
                         "one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed");
     if (request->pattern != PIM_PATTERNS && !rate && !request->sweep && request->requests.rules.batch == 0)
         return pim_fail(error, PIM_USAGE, "--traffic needs --rate R or --sweep-rate FROM:TO:STEP");
-    if (request->packets && request->synthetic)
+    if (request->packets && synthetic_option(request))
         return pim_fail(error, PIM_USAGE, "--%s goes with synthetic traffic, not with --packets",
-                        request->synthetic);
+                        synthetic_option(request));
     if (request->sweep && rate)
         return pim_fail(error, PIM_USAGE, "--rate and --sweep-rate: only one of them");
     if ((request->watch_log == NULL) != (request->watched == UINT64_MAX))
@@ -184,7 +201,7 @@ int noc_traffic(int argument_count, char **arguments)
         RULE_FLAG("reproducible", request.reproducible,
                   "Leaves out what differs from run to run: host seconds and memory"),
     };
-    mark_synthetic(rules, sizeof rules / sizeof rules[0], &request.synthetic);
+    mark_synthetic(rules, sizeof rules / sizeof rules[0], &request);
     const struct option_usage usage = {
         "",    "Simulates the network alone: a packet list, synthetic traffic, or a curve over rates.",
         rules, sizeof rules / sizeof rules[0],

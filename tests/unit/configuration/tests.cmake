@@ -40,6 +40,28 @@ pimsim_command_test(noc_list_sweep "noc --sweep-rate 0.1:0.2:0.1 --packets no.cs
   "^pimsim noc: --sweep-rate goes with synthetic traffic, not with --packets\n")
 pimsim_command_test(noc_list_abbreviated "noc --packets no.csv --warm 5" 2 "^$"
   "^pimsim noc: --warm-up goes with synthetic traffic, not with --packets\n")
+pimsim_command_test(noc_requests_precision "noc --traffic uniform --rate 0.1 --messages 1,5,5,1 --precision 0.1" 2 "^$"
+  "^pimsim noc: --precision does not go with --messages or --batch: all samples are taken\n")
+pimsim_command_test(noc_batch_samples "noc --traffic uniform --batch 3 --samples 7" 2 "^$"
+  "^pimsim noc: --warm-up, --sample and --samples do not go with --batch")
+pimsim_command_test(noc_requests_writes "noc --packets no.csv --messages 1,5,5,1 --writes 0.3" 2 "^$"
+  "^pimsim noc: --writes goes with requests that are drawn")
+pimsim_command_test(noc_requests_flits "noc --traffic uniform --rate 0.1 --messages -1,5,5,1" 2 "^$"
+  "^pimsim noc: --messages -1,5,5,1: the flits of read requests")
+set(booksim "topology = mesh; k = 4; n = 2; num_vcs = 4; vc_buf_size = 4; routing_function = dor; traffic = uniform; injection_rate = 0.1;\n")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/booksim/plain "${booksim}")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/booksim/batch "${booksim}sim_type = batch; batch_size = 2; max_outstanding_requests = 1;\n")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/booksim/requests "${booksim}use_read_write = 1; read_request_begin_vc = 0; read_request_end_vc = 0; "
+  "read_reply_begin_vc = 1; read_reply_end_vc = 1; write_request_begin_vc = 2; write_request_end_vc = 2; write_reply_begin_vc = 3; write_reply_end_vc = 3;\n")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/booksim/list "cycle,source,destination,flits,class\n0,0,5,1,0\n2,3,4,1,2\n")
+pimsim_command_test(noc_booksim_log "noc --booksim ${CMAKE_CURRENT_BINARY_DIR}/booksim/plain --log no.csv" 1 "^$"
+  "^pimsim noc: --log goes with --packets, or with traffic that waits for the network")
+pimsim_command_test(noc_booksim_watch "noc --booksim ${CMAKE_CURRENT_BINARY_DIR}/booksim/batch --packets no.csv --watch 0 --watch-log no2.csv" 1 "^$"
+  "^pimsim noc: --watch goes with packets that wait for nothing")
+pimsim_command_test(noc_booksim_list "noc --booksim ${CMAKE_CURRENT_BINARY_DIR}/booksim/requests --packets ${CMAKE_CURRENT_BINARY_DIR}/booksim/list" 0
+  "cycles                 58 \\(58 measured\\)\npackets                4\n" "^$")
+pimsim_command_test(noc_no_network_file "noc --traffic uniform --rate 0.1 --set noc.topology=file" 1 "^$"
+  "noc.topology is file: noc.network_file must name the file\n")
 pimsim_command_test(noc_two_outputs "noc --packets no.csv --log -" 2 "^$"
   "^pimsim noc: --log and --stats would both go to standard output: name a file for one of them\n")
 pimsim_command_test(noc_one_file "noc --packets no.csv --log no/a.csv --stats no/a.csv" 2 "^$"
