@@ -102,7 +102,7 @@ START_TEST(test_configurations)
     overrides[0] = "noc.flit_bits";
     expect_refused(path, &options, PIMSIM_BAD_INPUT, "KEY=VALUE");
     overrides[0] = "array.height=2"; /* a good value that does not fit the trace */
-    expect_refused(path, &options, PIMSIM_BAD_INPUT, "2 x 1 nodes");
+    expect_refused(path, &options, PIMSIM_BAD_INPUT, "made for an array of 2 x 1, the hardware has");
 }
 END_TEST
 
