@@ -53,6 +53,12 @@ static bool same_settings(struct pim_growth *growth, const json_t *old, const js
     for (size_t i = 0; i < sizeof equal / sizeof equal[0]; i++)
         if (!json_equal(json_object_get(old, equal[i]), json_object_get(new, equal[i])))
             return differs(growth, names[i], "");
+    bool best = json_object_get(new, "take_best") != NULL;
+    if (best != (json_object_get(old, "take_best") != NULL))
+        return differs(growth, "mapping", "");
+    if (best && !json_equal(json_object_get(old, "axes"), json_object_get(new, "axes")))
+        return differs(growth, "with mapping = \"best\" finished points depend on all values of the axes",
+                       "");
     json_int_t repeats = json_integer_value(json_object_get(old, "repeats"));
     growth->repeats = repeats > 0 ? (uint64_t)repeats : 1;
     return growth->repeats <= growth->sweep->repeats || differs(growth, "fewer repeats", "");

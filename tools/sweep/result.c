@@ -4,6 +4,7 @@
 #include "models/system/report.h"
 #include "models/system/system.h"
 #include "sim/json.h"
+#include "tools/sweep/best.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -240,8 +241,11 @@ static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace
         result->has_configuration = true;
     }
     free(text);
+    struct pim_sweep_best best = {.point = *point};
+    if (status == PIM_OK && sweep->take_best)
+        status = pim_sweep_find_best(sweep, pool, point, &hardware, &best, error);
     if (status == PIM_OK)
-        status = pim_trace_pool_take(pool, point, &trace, error);
+        status = pim_trace_pool_take(pool, &best.point, &trace, error);
     char differs[256] = "";
     if (status == PIM_OK)
         status = pim_configure_differences(trace, configuration, differs, sizeof differs, error);
@@ -250,6 +254,8 @@ static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace
         result->has_trace = true;
         result->trace_hash = pim_trace_hash(trace);
         status = replay(sweep, point, &hardware, trace, differs[0] == '\0', result, error);
+        if (status == PIM_OK && sweep->take_best)
+            pim_sweep_best_add(sweep, &best, result);
     }
     if (trace)
         pim_trace_pool_give(pool, trace);

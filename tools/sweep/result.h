@@ -7,6 +7,7 @@
  *     estimate_cycles, estimate_error_percent          as in the total of `pimsim validate`
  *     steps.<step>.cycles, steps.<step>.estimate_cycles      the same by the last part of the phases' names
  *     unit_cycles_by.<what>                            the breakdown of time, summed over units
+ *     search_cycles, search_beaten, program_of.<key>   with mapping = "best" (best.h)
  *     noc.link_utilization_mean, ..._maximum           over the links, as in links[].utilization
  */
 #ifndef PIMSIM_TOOLS_SWEEP_RESULT_H
@@ -35,6 +36,7 @@ struct pim_sweep_result {
     enum pim_status status;
     const char *error; /* the message when status is not PIM_OK, else NULL */
     bool has_trace, has_configuration;
+    bool beaten; /* the program of another point ran: best.h */
     uint64_t trace_hash, config_hash;
     const char *configuration; /* canonical text, or NULL */
     struct pim_sweep_statistic *statistics;

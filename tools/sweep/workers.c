@@ -19,7 +19,7 @@ struct crew {
     pthread_mutex_t mutex; /* guards all below, and the calls of the sink */
     pthread_cond_t changed;
     uint64_t next, last;
-    uint64_t done, failed;
+    uint64_t done, failed, beaten;
     unsigned working;
     bool stopped;           /* by Ctrl-C or by the sink: no further point begins */
     struct pim_error error; /* the first; ends the sweep */
@@ -59,6 +59,7 @@ static void *work(void *argument)
             crew->sink->add(crew->sink->context, &result, &crew->error) == PIM_OK) {
             crew->done += result.status == PIM_OK;
             crew->failed += result.status != PIM_OK;
+            crew->beaten += result.beaten;
         }
         pim_sweep_result_terminate(&result);
         (void)pthread_cond_signal(&crew->changed);
@@ -157,7 +158,8 @@ enum pim_status pim_sweep_work(const struct pim_sweep *sweep, struct pim_trace_p
     (void)pthread_cond_destroy(&crew.changed);
     (void)pthread_mutex_destroy(&crew.mutex);
     free(ids);
-    *outcome = (struct pim_sweep_outcome){.done = crew.done, .failed = crew.failed, .stopped = crew.stopped};
+    *outcome = (struct pim_sweep_outcome){
+        .done = crew.done, .failed = crew.failed, .beaten = crew.beaten, .stopped = crew.stopped};
     if (crew.error.status != PIM_OK)
         *error = crew.error;
     return crew.error.status;

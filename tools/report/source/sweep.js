@@ -238,6 +238,11 @@ export function sweepArticle(entry) {
     if (cycles && without > 0)
         body.push(element("p", {class: "note", "data-chart": "without-estimate"}, `${without === data.done.length ? "No point has" : `${integer(without)} of ${integer(data.done.length)} points do not have`} an estimate: ` +
             "their traces were mapped for another hardware than the points are, or have none. With networks and mapping = \"each\" every point is mapped, and estimated, for its own."));
+    const beaten = data.metrics.find((metric) => metric.name === "search_beaten");
+    const places = beaten ? data.done.filter((point) => beaten.of(point) === 1) : [];
+    if (places.length > 0)
+        body.push(element("p", {class: "note", "data-chart": "search-beaten"}, `The mapper\u2019s search was beaten at ${integer(places.length)} of ${integer(data.done.length)} points, which run the program of another point (search_cycles: what their own takes): ` +
+            `${places.slice(0, 12).map((point) => data.axes.map((axis) => `${axis.short} = ${axis.of(point)}`).join(", ")).join("; ")}${places.length > 12 ? "; ..." : ""}.`));
     if (cycles && estimate) {
         const items = data.done.filter((point) => isNumber(estimate.of(point))).map((point) => ({cycles: cycles.of(point), estimate: estimate.of(point),
             name: data.axes.map((axis) => `${axis.short} = ${axis.of(point)}`).join(", ") || `point ${point.id}`}));
