@@ -51,10 +51,10 @@ class Tables:
 
 
 def number(text):
-    """The number at the beginning of a cell, or None."""
+    """The number at the beginning of a cell ("0.63 3.1", "360x"), or None."""
     words = text.replace(",", "").split()
     try:
-        return float(words[0]) if words else None
+        return float(words[0].rstrip("x")) if words else None
     except ValueError:
         return None
 
