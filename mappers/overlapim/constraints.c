@@ -101,7 +101,7 @@ static enum pim_status take_line(char *line, struct target *target, struct pim_e
     if (!word)
         return PIM_OK;
     if (strcmp(word, "layer") == 0)
-        return take_layer(trimmed(rest), target, error);
+        return take_layer(rest ? trimmed(rest) : "", target, error);
     if (strcmp(word, "order") == 0)
         return take_order(&rest, target, error);
     if (strcmp(word, "keep") == 0 || strcmp(word, "drop") == 0) {
