@@ -33,6 +33,40 @@ static bool task_at(const struct pim_ll_layer *layer, uint32_t pixel, uint32_t p
     return true;
 }
 
+/* The first place from `place` on of a kernel's axis at which a task may have pixel `at` (padding counted);
+ * `kernel`: none has. */
+static uint32_t skip_axis(const struct pim_sliding *sliding, unsigned axis, uint32_t tasks, int64_t at,
+                          uint32_t place)
+{
+    int64_t dilation = sliding->dilation[axis], stride = sliding->stride[axis],
+            kernel = sliding->kernel[axis];
+    int64_t beyond = at - stride * tasks, next = place;
+    if (beyond >= next * dilation)
+        next = beyond / dilation + 1;
+    if (dilation == 1 && at > next)
+        next += (at - next) % stride;
+    return next < kernel && next * dilation <= at ? (uint32_t)next : (uint32_t)kernel;
+}
+
+/* The first position from `position` on at which task_at() may find a task: others of large kernels need not
+ * be looked at. */
+static uint32_t skip_positions(const struct pim_ll_layer *layer, uint32_t pixel, uint32_t position)
+{
+    const struct pim_sliding *sliding = &layer->task;
+    uint32_t columns = sliding->kernel[1], row = position / columns, column = position % columns;
+    int64_t y = (int64_t)(pixel / layer->in_width) + sliding->pad_before[0];
+    int64_t x = (int64_t)(pixel % layer->in_width) + sliding->pad_before[1];
+    uint32_t next = skip_axis(sliding, 0, layer->task_height, y, row);
+    column = skip_axis(sliding, 1, layer->task_width, x, next == row ? column : 0);
+    if (column == columns) {
+        next = skip_axis(sliding, 0, layer->task_height, y, next + 1);
+        column = skip_axis(sliding, 1, layer->task_width, x, 0);
+    }
+    if (next >= sliding->kernel[0] || column == columns)
+        return layer->positions;
+    return next * columns + column;
+}
+
 /* The tasks of a consumer that have a pixel in the slots of one part: one after the other. */
 struct readers {
     const struct pim_ll_layer *to;
@@ -51,7 +85,7 @@ static bool next_reader(struct readers *r, uint32_t *task, uint32_t *slot)
         *slot = table->place[at] % to->positions * to->parts + r->part;
         return true;
     }
-    while (r->next < to->positions) {
+    while ((r->next = skip_positions(to, r->pixel, r->next)) < to->positions) {
         uint32_t position = r->next++;
         *slot = position * to->parts + r->part;
         if (task_at(to, r->pixel, position, task))
