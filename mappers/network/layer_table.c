@@ -193,7 +193,9 @@ static enum pim_status read_convolution(const struct table *table, const char *n
         return table->error->status;
     const bool depthwise = strstr(name, "DP") != NULL;
     if (depthwise && (uint64_t)size[CHANNELS] * size[FILTERS] > PIM_DIMENSION_LIMIT)
-        return refuse_field(table, FILTERS, "too many channels of a depthwise layer");
+        return refuse_field(
+            table, FILTERS,
+            "too many channels of a depthwise layer: channels times filters may be 2147483647");
     layer->attributes.convolution.outputs = depthwise ? size[CHANNELS] * size[FILTERS] : size[FILTERS];
     layer->attributes.convolution.groups = depthwise ? size[CHANNELS] : 1;
     struct pim_sliding *sliding = &layer->attributes.convolution.sliding;

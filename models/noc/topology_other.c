@@ -20,6 +20,10 @@ static enum pim_status check_size(const struct pim_noc_topology *topology, uint3
                                   struct pim_error *error)
 {
     const char *name = pim_noc_topology_name((unsigned)topology->kind);
+    if (topology->kind == PIM_NOC_FILE && topology->nodes != topology->width * topology->height)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "noc.network_file has %" PRIu32 " nodes: width x height is %" PRIu32 " x %" PRIu32,
+                        topology->nodes, topology->width, topology->height);
     if (topology->nodes != topology->width * topology->height)
         return pim_fail(error, PIM_BAD_INPUT,
                         "a %s of this radix and these levels has %" PRIu32

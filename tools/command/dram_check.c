@@ -61,7 +61,9 @@ static enum pim_status read_command(const struct pim_csv_reader *reader, struct 
 {
     *command = (struct pim_dram_logged){.command = pim_dram_command_parse(pim_csv_text(reader, 1))};
     if (command->command == PIM_DRAM_COMMANDS)
-        return pim_csv_refuse(reader, 1, "allowed are ACT, PRE, PREA, RD, WR, RDA, WRA, REF, REFpb, ACT2",
+        return pim_csv_refuse(reader, 1,
+                              "allowed are ACT, PRE, PREA, RD, WR, RDA, WRA, REF, REFpb, ACT2, ACT-2, CAS_RD "
+                              "and CAS_WR",
                               error);
     if (pim_csv_count(reader, 0, 0, UINT64_C(1) << 62, &command->cycle, error) != PIM_OK)
         return error->status;
@@ -139,7 +141,11 @@ static enum pim_status read_dramsim3(struct dram_words *words, struct pim_dram_l
     while (name < COUNT(dramsim3_names) && strcmp(words->word[1], dramsim3_names[name].name) != 0)
         name++;
     if (name == COUNT(dramsim3_names))
-        return dram_words_refuse(words, 1, "no command of DRAMsim3 that is modelled here", error);
+        return dram_words_refuse(
+            words, 1,
+            "no command of DRAMsim3 that is modelled here: activate, precharge, read, read_p, "
+            "write, write_p, refresh and refresh_bank are",
+            error);
     *command = (struct pim_dram_logged){.command = dramsim3_names[name].command};
     int64_t *const places[] = {&command->channel, &command->rank, &command->bank_group,
                                &command->bank,    &command->row,  &command->column};
@@ -179,7 +185,11 @@ static enum pim_status read_levels(struct dram_words *words, struct ramulator_lo
             level++;
         if (level == OTHER && strcasecmp(words->word[i], "type") != 0 &&
             strcasecmp(words->word[i], "source") != 0)
-            return dram_words_refuse(words, i, "a level that is not modelled here", error);
+            return dram_words_refuse(
+                words, i,
+                "a level that is not modelled here: Channel, PseudoChannel, Sid, Rank, BankGroup, "
+                "Bank, Row and Column are",
+                error);
         if (seen[level] && level != OTHER)
             return dram_words_refuse(words, i, "a level stands twice", error);
         seen[level] = true;

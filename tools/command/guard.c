@@ -206,7 +206,7 @@ static enum pim_status check_named(struct search *search, const char *path, cons
 static enum pim_status check_words(struct search *search, const char *path)
 {
     static const char between[] = " \t\r\n;={},\"";
-    char *text = read_text(path), *rest;
+    char *text = read_text(path), *rest = NULL;
     search->input = path;
     for (char *word = text ? strtok_r(text, between, &rest) : NULL; word;
          word = strtok_r(NULL, between, &rest)) {

@@ -60,6 +60,9 @@ pimsim_command_test(noc_booksim_watch "noc --booksim ${CMAKE_CURRENT_BINARY_DIR}
   "^pimsim noc: --watch goes with packets that wait for nothing")
 pimsim_command_test(noc_booksim_list "noc --booksim ${CMAKE_CURRENT_BINARY_DIR}/booksim/requests --packets ${CMAKE_CURRENT_BINARY_DIR}/booksim/list" 0
   "cycles                 58 \\(58 measured\\)\npackets                4\n" "^$")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/booksim/network "router 0 node 0 node 1\n")
+pimsim_command_test(noc_network_file_nodes "noc --traffic uniform --rate 0.1 --set noc.topology=file --set noc.routing=minimal --set noc.network_file=${CMAKE_CURRENT_BINARY_DIR}/booksim/network" 1 "^$"
+  "noc.network_file has 2 nodes: width x height is 8 x 8\n")
 pimsim_command_test(noc_no_network_file "noc --traffic uniform --rate 0.1 --set noc.topology=file" 1 "^$"
   "noc.topology is file: noc.network_file must name the file\n")
 pimsim_command_test(noc_two_outputs "noc --packets no.csv --log -" 2 "^$"

@@ -274,7 +274,8 @@ static const struct {
     {DRAM_LOG_DRAMSIM3,
      "1 activate 0 0 0 0 0x5 0x0\n17 read_p 0 0 0 0 0x5 0x0\n55 activate 0 0 0 0 0x5 0x1\n", NULL, 2,
      "line 3: ACT in cycle 55"}, /* tRC, and tRAS + tRP of the automatic precharge */
-    {DRAM_LOG_DRAMSIM3, "1 self_refresh_enter 0 0 0 0 0x0 0x0\n", "no command of DRAMsim3", 0, ""},
+    {DRAM_LOG_DRAMSIM3, "1 self_refresh_enter 0 0 0 0 0x0 0x0\n",
+     "no command of DRAMsim3 that is modelled here: activate, precharge,", 0, ""},
 };
 
 START_TEST(logs_of_other_tools)
