@@ -46,6 +46,33 @@ static enum pim_status take(struct execution *x, uint32_t node, uint64_t last)
 
 /* --- memory --- */
 
+/* What a STORE writes is there when something waits for it, or when the port goes on. */
+static enum pim_status write_later(struct execution *x, uint32_t node, uint64_t address,
+                                   const struct word *word)
+{
+    struct node_state *state = &x->node[node];
+    uint64_t *at =
+        pim_array_grow(state->stored_at, &state->stored_capacity, state->stored.count + 1, sizeof *at);
+    if (at)
+        state->stored_at = at;
+    if (!at || !words_add(&state->stored, word))
+        return execution_no_memory(x);
+    state->stored_at[state->stored.count - 1] = address;
+    state->stored_by = state->sequence;
+    return PIM_OK;
+}
+
+static enum pim_status finish_store(struct execution *x, uint32_t node)
+{
+    struct node_state *state = &x->node[node];
+    for (size_t i = 0; i < state->stored.count; i++) {
+        if (!word_memory_write(&state->memory, state->stored_at[i], &state->stored.items[i]))
+            return wrong_address(x, node, state->stored_at[i]);
+    }
+    state->stored.count = 0;
+    return PIM_OK;
+}
+
 static enum pim_status load(struct execution *x, uint32_t node)
 {
     struct node_state *state = &x->node[node];
@@ -65,6 +92,8 @@ static enum pim_status load(struct execution *x, uint32_t node)
                 return status;
         }
     }
+    if (i->detail != PIM_BUFFER_NONE)
+        state->last_load = state->sequence + 1;
     state->inputs_known &= i->detail != PIM_BUFFER_INPUT;
     state->weights_known &= i->detail != PIM_BUFFER_WEIGHT;
     return PIM_OK;
@@ -113,8 +142,8 @@ static enum pim_status pack(struct execution *x, uint32_t node, const struct nic
             continue;
         if (store_element(x, node, note, address, &word) != PIM_OK)
             return x->error->status;
-        if (!word_memory_write(&state->memory, to, &word))
-            return wrong_address(x, node, to);
+        if (write_later(x, node, to, &word) != PIM_OK)
+            return x->error->status;
         to += WORD_BYTES;
     }
     if (to != i->u.memory.address + i->u.memory.bytes)
@@ -128,7 +157,7 @@ static enum pim_status store(struct execution *x, uint32_t node, const struct ni
 {
     struct node_state *state = &x->node[node];
     const struct pim_instruction *i = &state->instruction;
-    if (take(x, node, note ? note->after : after) != PIM_OK)
+    if (take(x, node, after) != PIM_OK)
         return x->error->status;
     if (note && note->kind == NICE_NOTE_PACK)
         return pack(x, node, note);
@@ -143,8 +172,8 @@ static enum pim_status store(struct execution *x, uint32_t node, const struct ni
             struct word word;
             if (note && store_element(x, node, note, at, &word) != PIM_OK)
                 return x->error->status;
-            if (!word_memory_write(&state->memory, at, note ? &word : &state->taken.items[n]))
-                return wrong_address(x, node, at);
+            if (write_later(x, node, at, note ? &word : &state->taken.items[n]) != PIM_OK)
+                return x->error->status;
         }
     }
     return PIM_OK;
@@ -285,12 +314,17 @@ static enum pim_status deliver(struct execution *x, uint32_t node, size_t index,
     return PIM_OK;
 }
 
+static bool is_control(const struct pim_instruction *i)
+{
+    return i->opcode == PIM_OP_JOIN || i->opcode == PIM_OP_PHASE_BEGIN || i->opcode == PIM_OP_PHASE_END;
+}
+
 /* Whether the instruction at work can start. */
 static enum pim_status wait(struct execution *x, uint32_t node, bool *ready)
 {
     struct node_state *state = &x->node[node];
     const struct pim_instruction *i = &state->instruction;
-    bool all = i->opcode == PIM_OP_JOIN || i->opcode == PIM_OP_PHASE_BEGIN || i->opcode == PIM_OP_PHASE_END;
+    bool all = is_control(i);
     *ready = true;
     for (size_t w = 0; w < state->wanted.count && *ready;) {
         bool waits = all, there = false;
@@ -310,24 +344,53 @@ static enum pim_status wait(struct execution *x, uint32_t node, bool *ready)
 
 /* --- programs --- */
 
-static enum pim_status execute(struct execution *x, uint32_t node)
+/* The last instruction that the one at work waits for; UINT64_MAX: none. One that is too far back to be named
+ * is waited for by a join. */
+static uint64_t waits_for(const struct node_state *state, const struct nice_note *note)
 {
-    struct node_state *state = &x->node[node];
-    const struct nice_note *note;
     uint64_t after = UINT64_MAX;
-    if (read_notes(x, node, &note) != PIM_OK)
-        return x->error->status;
     for (size_t d = 0; d < PIM_DEPENDENCIES; d++) {
         uint64_t named = state->sequence - state->instruction.dependency[d];
         if (state->instruction.dependency[d] > 0)
             after = after == UINT64_MAX || named > after ? named : after;
     }
+    return after == UINT64_MAX && note && note->after < state->joined ? note->after : after;
+}
+
+static enum pim_status does_not_wait(const struct execution *x, uint32_t node)
+{
+    return pim_fail(x->error, PIM_BAD_INPUT,
+                    "node %" PRIu32 ", instruction %" PRIu64 " does not wait for what it needs", node,
+                    x->node[node].sequence);
+}
+
+/* Loads are in order: the last of them is enough. */
+static enum pim_status wait_for_loads(struct execution *x, uint32_t node, uint64_t after)
+{
+    struct node_state *state = &x->node[node];
+    if (state->last_load > state->joined && (after == UINT64_MAX || after + 1 < state->last_load))
+        return does_not_wait(x, node);
+    state->last_load = 0;
+    state->last_product = state->sequence + 1;
+    return PIM_OK;
+}
+
+static enum pim_status execute(struct execution *x, uint32_t node)
+{
+    struct node_state *state = &x->node[node];
+    const struct nice_note *note;
+    if (read_notes(x, node, &note) != PIM_OK)
+        return x->error->status;
+    uint64_t after = waits_for(state, note);
+    bool port = state->instruction.opcode == PIM_OP_LOAD || state->instruction.opcode == PIM_OP_STORE;
+    if ((port || is_control(&state->instruction) || (after != UINT64_MAX && after >= state->stored_by)) &&
+        finish_store(x, node) != PIM_OK)
+        return x->error->status;
     switch ((int)state->instruction.opcode) {
     case PIM_OP_LOAD:
         return load(x, node);
     case PIM_OP_STORE:
-        /* Packed runs wait for a load; where that is too far back to be named, for all. */
-        return store(x, node, note, after == UINT64_MAX ? state->sequence : after);
+        return store(x, node, note, after);
     case PIM_OP_SEND:
         return send(x, node);
     case PIM_OP_RECEIVE:
@@ -338,9 +401,15 @@ static enum pim_status execute(struct execution *x, uint32_t node)
             return pim_fail(x->error, PIM_INTERNAL, "node %" PRIu32 ", instruction %" PRIu64 ": no note",
                             node, state->sequence);
         if (state->instruction.opcode == PIM_OP_MATRIX)
-            return execute_matrix(x, node, note);
-        return take(x, node, note->after) == PIM_OK ? execute_vector(x, node, note) : x->error->status;
+            return wait_for_loads(x, node, after) == PIM_OK ? execute_matrix(x, node, note)
+                                                            : x->error->status;
+        if (note->kind == NICE_NOTE_TILE && state->last_product > state->joined &&
+            (after == UINT64_MAX || after + 1 < state->last_product))
+            return does_not_wait(x, node);
+        state->taken.count = 0; /* nothing, if it waits for nothing */
+        return take(x, node, after) == PIM_OK ? execute_vector(x, node, note) : x->error->status;
     default:
+        state->joined = is_control(&state->instruction) ? state->sequence : state->joined;
         return PIM_OK;
     }
 }
@@ -436,6 +505,8 @@ void execution_terminate(struct execution *x)
         free(state->inputs.slots);
         free(state->weights.slots);
         free(state->sums);
+        free(state->stored.items);
+        free(state->stored_at);
         release_messages(&state->sent);
         release_messages(&state->wanted);
     }

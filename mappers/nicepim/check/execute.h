@@ -47,6 +47,13 @@ struct node_state {
     int64_t *sums;                    /* of the open tile; from malloc */
     size_t sum_count;
     struct messages sent, wanted; /* to it and by it: neither has met the other */
+    uint64_t joined;              /* everything before this instruction is complete */
+    uint64_t last_load;           /* into a buffer of matrix that no product has waited for, and one more */
+    uint64_t last_product;        /* that no vector operation has waited for, and one more */
+    struct words stored;          /* by the last STORE, as long as nothing that waits for it came: */
+    uint64_t *stored_at;          /* addresses; from malloc */
+    size_t stored_capacity;
+    uint64_t stored_by;
 };
 
 struct execution {

@@ -308,6 +308,139 @@ START_TEST(parts_that_read_padding_alone_compute_the_network)
 }
 END_TEST
 
+/* --- what is wrong is found --- */
+
+enum spoil { SPOIL_SEND, SPOIL_RECEIVE, SPOIL_LOAD, SPOIL_STORE, SPOIL_WAIT, SPOILS };
+
+/* An instruction that a kind of mistake can be made in. */
+static bool can_spoil(enum spoil spoil, const struct pim_instruction *i)
+{
+    static const uint8_t opcodes[] = {[SPOIL_SEND] = PIM_OP_SEND,
+                                      [SPOIL_RECEIVE] = PIM_OP_RECEIVE,
+                                      [SPOIL_LOAD] = PIM_OP_LOAD,
+                                      [SPOIL_STORE] = PIM_OP_STORE};
+    if (spoil == SPOIL_WAIT)
+        return i->dependency[0] > 0;
+    return i->opcode == opcodes[spoil];
+}
+
+static void make_mistake(enum spoil spoil, struct pim_instruction *i)
+{
+    enum { BESIDE = 4 }; /* bytes: the next elements, or the next sum */
+    if (spoil == SPOIL_WAIT)
+        memset(i->dependency, 0, sizeof i->dependency);
+    else if (spoil == SPOIL_SEND || spoil == SPOIL_RECEIVE)
+        i->u.network.address += BESIDE;
+    else
+        i->u.memory.address += BESIDE;
+}
+
+/* The trace once more, with a mistake in the `which`-th instruction that it can be made in; gives how many
+ * there are. */
+static uint64_t spoil_trace(const char *path, const char *spoiled, enum spoil spoil, uint64_t which)
+{
+    struct pim_error error = {0};
+    struct pim_trace *trace;
+    struct pim_trace_writer *writer;
+    uint64_t seen = 0;
+    ck_assert(pim_trace_open(path, &trace, &error) == PIM_OK);
+    const struct pim_trace_description *description = pim_trace_description(trace);
+    ck_assert(pim_trace_writer_create(spoiled, description, &writer, &error) == PIM_OK);
+    for (uint32_t p = 0; p < pim_trace_phases(trace); p++)
+        (void)pim_trace_writer_phase(writer, pim_trace_phase(trace, p));
+    for (uint32_t unit = 0; unit < description->units; unit++) {
+        struct pim_trace_cursor *cursor;
+        const struct pim_instruction *next;
+        ck_assert(pim_trace_cursor_create(trace, unit, &cursor, &error) == PIM_OK);
+        for (;;) {
+            ck_assert(pim_trace_cursor_next(cursor, &next, &error) == PIM_OK);
+            if (!next)
+                break;
+            struct pim_instruction instruction = *next;
+            if (can_spoil(spoil, next) && seen++ == which)
+                make_mistake(spoil, &instruction);
+            ck_assert_msg(pim_trace_writer_append(writer, unit, &instruction, &error) == PIM_OK, "%s",
+                          error.text);
+        }
+        pim_trace_cursor_destroy(cursor);
+    }
+    ck_assert(pim_trace_writer_finish(writer, &error) == PIM_OK);
+    pim_trace_close(trace);
+    return seen;
+}
+
+/* One mistake in each of many traces. Loads of padding and of elements that another load brings as well are no
+ * mistakes: nearly all others are found. */
+START_TEST(one_wrong_instruction_is_found)
+{
+    static const char *const names[] = {"send", "receive", "load", "store", "wait"};
+    static const unsigned least[] = {95, 95, 90, 95, 90}; /* % */
+    unsigned made[SPOILS] = {0}, found[SPOILS] = {0};
+    read_hardware();
+    for (uint32_t i = 0; i < 3 * DRAWS / 4; i++) {
+        struct pim_random random;
+        struct trial trial;
+        pim_random_initialize(&random, 0x73706f696c + i);
+        if (make_trial(&trial, &random, i)) {
+            struct program_of program;
+            char path[64];
+            enum spoil spoil = (enum spoil)(pim_random_below(&random, SPOILS));
+            record_program(&trial.plan, &program);
+            memcpy(path, program.path, sizeof path);
+            (void)snprintf(program.path, sizeof program.path, "test_nicepim_spoiled_%ld.bin", (long)getpid());
+            uint64_t count = spoil_trace(path, program.path, spoil, UINT64_MAX);
+            if (count > 0) {
+                struct nice_check result;
+                struct pim_error error = {0};
+                (void)spoil_trace(path, program.path, spoil, pim_random_below(&random, count));
+                made[spoil]++;
+                found[spoil] += check_program(&trial.plan, &program, i, &result, &error) != PIM_OK;
+            }
+            (void)unlink(path);
+            release_program(&program);
+        }
+        release_trial(&trial);
+    }
+    for (size_t s = 0; s < SPOILS; s++)
+        printf("%s: %u of %u mistakes found\n", names[s], found[s], made[s]);
+    for (size_t s = 0; s < SPOILS; s++)
+        ck_assert_msg(made[s] >= 20 && 100 * found[s] >= least[s] * made[s], "%s", names[s]);
+}
+END_TEST
+
+/* A result that lies on another node than it should, or is not told of. */
+START_TEST(wrong_owner_is_found)
+{
+    unsigned made = 0;
+    read_hardware();
+    for (uint32_t i = 0; i < 40; i++) {
+        struct pim_random random;
+        struct trial trial;
+        pim_random_initialize(&random, 0x6f776e6572 + i);
+        if (make_trial(&trial, &random, 0)) {
+            struct program_of program;
+            struct nice_check result;
+            struct pim_error error = {0};
+            record_program(&trial.plan, &program);
+            struct nice_notes *from = &program.record.node[0], *to = &program.record.node[1];
+            ck_assert_uint_gt(from->count, 0);
+            if (from->items[from->count - 1].note.kind == NICE_NOTE_RESULT) {
+                struct nice_note note = from->items[--from->count].note;
+                ck_assert(check_program(&trial.plan, &program, i, &result, &error) == PIM_BAD_INPUT);
+                ck_assert_ptr_nonnull(strstr(error.text, "elements lie on nodes"));
+                nice_record_see(&program.record, 1, to->items[to->count - 1].sequence, &note);
+                ck_assert(check_program(&trial.plan, &program, i, &result, &error) == PIM_BAD_INPUT);
+                ck_assert_ptr_nonnull(strstr(error.text, "is not where it should be on node 1"));
+                made++;
+            }
+            release_program(&program);
+        }
+        release_trial(&trial);
+    }
+    ck_assert_uint_ge(made, 10);
+}
+END_TEST
+
 Suite *nicepim_values_suite(void)
 {
     Suite *suite = suite_create("values");
@@ -316,6 +449,8 @@ Suite *nicepim_values_suite(void)
     tcase_add_test(tests, random_mappings_compute_the_network);
     tcase_add_test(tests, a_softmax_of_a_map_is_refused);
     tcase_add_loop_test(tests, parts_that_read_padding_alone_compute_the_network, 0, 3);
+    tcase_add_test(tests, one_wrong_instruction_is_found);
+    tcase_add_test(tests, wrong_owner_is_found);
     suite_add_tcase(suite, tests);
     return suite;
 }
