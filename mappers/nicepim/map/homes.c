@@ -190,24 +190,17 @@ static void finish_copy(struct emitter *emitter, struct copy *copy, uint64_t *po
     copy->move = NULL;
 }
 
-/* One run, in the order in which it is to lie where it goes, or is unpacked there. */
-static bool goes_as_it_lies(const struct move *move)
-{
-    uint64_t address, bytes;
-    return move->from != move->to && place_is_run(&move->source, move->part, &address, &bytes) &&
-           (!place_is_run(&move->target, move->part, &address, &bytes) ||
-            place_orders_alike(&move->source, &move->target, move->part));
-}
-
-/* What stays on its node is copied; what is not one run is packed into one, in the order of its target. */
+/* What stays on its node is copied; what is not one run is packed into one, in the order of its target. What
+ * is one here and there has that order: groups of channels are whole in both, or positions are one. */
 static void pack(struct emitter *emitter, struct copy *copies, uint64_t *port)
 {
     struct program *program = &emitter->program;
     for (size_t i = 0; i < emitter->move_count && program->status == PIM_OK; i++) {
         struct move *move = &emitter->moves[i];
-        uint64_t bytes;
-        if (goes_as_it_lies(move)) {
-            (void)place_is_run(&move->source, move->part, &move->source.address, &bytes);
+        uint64_t address, bytes;
+        bool run = place_is_run(&move->source, move->part, &address, &bytes);
+        if (run && move->from != move->to) {
+            move->source.address = address;
             continue;
         }
         uint64_t loaded = program_part(program, move->from, PIM_OP_LOAD, PIM_BUFFER_NONE, move->layer,

@@ -191,18 +191,6 @@ bool place_is_run(const struct place *place, const struct grid part[PLACE_DIMENS
     return !run.broken;
 }
 
-bool place_orders_alike(const struct place *a, const struct place *b,
-                        const struct grid part[PLACE_DIMENSIONS])
-{
-    if (a->layout.order != b->layout.order || group_of(a->layout) != group_of(b->layout))
-        return false;
-    /* Groups count from the corner of each place. */
-    uint32_t g = group_of(a->layout), from_a = part[1].from - a->box[1].from,
-             from_b = part[1].from - b->box[1].from;
-    return a->layout.order == PIM_LAYOUT_BHWC || part[2].count * part[3].count == 1 ||
-           from_a % g == from_b % g || (from_a % g + part[1].count <= g && from_b % g + part[1].count <= g);
-}
-
 void grid_of_box(const struct pim_span box[PLACE_DIMENSIONS], struct grid part[PLACE_DIMENSIONS])
 {
     for (size_t d = 0; d < PLACE_DIMENSIONS; d++)

@@ -43,10 +43,6 @@ void place_visit_bursts(const struct place *place, const struct grid part[PLACE_
 bool place_is_run(const struct place *place, const struct grid part[PLACE_DIMENSIONS], uint64_t *address,
                   uint64_t *bytes);
 
-/* True when elements of a part follow each other in both places alike. */
-bool place_orders_alike(const struct place *a, const struct place *b,
-                        const struct grid part[PLACE_DIMENSIONS]);
-
 void grid_of_box(const struct pim_span box[PLACE_DIMENSIONS], struct grid part[PLACE_DIMENSIONS]);
 
 /*

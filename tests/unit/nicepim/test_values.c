@@ -369,8 +369,8 @@ static uint64_t spoil_trace(const char *path, const char *spoiled, enum spoil sp
     return seen;
 }
 
-/* One mistake in each of many traces. Loads of padding and of elements that another load brings as well are no
- * mistakes: nearly all others are found. */
+/* One mistake in each of many traces. Loads of padding and of elements that another load brings as well are
+ * no mistakes: nearly all others are found. */
 START_TEST(one_wrong_instruction_is_found)
 {
     static const char *const names[] = {"send", "receive", "load", "store", "wait"};
