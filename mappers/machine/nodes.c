@@ -90,6 +90,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .fixed_cycles = (int32_t)network->fixed,
         .packet_bytes = integer(configuration, "network_interface.packet_bytes"),
         .receive_packets = integer(configuration, "network_interface.receive_packets"),
+        .posted_receives = integer(configuration, "network_interface.posted_receives"),
         .acu = acu,
     };
     take_pe(&pe, nodes);

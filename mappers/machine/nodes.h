@@ -45,7 +45,7 @@ struct pim_estimate_hardware {
        is negative where a long link makes the first router cheaper than the others. */
     uint32_t hop_cycles;
     int32_t fixed_cycles;
-    uint32_t packet_bytes, receive_packets;
+    uint32_t packet_bytes, receive_packets, posted_receives;
     uint32_t banks; /* in lock-step: a row is opened in each */
     struct pim_machine_energy energy;
 };
