@@ -274,60 +274,17 @@ static int compare_messages(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Engines of the nodes in an exchange: when each can go on, in logic cycles. */
-struct engines {
-    uint64_t *send, *out, *in, *post; /* of each node: next send; link out of and into it; next receive */
-    uint64_t *open;                   /* of each node: when its open receives are complete */
-    uint32_t posted;                  /* of them at most */
-};
-
-/* A message behind those before it: it starts when its receive, one of a few that are open, was announced and the
- * sends before it have been read; *done is when it is complete. */
-static uint64_t pass_message(const struct program *program, struct engines *engines,
-                             const struct program_message *m)
+/* A node has a few receives open at a time, each from its announcement to its write: adds the cycles of such a
+ * round trip to those of the receiver. */
+static void add_round_trip(const struct program *program, const struct program_message *m, uint64_t *rounds)
 {
     const struct pim_estimate_hardware *hardware = program->plan->hardware;
     uint32_t width = hardware->width, x = m->from % width, y = m->from / width, tx = m->to % width,
              ty = m->to / width;
-    uint64_t hops = (x > tx ? x - tx : tx - x) + (y > ty ? y - ty : ty - y),
-             far = (hops + 1) * hardware->hop_cycles * hardware->logic_khz / hardware->network_khz,
-             access = pim_estimate_access(hardware), flits = link_cycles(program, m->bytes);
-    uint64_t *open = engines->open + (size_t)m->to * engines->posted, *first = open;
-    for (uint32_t i = 1; i < engines->posted; i++)
-        first = open[i] < *first ? &open[i] : first;
-    uint64_t post = *first > engines->post[m->to] ? *first : engines->post[m->to];
-    engines->post[m->to] = post;
-    uint64_t start = post + far > engines->send[m->from] ? post + far : engines->send[m->from];
-    engines->send[m->from] = start + pim_estimate_stream(hardware, m->bytes, false);
-    uint64_t out = start + access > engines->out[m->from] ? start + access : engines->out[m->from];
-    engines->out[m->from] = out + flits;
-    uint64_t in = out + far > engines->in[m->to] ? out + far : engines->in[m->to];
-    engines->in[m->to] = in + flits;
-    *first = in + flits + access;
-    return *first;
-}
-
-/* Cycles of messages in their order, as far as engines wait for each other. */
-static uint64_t order_cycles(struct program *program, const struct program_message *messages, size_t count)
-{
-    uint32_t posted = program->plan->hardware->posted_receives ? program->plan->hardware->posted_receives : 1;
-    uint64_t *times = calloc((size_t)program->nodes * (4 + posted), sizeof *times), cycles = 0;
-    if (!times) {
-        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
-        return 0;
-    }
-    struct engines engines = {times,
-                              times + program->nodes,
-                              times + 2 * (size_t)program->nodes,
-                              times + 3 * (size_t)program->nodes,
-                              times + 4 * (size_t)program->nodes,
-                              posted};
-    for (size_t i = 0; i < count; i++) {
-        uint64_t done = pass_message(program, &engines, &messages[i]);
-        cycles = done > cycles ? done : cycles;
-    }
-    free(times);
-    return cycles;
+    uint64_t routers = 1 + (x > tx ? x - tx : tx - x) + (y > ty ? y - ty : ty - y);
+    rounds[m->to] += 2 * (routers * hardware->hop_cycles * hardware->logic_khz / hardware->network_khz +
+                          pim_estimate_access(hardware)) +
+                     link_cycles(program, m->bytes);
 }
 
 uint64_t program_exchange(struct program *program, struct program_message *messages, size_t count)
@@ -335,7 +292,7 @@ uint64_t program_exchange(struct program *program, struct program_message *messa
     const struct pim_estimate_hardware *hardware = program->plan->hardware;
     if (count == 0)
         return 0;
-    uint64_t *through = calloc((size_t)program->nodes * 2, sizeof *through), busiest = 0;
+    uint64_t *through = calloc((size_t)program->nodes * 3, sizeof *through), busiest = 0, rounds = 0;
     if (!through) {
         program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
         return 0;
@@ -353,16 +310,19 @@ uint64_t program_exchange(struct program *program, struct program_message *messa
         load_route(program, m->from, m->to, m->bytes);
         through[2 * m->from] += m->bytes;
         through[2 * m->to + 1] += m->bytes;
+        add_round_trip(program, m, through + 2 * (size_t)program->nodes);
     }
     for (size_t i = 0; i < (size_t)program->nodes * 4; i++)
         busiest = program->traffic[i] > busiest ? program->traffic[i] : busiest;
     for (size_t i = 0; i < (size_t)program->nodes * 2; i++)
         busiest = through[i] > busiest ? through[i] : busiest;
+    for (size_t i = (size_t)program->nodes * 2; i < (size_t)program->nodes * 3; i++)
+        rounds = through[i] > rounds ? through[i] : rounds;
     free(through);
     uint64_t links = link_cycles(program, busiest) + 2 * pim_estimate_access(hardware) +
-                     (uint64_t)hardware->hop_cycles * (hardware->width + hardware->height),
-             order = order_cycles(program, messages, count);
-    return order > links ? order : links;
+                     (uint64_t)hardware->hop_cycles * (hardware->width + hardware->height);
+    rounds = divide_up(rounds, hardware->posted_receives > 0 ? hardware->posted_receives : 1);
+    return rounds > links ? rounds : links;
 }
 
 /* --- rings --- */
