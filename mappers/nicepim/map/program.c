@@ -274,8 +274,8 @@ static int compare_messages(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* A node has a few receives open at a time, each from its announcement to its write: adds the cycles of such a
- * round trip to those of the receiver. */
+/* A node has a few receives open at a time, each from its announcement to its write: adds the cycles of such
+ * a round trip to those of the receiver. */
 static void add_round_trip(const struct program *program, const struct program_message *m, uint64_t *rounds)
 {
     const struct pim_estimate_hardware *hardware = program->plan->hardware;
