@@ -205,7 +205,8 @@ static enum pim_status nothing_fits(const struct task *task, uint64_t rows, stru
     return pim_fail(error, PIM_BAD_INPUT,
                     "layer %s needs %" PRIu64 " rows of a bank in the best of %" PRIu64
                     " candidates, there are %" PRIu32 ": about %" PRIu64
-                    " channels a layer would do (--channels-per-layer), or weights that are not kept",
+                    " channels a layer would do (--channels-per-layer takes 1, 2 and 4), or weights that are "
+                    "not kept (drop weights, in a file of --constraints)",
                     name, rows, task->inputs->budget, machine->rows, channels);
 }
 
