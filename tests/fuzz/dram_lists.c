@@ -3,7 +3,7 @@
  * format that is read. What is refused must have a message. A list that is taken is served, all of it, with
  * commands in which the checker finds nothing; a log that is taken has a result.
  */
-#include "tools/command/dram_run.h"
+#include "tools/command/dram/run.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
 
-#include "tools/command/dram_list.h"
+#include "tools/command/dram/list.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * everything in memory. Lists and logs of other tools. */
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
-#include "tools/command/dram_run.h"
+#include "tools/command/dram/run.h"
 
 #include <check.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* A window of a tensor as a request list: each of its columns once, and what is refused. */
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
-#include "tools/command/dram_tensor.h"
+#include "tools/command/dram/tensor.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@ pimsim_test(test_dram_channel
           ${dram_channel_folder}/stepped_controller.c ${dram_channel_folder}/test_check.c
           ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_refusals.c
           ${dram_channel_folder}/test_stream.c ${dram_channel_folder}/test_policy.c
-          ${PROJECT_SOURCE_DIR}/tools/command/dram_list.c ${PROJECT_SOURCE_DIR}/tools/command/dram_tensor.c
-          ${PROJECT_SOURCE_DIR}/tools/command/dram_words.c
-          ${PROJECT_SOURCE_DIR}/tools/command/dram_run.c ${PROJECT_SOURCE_DIR}/tools/command/dram_log.c
-          ${PROJECT_SOURCE_DIR}/tools/command/dram_check.c ${PROJECT_SOURCE_DIR}/tools/command/dram_latency.c
+          ${PROJECT_SOURCE_DIR}/tools/command/dram/list.c ${PROJECT_SOURCE_DIR}/tools/command/dram/tensor.c
+          ${PROJECT_SOURCE_DIR}/tools/command/dram/words.c
+          ${PROJECT_SOURCE_DIR}/tools/command/dram/run.c ${PROJECT_SOURCE_DIR}/tools/command/dram/log.c
+          ${PROJECT_SOURCE_DIR}/tools/command/dram/check.c ${PROJECT_SOURCE_DIR}/tools/command/dram/latency.c
            ${dram_channel_folder}/test_tensor.c ${dram_channel_folder}/test_run.c
   LINK pimsim_dram pimsim_traces
   SUITES channel_golden channel_stepped channel_check channel_stream channel_tensor channel_refusals channel_policy channel_run)

@@ -1,0 +1,334 @@
+#include "tools/command/dram/log.h"
+
+#include "sim/arena.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+const char *const dram_log_columns[DRAM_LOG_COLUMNS] = {"cycle",      "command", "channel", "rank",
+                                                        "bank_group", "bank",    "row",     "column"};
+
+/* In a cycle a channel has at most one column and one row command. */
+static int compare(const void *left, const void *right)
+{
+    const struct pim_dram_record *a = left, *b = right;
+    if (a->cycle != b->cycle)
+        return a->cycle < b->cycle ? -1 : 1;
+    if (a->channel != b->channel)
+        return a->channel < b->channel ? -1 : 1;
+    return (int)pim_dram_is_column((enum pim_dram_command)b->command) -
+           (int)pim_dram_is_column((enum pim_dram_command)a->command);
+}
+
+static void sort_newest(struct dram_log *log)
+{
+    if (log->count > 1)
+        qsort(log->records, log->count, sizeof *log->records, compare);
+}
+
+/* The newest part goes to the file. */
+static void put_part(struct dram_log *log)
+{
+    if (!log->parts)
+        log->parts = tmpfile();
+    sort_newest(log);
+    if (!log->parts || fwrite(log->records, sizeof *log->records, log->count, log->parts) != log->count)
+        log->status = PIM_IO;
+    log->part_count++;
+    log->count = 0;
+}
+
+void dram_log_add(void *context, const struct pim_dram_record *record)
+{
+    struct dram_log *log = context;
+    if (log->status != PIM_OK)
+        return;
+    if (log->count == DRAM_LOG_KEPT)
+        put_part(log);
+    if (log->count == log->capacity) {
+        struct pim_dram_record *grown =
+            pim_array_grow(log->records, &log->capacity, log->count + 1, sizeof *log->records);
+        if (!grown) {
+            log->status = PIM_NO_MEMORY;
+            return;
+        }
+        log->records = grown;
+    }
+    log->records[log->count++] = *record;
+    log->total++;
+}
+
+/* A part while parts are merged: a window of it in memory. */
+struct part {
+    struct pim_dram_record *window; /* of PART_WINDOW records; of the newest part all of it */
+    size_t at, count;
+    uint64_t offset, left; /* in the file: the next record, and how many there are */
+};
+enum { PART_WINDOW = 1024 };
+
+/* Makes the next record of a part ready; false: there is none, or the file cannot be read. */
+static bool refill(struct dram_log *log, struct part *part)
+{
+    if (part->at < part->count)
+        return true;
+    if (part->left == 0)
+        return false;
+    const size_t count = part->left < PART_WINDOW ? (size_t)part->left : PART_WINDOW;
+    if (fseeko(log->parts, (off_t)(part->offset * sizeof *part->window), SEEK_SET) != 0 ||
+        fread(part->window, sizeof *part->window, count, log->parts) != count) {
+        log->status = PIM_IO;
+        return false;
+    }
+    part->at = 0;
+    part->count = count;
+    part->offset += count;
+    part->left -= count;
+    return true;
+}
+
+/* Part `index` of a heap of parts, the earliest on top, has changed. */
+static void sift(struct part **heap, size_t size, size_t index)
+{
+    for (;;) {
+        size_t least = index;
+        for (size_t child = 2 * index + 1; child <= 2 * index + 2 && child < size; child++)
+            if (compare(&heap[child]->window[heap[child]->at], &heap[least]->window[heap[least]->at]) < 0)
+                least = child;
+        if (least == index)
+            return;
+        struct part *moved = heap[index];
+        heap[index] = heap[least];
+        heap[least] = moved;
+        index = least;
+    }
+}
+
+/* Records that share a cycle, of a log whose records stand for several channels. */
+struct repeater {
+    const struct dram_log_taker *taker;
+    uint32_t copies;
+    struct pim_dram_record held[16];
+    size_t count;
+};
+
+static enum pim_status repeat_held(struct repeater *repeater, struct pim_error *error)
+{
+    for (uint32_t channel = 0; channel < repeater->copies; channel++)
+        for (size_t i = 0; i < repeater->count; i++) {
+            repeater->held[i].channel = (uint16_t)channel;
+            if (repeater->taker->take(repeater->taker->context, &repeater->held[i], error) != PIM_OK)
+                return error->status;
+        }
+    repeater->count = 0;
+    return PIM_OK;
+}
+
+static enum pim_status hand_on(struct repeater *repeater, const struct pim_dram_record *record,
+                               struct pim_error *error)
+{
+    if (repeater->copies == 0)
+        return repeater->taker->take(repeater->taker->context, record, error);
+    const bool full = repeater->count == sizeof repeater->held / sizeof repeater->held[0];
+    if (repeater->count > 0 && (full || repeater->held[0].cycle != record->cycle) &&
+        repeat_held(repeater, error) != PIM_OK)
+        return error->status;
+    repeater->held[repeater->count++] = *record;
+    return PIM_OK;
+}
+
+static enum pim_status merge(struct dram_log *log, struct part **heap, size_t size, struct repeater *repeater,
+                             struct pim_error *error)
+{
+    enum pim_status status = PIM_OK;
+    for (size_t i = size; i > 0; i--)
+        sift(heap, size, i - 1);
+    while (status == PIM_OK && size > 0) {
+        struct part *first = heap[0];
+        status = hand_on(repeater, &first->window[first->at++], error);
+        if (!refill(log, first))
+            heap[0] = heap[--size];
+        if (size > 0)
+            sift(heap, size, 0);
+    }
+    return status;
+}
+
+enum pim_status dram_log_each(struct dram_log *log, const struct dram_log_taker *taker,
+                              struct pim_error *error)
+{
+    const size_t parts = log->part_count + 1;
+    struct repeater repeater = {.taker = taker, .copies = log->copies};
+    struct part *part = calloc(parts, sizeof *part);
+    struct part **heap = calloc(parts, sizeof *heap);
+    struct pim_dram_record *windows = calloc(log->part_count + 1, PART_WINDOW * sizeof *windows);
+    enum pim_status status = log->status;
+    size_t size = 0;
+    if (!part || !heap || !windows)
+        status = PIM_NO_MEMORY;
+    sort_newest(log);
+    for (size_t i = 0; status == PIM_OK && i < parts; i++) {
+        part[i] = i < log->part_count ? (struct part){&windows[i * PART_WINDOW], 0, 0,
+                                                      (uint64_t)i * DRAM_LOG_KEPT, DRAM_LOG_KEPT}
+                                      : (struct part){log->records, 0, log->count, 0, 0};
+        if (refill(log, &part[i]))
+            heap[size++] = &part[i];
+    }
+    if (status == PIM_OK)
+        status = merge(log, heap, size, &repeater, error);
+    if (status == PIM_OK && repeater.count > 0)
+        status = repeat_held(&repeater, error);
+    free(part);
+    free(heap);
+    free(windows);
+    if (log->status != PIM_OK || status == PIM_NO_MEMORY)
+        return pim_fail(error, log->status != PIM_OK ? log->status : PIM_NO_MEMORY,
+                        log->status == PIM_IO ? "the temporary file of the log of commands failed"
+                                              : "out of memory for the log of commands");
+    return status;
+}
+
+void dram_log_terminate(struct dram_log *log)
+{
+    free(log->records);
+    if (log->parts)
+        (void)fclose(log->parts);
+    *log = (struct dram_log){0};
+}
+
+enum pim_status dram_log_use_start(struct dram_log_use *use,
+                                   const struct pim_dram_configuration *configuration, FILE *file,
+                                   enum dram_log_format format, bool check, struct pim_error *error)
+{
+    *use = (struct dram_log_use){.configuration = configuration, .file = file, .format = format};
+    if (file && format == DRAM_LOG_CSV)
+        pim_csv_start(&use->writer, file, dram_log_columns, DRAM_LOG_COLUMNS);
+    if (check) {
+        use->check = pim_dram_check_create(&configuration->specification, &configuration->policy, NULL, NULL);
+        if (!use->check)
+            return pim_fail(error, PIM_NO_MEMORY, "out of memory for the command check");
+    }
+    return PIM_OK;
+}
+
+static void write_csv(struct pim_csv_writer *writer, const struct pim_dram_logged *logged)
+{
+    pim_csv_put_count(writer, logged->cycle);
+    pim_csv_put_text(writer, pim_dram_command_text(logged->command));
+    const int64_t places[] = {logged->channel, logged->rank, logged->bank_group,
+                              logged->bank,    logged->row,  logged->column};
+    for (size_t j = 0; j < sizeof places / sizeof places[0]; j++)
+        pim_csv_put_integer(writer, places[j]);
+    pim_csv_end_row(writer);
+}
+
+/* DRAMPower has no places of -1, and its commands are those of one channel. Halves of an activation and the
+ * start of a write clock are no commands of its own. */
+static void write_drampower(const struct dram_log_use *use, const struct pim_dram_logged *logged)
+{
+    static const char *const names[PIM_DRAM_COMMANDS] = {
+        [PIM_DRAM_ACT] = "ACT", [PIM_DRAM_PRE] = "PRE",  [PIM_DRAM_PREA] = "PREA",
+        [PIM_DRAM_RD] = "RD",   [PIM_DRAM_WR] = "WR",    [PIM_DRAM_RDA] = "RDA",
+        [PIM_DRAM_WRA] = "WRA", [PIM_DRAM_REF] = "REFA", [PIM_DRAM_REFPB] = "REFB"};
+    const int64_t places[] = {logged->rank, logged->bank_group, logged->bank, logged->row, logged->column};
+    if (!names[logged->command])
+        return;
+    fprintf(use->file, "%" PRIu64 ",%s", logged->cycle, names[logged->command]);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        fprintf(use->file, ",%" PRId64, places[i] < 0 ? 0 : places[i]);
+    if (pim_dram_is_column(logged->command)) {
+        fputc(',', use->file);
+        for (uint32_t i = 0; i < use->configuration->specification.organization.access_bytes; i++)
+            fputs("00", use->file);
+    }
+    fputc('\n', use->file);
+}
+
+enum pim_status dram_log_use_take(void *context, const struct pim_dram_record *record,
+                                  struct pim_error *error)
+{
+    struct dram_log_use *use = context;
+    const struct pim_dram_logged logged = pim_dram_logged_record(&use->configuration->specification, record);
+    if (use->file && use->format == DRAM_LOG_CSV)
+        write_csv(&use->writer, &logged);
+    else if (use->file)
+        write_drampower(use, &logged);
+    return use->check ? pim_dram_check_command(use->check, &logged, error) : PIM_OK;
+}
+
+void dram_log_use_end(struct dram_log_use *use, uint64_t cycle)
+{
+    if (use->file && use->format == DRAM_LOG_DRAMPOWER)
+        fprintf(use->file, "%" PRIu64 ",END,0,0,0,0,0\n", cycle);
+}
+
+void dram_log_use_terminate(struct dram_log_use *use)
+{
+    pim_dram_check_destroy(use->check);
+    use->check = NULL;
+}
+
+enum pim_status dram_log_judge(uint64_t violations, struct pim_error *error)
+{
+    if (violations == 0)
+        return PIM_OK;
+    return pim_fail(error, PIM_INTERNAL, "the command check found %" PRIu64 " violations in this run",
+                    violations);
+}
+
+void dram_put_commands(struct pim_json *json, const uint64_t *commands)
+{
+    pim_json_begin_object(json, "commands");
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
+        pim_json_put_count(json, pim_dram_command_text((enum pim_dram_command)i), commands[i]);
+    pim_json_end(json);
+}
+
+void dram_print_commands(const uint64_t *commands, FILE *file)
+{
+    fputs("commands:", file);
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
+        if (commands[i] > 0)
+            fprintf(file, " %s %" PRIu64, pim_dram_command_text((enum pim_dram_command)i), commands[i]);
+    fputs("\n", file);
+}
+
+void dram_put_energy(struct pim_json *json, const struct pim_dram_energy *energy)
+{
+    pim_json_begin_object(json, "energy_pj");
+    pim_json_put_real(json, "activate", energy->activate);
+    pim_json_put_real(json, "precharge", energy->precharge);
+    pim_json_put_real(json, "read", energy->read);
+    pim_json_put_real(json, "write", energy->write);
+    pim_json_put_real(json, "refresh", energy->refresh);
+    pim_json_put_real(json, "io", energy->io);
+    pim_json_put_real(json, "background", energy->background);
+    pim_json_put_real(json, "background_active", energy->background_active);
+    pim_json_put_real(json, "background_precharged", energy->background_precharged);
+    pim_json_put_real(json, "total", energy->total);
+    pim_json_end(json);
+}
+
+void dram_print_energy(const struct pim_dram_energy *energy, FILE *file)
+{
+    const struct {
+        const char *name;
+        double picojoules;
+    } parts[] = {{"activate", energy->activate},    {"precharge", energy->precharge}, {"read", energy->read},
+                 {"write", energy->write},          {"refresh", energy->refresh},     {"i/o", energy->io},
+                 {"background", energy->background}};
+    if (isnan(energy->total)) {
+        fputs("energy: not modelled: the configuration gives no figures for it\n", file);
+        return;
+    }
+    fprintf(file, "energy: %.6g pJ (", energy->total);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        fprintf(file, "%s%s ", i > 0 ? ", " : "", parts[i].name);
+        if (isnan(parts[i].picojoules))
+            fputs("n/a", file);
+        else
+            fprintf(file, "%.4g", parts[i].picojoules);
+    }
+    fputs(")\n", file);
+}

@@ -1,0 +1,77 @@
+/* A window of a tensor as a request list of `pimsim dram`: the layouts of traces/layout.h. */
+#ifndef PIMSIM_TOOLS_COMMAND_DRAM_TENSOR_H
+#define PIMSIM_TOOLS_COMMAND_DRAM_TENSOR_H
+
+#include "tools/command/dram/list.h"
+#include "traces/layout.h"
+
+#define DRAM_LAYOUT_NAMES "bchw|bhwc|bchw_g"
+
+/* As given on the command line. */
+struct dram_tensor {
+    const char *extents;    /* "[B,]C,H,W" */
+    const char *window;     /* "[FIRST:COUNT,]FIRST:COUNT,FIRST:COUNT,FIRST:COUNT"; NULL: all of it */
+    unsigned layout;        /* of DRAM_LAYOUT_NAMES */
+    uint64_t group;         /* bchw_g: channels stored together */
+    uint64_t element_bytes; /* at most PIM_LAYOUT_ELEMENT_MAX */
+    uint64_t address;       /* of the first element */
+    bool write;
+};
+
+/* The rules of its options (tools/command/options.h). */
+#define OPTIONS_TENSOR(tensor)                                                                               \
+    {.name = "tensor",                                                                                       \
+     .kind = OPTION_TEXT,                                                                                    \
+     .target = &(tensor).extents,                                                                            \
+     .argument = "[B,]C,H,W",                                                                                \
+     .help = "Reads a tensor instead: batches, channels, rows, columns"},                                    \
+        {.name = "window",                                                                                   \
+         .kind = OPTION_TEXT,                                                                                \
+         .target = &(tensor).window,                                                                         \
+         .argument = "WINDOW",                                                                               \
+         .help = "Only a part of it: FIRST:COUNT of each extent, with commas"},                              \
+        {.name = "layout",                                                                                   \
+         .kind = OPTION_CHOICE,                                                                              \
+         .target = &(tensor).layout,                                                                         \
+         .argument = "LAYOUT",                                                                               \
+         .choices = DRAM_LAYOUT_NAMES,                                                                       \
+         .help = "How the tensor lies in memory (" DRAM_LAYOUT_NAMES ")"},                                   \
+        {.name = "group",                                                                                    \
+         .kind = OPTION_UNSIGNED,                                                                            \
+         .target = &(tensor).group,                                                                          \
+         .argument = "N",                                                                                    \
+         .help = "bchw_g: channels that are stored together",                                                \
+         .minimum = 1,                                                                                       \
+         .maximum = PIM_LAYOUT_EXTENT_MAX},                                                                  \
+        {.name = "element-bytes",                                                                            \
+         .kind = OPTION_UNSIGNED,                                                                            \
+         .target = &(tensor).element_bytes,                                                                  \
+         .argument = "N",                                                                                    \
+         .help = "Bytes of an element of the tensor",                                                        \
+         .minimum = 1,                                                                                       \
+         .maximum = PIM_LAYOUT_ELEMENT_MAX},                                                                 \
+        {.name = "address",                                                                                  \
+         .kind = OPTION_UNSIGNED,                                                                            \
+         .target = &(tensor).address,                                                                        \
+         .argument = "BYTE",                                                                                 \
+         .help = "Where the tensor begins",                                                                  \
+         .maximum = UINT64_MAX},                                                                             \
+    {                                                                                                        \
+        .name = "write-tensor", .kind = OPTION_FLAG, .target = &(tensor).write,                              \
+        .help = "Writes the window instead of reading it"                                                    \
+    }
+
+/* Reads and checks extents and window. PIM_USAGE: wrong syntax; PIM_BAD_INPUT: impossible sizes. */
+enum pim_status dram_tensor_parse(const struct dram_tensor *tensor, struct pim_layout *layout,
+                                  struct pim_layout_window *window, struct pim_error *error);
+
+/*
+ * The requests of the window, all handed over in cycle 0 or as soon as they are accepted: each is a run of
+ * column accesses with consecutive addresses, and every column is accessed once. `cost`: what they amount to
+ * if addresses that follow one another lie in one row.
+ */
+enum pim_status dram_tensor_list(struct dram_list *list, const struct dram_tensor *tensor,
+                                 const struct pim_dram_configuration *configuration,
+                                 struct pim_layout_cost *cost, struct pim_error *error);
+
+#endif

@@ -1,0 +1,94 @@
+/* What `pimsim trace check` holds a trace against: the hardware. */
+#include "tools/command/run/trace_limits.h"
+
+#include "models/system/hardware.h"
+#include "models/system/schema.h"
+#include "traces/reader.h"
+
+#include <string.h>
+
+static void fill_core_limits(const struct pim_configuration *configuration, struct pim_check_limits *limits)
+{
+    limits->kind = PIM_CHECK_CORES;
+    limits->local_bytes = (uint64_t)pim_configuration_integer(configuration, "core.local_memory_bytes");
+    limits->global_bytes = (uint64_t)pim_configuration_integer(configuration, "global_memory.bytes");
+    limits->window = (uint32_t)pim_configuration_integer(configuration, "core.window");
+    limits->in_order =
+        pim_configuration_choice(configuration, "core.issue") == 0; /* "in_order|out_of_order" */
+}
+
+/* What the checker needs to know of the hardware. */
+static void fill_limits(const struct pim_configuration *configuration, struct pim_check_limits *limits)
+{
+    if (pim_configuration_choice(configuration, "array.kind") == 3) { /* tile */
+        limits->kind = PIM_CHECK_TILES;
+        limits->tile_input_bits =
+            (uint64_t)pim_configuration_integer(configuration, "tile.input_buffer_bits");
+        limits->tile_output_bits =
+            (uint64_t)pim_configuration_integer(configuration, "tile.output_buffer_bits");
+        return;
+    }
+    if (pim_configuration_choice(configuration, "array.kind") == 1) { /* "node|core|channel|tile" */
+        fill_core_limits(configuration, limits);
+        return;
+    }
+    if (pim_configuration_choice(configuration, "array.kind") == 2) { /* channel */
+        limits->kind = PIM_CHECK_CHANNELS;
+        limits->window = (uint32_t)pim_configuration_integer(configuration, "unit.window");
+        limits->posted_receives =
+            limits->window < PIM_CHECK_RECEIVES_MOST ? limits->window : PIM_CHECK_RECEIVES_MOST;
+        return;
+    }
+    limits->kind = PIM_CHECK_NODES;
+    limits->buffer_bytes[PIM_BUFFER_INPUT] =
+        (uint64_t)pim_configuration_integer(configuration, "buffers.input_bytes");
+    limits->buffer_bytes[PIM_BUFFER_WEIGHT] =
+        (uint64_t)pim_configuration_integer(configuration, "buffers.weight_bytes");
+    limits->buffer_bytes[PIM_BUFFER_OUTPUT] =
+        (uint64_t)pim_configuration_integer(configuration, "buffers.output_bytes");
+    uint64_t banks = (uint64_t)pim_configuration_integer(configuration, "dram.banks");
+    uint64_t rows = (uint64_t)pim_configuration_integer(configuration, "dram.rows");
+    uint64_t row_bytes = (uint64_t)pim_configuration_integer(configuration, "dram.row_bytes");
+    limits->memory_bytes = banks * rows * row_bytes; /* 2^6 * 2^24 * 2^20 at most: the schema bounds them */
+    limits->window = (uint32_t)pim_configuration_integer(configuration, "unit.window");
+    limits->in_order =
+        pim_configuration_choice(configuration, "unit.issue") == 0; /* "in_order|out_of_order" */
+    limits->posted_receives =
+        (uint32_t)pim_configuration_integer(configuration, "network_interface.posted_receives");
+    limits->accumulator_bits = (uint32_t)pim_configuration_integer(configuration, "pe.accumulator_bits");
+}
+
+/* Rows, banks and ways of a trace for channels, by the rules that a run has. */
+static enum pim_status check_rows(const struct pim_trace *trace,
+                                  const struct pim_configuration *configuration, struct pim_error *error)
+{
+    struct pim_hardware hardware;
+    if (pim_hardware_read(configuration, &hardware, error) != PIM_OK)
+        return error->status;
+    return pim_channels_check(&hardware.channels, trace, error);
+}
+
+enum pim_status trace_read_limits(const struct pim_trace *trace, const struct common_options *common,
+                                  struct pim_check_limits *limits, bool *known, struct pim_error *error)
+{
+    const char *text = pim_trace_description(trace)->configuration;
+    *limits = (struct pim_check_limits){.window = 0};
+    *known = common->hardware.count > 0 || text[0] != '\0';
+    if (!*known && common->sets.count == 0)
+        return PIM_OK;
+    struct pim_configuration *configuration = NULL;
+    enum pim_status status = pim_configuration_create(&pim_hardware_schema, &configuration, error);
+    if (status == PIM_OK && common->hardware.count == 0)
+        status = pim_configuration_read_text(configuration, "configuration of the trace", text, strlen(text),
+                                             error);
+    for (size_t i = 0; i < common->hardware.count && status == PIM_OK; i++)
+        status = pim_configuration_read_file(configuration, common->hardware.items[i], error);
+    for (size_t i = 0; i < common->sets.count && status == PIM_OK; i++)
+        status = pim_configuration_set(configuration, common->sets.items[i], error);
+    if (status == PIM_OK)
+        fill_limits(configuration, limits);
+    if (status == PIM_OK && limits->kind == PIM_CHECK_CHANNELS)
+        status = check_rows(trace, configuration, error);
+    pim_configuration_destroy(configuration);
+    return status;
+}
