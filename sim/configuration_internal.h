@@ -1,5 +1,5 @@
 /*
- * What the files of the configuration share. Beside them only tools/sweep/specification.c includes this, for
+ * What the files of the configuration share. Beside them only tools/sweep/specification/specification.c includes this, for
  * the scanner: it reads the same syntax.
  */
 #ifndef PIMSIM_SIM_CONFIGURATION_INTERNAL_H

@@ -3,10 +3,10 @@
  * and "--line ", an axis, a condition and the result line of a task. What is refused must have a message;
  * values of an axis must read back to themselves.
  */
-#include "tools/sweep/axis.h"
-#include "tools/sweep/expression.h"
-#include "tools/sweep/specification.h"
-#include "tools/sweep/task.h"
+#include "tools/sweep/specification/axis.h"
+#include "tools/sweep/specification/expression.h"
+#include "tools/sweep/specification/specification.h"
+#include "tools/sweep/specification/task.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "sim/json.h"
 #include "sim/output.h"
 #include "tools/report/results.h"
-#include "tools/sweep/store.h"
+#include "tools/sweep/store/store.h"
 #include "tools/systems/terms.h"
 
 #include <inttypes.h>

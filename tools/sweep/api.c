@@ -2,8 +2,8 @@
 #include "include/pimsim/pimsim.h"
 
 #include "models/system/message.h"
-#include "tools/sweep/fill.h"
-#include "tools/sweep/specification.h"
+#include "tools/sweep/specification/fill.h"
+#include "tools/sweep/specification/specification.h"
 
 #include <stdlib.h>
 

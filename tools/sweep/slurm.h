@@ -1,4 +1,4 @@
-/* Slurm: the script of a job array whose tasks work on a submission (tools/sweep/task.h), and handing it
+/* Slurm: the script of a job array whose tasks work on a submission (tools/sweep/specification/task.h), and handing it
  * in. */
 #ifndef PIMSIM_TOOLS_SWEEP_SLURM_H
 #define PIMSIM_TOOLS_SWEEP_SLURM_H

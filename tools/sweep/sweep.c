@@ -10,7 +10,7 @@
 #include "tools/library/map.h"
 #include "tools/library/words.h"
 #include "tools/sweep/best.h"
-#include "tools/sweep/identity.h"
+#include "tools/sweep/specification/identity.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -18,8 +18,8 @@
 
 #include "sim/arena.h"
 #include "sim/status.h"
-#include "tools/sweep/axis.h"
-#include "tools/sweep/expression.h"
+#include "tools/sweep/specification/axis.h"
+#include "tools/sweep/specification/expression.h"
 #include "tools/systems/list.h"
 #include "traces/reader.h"
 

@@ -2,7 +2,7 @@
 
 #include "mappers/learn/elementary.h"
 #include "models/system/schema.h"
-#include "tools/sweep/axis.h"
+#include "tools/sweep/specification/axis.h"
 #include "tools/systems/area.h"
 
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 #define PIMSIM_TOOLS_TUNE_TUNE_H
 
 #include "sim/status.h"
-#include "tools/sweep/store.h"
+#include "tools/sweep/store/store.h"
 #include "tools/tune/record.h"
 #include "tools/tune/strategy.h"
 

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TESTS_UNIT_SWEEP_SUPPORT_H
 #define PIMSIM_TESTS_UNIT_SWEEP_SUPPORT_H
 
-#include "tools/sweep/store.h"
+#include "tools/sweep/store/store.h"
 #include "tools/sweep/sweep.h"
 
 #include <check.h>

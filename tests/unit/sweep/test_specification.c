@@ -3,7 +3,7 @@
 #include "tests/unit/sweep/suites.h"
 #include "tests/unit/sweep/support.h"
 #include "tests/unit/test_main.h"
-#include "tools/sweep/specification.h"
+#include "tools/sweep/specification/specification.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "tests/unit/sweep/suites.h"
 #include "tests/unit/sweep/support.h"
 #include "tools/sweep/slurm.h"
-#include "tools/sweep/task.h"
+#include "tools/sweep/specification/task.h"
 #include "tools/sweep/trace_pool.h"
 
 #include <dirent.h>

@@ -11,10 +11,10 @@
 #include "tools/command/sweep/sweep.h"
 #include "sim/output.h"
 #include "tools/command/command.h"
-#include "tools/sweep/fill.h"
 #include "tools/sweep/slurm.h"
-#include "tools/sweep/specification.h"
-#include "tools/sweep/task.h"
+#include "tools/sweep/specification/fill.h"
+#include "tools/sweep/specification/specification.h"
+#include "tools/sweep/specification/task.h"
 #include "traces/format.h"
 
 #include <errno.h>

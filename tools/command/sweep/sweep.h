@@ -3,7 +3,7 @@
 #define PIMSIM_TOOLS_COMMAND_SWEEP_SWEEP_H
 
 #include "tools/command/options.h"
-#include "tools/sweep/store.h"
+#include "tools/sweep/store/store.h"
 #include "tools/sweep/sweep.h"
 #include "tools/sweep/trace_pool.h"
 

@@ -3,7 +3,7 @@
 #include "sim/output.h"
 #include "tools/command/sweep/sweep.h"
 #include "tools/sweep/slurm.h"
-#include "tools/sweep/task.h"
+#include "tools/sweep/specification/task.h"
 
 #include <inttypes.h>
 #include <stdio.h>

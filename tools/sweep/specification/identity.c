@@ -1,4 +1,4 @@
-#include "tools/sweep/identity.h"
+#include "tools/sweep/specification/identity.h"
 
 #include "include/pimsim/pimsim.h"
 #include "sim/json.h"

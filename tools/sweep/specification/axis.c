@@ -1,4 +1,4 @@
-#include "tools/sweep/axis.h"
+#include "tools/sweep/specification/axis.h"
 
 #include "mappers/network/descriptor.h"
 #include "models/system/schema.h"

@@ -1,4 +1,4 @@
-#include "tools/sweep/specification.h"
+#include "tools/sweep/specification/specification.h"
 
 #include "sim/configuration_internal.h" /* the scanner: a specification has the syntax of configurations */
 #include "sim/file.h"

@@ -1,6 +1,6 @@
 /* The tables: the steps that make version n + 1 out of version n, and small helpers. docs/sweeps.md lists
  * them. */
-#include "tools/sweep/store_internal.h"
+#include "tools/sweep/store/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "tools/sweep/fill.h"
+#include "tools/sweep/specification/fill.h"
 
 #include <stdio.h>
 #include <time.h>

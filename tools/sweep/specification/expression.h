@@ -14,8 +14,8 @@
  * Types are checked when the expression is read: the whole is true or false, arithmetic and order take
  * numbers, == and != two numbers or two texts. Numbers are IEEE doubles, exact for integers up to 2^53.
  */
-#ifndef PIMSIM_TOOLS_SWEEP_EXPRESSION_H
-#define PIMSIM_TOOLS_SWEEP_EXPRESSION_H
+#ifndef PIMSIM_TOOLS_SWEEP_SPECIFICATION_EXPRESSION_H
+#define PIMSIM_TOOLS_SWEEP_SPECIFICATION_EXPRESSION_H
 
 #include "sim/status.h"
 

@@ -18,8 +18,8 @@
  *
  * Paths are relative to the folder of the file. docs/sweeps.md describes every key.
  */
-#ifndef PIMSIM_TOOLS_SWEEP_SPECIFICATION_H
-#define PIMSIM_TOOLS_SWEEP_SPECIFICATION_H
+#ifndef PIMSIM_TOOLS_SWEEP_SPECIFICATION_SPECIFICATION_H
+#define PIMSIM_TOOLS_SWEEP_SPECIFICATION_SPECIFICATION_H
 
 #include "sim/status.h"
 #include "tools/sweep/sweep.h"

@@ -7,8 +7,8 @@
  * An axis that the old one lacks has the value of the configuration before the axes among its values:
  * that is where the old points stand on it.
  */
-#ifndef PIMSIM_TOOLS_SWEEP_GROW_H
-#define PIMSIM_TOOLS_SWEEP_GROW_H
+#ifndef PIMSIM_TOOLS_SWEEP_SPECIFICATION_GROW_H
+#define PIMSIM_TOOLS_SWEEP_SPECIFICATION_GROW_H
 
 #include "tools/sweep/sweep.h"
 

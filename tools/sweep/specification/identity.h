@@ -1,6 +1,6 @@
 /* What a sweep is, as a JSON text: the key under which results may stand in one table. */
-#ifndef PIMSIM_TOOLS_SWEEP_IDENTITY_H
-#define PIMSIM_TOOLS_SWEEP_IDENTITY_H
+#ifndef PIMSIM_TOOLS_SWEEP_SPECIFICATION_IDENTITY_H
+#define PIMSIM_TOOLS_SWEEP_SPECIFICATION_IDENTITY_H
 
 #include "tools/sweep/sweep.h"
 

@@ -1,5 +1,5 @@
 /* Progress, status and export. */
-#include "tools/sweep/store_internal.h"
+#include "tools/sweep/store/internal.h"
 
 #include "sim/csv.h"
 #include "sim/output.h"

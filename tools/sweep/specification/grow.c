@@ -1,4 +1,4 @@
-#include "tools/sweep/grow.h"
+#include "tools/sweep/specification/grow.h"
 
 #include "mappers/network/descriptor.h"
 #include "models/system/schema.h"

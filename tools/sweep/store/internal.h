@@ -2,8 +2,8 @@
 #ifndef PIMSIM_TOOLS_SWEEP_STORE_INTERNAL_H
 #define PIMSIM_TOOLS_SWEEP_STORE_INTERNAL_H
 
-#include "tools/sweep/grow.h"
-#include "tools/sweep/store.h"
+#include "tools/sweep/specification/grow.h"
+#include "tools/sweep/store/store.h"
 
 #include <sqlite3.h>
 

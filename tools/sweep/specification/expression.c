@@ -1,4 +1,4 @@
-#include "tools/sweep/expression.h"
+#include "tools/sweep/specification/expression.h"
 
 #include <assert.h>
 #include <ctype.h>

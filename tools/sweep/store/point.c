@@ -1,5 +1,5 @@
 /* One point of the results, read back. */
-#include "tools/sweep/store_internal.h"
+#include "tools/sweep/store/internal.h"
 
 #include <inttypes.h>
 #include <string.h>

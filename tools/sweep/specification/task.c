@@ -1,8 +1,8 @@
-#include "tools/sweep/task.h"
+#include "tools/sweep/specification/task.h"
 
 #include "sim/arena.h"
 #include "sim/output.h"
-#include "tools/sweep/identity.h"
+#include "tools/sweep/specification/identity.h"
 #include "tools/sweep/workers.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* Results of a sweep that has grown: every point gets its new number, in one transaction. */
-#include "tools/sweep/store_internal.h"
+#include "tools/sweep/store/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * settings and of its statistics. The table `sweep` has one over what it says of the sweep, and the
  * exclusive or of those of all points, so that a point which vanishes is missed.
  */
-#include "tools/sweep/store_internal.h"
+#include "tools/sweep/store/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

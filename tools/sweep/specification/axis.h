@@ -14,8 +14,8 @@
  * 2. The same text gives the same values on every machine: points of ranges are rounded to 12 significant
  *    digits, those of logarithmic ranges to 6, far above the last bits in which machines may differ.
  */
-#ifndef PIMSIM_TOOLS_SWEEP_AXIS_H
-#define PIMSIM_TOOLS_SWEEP_AXIS_H
+#ifndef PIMSIM_TOOLS_SWEEP_SPECIFICATION_AXIS_H
+#define PIMSIM_TOOLS_SWEEP_SPECIFICATION_AXIS_H
 
 #include "sim/configuration.h"
 #include "sim/status.h"

@@ -1,6 +1,6 @@
 /* A result as a line of JSON, and back. Every key is needed; what does not fit is refused. */
 #include "sim/json.h"
-#include "tools/sweep/task.h"
+#include "tools/sweep/specification/task.h"
 
 #include <inttypes.h>
 #include <string.h>

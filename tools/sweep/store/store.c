@@ -1,8 +1,8 @@
 /* Opening, locking and adding; reading is store_read.c. */
-#include "tools/sweep/store_internal.h"
+#include "tools/sweep/store/internal.h"
 
 #include "include/pimsim/pimsim.h"
-#include "tools/sweep/identity.h"
+#include "tools/sweep/specification/identity.h"
 
 #include <errno.h>
 #include <fcntl.h>

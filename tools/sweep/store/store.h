@@ -4,7 +4,7 @@
  * Invariants
  * 1. A point is in the file whole or not at all: one transaction each. The file is in WAL mode, so whatever
  *    ends the process leaves all points that were added before; one that writes does not wait for readers.
- * 2. The file holds the points of one sweep (tools/sweep/identity.h); nothing else is ever written into it,
+ * 2. The file holds the points of one sweep (tools/sweep/specification/identity.h); nothing else is ever written into it,
  *    and no file that is not ours is ever written to.
  * 3. One process writes at a time: it holds a lock (flock) on the file.
  * 4. The format has a number (user_version). An older file is brought up by the steps it lacks when it is
@@ -13,8 +13,8 @@
  * 6. Every point has a checksum. What is exported is what was written; a file that was damaged is refused.
  * 7. The content does not depend on the order in which points were added, but for times and hosts.
  */
-#ifndef PIMSIM_TOOLS_SWEEP_STORE_H
-#define PIMSIM_TOOLS_SWEEP_STORE_H
+#ifndef PIMSIM_TOOLS_SWEEP_STORE_STORE_H
+#define PIMSIM_TOOLS_SWEEP_STORE_STORE_H
 
 #include "sim/status.h"
 #include "tools/sweep/result.h"

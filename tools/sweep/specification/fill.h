@@ -1,8 +1,8 @@
 /* Runs what is missing of a sweep into a file of results: what the command and libpimsim share. */
-#ifndef PIMSIM_TOOLS_SWEEP_FILL_H
-#define PIMSIM_TOOLS_SWEEP_FILL_H
+#ifndef PIMSIM_TOOLS_SWEEP_SPECIFICATION_FILL_H
+#define PIMSIM_TOOLS_SWEEP_SPECIFICATION_FILL_H
 
-#include "tools/sweep/store.h"
+#include "tools/sweep/store/store.h"
 #include "tools/sweep/trace_pool.h"
 #include "tools/sweep/workers.h"
 

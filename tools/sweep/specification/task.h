@@ -17,11 +17,11 @@
  *    which the merge keeps one. So how often and where tasks run changes nothing in the results.
  * 4. A merge adds everything in one transaction, and adding again changes nothing.
  */
-#ifndef PIMSIM_TOOLS_SWEEP_TASK_H
-#define PIMSIM_TOOLS_SWEEP_TASK_H
+#ifndef PIMSIM_TOOLS_SWEEP_SPECIFICATION_TASK_H
+#define PIMSIM_TOOLS_SWEEP_SPECIFICATION_TASK_H
 
 #include "sim/status.h"
-#include "tools/sweep/store.h"
+#include "tools/sweep/store/store.h"
 #include "tools/sweep/sweep.h"
 #include "tools/sweep/trace_pool.h"
 
