@@ -14,11 +14,11 @@
 #ifndef PIMSIM_MAPPERS_MAPPER_H
 #define PIMSIM_MAPPERS_MAPPER_H
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "mappers/option.h"
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "sim/status.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 #include <stdio.h>
 

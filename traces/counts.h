@@ -8,7 +8,7 @@
 #define PIMSIM_TRACES_COUNTS_H
 
 #include "sim/status.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <stdint.h>
 

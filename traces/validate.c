@@ -4,7 +4,7 @@
  */
 #include "traces/validate.h"
 
-#include "traces/fields.h"
+#include "traces/text/fields.h"
 #include "traces/trace.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * goes by.
  *
  * Together they hold invariants 1 to 4 of traces/instruction.h. Invariant 5 (messages match) and whether the
- * program can complete are the business of traces/check.h, which needs all programs.
+ * program can complete are the business of traces/check/check.h, which needs all programs.
  */
 #ifndef PIMSIM_TRACES_VALIDATE_H
 #define PIMSIM_TRACES_VALIDATE_H

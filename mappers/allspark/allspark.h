@@ -19,9 +19,9 @@
 
 #include "mappers/allspark/schedule/schedule.h"
 #include "mappers/estimate/estimate.h"
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "sim/status.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 enum pim_allspark_scheme {
     /* for each stage some u x v, each for some temporal layers, so that the sum of the estimates is least and

@@ -3,7 +3,7 @@
 #define PIMSIM_MAPPERS_ALLSPARK_PLAN_FILE_H
 
 #include "mappers/allspark/allspark.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "mappers/allspark/plan_file.h"
 
 #include "mappers/allspark/placement/placement.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 

@@ -6,7 +6,7 @@
  */
 #include "mappers/allspark/plan_file.h"
 
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <string.h>

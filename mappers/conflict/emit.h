@@ -4,7 +4,7 @@
 
 #include "mappers/conflict/estimate.h"
 #include "mappers/conflict/graph.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 /* Programs and phases (`imageM/LAYER`) of `images` images, node n in the unit place[n]. PIM_BAD_INPUT for
  * counts that an instruction cannot hold. */

@@ -1,8 +1,8 @@
 /* The graph and its mapping as files that `pimsim tasks` replays. */
 #include "mappers/conflict/files.h"
 
-#include "sim/csv.h"
-#include "sim/output.h"
+#include "sim/output/csv.h"
+#include "sim/output/output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "mappers/conflict/plan.h"
 
 #include "mappers/conflict/files.h"
-#include "sim/csv.h"
-#include "sim/output.h"
+#include "sim/output/csv.h"
+#include "sim/output/output.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* The plan for people, and as JSON. */
 #include "mappers/conflict/plan.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <math.h>

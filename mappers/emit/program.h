@@ -19,7 +19,7 @@
 
 #include "sim/arena.h"
 #include "sim/status.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 #include <stdbool.h>
 #include <stdint.h>

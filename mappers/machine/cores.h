@@ -3,7 +3,7 @@
 #ifndef PIMSIM_MAPPERS_MACHINE_CORES_H
 #define PIMSIM_MAPPERS_MACHINE_CORES_H
 
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "sim/status.h"
 
 #include <stdbool.h>

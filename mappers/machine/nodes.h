@@ -4,7 +4,7 @@
 
 #include "models/cost/acu.h"
 #include "models/cost/pe.h"
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_MAPPERS_MACHINE_TILES_H
 #define PIMSIM_MAPPERS_MACHINE_TILES_H
 
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 
 struct pim_machine_tiles {
     uint32_t width, height;                           /* of the mesh, in tiles */

@@ -1,6 +1,6 @@
 #include "mappers/network/layer_table.h"
 
-#include "sim/file.h"
+#include "sim/output/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -24,7 +24,7 @@
 #ifndef PIMSIM_MAPPERS_NETWORK_LAYER_TABLE_H
 #define PIMSIM_MAPPERS_NETWORK_LAYER_TABLE_H
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 
 /* On success *network belongs to the caller (pim_network_destroy); its name is that of the file without
  * folder and ending. PIM_BAD_INPUT names file, line, what was found and what would be right; PIM_IO,

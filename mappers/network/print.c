@@ -3,7 +3,7 @@
  */
 #include "mappers/network/print.h"
 
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef PIMSIM_MAPPERS_NETWORK_PRINT_H
 #define PIMSIM_MAPPERS_NETWORK_PRINT_H
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  */
 #include "mappers/network/print.h"
 
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 /* Numbered from 1; null outside. */
 static void put_number(struct pim_json *json, const char *key, uint32_t index)

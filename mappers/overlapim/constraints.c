@@ -1,6 +1,6 @@
 #include "mappers/overlapim/constraints.h"
 
-#include "sim/file.h"
+#include "sim/output/file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_LAYERS_H
 #define PIMSIM_MAPPERS_OVERLAPIM_LAYERS_H
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "mappers/overlapim/analysis/overlap.h"
 
 /* Operations in the columns of a bank, on one number each. */

@@ -10,7 +10,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_MACHINE_H
 #define PIMSIM_MAPPERS_OVERLAPIM_MACHINE_H
 
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "sim/status.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 #include "mappers/overlapim/plan.h"
 
 #include "mappers/overlapim/analysis/case.h"
-#include "sim/json.h"
-#include "sim/output.h"
+#include "sim/output/json.h"
+#include "sim/output/output.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 #include "mappers/pimcomp/closed_loop.h"
 
 #include "mappers/pimcomp/cost/timing.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 #include <assert.h>
 #include <errno.h>

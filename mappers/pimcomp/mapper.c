@@ -7,7 +7,7 @@
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/refine.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/partition/partition.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@
 #define PIMSIM_MODELS_BITSERIAL_SEQUENCER_H
 
 #include "models/bitserial/program.h"
-#include "models/dram/channel.h"
+#include "models/dram/channel/channel.h"
 
 /* What a bank works. Slots of the buffer are numbered through the channel. */
 struct pim_bitserial_work {

@@ -1,6 +1,6 @@
 /* Programs of channels held against the memory, without timing. */
 #include "models/channel/channel.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <inttypes.h>
 

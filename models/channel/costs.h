@@ -21,7 +21,7 @@
 #define PIMSIM_MODELS_CHANNEL_COSTS_H
 
 #include "models/bitserial/operation.h"
-#include "models/dram/specification.h"
+#include "models/dram/standard/specification.h"
 #include "sim/status.h"
 #include "traces/instruction.h"
 

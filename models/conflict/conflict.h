@@ -13,9 +13,9 @@
 #ifndef PIMSIM_MODELS_CONFLICT_CONFLICT_H
 #define PIMSIM_MODELS_CONFLICT_CONFLICT_H
 
-#include "models/conflict/graph.h"
-#include "models/conflict/instant.h"
+#include "models/conflict/graph/graph.h"
 #include "models/conflict/mesh.h"
+#include "models/conflict/replay/instant.h"
 #include "models/conflict/table.h"
 
 struct pim_json;

@@ -12,11 +12,11 @@
 #ifndef PIMSIM_MODELS_CONFLICT_INTERNAL_H
 #define PIMSIM_MODELS_CONFLICT_INTERNAL_H
 
-#include "models/conflict/agenda.h"
 #include "models/conflict/conflict.h"
 #include "models/conflict/network.h"
+#include "models/conflict/replay/agenda.h"
 #include "sim/bits.h"
-#include "sim/kernel.h"
+#include "sim/kernel/kernel.h"
 
 #define CONFLICT_NONE UINT32_MAX
 

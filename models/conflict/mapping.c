@@ -1,7 +1,7 @@
 /* Placements: three patterns, and lists of positions in a JSON file. */
 #include "models/conflict/conflict.h"
 #include "models/cost/pattern.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

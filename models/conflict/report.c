@@ -1,6 +1,6 @@
 /* Results as JSON and as text; docs/models/conflict.md names the fields. */
 #include "models/conflict/conflict.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <math.h>

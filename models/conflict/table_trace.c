@@ -1,8 +1,8 @@
 /* Behaviour tables in the behaviour section of a trace; see table.h for the encoding. */
 #include "models/conflict/table.h"
 
-#include "traces/reader.h"
-#include "traces/writer.h"
+#include "traces/file/reader.h"
+#include "traces/file/writer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "models/cost/bank_rules.h"
 #include "models/cost/crossbar.h"
 #include "models/cost/pe.h"
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 
 /* pe.* */
 enum pim_status pim_cost_read_pe(const struct pim_configuration *configuration,

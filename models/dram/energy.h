@@ -16,8 +16,8 @@
 #ifndef PIMSIM_MODELS_DRAM_ENERGY_H
 #define PIMSIM_MODELS_DRAM_ENERGY_H
 
-#include "models/dram/channel.h"
-#include "models/dram/specification.h"
+#include "models/dram/channel/channel.h"
+#include "models/dram/standard/specification.h"
 
 enum pim_dram_energy_model { PIM_DRAM_ENERGY_NONE, PIM_DRAM_ENERGY_PER_BIT, PIM_DRAM_ENERGY_CURRENTS };
 

@@ -15,7 +15,7 @@
 #ifndef PIMSIM_MODELS_DRAM_MAPPING_H
 #define PIMSIM_MODELS_DRAM_MAPPING_H
 
-#include "models/dram/specification.h"
+#include "models/dram/standard/specification.h"
 
 #define PIM_DRAM_MAPPING_DEFAULT "row bank group rank pseudo column channel"
 

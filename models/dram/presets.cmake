@@ -17,7 +17,7 @@ foreach(file IN LISTS files)
   string(APPEND rows "    {\"${name}\", \"${about}\",\n     \"${text}\"},\n")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by models/dram/presets.cmake from configs/dram. */
-#include \"models/dram/presets.h\"
+#include \"models/dram/standard/presets.h\"
 
 const struct pim_dram_preset pim_dram_presets[] = {
 ${rows}};

@@ -1,5 +1,5 @@
 /* Defaults, checks, and what follows from a configuration alone: distances and zero-load latencies. */
-#include "models/noc/general.h"
+#include "models/noc/general/general.h"
 
 #include <assert.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * 2. Callbacks of a cycle run after the whole network has done it, so what they send belongs to the next
  *    cycle at the earliest.
  */
-#include "models/noc/general.h"
+#include "models/noc/general/general.h"
 #include "models/noc/watchdog.h"
 
 #include <assert.h>

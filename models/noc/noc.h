@@ -17,8 +17,8 @@
 #ifndef PIMSIM_MODELS_NOC_NOC_H
 #define PIMSIM_MODELS_NOC_NOC_H
 
-#include "models/noc/routing.h"
-#include "sim/kernel.h"
+#include "models/noc/routing/routing.h"
+#include "sim/kernel/kernel.h"
 #include "sim/status.h"
 
 #include <stdbool.h>

@@ -8,10 +8,10 @@
  */
 #include "models/noc/buffers.h"
 #include "models/noc/channels.h"
-#include "models/noc/express.h"
 #include "models/noc/heads.h"
 #include "models/noc/prefetch.h"
 #include "models/noc/switch.h"
+#include "models/noc/topology/express.h"
 
 #include <assert.h>
 #include <string.h>

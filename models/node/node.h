@@ -28,7 +28,7 @@
 #include "models/cost/acu.h"
 #include "models/cost/pe.h"
 #include "models/dram/bank.h"
-#include "models/dram/schema.h"
+#include "models/dram/standard/schema.h"
 #include "models/noc/noc.h"
 #include "models/pe/buffer.h"
 #include "models/unit/unit.h"

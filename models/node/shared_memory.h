@@ -1,6 +1,6 @@
 /*
  * A memory that several nodes share: channels of a DRAM standard with their controllers
- * (models/dram/channel.h) in place of a private bank for each node.
+ * (models/dram/channel/channel.h) in place of a private bank for each node.
  *
  *  1. Node i of the memory has the i-th part of its addresses. A part of a request (memory_port.c) becomes
  *     column accesses in rising order of addresses, each column once.

@@ -10,7 +10,7 @@
 
 #include "models/system/configure.h"
 #include "models/system/message.h"
-#include "models/system/report.h"
+#include "models/system/report/report.h"
 #include "models/system/system.h"
 
 #include <stdio.h>

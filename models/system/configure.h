@@ -14,8 +14,8 @@
 #define PIMSIM_MODELS_SYSTEM_CONFIGURE_H
 
 #include "models/system/hardware.h"
-#include "sim/configuration.h"
-#include "traces/reader.h"
+#include "sim/configuration/configuration.h"
+#include "traces/file/reader.h"
 
 #include <stddef.h>
 

@@ -3,10 +3,10 @@
 #include "models/channel/channel.h"
 #include "models/core/cores.h"
 #include "models/node/node.h"
-#include "models/system/channel_hardware.h"
-#include "models/system/core_hardware.h"
-#include "models/system/tile_hardware.h"
-#include "models/system/tile_results.h"
+#include "models/system/hardware/channel_hardware.h"
+#include "models/system/hardware/core_hardware.h"
+#include "models/system/hardware/tile_hardware.h"
+#include "models/system/report/tile_results.h"
 #include "models/tile/tile.h"
 
 #include <stddef.h>

@@ -2,10 +2,10 @@
 
 #include "models/cost/read.h"
 #include "models/system/family.h"
-#include "models/system/noc_schema.h"
+#include "models/system/hardware/noc_schema.h"
 #include "models/system/standard.h"
 
-#include "sim/clock.h"
+#include "sim/kernel/clock.h"
 
 #include <inttypes.h>
 #include <math.h>

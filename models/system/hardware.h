@@ -11,7 +11,7 @@
 #include "models/noc/noc.h"
 #include "models/node/node.h"
 #include "models/tile/tile.h"
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 
 struct pim_hardware_family;
 

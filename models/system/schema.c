@@ -4,10 +4,10 @@
  */
 #include "models/system/schema.h"
 
-#include "models/system/core_keys.h"
-#include "models/system/level_keys.h"
-#include "models/system/noc_keys.h"
-#include "models/system/tile_keys.h"
+#include "models/system/hardware/core_keys.h"
+#include "models/system/hardware/level_keys.h"
+#include "models/system/hardware/noc_keys.h"
+#include "models/system/hardware/tile_keys.h"
 
 static const struct pim_key keys[] = {
     PIM_KEY_OF_TEXT("name", "\"unnamed\"", "Name of the hardware, for people."),

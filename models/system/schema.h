@@ -5,7 +5,7 @@
 #ifndef PIMSIM_MODELS_SYSTEM_SCHEMA_H
 #define PIMSIM_MODELS_SYSTEM_SCHEMA_H
 
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 
 extern const struct pim_schema pim_hardware_schema;
 

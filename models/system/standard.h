@@ -2,9 +2,9 @@
 #ifndef PIMSIM_MODELS_SYSTEM_STANDARD_H
 #define PIMSIM_MODELS_SYSTEM_STANDARD_H
 
-#include "models/dram/schema.h"
+#include "models/dram/standard/schema.h"
 #include "models/node/node.h"
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 
 /* The preset that the key `preset` names, with the text of the key `values` on top. PIM_BAD_INPUT names the
  * key. */

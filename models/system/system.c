@@ -1,6 +1,6 @@
 #include "models/system/system.h"
 
-#include "models/system/recorder.h"
+#include "models/system/report/recorder.h"
 
 #include <assert.h>
 #include <inttypes.h>

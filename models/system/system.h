@@ -10,10 +10,10 @@
 #define PIMSIM_MODELS_SYSTEM_SYSTEM_H
 
 #include "models/system/family.h"
-#include "sim/histogram.h"
-#include "sim/progress.h"
-#include "sim/timeline.h"
-#include "traces/reader.h"
+#include "sim/output/histogram.h"
+#include "sim/output/progress.h"
+#include "sim/output/timeline.h"
+#include "traces/file/reader.h"
 
 #define PIM_UNTIL_END UINT64_MAX
 

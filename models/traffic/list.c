@@ -3,7 +3,7 @@
 #include "models/traffic/traffic.h"
 
 #include "sim/arena.h"
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -15,7 +15,7 @@
 #define PIMSIM_MODELS_TRAFFIC_TRAFFIC_H
 
 #include "models/noc/noc.h"
-#include "sim/histogram.h"
+#include "sim/output/histogram.h"
 #include "sim/random.h"
 
 /* --- packet lists --- */

@@ -11,7 +11,7 @@
 #define PIMSIM_MODELS_UNIT_RESULT_H
 
 #include "models/dram/bank.h"
-#include "sim/kernel.h"
+#include "sim/kernel/kernel.h"
 #include "traces/instruction.h"
 
 /* Classes of engines in results: the network class is send and receive together. */

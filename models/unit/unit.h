@@ -18,9 +18,9 @@
 
 #include "models/noc/noc.h"
 #include "models/unit/result.h"
-#include "sim/kernel.h"
+#include "sim/kernel/kernel.h"
 #include "sim/status.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  * Any bytes as the text of a trace. What is accepted must open, disassemble, and assemble again to the very
  * same file; what is refused must have a message and leave no file.
  */
-#include "traces/reader.h"
-#include "traces/text.h"
+#include "traces/file/reader.h"
+#include "traces/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Any bytes as a configuration text, or, after "--set ", as an assignment. What is accepted must be written,
  * read back and give the same hash; what is refused must have a message.
  */
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * must have a message; what is accepted must make a network, or be refused there with a message, and its
  * packets arrive.
  */
-#include "models/noc/dependency.h"
+#include "models/noc/dependency/dependency.h"
 #include "models/traffic/traffic.h"
 
 #include <stdint.h>

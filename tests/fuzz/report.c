@@ -2,7 +2,7 @@
  * Any bytes as a JSON result of `pimsim report`. What is refused must have a message and leave the report as
  * it was; what is taken must stand in it.
  */
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tools/report/results.h"
 
 #include <stdint.h>

@@ -8,12 +8,12 @@
  * What is accepted must have a text that assembles to a trace of the same content; what is refused must have
  * a message.
  */
-#include "traces/check.h"
+#include "traces/check/check.h"
 #include "traces/counts.h"
-#include "traces/format.h"
-#include "traces/reader.h"
-#include "traces/sections.h"
-#include "traces/text.h"
+#include "traces/file/format.h"
+#include "traces/file/reader.h"
+#include "traces/file/sections.h"
+#include "traces/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "models/system/schema.h"
 #include "models/system/system.h"
 #include "tools/bench/bench.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * 400 MHz.
  */
 #include "models/dram/bank.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tools/bench/bench.h"
 
 #include <inttypes.h>

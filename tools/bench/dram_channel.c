@@ -7,7 +7,7 @@
 #include "tools/bench/bench.h"
 
 #include "models/dram/memory.h"
-#include "models/dram/schema.h"
+#include "models/dram/standard/schema.h"
 #include "sim/random.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* A grid of cells that do a little arithmetic every cycle, with an event each. */
-#include "sim/kernel.h"
+#include "sim/kernel/kernel.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/kernel.h"
 

@@ -2,7 +2,7 @@
  * The hold model, on the kernel's wheel and on the baseline: a binary heap of (key, sequence) with the same
  * order and the same kind of handler. The heap is what a simulator has that was written in an afternoon.
  */
-#include "sim/kernel.h"
+#include "sim/kernel/kernel.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/kernel.h"
 

@@ -6,7 +6,7 @@
  * Instructions, events, flits and flit-hops are facts of the simulation, equal in every run; repeats give the
  * fastest time.
  */
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tools/bench/bench.h"
 
 #include <errno.h>

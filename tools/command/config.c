@@ -1,5 +1,5 @@
 /* pimsim config: show, check and describe configurations. */
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "tools/command/command.h"
 #include "tools/command/config_schema.h"
 #include "tools/command/options.h"

@@ -1,9 +1,9 @@
 /* The reference of every key, from the tables alone. */
 #include "tools/command/config_schema.h"
-#include "mappers/network/descriptor.h"
-#include "models/dram/schema.h"
+#include "mappers/network/descriptor/descriptor.h"
+#include "models/dram/standard/schema.h"
 #include "models/system/schema.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <assert.h>
 #include <string.h>

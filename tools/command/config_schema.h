@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TOOLS_COMMAND_CONFIG_SCHEMA_H
 #define PIMSIM_TOOLS_COMMAND_CONFIG_SCHEMA_H
 
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #include "tools/command/guard.h"
 
-#include "traces/format.h"
+#include "traces/file/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +53,8 @@ static bool ends_with(const char *text, const char *end)
 
 /* --- what a file is --- */
 
-/* The first packet of a timeline as sim/timeline.c writes it: field 1, its length, then the number of its
- * sequence and its flags. */
+/* The first packet of a timeline as sim/output/timeline.c writes it: field 1, its length, then the number of
+ * its sequence and its flags. */
 static bool is_timeline(const unsigned char *head, size_t size)
 {
     static const unsigned char start[] = {0x50, 1, 0x68, 1};

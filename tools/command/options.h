@@ -22,7 +22,7 @@
 #ifndef PIMSIM_TOOLS_COMMAND_OPTIONS_H
 #define PIMSIM_TOOLS_COMMAND_OPTIONS_H
 
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "sim/parse.h"
 #include "sim/status.h"
 

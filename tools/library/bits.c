@@ -3,7 +3,7 @@
 #include "models/channel/channel.h"
 #include "models/system/family.h"
 #include "models/system/system.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <inttypes.h>
 

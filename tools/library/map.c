@@ -8,7 +8,7 @@
 #include "mappers/network/onnx/onnx.h"
 #include "mappers/network/source.h"
 #include "models/system/system.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define PIMSIM_TOOLS_LIBRARY_MAP_H
 
 #include "mappers/mappers.h"
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 
 struct pim_map_request {
     const struct pim_mapper *mapper;

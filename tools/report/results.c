@@ -2,11 +2,11 @@
 #include "tools/report/results.h"
 
 #include "include/pimsim/pimsim.h"
+#include "models/system/report/steps.h"
 #include "models/system/schema.h"
-#include "models/system/steps.h"
-#include "sim/configuration.h"
-#include "sim/json.h"
-#include "traces/format.h"
+#include "sim/configuration/configuration.h"
+#include "sim/output/json.h"
+#include "traces/file/format.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* Results of a sweep as columns: the export of its SQLite file, with names of axes and statistics once. */
 #include "models/system/schema.h"
-#include "sim/configuration.h"
-#include "sim/json.h"
-#include "sim/output.h"
+#include "sim/configuration/configuration.h"
+#include "sim/output/json.h"
+#include "sim/output/output.h"
 #include "tools/report/results.h"
 #include "tools/sweep/store/store.h"
 #include "tools/systems/terms.h"

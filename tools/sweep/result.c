@@ -1,9 +1,9 @@
 #include "tools/sweep/result.h"
 
 #include "models/system/configure.h"
-#include "models/system/report.h"
+#include "models/system/report/report.h"
 #include "models/system/system.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tools/sweep/best.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "tools/sweep/slurm.h"
 
-#include "sim/output.h"
+#include "sim/output/output.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,5 +1,5 @@
-/* Slurm: the script of a job array whose tasks work on a submission (tools/sweep/specification/task.h), and handing it
- * in. */
+/* Slurm: the script of a job array whose tasks work on a submission (tools/sweep/specification/task.h), and
+ * handing it in. */
 #ifndef PIMSIM_TOOLS_SWEEP_SLURM_H
 #define PIMSIM_TOOLS_SWEEP_SLURM_H
 

@@ -1,11 +1,11 @@
 #include "tools/sweep/sweep.h"
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "mappers/network/source.h"
 #include "models/system/configure.h"
 #include "models/system/schema.h"
 #include "sim/arena.h"
-#include "sim/file.h"
+#include "sim/output/file.h"
 #include "sim/random.h"
 #include "tools/library/map.h"
 #include "tools/library/words.h"

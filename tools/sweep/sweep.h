@@ -21,7 +21,7 @@
 #include "tools/sweep/specification/axis.h"
 #include "tools/sweep/specification/expression.h"
 #include "tools/systems/list.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "tools/sweep/workers.h"
 
-#include "sim/progress.h"
+#include "sim/output/progress.h"
 #include "tools/sweep/result.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define PIMSIM_TOOLS_SYSTEMS_AREA_H
 
 #include "models/area/area.h"
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "sim/status.h"
 
 /*

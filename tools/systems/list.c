@@ -1,9 +1,9 @@
 #include "tools/systems/list.h"
 
 #include "sim/arena.h"
-#include "sim/configuration_internal.h" /* the scanner: a list has the syntax of configurations */
-#include "sim/file.h"
+#include "sim/configuration/internal.h" /* the scanner: a list has the syntax of configurations */
 #include "sim/nearest.h"
+#include "sim/output/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

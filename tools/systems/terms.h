@@ -18,7 +18,7 @@
 #ifndef PIMSIM_TOOLS_SYSTEMS_TERMS_H
 #define PIMSIM_TOOLS_SYSTEMS_TERMS_H
 
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "sim/status.h"
 #include "tools/systems/list.h"
 

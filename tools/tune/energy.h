@@ -6,7 +6,7 @@
 #define PIMSIM_TOOLS_TUNE_ENERGY_H
 
 #include "models/system/hardware.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 /* `nanoseconds`: the time that static power counts for. In pJ. */
 enum pim_status pim_tune_trace_energy(const struct pim_trace *trace, const struct pim_hardware *hardware,

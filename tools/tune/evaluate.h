@@ -6,7 +6,7 @@
 #ifndef PIMSIM_TOOLS_TUNE_EVALUATE_H
 #define PIMSIM_TOOLS_TUNE_EVALUATE_H
 
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "sim/status.h"
 
 #include <stdbool.h>

@@ -11,7 +11,7 @@
 #define PIMSIM_TOOLS_TUNE_SPACE_H
 
 #include "models/area/area.h"
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "sim/random.h"
 #include "sim/status.h"
 

@@ -7,7 +7,7 @@
 
 #include "mappers/conflict/estimators/estimator.h"
 #include "mappers/conflict/estimators/samples.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 struct pim_tile_weights {
     char *version, *network, *configuration; /* of pimsim; of the hardware, canonical */

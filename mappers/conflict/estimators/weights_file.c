@@ -1,7 +1,7 @@
 /* Weights as JSON: written, and read back with every value checked. */
 #include "mappers/conflict/estimators/weights.h"
 
-#include "sim/output.h"
+#include "sim/output/output.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -17,7 +17,7 @@
 #ifndef PIMSIM_MAPPERS_NETWORK_ONNX_ONNX_H
 #define PIMSIM_MAPPERS_NETWORK_ONNX_ONNX_H
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "sim/status.h"
 
 #include <stdbool.h>

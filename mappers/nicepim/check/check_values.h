@@ -10,7 +10,7 @@
 
 #include "mappers/nicepim/check/record.h"
 #include "mappers/nicepim/map/plan.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 struct nice_check {
     uint64_t elements; /* that were compared */

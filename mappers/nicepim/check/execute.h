@@ -9,7 +9,7 @@
 #include "mappers/nicepim/check/record.h"
 #include "mappers/nicepim/check/tensors.h"
 #include "mappers/nicepim/check/words.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <inttypes.h>
 

@@ -14,7 +14,7 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_CYCLES_CYCLES_H
 #define PIMSIM_MAPPERS_NICEPIM_CYCLES_CYCLES_H
 
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_FLOW_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_FLOW_H
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "mappers/nicepim/space/partition.h"
 #include "mappers/nicepim/space/segments.h"
 #include "traces/instruction.h"

@@ -3,7 +3,7 @@
 
 #include "mappers/nicepim/check/check_values.h"
 #include "mappers/nicepim/map/emit.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "mappers/nicepim/map/notes.h"
 #include "mappers/nicepim/map/place.h"
 #include "mappers/nicepim/map/plan.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 #define PROGRAM_NOTHING UINT64_MAX /* no instruction to wait for */
 

@@ -1,7 +1,7 @@
 /* Cases as JSON. */
 #include "mappers/overlapim/analysis/case.h"
 
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Results of a case: as JSON under the names of the golden cases, or as text. */
 #include "mappers/overlapim/analysis/evaluate.h"
 
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #define PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMIT_H
 
 #include "mappers/overlapim/plan.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 /* The unit that is channel `channel` of a layer. */
 uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel);

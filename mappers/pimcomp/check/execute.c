@@ -2,7 +2,7 @@
 #include "mappers/pimcomp/check/execute.h"
 #include "mappers/pimcomp/check/execute_internal.h"
 #include "sim/arena.h"
-#include "traces/text.h"
+#include "traces/text/text.h"
 
 #include <assert.h>
 #include <inttypes.h>

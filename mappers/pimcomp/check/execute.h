@@ -26,7 +26,7 @@
 #define PIMSIM_MAPPERS_PIMCOMP_CHECK_EXECUTE_H
 
 #include "sim/status.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>

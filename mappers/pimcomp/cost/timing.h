@@ -13,8 +13,8 @@
 #define PIMSIM_MAPPERS_PIMCOMP_COST_TIMING_H
 
 #include "mappers/pimcomp/representation/pimcomp.h"
+#include "traces/file/writer.h"
 #include "traces/instruction.h"
-#include "traces/writer.h"
 
 struct pim_core_timing;
 

@@ -23,7 +23,7 @@
 
 #include "mappers/emit/program.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 enum { PIM_CORE_ELEMENT_BYTES = 2, PIM_CORE_ELEMENT_BITS = 16 };
 

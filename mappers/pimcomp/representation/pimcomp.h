@@ -23,7 +23,7 @@
 #include "mappers/machine/cores.h"
 #include "mappers/network/graph.h"
 #include "sim/arena.h"
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "sim/status.h"
 #include "traces/trace.h"
 

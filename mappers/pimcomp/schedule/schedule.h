@@ -9,7 +9,7 @@
 
 #include "mappers/pimcomp/kernels/emitter.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 /* How much of the input of a layer a core reads once and keeps (high throughput). */
 enum pim_core_reuse {

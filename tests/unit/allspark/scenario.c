@@ -1,9 +1,9 @@
 /* Networks, hardware and plans of the tests. */
 #include "tests/unit/allspark/scenario.h"
 
-#include "sim/configuration.h"
-#include "traces/check.h"
-#include "traces/writer.h"
+#include "sim/configuration/configuration.h"
+#include "traces/check/check.h"
+#include "traces/file/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

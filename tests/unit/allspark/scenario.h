@@ -10,7 +10,7 @@
 
 #include "mappers/allspark/mapping.h"
 #include "tests/unit/test_main.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 enum small_network {
     SMALL_SWIN,       /* 4 windows of 16 tokens, then 1; heads 3 and 6 */

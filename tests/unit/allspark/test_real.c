@@ -1,4 +1,4 @@
-/* Whole networks of configs/networks on the paper's hardware: their traces complete (traces/check.h),
+/* Whole networks of configs/networks on the paper's hardware: their traces complete (traces/check/check.h),
    whatever the scheme. */
 #include "tests/unit/allspark/scenario.h"
 

@@ -1,7 +1,7 @@
 #include "tests/unit/api/support.h"
 
-#include "sim/json.h"
-#include "traces/writer.h"
+#include "sim/output/json.h"
+#include "traces/file/writer.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Closed forms of area and energy against the runs of CACTI and DSENT that they stand for, and systems of the
  * NicePIM paper against figures worked out by hand. */
 #include "models/area/area.h"
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 #include "tests/unit/test_main.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "models/bitserial/operation.h"
 #include "models/bitserial/reram.h"
 #include "models/bitserial/transfer.h"
-#include "models/dram/schema.h"
+#include "models/dram/standard/schema.h"
 #include "tests/unit/bitserial/suites.h"
 #include "tests/unit/test_main.h"
 

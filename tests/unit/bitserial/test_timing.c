@@ -1,8 +1,8 @@
 /* Cycles: closed forms, the stepped channel, the shortcut, the checker, moves. */
 #include "models/bitserial/operation.h"
 #include "models/bitserial/transfer.h"
-#include "models/dram/command_check.h"
-#include "models/dram/schema.h"
+#include "models/dram/check/command_check.h"
+#include "models/dram/standard/schema.h"
 #include "sim/random.h"
 #include "tests/unit/bitserial/stepped_channel.h"
 #include "tests/unit/bitserial/suites.h"

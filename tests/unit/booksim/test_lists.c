@@ -6,7 +6,7 @@
 #include "tests/unit/noc/lists.h"
 
 #include "models/booksim/booksim.h"
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 
 #include <stdio.h>
 #include <string.h>

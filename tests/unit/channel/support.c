@@ -3,8 +3,8 @@
 #include "models/channel/channel_internal.h"
 #include "models/system/schema.h"
 #include "tests/unit/test_main.h"
-#include "traces/text.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
+#include "traces/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TESTS_CONFIGURATION_TEST_SCHEMA_H
 #define PIMSIM_TESTS_CONFIGURATION_TEST_SCHEMA_H
 
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 
 #include <check.h>
 

@@ -1,7 +1,7 @@
 #include "tests/unit/conflict/support.h"
 
 #include "sim/arena.h"
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 #include "tests/unit/test_main.h"
 
 #include <math.h>

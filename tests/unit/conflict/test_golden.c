@@ -1,5 +1,5 @@
 /* Golden replays: mini5 interval by interval, rows of the matrices. The long suite has every row. */
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tests/unit/conflict/suites.h"
 #include "tests/unit/conflict/support.h"
 #include "tests/unit/test_main.h"

@@ -1,5 +1,5 @@
 /* Reading and checking task graphs: what is refused, with which row, and dependences from geometry. */
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 #include "tests/unit/conflict/suites.h"
 #include "tests/unit/conflict/support.h"
 #include "tests/unit/test_main.h"

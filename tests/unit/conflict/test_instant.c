@@ -1,5 +1,5 @@
 /* Instants against the machine's binary64. */
-#include "models/conflict/instant.h"
+#include "models/conflict/replay/instant.h"
 
 #include "sim/random.h"
 #include "tests/unit/conflict/suites.h"

@@ -1,8 +1,8 @@
 /* Behaviour tables: made by a run, stored in a trace, executed; and the ones that are refused. */
-#include "sim/output.h"
+#include "sim/output/output.h"
 #include "tests/unit/conflict/suites.h"
 #include "tests/unit/conflict/support.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

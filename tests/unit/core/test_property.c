@@ -1,5 +1,5 @@
 /* Random programs on random hardware against the plain reference; determinism; invariants with messages. */
-#include "models/system/report.h"
+#include "models/system/report/report.h"
 #include "sim/random.h"
 #include "tests/unit/core/reference.h"
 #include "tests/unit/core/suites.h"

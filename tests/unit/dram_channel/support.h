@@ -2,9 +2,9 @@
 #ifndef PIMSIM_TESTS_UNIT_DRAM_CHANNEL_SUPPORT_H
 #define PIMSIM_TESTS_UNIT_DRAM_CHANNEL_SUPPORT_H
 
-#include "models/dram/command_check.h"
+#include "models/dram/check/command_check.h"
 #include "models/dram/memory.h"
-#include "models/dram/schema.h"
+#include "models/dram/standard/schema.h"
 #include "sim/random.h"
 
 struct access {

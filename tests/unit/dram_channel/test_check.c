@@ -1,5 +1,5 @@
 /* The command checker: planted violations are found, runs of the controller have none, energy adds up. */
-#include "models/dram/command_check_rules.h"
+#include "models/dram/check/command_check_rules.h"
 #include "tests/unit/dram_channel/check_runs.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"

@@ -3,7 +3,7 @@
 #include "tests/unit/dram_channel/support.h"
 #include "tests/unit/test_main.h"
 
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 
 #include <check.h>
 #include <dirent.h>

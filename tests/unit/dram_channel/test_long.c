@@ -3,7 +3,7 @@
  * which Ramulator 2.1 (commit c5b1c3a) was measured, made anew: total cycles, command counts, mean latency of
  * reads, row hits.
  */
-#include "models/dram/schema.h"
+#include "models/dram/standard/schema.h"
 #include "tests/unit/dram_channel/check_runs.h"
 #include "tests/unit/dram_channel/support.h"
 #include "tests/unit/test_main.h"

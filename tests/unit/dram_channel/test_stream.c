@@ -2,7 +2,7 @@
  * Runs of column accesses as single events against the same accesses handed over one by one: every arrival,
  * completion, command and counter is the same. And ages: renumbering them changes nothing.
  */
-#include "models/dram/channel_internal.h"
+#include "models/dram/channel/internal.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
 

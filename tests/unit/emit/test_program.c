@@ -2,8 +2,8 @@
  * not fit. */
 #include "mappers/emit/program.h"
 #include "tests/unit/test_main.h"
-#include "traces/check.h"
-#include "traces/reader.h"
+#include "traces/check/check.h"
+#include "traces/file/reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>

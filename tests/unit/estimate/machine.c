@@ -1,7 +1,7 @@
 #include "tests/unit/estimate/machine.h"
 
 #include "models/system/schema.h"
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef PIMSIM_TESTS_KERNEL_ORDER_REFERENCE_H
 #define PIMSIM_TESTS_KERNEL_ORDER_REFERENCE_H
 
-#include "sim/kernel.h"
+#include "sim/kernel/kernel.h"
 
 struct reference_entry {
     pim_time time;

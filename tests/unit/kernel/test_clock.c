@@ -1,5 +1,5 @@
 /* The common tick of several clocks. */
-#include "sim/clock.h"
+#include "sim/kernel/clock.h"
 #include "tests/unit/kernel/test_kernel.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef PIMSIM_TESTS_KERNEL_TEST_KERNEL_H
 #define PIMSIM_TESTS_KERNEL_TEST_KERNEL_H
 
-#include "sim/kernel.h"
+#include "sim/kernel/kernel.h"
 #include "tests/unit/test_main.h"
 
 #include <stdint.h>

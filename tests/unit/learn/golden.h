@@ -3,7 +3,7 @@
 #define PIMSIM_TESTS_LEARN_GOLDEN_H
 
 #include "mappers/learn/layers.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <stdint.h>
 

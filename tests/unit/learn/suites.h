@@ -2,7 +2,7 @@
 #define PIMSIM_TESTS_LEARN_SUITES_H
 
 #include "mappers/learn/adam.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tests/unit/test_main.h"
 
 Suite *learn_kernels_suite(void);

@@ -1,5 +1,5 @@
 /* Graphs of networks against those that the authors' generator made, and end times replayed on them. */
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "mappers/network/layer_table.h"
 #include "tests/unit/map_conflict/suites.h"
 #include "tools/library/tiles.h"

@@ -4,7 +4,7 @@
 #include "models/system/schema.h"
 #include "tests/unit/test_main.h"
 #include "tools/library/map.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

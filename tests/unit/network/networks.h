@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TESTS_UNIT_NETWORK_NETWORKS_H
 #define PIMSIM_TESTS_UNIT_NETWORK_NETWORKS_H
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 
 #include <check.h>
 

@@ -1,7 +1,7 @@
 /* The output of a network, read back. */
 #include "mappers/network/print.h"
-#include "sim/csv.h"
-#include "sim/json.h"
+#include "sim/output/csv.h"
+#include "sim/output/json.h"
 #include "tests/unit/network/networks.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #ifndef PIMSIM_TESTS_NICEPIM_SUITES_H
 #define PIMSIM_TESTS_NICEPIM_SUITES_H
 
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tests/unit/test_main.h"
 
 Suite *nicepim_cycles_suite(void);

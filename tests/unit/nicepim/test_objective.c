@@ -7,7 +7,7 @@
 #include "models/system/system.h"
 #include "tests/unit/nicepim/suites.h"
 #include "tools/library/map.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <math.h>
 #include <stdio.h>

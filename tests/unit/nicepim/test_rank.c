@@ -7,8 +7,8 @@
 #include "models/system/system.h"
 #include "sim/random.h"
 #include "tests/unit/nicepim/suites.h"
-#include "traces/reader.h"
-#include "traces/writer.h"
+#include "traces/file/reader.h"
+#include "traces/file/writer.h"
 
 #include <math.h>
 #include <stdio.h>

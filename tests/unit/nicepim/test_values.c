@@ -9,8 +9,8 @@
 #include "sim/random.h"
 #include "tests/unit/nicepim/suites.h"
 #include "tests/unit/pimcomp/forms.h"
-#include "traces/reader.h"
-#include "traces/writer.h"
+#include "traces/file/reader.h"
+#include "traces/file/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TESTS_NOC_ROUTING_SUPPORT_H
 #define PIMSIM_TESTS_NOC_ROUTING_SUPPORT_H
 
-#include "models/noc/dependency.h"
+#include "models/noc/dependency/dependency.h"
 #include "sim/random.h"
 #include "tests/unit/test_main.h"
 

@@ -1,8 +1,8 @@
 #include "tests/unit/node/support.h"
 
-#include "models/system/report.h"
+#include "models/system/report/report.h"
 #include "models/system/schema.h"
-#include "traces/text.h"
+#include "traces/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,9 +12,9 @@
 #include "tests/unit/node/support.h"
 
 #include "sim/random.h"
-#include "traces/check.h"
+#include "traces/check/check.h"
+#include "traces/file/writer.h"
 #include "traces/validate.h"
-#include "traces/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "tests/unit/node/support.h"
 
 #include "sim/random.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "mappers/overlapim/mapper.h"
 #include "mappers/overlapim/plan.h"
 #include "models/system/schema.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tests/unit/test_main.h"
 
 #include <limits.h>

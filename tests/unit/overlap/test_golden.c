@@ -1,6 +1,6 @@
 /* The golden cases (tests/data/overlap): everything under `expect`, value by value. */
 #include "mappers/overlapim/analysis/case.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tests/unit/overlap/suites.h"
 
 #include <dirent.h>

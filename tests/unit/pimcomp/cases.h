@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TESTS_PIMCOMP_CASES_H
 #define PIMSIM_TESTS_PIMCOMP_CASES_H
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/partition/partition.h"

@@ -1,7 +1,7 @@
 /* The functional executor: programs written by hand, right ones and wrong ones. */
 #include "mappers/pimcomp/check/execute.h"
 #include "tests/unit/pimcomp/functional.h"
-#include "traces/writer.h"
+#include "traces/file/writer.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "sim/random.h"
 #include "tests/unit/pimcomp/low_latency.h"
 #include "tests/unit/pimcomp/trial.h"
-#include "traces/check.h"
+#include "traces/check/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include "models/system/schema.h"
 #include "models/system/system.h"
 #include "tests/unit/pimcomp/cases.h"
-#include "traces/reader.h"
-#include "traces/writer.h"
+#include "traces/file/reader.h"
+#include "traces/file/writer.h"
 
 #include <inttypes.h>
 #include <math.h>

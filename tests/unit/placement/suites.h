@@ -3,7 +3,7 @@
 #define PIMSIM_TESTS_PLACEMENT_SUITES_H
 
 #include "mappers/allspark/placement/placement.h"
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "tests/unit/test_main.h"
 
 /* A descriptor of configs/networks, with the given side of the image; to be destroyed. */

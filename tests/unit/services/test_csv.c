@@ -1,4 +1,4 @@
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 #include "sim/random.h"
 #include "tests/unit/services/services.h"
 

@@ -1,4 +1,4 @@
-#include "sim/histogram.h"
+#include "sim/output/histogram.h"
 #include "sim/random.h"
 #include "tests/unit/services/services.h"
 

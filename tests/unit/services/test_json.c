@@ -1,4 +1,4 @@
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tests/unit/services/services.h"
 
 #include <math.h>

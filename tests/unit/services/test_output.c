@@ -1,4 +1,4 @@
-#include "sim/output.h"
+#include "sim/output/output.h"
 #include "tests/unit/services/services.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "sim/progress.h"
+#include "sim/output/progress.h"
 #include "tests/unit/services/services.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * The timeline is decoded by a reader of its own, written from the protobuf encoding rules and Perfetto's
  * field numbers, that shares nothing with the writer: each packet becomes one struct decoded.
  */
-#include "sim/timeline.h"
+#include "sim/output/timeline.h"
 #include "tests/unit/services/services.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * means what it says. The program runs as a user runs it; the trace is small enough to know its figures
  * (tests/unit/node derives the cycles of such programs by hand).
  */
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tests/unit/test_main.h"
 
 #include <check.h>

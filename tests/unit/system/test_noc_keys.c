@@ -3,7 +3,7 @@
  * and what is refused.
  */
 #include "models/system/hardware.h"
-#include "models/system/noc_schema.h"
+#include "models/system/hardware/noc_schema.h"
 #include "models/system/schema.h"
 #include "tests/unit/test_main.h"
 

@@ -2,7 +2,7 @@
 
 #include "models/system/schema.h"
 #include "tests/unit/test_main.h"
-#include "traces/text.h"
+#include "traces/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

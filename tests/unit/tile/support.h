@@ -2,8 +2,8 @@
 #ifndef PIMSIM_TESTS_TILE_SUPPORT_H
 #define PIMSIM_TESTS_TILE_SUPPORT_H
 
+#include "models/system/report/tile_results.h"
 #include "models/system/system.h"
-#include "models/system/tile_results.h"
 
 enum { TILE_SETTINGS = 8 };
 

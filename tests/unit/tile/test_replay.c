@@ -5,7 +5,7 @@
  */
 #include "mappers/conflict/emit.h"
 #include "mappers/conflict/mapping.h"
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "tests/unit/test_main.h"
 #include "tests/unit/tile/suites.h"
 #include "tests/unit/tile/support.h"

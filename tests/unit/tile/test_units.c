@@ -2,7 +2,7 @@
 #include "models/noc/noc.h"
 #include "tests/unit/tile/suites.h"
 #include "tests/unit/tile/support.h"
-#include "traces/check.h"
+#include "traces/check/check.h"
 
 #include <check.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Ten million instructions, in one unit and in 256: memory while they are written, read and checked does not
  * depend on the length. */
 #include "tests/unit/test_main.h"
-#include "traces/check.h"
-#include "traces/reader.h"
-#include "traces/writer.h"
+#include "traces/check/check.h"
+#include "traces/file/reader.h"
+#include "traces/file/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

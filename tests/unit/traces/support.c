@@ -1,6 +1,6 @@
 #include "tests/unit/traces/support.h"
 
-#include "traces/text.h"
+#include "traces/text/text.h"
 
 #include <dirent.h>
 #include <stdio.h>

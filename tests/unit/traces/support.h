@@ -4,8 +4,8 @@
 #define PIMSIM_TESTS_UNIT_TRACES_SUPPORT_H
 
 #include "sim/status.h"
-#include "traces/reader.h"
-#include "traces/writer.h"
+#include "traces/file/reader.h"
+#include "traces/file/writer.h"
 
 #include <check.h>
 #include <stddef.h>

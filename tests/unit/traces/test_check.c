@@ -1,7 +1,7 @@
 /* The checker: traces that complete, and planted faults that it must find and explain. */
 #include "tests/unit/traces/suites.h"
 #include "tests/unit/traces/support.h"
-#include "traces/check.h"
+#include "traces/check/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>

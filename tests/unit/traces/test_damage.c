@@ -7,9 +7,9 @@
  */
 #include "tests/unit/traces/suites.h"
 #include "tests/unit/traces/support.h"
-#include "traces/format.h"
-#include "traces/sections.h"
-#include "traces/text.h"
+#include "traces/file/format.h"
+#include "traces/file/sections.h"
+#include "traces/text/text.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

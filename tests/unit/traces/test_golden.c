@@ -5,8 +5,8 @@
 #include "tests/unit/test_main.h"
 #include "tests/unit/traces/suites.h"
 #include "tests/unit/traces/support.h"
-#include "traces/fields.h"
-#include "traces/text.h"
+#include "traces/text/fields.h"
+#include "traces/text/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>

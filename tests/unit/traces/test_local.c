@@ -1,7 +1,7 @@
 /* The checker on programs of cores: local memories, array groups, and who waits for whom because of them. */
 #include "tests/unit/traces/suites.h"
 #include "tests/unit/traces/support.h"
-#include "traces/check.h"
+#include "traces/check/check.h"
 #include "traces/local.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /*
- * The claim that one execution is enough (traces/check.h), tried: random small traces are executed step by
- * step in many random orders by a plain executor, which knows nothing of the checker's lists and rings; every
- * order must end as the checker says.
+ * The claim that one execution is enough (traces/check/check.h), tried: random small traces are executed
+ * step by step in many random orders by a plain executor, which knows nothing of the checker's lists and
+ * rings; every order must end as the checker says.
  */
 #include "tests/unit/traces/suites.h"
 #include "tests/unit/traces/support.h"
-#include "traces/check.h"
+#include "traces/check/check.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

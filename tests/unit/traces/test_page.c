@@ -5,7 +5,7 @@
 #include "tests/unit/test_main.h"
 #include "tests/unit/traces/suites.h"
 #include "tests/unit/traces/support.h"
-#include "traces/fields.h"
+#include "traces/text/fields.h"
 #include "traces/validate.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* The text form: round trips bit for bit, and errors with line, column and the nearest name. */
 #include "tests/unit/traces/suites.h"
 #include "tests/unit/traces/support.h"
-#include "traces/text.h"
+#include "traces/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

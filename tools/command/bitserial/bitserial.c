@@ -1,5 +1,5 @@
 /* pimsim bitserial: operations of banks that compute, alone. */
-#include "sim/output.h"
+#include "sim/output/output.h"
 #include "tools/command/bitserial/run.h"
 #include "tools/command/command.h"
 #include "tools/command/dram/log.h"

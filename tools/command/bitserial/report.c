@@ -1,5 +1,5 @@
 /* What `pimsim bitserial` writes: the results. */
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tools/command/bitserial/run.h"
 #include "tools/command/dram/log.h"
 

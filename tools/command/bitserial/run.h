@@ -4,7 +4,7 @@
 
 #include "models/bitserial/reram.h"
 #include "models/bitserial/transfer.h"
-#include "models/dram/schema.h"
+#include "models/dram/standard/schema.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* The functional mode of `pimsim bitserial`: numbers in, numbers out; and the microprogram as text. */
 #include "models/bitserial/execute.h"
 #include "sim/arena.h"
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 #include "tools/command/bitserial/run.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* `pimsim dram --check-commands`: a log of commands of a file against every constraint. */
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 #include "tools/command/dram/log.h"
 #include "tools/command/dram/words.h"
 

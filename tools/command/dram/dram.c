@@ -1,5 +1,5 @@
 /* pimsim dram: a memory alone. */
-#include "sim/output.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/command/dram/memory.h"
 #include "tools/command/dram/run.h"

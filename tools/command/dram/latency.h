@@ -3,7 +3,7 @@
 #ifndef PIMSIM_TOOLS_COMMAND_DRAM_LATENCY_H
 #define PIMSIM_TOOLS_COMMAND_DRAM_LATENCY_H
 
-#include "sim/histogram.h"
+#include "sim/output/histogram.h"
 
 #include <stdbool.h>
 #include <stddef.h>

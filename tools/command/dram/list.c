@@ -1,7 +1,7 @@
 #include "tools/command/dram/list.h"
 
 #include "sim/arena.h"
-#include "sim/csv.h"
+#include "sim/output/csv.h"
 #include "sim/random.h"
 #include "tools/command/dram/words.h"
 

@@ -6,7 +6,7 @@
 #define PIMSIM_TOOLS_COMMAND_DRAM_LIST_H
 
 #include "models/dram/memory.h"
-#include "models/dram/schema.h"
+#include "models/dram/standard/schema.h"
 
 struct dram_list {
     struct pim_dram_request *items; /* owned */

@@ -2,10 +2,10 @@
 #ifndef PIMSIM_TOOLS_COMMAND_DRAM_LOG_H
 #define PIMSIM_TOOLS_COMMAND_DRAM_LOG_H
 
-#include "models/dram/command_check.h"
-#include "models/dram/schema.h"
-#include "sim/csv.h"
-#include "sim/json.h"
+#include "models/dram/check/command_check.h"
+#include "models/dram/standard/schema.h"
+#include "sim/output/csv.h"
+#include "sim/output/json.h"
 
 #include <stdio.h>
 

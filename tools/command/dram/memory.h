@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TOOLS_COMMAND_DRAM_MEMORY_H
 #define PIMSIM_TOOLS_COMMAND_DRAM_MEMORY_H
 
-#include "models/dram/schema.h"
+#include "models/dram/standard/schema.h"
 #include "tools/command/options.h"
 
 struct dram_memory_options {

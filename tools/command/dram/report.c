@@ -1,8 +1,8 @@
 /* What `pimsim dram` writes: results and the log of requests. */
 #include "tools/command/dram/run.h"
 
-#include "sim/csv.h"
-#include "sim/json.h"
+#include "sim/output/csv.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 

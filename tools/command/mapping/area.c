@@ -1,8 +1,8 @@
 /* pimsim area: what the logic of a node array takes, by closed forms in three readings. */
 #include "tools/systems/area.h"
 #include "models/system/schema.h"
-#include "sim/json.h"
-#include "sim/output.h"
+#include "sim/output/json.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 

@@ -1,7 +1,7 @@
 /* pimsim cycles: Hamilton cycles for all sharing sets of a case at once (NicePIM's Data-Scheduler). */
 #include "mappers/nicepim/cycles/cycles.h"
-#include "sim/json.h"
-#include "sim/output.h"
+#include "sim/output/json.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 

@@ -1,7 +1,7 @@
 /* pimsim map: a network and a hardware configuration become a trace, with any mapper. */
 #include "tools/library/map.h"
 #include "models/system/schema.h"
-#include "sim/progress.h"
+#include "sim/output/progress.h"
 #include "tools/command/command.h"
 #include "tools/command/interrupt.h"
 #include "tools/command/options.h"

@@ -4,7 +4,7 @@
 #include "mappers/network/onnx/onnx.h"
 #include "mappers/network/print.h"
 #include "mappers/network/source.h"
-#include "sim/output.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 

@@ -1,5 +1,5 @@
-#include "sim/csv.h"
-#include "sim/output.h"
+#include "sim/output/csv.h"
+#include "sim/output/output.h"
 #include "tools/command/noc/report.h"
 
 static const char *const header[] = {"packet",       "created",       "source",        "destination",

@@ -1,7 +1,7 @@
 #include "tools/command/noc/report.h"
 
-#include "models/system/report.h"
-#include "sim/json.h"
+#include "models/system/report/report.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,10 +3,10 @@
 
 #include "models/area/area.h"
 #include "models/conflict/conflict.h"
-#include "models/system/report.h"
-#include "sim/csv.h"
-#include "sim/json.h"
-#include "sim/output.h"
+#include "models/system/report/report.h"
+#include "sim/output/csv.h"
+#include "sim/output/json.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 

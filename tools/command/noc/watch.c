@@ -1,8 +1,8 @@
 #include "tools/command/noc/watch.h"
 
 #include "sim/arena.h"
-#include "sim/csv.h"
-#include "sim/output.h"
+#include "sim/output/csv.h"
+#include "sim/output/output.h"
 
 #include <stdlib.h>
 

@@ -5,11 +5,11 @@
  * The cycles of a step are by how much its phases move the end of the work, as in `pimsim validate`: steps
  * tile the run, so their differences add up to the difference of the runs.
  */
+#include "models/system/report/steps.h"
 #include "models/system/schema.h"
-#include "models/system/steps.h"
 #include "sim/arena.h"
-#include "sim/json.h"
-#include "sim/output.h"
+#include "sim/output/json.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TOOLS_COMMAND_RUN_REPLAY_H
 #define PIMSIM_TOOLS_COMMAND_RUN_REPLAY_H
 
-#include "models/system/report.h"
+#include "models/system/report/report.h"
 #include "models/system/system.h"
 #include "tools/command/options.h"
 

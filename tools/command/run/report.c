@@ -2,7 +2,7 @@
  * pimsim report: results as one page with charts, readable without a network. What the page shows is in
  * tools/report; here the files become its data, and the page is written whole or not at all.
  */
-#include "sim/output.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/report/page.h"

@@ -1,6 +1,6 @@
 /* pimsim run: replays a trace. */
-#include "models/system/report.h"
-#include "sim/output.h"
+#include "models/system/report/report.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/command/explain.h"
 #include "tools/command/run/replay.h"

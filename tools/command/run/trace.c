@@ -1,15 +1,15 @@
 /* pimsim trace: what is in a trace file, its text form, and whether it can complete. */
 #include "models/system/schema.h"
-#include "sim/configuration.h"
-#include "sim/json.h"
-#include "sim/output.h"
+#include "sim/configuration/configuration.h"
+#include "sim/output/json.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/command/run/trace_limits.h"
-#include "traces/check.h"
+#include "traces/check/check.h"
 #include "traces/counts.h"
-#include "traces/reader.h"
-#include "traces/text.h"
+#include "traces/file/reader.h"
+#include "traces/text/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

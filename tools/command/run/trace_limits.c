@@ -3,7 +3,7 @@
 
 #include "models/system/hardware.h"
 #include "models/system/schema.h"
-#include "traces/reader.h"
+#include "traces/file/reader.h"
 
 #include <string.h>
 

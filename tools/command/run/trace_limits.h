@@ -2,7 +2,7 @@
 #define PIMSIM_TOOLS_COMMAND_RUN_TRACE_LIMITS_H
 
 #include "tools/command/options.h"
-#include "traces/check.h"
+#include "traces/check/check.h"
 
 /* The limits of the hardware files, or of the trace's own configuration, then of every --set. *known is false
  * when there is neither. Rows, banks and ways of channels are held against them at once. */

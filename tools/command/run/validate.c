@@ -2,14 +2,14 @@
  * pimsim validate: the mapper's estimate of every phase beside simulated cycles, and what the simulator
  * attributes the difference to.
  *
- * The simulated time of a phase is by how much it moves the end of the work (models/system/steps.h). The
- * parts beside it are those of the unit that left the phase last; what it waited for other units shows as
+ * The simulated time of a phase is by how much it moves the end of the work (models/system/report/steps.h).
+ * The parts beside it are those of the unit that left the phase last; what it waited for other units shows as
  * waiting, and what the phase took less than that unit, because units drift apart, as overlap.
  */
-#include "models/system/steps.h"
-#include "sim/csv.h"
-#include "sim/json.h"
-#include "sim/output.h"
+#include "models/system/report/steps.h"
+#include "sim/output/csv.h"
+#include "sim/output/json.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/command/run/replay.h"
 

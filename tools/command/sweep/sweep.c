@@ -9,13 +9,13 @@
  * Several machines are in sweep_slurm.c.
  */
 #include "tools/command/sweep/sweep.h"
-#include "sim/output.h"
+#include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/sweep/slurm.h"
 #include "tools/sweep/specification/fill.h"
 #include "tools/sweep/specification/specification.h"
 #include "tools/sweep/specification/task.h"
-#include "traces/format.h"
+#include "traces/file/format.h"
 
 #include <errno.h>
 #include <inttypes.h>

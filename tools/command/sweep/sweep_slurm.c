@@ -1,6 +1,6 @@
 /* pimsim sweep on several machines: submitting, working as a task, merging. */
 #include "sim/arena.h"
-#include "sim/output.h"
+#include "sim/output/output.h"
 #include "tools/command/sweep/sweep.h"
 #include "tools/sweep/slurm.h"
 #include "tools/sweep/specification/task.h"

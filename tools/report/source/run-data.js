@@ -5,7 +5,7 @@ import {SHARES} from "./palette.js";
 const sum = (list, value) => list.reduce((total, item) => total + (value(item) ?? 0), 0);
 
 // Phases in their order, each with the time by which it moves the end of the work and the step it belongs to, both as the
-// program says (models/system/steps.h: phases tile the run), and that time divided as the units spent theirs in the phase.
+// program says (models/system/report/steps.h: phases tile the run), and that time divided as the units spent theirs in the phase.
 export function tilePhases(phases) {
     return phases.map((phase, place) => {
         const cycles = phase.exclusive_cycles;

@@ -1,9 +1,9 @@
 #include "tools/sweep/specification/axis.h"
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "models/system/schema.h"
 #include "sim/arena.h"
-#include "sim/output.h"
+#include "sim/output/output.h"
 
 #include <errno.h>
 #include <math.h>

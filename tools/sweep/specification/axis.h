@@ -17,7 +17,7 @@
 #ifndef PIMSIM_TOOLS_SWEEP_SPECIFICATION_AXIS_H
 #define PIMSIM_TOOLS_SWEEP_SPECIFICATION_AXIS_H
 
-#include "sim/configuration.h"
+#include "sim/configuration/configuration.h"
 #include "sim/status.h"
 
 #include <stdbool.h>

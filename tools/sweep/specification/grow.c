@@ -1,8 +1,8 @@
 #include "tools/sweep/specification/grow.h"
 
-#include "mappers/network/descriptor.h"
+#include "mappers/network/descriptor/descriptor.h"
 #include "models/system/schema.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "tools/sweep/specification/identity.h"
 
 #include "include/pimsim/pimsim.h"
-#include "sim/json.h"
+#include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

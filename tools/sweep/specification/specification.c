@@ -1,9 +1,9 @@
 #include "tools/sweep/specification/specification.h"
 
-#include "sim/configuration_internal.h" /* the scanner: a specification has the syntax of configurations */
-#include "sim/file.h"
+#include "sim/configuration/internal.h" /* the scanner: a specification has the syntax of configurations */
 #include "sim/nearest.h"
-#include "sim/output.h"
+#include "sim/output/file.h"
+#include "sim/output/output.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "tools/sweep/specification/task.h"
 
 #include "sim/arena.h"
-#include "sim/output.h"
+#include "sim/output/output.h"
 #include "tools/sweep/specification/identity.h"
 #include "tools/sweep/workers.h"
 

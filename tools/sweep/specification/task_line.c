@@ -1,5 +1,5 @@
 /* A result as a line of JSON, and back. Every key is needed; what does not fit is refused. */
-#include "sim/json.h"
+#include "sim/output/json.h"
 #include "tools/sweep/specification/task.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* Progress, status and export. */
 #include "tools/sweep/store/internal.h"
 
-#include "sim/csv.h"
-#include "sim/output.h"
+#include "sim/output/csv.h"
+#include "sim/output/output.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -4,8 +4,8 @@
  * Invariants
  * 1. A point is in the file whole or not at all: one transaction each. The file is in WAL mode, so whatever
  *    ends the process leaves all points that were added before; one that writes does not wait for readers.
- * 2. The file holds the points of one sweep (tools/sweep/specification/identity.h); nothing else is ever written into it,
- *    and no file that is not ours is ever written to.
+ * 2. The file holds the points of one sweep (tools/sweep/specification/identity.h); nothing else is ever
+ *    written into it, and no file that is not ours is ever written to.
  * 3. One process writes at a time: it holds a lock (flock) on the file.
  * 4. The format has a number (user_version). An older file is brought up by the steps it lacks when it is
  *    opened for writing, a newer one is refused.

@@ -1,0 +1,255 @@
+/*
+ * Refresh and page policy: commands that no request asks for. They wait in one queue, in the order in which
+ * they were asked for; while it is not empty, no waiting request is looked at. With independent maintenance
+ * every entry goes on by itself, the first in the queue before the others, and keeps requests away from its
+ * own banks alone.
+ */
+#include "models/dram/channel/internal.h"
+
+#include "sim/bits.h"
+
+#include <assert.h>
+
+static void enqueue(struct pim_dram_channel *channel, enum maintenance_kind kind, uint32_t rank,
+                    uint32_t bank)
+{
+    assert(channel->maintenance_count <= channel->maintenance_mask);
+    uint32_t place = (channel->maintenance_first + channel->maintenance_count++) & channel->maintenance_mask;
+    channel->maintenance[place] = (struct maintenance){(uint8_t)kind, (uint8_t)rank, (uint8_t)bank};
+}
+
+/* Takes out the entry at a place; those before it move up. */
+static void dequeue(struct pim_dram_channel *channel, uint32_t place)
+{
+    for (; place > 0; place--)
+        *maintenance_at(channel, place) = *maintenance_at(channel, place - 1);
+    channel->maintenance_first = (channel->maintenance_first + 1) & channel->maintenance_mask;
+    channel->maintenance_count--;
+}
+
+void maintenance_queue_owed(struct pim_dram_channel *channel)
+{
+    const struct pim_dram_rules *rules = channel->rules;
+    channel->owing = false;
+    for (uint32_t i = 0; i < rules->ranks; i++) {
+        struct rank *rank = &channel->ranks[i];
+        if (rank->owed == 0 || rank->queued)
+            continue;
+        if (rank->owed <= rules->policy.postpone && rank->pending > 0) {
+            channel->owing = true;
+            continue;
+        }
+        rank->queued = true;
+        uint32_t first = i * rules->banks_per_rank;
+        if (rules->policy.per_bank_refresh)
+            enqueue(channel, MAINTAIN_REFRESH_BANK, i, first + rank->next_bank);
+        else
+            enqueue(channel, MAINTAIN_REFRESH, i, first);
+    }
+}
+
+void maintenance_refresh_due(struct pim_dram_channel *channel)
+{
+    if (channel->rules->policy.stagger) {
+        channel->ranks[channel->refresh_rank].owed++;
+        channel->refresh_rank = (channel->refresh_rank + 1) % channel->rules->ranks;
+    } else {
+        for (uint32_t i = 0; i < channel->rules->ranks; i++)
+            channel->ranks[i].owed++;
+    }
+    channel->refresh_due += channel->rules->refresh_interval;
+    maintenance_queue_owed(channel);
+}
+
+static bool is_idle(const struct pim_dram_channel *channel)
+{
+    if (channel->open_banks || channel->maintenance_count > 0 || channel->owing)
+        return false;
+    for (uint32_t i = 0; i < channel->rules->ranks; i++)
+        if (channel->ranks[i].pending > 0)
+            return false;
+    return true;
+}
+
+/*
+ * While nothing waits and every bank is closed, each due refresh of a rank is issued in the cycle in which it
+ * is due (one rank a cycle), because tREFI is longer than tRFC. All but the last ones are therefore only
+ * counted; the last ones are planned, so that what they forbid is known. Staggered, the same holds of rounds
+ * of all ranks.
+ */
+void maintenance_skip_idle(struct pim_dram_channel *channel, uint64_t until)
+{
+    const struct pim_dram_rules *rules = channel->rules;
+    uint64_t interval = (uint64_t)rules->refresh_interval * rules->refresh_turns;
+    if (channel->sink.command || until < channel->refresh_due + interval || !is_idle(channel))
+        return;
+    bool per_bank = rules->policy.per_bank_refresh;
+    enum pim_dram_command command = per_bank ? PIM_DRAM_REFPB : PIM_DRAM_REF;
+    uint64_t busy = rules->specification.parameter[per_bank ? PIM_DRAM_T_RFCPB : PIM_DRAM_T_RFC];
+    uint64_t kept = busy / interval + 1;
+    uint64_t due = (until - channel->refresh_due) / interval + 1;
+    for (uint32_t i = 0; i < rules->ranks; i++) {
+        const struct rank *rank = &channel->ranks[i];
+        const struct bank *bank = &channel->banks[i * rules->banks_per_rank + rank->next_bank];
+        if (bank_ready(channel, bank, per_bank ? CLASS_REFPB : CLASS_REF) > channel->refresh_due ||
+            rank->until > channel->refresh_due)
+            return; /* the first of them might wait: plan it */
+    }
+    /* Per-bank refreshes that overlap would not add up to active cycles. */
+    if (due <= kept || busy > interval)
+        return;
+    uint64_t skipped = due - kept;
+    for (uint32_t i = 0; i < rules->ranks; i++) {
+        struct rank *rank = &channel->ranks[i];
+        rank->active_cycles += skipped * busy;
+        if (per_bank)
+            rank->next_bank = (uint32_t)((rank->next_bank + skipped) % rules->banks_per_rank);
+    }
+    channel->counters.commands[command] += skipped * rules->ranks;
+    channel->counters.skipped_refreshes += skipped * rules->ranks;
+    channel->refresh_due += skipped * interval;
+}
+
+uint64_t maintenance_close_time(const struct pim_dram_channel *channel, const struct bank *bank)
+{
+    const struct pim_dram_policy *policy = &channel->rules->policy;
+    /* Behind its CAS a column command follows, which may close the row by itself. */
+    if (bank->closing || bank->active >= 0 || bank->accesses == 0 || low_power_uses(channel, bank))
+        return NEVER;
+    if (policy->page == PIM_DRAM_PAGE_CLOSED)
+        return bank->accesses >= policy->page_cap ? bank_ready(channel, bank, CLASS_PRE) : NEVER;
+    return later(bank->used + policy->page_timeout, bank_ready(channel, bank, CLASS_PRE));
+}
+
+void maintenance_queue_closings(struct pim_dram_channel *channel, uint64_t cycle)
+{
+    for (uint64_t banks = channel->open_banks; banks; banks &= banks - 1) {
+        unsigned number = pim_lowest_bit(banks);
+        struct bank *bank = &channel->banks[number];
+        if (maintenance_close_time(channel, bank) > cycle)
+            continue;
+        bank->closing = true;
+        enqueue(channel, MAINTAIN_CLOSE, bank->rank, number);
+    }
+}
+
+/*
+ * What happens at the start of a cycle, before its buses get their turns: postponed refreshes that may go
+ * now, and closings of the page policy that are due are queued. A plan in the middle of a cycle (the row
+ * bus's turn) leaves that to the next cycle.
+ */
+void maintenance_begin(struct pim_dram_channel *channel, bool cycle_begins, uint64_t floor)
+{
+    bool closes = channel->rules->policy.page != PIM_DRAM_PAGE_OPEN;
+    channel->close_time = NEVER;
+    if (!cycle_begins) {
+        if (closes || channel->owing)
+            channel->close_time = floor + 1;
+        return;
+    }
+    if (channel->owing)
+        maintenance_queue_owed(channel);
+    if (!closes)
+        return;
+    maintenance_queue_closings(channel, floor);
+    for (uint64_t banks = channel->open_banks; banks; banks &= banks - 1) {
+        uint64_t time = maintenance_close_time(channel, &channel->banks[pim_lowest_bit(banks)]);
+        channel->close_time = time < channel->close_time ? time : channel->close_time;
+    }
+}
+
+static bool is_done(const struct pim_dram_channel *channel, uint32_t place)
+{
+    const struct maintenance *entry = maintenance_at(channel, place);
+    return entry->kind == MAINTAIN_CLOSE && channel->banks[entry->bank].row == NO_ROW;
+}
+
+/* Forgets closings of banks that are closed already: at the head, or of independent ones anywhere. */
+static void drop_done(struct pim_dram_channel *channel)
+{
+    while (channel->maintenance_count > 0 && is_done(channel, 0))
+        dequeue(channel, 0);
+    if (!channel->rules->policy.independent)
+        return;
+    for (uint32_t place = channel->maintenance_count; place > 1; place--)
+        if (is_done(channel, place - 1))
+            dequeue(channel, place - 1);
+}
+
+static uint64_t rank_banks(const struct pim_dram_channel *channel, uint32_t rank)
+{
+    const uint32_t banks = channel->rules->banks_per_rank;
+    return (UINT64_MAX >> (64 - banks)) << (rank * banks);
+}
+
+/* The choice for the entry at a place of the queue. */
+static struct choice choice_at(const struct pim_dram_channel *channel, uint32_t place, uint64_t floor)
+{
+    const struct maintenance *entry = maintenance_at(channel, place);
+    const struct bank *bank = &channel->banks[entry->bank];
+    const struct pim_dram_rules *rules = channel->rules;
+    uint64_t rising = floor | rules->half;
+    struct choice choice = {
+        .time = NEVER, .entry = (int16_t)place, .kind = CHOOSE_MAINTENANCE, .bank = entry->bank};
+    if (entry->kind == MAINTAIN_REFRESH) {
+        bool open = channel->ranks[entry->rank].open > 0;
+        if (channel->active_banks & rank_banks(channel, entry->rank))
+            return choice;
+        choice.command = open ? PIM_DRAM_PREA : PIM_DRAM_REF;
+        choice.time = channel->ranks[entry->rank].ready[open ? CLASS_PREA : CLASS_REF];
+        floor = open ? floor : rising;
+    } else if (bank->active >= 0) {
+        return choice;
+    } else if (bank->row != NO_ROW) {
+        choice.command = PIM_DRAM_PRE;
+        choice.time = bank_ready(channel, bank, CLASS_PRE);
+    } else {
+        assert(entry->kind == MAINTAIN_REFRESH_BANK && "a closed bank is closed");
+        choice.command = PIM_DRAM_REFPB;
+        floor = rising;
+        choice.time = bank_ready(channel, bank, CLASS_REFPB);
+    }
+    choice.time = later(choice.time, floor);
+    return choice;
+}
+
+struct choice maintenance_choice(const struct pim_dram_channel *channel, uint64_t floor)
+{
+    struct choice first = choice_at(channel, 0, floor);
+    if (!channel->rules->policy.independent)
+        return first;
+    for (uint32_t place = 1; place < channel->maintenance_count && first.time > floor; place++) {
+        const struct choice next = choice_at(channel, place, floor);
+        first = next.time < first.time ? next : first;
+    }
+    return first;
+}
+
+uint64_t maintenance_banks(const struct pim_dram_channel *channel)
+{
+    uint64_t banks = 0;
+    for (uint32_t place = 0; place < channel->maintenance_count; place++) {
+        const struct maintenance *entry = maintenance_at(channel, place);
+        banks |=
+            entry->kind == MAINTAIN_REFRESH ? rank_banks(channel, entry->rank) : UINT64_C(1) << entry->bank;
+    }
+    return banks;
+}
+
+void maintenance_issued(struct pim_dram_channel *channel, const struct choice *choice)
+{
+    const uint32_t place = (uint32_t)choice->entry;
+    const struct maintenance *entry = maintenance_at(channel, place);
+    if (entry->kind == MAINTAIN_CLOSE) {
+        dequeue(channel, place);
+    } else if (choice->command == PIM_DRAM_REF || choice->command == PIM_DRAM_REFPB) {
+        struct rank *rank = &channel->ranks[entry->rank];
+        rank->owed--;
+        rank->queued = false;
+        rank->next_bank = (rank->next_bank + 1) % channel->rules->banks_per_rank;
+        if (rank->owed > 0)
+            channel->owing = true;
+        dequeue(channel, place);
+    }
+    drop_done(channel);
+}

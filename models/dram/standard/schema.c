@@ -1,0 +1,243 @@
+/* The table behind `pim_dram_schema`, and its values as the models' structs. */
+#include "models/dram/standard/schema.h"
+
+#include <stdio.h>
+
+#define INTEGER PIM_KEY_OF_INTEGER
+#define REAL(path, fallback, high, unit, text) PIM_KEY_OF_REAL(path, fallback, 0, high, unit, text)
+#define BOOLEAN PIM_KEY_OF_BOOLEAN
+#define CHOICE PIM_KEY_OF_CHOICE
+#define TEXT PIM_KEY_OF_TEXT
+
+static const struct pim_key keys[] = {
+    TEXT("name", "\"unnamed\"", "Name of the memory, for people."),
+
+    INTEGER("dram.channels", "1", 1, 4096, "channels", "Channels, independent of one another."),
+    INTEGER("dram.pseudo_channels", "1", 1, 16, "pseudo-channels",
+            "Pseudo-channels of a channel: they share its command bus and have a data bus each."),
+    INTEGER("dram.ranks", "1", 1, 16, "ranks", "Ranks of a pseudo-channel; they share its data bus."),
+    INTEGER("dram.bank_groups", "4", 1, 64, "groups", "Bank groups of a rank."),
+    INTEGER("dram.banks", "4", 1, 64, "banks", "Banks of a bank group. A channel has at most 64 in all."),
+    INTEGER("dram.rows", "65536", 1, 268435456, "rows", "Rows of a bank."),
+    INTEGER("dram.row_bytes", "8192", 1, 16777216, "bytes", "Bytes of a row (of all devices of a rank)."),
+    INTEGER("dram.access_bytes", "64", 1, 65536, "bytes", "Bytes moved by one column access."),
+    INTEGER("dram.clock_ps", "833", 1, 1000000, "ps", "Period of the memory clock."),
+    BOOLEAN("dram.split_command_bus", "false",
+            "HBM: column commands and row commands have a bus each, one command a cycle on each."),
+
+    BOOLEAN("dram.half_clock", "false",
+            "HBM3: a cycle is half a clock; commands issue in odd cycles, PRE and PREA in any."),
+    BOOLEAN("dram.write_clock", "false",
+            "LPDDR5: CAS starts the write clock before RD or WR when it does not run any more."),
+
+#define X(name, key, fallback, text)                                                                         \
+    INTEGER("dram." key, fallback, 0,                                                                        \
+            PIM_DRAM_T_##name == PIM_DRAM_T_REFI || PIM_DRAM_T_##name == PIM_DRAM_T_REFIPB                   \
+                ? PIM_DRAM_REFRESH_INTERVAL_MAX                                                              \
+                : PIM_DRAM_CYCLES_MAX,                                                                       \
+            "cycles", text),
+    PIM_DRAM_PARAMETER_MAP(X)
+#undef X
+
+        TEXT("dram.mapping", "\"" PIM_DRAM_MAPPING_DEFAULT "\"",
+             "Fields of an address from the most significant bit to the least: row, bank, group, rank, "
+             "pseudo, "
+             "column, channel; name:n takes the next n bits of a field only."),
+    BOOLEAN("dram.bank_xor", "false", "Bank and bank group are exclusive-ored with the low bits of the row."),
+
+    CHOICE(
+        "dram.scheduler", "frfcfs", "frfcfs|frfcfs_row_hit|fcfs",
+        "frfcfs: the oldest request whose next command is ready. frfcfs_row_hit: and no row is closed while "
+        "an older request hits it. fcfs: strictly in order."),
+    INTEGER(
+        "dram.row_hit_cap", "0", 0, 1048576, "accesses",
+        "After so many accesses of a row, hits no longer overtake older requests of the bank; 0: no cap."),
+    CHOICE(
+        "dram.page", "open", "open|closed|timeout",
+        "open: rows stay open until another is needed. closed: a row is closed after page_cap accesses, the "
+        "next of which closes it by itself. timeout: after page_timeout cycles without access."),
+    INTEGER("dram.page_cap", "0", 0, 1048576, "accesses",
+            "Closed pages: accesses of a row before the one that closes it; 0: every access closes its row."),
+    INTEGER("dram.page_timeout", "100", 1, 1048576, "cycles",
+            "Cycles without access after which a row is closed."),
+    INTEGER("dram.read_queue", "32", 1, 4096, "requests", "Reads that wait for their row in a channel."),
+    INTEGER("dram.write_queue", "32", 1, 4096, "requests", "Writes that wait for their row in a channel."),
+    INTEGER("dram.write_high", "0", 0, 4096, "requests",
+            "Writes are served from so many waiting ones on; 0: more than 4/5 of the queue."),
+    INTEGER(
+        "dram.write_low", "-1", -1, 4096, "requests",
+        "And reads again when no more than so many wait; below write_high. -1: less than 1/5 of the queue."),
+
+    BOOLEAN("dram.refresh", "true", "false: no refresh at all (for studies only)."),
+    CHOICE("dram.refresh_mode", "all_bank", "all_bank|per_bank",
+           "all_bank: REF for a rank. per_bank: REFpb for its banks in turn."),
+    CHOICE(
+        "dram.maintenance", "channel", "channel|rank",
+        "channel: refreshes and closings of the page policy wait in one queue, and no waiting request of the "
+        "channel is looked at until it is empty. rank: each goes on by itself, and keeps away requests for "
+        "its rank (REF) or its bank (REFpb, PRE) alone."),
+    BOOLEAN("dram.refresh_stagger", "false",
+            "Ranks (and pseudo-channels) owe their refreshes in turn, an equal part of the interval apart, "
+            "instead of all at once."),
+    INTEGER("dram.refresh_postpone", "0", 0, 8, "refreshes",
+            "Due refreshes of a rank that wait while requests for the rank do."),
+
+    CHOICE("energy.model", "none", "none|per_bit|currents",
+           "per_bit: from energies per bit and per command. currents: from IDD and VDD, as DRAMPower does."),
+    REAL("energy.io_pj_per_bit", "0", 1000000, "pJ/bit",
+         "Interface, for each bit read or written. 0: not modelled."),
+    REAL("energy.read_pj_per_bit", "0", 1000000, "pJ/bit",
+         "per_bit: reading, without the interface. 0: not modelled."),
+    REAL("energy.write_pj_per_bit", "0", 1000000, "pJ/bit",
+         "per_bit: writing, without the interface. 0: not modelled."),
+    REAL("energy.activate_pj", "0", 1000000000, "pJ",
+         "per_bit: ACT and the PRE that follows. 0: not modelled."),
+    REAL("energy.refresh_pj", "0", 1000000000, "pJ",
+         "per_bit: REF; a REFpb costs its share. 0: not modelled."),
+    REAL("energy.background_mw", "0", 1000000, "mW", "per_bit: background power of a rank. 0: not modelled."),
+    REAL("energy.vdd_v", "1.2", 100, "V", "currents: supply voltage."),
+    REAL("energy.idd0_ma", "0", 100000, "mA", "currents: one bank opened and closed over and over."),
+    REAL("energy.idd2n_ma", "0", 100000, "mA", "currents: standby, all banks closed."),
+    REAL("energy.idd3n_ma", "0", 100000, "mA", "currents: standby, rows open."),
+    REAL("energy.idd4r_ma", "0", 100000, "mA", "currents: reading without a gap."),
+    REAL("energy.idd4w_ma", "0", 100000, "mA", "currents: writing without a gap."),
+    REAL("energy.idd5b_ma", "0", 100000, "mA", "currents: during REF."),
+    REAL("energy.idd5pb_ma", "0", 100000, "mA", "currents: during REFpb; 0: not known, REFpb is refused."),
+    INTEGER("energy.devices", "1", 1, 64, "devices", "currents: devices that form a rank."),
+};
+
+const struct pim_schema pim_dram_schema = {
+    "dram", "A DRAM: organisation, timing, controller, energy. Presets: `pimsim dram --preset NAME`.", keys,
+    sizeof keys / sizeof keys[0]};
+
+static uint32_t number(const struct pim_configuration *values, const char *path)
+{
+    return (uint32_t)pim_configuration_integer(values, path);
+}
+
+static void take_specification(const struct pim_configuration *values, uint32_t row_bytes,
+                               struct pim_dram_specification *specification)
+{
+    uint32_t access = number(values, "dram.access_bytes");
+    specification->organization = (struct pim_dram_organization){
+        .channels = number(values, "dram.channels"),
+        .pseudo_channels = number(values, "dram.pseudo_channels"),
+        .ranks = number(values, "dram.ranks"),
+        .bank_groups = number(values, "dram.bank_groups"),
+        .banks = number(values, "dram.banks"),
+        .rows = number(values, "dram.rows"),
+        .columns = row_bytes / access,
+        .access_bytes = access,
+    };
+    specification->clock_ps = number(values, "dram.clock_ps");
+    specification->split_command_bus = pim_configuration_boolean(values, "dram.split_command_bus");
+    specification->half_clock = pim_configuration_boolean(values, "dram.half_clock");
+    specification->write_clock = pim_configuration_boolean(values, "dram.write_clock");
+    for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++) {
+        char path[64];
+        (void)snprintf(path, sizeof path, "dram.%s", pim_dram_parameter_key((enum pim_dram_parameter)i));
+        specification->parameter[i] = number(values, path);
+    }
+    if (specification->parameter[PIM_DRAM_T_RPAB] == 0)
+        specification->parameter[PIM_DRAM_T_RPAB] = specification->parameter[PIM_DRAM_T_RP];
+    if (specification->parameter[PIM_DRAM_T_CCD_L_WR] == 0)
+        specification->parameter[PIM_DRAM_T_CCD_L_WR] = specification->parameter[PIM_DRAM_T_CCD_L];
+    if (specification->parameter[PIM_DRAM_T_REFPB_REFPB] == 0)
+        specification->parameter[PIM_DRAM_T_REFPB_REFPB] = specification->parameter[PIM_DRAM_T_RREFD];
+}
+
+static void take_policy(const struct pim_configuration *values, struct pim_dram_policy *policy)
+{
+    uint32_t writes = number(values, "dram.write_queue");
+    uint32_t high = number(values, "dram.write_high"), fifth = (writes + 4) / 5 - 1;
+    int64_t low = pim_configuration_integer(values, "dram.write_low");
+    high = high ? high : writes * 4 / 5 + 1;
+    *policy = (struct pim_dram_policy){
+        .scheduler = (enum pim_dram_scheduler)pim_configuration_choice(values, "dram.scheduler"),
+        .row_hit_cap = number(values, "dram.row_hit_cap"),
+        .page = (enum pim_dram_page)pim_configuration_choice(values, "dram.page"),
+        .page_cap = number(values, "dram.page_cap"),
+        .page_timeout = number(values, "dram.page_timeout"),
+        .read_queue = number(values, "dram.read_queue"),
+        .write_queue = writes,
+        .write_high = high,
+        .write_low = low >= 0       ? (uint32_t)low
+                     : fifth < high ? fifth
+                                    : high - 1,
+        .refresh = pim_configuration_boolean(values, "dram.refresh"),
+        .per_bank_refresh = pim_configuration_choice(values, "dram.refresh_mode") == 1,
+        .independent = pim_configuration_choice(values, "dram.maintenance") == 1,
+        .stagger = pim_configuration_boolean(values, "dram.refresh_stagger"),
+        .postpone = number(values, "dram.refresh_postpone"),
+    };
+}
+
+static enum pim_status take_energy(const struct pim_configuration *values, bool per_bank_refresh,
+                                   struct pim_dram_energy_parameters *energy, struct pim_error *error)
+{
+    *energy = (struct pim_dram_energy_parameters){
+        .model = (enum pim_dram_energy_model)pim_configuration_choice(values, "energy.model"),
+        .io_pj_per_bit = pim_configuration_real(values, "energy.io_pj_per_bit"),
+        .read_pj_per_bit = pim_configuration_real(values, "energy.read_pj_per_bit"),
+        .write_pj_per_bit = pim_configuration_real(values, "energy.write_pj_per_bit"),
+        .activate_pj = pim_configuration_real(values, "energy.activate_pj"),
+        .refresh_pj = pim_configuration_real(values, "energy.refresh_pj"),
+        .background_mw = pim_configuration_real(values, "energy.background_mw"),
+        .vdd = pim_configuration_real(values, "energy.vdd_v"),
+        .idd0 = pim_configuration_real(values, "energy.idd0_ma"),
+        .idd2n = pim_configuration_real(values, "energy.idd2n_ma"),
+        .idd3n = pim_configuration_real(values, "energy.idd3n_ma"),
+        .idd4r = pim_configuration_real(values, "energy.idd4r_ma"),
+        .idd4w = pim_configuration_real(values, "energy.idd4w_ma"),
+        .idd5b = pim_configuration_real(values, "energy.idd5b_ma"),
+        .idd5pb = pim_configuration_real(values, "energy.idd5pb_ma"),
+        .devices = number(values, "energy.devices"),
+    };
+    if (energy->model != PIM_DRAM_ENERGY_CURRENTS)
+        return PIM_OK;
+    /* Each is a current with rows open: what is below standby would give negative energy. */
+    const struct {
+        const char *path;
+        double value, least;
+        const char *what;
+    } currents[] = {
+        {"energy.idd3n_ma", energy->idd3n, energy->idd2n, "idd2n_ma"},
+        {"energy.idd0_ma", energy->idd0, energy->idd3n, "idd3n_ma"},
+        {"energy.idd4r_ma", energy->idd4r, energy->idd3n, "idd3n_ma"},
+        {"energy.idd4w_ma", energy->idd4w, energy->idd3n, "idd3n_ma"},
+        {"energy.idd5b_ma", energy->idd5b, energy->idd3n, "idd3n_ma"},
+        {"energy.idd5pb_ma", per_bank_refresh ? energy->idd5pb : energy->idd3n, energy->idd3n, "idd3n_ma"},
+    };
+    for (size_t i = 0; i < sizeof currents / sizeof currents[0]; i++)
+        if (currents[i].value < currents[i].least)
+            return pim_configuration_fail(
+                values, error, currents[i].path,
+                "%g mA is below energy.%s, which is %g mA: its energy would be negative", currents[i].value,
+                currents[i].what, currents[i].least);
+    return PIM_OK;
+}
+
+enum pim_status pim_dram_configure(const struct pim_configuration *values,
+                                   struct pim_dram_configuration *configuration, struct pim_error *error)
+{
+    *configuration = (struct pim_dram_configuration){0};
+    uint32_t row_bytes = number(values, "dram.row_bytes"), access = number(values, "dram.access_bytes");
+    if (row_bytes % access != 0)
+        return pim_configuration_fail(values, error, "dram.row_bytes",
+                                      "%u is no multiple of dram.access_bytes, which is %u", row_bytes,
+                                      access);
+    take_specification(values, row_bytes, &configuration->specification);
+    take_policy(values, &configuration->policy);
+    const struct pim_dram_policy *policy = &configuration->policy;
+    const struct pim_dram_specification *specification = &configuration->specification;
+    const enum pim_dram_refreshing refreshing = !policy->refresh            ? PIM_DRAM_NOT_REFRESHED
+                                                : !policy->per_bank_refresh ? PIM_DRAM_ALL_BANKS
+                                                                            : PIM_DRAM_PER_BANK;
+    if (pim_dram_check_specification(specification, refreshing, policy->independent, error) != PIM_OK ||
+        pim_dram_check_policy(policy, error) != PIM_OK ||
+        pim_dram_mapping_parse(&configuration->mapping, pim_configuration_text(values, "dram.mapping"),
+                               pim_configuration_boolean(values, "dram.bank_xor"),
+                               &specification->organization, error) != PIM_OK)
+        return error->status;
+    return take_energy(values, policy->refresh && policy->per_bank_refresh, &configuration->energy, error);
+}

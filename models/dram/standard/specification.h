@@ -1,0 +1,202 @@
+/*
+ * A DRAM standard as data: organisation, commands, parameters, and the table of constraints that the
+ * scheduler (channel.h) works from. (The checker, command_check.h, has its own.)
+ *
+ * The channel is a tree: channel > pseudo-channel > rank > bank group > bank. Commands of a channel share its
+ * command bus; pseudo-channels have a data bus each; ranks share the data bus of their pseudo-channel. Ranks
+ * are numbered through all pseudo-channels of a channel (pseudo-channel x ranks + rank).
+ *
+ * A constraint says: after command `previous`, command `next` in the scope must be at least `cycles` later.
+ * Rules: Ramulator 2.1 (commit c5b1c3a), with the rank switch from reading to writing as in DRAMsim3 (commit
+ * 2981759) and the constraints of per-bank refresh that JESD235 has and Ramulator 2.1 lacks.
+ */
+#ifndef PIMSIM_MODELS_DRAM_STANDARD_SPECIFICATION_H
+#define PIMSIM_MODELS_DRAM_STANDARD_SPECIFICATION_H
+
+#include "sim/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* X(enumerator, name in command logs) */
+#define PIM_DRAM_COMMAND_MAP(X)                                                                              \
+    X(ACT, "ACT")   /* opens a row */                                                                        \
+    X(PRE, "PRE")   /* closes a bank */                                                                      \
+    X(PREA, "PREA") /* closes all banks of a rank */                                                         \
+    X(RD, "RD")     /* reads a column of the open row */                                                     \
+    X(WR, "WR")     /* writes a column of the open row */                                                    \
+    X(RDA, "RDA")   /* the same, and then closes the bank by itself */                                       \
+    X(WRA, "WRA")                                                                                            \
+    X(REF, "REF")     /* refreshes a rank, all of whose banks are closed */                                  \
+    X(REFPB, "REFpb") /* refreshes one closed bank */                                                        \
+    X(ACT2, "ACT2") /* opens further rows of an open bank, which take the data of the open one (tAA > 0) */  \
+    X(ACT_SECOND, "ACT-2") /* the second half of ACT, where ACT is ACTIVATE-1 (tAAD > 0) */                  \
+    X(CAS_RD, "CAS_RD")    /* starts the write clock for the RD behind it */                                 \
+    X(CAS_WR, "CAS_WR")
+
+enum pim_dram_command {
+#define X(name, text) PIM_DRAM_##name,
+    PIM_DRAM_COMMAND_MAP(X)
+#undef X
+        PIM_DRAM_COMMANDS
+};
+
+/*
+ * Timing parameters in cycles of the memory clock: X(enumerator, key, fallback, text). Names are JEDEC's.
+ * tRTW and tCS are the empty data cycles between read and write data, and between data of different ranks.
+ */
+#define PIM_DRAM_PARAMETER_MAP(X)                                                                            \
+    X(B, "burst_cycles", "4", "Cycles that the data of one column access hold the data bus (BL/2).")         \
+    X(CL, "tcl", "16", "RD to its first data.")                                                              \
+    X(CWL, "tcwl", "12", "WR to its first data.")                                                            \
+    X(RCDRD, "trcd_read", "16", "ACT to RD.")                                                                \
+    X(RCDWR, "trcd_write", "16", "ACT to WR.")                                                               \
+    X(RP, "trp", "16", "PRE to ACT or REF.")                                                                 \
+    X(RPAB, "trp_all", "0", "PREA to ACT or REF; 0: trp.")                                                   \
+    X(RAS, "tras", "39", "ACT to PRE.")                                                                      \
+    X(RC, "trc", "55", "ACT to ACT of the same bank.")                                                       \
+    X(CCD_S, "tccd_s", "4", "RD to RD and WR to WR, other bank group.")                                      \
+    X(CCD_L, "tccd_l", "6", "RD to RD and WR to WR, same bank group.")                                       \
+    X(CCD_L_WR, "tccd_l_write", "0", "WR to WR, same bank group (DDR5: tCCD_L_WR); 0: tccd_l.")              \
+    X(RRD_S, "trrd_s", "4", "ACT to ACT, other bank group.")                                                 \
+    X(RRD_L, "trrd_l", "6", "ACT to ACT, other bank of the same bank group.")                                \
+    X(FAW, "tfaw", "26", "A fifth ACT of a rank is at least this far behind the first of the last four.")    \
+    X(WTR_S, "twtr_s", "3", "End of write data to RD, other bank group.")                                    \
+    X(WTR_L, "twtr_l", "9", "End of write data to RD, same bank group.")                                     \
+    X(WR_PRE, "twr", "18", "End of write data to PRE.")                                                      \
+    X(RTP, "trtp", "9", "RD to PRE.")                                                                        \
+    X(RTW, "trtw", "2", "Empty cycles between read data and write data.")                                    \
+    X(CS, "tcs", "2", "Empty cycles between data of different ranks.")                                       \
+    X(PPD, "tppd", "0", "PRE to PRE (LPDDR4).")                                                              \
+    X(RFC, "trfc", "433", "REF to ACT or REF.")                                                              \
+    X(RFCPB, "trfc_bank", "160", "REFpb to ACT or REFpb of the same bank.")                                  \
+    X(RREFD, "trrefd", "8", "REFpb to ACT or REFpb of another bank.")                                        \
+    X(REFPB_REFPB, "trefpb_refpb", "0", "REFpb to REFpb of another bank (LPDDR5: tpbR2pbR); 0: trrefd.")     \
+    X(REFI, "trefi", "9364", "Due refreshes of a rank are this far apart.")                                  \
+    X(REFIPB, "trefi_bank", "0", "Due per-bank refreshes of a rank are this far apart; 0: trefi / banks.")   \
+    X(ACT_CYCLES, "activate_cycles", "1", "Cycles that ACT holds its command bus.")                          \
+    X(COLUMN_CYCLES, "column_cycles", "1", "Cycles that RD and WR hold their command bus (DDR5: 2).")        \
+    X(AAD, "taad", "0",                                                                                      \
+      "ACT is ACTIVATE-1, and its ACT-2 follows at most this much later (LPDDR5: tAAD); 0: one command.")    \
+    X(WCKPST, "twckpst", "0",                                                                                \
+      "The write clock runs on for so long behind the data of a column command (LPDDR5: tWCKPST).")          \
+    X(AA, "taa", "0", "ACT to ACT2, the second activation of a bank that computes; 0: there is none.")
+
+enum pim_dram_parameter {
+    PIM_DRAM_NO_PARAMETER,
+#define X(name, key, fallback, text) PIM_DRAM_T_##name,
+    PIM_DRAM_PARAMETER_MAP(X)
+#undef X
+        PIM_DRAM_PARAMETERS
+};
+
+enum {
+    PIM_DRAM_CYCLES_MAX = 1 << 20, /* of a timing parameter */
+    PIM_DRAM_REFRESH_INTERVAL_MAX = 1 << 30,
+    PIM_DRAM_BANKS_MAX = 64, /* of one channel: sets of banks are 64-bit words */
+    PIM_DRAM_RANKS_MAX = 16, /* of one channel */
+    PIM_DRAM_CHANNELS_MAX = 4096,
+    PIM_DRAM_CONSTRAINTS_MAX = 80
+};
+
+struct pim_dram_organization {
+    uint32_t channels;        /* independent of one another; all counts but rows are powers of two */
+    uint32_t pseudo_channels; /* of a channel */
+    uint32_t ranks;           /* of a pseudo-channel */
+    uint32_t bank_groups;     /* of a rank */
+    uint32_t banks;           /* of a bank group */
+    uint32_t rows;            /* of a bank */
+    uint32_t columns;         /* of a row: column accesses */
+    uint32_t access_bytes;    /* moved by a column access */
+};
+
+struct pim_dram_specification {
+    struct pim_dram_organization organization;
+    uint32_t clock_ps;      /* period of the memory clock */
+    bool split_command_bus; /* HBM: in each cycle one column command and one row command */
+    /* HBM3: a cycle is half a clock. Commands issue at the rising edge, which is in odd cycles; PRE and
+     * PREA at either edge. */
+    bool half_clock;
+    /* LPDDR5: RD and WR need the write clock, which CAS starts; it runs until tWCKPST behind their data. */
+    bool write_clock;
+    uint32_t parameter[PIM_DRAM_PARAMETERS];
+};
+
+enum pim_dram_scope {
+    PIM_DRAM_SCOPE_BANK,           /* same bank */
+    PIM_DRAM_SCOPE_GROUP,          /* same bank group, same bank included */
+    PIM_DRAM_SCOPE_RANK,           /* same rank */
+    PIM_DRAM_SCOPE_OTHER_RANK,     /* other rank of the same pseudo-channel */
+    PIM_DRAM_SCOPE_PSEUDO_CHANNEL, /* same pseudo-channel, any rank */
+    PIM_DRAM_SCOPE_CHANNEL
+};
+
+/* `previous` and `next` are sets of commands (bit 1 << command). With window w > 1 the distance counts from
+ * the w-th last `previous` in the scope. */
+struct pim_dram_constraint {
+    enum pim_dram_scope scope;
+    uint32_t previous, next;
+    uint32_t cycles;
+    uint32_t window;
+    const char *text; /* "tCWL + B + tWTR_L" */
+};
+
+struct pim_dram_constraint_table {
+    size_t count;
+    struct pim_dram_constraint row[PIM_DRAM_CONSTRAINTS_MAX];
+};
+
+const char *pim_dram_command_text(enum pim_dram_command command);
+/* The command of that name; PIM_DRAM_COMMANDS when there is none. */
+enum pim_dram_command pim_dram_command_parse(const char *text);
+const char *pim_dram_scope_text(enum pim_dram_scope scope);
+/* The key of a parameter ("trcd_read"). */
+const char *pim_dram_parameter_key(enum pim_dram_parameter parameter);
+
+static inline bool pim_dram_is_column(enum pim_dram_command command)
+{
+    return command >= PIM_DRAM_RD && command <= PIM_DRAM_WRA;
+}
+
+static inline uint32_t pim_dram_ranks(const struct pim_dram_organization *organization)
+{
+    return organization->pseudo_channels * organization->ranks;
+}
+
+static inline uint32_t pim_dram_banks_per_rank(const struct pim_dram_organization *organization)
+{
+    return organization->bank_groups * organization->banks;
+}
+
+/* Cycles from RD or WR to the end of its data. */
+static inline uint64_t pim_dram_read_latency(const struct pim_dram_specification *specification)
+{
+    return (uint64_t)specification->parameter[PIM_DRAM_T_CL] + specification->parameter[PIM_DRAM_T_B];
+}
+static inline uint64_t pim_dram_write_latency(const struct pim_dram_specification *specification)
+{
+    return (uint64_t)specification->parameter[PIM_DRAM_T_CWL] + specification->parameter[PIM_DRAM_T_B];
+}
+
+/* The distance of per-bank refreshes of a rank: the parameter, or tREFI / banks. */
+uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *specification);
+
+/* Bytes of all channels. */
+uint64_t pim_dram_capacity(const struct pim_dram_organization *organization);
+
+enum pim_dram_refreshing { PIM_DRAM_NOT_REFRESHED, PIM_DRAM_ALL_BANKS, PIM_DRAM_PER_BANK };
+
+/* Refuses impossible organisations and timings (tRAS > tRC, tCCD_L < tCCD_S, ...); the message names the key
+ * and what would be right. With refresh the rules of tREFI hold as well: refreshes that are due must be done
+ * before the next ones are, and ranks wait for one another unless they are `independent`. */
+enum pim_status pim_dram_check_specification(const struct pim_dram_specification *specification,
+                                             enum pim_dram_refreshing refreshing, bool independent,
+                                             struct pim_error *error);
+
+/* Evaluates the table; rows that constrain nothing (0 cycles or less) are left out. With tAA > 0 a row about
+ * ACT of a scope wider than a bank is about ACT2 as well: both draw the current of an activation. */
+void pim_dram_constraints(const struct pim_dram_specification *specification,
+                          struct pim_dram_constraint_table *table);
+
+#endif

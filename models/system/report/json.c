@@ -1,0 +1,108 @@
+/* The JSON of a run, from the table of figures. Keys are a contract: docs/reference/run-json.md. */
+#include "sim/output/json.h"
+#include "include/pimsim/pimsim.h"
+#include "models/system/family.h"
+#include "models/system/report/report.h"
+#include "models/system/report/results.h"
+#include "models/system/report/steps.h"
+#include "models/system/report/tile_results.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void put_hash(struct pim_json *json, const char *key, uint64_t hash)
+{
+    char text[17];
+    (void)snprintf(text, sizeof text, "%016" PRIx64, hash);
+    pim_json_put_text(json, key, text);
+}
+
+static void put_stall_causes(struct pim_json *json, const struct pim_system *system,
+                             const struct pim_unit_result *unit)
+{
+    pim_json_begin_object(json, "stall_causes");
+    for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
+        pim_json_begin_object(json, pim_engine_name(engine));
+        for (unsigned cause = 0; cause < PIM_WAITS; cause++)
+            pim_json_put_count(json, pim_wait_name(cause),
+                               pim_system_cycles(system, unit->wait[engine][cause]));
+        pim_json_end(json);
+    }
+    pim_json_end(json);
+}
+
+/* The components that the family has beyond those of nodes. */
+static void put_beyond(struct pim_json *json, const struct pim_system *system,
+                       const struct pim_energy *energy)
+{
+    for (const struct pim_energy_row *row = system->hardware.family->beyond; row->key; row++)
+        pim_json_put_real(json, row->key, pim_energy_of_row(energy, row));
+}
+
+static void put_configuration(struct pim_json *json, const struct pim_report_inputs *inputs)
+{
+    char *text = inputs->configuration ? pim_configuration_write(inputs->configuration, false) : NULL;
+    if (text)
+        pim_json_put_text(json, "configuration", text);
+    else
+        pim_json_put_null(json, "configuration");
+    free(text);
+}
+
+static void put_figures(struct pim_json *json, const struct pim_system *system,
+                        const struct pim_run_result *result, const struct pim_report_inputs *inputs)
+{
+    const struct pim_trace_description *description = pim_trace_description(system->trace);
+    const struct pim_histogram *latency = &system->packet_latency;
+    struct pim_energy_component components[PIM_ENERGY_COMPONENTS_MOST];
+    const uint32_t component_count = pim_energy_components(system, &result->energy, components);
+    const struct pim_node_array *nodes = pim_system_nodes(system);
+    const struct pim_cores *cores = pim_system_cores(system);
+    const struct pim_channels *channels = pim_system_channels(system);
+    const struct pim_tiles *tiles = pim_system_tiles(system);
+    uint64_t frontier = 0;
+#define OBJECT(page, key) pim_json_begin_object(json, key);
+#define OBJECT_END pim_json_end(json);
+#define EACH(key, count, ...)                                                                                \
+    pim_json_begin_array(json, key);                                                                         \
+    for (uint32_t i = 0; i < (count); i++) {                                                                 \
+        pim_json_begin_object(json, NULL);                                                                   \
+        __VA_ARGS__
+#define EACH_END                                                                                             \
+    pim_json_end(json);                                                                                      \
+    }                                                                                                        \
+    pim_json_end(json);
+#define ONLY(condition) if (condition) {
+#define ONLY_END }
+#define COUNT(page, key, unit, definition, value) pim_json_put_count(json, key, value);
+#define REAL(page, key, unit, definition, value) pim_json_put_real(json, key, value);
+#define TEXT(page, key, unit, definition, value) pim_json_put_text(json, key, value);
+#define HASH(page, key, unit, definition, value) put_hash(json, key, value);
+#define FLAG(page, key, unit, definition, value, ...) pim_json_put_boolean(json, key, value);
+#define MAYBE_COUNT(page, key, unit, definition, condition, value)                                           \
+    if (condition)                                                                                           \
+        pim_json_put_count(json, key, value);                                                                \
+    else                                                                                                     \
+        pim_json_put_null(json, key);
+#define MAYBE_REAL(page, key, unit, definition, condition, value)                                            \
+    if (condition)                                                                                           \
+        pim_json_put_real(json, key, value);                                                                 \
+    else                                                                                                     \
+        pim_json_put_null(json, key);
+#define BEYOND(energy) put_beyond(json, system, &(energy));
+#define ROWS(key, unit, definition, statement) statement;
+#include "models/system/results.def"
+}
+
+enum pim_status pim_report_json(const struct pim_system *system, const struct pim_run_result *result,
+                                const struct pim_report_inputs *inputs, FILE *file, struct pim_error *error)
+{
+    struct pim_json *json = pim_json_create();
+    if (!json)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the report");
+    put_figures(json, system, result, inputs);
+    enum pim_status status = pim_json_write(json, file, error);
+    pim_json_destroy(json);
+    return status;
+}

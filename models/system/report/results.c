@@ -1,0 +1,26 @@
+#include "models/system/report/results.h"
+
+#include "models/system/family.h"
+
+#include <assert.h>
+
+uint32_t pim_energy_components(const struct pim_system *system, const struct pim_energy *energy,
+                               struct pim_energy_component components[PIM_ENERGY_COMPONENTS_MOST])
+{
+    uint32_t count = 0;
+    for (const struct pim_energy_row *row = system->hardware.family->shown; row->key; row++) {
+        assert(count < PIM_ENERGY_COMPONENTS_MOST - 1);
+        components[count++] = (struct pim_energy_component){row->text, pim_energy_of_row(energy, row)};
+    }
+    components[count++] = (struct pim_energy_component){"static", energy->standing};
+    return count;
+}
+
+struct pim_energy pim_work_energy(const struct pim_system *system, const struct pim_actions *actions,
+                                  pim_time time)
+{
+    struct pim_energy energy;
+    pim_energy_of(&system->hardware.energy, actions, 1,
+                  (double)time * 1e9 / (double)system->hardware.ticks_per_second, &energy);
+    return energy;
+}

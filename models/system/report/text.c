@@ -1,0 +1,324 @@
+/* The summary for people. */
+#include "models/system/report/report.h"
+#include "models/system/report/results.h"
+#include "models/system/report/steps.h"
+#include "models/system/report/tile_results.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 8, GROUPS = 64 };
+
+static double percent(double part, double whole)
+{
+    return whole > 0 ? 100.0 * part / whole : 0.0;
+}
+
+static void print_energy(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
+{
+    struct pim_energy_component components[PIM_ENERGY_COMPONENTS_MOST];
+    const double total = result->energy.total;
+    const uint32_t count = pim_energy_components(system, &result->energy, components);
+    if (isnan(total))
+        fprintf(file, "\nenergy        n/a\n");
+    else
+        fprintf(file, "\nenergy        %.3f mJ\n", total * 1e-9);
+    for (uint32_t i = 0; i < count; i++)
+        if (isnan(components[i].picojoules))
+            fprintf(file, "  %-13s        n/a  (its energy is 0 in the configuration: not modelled)\n",
+                    components[i].name);
+        else
+            fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", components[i].name,
+                    components[i].picojoules * 1e-9, percent(components[i].picojoules, total));
+}
+
+/* Phases of the same step ("query") summed over stages, blocks and layers. */
+struct group {
+    const char *name;
+    uint64_t phases, cycles, estimate;
+};
+
+static int by_cycles(const void *a, const void *b)
+{
+    const struct group *first = a, *second = b;
+    if (first->cycles != second->cycles)
+        return first->cycles < second->cycles ? 1 : -1;
+    return strcmp(first->name, second->name);
+}
+
+/* Steps beyond the last group go into it together. */
+static size_t add_phase(struct group *groups, size_t count, const char *name, uint64_t cycles,
+                        uint64_t estimate)
+{
+    size_t i = 0;
+    while (i < count && strcmp(groups[i].name, name) != 0)
+        i++;
+    if (i == GROUPS)
+        groups[--i].name = "(others)";
+    else if (i == count)
+        groups[count++] = (struct group){.name = name};
+    groups[i].phases++;
+    groups[i].cycles += cycles;
+    groups[i].estimate += estimate;
+    return count;
+}
+
+/* Ends a line, with the estimate where it is one of this hardware and of all that was run. */
+static void end_line(FILE *file, bool estimates, const char *before, int width, uint64_t cycles)
+{
+    if (estimates)
+        fprintf(file, "%s%*" PRIu64, before, width, cycles);
+    fputc('\n', file);
+}
+
+static void print_phases(const struct pim_system *system, const struct pim_run_result *result, bool estimates,
+                         FILE *file)
+{
+    struct group groups[GROUPS];
+    size_t count = 0;
+    uint64_t frontier = 0;
+    for (uint32_t i = 0; i < system->phase_count; i++) {
+        const struct pim_trace_phase *phase = pim_trace_phase(system->trace, i);
+        count = add_phase(groups, count, pim_step_name(phase->name),
+                          pim_phase_advance(pim_system_cycles(system, system->phases[i].end), &frontier),
+                          phase->estimate_cycles);
+    }
+    qsort(groups, count, sizeof groups[0], by_cycles);
+    fprintf(file, "\nsteps by time (by how much each moves the end of the work)\n");
+    fprintf(file, "  %-16s %8s %14s %8s%s\n", "step", "phases", "cycles", "share",
+            estimates ? "       estimate" : "");
+    for (size_t i = 0; i < count && i < 2 * SHOWN; i++) {
+        fprintf(file, "  %-16s %8" PRIu64 " %14" PRIu64 " %6.1f %%", groups[i].name, groups[i].phases,
+                groups[i].cycles, percent((double)groups[i].cycles, (double)result->cycles));
+        end_line(file, estimates, " ", 14, groups[i].estimate);
+    }
+    if (count > 2 * SHOWN)
+        fprintf(file, "  (%zu shorter steps are not shown)\n", count - 2 * SHOWN);
+}
+
+static void print_longest(const struct pim_system *system, bool estimates, FILE *file)
+{
+    struct {
+        uint32_t phase;
+        uint64_t cycles;
+    } shown[SHOWN];
+    unsigned count = 0;
+    uint64_t frontier = 0;
+    for (uint32_t i = 0; i < system->phase_count; i++) {
+        const uint64_t cycles =
+            pim_phase_advance(pim_system_cycles(system, system->phases[i].end), &frontier);
+        unsigned place = count < SHOWN ? count++ : SHOWN;
+        for (; place > 0 && shown[place - 1].cycles < cycles; place--)
+            if (place < SHOWN)
+                shown[place] = shown[place - 1];
+        if (place < SHOWN) {
+            shown[place].phase = i;
+            shown[place].cycles = cycles;
+        }
+    }
+    fprintf(file, "\nlongest phases\n");
+    for (unsigned i = 0; i < count; i++) {
+        const struct pim_trace_phase *phase = pim_trace_phase(system->trace, shown[i].phase);
+        fprintf(file, "  %-36s %12" PRIu64 " cycles", phase->name, shown[i].cycles);
+        end_line(file, estimates, ", estimate ", 12, phase->estimate_cycles);
+    }
+}
+
+static void print_engines(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
+{
+    const char *const *names = system->hardware.family->engines;
+    static const unsigned engines[PIM_CLASSES] = {1u << PIM_ENGINE_MATRIX, 1u << PIM_ENGINE_VECTOR,
+                                                  1u << PIM_ENGINE_MEMORY,
+                                                  1u << PIM_ENGINE_SEND | 1u << PIM_ENGINE_RECEIVE};
+    double whole = (double)result->end * result->unit_count;
+    fprintf(file, "\nengines (mean of all units, share of the run)\n  %-10s %7s %8s %7s   stalled for\n",
+            "engine", "busy", "stalled", "idle");
+    for (unsigned class = 0; class < PIM_CLASSES; class ++) {
+        double busy = 0, stall = 0, idle = 0, waits[PIM_WAITS] = {0}, causes = 0;
+        for (uint32_t unit = 0; unit < result->unit_count; unit++) {
+            const struct pim_unit_result *one = &result->units[unit];
+            busy += (double)one->busy[class];
+            stall += (double)one->stall[class];
+            idle += (double)one->idle[class];
+            for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
+                for (unsigned cause = 0; cause < PIM_WAITS && (engines[class] >> engine & 1); cause++) {
+                    waits[cause] += (double)one->wait[engine][cause];
+                    causes += (double)one->wait[engine][cause];
+                }
+        }
+        fprintf(file, "  %-10s %5.1f %% %6.1f %% %5.1f %%  ", names[class], percent(busy, whole),
+                percent(stall, whole), percent(idle, whole));
+        for (unsigned cause = 0; cause < PIM_WAITS; cause++)
+            if (causes > 0 && waits[cause] >= 0.005 * causes)
+                fprintf(file, " %s %.0f %%", pim_wait_name(cause), percent(waits[cause], causes));
+        fprintf(file, "\n");
+    }
+    if (!pim_system_nodes(system))
+        return;
+    if (!pim_system_banks(system))
+        return;
+    const struct pim_bank_counters *dram = &result->dram;
+    double cycles = whole / (double)system->hardware.node.memory_period;
+    fprintf(file,
+            "  memory port (loads, stores and messages): data %.1f %%, waiting for rows %.1f %%, refresh "
+            "%.1f %%, bus turnaround %.1f %%\n",
+            percent((double)dram->data_cycles, cycles), percent((double)dram->row_cycles, cycles),
+            percent((double)dram->refresh_cycles, cycles), percent((double)dram->turnaround_cycles, cycles));
+}
+
+static int by_busy_cycles(const void *a, const void *b)
+{
+    const struct pim_noc_link_use *first = a, *second = b;
+    if (first->busy_cycles != second->busy_cycles)
+        return first->busy_cycles < second->busy_cycles ? 1 : -1;
+    return first->from != second->from ? (first->from < second->from ? -1 : 1)
+                                       : (first->to < second->to ? -1 : 1);
+}
+
+static void print_network(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
+{
+    const struct pim_histogram *latency = &system->packet_latency;
+    fprintf(file, "\nnetwork: %" PRIu64 " packets, %" PRIu64 " flits, %" PRIu64 " flit-hops\n",
+            system->packets, result->noc.flits_delivered, result->noc.flit_hops);
+    if (latency->count)
+        fprintf(file, "  packet latency %.1f cycles on average, p99 %" PRIu64 "; %.2f routers on average\n",
+                pim_histogram_mean(latency), pim_histogram_quantile(latency, 990),
+                (double)system->hops / (double)system->packets);
+    struct pim_noc_link_use *links = malloc((result->link_count + 1) * sizeof *links);
+    if (!links || result->link_count == 0 || result->network_cycles == 0) {
+        free(links);
+        return;
+    }
+    memcpy(links, result->links, result->link_count * sizeof *links);
+    qsort(links, result->link_count, sizeof *links, by_busy_cycles);
+    uint32_t width = system->hardware.noc.width;
+    fprintf(file, "  busiest links:");
+    for (uint32_t i = 0; i < 4 && i < result->link_count && links[i].flits > 0; i++)
+        fprintf(file, "%s (%" PRIu32 ",%" PRIu32 ")->(%" PRIu32 ",%" PRIu32 ") %.1f %%", i ? "," : "",
+                links[i].from % width, links[i].from / width, links[i].to % width, links[i].to / width,
+                percent((double)links[i].busy_cycles, (double)result->network_cycles));
+    fprintf(file, "\n");
+    free(links);
+}
+
+/* Messages of nodes by what they are for, where a trace says it. */
+static void print_messages(const struct pim_system *system, FILE *file)
+{
+    const struct pim_node_array *nodes = pim_system_nodes(system);
+    for (unsigned kind = PIM_MESSAGE_PLAIN + 1; kind < PIM_MESSAGES && nodes; kind++) {
+        const struct pim_message_sum *sum = &nodes->sent[kind];
+        if (sum->messages > 0)
+            fprintf(file,
+                    "  %-9s %" PRIu64 " messages, %" PRIu64 " bytes, %" PRIu64
+                    " cycles from the start to the end of their sends\n",
+                    pim_message_name(kind), sum->messages, sum->bytes, pim_system_cycles(system, sum->time));
+    }
+}
+
+static void print_dram(const struct pim_run_result *result, FILE *file)
+{
+    const struct pim_bank_counters *dram = &result->dram;
+    fprintf(file,
+            "\nDRAM: %" PRIu64 " reads, %" PRIu64 " writes; row hits %.1f %%, misses %" PRIu64
+            ", conflicts %" PRIu64 "; %" PRIu64 " activates, %" PRIu64 " refreshes\n",
+            dram->reads, dram->writes, percent((double)dram->row_hits, (double)(dram->reads + dram->writes)),
+            dram->row_misses, dram->row_conflicts, dram->activates, dram->refreshes);
+}
+
+static void print_cores(const struct pim_cores *cores, const struct pim_run_result *result, FILE *file)
+{
+    uint64_t highest = 0;
+    for (uint32_t unit = 0; unit < result->unit_count; unit++)
+        if (result->units[unit].buffer_high_water[PIM_BUFFER_INPUT] > highest)
+            highest = result->units[unit].buffer_high_water[PIM_BUFFER_INPUT];
+    fprintf(file,
+            "\nglobal memory: %" PRIu64 " bytes read, %" PRIu64 " written; local memory: at most %" PRIu64
+            " of %" PRIu64 " bytes of a core used\n",
+            result->bytes_loaded, result->bytes_stored, highest, cores->configuration.local_bytes);
+    fprintf(file, "crossbars: %" PRIu64 " cycles an MVM, %" PRIu64 " MVMs of one array\n",
+            cores->cost.mvm_cycles, result->actions.crossbar_mvms);
+}
+
+static void print_channels(const struct pim_channels *channels, const struct pim_run_result *result,
+                           FILE *file)
+{
+    const struct pim_actions *actions = &result->actions;
+    uint64_t cycles = result->end / channels->configuration.period;
+    bool dram = channels->configuration.memory.has_banks;
+    fprintf(file,
+            "\nbanks: %" PRIu64 " %s, %.3f Gbit read and written\nmessages: %" PRIu64
+            " bytes; the bus between stacks was in use for %.1f %% of the time\n",
+            dram ? actions->dram_activates : actions->crossbar_steps,
+            dram ? "activations" : "steps of crossbars", (double)actions->dram_bits * 1e-9,
+            result->bytes_sent, percent((double)channels->bus_cycles, (double)cycles));
+}
+
+static void print_tiles(const struct pim_tiles *tiles, const struct pim_run_result *result, FILE *file)
+{
+    fprintf(file, "\nedges: %" PRIu32 ", %" PRIu64 " bytes of packets\n", tiles->graph->edges,
+            result->bytes_sent);
+    if (tiles->configuration.options.switching == PIM_SWITCHING_WORMHOLE)
+        return;
+    const struct pim_conflict_summary summary = pim_tiles_summary(tiles, result->end);
+    fprintf(file,
+            "links: %" PRIu32 " used, %" PRIu32
+            " of them less than a tenth of the time, on average %.1f %%, the "
+            "busiest %.1f %%",
+            summary.links_used, summary.links_below_tenth, percent(summary.utilization_used, 1),
+            percent(summary.utilization_maximum, 1));
+    if (pim_tiles_know_waiting(tiles))
+        fprintf(file, "; packets waited %.3f us for them, added up", pim_tiles_waited_ns(tiles) / 1000);
+    fputc('\n', file);
+}
+
+void pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
+                     const struct pim_report_inputs *inputs, FILE *file)
+{
+    const struct pim_trace_description *description = pim_trace_description(system->trace);
+    static const char *const fidelities[] = {"ideal", "analytic", "flit"};
+    const struct pim_hardware_family *family = system->hardware.family;
+    const bool estimates = pim_report_has_estimates(result, inputs);
+    const char *interconnect = family->interconnect ? family->interconnect(&system->hardware) : NULL;
+    if (!interconnect)
+        interconnect = fidelities[system->hardware.noc.fidelity];
+    fprintf(file, "%s, %s, %s on %" PRIu32 " x %" PRIu32 " %s, network: %s\n", description->family,
+            description->network, description->mapping, system->hardware.width, system->hardware.height,
+            family->plural, interconnect);
+    if (!result->complete)
+        fprintf(file, "STOPPED BEFORE THE END: figures cover the first %" PRIu64 " cycles only\n",
+                result->cycles);
+    fprintf(file, "cycles        %" PRIu64 " of the logic clock\ntime          %.3f us\n", result->cycles,
+            (double)result->time_ps * 1e-6);
+    fprintf(file,
+            "work          %" PRIu64 " MACs (network %" PRIu64 ", padding %" PRIu64 "), %" PRIu64
+            " instructions\n",
+            result->actions.macs, description->macs, description->padding_macs, result->instructions);
+    if (inputs->estimate_differs)
+        fprintf(file, "estimates     of another hardware (%s), not shown\n", inputs->estimate_differs);
+    else if (!result->complete)
+        fprintf(file, "estimates     of the whole trace, not shown\n");
+    print_phases(system, result, estimates, file);
+    print_longest(system, estimates, file);
+    print_engines(system, result, file);
+    if (pim_system_cores(system))
+        print_cores(pim_system_cores(system), result, file);
+    else if (pim_system_channels(system))
+        print_channels(pim_system_channels(system), result, file);
+    else if (pim_system_tiles(system))
+        print_tiles(pim_system_tiles(system), result, file);
+    else
+        print_dram(result, file);
+    print_network(system, result, file);
+    print_messages(system, file);
+    print_energy(system, result, file);
+    if (system->timeline_left_out > 0)
+        fprintf(file,
+                "\ntimeline: %" PRIu64
+                " slices beyond its size limit are left out; choose fewer units or a window\n",
+                system->timeline_left_out);
+    if (!inputs->reproducible)
+        fprintf(file, "\nsimulated in %.2f CPU s, %" PRIu64 " events, %.1f MB\n", inputs->cpu_seconds,
+                result->events, (double)inputs->peak_memory_bytes / 1e6);
+}

@@ -1,0 +1,425 @@
+/*
+ * Files, texts and assignments into values.
+ *
+ * 1. A file's includes are applied before the file itself, in their order, each inside the group its @include
+ *    stands in: what a file says itself wins over what it includes.
+ * 2. Every text goes through pim_source_scan before libconfig parses it.
+ */
+#include "sim/configuration/internal.h"
+#include "sim/nearest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A file that is being read, and the files that include it. */
+struct link {
+    const struct link *outer;
+    const char *name;
+    dev_t device;
+    ino_t inode;
+};
+
+struct reading {
+    struct pim_configuration *configuration;
+    struct pim_error *error;
+    size_t files; /* included so far */
+    size_t bytes; /* of all files so far */
+};
+
+static const char *keep_name(struct pim_configuration *configuration, const char *name)
+{
+    char **grown = realloc(configuration->names, (configuration->name_count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    configuration->names = grown;
+    char *copy = strdup(name);
+    if (copy)
+        grown[configuration->name_count++] = copy;
+    return copy;
+}
+
+/* Does `path` name a group of the schema? */
+static bool is_group(const struct pim_schema *schema, const char *path)
+{
+    size_t length = strlen(path);
+    for (size_t i = 0; i < schema->count; i++) {
+        if (strncmp(schema->keys[i].path, path, length) == 0 && schema->keys[i].path[length] == '.')
+            return true;
+    }
+    return false;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+/* "<place>: noc.widht: unknown key; the nearest is noc.width (an integer from 1 to 64)" */
+static enum pim_status refuse_unknown(const struct pim_schema *schema, const char *place, const char *path,
+                                      bool group, struct pim_error *error)
+{
+    size_t least = SIZE_MAX, length = 0;
+    const struct pim_key *nearest = NULL;
+    for (size_t i = 0; i < schema->count; i++) {
+        const char *name = schema->keys[i].path;
+        /* a group is compared with the groups that the key stands in, from the outermost on */
+        for (const char *dot = strchr(name, '.'); group && dot; dot = strchr(dot + 1, '.')) {
+            char outer[PATH_LIMIT + 1];
+            (void)snprintf(outer, sizeof outer, "%.*s", (int)(dot - name), name);
+            size_t distance = pim_edit_distance(path, outer);
+            if (distance < least) {
+                least = distance;
+                nearest = &schema->keys[i];
+                length = (size_t)(dot - name);
+            }
+        }
+        size_t distance = pim_edit_distance(path, name);
+        size_t other = pim_edit_distance(last_part(path), last_part(name)) + 1; /* right name, wrong group */
+        distance = distance < other ? distance : other;
+        if (!group && distance < least) {
+            least = distance;
+            nearest = &schema->keys[i];
+        }
+    }
+    if (!nearest)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown %s: the %s configuration has none", place,
+                        path, group ? "group" : "key", schema->name);
+    if (group)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown group; the nearest is %.*s", place, path,
+                        (int)length, nearest->path);
+    char allowed[512];
+    pim_key_describe(nearest, allowed, sizeof allowed);
+    return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown key; the nearest is %s (%s)", place, path,
+                    nearest->path, allowed);
+}
+
+static enum pim_status apply_setting(struct reading *reading, const struct pim_source *source,
+                                     const config_setting_t *setting, const char *path)
+{
+    struct pim_configuration *configuration = reading->configuration;
+    const struct pim_schema *schema = configuration->schema;
+    unsigned line = config_setting_source_line(setting);
+    char place[1200];
+    (void)snprintf(place, sizeof place, "%s:%u", source->name, line);
+    size_t key = pim_configuration_find(schema, path);
+    bool group = config_setting_is_group(setting) != 0;
+    if (key == schema->count && !group && is_group(schema, path))
+        return pim_fail(reading->error, PIM_BAD_INPUT, "%s: %s: a group of keys, write %s = { ... };", place,
+                        path, last_part(path));
+    if (key == schema->count)
+        return refuse_unknown(schema, place, path, group, reading->error);
+    struct pim_value *value = &configuration->values[key];
+    enum pim_status status = pim_value_read(&schema->keys[key], setting, place, value, reading->error);
+    if (status != PIM_OK)
+        return status;
+    value->origin = PIM_ORIGIN_FILE;
+    value->file = source->name;
+    value->line = line;
+    return PIM_OK;
+}
+
+/* Applies the members of `group`; the scanner has bounded the depth. `path` is the group's, "" at the top. */
+static enum pim_status apply_group(struct reading *reading, const struct pim_source *source,
+                                   const config_setting_t *group, const char *path)
+{
+    unsigned count = (unsigned)config_setting_length(group);
+    for (unsigned i = 0; i < count; i++) {
+        const config_setting_t *member = config_setting_get_elem(group, i);
+        char inner[2 * PATH_LIMIT + 2];
+        (void)snprintf(inner, sizeof inner, "%s%s%s", path, path[0] ? "." : "", config_setting_name(member));
+        if (strlen(inner) > PATH_LIMIT)
+            return pim_fail(reading->error, PIM_BAD_INPUT, "%s:%u: %s: the path is longer than %d characters",
+                            source->name, config_setting_source_line(member), inner, PATH_LIMIT);
+        bool group_of_keys =
+            config_setting_is_group(member) && is_group(reading->configuration->schema, inner);
+        enum pim_status status = group_of_keys ? apply_group(reading, source, member, inner)
+                                               : apply_setting(reading, source, member, inner);
+        if (status != PIM_OK)
+            return status;
+    }
+    return PIM_OK;
+}
+
+/* Line number `line` of the text, without blanks at its ends, for a message. */
+static void quote_line(const struct pim_source *source, unsigned line, char *buffer, size_t size)
+{
+    const char *begin = source->text, *end = source->text + source->size;
+    for (unsigned i = 1; i < line; i++) {
+        const char *newline = memchr(begin, '\n', (size_t)(end - begin));
+        if (!newline)
+            break;
+        begin = newline + 1;
+    }
+    while (begin < end && (*begin == ' ' || *begin == '\t'))
+        begin++;
+    const char *stop = begin;
+    while (stop < end && *stop != '\n' && *stop != '\r')
+        stop++;
+    pim_quote(begin, (size_t)(stop - begin), buffer, size);
+}
+
+/* Lets libconfig parse a scanned source. On success the caller destroys *parsed. */
+static enum pim_status parse(const struct pim_source *source, config_t *parsed, struct pim_error *error)
+{
+    config_init(parsed);
+    if (config_read_string(parsed, source->clean) == CONFIG_TRUE)
+        return PIM_OK;
+    unsigned line = config_error_line(parsed) > 0 ? (unsigned)config_error_line(parsed) : 1;
+    char text[80];
+    const char *message = config_error_text(parsed);
+    quote_line(source, line, text, sizeof text);
+    (void)pim_source_fail(source, line, error, "%s%s%s", message ? message : "syntax error",
+                          text[0] ? " at or before: " : "", text);
+    config_destroy(parsed);
+    return PIM_BAD_INPUT;
+}
+
+static enum pim_status apply_text(struct reading *reading, const struct pim_source *source,
+                                  const char *prefix)
+{
+    config_t parsed;
+    enum pim_status status = parse(source, &parsed, reading->error);
+    if (status != PIM_OK)
+        return status;
+    status = apply_group(reading, source, config_root_setting(&parsed), prefix);
+    config_destroy(&parsed);
+    return status;
+}
+
+/* Reads all of `file` into *text, which the caller frees in any case. */
+static enum pim_status slurp(struct reading *reading, FILE *file, const char *name, char **text, size_t *size)
+{
+    size_t capacity = 0;
+    for (;;) {
+        if (*size == capacity) {
+            capacity = capacity > 0 ? 2 * capacity : 16384;
+            char *grown = realloc(*text, capacity);
+            if (!grown)
+                return pim_fail(reading->error, PIM_NO_MEMORY, "%s: out of memory", name);
+            *text = grown;
+        }
+        size_t got = fread(*text + *size, 1, capacity - *size, file);
+        *size += got;
+        if (got == 0)
+            break;
+        if (*size > PIM_CONFIGURATION_FILE_LIMIT - reading->bytes)
+            return pim_fail(reading->error, PIM_BAD_INPUT,
+                            "%s: too large: a configuration with all it includes has at most %u bytes", name,
+                            PIM_CONFIGURATION_FILE_LIMIT);
+    }
+    if (ferror(file))
+        return pim_fail(reading->error, PIM_IO, "%s: cannot read: %s", name, strerror(errno));
+    reading->bytes += *size;
+    return PIM_OK;
+}
+
+static enum pim_status read_file(struct reading *reading, const char *path, const char *prefix,
+                                 const struct link *outer);
+
+static enum pim_status read_include(struct reading *reading, const struct pim_source *source,
+                                    const struct pim_include *include, const char *prefix,
+                                    const struct link *chain)
+{
+    unsigned depth = 0;
+    for (const struct link *link = chain; link; link = link->outer)
+        depth++;
+    if (depth > PIM_CONFIGURATION_INCLUDE_DEPTH)
+        return pim_source_fail(source, include->line, reading->error,
+                               "@include \"%s\": files include one another more than %u deep", include->path,
+                               PIM_CONFIGURATION_INCLUDE_DEPTH);
+    if (++reading->files > PIM_CONFIGURATION_INCLUDE_LIMIT)
+        return pim_source_fail(source, include->line, reading->error,
+                               "@include \"%s\": more than %u files are included", include->path,
+                               PIM_CONFIGURATION_INCLUDE_LIMIT);
+    char inner[2 * PATH_LIMIT + 2], path[2 * INCLUDE_PATH_LIMIT + 2];
+    (void)snprintf(inner, sizeof inner, "%s%s%s", prefix, prefix[0] && include->prefix[0] ? "." : "",
+                   include->prefix);
+    if (strlen(inner) > PATH_LIMIT)
+        return pim_source_fail(source, include->line, reading->error,
+                               "@include \"%s\": groups stand too deep", include->path);
+    const char *slash = include->path[0] == '/' ? NULL : strrchr(source->name, '/');
+    int folder = slash ? (int)(slash - source->name) + 1 : 0;
+    int length = snprintf(path, sizeof path, "%.*s%s", folder, source->name, include->path);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return pim_source_fail(source, include->line, reading->error, "@include \"%s\": the path is too long",
+                               include->path);
+    enum pim_status status = read_file(reading, path, inner, chain);
+    if (status == PIM_IO)
+        (void)pim_fail_in(reading->error, "%s:%u: @include", source->name, include->line);
+    return status;
+}
+
+static enum pim_status read_source(struct reading *reading, struct pim_source *source, const char *prefix,
+                                   const struct link *chain)
+{
+    enum pim_status status = pim_source_scan(source, reading->error);
+    for (size_t i = 0; status == PIM_OK && i < source->include_count; i++)
+        status = read_include(reading, source, &source->includes[i], prefix, chain);
+    return status == PIM_OK ? apply_text(reading, source, prefix) : status;
+}
+
+/* Opens a file that is no folder and does not include itself. NULL: the error is set. */
+static FILE *open_file(struct reading *reading, struct link *link)
+{
+    struct stat about;
+    FILE *file = fopen(link->name, "rb");
+    if (!file || fstat(fileno(file), &about) != 0) {
+        (void)pim_fail(reading->error, PIM_IO, "%s: cannot open: %s", link->name, strerror(errno));
+    } else if (S_ISDIR(about.st_mode)) {
+        (void)pim_fail(reading->error, PIM_IO, "%s: this is a folder, a configuration file is needed",
+                       link->name);
+    } else {
+        link->device = about.st_dev;
+        link->inode = about.st_ino;
+        const struct link *other = link->outer;
+        while (other && (other->device != link->device || other->inode != link->inode))
+            other = other->outer;
+        if (!other)
+            return file;
+        (void)pim_fail(reading->error, PIM_BAD_INPUT, "%s: this file includes itself: %s includes it again",
+                       other->name, link->outer->name);
+    }
+    if (file)
+        (void)fclose(file);
+    return NULL;
+}
+
+static enum pim_status read_file(struct reading *reading, const char *path, const char *prefix,
+                                 const struct link *outer)
+{
+    const char *name = keep_name(reading->configuration, path);
+    if (!name)
+        return pim_fail(reading->error, PIM_NO_MEMORY, "%s: out of memory", path);
+    struct link link = {.outer = outer, .name = name};
+    FILE *file = open_file(reading, &link);
+    if (!file)
+        return reading->error->status;
+    char *text = NULL;
+    size_t size = 0;
+    enum pim_status status = slurp(reading, file, name, &text, &size);
+    (void)fclose(file);
+    if (status == PIM_OK) {
+        struct pim_source source = {
+            .name = name, .numbered = true, .may_include = true, .text = text, .size = size};
+        status = read_source(reading, &source, prefix, &link);
+        pim_source_terminate(&source);
+    }
+    free(text);
+    return status;
+}
+
+enum pim_status pim_configuration_read_file(struct pim_configuration *configuration, const char *path,
+                                            struct pim_error *error)
+{
+    struct reading reading = {.configuration = configuration, .error = error};
+    return read_file(&reading, path, "", NULL);
+}
+
+enum pim_status pim_configuration_read_text(struct pim_configuration *configuration, const char *name,
+                                            const char *text, size_t size, struct pim_error *error)
+{
+    struct reading reading = {.configuration = configuration, .error = error};
+    const char *kept = keep_name(configuration, name);
+    if (!kept)
+        return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory", name);
+    struct pim_source source = {.name = kept, .numbered = true, .text = text, .size = size};
+    enum pim_status status = read_source(&reading, &source, "", NULL);
+    pim_source_terminate(&source);
+    return status;
+}
+
+/* Writes `v = <text>` with the quotes or brackets that the command line may leave out. NULL when memory runs
+ * out. */
+static char *write_assignment(const struct pim_key *key, const char *text, size_t *size)
+{
+    char *line = NULL;
+    FILE *out = open_memstream(&line, size);
+    if (!out)
+        return NULL;
+    while (*text == ' ' || *text == '\t')
+        text++;
+    bool bare_text = (key->type == PIM_KEY_TEXT || key->type == PIM_KEY_CHOICE) && *text != '"';
+    bool bare_list = key->type == PIM_KEY_INTEGER_LIST && *text != '[' && *text != '(';
+    (void)fputs(bare_text ? "v = \"" : bare_list ? "v = [" : "v = ", out);
+    for (; *text; text++) {
+        if (bare_text && (*text == '"' || *text == '\\'))
+            (void)fputc('\\', out);
+        (void)fputc(*text, out);
+    }
+    (void)fputs(bare_text ? "\"" : bare_list ? "]" : "", out);
+    bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed) {
+        free(line);
+        return NULL;
+    }
+    return line;
+}
+
+enum pim_status pim_configuration_assign(struct pim_configuration *configuration, size_t key,
+                                         const char *text, enum pim_origin origin, struct pim_error *error)
+{
+    const struct pim_key *described = &configuration->schema->keys[key];
+    const char *place = origin == PIM_ORIGIN_DEFAULT ? "default" : "command line";
+    char name[PATH_LIMIT + 32], found[64], allowed[512];
+    (void)snprintf(name, sizeof name, "%s: %s", place, described->path);
+    pim_quote(text, strlen(text), found, sizeof found);
+    pim_key_describe(described, allowed, sizeof allowed);
+    struct pim_source source = {.name = name};
+    char *line = write_assignment(described, text, &source.size);
+    if (!line)
+        return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory", name);
+    config_t parsed;
+    source.text = line;
+    enum pim_status status = pim_source_scan(&source, error);
+    if (status == PIM_OK)
+        status = parse(&source, &parsed, error);
+    if (status == PIM_OK) {
+        const config_setting_t *root = config_root_setting(&parsed);
+        struct pim_value *value = &configuration->values[key];
+        if (config_setting_length(root) != 1)
+            status = pim_fail(error, PIM_BAD_INPUT, "%s: found several values, allowed is %s", name, allowed);
+        else
+            status = pim_value_read(described, config_setting_get_elem(root, 0), place, value, error);
+        if (status == PIM_OK)
+            value->origin = origin;
+        config_destroy(&parsed);
+    } else if (status == PIM_BAD_INPUT) { /* the scanner's words are about files; here the value matters */
+        status = pim_fail(error, PIM_BAD_INPUT, "%s: found %s, allowed is %s", name,
+                          found[0] ? found : "nothing", allowed);
+    }
+    pim_source_terminate(&source);
+    free(line);
+    return status;
+}
+
+enum pim_status pim_configuration_set(struct pim_configuration *configuration, const char *assignment,
+                                      struct pim_error *error)
+{
+    const struct pim_schema *schema = configuration->schema;
+    const char *equals = strchr(assignment, '=');
+    char path[PATH_LIMIT + 1], found[64];
+    pim_quote(assignment, strnlen(assignment, ASSIGNMENT_LIMIT), found, sizeof found);
+    if (strnlen(assignment, ASSIGNMENT_LIMIT + 1) > ASSIGNMENT_LIMIT)
+        return pim_fail(error, PIM_BAD_INPUT, "command line: %s: longer than %d bytes", found,
+                        ASSIGNMENT_LIMIT);
+    if (!equals)
+        return pim_fail(error, PIM_BAD_INPUT, "command line: %s: write KEY=VALUE, as in noc.flit_bits=32",
+                        found);
+    const char *begin = assignment, *end = equals;
+    while (begin < end && (*begin == ' ' || *begin == '\t'))
+        begin++;
+    while (begin < end && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    if (begin == end)
+        return pim_fail(error, PIM_BAD_INPUT, "command line: %s: the key is missing in front of =", found);
+    pim_quote(begin, (size_t)(end - begin), path, sizeof path);
+    size_t key = pim_configuration_find(schema, path);
+    if (key == schema->count && is_group(schema, path))
+        return pim_fail(error, PIM_BAD_INPUT, "command line: %s: this is a group of keys, not a key", path);
+    if (key == schema->count)
+        return refuse_unknown(schema, "command line", path, false, error);
+    return pim_configuration_assign(configuration, key, equals + 1, PIM_ORIGIN_COMMAND_LINE, error);
+}

@@ -1,0 +1,265 @@
+/* realpath belongs to the X/Open part of POSIX.1-2008, which glibc shows on demand. */
+#define _XOPEN_SOURCE 700 /* NOLINT(bugprone-reserved-identifier) */
+#define _DEFAULT_SOURCE 1 /* flock; NOLINT(bugprone-reserved-identifier) */
+
+#include "sim/output/output.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TEMPORARY_NAMES = 10000, LEFT_SECONDS = 60 };
+
+struct pim_output {
+    FILE *file;
+    char *path;      /* as given */
+    char *final;     /* where the file goes; NULL when written directly */
+    char *folder;    /* of the final file */
+    char *temporary; /* NULL when written directly */
+};
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    if (copy)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+/* Frees the output, not the files. */
+static void release(struct pim_output *output)
+{
+    free(output->path);
+    free(output->final);
+    free(output->folder);
+    free(output->temporary);
+    free(output);
+}
+
+static enum pim_status no_memory(const char *path, struct pim_error *error)
+{
+    return pim_fail(error, PIM_NO_MEMORY, "%s: no memory to open it", path);
+}
+
+/* Whether a name is one of a temporary file, as open_temporary() makes them. */
+static bool is_temporary(const char *name)
+{
+    static const char begin[] = ".pimsim-", end[] = ".tmp";
+    size_t length = strlen(name);
+    return length > sizeof begin + sizeof end && strncmp(name, begin, sizeof begin - 1) == 0 &&
+           strcmp(name + length - (sizeof end - 1), end) == 0;
+}
+
+/*
+ * Removes temporary files that killed processes have left in the folder. Who writes one holds a lock on it:
+ * one that can be locked has no owner. The minute covers the moment between making and locking.
+ */
+static void sweep_folder(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        struct stat state;
+        if (!is_temporary(entry->d_name))
+            continue;
+        int file = openat(dirfd(directory), entry->d_name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+        if (file < 0)
+            continue;
+        if (fstat(file, &state) == 0 && S_ISREG(state.st_mode) &&
+            time(NULL) - state.st_mtime > LEFT_SECONDS && flock(file, LOCK_EX | LOCK_NB) == 0)
+            (void)unlinkat(dirfd(directory), entry->d_name, 0);
+        (void)close(file);
+    }
+    (void)closedir(directory);
+}
+
+/* Opens the temporary file in the folder of output->final. */
+static enum pim_status open_temporary(struct pim_output *output, const struct stat *old,
+                                      struct pim_error *error)
+{
+    char *scratch = copy_text(output->final); /* dirname writes into its argument */
+    output->folder = scratch ? copy_text(dirname(scratch)) : NULL;
+    free(scratch);
+    size_t size = output->folder ? strlen(output->folder) + 64 : 0;
+    output->temporary = output->folder ? malloc(size) : NULL;
+    if (!output->temporary)
+        return no_memory(output->path, error);
+    sweep_folder(output->folder);
+    int descriptor = -1;
+    for (int attempt = 0; attempt < TEMPORARY_NAMES && descriptor < 0; attempt++) {
+        (void)snprintf(output->temporary, size, "%s/.pimsim-%ld-%d.tmp", output->folder, (long)getpid(),
+                       attempt);
+        descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST)
+            break;
+    }
+    if (descriptor < 0)
+        return pim_fail(error, PIM_IO, "%s: a file cannot be made in folder %s: %s", output->path,
+                        output->folder, strerror(errno));
+    (void)flock(descriptor, LOCK_EX | LOCK_NB); /* so that nobody sweeps it away */
+    /* The new file takes over the permissions of the one it replaces; where that is refused, those of a new
+     * file stand. */
+    if (old)
+        (void)!fchmod(descriptor, old->st_mode & 0777);
+    output->file = fdopen(descriptor, "wb");
+    if (output->file)
+        return PIM_OK;
+    enum pim_status status =
+        pim_fail(error, PIM_IO, "%s: cannot be opened: %s", output->path, strerror(errno));
+    (void)close(descriptor);
+    (void)unlink(output->temporary);
+    return status;
+}
+
+static enum pim_status open_path(struct pim_output *output, struct pim_error *error)
+{
+    const char *path = output->path;
+    struct stat found;
+    bool exists = stat(path, &found) == 0;
+    if (!exists && errno != ENOENT)
+        return pim_fail(error, PIM_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (exists && S_ISDIR(found.st_mode))
+        return pim_fail(error, PIM_IO, "%s: is a folder: the name of a file is needed", path);
+    if (exists && !S_ISREG(found.st_mode)) {
+        output->file = fopen(path, "wb");
+        return output->file ? PIM_OK
+                            : pim_fail(error, PIM_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    }
+    if (exists) {
+        if (access(path, W_OK) != 0)
+            return pim_fail(error, PIM_IO, "%s: cannot be written: %s", path, strerror(errno));
+        output->final = realpath(path, NULL);
+        if (!output->final)
+            return pim_fail(error, PIM_IO, "%s: cannot be resolved: %s", path, strerror(errno));
+        return open_temporary(output, &found, error);
+    }
+    if (lstat(path, &found) == 0)
+        return pim_fail(error, PIM_IO, "%s: is a symbolic link that leads nowhere", path);
+    if (path[0] == '\0' || path[strlen(path) - 1] == '/')
+        return pim_fail(error, PIM_IO, "'%s': the name of a file is needed", path);
+    output->final = copy_text(path);
+    if (!output->final)
+        return no_memory(path, error);
+    return open_temporary(output, NULL, error);
+}
+
+enum pim_status pim_output_open(struct pim_output **output, const char *path, struct pim_error *error)
+{
+    *output = NULL;
+    struct pim_output *opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return no_memory(path, error);
+    enum pim_status status = PIM_OK;
+    bool standard = strcmp(path, "-") == 0;
+    opened->path = copy_text(standard ? "standard output" : path);
+    if (!opened->path)
+        status = no_memory(path, error);
+    else if (standard)
+        opened->file = stdout;
+    else
+        status = open_path(opened, error);
+    if (status == PIM_OK)
+        *output = opened;
+    else
+        release(opened);
+    return status;
+}
+
+FILE *pim_output_file(const struct pim_output *output)
+{
+    return output->file;
+}
+
+const char *pim_output_name(const struct pim_output *output)
+{
+    return output->path;
+}
+
+/* Everything written has reached the device, or the failure. Closes all but standard output. */
+static enum pim_status finish_writing(struct pim_output *output, struct pim_error *error)
+{
+    errno = 0;
+    bool failed_before =
+        ferror(output->file) != 0; /* the reason of an earlier write is not kept by the C library */
+    bool flushed = fflush(output->file) == 0;
+    int reason = errno;
+    if (flushed && output->temporary && fsync(fileno(output->file)) != 0 && errno != EINVAL &&
+        errno != ENOTSUP) {
+        flushed = false;
+        reason = errno;
+    }
+    if (output->file == stdout) {
+        clearerr(stdout);
+    } else if (fclose(output->file) != 0 && flushed) {
+        flushed = false;
+        reason = errno;
+    }
+    if (flushed && !failed_before)
+        return PIM_OK;
+    return pim_fail(error, PIM_IO, "%s: writing failed: %s", output->path,
+                    reason ? strerror(reason) : "a write was cut short");
+}
+
+/* So that the new name survives a crash of the machine; not every file system can, and the content is safe
+ * already. */
+static void synchronize_folder(const char *folder)
+{
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor >= 0) {
+        (void)fsync(descriptor);
+        (void)close(descriptor);
+    }
+}
+
+enum pim_status pim_output_commit(struct pim_output *output, struct pim_error *error)
+{
+    enum pim_status status = finish_writing(output, error);
+    if (output->temporary) {
+        if (status == PIM_OK && rename(output->temporary, output->final) != 0)
+            status =
+                pim_fail(error, PIM_IO, "%s: cannot be put in its place: %s", output->path, strerror(errno));
+        if (status == PIM_OK)
+            synchronize_folder(output->folder);
+        else
+            (void)unlink(output->temporary);
+    }
+    release(output);
+    return status;
+}
+
+void pim_output_abandon(struct pim_output *output)
+{
+    if (!output)
+        return;
+    if (output->file != stdout)
+        (void)fclose(output->file);
+    if (output->temporary)
+        (void)unlink(output->temporary);
+    release(output);
+}
+
+void pim_format_real(char buffer[PIM_REAL_CHARACTERS], double value, int digits)
+{
+    assert(digits >= 1 && digits <= 17);
+    (void)snprintf(buffer, PIM_REAL_CHARACTERS, "%.*g", digits, value);
+    const char *point = localeconv()->decimal_point;
+    char *place = strcmp(point, ".") == 0 ? NULL : strstr(buffer, point);
+    if (place) {
+        size_t length = strlen(point);
+        *place = '.';
+        memmove(place + 1, place + length, strlen(place + length) + 1);
+    }
+}
