@@ -148,9 +148,8 @@ uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint3
 {
     uint32_t hops = apart(from % hardware->width, to % hardware->width) +
                     apart(from / hardware->width, to / hardware->width);
-    uint64_t farther = hops > 1 ? 2 * (uint64_t)(hops - 1) * hardware->hop_cycles : 0;
-    uint64_t scaled = (farther * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;
-    return pim_estimate_ring(hardware, 1, 2) + scaled;
+    return pim_estimate_ring(hardware, 1, 2) +
+           (hops > 1 ? pim_estimate_hops(hardware, 2 * (uint64_t)(hops - 1)) : 0);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -197,7 +196,7 @@ void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, const s
     for (uint32_t unit = 0; unit < exchange->units && !exchange->relay; unit++) {
         const struct work work = work_of(hardware, exchange, unit);
         uint64_t flits = larger(work.flits_out, work.flits_in);
-        uint64_t network = (flits * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;
+        uint64_t network = pim_estimate_network(hardware, flits);
         uint64_t moved = work.flight + larger(work.port, network);
         if (work.copies + moved > *memory + *transfer) {
             *memory = work.copies;

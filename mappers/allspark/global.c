@@ -92,7 +92,7 @@ static uint64_t exchange_of(const struct search *search, const struct pim_allspa
     return part->batch *
            (4 * messages * pim_estimate_access(hardware) + 2 * pim_estimate_stream(hardware, bytes, false) +
             2 * pim_estimate_stream(hardware, bytes, true) +
-            (flits * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz);
+            pim_estimate_network(hardware, flits));
 }
 
 static void try_part(struct search *search, const struct pim_allspark_partition *part)

@@ -144,7 +144,7 @@ static struct load load_of(const struct pim_estimate_hardware *hardware, const s
     }
     uint64_t packet = passage.longest < hardware->packet_bytes ? passage.longest : hardware->packet_bytes;
     uint64_t flits = passage.out > passage.in ? passage.out : passage.in;
-    uint64_t network = (flits * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;
+    uint64_t network = pim_estimate_network(hardware, flits);
     uint64_t port = load.copies + (passage.out > 0 && passage.in > 0 ? passage.mixed : passage.port);
     load.all = passage.flight + (port > network ? port : network);
     if (packet > 0)
@@ -186,7 +186,7 @@ static bool add_links(const struct pim_estimate_hardware *hardware, const struct
         if (!last)
             continue;
         struct load *load = &most[message->step];
-        uint64_t cycles = (busiest * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;
+        uint64_t cycles = pim_estimate_network(hardware, busiest);
         load->all = load->copies + cycles > load->all ? load->copies + cycles : load->all;
         memset(link, 0, ((size_t)units + 1) * sizeof *link);
         busiest = 0;

@@ -132,6 +132,21 @@ static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64
                                       turns * hardware->turn_cycles);
 }
 
+uint64_t pim_estimate_network(const struct pim_estimate_hardware *hardware, uint64_t cycles)
+{
+    return logic_cycles(hardware, cycles, hardware->network_khz);
+}
+
+uint64_t pim_estimate_link(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+{
+    return pim_estimate_network(hardware, ceil_divide(bytes, hardware->flit_bytes));
+}
+
+uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_t routers)
+{
+    return pim_estimate_network(hardware, routers * hardware->hop_cycles);
+}
+
 /*
  * A round without the flight of its head: reading, sending and writing, of which the slowest sets the pace.
  */
@@ -139,8 +154,7 @@ static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint6
 {
     uint64_t first = bytes < hardware->packet_bytes ? bytes : hardware->packet_bytes;
     uint64_t last = bytes % hardware->packet_bytes ? bytes % hardware->packet_bytes : first;
-    uint64_t flits = ceil_divide(bytes, hardware->flit_bytes);
-    uint64_t network = logic_cycles(hardware, flits, hardware->network_khz);
+    uint64_t network = pim_estimate_link(hardware, bytes);
     uint64_t memory = logic_cycles(hardware, port_cycles(hardware, bytes), hardware->memory_khz);
     /* The first packet is read before anything is sent, and the last is written after everything has come. */
     uint64_t ends = 2 * (uint64_t)hardware->access_cycles + stream_cycles(hardware, first, false) +
@@ -166,6 +180,6 @@ uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_
      */
     uint64_t neighbour = zero_load(hardware, 2);
     uint64_t back = zero_load(hardware, nodes);
-    uint64_t flight = logic_cycles(hardware, back + back + (rounds - 1) * neighbour, hardware->network_khz);
+    uint64_t flight = pim_estimate_network(hardware, back + back + (rounds - 1) * neighbour);
     return flight + rounds * round_cycles(hardware, bytes);
 }

@@ -45,6 +45,15 @@ uint64_t pim_estimate_vector(const struct pim_estimate_hardware *hardware, uint6
 uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint64_t m, uint64_t n,
                              uint64_t k);
 
+/* Network: cycles of its clock as logic cycles. */
+uint64_t pim_estimate_network(const struct pim_estimate_hardware *hardware, uint64_t cycles);
+
+/* Network: so many bytes over one link, one message after another. */
+uint64_t pim_estimate_link(const struct pim_estimate_hardware *hardware, uint64_t bytes);
+
+/* Network: what a flit takes through so many routers. */
+uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_t routers);
+
 /*
  * Network: a cyclic dataflow of nodes - 1 rounds, in each of which every one of `nodes` nodes in a line sends
  * at most `bytes` to its successor and the last one to the first. A round ends when its message is written to

@@ -173,10 +173,10 @@ static uint64_t arrival(const struct division *division, uint32_t first, uint32_
     uint64_t bytes = divide_up(division->crossing[first], nodes);
     if (bytes == 0)
         return 0;
-    return divide_up(divide_up(bytes, hardware->flit_bytes) * hardware->logic_khz, hardware->network_khz) +
+    return pim_estimate_link(hardware, bytes) +
            pim_estimate_stream(hardware, bytes, false) + pim_estimate_stream(hardware, bytes, true) +
            2 * pim_estimate_access(hardware) +
-           (uint64_t)hardware->hop_cycles * (hardware->width + hardware->height);
+           pim_estimate_hops(hardware, (uint64_t)hardware->width + hardware->height);
 }
 
 static uint64_t *part_of(const struct division *division, size_t shape, uint32_t first, uint32_t end)

@@ -81,12 +81,6 @@ static uint64_t crossing(const struct pim_cut *cut, uint32_t loops)
     return longest > 2 ? longest / 2 : 1;
 }
 
-static uint64_t link_cycles(const struct nice_plan *plan, uint64_t bytes)
-{
-    const struct pim_estimate_hardware *hardware = plan->hardware;
-    return divide_up(divide_up(bytes, hardware->flit_bytes) * hardware->logic_khz, hardware->network_khz);
-}
-
 static uint64_t share_cycles(const struct nice_plan *plan, uint64_t block, uint64_t members, uint64_t load,
                              bool reduce)
 {
@@ -238,7 +232,7 @@ static uint64_t move_cycles(const struct walk *walk, const struct pim_cut *cut, 
         uint64_t own = has(&walk->owned[side], node, piece), missing = flow_box_elements(piece) - own;
         if (missing > most) {
             most = missing;
-            if (link_cycles(walk->plan, most * FLOW_BYTES) >= limit)
+            if (pim_estimate_link(walk->plan->hardware, most * FLOW_BYTES) >= limit)
                 return limit;
         }
         copied = own > copied && sharing > 1 ? own : copied;
@@ -250,8 +244,8 @@ static uint64_t move_cycles(const struct walk *walk, const struct pim_cut *cut, 
     if (total > 0) {
         uint64_t mean = links ? total * (width + height) / 3 / links : 0;
         most = most > mean ? most : mean;
-        cycles = link_cycles(walk->plan, most * FLOW_BYTES) + 4 * pim_estimate_access(hardware) +
-                 hardware->hop_cycles * (width + height) +
+        cycles = pim_estimate_link(hardware, most * FLOW_BYTES) + 4 * pim_estimate_access(hardware) +
+                 pim_estimate_hops(hardware, width + height) +
                  pim_estimate_stream(hardware, most * FLOW_BYTES, false) +
                  pim_estimate_stream(hardware, most * FLOW_BYTES, true);
     }

@@ -256,12 +256,6 @@ static void load_route(struct program *program, uint32_t from, uint32_t to, uint
         program->traffic[(y * width + x) * 4 + (y < to / width ? 2 : 3)] += bytes;
 }
 
-static uint64_t link_cycles(const struct program *program, uint64_t bytes)
-{
-    const struct pim_estimate_hardware *hardware = program->plan->hardware;
-    return divide_up(divide_up(bytes, hardware->flit_bytes) * hardware->logic_khz, hardware->network_khz);
-}
-
 /* Distance round the array first: at each distance every node sends one message and receives one. All nodes
  * keep one order of all messages, so that the first that is not done can always go on. */
 static int compare_messages(const void *a, const void *b)
@@ -282,9 +276,8 @@ static void add_round_trip(const struct program *program, const struct program_m
     uint32_t width = hardware->width, x = m->from % width, y = m->from / width, tx = m->to % width,
              ty = m->to / width;
     uint64_t routers = 1 + (x > tx ? x - tx : tx - x) + (y > ty ? y - ty : ty - y);
-    rounds[m->to] += 2 * (routers * hardware->hop_cycles * hardware->logic_khz / hardware->network_khz +
-                          pim_estimate_access(hardware)) +
-                     link_cycles(program, m->bytes);
+    rounds[m->to] += 2 * (pim_estimate_hops(hardware, routers) + pim_estimate_access(hardware)) +
+                     pim_estimate_link(hardware, m->bytes);
 }
 
 uint64_t program_exchange(struct program *program, struct program_message *messages, size_t count)
@@ -319,8 +312,8 @@ uint64_t program_exchange(struct program *program, struct program_message *messa
     for (size_t i = (size_t)program->nodes * 2; i < (size_t)program->nodes * 3; i++)
         rounds = through[i] > rounds ? through[i] : rounds;
     free(through);
-    uint64_t links = link_cycles(program, busiest) + 2 * pim_estimate_access(hardware) +
-                     (uint64_t)hardware->hop_cycles * (hardware->width + hardware->height);
+    uint64_t links = pim_estimate_link(hardware, busiest) + 2 * pim_estimate_access(hardware) +
+                     pim_estimate_hops(hardware, (uint64_t)hardware->width + hardware->height);
     rounds = divide_up(rounds, hardware->posted_receives > 0 ? hardware->posted_receives : 1);
     return rounds > links ? rounds : links;
 }
@@ -452,11 +445,10 @@ static void pass_on(struct program *program, const struct program_ring *ring, ui
 uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t load,
                            bool reduce)
 {
-    uint64_t flits = divide_up(load > piece ? load : piece, hardware->flit_bytes);
     uint64_t cycles =
-        divide_up(flits * hardware->logic_khz, hardware->network_khz) +
+        pim_estimate_link(hardware, load > piece ? load : piece) +
         pim_estimate_stream(hardware, piece < hardware->packet_bytes ? piece : hardware->packet_bytes, true) +
-        pim_estimate_access(hardware) + 4 * (uint64_t)hardware->hop_cycles;
+        pim_estimate_access(hardware) + pim_estimate_hops(hardware, 4);
     return cycles + (reduce ? 3 * pim_estimate_stream(hardware, piece, false) +
                                   pim_estimate_vector(hardware, 1, piece / FLOW_SUM_BYTES, 1)
                             : 0);

@@ -106,6 +106,28 @@ START_TEST(rings_take_what_their_packets_take)
 }
 END_TEST
 
+/* Cycles of the network's clock are longer than those of the logic when it is slower. */
+START_TEST(links_and_hops_are_of_the_clock_of_the_network)
+{
+    static const char *const clocks[] = {"clock.network_khz=400000", "clock.network_khz=250000",
+                                         "clock.network_khz=800000"};
+    struct machine machine;
+    machine_read(&machine, "allspark-16x16", &clocks[_i], 1);
+    const struct pim_estimate_hardware *hardware = &machine.estimate;
+    ck_assert_uint_gt(hardware->hop_cycles, 0);
+    for (uint64_t n = 0; n <= 40; n++) {
+        uint64_t hops = 0, flits = 0;
+        for (uint64_t i = 0; i < n; i++)
+            hops += hardware->hop_cycles;
+        for (uint64_t at = 0; at < n; at += hardware->flit_bytes)
+            flits++;
+        ck_assert_uint_eq(pim_estimate_network(hardware, n), to_logic(hardware, n, hardware->network_khz));
+        ck_assert_uint_eq(pim_estimate_hops(hardware, n), to_logic(hardware, hops, hardware->network_khz));
+        ck_assert_uint_eq(pim_estimate_link(hardware, n), to_logic(hardware, flits, hardware->network_khz));
+    }
+}
+END_TEST
+
 Suite *estimate_ring_suite(void)
 {
     Suite *suite = suite_create("ring");
@@ -113,6 +135,7 @@ Suite *estimate_ring_suite(void)
     printf("estimate ring: seed 0x%" PRIx64 "\n", seed);
     tcase_add_loop_test(cases, rings_take_what_their_packets_take, 0,
                         (int)(sizeof variants / sizeof variants[0]));
+    tcase_add_loop_test(cases, links_and_hops_are_of_the_clock_of_the_network, 0, 3);
     suite_add_tcase(suite, cases);
     return suite;
 }

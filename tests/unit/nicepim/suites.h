@@ -9,6 +9,7 @@ Suite *nicepim_sat_suite(void);
 Suite *nicepim_space_suite(void);
 Suite *nicepim_place_suite(void);
 Suite *nicepim_tokens_suite(void);
+Suite *nicepim_exchange_suite(void);
 Suite *nicepim_values_suite(void);
 
 /* tests/data/nicepim/<name>; the caller releases it with json_decref. */

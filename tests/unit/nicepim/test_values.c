@@ -310,7 +310,7 @@ END_TEST
 
 /* --- what is wrong is found --- */
 
-enum spoil { SPOIL_SEND, SPOIL_RECEIVE, SPOIL_LOAD, SPOIL_STORE, SPOIL_WAIT, SPOILS };
+enum spoil { SPOIL_SEND, SPOIL_RECEIVE, SPOIL_LOAD, SPOIL_STORE, SPOIL_WAIT, SPOIL_EARLY, SPOIL_SUM, SPOILS };
 
 /* An instruction that a kind of mistake can be made in. */
 static bool can_spoil(enum spoil spoil, const struct pim_instruction *i)
@@ -319,8 +319,10 @@ static bool can_spoil(enum spoil spoil, const struct pim_instruction *i)
                                       [SPOIL_RECEIVE] = PIM_OP_RECEIVE,
                                       [SPOIL_LOAD] = PIM_OP_LOAD,
                                       [SPOIL_STORE] = PIM_OP_STORE};
-    if (spoil == SPOIL_WAIT)
+    if (spoil == SPOIL_WAIT || spoil == SPOIL_EARLY)
         return i->dependency[0] > 0;
+    if (spoil == SPOIL_SUM)
+        return i->opcode == PIM_OP_MATRIX && !(i->detail & PIM_MATRIX_OPEN_OUTPUT);
     return i->opcode == opcodes[spoil];
 }
 
@@ -329,6 +331,11 @@ static void make_mistake(enum spoil spoil, struct pim_instruction *i)
     enum { BESIDE = 4 }; /* bytes: the next elements, or the next sum */
     if (spoil == SPOIL_WAIT)
         memset(i->dependency, 0, sizeof i->dependency);
+    else if (spoil == SPOIL_EARLY) /* it waits for the instruction before the one it should wait for */
+        for (size_t d = 0; d < PIM_DEPENDENCIES; d++)
+            i->dependency[d] = (uint16_t)(i->dependency[d] + (i->dependency[d] > 0));
+    else if (spoil == SPOIL_SUM) /* what was summed before is lost: every element is where it should be */
+        i->detail |= PIM_MATRIX_OPEN_OUTPUT;
     else if (spoil == SPOIL_SEND || spoil == SPOIL_RECEIVE)
         i->u.network.address += BESIDE;
     else
@@ -373,8 +380,8 @@ static uint64_t spoil_trace(const char *path, const char *spoiled, enum spoil sp
  * no mistakes: nearly all others are found. */
 START_TEST(one_wrong_instruction_is_found)
 {
-    static const char *const names[] = {"send", "receive", "load", "store", "wait"};
-    static const unsigned least[] = {95, 95, 90, 95, 90}; /* % */
+    static const char *const names[] = {"send", "receive", "load", "store", "wait", "early", "sum"};
+    static const unsigned least[] = {95, 95, 90, 95, 90, 90, 90}; /* % */
     unsigned made[SPOILS] = {0}, found[SPOILS] = {0};
     read_hardware();
     for (uint32_t i = 0; i < 3 * DRAWS / 4; i++) {

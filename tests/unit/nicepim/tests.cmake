@@ -1,8 +1,8 @@
 set(nicepim ${CMAKE_CURRENT_LIST_DIR})
 pimsim_test(test_nicepim
-  SOURCES ${nicepim}/nicepim.c ${nicepim}/golden.c ${nicepim}/test_cycles.c ${nicepim}/test_sat.c ${nicepim}/test_space.c ${nicepim}/test_place.c ${nicepim}/test_tokens.c
+  SOURCES ${nicepim}/nicepim.c ${nicepim}/golden.c ${nicepim}/test_cycles.c ${nicepim}/test_sat.c ${nicepim}/test_space.c ${nicepim}/test_place.c ${nicepim}/test_tokens.c ${nicepim}/test_exchange.c
   LINK pimsim_nicepim pimsim_place
-  SUITES cycles sat space place tokens)
+  SUITES cycles sat space place tokens exchange)
 pimsim_test(test_nicepim_long
   SOURCES ${nicepim}/long.c ${nicepim}/golden.c
   LINK pimsim_nicepim
