@@ -86,8 +86,8 @@ START_TEST(short_messages_wait_for_round_trips)
     uint64_t expected = (trips + variants[_i].posted - 1) / variants[_i].posted;
     ck_assert_uint_eq(exchange(&hardware, messages, count), expected);
     /* Another node that waits as well does so at the same time. */
-    messages[count++] = (struct program_message){
-        .from = 5, .to = 0, .bytes = 8, .target = 4096, .after = PROGRAM_NOTHING};
+    messages[count++] =
+        (struct program_message){.from = 5, .to = 0, .bytes = 8, .target = 4096, .after = PROGRAM_NOTHING};
     ck_assert_uint_eq(exchange(&hardware, messages, count), expected);
 }
 END_TEST
