@@ -29,6 +29,7 @@ struct pim_trace_counts {
     uint64_t local_loaded_bytes, local_stored_bytes;                     /* by LOCAL_LOAD and LOCAL_STORE */
     uint64_t local_elements;                                             /* sum of elements of LOCAL_VECTOR */
     uint64_t local_copied_bytes, local_written_bytes;                    /* by LOCAL_COPY and LOCAL_WRITE */
+    uint64_t array_written_bytes;                                        /* by ARRAY_WRITE */
 };
 
 /* a + b and a * b, UINT64_MAX when that is too much. */

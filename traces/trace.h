@@ -83,6 +83,10 @@ struct pim_trace_behaviour {
  * cells are 0. A layer with such groups (a grouped convolution) may have its canonical rows in the order
  * (bundle of channels, row of the kernel, column of the kernel, channel of the bundle), so that the rows of a
  * group stand together.
+ *
+ * `set` says when the weights are in the arrays: 0, from the beginning; else the program writes them
+ * (ARRAY_WRITE), and sets of a unit take each other's place: the first row that is written of another set
+ * takes the arrays of all groups of the one before. Sets ascend in the order of the groups.
  */
 struct pim_trace_array_group {
     uint32_t layer;           /* of the network, as the mapper numbers them */
@@ -92,6 +96,7 @@ struct pim_trace_array_group {
     uint32_t folds;           /* at least 1 */
     uint32_t fold_stride;     /* 0 when there is one fold */
     uint32_t blocks;          /* 0: every cell may hold a weight; else at least 2, and one fold */
+    uint32_t set;             /* 0: holds its weights from the beginning */
 };
 
 /* The text of a part; NULL for a value outside the table. */

@@ -61,6 +61,7 @@ static enum pim_status read_crossbars(const struct pim_configuration *c, struct 
         return error->status;
     pim_crossbar_cost_of(&crossbar, &cost);
     a->mvm_cycles = cost.mvm_cycles;
+    a->write_row_cycles = crossbar.write_row_cycles;
     return PIM_OK;
 }
 

@@ -25,6 +25,7 @@ struct pim_core_architecture {
     uint32_t array_rows, array_columns;
     uint32_t arrays_per_group_step; /* management granularity: a group occupies a multiple of this */
     uint64_t mvm_cycles;            /* of one MVM */
+    uint32_t write_row_cycles;      /* of a row of cells; 0: programs cannot write weights */
     /* the rest in cycles of the core's clock, and bytes per cycle */
     uint64_t local_memory_bytes;
     uint32_t local_bytes_per_cycle, local_read_cycles, local_write_cycles;

@@ -19,12 +19,19 @@ static enum pim_status take_groups(struct pim_cores *cores, struct pim_core *cor
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the array groups of core %" PRIu32,
                         core->unit.id);
     core->group_count = count;
-    uint64_t taken = 0; /* 2^24 groups of 2^32 arrays at most */
+    /* 2^24 groups of 2^32 arrays at most; `beside` those that stay, sets of groups take turns */
+    uint64_t taken = 0, beside = 0, of_set = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t occupied = pim_crossbar_occupied(crossbar, groups[i].arrays);
-        taken += occupied;
-        core->groups[i].arrays = occupied * cores->cost.array_slices;
-        core->groups[i].macs = pim_group_macs(&groups[i]);
+        uint64_t weights = (uint64_t)groups[i].folds * groups[i].columns;
+        of_set = i > 0 && groups[i].set == groups[i - 1].set ? of_set + occupied : occupied;
+        beside = groups[i].set == 0 ? of_set : beside;
+        taken = pim_later(taken, of_set + (groups[i].set == 0 ? 0 : beside));
+        core->groups[i] = (struct pim_core_group){.arrays = occupied * cores->cost.array_slices,
+                                                  .macs = pim_group_macs(&groups[i]),
+                                                  .rows = groups[i].rows,
+                                                  .row_bytes = 2 * weights,
+                                                  .row_cells = weights * cores->cost.slices};
     }
     if (taken > cores->cost.logical_arrays)
         return pim_fail(error, PIM_BAD_INPUT,

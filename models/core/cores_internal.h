@@ -51,6 +51,13 @@ struct pim_core_slot {
     struct pim_instruction instruction;
 };
 
+/* The array group of an instruction of the matrix engine. */
+static inline uint32_t pim_core_group_of(const struct pim_core_slot *slot)
+{
+    return slot->instruction.opcode == PIM_OP_ARRAY_WRITE ? slot->instruction.u.array_write.group
+                                                          : slot->instruction.u.mvm.group;
+}
+
 struct pim_core_queue {
     uint64_t *sequence; /* ring */
     uint32_t head, tail;
@@ -80,6 +87,8 @@ struct pim_core_group {
     const struct pim_core_slot *holder; /* if `free` is not known: the one that computes */
     uint64_t arrays;                    /* physical arrays that an MVM keeps busy */
     uint64_t macs;                      /* of an MVM */
+    uint64_t row_bytes, row_cells;      /* of what is written into a row: weights, cells */
+    uint32_t rows;
 };
 
 /* A message from the start of its send to the end of its receive. */

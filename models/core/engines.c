@@ -56,6 +56,18 @@ static bool inside_global(const struct pim_core *core, const struct pim_instruct
     return address <= capacity && span <= capacity - address;
 }
 
+/* Whether the hardware can write what an array_write names. */
+static bool can_write(const struct pim_core *core, const struct pim_instruction *instruction)
+{
+    const struct pim_cores_configuration *configuration = &core->cores->configuration;
+    const struct pim_operands_array_write *o = &instruction->u.array_write;
+    if (configuration->nn || configuration->crossbar.write_row_cycles == 0 || o->group >= core->group_count)
+        return false;
+    const struct pim_core_group *group = &core->groups[o->group];
+    return o->rows <= group->rows && o->row <= group->rows - o->rows &&
+           o->bytes == o->rows * group->row_bytes;
+}
+
 enum { WRITE, FIRST, SECOND, SPANS };
 
 /* What an instruction touches of the local memory; whether the core has what else it names. */
@@ -71,6 +83,9 @@ static inline bool find_spans(const struct pim_core *core, const struct pim_inst
         return instruction->u.mvm.group < core->group_count &&
                (instruction->u.mvm.windows <= 1 ||
                 instruction->u.mvm.windows <= LONGEST / core->cores->cost.mvm_cycles);
+    case PIM_OP_ARRAY_WRITE:
+        spans[FIRST] = pieces(instruction->u.array_write.source, instruction->u.array_write.bytes, 0, 1);
+        return can_write(core, instruction);
     case PIM_OP_LOCAL_VECTOR:
         bytes = vector_bytes(instruction);
         spans[FIRST] = pieces(instruction->u.local_vector.source, bytes, 0, 1);
@@ -142,6 +157,16 @@ static PIM_NOINLINE void refuse(struct pim_core *core, const struct pim_core_slo
             pim_core_fail(core, slot,
                           "array group %" PRIu32 " does not exist: the trace gives this core %" PRIu32,
                           instruction->u.mvm.group, core->group_count);
+        return;
+    case PIM_OP_ARRAY_WRITE:
+        if (configuration->nn || configuration->crossbar.write_row_cycles == 0)
+            pim_core_fail(core, slot, "the crossbars cannot be written by programs: %s",
+                          configuration->nn ? "core.timing is \"pimsim_nn\"" : "crossbar.write_row_ns is 0");
+        else
+            pim_core_fail(core, slot,
+                          "array group %" PRIu32 " does not exist, or has other rows than that: the trace "
+                          "gives this core %" PRIu32 " groups",
+                          instruction->u.array_write.group, core->group_count);
         return;
     case PIM_OP_LOCAL_VECTOR:
         pim_core_fail(core, slot, "the vector units have no %s (core.vector_functions)",
@@ -223,7 +248,7 @@ uint64_t pim_core_available(struct pim_core *core, const struct pim_core_slot *s
         return pim_core_nn_available(core, slot);
     switch (slot->engine) {
     case PIM_ENGINE_MATRIX:
-        return core->groups[slot->instruction.u.mvm.group].free;
+        return core->groups[pim_core_group_of(slot)].free;
     case PIM_ENGINE_VECTOR:
         return core->vector_free;
     case PIM_ENGINE_MEMORY:
@@ -250,6 +275,19 @@ static void start_matrix(struct pim_core *core, struct pim_core_slot *slot, uint
     uint64_t read = pim_core_port(core, now, bytes, false);
     pim_core_enter(core, read + windows * core->cores->cost.mvm_cycles, PIM_STEP_WRITE, slot,
                    instruction->u.mvm.output_bytes);
+}
+
+/* The rows are read at once and written one after the other; then the group takes the next instruction. */
+static void start_array_write(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    const struct pim_operands_array_write *o = &slot->instruction.u.array_write;
+    struct pim_core_group *group = &core->groups[o->group];
+    group->free = PIM_CYCLE_UNKNOWN;
+    group->holder = slot;
+    PIM_ADD_ACTION(core, crossbar_cells, o->rows * group->row_cells);
+    uint64_t read = pim_core_port(core, now, o->bytes, false);
+    uint64_t cycles = (uint64_t)o->rows * core->cores->configuration.crossbar.write_row_cycles;
+    pim_core_enter(core, read + cycles, PIM_STEP_WRITE, slot, 0);
 }
 
 static void start_vector(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
@@ -335,7 +373,10 @@ void pim_core_start_plain(struct pim_core *core, struct pim_core_slot *slot, uin
 {
     switch (slot->engine) {
     case PIM_ENGINE_MATRIX:
-        start_matrix(core, slot, now);
+        if (slot->instruction.opcode == PIM_OP_ARRAY_WRITE)
+            start_array_write(core, slot, now);
+        else
+            start_matrix(core, slot, now);
         break;
     case PIM_ENGINE_VECTOR:
         start_vector(core, slot, now);
@@ -359,7 +400,7 @@ static void write_result(struct pim_core *core, struct pim_core_slot *slot, uint
 {
     pim_core_set_end(slot, pim_core_port(core, now, bytes, true));
     if (slot->engine == PIM_ENGINE_MATRIX)
-        core->groups[slot->instruction.u.mvm.group].free = slot->done;
+        core->groups[pim_core_group_of(slot)].free = slot->done;
     else if (slot->engine == PIM_ENGINE_VECTOR)
         core->vector_free = slot->done;
 }

@@ -69,7 +69,7 @@ uint64_t pim_core_nn_available(const struct pim_core *core, const struct pim_cor
     if (slot->ready > 0)
         at = pim_later(at, slot->ready + 1); /* an earlier one that conflicted was committed then */
     if (slot->engine == PIM_ENGINE_MATRIX)
-        return pim_later(at + 1, core->groups[slot->instruction.u.mvm.group].free);
+        return pim_later(at + 1, core->groups[pim_core_group_of(slot)].free);
     return pim_later(at, slot->engine == PIM_ENGINE_VECTOR ? core->vector_free : core->nn_transfer);
 }
 

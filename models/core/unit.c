@@ -155,7 +155,7 @@ static const struct pim_core_slot *holder_of(const struct pim_core *core, const 
     if (core->cores->configuration.nn)
         return NULL;
     if (slot->engine == PIM_ENGINE_MATRIX)
-        return core->groups[slot->instruction.u.mvm.group].holder;
+        return core->groups[pim_core_group_of(slot)].holder;
     return slot->engine == PIM_ENGINE_VECTOR ? core->vector_holder : NULL;
 }
 

@@ -36,6 +36,7 @@ struct pim_crossbar_configuration {
     uint32_t dac_bits, dac_count, adc_count;
     uint32_t input_buffer_cycles, dac_cycles, read_cycles, sample_hold_cycles;
     uint32_t adc_cycles, shift_add_cycles, output_buffer_cycles;
+    uint32_t write_row_cycles; /* of a row of cells; 0: programs cannot write */
 };
 
 /* What follows from a configuration. A logical array holds a weight in a cell. */

@@ -81,17 +81,28 @@ enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration
     return PIM_OK;
 }
 
+/* A time in ns as cycles of the logic, rounded up; one that is a whole number of cycles but for the rounding
+ * of reals is that many. */
+static double logic_cycles(const struct pim_configuration *configuration, const char *key)
+{
+    double khz = (double)pim_configuration_integer(configuration, "clock.logic_khz");
+    double cycles = pim_configuration_real(configuration, key) * khz * 1e-6;
+    double whole = nearbyint(cycles);
+    return fabs(cycles - whole) < 1e-6 ? whole : ceil(cycles);
+}
+
 enum pim_status pim_cost_read_crossbar(const struct pim_configuration *configuration,
                                        struct pim_crossbar_configuration *crossbar, struct pim_error *error)
 {
     uint64_t arrays = large(configuration, "crossbar.count_x") * large(configuration, "crossbar.count_y");
-    double khz = (double)pim_configuration_integer(configuration, "clock.logic_khz");
-    double cycles = pim_configuration_real(configuration, "crossbar.read_ns") * khz * 1e-6;
-    /* a time that is a whole number of cycles but for the rounding of reals is that many */
-    double whole = nearbyint(cycles);
-    cycles = fabs(cycles - whole) < 1e-6 ? whole : ceil(cycles);
-    if (cycles > (double)(UINT32_MAX / 2))
+    double read = logic_cycles(configuration, "crossbar.read_ns");
+    double write = logic_cycles(configuration, "crossbar.write_row_ns");
+    const double most = (double)(UINT32_MAX / 16);
+    if (read > 8 * most)
         return pim_configuration_fail(configuration, error, "crossbar.read_ns", "is more than 2^31 cycles");
+    if (write > most)
+        return pim_configuration_fail(configuration, error, "crossbar.write_row_ns",
+                                      "is more than 2^28 cycles");
     *crossbar = (struct pim_crossbar_configuration){
         .arrays = arrays < UINT32_MAX ? (uint32_t)arrays : UINT32_MAX,
         .rows = integer(configuration, "crossbar.rows"),
@@ -109,7 +120,8 @@ enum pim_status pim_cost_read_crossbar(const struct pim_configuration *configura
         .adc_count = integer(configuration, "crossbar.adc_count"),
         .input_buffer_cycles = integer(configuration, "crossbar.input_buffer_cycles"),
         .dac_cycles = integer(configuration, "crossbar.dac_cycles"),
-        .read_cycles = (uint32_t)cycles,
+        .read_cycles = (uint32_t)read,
+        .write_row_cycles = (uint32_t)write,
         .sample_hold_cycles = integer(configuration, "crossbar.sample_hold_cycles"),
         .adc_cycles = integer(configuration, "crossbar.adc_cycles"),
         .shift_add_cycles = integer(configuration, "crossbar.shift_add_cycles"),

@@ -22,8 +22,9 @@ void pim_energy_of(const struct pim_energy_configuration *configuration, const s
                                 (double)actions->crossbar_steps * unit->crossbar_step_pj);
     energy->noc =
         modelled(unit->noc_pj_per_bit_hop, (double)actions->noc_bit_hops * unit->noc_pj_per_bit_hop);
-    energy->crossbar =
-        modelled(unit->crossbar_pj_per_mvm, (double)actions->crossbar_mvms * unit->crossbar_pj_per_mvm);
+    energy->crossbar = modelled(unit->crossbar_pj_per_mvm + unit->crossbar_write_pj,
+                                (double)actions->crossbar_mvms * unit->crossbar_pj_per_mvm +
+                                    (double)actions->crossbar_cells * unit->crossbar_write_pj);
     energy->vector = modelled(unit->vector_pj_per_operation,
                               (double)actions->vector_operations * unit->vector_pj_per_operation);
     energy->local = modelled(unit->local_pj_per_bit, (double)actions->local_bits * unit->local_pj_per_bit);

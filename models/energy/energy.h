@@ -16,6 +16,7 @@ struct pim_energy_configuration {
     double static_mw_per_node; /* cores: with each one's share of its chip */
     /* of cores with crossbars; 0 for nodes */
     double crossbar_pj_per_mvm; /* of one physical array */
+    double crossbar_write_pj;   /* of a cell */
     double crossbar_step_pj;    /* of a bank that computes with NORs */
     double vector_pj_per_operation, local_pj_per_bit, global_pj_per_bit;
     double interconnect_pj_per_bit, interconnect_pj_per_flit, chip_link_pj_per_bit;

@@ -59,7 +59,8 @@ struct pim_actions {
         crossbar_steps;    /* NORs, SETs and RESETs of banks that are crossbars: in all their columns each */
     uint64_t noc_bit_hops; /* flits x bits of a flit x routers traversed, announcements included */
     /* of cores with crossbars */
-    uint64_t crossbar_mvms; /* MVMs times the physical arrays that they keep busy */
+    uint64_t crossbar_mvms;  /* MVMs times the physical arrays that they keep busy */
+    uint64_t crossbar_cells; /* written with a weight, or a slice of one */
     uint64_t vector_operations;
     uint64_t local_bits, global_bits;           /* read or written */
     uint64_t interconnect_bits, chip_link_bits; /* through bus or shared memory; from chip to chip */

@@ -7,6 +7,7 @@
  */
 #include "traces/check/local.h"
 
+#include "traces/check/arrays.h"
 #include "traces/check/internal.h"
 #include "traces/local.h"
 
@@ -32,6 +33,7 @@ struct core {
     uint32_t unit;
     const struct pim_trace_array_group *group;
     uint32_t groups;
+    struct pim_check_arrays arrays;
 };
 
 /* --- the map --- */
@@ -120,7 +122,7 @@ static enum pim_status check_group(struct core *core, const struct pim_instructi
                         instruction->u.mvm.output_bytes);
     core->result->counts.crossbar_macs =
         pim_add_saturating(core->result->counts.crossbar_macs, pim_group_macs(group));
-    return PIM_OK;
+    return pim_check_arrays_multiply(&core->arrays, number, error);
 }
 
 /* The end of a transfer in the global memory, if it is one. */
@@ -222,6 +224,10 @@ static enum pim_status check_instruction(struct core *core, const struct pim_ins
     enum pim_status status = pim_check_kind_of(instruction, PIM_CHECK_CORES, error);
     if (status == PIM_OK && instruction->opcode == PIM_OP_MVM)
         status = check_group(core, instruction, error);
+    if (status == PIM_OK && instruction->opcode == PIM_OP_ARRAY_WRITE)
+        status = pim_check_arrays_write(&core->arrays, instruction, error);
+    if (status == PIM_OK && pim_opcode_engine(instruction->opcode) == PIM_ENGINE_CONTROL)
+        pim_check_arrays_wait(&core->arrays);
     if (status == PIM_OK)
         status = check_global(core, instruction, error);
     if (status == PIM_OK)
@@ -251,6 +257,8 @@ static enum pim_status check_unit(struct core *core, struct pim_error *error)
     enum pim_status status = pim_trace_cursor_create(core->trace, core->unit, &cursor, error);
     core->group = pim_trace_array_groups(core->trace, core->unit, &core->groups);
     map_clear(&core->map);
+    if (status == PIM_OK)
+        status = pim_check_arrays_begin(&core->arrays, core->group, core->groups, error);
     while (status == PIM_OK) {
         status = pim_trace_cursor_next(cursor, &instruction, error);
         if (status != PIM_OK || !instruction)
@@ -271,6 +279,7 @@ enum pim_status pim_check_local(const struct pim_trace *trace, const struct pim_
     for (; core.unit < pim_trace_description(trace)->units && status == PIM_OK; core.unit++)
         status = check_unit(&core, error);
     free(core.map.word);
+    free(core.arrays.written);
     return status;
 }
 

@@ -77,7 +77,7 @@ enum { PIM_BEHAVIOURS_SIZE = 8, PIM_BEHAVIOUR_TABLE_SIZE = 8, PIM_BEHAVIOUR_SIZE
 
 /* ARRAY_GROUPS: u32 units that have some, u32 form, then for each of them: u32 unit, u32 count, count groups
  * of the words of struct pim_trace_array_group in its order: eight of them in form 0, and `blocks` behind in
- * form 1, which there is only when a group has blocks. */
+ * form 1, which there is only when a group has blocks; in form 2, when a group is in a set, `set` too. */
 enum { PIM_ARRAY_GROUPS_SIZE = 8, PIM_ARRAY_GROUP_TABLE_SIZE = 8, PIM_ARRAY_GROUP_SIZE = 32 };
 
 /* UNITS: for each unit u64 bytes of its chunks, u64 instructions, u64 hash of all its instructions, u32

@@ -42,6 +42,9 @@ enum pim_status pim_description_check(const struct pim_trace_description *descri
 enum pim_status pim_name_check(const char *name, size_t length, const char *what, struct pim_error *error);
 enum pim_status pim_behaviour_check(const struct pim_trace_behaviour *entry, struct pim_error *error);
 enum pim_status pim_array_group_check(const struct pim_trace_array_group *group, struct pim_error *error);
+/* Whether `group` may stand behind `before` (NULL: it is the first of its unit). */
+enum pim_status pim_array_group_follows(const struct pim_trace_array_group *before,
+                                        const struct pim_trace_array_group *group, struct pim_error *error);
 
 /* Section bytes, owned by the caller (free); NULL when memory is out. `tables` are sorted by router. */
 uint8_t *pim_description_encode(const struct pim_trace_description *description, uint64_t *bytes);

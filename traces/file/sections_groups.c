@@ -48,12 +48,23 @@ enum pim_status pim_array_group_check(const struct pim_trace_array_group *group,
     return status;
 }
 
-/* The form of the section: with the word `blocks` in every group when one of them has blocks. */
-enum { FORM_PLAIN, FORM_BLOCKS };
+enum pim_status pim_array_group_follows(const struct pim_trace_array_group *before,
+                                        const struct pim_trace_array_group *group, struct pim_error *error)
+{
+    if (!before || before->set <= group->set)
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "set is %" PRIu32 " behind a group of set %" PRIu32 ": the sets of a unit ascend",
+                    group->set, before->set);
+}
+
+/* The form of the section: with the word `blocks` in every group when one of them has blocks, and `set`
+ * behind it when one has a set. */
+enum { FORM_PLAIN, FORM_BLOCKS, FORM_SETS };
 
 static size_t group_size(uint32_t form)
 {
-    return form == FORM_BLOCKS ? PIM_ARRAY_GROUP_SIZE + 4 : PIM_ARRAY_GROUP_SIZE;
+    return PIM_ARRAY_GROUP_SIZE + (size_t)4 * form;
 }
 
 static void put_group(uint8_t *place, const struct pim_trace_array_group *group, uint32_t form)
@@ -63,8 +74,10 @@ static void put_group(uint8_t *place, const struct pim_trace_array_group *group,
     _Static_assert(sizeof words == PIM_ARRAY_GROUP_SIZE, "a word for each field");
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
         pim_put_u32(place + (size_t)4 * i, words[i]);
-    if (form == FORM_BLOCKS)
+    if (form >= FORM_BLOCKS)
         pim_put_u32(place + PIM_ARRAY_GROUP_SIZE, group->blocks);
+    if (form == FORM_SETS)
+        pim_put_u32(place + PIM_ARRAY_GROUP_SIZE + 4, group->set);
 }
 
 static struct pim_trace_array_group get_group(const uint8_t *place, uint32_t form)
@@ -77,7 +90,8 @@ static struct pim_trace_array_group get_group(const uint8_t *place, uint32_t for
                                           .columns = pim_get_u32(place + 20),
                                           .folds = pim_get_u32(place + 24),
                                           .fold_stride = pim_get_u32(place + 28),
-                                          .blocks = form == FORM_BLOCKS ? pim_get_u32(place + 32) : 0};
+                                          .blocks = form >= FORM_BLOCKS ? pim_get_u32(place + 32) : 0,
+                                          .set = form == FORM_SETS ? pim_get_u32(place + 36) : 0};
 }
 
 uint8_t *pim_array_groups_encode(const struct pim_array_group_list *list, uint32_t units, uint64_t *bytes)
@@ -86,7 +100,9 @@ uint8_t *pim_array_groups_encode(const struct pim_array_group_list *list, uint32
     uint32_t tables = 0, form = FORM_PLAIN;
     for (uint32_t unit = 0; unit < units; unit++)
         for (uint32_t i = 0; i < list[unit].count; i++)
-            form = list[unit].group[i].blocks ? FORM_BLOCKS : form;
+            form = list[unit].group[i].set                           ? FORM_SETS
+                   : list[unit].group[i].blocks && form != FORM_SETS ? FORM_BLOCKS
+                                                                     : form;
     for (uint32_t unit = 0; unit < units; unit++)
         if (list[unit].count > 0) {
             size += PIM_ARRAY_GROUP_TABLE_SIZE + (size_t)list[unit].count * group_size(form);
@@ -118,7 +134,7 @@ struct reader {
     uint32_t units, next_unit; /* of the trace; the least that may come next */
     uint32_t used;             /* groups so far */
     uint32_t form;
-    bool blocks; /* a group has some */
+    bool blocks, sets; /* a group has some */
 };
 
 /* The groups of one unit. */
@@ -148,7 +164,9 @@ static enum pim_status decode_unit(struct reader *reader, struct pim_array_group
         struct pim_trace_array_group *group = &groups->group[reader->used++];
         *group = get_group(reader->data + reader->place, reader->form);
         reader->blocks |= group->blocks != 0;
-        if (pim_array_group_check(group, error) != PIM_OK)
+        reader->sets |= group->set != 0;
+        if (pim_array_group_check(group, error) != PIM_OK ||
+            pim_array_group_follows(i > 0 ? group - 1 : NULL, group, error) != PIM_OK)
             return pim_fail_in(error, "at byte %zu of the section: unit %" PRIu32 " group %" PRIu32,
                                reader->place, unit, i);
     }
@@ -168,6 +186,9 @@ static enum pim_status decode_all(struct reader *reader, uint32_t tables, struct
     if (reader->form == FORM_BLOCKS && !reader->blocks)
         return pim_fail(error, PIM_BAD_INPUT,
                         "at byte 4 of the section: groups with blocks are announced, and none has any");
+    if (reader->form == FORM_SETS && !reader->sets)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "at byte 4 of the section: groups in sets are announced, and none is in one");
     if (reader->place != reader->bytes)
         return pim_fail(error, PIM_BAD_INPUT, "at byte %zu of the section: %zu bytes too many", reader->place,
                         reader->bytes - reader->place);
@@ -182,9 +203,9 @@ enum pim_status pim_array_groups_decode(const uint8_t *data, size_t bytes, uint3
                         "at byte 0 of the section: the number of units needs %d bytes, %zu are left",
                         PIM_ARRAY_GROUPS_SIZE, bytes);
     const uint32_t tables = pim_get_u32(data), form = pim_get_u32(data + 4);
-    if (form > FORM_BLOCKS)
+    if (form > FORM_SETS)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "at byte 4 of the section: the form of groups is %" PRIu32 ", not 0 or 1", form);
+                        "at byte 4 of the section: the form of groups is %" PRIu32 ", not 0, 1 or 2", form);
     if (tables == 0)
         return pim_fail(error, PIM_BAD_INPUT,
                         "at byte 0 of the section: no groups: the section must be left out then");

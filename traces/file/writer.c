@@ -358,7 +358,9 @@ enum pim_status pim_trace_writer_array_group(struct pim_trace_writer *writer, ui
     if (!writer->groups)
         return no_memory(writer, error);
     struct pim_array_group_list *list = &writer->groups[unit];
-    if (pim_array_group_check(group, error) != PIM_OK)
+    const struct pim_trace_array_group *before = list->count ? &list->group[list->count - 1] : NULL;
+    if (pim_array_group_check(group, error) != PIM_OK ||
+        pim_array_group_follows(before, group, error) != PIM_OK)
         return pim_fail_in(error, "%s: unit %" PRIu32 " array group %" PRIu32, writer->path, unit,
                            list->count);
     if (writer->group_count == PIM_TRACE_ARRAY_GROUPS)

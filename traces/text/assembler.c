@@ -326,15 +326,15 @@ static enum pim_status take_unit(struct assembler *self, struct pim_error *error
 /* Of the unit that is open; `rows=…` and so on. */
 static enum pim_status take_array_group(struct assembler *self, struct pim_error *error)
 {
-    static const char *const names[] = {"layer",   "arrays", "row",         "rows",  "column",
-                                        "columns", "folds",  "fold_stride", "blocks"};
+    static const char *const names[] = {"layer",   "arrays", "row",         "rows",   "column",
+                                        "columns", "folds",  "fold_stride", "blocks", "set"};
     uint64_t layer = 0, arrays = 1, row = 0, rows = 0, column = 0, columns = 0, folds = 1, fold_stride = 0;
-    uint64_t blocks = 0;
-    uint64_t *const values[] = {&layer,   &arrays, &row,         &rows,  &column,
-                                &columns, &folds,  &fold_stride, &blocks};
+    uint64_t blocks = 0, set = 0;
+    uint64_t *const values[] = {&layer,   &arrays, &row,         &rows,   &column,
+                                &columns, &folds,  &fold_stride, &blocks, &set};
     if (self->unit == PIM_ALL_UNITS)
         return pim_lexer_fail(&self->lexer, 1, error, "'.unit' must stand before '.array_group'");
-    TRY(take_pairs(self, names, values, 9, UINT32_MAX, error));
+    TRY(take_pairs(self, names, values, 10, UINT32_MAX, error));
     const struct pim_trace_array_group group = {.layer = (uint32_t)layer,
                                                 .arrays = (uint32_t)arrays,
                                                 .row = (uint32_t)row,
@@ -343,7 +343,8 @@ static enum pim_status take_array_group(struct assembler *self, struct pim_error
                                                 .columns = (uint32_t)columns,
                                                 .folds = (uint32_t)folds,
                                                 .fold_stride = (uint32_t)fold_stride,
-                                                .blocks = (uint32_t)blocks};
+                                                .blocks = (uint32_t)blocks,
+                                                .set = (uint32_t)set};
     enum pim_status status = pim_trace_writer_array_group(self->writer, self->unit, &group, error);
     return status == PIM_BAD_INPUT ? fail_at_line(self, self->lexer.line, error) : status;
 }

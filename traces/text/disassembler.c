@@ -164,6 +164,8 @@ static void print_groups(const struct pim_trace_array_group *group, uint32_t gro
                           group[i].fold_stride);
         if (group[i].blocks)
             (void)fprintf(file, " blocks=%" PRIu32, group[i].blocks);
+        if (group[i].set)
+            (void)fprintf(file, " set=%" PRIu32, group[i].set);
         (void)fputc('\n', file);
     }
 }

@@ -143,6 +143,9 @@ void pim_core_execution_destroy(struct pim_core_execution *execution)
         pim_trace_cursor_destroy(execution->core[i].cursor);
         pim_execute_memory_terminate(&execution->core[i].local);
         free_bytes(execution->core[i].pending);
+        for (uint32_t j = 0; execution->core[i].cells && j < execution->core[i].groups; j++)
+            free(execution->core[i].cells[j].weight);
+        free(execution->core[i].cells);
     }
     for (uint32_t i = 0; execution->matrix && i < execution->matrices; i++)
         free(execution->matrix[i].weight);
@@ -257,9 +260,11 @@ static bool conflict(const struct pim_execute_slot *earlier, const struct pim_ex
             later->fetch - later->instruction.dependency[i] == earlier->fetch)
             return true;
     bool message = later->engine == PIM_ENGINE_SEND || later->engine == PIM_ENGINE_RECEIVE;
-    return (message && earlier->engine == later->engine) || overlap(earlier->write, later->read[0]) ||
-           overlap(earlier->write, later->read[1]) || overlap(earlier->write, later->write) ||
-           overlap(earlier->read[0], later->write) || overlap(earlier->read[1], later->write);
+    return (message && earlier->engine == later->engine) ||
+           pim_execute_same_arrays(&earlier->instruction, &later->instruction) ||
+           overlap(earlier->write, later->read[0]) || overlap(earlier->write, later->read[1]) ||
+           overlap(earlier->write, later->write) || overlap(earlier->read[0], later->write) ||
+           overlap(earlier->read[1], later->write);
 }
 
 static bool may_execute(const struct pim_execute_core *core, uint32_t slot)

@@ -8,8 +8,8 @@
  *  1. A core has up to `window` instructions under way. One may execute when nothing earlier of the core that
  *     is not complete touches its bytes of the local memory (read after write, write after read, write after
  *     write; a list of pieces counts as the range around it), when its dependencies are complete, and, for a
- *     message, when it is the oldest of its engine. Which of those that may execute does so is drawn at
- *     random, over all cores.
+ *     message, when it is the oldest of its engine; the weights of an array group are written and used in
+ *     program order. Which of those that may execute does so is drawn at random, over all cores.
  *  2. With a window of 1 a core executes strictly in its program's order: what issue in order amounts to.
  *  3. The global memory is not watched. A store has read its bytes when it executes, but whether they are in
  *     the global memory at once or only when the core's next join completes is drawn at random. So a program

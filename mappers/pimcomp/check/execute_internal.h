@@ -55,10 +55,18 @@ struct pim_execute_channel {
     struct pim_execute_bytes *first;
 };
 
+/* What a program has written into the arrays of a group: `rows` rows of all folds. */
+struct pim_execute_cells {
+    uint32_t rows;
+    int16_t *weight;
+};
+
 struct pim_execute_core {
     struct pim_trace_cursor *cursor;
     const struct pim_trace_array_group *group;
     uint32_t groups;
+    struct pim_execute_cells *cells; /* of each group; NULL: nothing is written here */
+    uint32_t set;                    /* that the arrays hold; 0: none */
     struct pim_execute_slot slot[PIM_CORE_EXECUTION_WINDOW]; /* in the order of the program */
     uint32_t slots;
     uint64_t fetched;
@@ -95,6 +103,9 @@ struct pim_core_execution {
 
 /* The local memory that an instruction reads and writes. PIM_BAD_INPUT for one that is not of cores. */
 enum pim_status pim_execute_ranges(struct pim_execute_slot *slot, struct pim_error *error);
+
+/* Whether one of two instructions writes the arrays that the other one uses. */
+bool pim_execute_same_arrays(const struct pim_instruction *a, const struct pim_instruction *b);
 
 /* Executes an instruction other than a message. Errors lack the place. */
 enum pim_status pim_execute_instruction(struct pim_core_execution *execution, struct pim_execute_core *core,

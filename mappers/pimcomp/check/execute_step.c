@@ -19,6 +19,19 @@ static struct pim_execute_range pieces(uint64_t begin, uint64_t bytes, uint64_t 
     return range(begin, stride * (count - 1) + bytes);
 }
 
+bool pim_execute_same_arrays(const struct pim_instruction *a, const struct pim_instruction *b)
+{
+    bool writes = a->opcode == PIM_OP_ARRAY_WRITE || b->opcode == PIM_OP_ARRAY_WRITE;
+    const struct pim_instruction *const both[] = {a, b};
+    uint32_t group[2] = {0, 0};
+    for (int i = 0; i < 2 && writes; i++) {
+        if (both[i]->opcode != PIM_OP_ARRAY_WRITE && both[i]->opcode != PIM_OP_MVM)
+            return false;
+        group[i] = both[i]->opcode == PIM_OP_MVM ? both[i]->u.mvm.group : both[i]->u.array_write.group;
+    }
+    return writes && group[0] == group[1];
+}
+
 enum pim_status pim_execute_ranges(struct pim_execute_slot *slot, struct pim_error *error)
 {
     const struct pim_instruction *i = &slot->instruction;
@@ -28,6 +41,9 @@ enum pim_status pim_execute_ranges(struct pim_execute_slot *slot, struct pim_err
     case PIM_OP_MVM:
         slot->read[0] = range(i->u.mvm.input_address, i->u.mvm.input_bytes);
         slot->write = range(i->u.mvm.output_address, i->u.mvm.output_bytes);
+        return PIM_OK;
+    case PIM_OP_ARRAY_WRITE:
+        slot->read[0] = range(i->u.array_write.source, i->u.array_write.bytes);
         return PIM_OK;
     case PIM_OP_LOCAL_LOAD:
         slot->write = range(i->u.transfer.local, (uint64_t)i->u.transfer.bytes * i->u.transfer.count);
@@ -109,14 +125,92 @@ static enum pim_status matrix_of(struct pim_core_execution *execution, uint32_t 
     return PIM_OK;
 }
 
-static void multiply(const struct pim_execute_matrix *matrix, const struct pim_trace_array_group *group,
-                     uint32_t fold, const uint8_t *input, uint32_t *sum)
+/* The weights of a group: of a fold, the first row; from a row to the next. */
+struct weights {
+    const int16_t *first;
+    size_t fold, row;
+};
+
+/* What the arrays of a group hold: what the program has written, or the matrix of the layer. */
+static enum pim_status weights_of(struct pim_core_execution *execution, const struct pim_execute_core *core,
+                                  uint32_t number, struct weights *weights, struct pim_error *error)
+{
+    const struct pim_trace_array_group *group = &core->group[number];
+    if (group->set == 0) {
+        const struct pim_execute_matrix *matrix;
+        if (matrix_of(execution, group->layer, &matrix, error) != PIM_OK)
+            return error->status;
+        *weights =
+            (struct weights){.first = matrix->weight + (size_t)group->row * matrix->columns + group->column,
+                             .fold = (size_t)group->fold_stride * matrix->columns,
+                             .row = matrix->columns};
+        return PIM_OK;
+    }
+    if (core->set != group->set || core->cells[number].rows < group->rows)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "array group %" PRIu32 " of set %" PRIu32 ": its arrays hold %" PRIu32 " of %" PRIu32
+                        " rows of it",
+                        number, group->set, core->set == group->set ? core->cells[number].rows : 0,
+                        group->rows);
+    *weights = (struct weights){.first = core->cells[number].weight,
+                                .fold = group->columns,
+                                .row = (size_t)group->folds * group->columns};
+    return PIM_OK;
+}
+
+static void forget_cells(struct pim_execute_core *core)
+{
+    for (uint32_t i = 0; i < core->groups; i++) {
+        free(core->cells[i].weight);
+        core->cells[i] = (struct pim_execute_cells){.rows = 0};
+    }
+}
+
+static enum pim_status write_cells(struct pim_core_execution *execution, struct pim_execute_core *core,
+                                   const struct pim_instruction *instruction, struct pim_error *error)
+{
+    const struct pim_operands_array_write *o = &instruction->u.array_write;
+    if (o->group >= core->groups || core->group[o->group].set == 0)
+        return pim_fail(error, PIM_BAD_INPUT, "array group %" PRIu32 " is not one that is written", o->group);
+    const struct pim_trace_array_group *group = &core->group[o->group];
+    uint64_t weights = (uint64_t)group->folds * group->columns;
+    if (o->rows > group->rows || o->row > group->rows - o->rows ||
+        o->bytes != o->rows * weights * ELEMENT_BYTES)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "array group %" PRIu32 " has %" PRIu32 " rows of %" PRIu64 " weights", o->group,
+                        group->rows, weights);
+    if (!core->cells)
+        core->cells = calloc(core->groups, sizeof *core->cells);
+    if (!core->cells)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the cells of a core");
+    if (core->set != group->set)
+        forget_cells(core);
+    core->set = group->set;
+    struct pim_execute_cells *cells = &core->cells[o->group];
+    if (!cells->weight)
+        cells->weight = calloc(group->rows * weights, sizeof *cells->weight);
+    uint8_t *bytes = pim_execute_scratch(execution, o->bytes);
+    if (!cells->weight || !bytes)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the cells of an array group");
+    if (o->row > cells->rows)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "array group %" PRIu32 ": row %" PRIu32 " is written before row %" PRIu32, o->group,
+                        o->row, cells->rows);
+    if (pim_execute_load(&core->local, o->source, bytes, o->bytes, error) != PIM_OK)
+        return error->status;
+    for (size_t i = 0; i < o->rows * weights; i++)
+        cells->weight[o->row * weights + i] = get(bytes + i * ELEMENT_BYTES);
+    cells->rows = o->row + o->rows;
+    return PIM_OK;
+}
+
+static void multiply(const struct weights *weights, const struct pim_trace_array_group *group, uint32_t fold,
+                     const uint8_t *input, uint32_t *sum)
 {
     memset(sum, 0, group->columns * sizeof *sum);
-    size_t first = group->row + (size_t)fold * group->fold_stride;
     for (size_t row = 0; row < group->rows; row++) {
         int32_t element = get(input + row * ELEMENT_BYTES);
-        const int16_t *weight = matrix->weight + (first + row) * matrix->columns + group->column;
+        const int16_t *weight = weights->first + fold * weights->fold + row * weights->row;
         for (uint32_t column = 0; column < group->columns; column++)
             sum[column] += (uint32_t)(element * weight[column]); /* below 2^31 */
     }
@@ -137,8 +231,8 @@ static enum pim_status mvm(struct pim_core_execution *execution, struct pim_exec
         return pim_fail(error, PIM_BAD_INPUT,
                         "array group %" PRIu32 " takes 1 window of %" PRIu64 " bytes and makes %" PRIu64,
                         number, input_bytes, output_bytes);
-    const struct pim_execute_matrix *matrix;
-    if (matrix_of(execution, group->layer, &matrix, error) != PIM_OK)
+    struct weights weights = {.first = NULL};
+    if (weights_of(execution, core, number, &weights, error) != PIM_OK)
         return error->status;
     size_t sums = group->columns * sizeof(uint32_t);
     uint8_t *scratch = pim_execute_scratch(execution, sums + input_bytes + output_bytes);
@@ -150,7 +244,7 @@ static enum pim_status mvm(struct pim_core_execution *execution, struct pim_exec
         return error->status;
     uint8_t *next = output;
     for (uint32_t fold = 0; fold < group->folds; fold++) {
-        multiply(matrix, group, fold, input, sum);
+        multiply(&weights, group, fold, input, sum);
         for (uint32_t column = 0; column < group->columns; column++, next += ELEMENT_BYTES)
             put(next, pim_value_cut(sum[column]));
     }
@@ -296,6 +390,8 @@ enum pim_status pim_execute_instruction(struct pim_core_execution *execution, st
     switch (instruction->opcode) {
     case PIM_OP_MVM:
         return mvm(execution, core, instruction, error);
+    case PIM_OP_ARRAY_WRITE:
+        return write_cells(execution, core, instruction, error);
     case PIM_OP_LOCAL_LOAD:
         return load(execution, core, instruction, error);
     case PIM_OP_LOCAL_STORE:

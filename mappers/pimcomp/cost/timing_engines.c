@@ -18,6 +18,12 @@ static uint64_t vector_bytes(const struct pim_instruction *i)
     return (uint64_t)i->u.local_vector.elements * ((i->u.local_vector.bits + 7) / 8);
 }
 
+/* Of an instruction of the matrix engine. */
+static uint32_t group_of(const struct pim_instruction *i)
+{
+    return i->opcode == PIM_OP_ARRAY_WRITE ? i->u.array_write.group : i->u.mvm.group;
+}
+
 static struct pim_timing_touched touched_by(const struct pim_instruction *i)
 {
     struct pim_timing_touched touched = {.write = {0, 0}};
@@ -26,6 +32,9 @@ static struct pim_timing_touched touched_by(const struct pim_instruction *i)
     case PIM_OP_MVM:
         touched.read[0] = pieces(i->u.mvm.input_address, i->u.mvm.input_bytes, 0, 1);
         touched.write = pieces(i->u.mvm.output_address, i->u.mvm.output_bytes, 0, 1);
+        break;
+    case PIM_OP_ARRAY_WRITE:
+        touched.read[0] = pieces(i->u.array_write.source, i->u.array_write.bytes, 0, 1);
         break;
     case PIM_OP_LOCAL_VECTOR:
         bytes = vector_bytes(i);
@@ -113,7 +122,7 @@ bool pim_timing_ready(const struct pim_core_timing *t, struct pim_timing_core *c
     }
     at = pim_timing_later(at, e->free);
     if (engine == PIM_ENGINE_MATRIX)
-        at = pim_timing_later(at, core->group_free[entry->instruction.u.mvm.group]);
+        at = pim_timing_later(at, core->group_free[group_of(&entry->instruction)]);
     e->blocker = NULL;
     e->ready = true;
     entry->start = at;
@@ -176,6 +185,16 @@ static void multiply(struct pim_core_timing *t, struct pim_timing_core *core, st
     core->group_free[i->u.mvm.group] = entry->end;
 }
 
+/* Weights into cells, a row after the other. */
+static void write_rows(struct pim_core_timing *t, struct pim_timing_core *core,
+                       struct pim_timing_entry *entry)
+{
+    const struct pim_instruction *i = &entry->instruction;
+    uint64_t read = port(t, core, entry->start, i->u.array_write.bytes, false);
+    complete(core, entry, read + (uint64_t)i->u.array_write.rows * t->a.write_row_cycles, entry->start);
+    core->group_free[i->u.array_write.group] = entry->end;
+}
+
 static void operate(struct pim_core_timing *t, struct pim_timing_core *core, struct pim_timing_entry *entry)
 {
     const struct pim_core_architecture *a = &t->a;
@@ -220,6 +239,9 @@ void pim_timing_execute(struct pim_core_timing *t, struct pim_timing_core *core,
     switch (entry->instruction.opcode) {
     case PIM_OP_MVM:
         multiply(t, core, entry);
+        break;
+    case PIM_OP_ARRAY_WRITE:
+        write_rows(t, core, entry);
         break;
     case PIM_OP_LOCAL_VECTOR:
         operate(t, core, entry);

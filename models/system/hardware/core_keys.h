@@ -100,6 +100,10 @@
         PIM_KEY_OF_INTEGER("crossbar.dac_cycles", "1", 0, 65536, "cycles", "Latency of a DAC."),             \
         PIM_KEY_OF_REAL("crossbar.read_ns", "100", 0, 1000000, "ns",                                         \
                         "Time of an analog read, rounded up to cycles of clock.logic_khz."),                 \
+        PIM_KEY_OF_REAL("crossbar.write_row_ns", "0", 0, 100000000, "ns",                                    \
+                        "Time to write a row of cells, rounded up to cycles of clock.logic_khz; the rows "   \
+                        "of an array follow each other, arrays work beside each other. 0: programs cannot "  \
+                        "write weights."),                                                                   \
         PIM_KEY_OF_INTEGER("crossbar.sample_hold_cycles", "1", 0, 65536, "cycles", "Sample and hold."),      \
         PIM_KEY_OF_INTEGER("crossbar.adc_count", "1", 1, 65536, "ADCs",                                      \
                            "ADCs of an array: columns converted at once."),                                  \
@@ -142,6 +146,8 @@
                     "Power of one DAC during crossbar.dac_cycles. 0: not modelled."),                        \
         PIM_KEY_OF_REAL("energy.crossbar_read_mw", "0", 0, 1000000, "mW",                                    \
                         "Power of one physical array during a read. 0: not modelled."),                      \
+        PIM_KEY_OF_REAL("energy.crossbar_write_pj", "0", 0, 1000000, "pJ/cell",                              \
+                        "To write a cell of an array. 0: not modelled."),                                    \
         PIM_KEY_OF_REAL("energy.crossbar_sample_hold_mw", "0", 0, 1000000, "mW",                             \
                         "Power of the sample-and-hold circuits of an array. 0: not modelled."),              \
         PIM_KEY_OF_REAL("energy.crossbar_adc_mw", "0", 0, 1000000, "mW",                                     \

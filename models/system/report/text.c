@@ -239,6 +239,9 @@ static void print_cores(const struct pim_cores *cores, const struct pim_run_resu
             result->bytes_loaded, result->bytes_stored, highest, cores->configuration.local_bytes);
     fprintf(file, "crossbars: %" PRIu64 " cycles an MVM, %" PRIu64 " MVMs of one array\n",
             cores->cost.mvm_cycles, result->actions.crossbar_mvms);
+    if (result->actions.crossbar_cells > 0)
+        fprintf(file, "weights: %" PRIu64 " cells written, %" PRIu32 " cycles a row\n",
+                result->actions.crossbar_cells, cores->configuration.crossbar.write_row_cycles);
 }
 
 static void print_channels(const struct pim_channels *channels, const struct pim_run_result *result,

@@ -28,6 +28,8 @@ static uint64_t bytes_of(const struct pim_instruction *i, bool output)
     switch (i->opcode) {
     case PIM_OP_MVM:
         return output ? i->u.mvm.output_bytes : i->u.mvm.input_bytes;
+    case PIM_OP_ARRAY_WRITE:
+        return output ? 0 : i->u.array_write.bytes;
     case PIM_OP_LOCAL_VECTOR:
         return (uint64_t)i->u.local_vector.elements * ((i->u.local_vector.bits + 7) / 8);
     case PIM_OP_LOCAL_COPY:
@@ -65,6 +67,8 @@ static struct span read_by(const struct pim_instruction *i, unsigned operand)
     uint64_t from = 0, bytes = bytes_of(i, false);
     if (i->opcode == PIM_OP_MVM && operand == 0)
         from = i->u.mvm.input_address;
+    else if (i->opcode == PIM_OP_ARRAY_WRITE && operand == 0)
+        from = i->u.array_write.source;
     else if (i->opcode == PIM_OP_LOCAL_VECTOR && operand < pim_local_sources(i->detail))
         from = operand ? i->u.local_vector.second : i->u.local_vector.source;
     else if (i->opcode == PIM_OP_LOCAL_STORE && operand == 0)
@@ -75,6 +79,11 @@ static struct span read_by(const struct pim_instruction *i, unsigned operand)
     } else
         bytes = 0;
     return (struct span){from, from + bytes};
+}
+
+static uint32_t group_of(const struct pim_instruction *i)
+{
+    return i->opcode == PIM_OP_ARRAY_WRITE ? i->u.array_write.group : i->u.mvm.group;
 }
 
 static bool in_the_way(const struct state *s, uint32_t core, uint32_t earlier, uint32_t later)
@@ -122,8 +131,8 @@ static bool engine_free(const struct state *s, uint32_t core, uint32_t i)
         uint64_t start = s->r->start[core][j], end = s->r->end[core][j];
         if (start == NEVER)
             return false; /* in program order */
-        if (program[i].opcode == PIM_OP_MVM) {
-            if (program[j].u.mvm.group == program[i].u.mvm.group && end > s->cycle)
+        if (pim_opcode_engine(program[i].opcode) == PIM_ENGINE_MATRIX) {
+            if (group_of(&program[j]) == group_of(&program[i]) && end > s->cycle)
                 return false;
         } else if (program[j].opcode == PIM_OP_LOCAL_LOAD) {
             if (start >= s->cycle)
@@ -146,6 +155,10 @@ static void start(struct state *s, uint32_t core, uint32_t i)
     switch (instruction->opcode) {
     case PIM_OP_MVM:
         s->step[core][i] = port(s, core, at, instruction->u.mvm.input_bytes, false) + s->r->mvm_cycles;
+        break;
+    case PIM_OP_ARRAY_WRITE:
+        s->step[core][i] = port(s, core, at, instruction->u.array_write.bytes, false) +
+                           instruction->u.array_write.rows * c->crossbar.write_row_cycles;
         break;
     case PIM_OP_LOCAL_VECTOR:
         for (unsigned operand = 0; operand < pim_local_sources(instruction->detail); operand++)

@@ -23,7 +23,15 @@ static struct pim_instruction random_instruction(struct pim_random *random)
     struct pim_instruction made = {.opcode = PIM_OP_JOIN};
     uint32_t a = below(random, MEMORY), b = below(random, MEMORY), c = below(random, MEMORY);
     uint32_t bytes = 1 + below(random, 60), count = 1 + below(random, 3), gap = below(random, 3) * 8;
-    switch (below(random, 16)) {
+    switch (below(random, 17)) {
+    case 16:
+        made.opcode = PIM_OP_ARRAY_WRITE;
+        made.u.array_write.group = below(random, GROUPS);
+        made.u.array_write.rows = 1 + below(random, 4);
+        made.u.array_write.row = below(random, 5 - made.u.array_write.rows);
+        made.u.array_write.source = a;
+        made.u.array_write.bytes = 8 * made.u.array_write.rows;
+        break;
     case 0:
     case 1:
     case 2:
@@ -101,6 +109,7 @@ static void random_reference(struct pim_random *random, struct reference *refere
     c->vector_elements = 1 + below(random, 16);
     c->vector_cycles = below(random, 6);
     c->vector_pipelined = below(random, 2);
+    c->crossbar.write_row_cycles = 1 + below(random, 9);
     reference->cores = 1 + below(random, REFERENCE_CORES);
     for (uint32_t core = 0; core < reference->cores; core++) {
         reference->length[core] = 1 + below(random, REFERENCE_LENGTH);
@@ -140,7 +149,10 @@ static void run_reference(struct run *run, const struct reference *reference)
         c->global.pipelined ? "global_memory.pipelined=true" : "global_memory.pipelined=false";
     run->settings[count++] =
         c->vector_pipelined ? "core.vector_pipelined=true" : "core.vector_pipelined=false";
-    run->settings[count] = NULL;
+    (void)snprintf(text[count], sizeof text[count], "crossbar.write_row_ns=%u.%u",
+                   c->crossbar.write_row_cycles * 5 / 2, c->crossbar.write_row_cycles % 2 * 5);
+    run->settings[count] = text[count];
+    run->settings[++count] = NULL;
     run->width = reference->cores;
     run->height = 1;
     struct program programs[REFERENCE_CORES];
@@ -270,8 +282,9 @@ START_TEST(messages_and_determinism)
             run.settings[2] = _i % 2 ? "core.issue=in_order" : "core.issue=out_of_order";
             run.settings[3] = "interconnect.packet_bytes=64";
             run.settings[4] = "core.receive_bytes=100";
-            run.settings[5] = _i % 3 == 0 ? "chips.width=2" : NULL;
-            run.settings[6] = _i % 6 == 0 ? "chips.connection=grid" : NULL;
+            run.settings[5] = "crossbar.write_row_ns=5";
+            run.settings[6] = _i % 3 == 0 ? "chips.width=2" : NULL;
+            run.settings[7] = _i % 6 == 0 ? "chips.connection=grid" : NULL;
             struct program all[RUN_CORES];
             for (uint32_t core = 0; core < RUN_CORES; core++)
                 all[core] = (struct program){programs[core], length[core]};

@@ -23,6 +23,28 @@ START_TEST(arrays)
 }
 END_TEST
 
+/* Sets take turns in the arrays beside those that stay: the largest of them must fit. */
+START_TEST(sets_of_arrays)
+{
+    struct run run = {.width = 1, .height = 1, .settings = {"crossbar.write_row_ns=10"}};
+#define SETS(most)                                                                                           \
+    ".unit 0\n.array_group arrays=3 rows=4 columns=4\n.array_group arrays=4 rows=4 columns=4 set=1\n"        \
+    ".array_group arrays=" most " rows=4 columns=4 set=2\n.array_group arrays=2 rows=4 columns=4 set=2\n"
+#define WRITE "array_write group=1 row=0 rows=4 source=0 bytes=32\n"
+    replay_well(&run, SETS("3") WRITE);
+    clean(&run);
+    replay_badly(&run, SETS("4") WRITE, PIM_BAD_INPUT, "core 0 holds 9 arrays, has 8: 1 are missing");
+    replay_badly(&run, SETS("3") "array_write group=1 row=1 rows=4 source=0 bytes=32\n", PIM_BAD_INPUT,
+                 "array group 1 does not exist, or has other rows than that");
+    replay_badly(&run, SETS("3") "array_write group=1 row=0 rows=4 source=0 bytes=30\n", PIM_BAD_INPUT,
+                 "has other rows");
+    replay_badly(&run, SETS("3") "array_write group=4 row=0 rows=4 source=0 bytes=32\n", PIM_BAD_INPUT,
+                 "gives this core 4 groups");
+    run.settings[0] = NULL;
+    replay_badly(&run, SETS("3") WRITE, PIM_BAD_INPUT, "crossbar.write_row_ns is 0");
+}
+END_TEST
+
 START_TEST(memories)
 {
     struct run run = {
@@ -83,6 +105,7 @@ Suite *core_refusals_suite(void)
     Suite *suite = suite_create("core_refusals");
     TCase *cases = tcase_create("refusals");
     tcase_add_test(cases, arrays);
+    tcase_add_test(cases, sets_of_arrays);
     tcase_add_test(cases, memories);
     tcase_add_test(cases, kinds);
     tcase_add_test(cases, functions);

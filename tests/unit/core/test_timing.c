@@ -248,6 +248,26 @@ START_TEST(accounts)
 }
 END_TEST
 
+/* 16 bytes in (a beat, 2 cycles), 2 rows of 4 cycles; another group beside it, an mvm of the same behind. */
+START_TEST(written_weights)
+{
+    struct run run = {.width = 1, .height = 1, .settings = {"crossbar.write_row_ns=10"}};
+    replay_well(&run, GROUPS "array_write group=0 row=2 rows=2 source=0 bytes=16\n"
+                             "array_write group=1 row=0 rows=4 source=16 bytes=32\n"
+                             "mvm group=0 input_address=0 input_bytes=8 output_address=64 output_bytes=8\n"
+                             "local_write destination=40 bytes=16\n");
+    ENDS(&run, 0, 0, 10);
+    STARTS(&run, 0, 1, 0);
+    ENDS(&run, 0, 1, 22); /* its two beats are read at 6 */
+    STARTS(&run, 0, 2, 10);
+    ENDS(&run, 0, 2, 29);   /* 12 + 14 + 3 */
+    STARTS(&run, 0, 3, 22); /* the weights are read until the write ends */
+    ck_assert_uint_eq(run.result.actions.crossbar_cells, (2 + 4) * 4);
+    ck_assert_uint_eq(run.result.actions.crossbar_mvms, 1);
+    clean(&run);
+}
+END_TEST
+
 Suite *core_timing_suite(void)
 {
     Suite *suite = suite_create("core_timing");
@@ -263,6 +283,7 @@ Suite *core_timing_suite(void)
     tcase_add_test(cases, in_order_and_window);
     tcase_add_test(cases, joins_and_phases);
     tcase_add_test(cases, accounts);
+    tcase_add_test(cases, written_weights);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -262,6 +262,52 @@ START_TEST(mvm_with_folds)
 }
 END_TEST
 
+/* The same two folds, written by the program: their numbers come from the global memory. */
+START_TEST(mvm_of_written_weights)
+{
+    for (int short_of = 0; short_of < 2; short_of++) {
+        struct program p;
+        begin(&p);
+        const struct pim_trace_array_group group = {
+            .layer = 2, .arrays = 1, .rows = 2, .columns = 1, .folds = 2, .fold_stride = 4, .set = 1};
+        ck_assert_int_eq(pim_trace_writer_array_group(p.writer, 0, &group, &p.error), PIM_OK);
+        append(&p, 0, transfer(PIM_OP_LOCAL_LOAD, 0, 0, 12));
+        for (uint32_t row = 0; row < (short_of ? 1 : 2); row++)
+            append(&p, 0,
+                   (struct pim_instruction){
+                       .opcode = PIM_OP_ARRAY_WRITE,
+                       .u.array_write = {.row = row, .rows = 1, .source = 4 + 4 * row, .bytes = 4}});
+        append(&p, 0,
+               (struct pim_instruction){.opcode = PIM_OP_MVM,
+                                        .u.mvm = {.windows = 1,
+                                                  .input_address = 0,
+                                                  .input_bytes = 4,
+                                                  .output_address = 16,
+                                                  .output_bytes = 4}});
+        append(&p, 0, transfer(PIM_OP_LOCAL_STORE, 128, 16, 4));
+        finish(&p);
+        static const int16_t memory[] = {5, -3, 7, 11, 13, 17};
+        const struct pim_core_execution_options options = {.seed = 3};
+        struct pim_core_execution *execution;
+        int16_t result[2];
+        ck_assert_int_eq(pim_core_execution_create(p.trace, &options, &execution, &p.error), PIM_OK);
+        ck_assert_int_eq(pim_core_execution_write(execution, 0, memory, 6, &p.error), PIM_OK);
+        enum pim_status status = pim_core_execution_run(execution, &p.error);
+        if (short_of) {
+            ck_assert_int_eq(status, PIM_BAD_INPUT);
+            ck_assert_msg(strstr(p.error.text, "hold 1 of 2 rows") != NULL, "%s", p.error.text);
+        } else {
+            ck_assert_msg(status == PIM_OK, "%s", p.error.text);
+            ck_assert_int_eq(pim_core_execution_read(execution, 128, result, 2, &p.error), PIM_OK);
+            ck_assert_int_eq(result[0], 5 * 7 - 3 * 13);
+            ck_assert_int_eq(result[1], 5 * 11 - 3 * 17);
+        }
+        pim_core_execution_destroy(execution);
+        close_program(&p);
+    }
+}
+END_TEST
+
 Suite *execute_suite(void)
 {
     Suite *suite = suite_create("execute");
@@ -271,6 +317,7 @@ Suite *execute_suite(void)
     tcase_add_test(tests, deadlock_is_named);
     tcase_add_test(tests, bad_programs);
     tcase_add_test(tests, mvm_with_folds);
+    tcase_add_test(tests, mvm_of_written_weights);
     suite_add_tcase(suite, tests);
     return suite;
 }

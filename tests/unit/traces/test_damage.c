@@ -320,7 +320,7 @@ START_TEST(hostile_sections)
                    {PIM_SECTION_ARRAY_GROUPS, 0, 0, "must be left out"},
                    {PIM_SECTION_ARRAY_GROUPS, 0, 1, "40 bytes too many"},
                    {PIM_SECTION_ARRAY_GROUPS, 0, UINT32_MAX, "a unit needs 8 bytes, 0 are left"},
-                   {PIM_SECTION_ARRAY_GROUPS, 4, 2, "the form of groups is 2"},
+                   {PIM_SECTION_ARRAY_GROUPS, 4, 3, "the form of groups is 3"},
                    {PIM_SECTION_ARRAY_GROUPS, 4, 1, "blocks is 7 for"}, /* the layer behind it */
                    {PIM_SECTION_ARRAY_GROUPS, 8, 2, "at byte 80 of the section: unit 2: units must ascend"},
                    {PIM_SECTION_ARRAY_GROUPS, 8, 3, "unit 3: units must ascend, below 3"},

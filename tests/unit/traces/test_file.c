@@ -129,7 +129,7 @@ static const uint8_t opcodes[] = {
     PIM_OP_VECTOR,     PIM_OP_SEND,        PIM_OP_RECEIVE,      PIM_OP_LOCAL_LOAD, PIM_OP_LOCAL_STORE,
     PIM_OP_LOCAL_COPY, PIM_OP_LOCAL_WRITE, PIM_OP_LOCAL_VECTOR, PIM_OP_JOIN,       PIM_OP_ROW_TRANSPOSE,
     PIM_OP_ROW_MOVE,   PIM_OP_ROW_SEND,    PIM_OP_ROW_RECEIVE,  PIM_OP_TILE_INPUT, PIM_OP_TILE_OUTPUT,
-    PIM_OP_TILE_TAKE,  PIM_OP_TILE_STEP,   PIM_OP_TILE_VECTOR};
+    PIM_OP_TILE_TAKE,  PIM_OP_TILE_STEP,   PIM_OP_TILE_VECTOR,  PIM_OP_ARRAY_WRITE};
 
 /* Any valid instruction that may stand outside of a block, in the middle of a phase. */
 static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, uint32_t units,
@@ -161,6 +161,13 @@ static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, u
         instruction.u.mvm.windows = 1 + (uint32_t)(draw(state) >> 40);
         instruction.u.mvm.input_address = (uint32_t)(draw(state) >> 33);
         instruction.u.mvm.output_bytes = (uint32_t)(draw(state) >> 33);
+        break;
+    case PIM_OP_ARRAY_WRITE:
+        instruction.u.array_write.group = (uint32_t)draw(state);
+        instruction.u.array_write.row = (uint32_t)(draw(state) >> 33);
+        instruction.u.array_write.rows = 1 + (uint32_t)(draw(state) >> 40);
+        instruction.u.array_write.source = (uint32_t)(draw(state) >> 33);
+        instruction.u.array_write.bytes = 1 + (uint32_t)(draw(state) >> 40);
         break;
     case PIM_OP_BIT_SERIAL:
         instruction.detail = (uint8_t)(random >> 8) % PIM_BIT_SERIALS;
@@ -501,6 +508,11 @@ START_TEST(wrong_array_groups_are_refused)
     EXPECT(pim_trace_writer_array_group(writer, 2, &largest, &error), PIM_BAD_INPUT);
     EXPECT_TEXT("unit is 2");
     EXPECT_OK(pim_trace_writer_array_group(writer, 1, &largest, &error));
+    struct pim_trace_array_group set = {.arrays = 1, .rows = 1, .columns = 1, .folds = 1, .set = 2};
+    EXPECT_OK(pim_trace_writer_array_group(writer, 1, &set, &error));
+    set.set = 1;
+    EXPECT(pim_trace_writer_array_group(writer, 1, &set, &error), PIM_BAD_INPUT);
+    EXPECT_TEXT("unit 1 array group 2: set is 1 behind a group of set 2");
     EXPECT_OK(pim_trace_writer_finish(writer, &error));
 }
 END_TEST

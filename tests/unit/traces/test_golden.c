@@ -15,7 +15,7 @@
 #include <zstd.h>
 
 /* A new instruction or operation brings a file of its own: see golden_files_show_everything. */
-static const char *const golden[] = {"nodes-1", "cores-1", "banks-1", "channels-1", "tiles-1"};
+static const char *const golden[] = {"nodes-1", "cores-1", "banks-1", "channels-1", "tiles-1", "weights-1"};
 enum { GOLDEN = sizeof golden / sizeof golden[0] };
 
 /* The release of zstd that the files were made with: another one may compress otherwise. */

@@ -152,6 +152,44 @@ START_TEST(wrong_programs_are_refused)
 END_TEST
 
 /* In place, side by side, interleaved: no byte is read and written but at the same place. */
+/* Weights are there before an mvm uses them, and go when another set comes. */
+START_TEST(weights_are_written_before_they_are_used)
+{
+    struct pim_error error;
+    struct pim_check_result result;
+#define SETS                                                                                                 \
+    ".unit 0\n.array_group rows=2 columns=2\n.array_group rows=2 columns=2 set=1\n"                          \
+    ".array_group rows=2 columns=2 set=1\n.array_group rows=2 columns=2 set=2\n"
+#define CELLS(group, row, rows, bytes)                                                                       \
+    "array_write group=" #group " row=" #row " rows=" #rows " source=0 bytes=" #bytes "\n"
+#define USE(group) "mvm group=" #group " input_address=0 input_bytes=4 output_address=8 output_bytes=4\n"
+    static const char *const wrong[][2] = {
+        {USE(1), "array group 1 is of set 1, and the arrays hold none that was written"},
+        {CELLS(1, 0, 1, 4) USE(1), "array group 1 has 2 rows, of which 1 are written"},
+        {CELLS(1, 1, 1, 4), "row 1 is written, and 0 comes next"},
+        {CELLS(1, 0, 2, 4), "rows 0 to 1 are not 4 bytes of it"},
+        {CELLS(1, 0, 3, 12), "rows 0 to 2 are not 12 bytes"},
+        {CELLS(0, 0, 2, 8), "holds its weights from the beginning"},
+        {CELLS(4, 0, 2, 8), "there is no array group 4: the unit has 4"},
+        {CELLS(1, 0, 2, 8) CELLS(3, 0, 2, 8), "a join must stand before the first array_write of a set"},
+        {CELLS(1, 0, 2, 8) USE(1) "join\n" CELLS(3, 0, 2, 8) USE(1), "and the arrays hold another one"},
+        {CELLS(1, 0, 2, 8) "join\n" CELLS(3, 0, 2, 8) "join\n" CELLS(2, 0, 2, 8) USE(1), "of which 0 are"},
+    };
+    static const char right[] = CELLS(1, 0, 1, 4) USE(0) CELLS(2, 0, 2, 8) CELLS(1, 1, 1, 4) USE(1)
+        USE(2) "join\n" CELLS(3, 0, 2, 8) USE(3) USE(0) "join\n" CELLS(1, 0, 2, 8) USE(1);
+    char text[2048];
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        (void)snprintf(text, sizeof text, "%s%s", HEAD SETS "phase_begin 0\n" FILL, wrong[i][0]);
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s", END);
+        EXPECT(check_with(text, &limits, &result, &error), PIM_BAD_INPUT);
+        EXPECT_TEXT(wrong[i][1]);
+    }
+    (void)snprintf(text, sizeof text, "%s%s%s", HEAD SETS "phase_begin 0\n" FILL, right, END);
+    EXPECT_OK(check_with(text, &limits, &result, &error));
+    ck_assert_uint_eq(result.counts.array_written_bytes, 4 + 8 + 4 + 8 + 8);
+}
+END_TEST
+
 START_TEST(what_does_not_overlap)
 {
     struct pim_error error;
@@ -409,6 +447,7 @@ Suite *local_suite(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, a_right_program_completes);
     tcase_add_test(tests, wrong_programs_are_refused);
+    tcase_add_test(tests, weights_are_written_before_they_are_used);
     tcase_add_test(tests, what_does_not_overlap);
     tcase_add_test(tests, memories_are_apart);
     tcase_add_test(tests, nodes_and_cores_do_not_mix);

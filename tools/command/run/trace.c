@@ -244,6 +244,8 @@ static void print_local(const struct pim_trace_counts *counts)
     if (counts->local_copied_bytes > 0 || counts->local_written_bytes > 0)
         printf("local bytes    %" PRIu64 " copied, %" PRIu64 " written with a constant\n",
                counts->local_copied_bytes, counts->local_written_bytes);
+    if (counts->array_written_bytes > 0)
+        printf("weights        %" PRIu64 " bytes written into crossbars\n", counts->array_written_bytes);
 }
 
 static void print_check(const struct pim_check_result *result, bool known)
@@ -352,6 +354,7 @@ static void put_counts(struct pim_json *json, const struct pim_trace_counts *cou
     pim_json_put_count(json, "local_elements", counts->local_elements);
     pim_json_put_count(json, "local_copied_bytes", counts->local_copied_bytes);
     pim_json_put_count(json, "local_written_bytes", counts->local_written_bytes);
+    pim_json_put_count(json, "array_written_bytes", counts->array_written_bytes);
 }
 
 static enum pim_status stat_json(const struct pim_trace *trace, const struct pim_trace_counts *total,
