@@ -3,12 +3,12 @@
 #include "models/noc/allocators.h"
 
 /* Index in `rows` (ascending) of the first one at or after `pointer`, among
- * those not yet taken (a set of indices); count if none. */
-static unsigned first_row(const uint8_t *rows, unsigned count, const bool *taken, unsigned pointer)
+ * those not excluded (a set of indices); count if none. */
+static unsigned first_row(const uint8_t *rows, unsigned count, const bool *excluded, unsigned pointer)
 {
     unsigned lowest = count;
     for (unsigned i = 0; i < count; i++) {
-        if (taken[i])
+        if (excluded[i])
             continue;
         if (rows[i] >= pointer)
             return i;
@@ -26,9 +26,10 @@ static unsigned islip_pair(const struct noc_heads *heads, const uint8_t *rows, s
     unsigned behind = rows[0] + 1U, distance = (unsigned)rows[1] - rows[0];
     for (unsigned column = 0; column < 1U << heads->shift; column++) /* all, for there is no branch in it */
         second |= (uint32_t)(outputs[column].grant - behind < distance) << column;
-    second &= heads->free;
+    uint32_t asked[2] = {pim_noc_open(heads, rows[0]), pim_noc_open(heads, rows[1])};
+    second = asked[1] & (second | ~asked[0]);
     unsigned matched = 0;
-    const uint32_t offers[2] = {heads->free & ~second, second};
+    const uint32_t offers[2] = {asked[0] & ~second, second};
     for (unsigned i = 0; i < 2; i++) {
         if (!offers[i])
             continue;
@@ -43,7 +44,7 @@ static unsigned islip_heads(unsigned iterations, const struct noc_heads *heads, 
 {
     unsigned matched = 0, first = heads->port << heads->shift;
     uint32_t free = heads->free;
-    bool taken[NOC_ROWS_LIMIT];
+    bool taken[NOC_ROWS_LIMIT], excluded[NOC_ROWS_LIMIT];
     uint32_t offers[NOC_ROWS_LIMIT];
     for (unsigned i = 0; i < count; i++)
         taken[i] = false;
@@ -51,9 +52,12 @@ static unsigned islip_heads(unsigned iterations, const struct noc_heads *heads, 
         for (unsigned i = 0; i < count; i++)
             offers[i] = 0;
         for (uint32_t columns = free; columns; columns &= columns - 1) {
-            unsigned column = pim_lowest_bit(columns);
-            offers[first_row(rows, count, taken, heads->outputs[first + column].grant)] |= UINT32_C(1)
-                                                                                           << column;
+            unsigned column = pim_lowest_bit(columns), chosen;
+            for (unsigned i = 0; i < count; i++)
+                excluded[i] = taken[i] || !(pim_noc_open(heads, rows[i]) >> column & 1);
+            chosen = first_row(rows, count, excluded, heads->outputs[first + column].grant);
+            if (chosen < count)
+                offers[chosen] |= UINT32_C(1) << column;
         }
         for (unsigned i = 0; i < count; i++) {
             if (!offers[i])
@@ -77,7 +81,7 @@ static unsigned separable_heads(const struct noc_heads *heads, const uint8_t *ro
     uint8_t picked[NOC_ROWS_LIMIT];
     uint32_t wanted = 0;
     for (unsigned i = 0; i < count; i++) {
-        picked[i] = (uint8_t)(pim_noc_choose(heads, rows[i], heads->free) - first);
+        picked[i] = (uint8_t)(pim_noc_choose(heads, rows[i], pim_noc_open(heads, rows[i])) - first);
         wanted |= UINT32_C(1) << picked[i];
     }
     for (; wanted; wanted &= wanted - 1) {

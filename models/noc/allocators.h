@@ -22,6 +22,7 @@ struct noc_heads {
     struct noc_input *inputs;
     struct noc_output *outputs;
     const uint8_t *next_row; /* as in struct noc_mesh */
+    const uint32_t *allowed; /* by row of the inputs: virtual channels that the head may take; NULL: all */
     unsigned port, shift;
     uint32_t free; /* virtual channels of the output port; not empty */
 };
@@ -40,6 +41,12 @@ static PIM_ALWAYS_INLINE unsigned pim_noc_choose(const struct noc_heads *heads, 
     return first + pim_noc_first_from(set, from & (0U - (unsigned)(from >> heads->shift == 0)));
 }
 
+/* The free virtual channels that a head may take. */
+static inline uint32_t pim_noc_open(const struct noc_heads *heads, unsigned row)
+{
+    return heads->allowed ? heads->free & heads->allowed[row] : heads->free;
+}
+
 /* Moves both pointers behind the partner. */
 static PIM_ALWAYS_INLINE void pim_noc_point_behind(const struct noc_heads *heads, struct noc_match match)
 {
@@ -56,7 +63,7 @@ static PIM_ALWAYS_INLINE struct noc_match pim_noc_match_head(const struct noc_he
 }
 
 /* Several heads, in `asking` (ascending), each of which asks for every free
- * virtual channel. Returns the number of matches, at most one for each virtual
+ * virtual channel that it may take; there is one. Returns the number of matches, at most one for each virtual
  * channel. */
 unsigned pim_noc_match_heads(const struct pim_noc_configuration *configuration, struct noc_heads heads,
                              const uint8_t *asking, unsigned count, struct noc_match *matches);

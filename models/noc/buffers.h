@@ -23,6 +23,15 @@ _Static_assert(PIM_NOC_WEST == PIM_NOC_EAST + 1 && PIM_NOC_NORTH == PIM_NOC_SOUT
                    PIM_NOC_EJECT == PIM_NOC_SOUTH + 2,
                "the order that route() counts on");
 
+/* Where the packet goes, and which virtual channels it may take there. */
+static PIM_ALWAYS_INLINE unsigned route_packet(const struct noc_site *site, unsigned row, uint32_t packet)
+{
+    struct pim_noc_candidate candidates[PIM_NOC_CANDIDATE_LIMIT];
+    (void)pim_noc_route(site->mesh->routing, &site->mesh->packets[packet].state, site->node, 0, candidates);
+    site->mesh->allowed[ready_of(site, row)] = candidates[0].vcs;
+    return candidates[0].port;
+}
+
 /* The packet in `input->front` has come to the front of its row; `behind` the
  * tail that leaves in this cycle its route is computed from the next one on. Returns its output. */
 static PIM_ALWAYS_INLINE unsigned begin_packet(const struct noc_site *site, struct noc_kind kind,
@@ -30,7 +39,8 @@ static PIM_ALWAYS_INLINE unsigned begin_packet(const struct noc_site *site, stru
 {
     struct noc_input *input = input_of(site, kind, row);
     struct noc_sets *sets = sets_of(site, kind, row);
-    unsigned output = route(site->router, input->x, input->y);
+    unsigned output =
+        kind.routed ? route_packet(site, row, input->front) : route(site->router, input->x, input->y);
     input->output = (uint8_t)row_of(site, kind, output, 0);
     sets->to[output] |= bit_of(row);
     if (in_advance(kind))

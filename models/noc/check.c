@@ -223,7 +223,8 @@ static void explain(const struct noc_mesh *mesh, const struct noc_router *router
     if ((sets->routing | sets->queued) & bit) {
         item->reason = "its route is being computed";
     } else if (sets->bidding & bit) {
-        bool free = (router->sets[first / 64].free >> first % 64 & pim_noc_all(mesh->vcs)) != 0;
+        uint32_t vcs = mesh->routed ? mesh->allowed[item->node * pim_noc_rows(mesh) + row] : mesh->all;
+        bool free = (router->sets[first / 64].free >> first % 64 & vcs) != 0;
         item->reason = free ? "it lost virtual-channel allocation" : "no virtual channel is free";
         item->lack = free ? PIM_NOC_LACKS_NOTHING : PIM_NOC_LACKS_CHANNEL;
     } else if (sets->allocated & bit) {

@@ -48,8 +48,8 @@ static bool slower_than_flits(struct pim_noc_bits bits, uint32_t flit_bits)
     return bits.numerator != 0 && (uint64_t)flit_bits * bits.denominator > bits.numerator;
 }
 
-/* The first key that the fast mesh does not know, or NULL. */
-static const char *needs_general(const struct pim_noc_configuration *configuration)
+/* The first key that a plain mesh does not know, or NULL. */
+static const char *beyond_plain(const struct pim_noc_configuration *configuration)
 {
     const struct {
         const char *key;
@@ -80,9 +80,44 @@ static const char *needs_general(const struct pim_noc_configuration *configurati
     return NULL;
 }
 
+/* Whether a packet has one way, known when it is sent, and grid links alone. */
+static bool has_one_way(const struct pim_noc_configuration *configuration)
+{
+    switch (configuration->routing) {
+    case PIM_NOC_XY:
+    case PIM_NOC_YX:
+    case PIM_NOC_O1TURN:
+    case PIM_NOC_VALIANT:
+    case PIM_NOC_ROMM:
+    case PIM_NOC_TABLE:
+        return configuration->topology <= PIM_NOC_TORUS;
+    case PIM_NOC_WEST_FIRST:
+    case PIM_NOC_ODD_EVEN:
+    case PIM_NOC_MINIMAL_ADAPTIVE:
+    case PIM_NOC_MINIMAL:
+    case PIM_NOC_D_MOD_K:
+    case PIM_NOC_ROUTINGS:
+    default:
+        return false;
+    }
+}
+
+bool pim_noc_configuration_is_routed(const struct pim_noc_configuration *configuration)
+{
+    bool plain = configuration->topology == PIM_NOC_MESH && configuration->routing == PIM_NOC_XY;
+    if (plain || configuration->fidelity != PIM_NOC_FLIT || configuration->may_deadlock ||
+        !has_one_way(configuration))
+        return false;
+    struct pim_noc_configuration straight = *configuration;
+    straight.topology = PIM_NOC_MESH;
+    straight.routing = PIM_NOC_XY;
+    return beyond_plain(&straight) == NULL;
+}
+
 bool pim_noc_configuration_is_general(const struct pim_noc_configuration *configuration)
 {
-    return configuration->fidelity == PIM_NOC_FLIT && needs_general(configuration) != NULL;
+    return configuration->fidelity == PIM_NOC_FLIT && beyond_plain(configuration) != NULL &&
+           !pim_noc_configuration_is_routed(configuration);
 }
 
 #define ALLOCATOR_NAMES                                                                                      \
@@ -178,7 +213,7 @@ static bool only_narrow_links(const struct pim_noc_configuration *configuration)
 {
     struct pim_noc_configuration wide = *configuration;
     wide.link_bits.numerator = wide.terminal_bits.numerator = 0;
-    return needs_general(&wide) == NULL;
+    return beyond_plain(&wide) == NULL;
 }
 
 /* The arbiters inside one allocator, over `ports` x `each` candidates at most. */
@@ -258,7 +293,7 @@ enum pim_status pim_noc_configuration_check_fields(const struct pim_noc_configur
                         "noc.concentration is %u: %u x %u routers have %u nodes, allowed are %u",
                         configuration->concentration, configuration->width, configuration->height,
                         pim_noc_nodes(configuration), (unsigned)PIM_NOC_NODE_LIMIT);
-    const char *key = needs_general(configuration);
+    const char *key = beyond_plain(configuration);
     if (configuration->fidelity != PIM_NOC_FLIT && key && !only_narrow_links(configuration))
         return pim_fail(error, PIM_BAD_INPUT,
                         "noc.fidelity is %s, which knows plain meshes alone: noc.%s asks for more; use flit",
@@ -271,7 +306,7 @@ enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *
 {
     if (pim_noc_configuration_check_fields(configuration, error) != PIM_OK)
         return error->status;
-    if (!pim_noc_configuration_is_general(configuration))
+    if (!pim_noc_configuration_is_general(configuration) && !pim_noc_configuration_is_routed(configuration))
         return PIM_OK;
     struct pim_noc_topology *topology;
     struct pim_noc_routing *routing;

@@ -19,6 +19,7 @@ struct noc_kind {
     uint8_t words; /* of a set of rows */
     bool early;    /* credits may be added in advance (channels.h), and a tail frees
                  its virtual channel at once */
+    bool routed;   /* the mesh's routing says where packets go, and on which virtual channels */
     bool brief;    /* only short packets have been sent: no channel carries anything by itself */
 };
 
@@ -174,10 +175,29 @@ static PIM_ALWAYS_INLINE void rows_to(const struct noc_site *site, struct noc_ki
         members->words[word] = rows->words[word] & site->router->sets[word].to[output];
 }
 
-/* Index in struct noc_mesh's `ready`. */
+/* Index in struct noc_mesh's `ready` and `allowed`. */
 static inline size_t ready_of(const struct noc_site *site, unsigned row)
 {
     return site->node * pim_noc_rows(site->mesh) + row;
+}
+
+/* Those of the virtual channels `set` that the packet at the front of a row may take. */
+static PIM_ALWAYS_INLINE uint32_t allowed_of(const struct noc_site *site, struct noc_kind kind, unsigned row,
+                                             uint32_t set)
+{
+    return kind.routed ? set & site->mesh->allowed[ready_of(site, row)] : set;
+}
+
+/* The packet's head leaves the router by `output`. */
+static PIM_ALWAYS_INLINE void count_hop(const struct noc_site *site, struct noc_kind kind, uint32_t packet,
+                                        unsigned output)
+{
+    if (!kind.routed)
+        return;
+    struct noc_routed *routed = &site->mesh->packets[packet];
+    routed->hops++;
+    if (site->mesh->two_phases && output != PIM_NOC_EJECT)
+        pim_noc_packet_advance(site->mesh->routing, &routed->state, site->node, output);
 }
 
 /* channels.c: declares that all output channels repeat what they carried in the

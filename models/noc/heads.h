@@ -71,19 +71,25 @@ static PIM_ALWAYS_INLINE void take_virtual_channel(const struct noc_site *site, 
             site->cycle + site->noc->configuration.vc_allocation_delay;
 }
 
-/* Several heads ask for virtual channels of one output port. */
-static PIM_NOINLINE void match_heads(struct noc_site site, struct noc_kind kind, struct noc_heads heads,
+/* Several heads ask for virtual channels of one output port. Returns whether one can have any. */
+static PIM_NOINLINE bool match_heads(struct noc_site site, struct noc_kind kind, struct noc_heads heads,
                                      struct noc_rows rows)
 {
     uint8_t asking[NOC_ROWS_LIMIT] = {0};
     unsigned count = 0;
     for (unsigned word = 0; word < kind.words; word++)
-        for (uint64_t set = rows.words[word]; set; set &= set - 1)
-            asking[count++] = (uint8_t)(word * 64 + pim_lowest_bit(set));
+        for (uint64_t set = rows.words[word]; set; set &= set - 1) {
+            unsigned row = word * 64 + pim_lowest_bit(set);
+            asking[count] = (uint8_t)row;
+            count += allowed_of(&site, kind, row, heads.free) != 0;
+        }
+    if (count == 0)
+        return false;
     struct noc_match matches[PIM_NOC_VC_LIMIT];
     count = pim_noc_match_heads(&site.noc->configuration, heads, asking, count, matches);
     for (unsigned i = 0; i < count; i++)
         take_virtual_channel(&site, kind, matches[i]);
+    return true;
 }
 
 static PIM_ALWAYS_INLINE bool only_one(struct noc_kind kind, const struct noc_rows *rows)
@@ -108,16 +114,25 @@ static PIM_ALWAYS_INLINE void allocate_virtual_channels(const struct noc_site *s
         unsigned output = pim_lowest_bit(outputs), first = row_of(site, kind, output, 0);
         rows_to(site, kind, &bidding, output, &rows);
         uint32_t free = port_part(site, sets_of(site, kind, first)->free, first);
-        if (PIM_UNLIKELY(!free))
+        if (PIM_UNLIKELY(!free || (kind.routed && !any_row(kind, &rows))))
+            continue;
+        struct noc_heads heads = {input_of(site, kind, 0),
+                                  site->router->outputs,
+                                  site->mesh->next_row,
+                                  kind.routed ? &site->mesh->allowed[ready_of(site, 0)] : NULL,
+                                  output,
+                                  shift_of(site, kind),
+                                  free};
+        if (PIM_UNLIKELY(!only_one(kind, &rows))) {
+            outcome->noisy |= match_heads(*site, kind, heads, rows);
+            continue;
+        }
+        unsigned row = first_row_from(kind, &rows, 0);
+        heads.free = allowed_of(site, kind, row, free);
+        if (kind.routed && !heads.free)
             continue;
         outcome->noisy = true;
-        struct noc_heads heads = {input_of(site, kind, 0), site->router->outputs,
-                                  site->mesh->next_row,    output,
-                                  shift_of(site, kind),    free};
-        if (PIM_LIKELY(only_one(kind, &rows)))
-            take_virtual_channel(site, kind, pim_noc_match_head(&heads, first_row_from(kind, &rows, 0)));
-        else
-            match_heads(*site, kind, heads, rows);
+        take_virtual_channel(site, kind, pim_noc_match_head(&heads, row));
     }
 }
 

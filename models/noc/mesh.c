@@ -5,7 +5,7 @@
  * cycles, so the order in which units are evaluated inside a cycle has no
  * influence; units are visited by ascending node.
  */
-#include "models/noc/internal.h"
+#include "models/noc/general/general.h"
 #include "models/noc/memory.h"
 
 #include <assert.h>
@@ -62,6 +62,8 @@ static void set_shape(struct noc_mesh *mesh, const struct pim_noc_configuration 
     mesh->crowd =
         (struct noc_crowd){.window = (uint64_t)NOC_WINDOW * mesh->nodes, .patience = NOC_PATIENCE_LEAST};
     mesh->large = mesh->nodes * mesh->router_size > NOC_NEAR_BYTES;
+    mesh->routed = pim_noc_configuration_is_routed(configuration);
+    mesh->two_phases = configuration->routing == PIM_NOC_VALIANT || configuration->routing == PIM_NOC_ROMM;
     mesh->early_credits = !configuration->wait_for_tail_credit && !configuration->step_every_cycle;
     pim_noc_choose_run(mesh, pim_has_bit_manipulation() && !configuration->portable);
 }
@@ -127,6 +129,9 @@ enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip");
     set_timing(mesh, &noc->configuration);
     set_shape(mesh, &noc->configuration);
+    if (mesh->routed &&
+        pim_noc_general_plan(&noc->configuration, &mesh->topology, &mesh->routing, error) != PIM_OK)
+        return error->status;
     size_t nodes = mesh->nodes, ring = mesh->ring, rows = nodes * pim_noc_rows(mesh);
     bool failed = false;
     mesh->routers = allocate(nodes, mesh->router_size, &failed);
@@ -134,6 +139,8 @@ enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error
     mesh->left_high = allocate(rows, sizeof *mesh->left_high, &failed);
     if (!mesh->plain)
         mesh->ready = allocate(rows, sizeof *mesh->ready, &failed);
+    if (mesh->routed)
+        mesh->allowed = allocate(rows, sizeof *mesh->allowed, &failed);
     mesh->terminal_credits = allocate(nodes * mesh->vcs, sizeof *mesh->terminal_credits, &failed);
     mesh->slots = allocate(nodes * ring, sizeof *mesh->slots, &failed);
     mesh->terminal_slots = allocate(nodes * ring, sizeof *mesh->terminal_slots, &failed);
@@ -179,7 +186,23 @@ void pim_noc_mesh_destroy(struct noc_mesh *mesh)
     free(mesh->terminal_wheel.sets);
     free(mesh->terminal_wheel.touched);
     free(mesh->due);
+    free(mesh->packets);
+    free(mesh->allowed);
+    pim_noc_routing_destroy(mesh->routing);
+    pim_noc_topology_destroy(mesh->topology);
     free(mesh);
+}
+
+/* `index`: of the packet; the number of it among all that have been sent decides what it draws. */
+static void start_packet(struct pim_noc *noc, uint32_t index)
+{
+    struct noc_mesh *mesh = noc->mesh;
+    const struct pim_noc_packet *packet = &noc->packets[index];
+    while (index >= mesh->packet_capacity)
+        mesh->packets = pim_noc_grow(mesh->packets, &mesh->packet_capacity, sizeof *mesh->packets);
+    mesh->packets[index].hops = 0;
+    pim_noc_packet_start(mesh->routing, noc->statistics.packets_sent - 1, packet->source, packet->destination,
+                         0, &mesh->packets[index].state);
 }
 
 void pim_noc_mesh_send(struct pim_noc *noc, uint64_t cycle, uint32_t index)
@@ -188,6 +211,8 @@ void pim_noc_mesh_send(struct pim_noc *noc, uint64_t cycle, uint32_t index)
     struct pim_noc_packet *packet = &noc->packets[index];
     struct noc_terminal *terminal = &mesh->terminals[packet->source];
     assert(cycle >= mesh->origin);
+    if (mesh->routed)
+        start_packet(noc, index);
     packet->next = NOC_NO_PACKET;
     if (terminal->queue_front == NOC_NO_PACKET)
         terminal->queue_front = index;

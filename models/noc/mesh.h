@@ -274,6 +274,12 @@ enum {
 };
 #define NOC_BY_FLIT_MOST (UINT64_C(1) << 16) /* packets of more flits are always runs */
 
+/* Of a packet, beside struct pim_noc_packet: same index. */
+struct noc_routed {
+    struct pim_noc_packet_state state;
+    uint32_t hops; /* routers that its head has left */
+};
+
 struct noc_mesh {
     uint64_t origin; /* first cycle that has not been done */
     uint32_t nodes, vcs, ring;
@@ -284,6 +290,8 @@ struct noc_mesh {
     bool plain;                       /* the configuration needs none of the rarer rules (evaluation.h)
                */
     bool early_credits;               /* channels.h */
+    bool routed;                      /* see below */
+    bool two_phases;                  /* the state of a packet changes on its way */
     bool brief;                       /* all packets so far were sent by flit */
     bool large;                       /* the routers do not fit into the caches that are near */
     void (*run)(struct pim_noc *noc, uint64_t cycle);       /* router.c: evaluates the routers of a cycle */
@@ -297,6 +305,13 @@ struct noc_mesh {
     uint64_t *ready;            /* [node][row]: first cycle of the next stage, while in
                           `routing` or `allocated` */
     uint16_t *terminal_credits; /* [node][vc] */
+
+    /* `routed`: another routing than xy, or a torus. A head takes only virtual channels of its part. */
+    struct pim_noc_topology *topology;
+    struct pim_noc_routing *routing;
+    struct noc_routed *packets; /* by packet */
+    size_t packet_capacity;
+    uint32_t *allowed; /* [node][row]: virtual channels that the packet at the front may take */
 
     /* changes under way, by the cycle (modulo `ring`, a power of two) in which
    * the reader can use them */

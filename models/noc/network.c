@@ -62,6 +62,16 @@ void pim_noc_note_arrived(struct pim_noc *noc, uint32_t index)
     noc->arrived[noc->arrived_count++] = index;
 }
 
+/* Of a packet that has arrived. */
+static uint32_t hops_of(const struct pim_noc *noc, uint32_t index)
+{
+    if (noc->general)
+        return noc->general->packets[index].hops;
+    if (noc->mesh && noc->mesh->routed)
+        return noc->mesh->packets[index].hops;
+    return pim_noc_hops(&noc->configuration, noc->packets[index].source, noc->packets[index].destination);
+}
+
 static void call_back(struct pim_noc *noc, uint64_t cycle)
 {
     size_t injected = noc->injected_count, arrived = noc->arrived_count;
@@ -80,8 +90,7 @@ static void call_back(struct pim_noc *noc, uint64_t cycle)
             .tail_injected = packet->tail_injected,
             .head_arrived = packet->head_arrived,
             .tail_arrived = cycle,
-            .hops = noc->general ? noc->general->packets[index].hops
-                                 : pim_noc_hops(&noc->configuration, packet->source, packet->destination),
+            .hops = hops_of(noc, index),
         };
         struct pim_noc_statistics *statistics = &noc->statistics;
         statistics->packets_delivered++;

@@ -213,6 +213,8 @@ uint32_t pim_noc_columns(const struct pim_noc_configuration *configuration);
 
 /* Whether the general routers are used. */
 bool pim_noc_configuration_is_general(const struct pim_noc_configuration *configuration);
+/* Whether the fast mesh is used with a routing: a torus, or another routing than xy without a choice. */
+bool pim_noc_configuration_is_routed(const struct pim_noc_configuration *configuration);
 
 /* PIM_BAD_INPUT, with a message that names the field, what was found and what is allowed. Reads the files,
  * and refuses a routing that can deadlock. */

@@ -74,6 +74,8 @@ static PIM_ALWAYS_INLINE void send_flit(const struct noc_site *site, struct noc_
     outcome->noisy |= kind.brief || (flit & (NOC_HEAD | NOC_LONE)) != 0;
     router->link_flits[output]++;
     input->next &= (uint8_t)~NOC_HEAD;
+    if (kind.routed && flit & NOC_HEAD)
+        count_hop(site, kind, index, output);
     sets->filled &= ~((uint64_t)(--input->count == 0) << row % 64);
     if (PIM_UNLIKELY(--router->outputs[to].credits == 0)) {
         outputs->nonfull &= ~bit_of(to);
@@ -216,6 +218,14 @@ static PIM_ALWAYS_INLINE struct noc_site site_of(struct pim_noc *noc, struct noc
                              .node = node};
 }
 
+static struct noc_kind kind_of(const struct noc_mesh *mesh)
+{
+    return (struct noc_kind){.plain = mesh->plain,
+                             .words = (uint8_t)mesh->words,
+                             .early = mesh->early_credits,
+                             .routed = mesh->routed};
+}
+
 static PIM_NOINLINE void run_again(struct noc_site site, struct noc_outcome *outcome, struct noc_kind kind)
 {
     run_cycle(&site, outcome, kind);
@@ -225,8 +235,7 @@ void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 {
     static const struct noc_slot nothing;
     const struct noc_mesh *mesh = noc->mesh;
-    struct noc_kind kind = {
-        .plain = mesh->plain, .words = (uint8_t)mesh->words, .early = mesh->early_credits};
+    struct noc_kind kind = kind_of(mesh);
     struct noc_site site = site_of(noc, kind, node, cycle);
     struct noc_outcome outcome = {0};
     site.slot = &nothing;
@@ -316,6 +325,9 @@ static PIM_ALWAYS_INLINE void run_routers(struct pim_noc *noc, uint64_t cycle, s
  * bits. */
 static const struct noc_kind brief = {.plain = true, .words = 1, .early = true, .brief = true};
 static const struct noc_kind usual = {.plain = true, .words = 1, .early = true};
+static const struct noc_kind brief_routed = {
+    .plain = true, .words = 1, .early = true, .routed = true, .brief = true};
+static const struct noc_kind usual_routed = {.plain = true, .words = 1, .early = true, .routed = true};
 
 static void run_brief(struct pim_noc *noc, uint64_t cycle)
 {
@@ -325,6 +337,16 @@ static void run_brief(struct pim_noc *noc, uint64_t cycle)
 static void run_usual(struct pim_noc *noc, uint64_t cycle)
 {
     run_routers(noc, cycle, usual);
+}
+
+static void run_brief_routed(struct pim_noc *noc, uint64_t cycle)
+{
+    run_routers(noc, cycle, brief_routed);
+}
+
+static void run_usual_routed(struct pim_noc *noc, uint64_t cycle)
+{
+    run_routers(noc, cycle, usual_routed);
 }
 
 static PIM_BIT_MANIPULATION void run_brief_by_bits(struct pim_noc *noc, uint64_t cycle)
@@ -337,29 +359,43 @@ static PIM_BIT_MANIPULATION void run_usual_by_bits(struct pim_noc *noc, uint64_t
     run_routers(noc, cycle, usual);
 }
 
+static PIM_BIT_MANIPULATION void run_brief_routed_by_bits(struct pim_noc *noc, uint64_t cycle)
+{
+    run_routers(noc, cycle, brief_routed);
+}
+
+static PIM_BIT_MANIPULATION void run_usual_routed_by_bits(struct pim_noc *noc, uint64_t cycle)
+{
+    run_routers(noc, cycle, usual_routed);
+}
+
 static void run_wide(struct pim_noc *noc, uint64_t cycle)
 {
+    const struct noc_mesh *mesh = noc->mesh;
     run_routers(noc, cycle,
-                (struct noc_kind){.plain = true, .words = (uint8_t)noc->mesh->words, .early = true});
+                (struct noc_kind){
+                    .plain = true, .words = (uint8_t)mesh->words, .early = true, .routed = mesh->routed});
 }
 
 static void run_any(struct pim_noc *noc, uint64_t cycle)
 {
     const struct noc_mesh *mesh = noc->mesh;
-    run_routers(
-        noc, cycle,
-        (struct noc_kind){.plain = mesh->plain, .words = (uint8_t)mesh->words, .early = mesh->early_credits});
+    run_routers(noc, cycle, kind_of(mesh));
 }
 
 void pim_noc_choose_run(struct noc_mesh *mesh, bool bit_manipulation)
 {
-    bool is_usual = mesh->plain && mesh->words == 1 && mesh->early_credits;
-    if (is_usual && bit_manipulation) {
-        mesh->run_brief = run_brief_by_bits;
-        mesh->run = run_usual_by_bits;
-    } else {
-        mesh->run = is_usual ? run_usual : mesh->plain && mesh->early_credits ? run_wide : run_any;
-        mesh->run_brief = is_usual ? run_brief : mesh->run;
+    /* by routed, and by the instructions */
+    static const struct {
+        void (*brief)(struct pim_noc *noc, uint64_t cycle), (*usual)(struct pim_noc *noc, uint64_t cycle);
+    } single[2][2] = {
+        {{run_brief, run_usual}, {run_brief_by_bits, run_usual_by_bits}},
+        {{run_brief_routed, run_usual_routed}, {run_brief_routed_by_bits, run_usual_routed_by_bits}},
+    };
+    mesh->run = mesh->run_brief = mesh->plain && mesh->early_credits ? run_wide : run_any;
+    if (mesh->run == run_wide && mesh->words == 1) {
+        mesh->run = single[mesh->routed][bit_manipulation].usual;
+        mesh->run_brief = single[mesh->routed][bit_manipulation].brief;
     }
 }
 

@@ -112,9 +112,9 @@ static inline uint64_t speculative_bids(const struct noc_site *site, struct noc_
 {
     uint64_t bids = 0;
     for (uint64_t set = site->router->sets[word].bidding; set; set &= set - 1) {
-        unsigned first = input_of(site, kind, word * 64 + pim_lowest_bit(set))->output;
+        unsigned row = word * 64 + pim_lowest_bit(set), first = input_of(site, kind, row)->output;
         const struct noc_sets *sets = sets_of(site, kind, first);
-        if (port_part(site, sets->free & sets->nonfull, first))
+        if (allowed_of(site, kind, row, port_part(site, sets->free & sets->nonfull, first)))
             bids |= set & -set;
     }
     return bids;

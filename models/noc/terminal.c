@@ -84,14 +84,22 @@ static void end_window(struct noc_crowd *crowd, uint64_t evaluations)
     crowd->flit_hops = 0;
 }
 
+/* Routers on the packet's way; where it is not a shortest one, at least. */
+static uint64_t hops_of(const struct pim_noc *noc, const struct pim_noc_packet *packet)
+{
+    if (noc->mesh->routed)
+        return 1 + (uint64_t)pim_noc_distance(noc->mesh->topology, packet->source, packet->destination);
+    const struct noc_router *router = pim_noc_router(noc->mesh, packet->source);
+    unsigned x = packet->x > router->x ? packet->x - router->x : router->x - packet->x;
+    unsigned y = packet->y > router->y ? packet->y - router->y : router->y - packet->y;
+    return 1 + x + y;
+}
+
 /* How a packet that begins is sent. The cycles do not depend on it. */
 static bool sent_by_flit(struct pim_noc *noc, const struct pim_noc_packet *packet)
 {
     struct noc_crowd *crowd = &noc->mesh->crowd;
-    const struct noc_router *router = pim_noc_router(noc->mesh, packet->source);
-    unsigned x = packet->x > router->x ? packet->x - router->x : router->x - packet->x;
-    unsigned y = packet->y > router->y ? packet->y - router->y : router->y - packet->y;
-    crowd->flit_hops += packet->flits * (1 + x + y);
+    crowd->flit_hops += packet->flits * hops_of(noc, packet);
     if (packet->flits <= NOC_SHORT_FLITS)
         return true;
     if (noc->statistics.router_evaluations - crowd->evaluations >= crowd->window)

@@ -49,12 +49,16 @@ struct load {
     uint32_t side, flits, one_in; /* every node begins a packet in one of so many cycles */
     uint64_t cycles;
     uint32_t link_bits; /* FAST_MESH, or of the general routers */
+    enum pim_noc_topology_kind topology;
+    enum pim_noc_routing_kind routing;
 };
 
 /* Every node sends packets to random nodes (itself included), at random; then the network drains. */
 static struct result run_uniform(const struct load *load, bool step_every_cycle)
 {
     struct pim_noc_configuration configuration = mesh(load->side, load->link_bits, step_every_cycle);
+    configuration.topology = load->topology;
+    configuration.routing = load->routing;
     struct pim_noc *noc = create(&configuration, NULL);
     uint32_t nodes = load->side * load->side;
     uint64_t state = 1, count = 0, sent = 0, capacity = load->cycles * nodes / load->one_in * 5 / 4 + 1000;
@@ -160,8 +164,11 @@ static void bench_uniform(struct load load)
     struct result fast = run_uniform(&load, false);
     load.cycles = load.cycles / 4 + 1;
     struct result slow = run_uniform(&load, true);
-    (void)snprintf(name, sizeof name, "%suniform %.4g, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " flit%s",
-                   load.link_bits != FAST_MESH ? "general, " : "", (double)load.flits / load.one_in,
+    const char *what = load.topology == PIM_NOC_TORUS ? "torus"
+                       : load.routing == PIM_NOC_XY   ? "uniform"
+                                                      : pim_noc_routing_name(load.routing);
+    (void)snprintf(name, sizeof name, "%s%s %.4g, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " flit%s",
+                   load.link_bits != FAST_MESH ? "general, " : "", what, (double)load.flits / load.one_in,
                    load.side, load.side, load.flits, load.flits == 1 ? "" : "s");
     print_line(name, &fast, &slow);
 }
@@ -203,22 +210,33 @@ int bench_noc(int count, char **arguments)
            bench_clock_ghz());
     printf("%-32s %8s %9s %10s %11s %9s %8s\n", "workload", "CPU s", "flits", "flit-hops", "packet-hops",
            "eval/hop", "speedup");
-    bench_uniform((struct load){8, 1, 5, 40000 * scale, FAST_MESH});
-    bench_uniform((struct load){16, 1, 5, 10000 * scale, FAST_MESH});
-    bench_uniform((struct load){8, 5, 25, 40000 * scale, FAST_MESH});
-    bench_uniform((struct load){8, 9, 45, 40000 * scale, FAST_MESH});
-    bench_uniform((struct load){8, 16, 80, 40000 * scale, FAST_MESH});
-    bench_uniform((struct load){8, 128, 640, 40000 * scale, FAST_MESH});
-    bench_uniform((struct load){64, 1, 20, 1000 * scale, FAST_MESH}); /* as many flits in a router as above */
-    bench_uniform((struct load){128, 1, 40, 700 * scale, FAST_MESH});
-    bench_uniform((struct load){64, 1, 833, 15000 * scale, FAST_MESH}); /* 2 % of what the mesh can take */
+    bench_uniform((struct load){8, 1, 5, 40000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
+    bench_uniform((struct load){16, 1, 5, 10000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
+    bench_uniform((struct load){8, 5, 25, 40000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
+    bench_uniform((struct load){8, 9, 45, 40000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
+    bench_uniform((struct load){8, 16, 80, 40000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
+    bench_uniform((struct load){8, 128, 640, 40000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
+    bench_uniform((struct load){64, 1, 20, 1000 * scale, FAST_MESH, PIM_NOC_MESH,
+                                PIM_NOC_XY}); /* as many flits in a router as above */
+    bench_uniform((struct load){128, 1, 40, 700 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
+    bench_uniform((struct load){64, 1, 833, 15000 * scale, FAST_MESH, PIM_NOC_MESH,
+                                PIM_NOC_XY}); /* 2 % of what the mesh can take */
     for (uint32_t flits = 100; flits <= 2000; flits *= flits == 100 ? 5 : 4)
         bench_rings(FAST_MESH, COLUMNS, flits, (uint32_t)scale);
     bench_rings(FAST_MESH, ROWS, 500, (uint32_t)scale);
     bench_rings(FAST_MESH, COLUMNS | ROWS, 500, (uint32_t)scale);
-    bench_uniform((struct load){8, 1, 5, 20000 * scale, WHOLE_FLIT});
-    bench_uniform((struct load){8, 5, 25, 20000 * scale, WHOLE_FLIT});
-    bench_uniform((struct load){16, 1, 5, 5000 * scale, WHOLE_FLIT});
+    for (uint32_t bits = FAST_MESH; bits <= WHOLE_FLIT; bits += WHOLE_FLIT) { /* the same packets on both */
+        uint64_t cycles = (bits == FAST_MESH ? 40000 : 20000) * scale;
+        bench_uniform((struct load){8, 1, 5, cycles, bits, PIM_NOC_TORUS, PIM_NOC_XY});
+        bench_uniform((struct load){8, 5, 25, cycles, bits, PIM_NOC_TORUS, PIM_NOC_XY});
+        bench_uniform((struct load){8, 16, 80, cycles, bits, PIM_NOC_TORUS, PIM_NOC_XY});
+        bench_uniform((struct load){16, 5, 25, cycles / 4, bits, PIM_NOC_TORUS, PIM_NOC_XY});
+        bench_uniform((struct load){8, 5, 25, cycles, bits, PIM_NOC_MESH, PIM_NOC_O1TURN});
+        bench_uniform((struct load){8, 5, 25, cycles, bits, PIM_NOC_MESH, PIM_NOC_VALIANT});
+    }
+    bench_uniform((struct load){8, 1, 5, 20000 * scale, WHOLE_FLIT, PIM_NOC_MESH, PIM_NOC_XY});
+    bench_uniform((struct load){8, 5, 25, 20000 * scale, WHOLE_FLIT, PIM_NOC_MESH, PIM_NOC_XY});
+    bench_uniform((struct load){16, 1, 5, 5000 * scale, WHOLE_FLIT, PIM_NOC_MESH, PIM_NOC_XY});
     bench_rings(WHOLE_FLIT, COLUMNS, 500, (uint32_t)scale);
     bench_rings(16, COLUMNS, 500, (uint32_t)scale);
     return 0;

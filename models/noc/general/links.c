@@ -64,10 +64,17 @@ static size_t links_before(const struct pim_noc_configuration *configuration, si
     return rows + columns + here + (y < height ? x * sides : 0);
 }
 
+/* Of networks that have one. */
+static const struct pim_noc_topology *topology_of(const struct pim_noc *noc)
+{
+    return noc->general ? noc->general->topology : noc->mesh ? noc->mesh->topology : NULL;
+}
+
 size_t pim_noc_link_count(const struct pim_noc *noc)
 {
-    if (noc->general)
-        return noc->general->topology->links;
+    const struct pim_noc_topology *topology = topology_of(noc);
+    if (topology)
+        return topology->links;
     return links_before(&noc->configuration, (size_t)noc->configuration.width * noc->configuration.height);
 }
 
@@ -80,11 +87,20 @@ static uint64_t busy_cycles(const struct general_rate *rate, uint64_t flits)
     return flits * rate->cycles + whole;
 }
 
+static void get_grid_link(const struct pim_noc *noc, uint32_t from, uint32_t to,
+                          enum pim_noc_direction direction, struct pim_noc_link_use *link)
+{
+    uint64_t flits = pim_noc_link_flits(noc, from, direction);
+    uint64_t blocked = pim_noc_link_blocked_cycles(noc, from, direction);
+    uint64_t busy = pim_noc_passage(&noc->configuration, noc->configuration.link_bits, flits);
+    *link = (struct pim_noc_link_use){from, to, direction, flits, busy, blocked};
+}
+
 void pim_noc_get_link(const struct pim_noc *noc, size_t index, struct pim_noc_link_use *link)
 {
     assert(index < pim_noc_link_count(noc));
+    const struct pim_noc_topology *topology = topology_of(noc);
     if (noc->general) {
-        const struct pim_noc_topology *topology = noc->general->topology;
         const struct pim_noc_link *found = &topology->link[index];
         const struct general_output *output =
             &noc->general->outputs[topology->first_port[found->from] + found->from_port];
@@ -96,6 +112,11 @@ void pim_noc_get_link(const struct pim_noc *noc, size_t index, struct pim_noc_li
                                           output->blocked + pim_noc_general_blocked(noc->general, found->from,
                                                                                     found->from_port,
                                                                                     end_of_cycles(noc))};
+        return;
+    }
+    if (topology) {
+        get_grid_link(noc, topology->link[index].from, topology->link[index].to,
+                      (enum pim_noc_direction)topology->link[index].from_port, link);
         return;
     }
     const struct pim_noc_configuration *configuration = &noc->configuration;
@@ -111,10 +132,7 @@ void pim_noc_get_link(const struct pim_noc *noc, size_t index, struct pim_noc_li
         uint32_t to = pim_noc_neighbour(configuration, node, (enum pim_noc_direction)direction);
         if (to == UINT32_MAX || rest-- > 0)
             continue;
-        uint64_t flits = pim_noc_link_flits(noc, node, (enum pim_noc_direction)direction);
-        uint64_t blocked = pim_noc_link_blocked_cycles(noc, node, (enum pim_noc_direction)direction);
-        uint64_t busy = pim_noc_passage(configuration, configuration->link_bits, flits);
-        *link = (struct pim_noc_link_use){node, to, direction, flits, busy, blocked};
+        get_grid_link(noc, node, to, (enum pim_noc_direction)direction, link);
         return;
     }
 }

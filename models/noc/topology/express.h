@@ -58,12 +58,13 @@ static PIM_ALWAYS_INLINE bool express(const struct noc_site *site, struct noc_ki
     unsigned port = pim_lowest_bit(site->slot->flit_ports), flit = site->slot->flits[port];
     if ((flit & 0xFF) != (NOC_FLIT | NOC_HEAD | NOC_TAIL | NOC_SHORT) || !empty_but_for(site, kind))
         return false;
-    unsigned x = site->slot->x[port], y = site->slot->y[port], output = route(router, x, y);
-    unsigned row = row_of(site, kind, port, flit >> 8), first = row_of(site, kind, output, 0);
+    unsigned x = site->slot->x[port], y = site->slot->y[port], row = row_of(site, kind, port, flit >> 8);
+    unsigned output = kind.routed ? route_packet(site, row, site->slot->packets[port]) : route(router, x, y);
+    unsigned first = row_of(site, kind, output, 0);
     struct noc_sets *outputs = sets_of(site, kind, first);
-    struct noc_heads heads = {input_of(site, kind, 0), router->outputs,
-                              mesh->next_row,          output,
-                              shift_of(site, kind),    port_part(site, outputs->free, first)};
+    uint32_t free = allowed_of(site, kind, row, port_part(site, outputs->free, first));
+    struct noc_heads heads = {
+        input_of(site, kind, 0), router->outputs, mesh->next_row, NULL, output, shift_of(site, kind), free};
     if (output == PIM_NOC_EJECT || !heads.free)
         return false;
     unsigned to = pim_noc_choose(&heads, row, heads.free);
@@ -77,6 +78,7 @@ static PIM_ALWAYS_INLINE bool express(const struct noc_site *site, struct noc_ki
     if (--router->outputs[to].credits == 0)
         outputs->nonfull &= ~bit_of(to);
     router->link_flits[output]++;
+    count_hop(site, kind, site->slot->packets[port], output);
     router->ahead_until = site->cycle + NOC_EXPRESS;
     router->ahead_output = (uint8_t)output;
     struct noc_slot *slot = &mesh->express.slots[router->neighbour[output]];

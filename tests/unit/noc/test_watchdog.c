@@ -125,11 +125,12 @@ START_TEST(stuck_ring)
     configuration.width = 7;
     configuration.height = 1;
     configuration.virtual_channels = configuration.buffer_flits = 2;
-    configuration.step_every_cycle = _i;
+    configuration.step_every_cycle = _i % 2;
+    configuration.general = _i >= 2;
     struct pim_noc *noc;
     struct pim_error error = {0};
     ck_assert_int_eq(pim_noc_create(&configuration, NULL, 1, NULL, &noc, &error), PIM_OK);
-    struct pim_noc_routing *routing = noc->general->routing;
+    struct pim_noc_routing *routing = noc->general ? noc->general->routing : noc->mesh->routing;
     for (unsigned dateline = 0; dateline <= NOC_DATELINES; dateline++)
         routing->part[0][0][dateline] = routing->all[0];
     for (uint32_t i = 0; i < 14; i++)
@@ -174,7 +175,7 @@ Suite *watchdog_suite(void)
     tcase_add_test(tests, circle_of_credits);
     tcase_add_test(tests, all_kinds_of_waiting);
     tcase_add_loop_test(tests, moving_network, 0, 2);
-    tcase_add_loop_test(tests, stuck_ring, 0, 2);
+    tcase_add_loop_test(tests, stuck_ring, 0, 4);
     tcase_add_test(tests, report);
     suite_add_tcase(suite, tests);
     return suite;

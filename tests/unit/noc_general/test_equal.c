@@ -1,14 +1,15 @@
 /*
  * The general routers on a mesh: the cycles of the lists measured on BookSim 2, and those of the fast mesh
- * under all options that both have, packet for packet and link for link.
+ * under all options, topologies and routings that both have, packet for packet and link for link.
  */
 #include "tests/unit/noc_general/suites.h"
 #include "tests/unit/noc_general/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { RANDOM = 160 };
+enum { RANDOM = 160, ROUTED = 200 };
 
 /* --- BookSim's lists --- */
 
@@ -27,38 +28,132 @@ END_TEST
 
 /* --- the fast mesh --- */
 
-START_TEST(random_case)
+static void expect_same_links(const struct links *expected_links, const struct links *found_links,
+                              const char *what)
 {
-    struct pim_random random;
-    pim_random_initialize(&random, 31001 + (uint64_t)_i);
-    struct pim_noc_configuration configuration = random_mesh(&random);
-    uint32_t nodes = configuration.width * configuration.height;
-    struct list fast = random_list(&random, nodes), general = list_copy(&fast), stepped = list_copy(&fast);
-    struct links fast_links, links;
-    char what[64];
-    (void)snprintf(what, sizeof what, "seed %d", 31001 + _i);
-    run(&configuration, &fast, (struct run_options){.links = &fast_links});
-    configuration.general = true;
-    run(&configuration, &general, (struct run_options){.links = &links, .check_period = 29});
-    list_expect_same(&fast, &general, what);
-    ck_assert_uint_eq(fast_links.count, links.count);
-    for (size_t i = 0; i < links.count; i++) {
-        const struct pim_noc_link_use *expected = &fast_links.link[i], *found = &links.link[i];
-        if (expected->from != found->from || expected->to != found->to || expected->flits != found->flits ||
-            expected->blocked_cycles != found->blocked_cycles)
+    ck_assert_uint_eq(expected_links->count, found_links->count);
+    for (size_t i = 0; i < found_links->count; i++) {
+        const struct pim_noc_link_use *expected = &expected_links->link[i], *found = &found_links->link[i];
+        if (expected->from != found->from || expected->to != found->to ||
+            expected->from_port != found->from_port || expected->flits != found->flits ||
+            expected->busy_cycles != found->busy_cycles || expected->blocked_cycles != found->blocked_cycles)
             ck_abort_msg("%s: link %u->%u: %llu flits, blocked %llu; expected are %u->%u, %llu, %llu", what,
                          found->from, found->to, (unsigned long long)found->flits,
                          (unsigned long long)found->blocked_cycles, expected->from, expected->to,
                          (unsigned long long)expected->flits, (unsigned long long)expected->blocked_cycles);
     }
+}
+
+/* The fast mesh, asleep and stepped, and the general routers, asleep and stepped. */
+static void expect_same_runs(struct pim_noc_configuration configuration, struct list *list, const char *what)
+{
+    struct list fast = list_copy(list), general = list_copy(list), stepped = list_copy(list);
+    struct links links[3];
+    ck_assert(!pim_noc_configuration_is_general(&configuration));
+    run(&configuration, &fast, (struct run_options){.links = &links[0], .check_period = 37});
     configuration.step_every_cycle = true;
-    (void)list_run(&configuration, &stepped, 499, NULL);
+    run(&configuration, &stepped, (struct run_options){.links = &links[1]});
+    configuration.step_every_cycle = false;
+    configuration.general = true;
+    run(&configuration, &general, (struct run_options){.links = &links[2], .check_period = 29});
+    list_expect_same(&general, &fast, what);
     list_expect_same(&general, &stepped, what);
-    free(fast_links.link);
-    free(links.link);
+    expect_same_links(&links[2], &links[0], what);
+    expect_same_links(&links[2], &links[1], what);
+    configuration.step_every_cycle = true;
+    (void)list_run(&configuration, list, 499, NULL);
+    list_expect_same(&general, list, what);
+    for (unsigned i = 0; i < 3; i++)
+        free(links[i].link);
     list_free(&fast);
     list_free(&general);
     list_free(&stepped);
+}
+
+START_TEST(random_case)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 31001 + (uint64_t)_i);
+    struct pim_noc_configuration configuration = random_mesh(&random);
+    struct list list = random_list(&random, configuration.width * configuration.height);
+    char what[64];
+    (void)snprintf(what, sizeof what, "seed %d", 31001 + _i);
+    expect_same_runs(configuration, &list, what);
+    list_free(&list);
+}
+END_TEST
+
+/* --- the fast mesh on tori, and with other routings --- */
+
+/* A way by columns first, but for the destinations of every third number. */
+static void write_table(struct pim_noc_configuration *configuration)
+{
+    static char text[64 * 1024];
+    size_t length = (size_t)snprintf(text, sizeof text, "router,destination,next\n");
+    uint32_t width = configuration->width, routers = width * configuration->height;
+    for (uint32_t at = 0; at < routers; at++)
+        for (uint32_t to = 0; to < routers; to++) {
+            bool row = at % width != to % width, column = at / width != to / width;
+            uint32_t next = at % width < to % width ? at + 1 : at - 1;
+            if (column && (to % 3 || !row))
+                next = at < to ? at + width : at - width;
+            if (at != to)
+                length += (size_t)snprintf(text + length, sizeof text - length, "%u,%u,%u\n", at, to, next);
+        }
+    write_file(configuration->route_table, text);
+}
+
+static struct pim_noc_configuration random_routed(struct pim_random *random)
+{
+    static const enum pim_noc_routing_kind routings[] = {PIM_NOC_XY,     PIM_NOC_YX,   PIM_NOC_VALIANT,
+                                                         PIM_NOC_O1TURN, PIM_NOC_ROMM, PIM_NOC_TABLE};
+    struct pim_noc_configuration configuration = random_mesh(random);
+    if (chance(random, 2)) { /* the usual rules, in which most is done in advance */
+        struct pim_noc_configuration usual;
+        pim_noc_configuration_initialize(&usual);
+        usual.width = configuration.width;
+        usual.height = configuration.height;
+        usual.virtual_channels = configuration.virtual_channels;
+        usual.buffer_flits = configuration.buffer_flits;
+        usual.link_latency = configuration.link_latency;
+        usual.vc_allocator = configuration.vc_allocator;
+        configuration = usual;
+    }
+    bool torus = chance(random, 2);
+    configuration.topology = torus ? PIM_NOC_TORUS : PIM_NOC_MESH;
+    configuration.routing = routings[pick(random, torus ? 0 : 1, torus ? 2 : 5)];
+    configuration.partition = torus && configuration.routing != PIM_NOC_VALIANT
+                                  ? (enum pim_noc_partition)pick(random, 0, PIM_NOC_PARTITIONS - 1)
+                                  : PIM_NOC_DATELINE;
+    configuration.numbered_draws = chance(random, 3);
+    configuration.seed = pick(random, 0, 1000);
+    configuration.portable = chance(random, 2);
+    return configuration;
+}
+
+START_TEST(random_routed_case)
+{
+    struct pim_random random;
+    struct pim_error error = {0};
+    struct pim_noc_configuration configuration;
+    pim_random_initialize(&random, 51001 + (uint64_t)_i);
+    for (;;) {
+        configuration = random_routed(&random);
+        if (configuration.routing == PIM_NOC_TABLE)
+            write_table(&configuration);
+        if (pim_noc_configuration_check(&configuration, &error) == PIM_OK)
+            break;
+        if (configuration.routing == PIM_NOC_TABLE) /* it can deadlock */
+            (void)unlink(configuration.route_table);
+    }
+    ck_assert(pim_noc_configuration_is_routed(&configuration));
+    struct list list = random_list(&random, configuration.width * configuration.height);
+    char what[64];
+    (void)snprintf(what, sizeof what, "routed, seed %d", 51001 + _i);
+    expect_same_runs(configuration, &list, what);
+    list_free(&list);
+    if (configuration.routing == PIM_NOC_TABLE)
+        (void)unlink(configuration.route_table);
 }
 END_TEST
 
@@ -68,6 +163,7 @@ Suite *equal_suite(void)
     TCase *tests = tcase_create("mesh");
     tcase_add_loop_test(tests, golden_list, 0, GOLDEN_LISTS);
     tcase_add_loop_test(tests, random_case, 0, RANDOM);
+    tcase_add_loop_test(tests, random_routed_case, 0, ROUTED);
     suite_add_tcase(suite, tests);
     return suite;
 }
