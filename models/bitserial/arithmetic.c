@@ -63,24 +63,54 @@ void pim_bitserial_write_subtract(struct pim_bitserial_program *program, uint32_
     }
 }
 
-void pim_bitserial_write_multiply(struct pim_bitserial_program *program, uint32_t a, uint32_t b,
-                                  uint32_t result, uint32_t bits, uint32_t result_bits)
+/* The same, or its complement: by A0, which holds the AND as well, through ~N0. The copy to B is for the AND
+ * alone: only a second activation ends it. */
+static void partial_product(struct pim_bitserial_program *program, uint32_t first, uint32_t second,
+                            bool negated, uint32_t to)
 {
+    and_rows(program, first, second, negated ? RESERVED_ROW(OPERAND_B) : to);
+    if (!negated)
+        return;
+    pim_bitserial_aap(program, RESERVED_ROW(FIRST_FACTOR), RESERVED_ROW(NOT));
+    pim_bitserial_aap(program, RESERVED_ROW(THIRD_FACTOR), to);
+}
+
+/*
+ * Signed factors (Baugh and Wooley): the partial products of one sign bit are complemented, and 2^n and
+ * 2^(2n - 1) are added. The first is a one in the place of the zero above row 0, the second complements the
+ * last carry.
+ */
+void pim_bitserial_write_multiply(struct pim_bitserial_program *program,
+                                  const struct pim_bitserial_operation *operation)
+{
+    const uint32_t a = operation->a, b = operation->b, result = operation->result, bits = operation->bits;
+    const uint32_t result_bits = operation->result_bits;
+    const bool sign = pim_bitserial_sign_counts(operation);
     for (uint32_t j = 0; j < bits; j++)
-        and_rows(program, a + j, b, result + j);
+        partial_product(program, a + j, b, sign && j == bits - 1, result + j);
     uint32_t filled = bits; /* rows of the result that hold something */
     for (uint32_t i = 1; i < bits; i++) {
         uint32_t width = bits < result_bits - i ? bits : result_bits - i;
         start(program, false);
         for (uint32_t j = 0; j < width; j++) {
-            and_rows(program, a + j, b + i, RESERVED_ROW(OPERAND_B));
-            pim_bitserial_aap(program, i + j < filled ? result + i + j : RESERVED_ROW(ZERO),
+            partial_product(program, a + j, b + i, sign && (i == bits - 1) != (j == bits - 1),
+                            RESERVED_ROW(OPERAND_B));
+            pim_bitserial_aap(program,
+                              i + j < filled          ? result + i + j
+                              : sign && i + j == bits ? RESERVED_ROW(ONE)
+                                                      : RESERVED_ROW(ZERO),
                               RESERVED_ROW(OPERAND_A));
             full_adder(program, j, result + i + j);
         }
         filled = i + width;
-        if (filled < result_bits)
+        if (filled == result_bits)
+            continue;
+        if (sign && filled == 2 * bits - 1) {
+            pim_bitserial_aap(program, RESERVED_ROW(CARRY_OUT), RESERVED_ROW(NOT));
+            pim_bitserial_aap(program, RESERVED_ROW(THIRD_FACTOR), result + filled++);
+        } else {
             pim_bitserial_aap(program, RESERVED_ROW(CARRY_OUT), result + filled++);
+        }
     }
     for (; filled < result_bits; filled++)
         pim_bitserial_aap(program, RESERVED_ROW(ZERO), result + filled);

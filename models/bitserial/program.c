@@ -168,7 +168,7 @@ enum pim_status pim_bitserial_compile(struct pim_bitserial_program *program,
         pim_bitserial_write_subtract(program, o->a, o->b, o->result, o->bits);
         break;
     case PIM_BITSERIAL_OPERATION_MULTIPLY:
-        pim_bitserial_write_multiply(program, o->a, o->b, o->result, o->bits, o->result_bits);
+        pim_bitserial_write_multiply(program, o);
         break;
     case PIM_BITSERIAL_OPERATION_COPY:
         pim_bitserial_write_copy(program, o->a, o->result, o->bits);
@@ -196,12 +196,24 @@ uint64_t pim_bitserial_count_steps(const struct pim_bitserial_program *program,
     return count;
 }
 
-static uint64_t multiply_aaps(uint64_t n, uint64_t w)
+bool pim_bitserial_sign_counts(const struct pim_bitserial_operation *operation)
 {
-    uint64_t aaps = 4 * n + (n == 1 && w == 2);
-    for (uint64_t i = 1; i < n; i++)
-        aaps += 7 * (n < w - i ? n : w - i) + 1 + (i + n < w);
-    return aaps;
+    return operation->is_signed && operation->bits > 1 && operation->result_bits > operation->bits;
+}
+
+static uint64_t multiply_aaps(const struct pim_bitserial_operation *operation)
+{
+    const uint64_t n = operation->bits, w = operation->result_bits;
+    uint64_t aaps = 4 * n + (n == 1 && w == 2), negated = 1; /* of row 0 */
+    for (uint64_t i = 1; i < n; i++) {
+        const uint64_t width = n < w - i ? n : w - i;
+        aaps += 7 * width + 1 + (i + n < w);
+        if (i < n - 1)
+            negated += width == n;
+        else
+            negated += width < n - 1 ? width : n - 1;
+    }
+    return pim_bitserial_sign_counts(operation) ? aaps + 2 * negated + (w == 2 * n) : aaps;
 }
 
 uint64_t pim_bitserial_aaps(const struct pim_bitserial_operation *operation)
@@ -213,7 +225,7 @@ uint64_t pim_bitserial_aaps(const struct pim_bitserial_operation *operation)
     case PIM_BITSERIAL_OPERATION_SUBTRACT:
         return 5 * n + 1;
     case PIM_BITSERIAL_OPERATION_MULTIPLY:
-        return multiply_aaps(n, operation->result_bits);
+        return multiply_aaps(operation);
     case PIM_BITSERIAL_OPERATION_COPY:
         return n;
     case PIM_BITSERIAL_OPERATION_REDUCE:

@@ -45,13 +45,13 @@ struct pim_bitserial_program {
     bool out_of_memory;
 };
 
-enum { PIM_BITSERIAL_BITS_MAX = 32, PIM_BITSERIAL_SLOTS_MAX = 64 };
+enum { PIM_BITSERIAL_BITS_MAX = 64, PIM_BITSERIAL_SLOTS_MAX = 128 };
 
 /* X(enumerator, text) */
 #define PIM_BITSERIAL_OPERATION_MAP(X)                                                                       \
     X(ADD, "add")             /* result = a + b, modulo 2^bits */                                            \
     X(SUBTRACT, "subtract")   /* result = a - b, modulo 2^bits */                                            \
-    X(MULTIPLY, "multiply")   /* result = a * b, unsigned, modulo 2^result_bits */                           \
+    X(MULTIPLY, "multiply")   /* result = a * b, unsigned or signed, modulo 2^result_bits */                 \
     X(COPY, "copy")           /* result = a */                                                               \
     X(TRANSPOSE, "transpose") /* words in rows of their own become bit rows */                               \
     X(REDUCE, "reduce")       /* column c of each group of `width` columns: the sum over the group */
@@ -74,9 +74,10 @@ struct pim_bitserial_bank_shape {
 
 struct pim_bitserial_operation {
     enum pim_bitserial_kind kind;
-    uint32_t bits;                  /* of an operand, 1 to 32 */
+    uint32_t bits;                  /* of an operand, 1 to 64 */
     uint32_t result_bits;           /* MULTIPLY: bits to 2 x bits */
     uint32_t width;                 /* REDUCE: columns of a group, a power of two */
+    bool is_signed;                 /* MULTIPLY: operands and product are two's complement */
     bool carry_out;                 /* ADD: the carry becomes bit `bits` of the result */
     uint32_t a, b, result, scratch; /* first rows; REDUCE needs `scratch` rows for one shifted number */
 };
@@ -110,7 +111,8 @@ uint64_t pim_bitserial_count_steps(const struct pim_bitserial_program *program,
  * AAPs by the closed forms: n = bits, w = result_bits.
  *   add 4n + 1 (with carry 4n + 2), subtract 5n + 1, copy n, transpose 0;
  *   multiply 4n + sum over i = 1 .. n - 1 of 7 min(n, w - i) + 1 (+ 1 where i + n < w); 1 more for n = 1,
- *     w = 2. For w = 2n and n > 1 it is 7n^2 - n - 2;
+ *     w = 2. For w = 2n and n > 1 it is 7n^2 - n - 2. Signed to more than n bits: 2 more for each partial
+ *     product of one sign bit, and 1 where w = 2n (7n^2 + 3n - 5);
  *   reduce sum over its levels l of 4(n + l) + 2.
  */
 uint64_t pim_bitserial_aaps(const struct pim_bitserial_operation *operation);

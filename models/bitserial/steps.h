@@ -20,8 +20,10 @@ void pim_bitserial_write_add(struct pim_bitserial_program *program, uint32_t a, 
                              uint32_t bits, bool carry_out);
 void pim_bitserial_write_subtract(struct pim_bitserial_program *program, uint32_t a, uint32_t b,
                                   uint32_t result, uint32_t bits);
-void pim_bitserial_write_multiply(struct pim_bitserial_program *program, uint32_t a, uint32_t b,
-                                  uint32_t result, uint32_t bits, uint32_t result_bits);
+void pim_bitserial_write_multiply(struct pim_bitserial_program *program,
+                                  const struct pim_bitserial_operation *operation);
+/* Does the product differ from that of the same bits without signs? Its low n bits do not. */
+bool pim_bitserial_sign_counts(const struct pim_bitserial_operation *operation);
 
 /* movement.c */
 void pim_bitserial_write_copy(struct pim_bitserial_program *program, uint32_t a, uint32_t result,

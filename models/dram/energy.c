@@ -18,8 +18,10 @@ static void from_bits(const struct pim_dram_specification *specification,
     energy->precharge = (double)NAN; /* part of activate_pj */
     energy->read = modelled(p->read_pj_per_bit, p->read_pj_per_bit * bits_read);
     energy->write = modelled(p->write_pj_per_bit, p->write_pj_per_bit * bits_written);
-    energy->refresh = modelled(p->refresh_pj, p->refresh_pj * ((double)commands[PIM_DRAM_REF] +
-                                                               (double)commands[PIM_DRAM_REFPB] / banks));
+    energy->refresh =
+        modelled(p->refresh_pj,
+                 p->refresh_pj * ((double)commands[PIM_DRAM_REF] + (double)commands[PIM_DRAM_REFPB] / banks +
+                                  (double)commands[PIM_DRAM_REFSB] / specification->organization.banks));
     energy->background = modelled(p->background_mw, p->background_mw * rank_ns); /* mW x ns = pJ */
     energy->background_active = energy->background_precharged = (double)NAN;     /* one power for both */
 }
@@ -47,7 +49,7 @@ static void from_currents(const struct pim_dram_specification *specification,
         modelled(p->idd5b + p->idd5pb, volts * (p->idd5b - p->idd3n) * parameter[PIM_DRAM_T_RFC] * ns *
                                                (double)commands[PIM_DRAM_REF] +
                                            volts * (p->idd5pb - p->idd3n) * parameter[PIM_DRAM_T_RFCPB] * ns *
-                                               (double)commands[PIM_DRAM_REFPB]);
+                                               (double)(commands[PIM_DRAM_REFPB] + commands[PIM_DRAM_REFSB]));
     energy->background_active = modelled(p->idd3n, volts * p->idd3n * active_ns);
     energy->background_precharged = modelled(p->idd2n, volts * p->idd2n * (rank_ns - active_ns));
     energy->background = modelled(p->idd3n, energy->background_active + energy->background_precharged);

@@ -52,6 +52,7 @@ struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *ru
     channel->column.time = channel->row.time = channel->close_time = NEVER;
     channel->low_power.half_activated = NO_ENTRY;
     channel->refresh_due = rules->policy.refresh ? rules->refresh_interval : NEVER;
+    channel->owing = rules->policy.refresh && rules->policy.pull_in > 0;
     while (channel->free_count < entries) {
         channel->free_entries[channel->free_count] = (int16_t)(entries - 1 - channel->free_count);
         channel->free_count++;
@@ -231,6 +232,8 @@ void pim_dram_channel_stop(struct pim_dram_channel *channel, uint64_t cycle)
     /* No further refresh becomes due, and a row that is not in use is left as it is. */
     uint64_t due = channel->refresh_due;
     channel->refresh_due = NEVER;
+    if (channel->rules->policy.pull_in > 0)
+        channel->planned = false;
     bool closes = channel->rules->policy.page == PIM_DRAM_PAGE_CLOSED;
     while (channel->maintenance_count > 0 || channel->owing ||
            (closes && pim_dram_channel_next(channel) != NEVER))

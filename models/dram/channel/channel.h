@@ -47,10 +47,12 @@ struct pim_dram_policy {
     uint32_t write_high; /* writes are served from so many waiting ones on; */
     uint32_t write_low;  /* reads again when so few wait, if a read waits */
     bool refresh;
-    bool per_bank_refresh;
+    bool per_bank_refresh; /* of one bank at a time, or with same_bank of one in each bank group */
+    bool same_bank;
     bool independent;  /* maintenance of a rank or a bank keeps away requests for it alone */
     bool stagger;      /* ranks owe their refreshes in turn, not all at once */
     uint32_t postpone; /* due refreshes of a rank that may wait while requests for it wait */
+    uint32_t pull_in;  /* refreshes of a rank ahead of their time, made while no request for it waits */
 };
 
 /* Refuses queue sizes, marks and caps that make no sense. */

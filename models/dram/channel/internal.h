@@ -13,7 +13,17 @@
 #include "models/dram/channel/channel.h"
 
 /* Commands that are always ready together: RD and RDA, WR and WRA. */
-enum class { CLASS_READ, CLASS_WRITE, CLASS_ACT, CLASS_PRE, CLASS_PREA, CLASS_REF, CLASS_REFPB, CLASSES = 8 };
+enum class {
+    CLASS_READ,
+    CLASS_WRITE,
+    CLASS_ACT,
+    CLASS_PRE,
+    CLASS_PREA,
+    CLASS_REF,
+    CLASS_REFPB,
+    CLASS_REFSB,
+    CLASSES
+};
 
 enum {
     NO_ENTRY = -1,
@@ -55,6 +65,7 @@ struct pim_dram_rules {
      * next. */
     uint32_t refresh_interval;
     uint32_t refresh_turns; /* so many of them until each rank has had one: 1, or the ranks */
+    uint32_t refresh_banks; /* next_bank counts so far: 1, the banks of a rank, or of a group */
     uint32_t ranks, banks_per_rank, banks_per_group, groups_per_rank, ranks_per_pseudo;
     uint32_t half;  /* 1 with half clocks, whose odd cycles are the rising edges; else 0 */
     bool low_power; /* ACT in two halves, or a write clock (channel_low_power.c) */
@@ -95,7 +106,7 @@ struct rank {
     uint32_t activate;     /* next place in the ring */
     uint32_t open;         /* open banks */
     uint32_t pending;      /* requests for this rank that are not served */
-    uint32_t owed;         /* due refreshes not yet done */
+    int32_t owed;          /* due refreshes not yet done; below 0: done ahead of their time */
     uint32_t next_bank;    /* of per-bank refresh */
     bool queued;           /* a refresh stands in the maintenance queue */
     /* Cycles with an open row or a refresh, as a union of intervals: [since, until) is the last one. */
@@ -118,7 +129,7 @@ struct link {
     int16_t next, previous; /* in the bank's list */
 };
 
-enum maintenance_kind { MAINTAIN_REFRESH, MAINTAIN_REFRESH_BANK, MAINTAIN_CLOSE };
+enum maintenance_kind { MAINTAIN_REFRESH, MAINTAIN_REFRESH_BANK, MAINTAIN_REFRESH_SAME, MAINTAIN_CLOSE };
 
 struct maintenance {
     uint8_t kind, rank, bank;
@@ -163,7 +174,7 @@ struct pim_dram_channel {
     uint64_t close_time;              /* next cycle in which maintenance is to be queued; NEVER */
     bool planned;
     bool write_mode;
-    bool owing; /* a rank may owe a refresh that is not queued */
+    bool owing; /* a rank may owe a refresh that is not queued, or may have one ahead of its time */
     uint64_t open_banks, active_banks;
     uint64_t waiting_banks[2]; /* banks with waiting reads, writes */
     uint64_t hit_banks[2];     /* open ones with a hit among them, */

@@ -66,6 +66,20 @@ void forbid_later(struct pim_dram_channel *channel, enum pim_dram_command comman
         forbid_other_ranks(channel, effects, bank->rank, cycle);
 }
 
+/* REFsb: the same for the other banks of its number, and their groups. */
+static void forbid_same_banks(struct pim_dram_channel *channel, uint32_t first, uint64_t cycle)
+{
+    const struct pim_dram_rules *rules = channel->rules;
+    const struct effects *effects = &rules->effects[PIM_DRAM_REFSB];
+    for (uint32_t g = 1; g < rules->groups_per_rank; g++) {
+        struct bank *bank = &channel->banks[first + g * rules->banks_per_group];
+        for (uint32_t i = 0; i < effects->begin[REACH_GROUP]; i++)
+            forbid(bank->ready, &effects->list[i], cycle);
+        for (uint32_t i = effects->begin[REACH_GROUP]; i < effects->begin[REACH_RANK]; i++)
+            forbid(channel->groups[bank->group].ready, &effects->list[i], cycle);
+    }
+}
+
 static inline void forbid_behind_row(struct pim_dram_channel *channel, enum pim_dram_command command,
                                      struct bank *bank, uint64_t cycle)
 {
@@ -342,6 +356,8 @@ static void issue_maintenance(struct pim_dram_channel *channel, const struct cho
     enum pim_dram_command command = (enum pim_dram_command)choice->command;
     uint64_t cycle = choice->time;
     forbid_behind_row(channel, command, bank, cycle);
+    if (command == PIM_DRAM_REFSB)
+        forbid_same_banks(channel, choice->bank, cycle);
     channel->counters.commands[command]++;
     if (channel->sink.command)
         record(channel, cycle, command, choice->bank, NO_ROW, NO_ROW);

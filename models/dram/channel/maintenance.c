@@ -31,20 +31,22 @@ void maintenance_queue_owed(struct pim_dram_channel *channel)
 {
     const struct pim_dram_rules *rules = channel->rules;
     channel->owing = false;
+    /* At the end of a run, when no refresh becomes due any more, none is pulled in. */
+    const int32_t ahead = channel->refresh_due == NEVER ? 0 : (int32_t)rules->policy.pull_in;
     for (uint32_t i = 0; i < rules->ranks; i++) {
         struct rank *rank = &channel->ranks[i];
-        if (rank->owed == 0 || rank->queued)
+        if (rank->owed <= -ahead || rank->queued)
             continue;
-        if (rank->owed <= rules->policy.postpone && rank->pending > 0) {
+        if (rank->owed <= (int32_t)rules->policy.postpone && rank->pending > 0) {
             channel->owing = true;
             continue;
         }
         rank->queued = true;
-        uint32_t first = i * rules->banks_per_rank;
-        if (rules->policy.per_bank_refresh)
-            enqueue(channel, MAINTAIN_REFRESH_BANK, i, first + rank->next_bank);
-        else
-            enqueue(channel, MAINTAIN_REFRESH, i, first);
+        enqueue(channel,
+                !rules->policy.per_bank_refresh ? MAINTAIN_REFRESH
+                : rules->policy.same_bank       ? MAINTAIN_REFRESH_SAME
+                                                : MAINTAIN_REFRESH_BANK,
+                i, i * rules->banks_per_rank + rank->next_bank);
     }
 }
 
@@ -71,6 +73,28 @@ static bool is_idle(const struct pim_dram_channel *channel)
     return true;
 }
 
+static enum pim_dram_command refresh_command(const struct pim_dram_rules *rules)
+{
+    if (!rules->policy.per_bank_refresh)
+        return PIM_DRAM_REF;
+    return rules->policy.same_bank ? PIM_DRAM_REFSB : PIM_DRAM_REFPB;
+}
+
+/* The earliest cycle of a refresh that begins with `first`, as far as constraints go. */
+static uint64_t refresh_ready(const struct pim_dram_channel *channel, uint32_t first,
+                              enum pim_dram_command command)
+{
+    const struct pim_dram_rules *rules = channel->rules;
+    if (command != PIM_DRAM_REFSB)
+        return bank_ready(channel, &channel->banks[first],
+                          command == PIM_DRAM_REFPB ? CLASS_REFPB : CLASS_REF);
+    uint64_t ready = 0;
+    for (uint32_t g = 0; g < rules->groups_per_rank; g++)
+        ready = later(ready,
+                      bank_ready(channel, &channel->banks[first + g * rules->banks_per_group], CLASS_REFSB));
+    return ready;
+}
+
 /*
  * While nothing waits and every bank is closed, each due refresh of a rank is issued in the cycle in which it
  * is due (one rank a cycle), because tREFI is longer than tRFC. All but the last ones are therefore only
@@ -84,14 +108,14 @@ void maintenance_skip_idle(struct pim_dram_channel *channel, uint64_t until)
     if (channel->sink.command || until < channel->refresh_due + interval || !is_idle(channel))
         return;
     bool per_bank = rules->policy.per_bank_refresh;
-    enum pim_dram_command command = per_bank ? PIM_DRAM_REFPB : PIM_DRAM_REF;
+    const enum pim_dram_command command = refresh_command(rules);
     uint64_t busy = rules->specification.parameter[per_bank ? PIM_DRAM_T_RFCPB : PIM_DRAM_T_RFC];
     uint64_t kept = busy / interval + 1;
     uint64_t due = (until - channel->refresh_due) / interval + 1;
     for (uint32_t i = 0; i < rules->ranks; i++) {
         const struct rank *rank = &channel->ranks[i];
-        const struct bank *bank = &channel->banks[i * rules->banks_per_rank + rank->next_bank];
-        if (bank_ready(channel, bank, per_bank ? CLASS_REFPB : CLASS_REF) > channel->refresh_due ||
+        const uint32_t bank = i * rules->banks_per_rank + rank->next_bank;
+        if (refresh_ready(channel, bank, command) > channel->refresh_due ||
             rank->until > channel->refresh_due)
             return; /* the first of them might wait: plan it */
     }
@@ -102,8 +126,7 @@ void maintenance_skip_idle(struct pim_dram_channel *channel, uint64_t until)
     for (uint32_t i = 0; i < rules->ranks; i++) {
         struct rank *rank = &channel->ranks[i];
         rank->active_cycles += skipped * busy;
-        if (per_bank)
-            rank->next_bank = (uint32_t)((rank->next_bank + skipped) % rules->banks_per_rank);
+        rank->next_bank = (uint32_t)((rank->next_bank + skipped) % rules->refresh_banks);
     }
     channel->counters.commands[command] += skipped * rules->ranks;
     channel->counters.skipped_refreshes += skipped * rules->ranks;
@@ -182,6 +205,37 @@ static uint64_t rank_banks(const struct pim_dram_channel *channel, uint32_t rank
     return (UINT64_MAX >> (64 - banks)) << (rank * banks);
 }
 
+/* The banks of the number of `bank` in all groups of its rank. */
+static uint64_t same_banks(const struct pim_dram_channel *channel, uint32_t bank)
+{
+    const struct pim_dram_rules *rules = channel->rules;
+    uint64_t banks = 0;
+    for (uint32_t g = 0; g < rules->groups_per_rank; g++)
+        banks |= UINT64_C(1) << (bank + g * rules->banks_per_group);
+    return banks;
+}
+
+/* Fills the choice for REFsb: PRE of its open bank that may be closed first, or REFsb. */
+static void choose_same(const struct pim_dram_channel *channel, uint64_t floor, struct choice *choice)
+{
+    const uint64_t set = same_banks(channel, choice->bank);
+    const uint32_t first = choice->bank;
+    if (channel->active_banks & set)
+        return;
+    choice->command = PIM_DRAM_REFSB;
+    for (uint64_t open = channel->open_banks & set; open; open &= open - 1) {
+        const unsigned bank = pim_lowest_bit(open);
+        const uint64_t time = later(bank_ready(channel, &channel->banks[bank], CLASS_PRE), floor);
+        choice->command = PIM_DRAM_PRE;
+        if (time >= choice->time)
+            continue;
+        choice->time = time;
+        choice->bank = (uint8_t)bank;
+    }
+    if (choice->command == PIM_DRAM_REFSB)
+        choice->time = later(refresh_ready(channel, first, PIM_DRAM_REFSB), floor | channel->rules->half);
+}
+
 /* The choice for the entry at a place of the queue. */
 static struct choice choice_at(const struct pim_dram_channel *channel, uint32_t place, uint64_t floor)
 {
@@ -198,6 +252,9 @@ static struct choice choice_at(const struct pim_dram_channel *channel, uint32_t 
         choice.command = open ? PIM_DRAM_PREA : PIM_DRAM_REF;
         choice.time = channel->ranks[entry->rank].ready[open ? CLASS_PREA : CLASS_REF];
         floor = open ? floor : rising;
+    } else if (entry->kind == MAINTAIN_REFRESH_SAME) {
+        choose_same(channel, floor, &choice);
+        return choice;
     } else if (bank->active >= 0) {
         return choice;
     } else if (bank->row != NO_ROW) {
@@ -230,8 +287,12 @@ uint64_t maintenance_banks(const struct pim_dram_channel *channel)
     uint64_t banks = 0;
     for (uint32_t place = 0; place < channel->maintenance_count; place++) {
         const struct maintenance *entry = maintenance_at(channel, place);
-        banks |=
-            entry->kind == MAINTAIN_REFRESH ? rank_banks(channel, entry->rank) : UINT64_C(1) << entry->bank;
+        if (entry->kind == MAINTAIN_REFRESH)
+            banks |= rank_banks(channel, entry->rank);
+        else if (entry->kind == MAINTAIN_REFRESH_SAME)
+            banks |= same_banks(channel, entry->bank);
+        else
+            banks |= UINT64_C(1) << entry->bank;
     }
     return banks;
 }
@@ -242,12 +303,12 @@ void maintenance_issued(struct pim_dram_channel *channel, const struct choice *c
     const struct maintenance *entry = maintenance_at(channel, place);
     if (entry->kind == MAINTAIN_CLOSE) {
         dequeue(channel, place);
-    } else if (choice->command == PIM_DRAM_REF || choice->command == PIM_DRAM_REFPB) {
+    } else if (choice->command == refresh_command(channel->rules)) {
         struct rank *rank = &channel->ranks[entry->rank];
         rank->owed--;
         rank->queued = false;
-        rank->next_bank = (rank->next_bank + 1) % channel->rules->banks_per_rank;
-        if (rank->owed > 0)
+        rank->next_bank = (rank->next_bank + 1) % channel->rules->refresh_banks;
+        if (rank->owed > -(int32_t)channel->rules->policy.pull_in)
             channel->owing = true;
         dequeue(channel, place);
     }

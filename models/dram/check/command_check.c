@@ -121,6 +121,7 @@ static bool check_place(struct pim_dram_check *check, const struct pim_dram_logg
 {
     const struct pim_dram_organization *o = &check->specification.organization;
     bool bank = !is_rank_command(command->command);
+    bool group = bank && command->command != PIM_DRAM_REFSB;
     bool column = pim_dram_is_column(command->command) || command->command == PIM_DRAM_CAS_RD ||
                   command->command == PIM_DRAM_CAS_WR;
     bool row = command->command == PIM_DRAM_ACT || command->command == PIM_DRAM_ACT2 ||
@@ -130,7 +131,7 @@ static bool check_place(struct pim_dram_check *check, const struct pim_dram_logg
         rule = "no such channel";
     else if (command->rank < 0 || command->rank >= pim_dram_ranks(o))
         rule = "no such rank";
-    else if (bank && (command->bank_group < 0 || command->bank_group >= o->bank_groups))
+    else if (group && (command->bank_group < 0 || command->bank_group >= o->bank_groups))
         rule = "no such bank group";
     else if (bank && (command->bank < 0 || command->bank >= o->banks))
         rule = "no such bank";
@@ -147,6 +148,7 @@ static bool check_place(struct pim_dram_check *check, const struct pim_dram_logg
 struct place {
     uint32_t bank, group, rank, pseudo;
     bool whole_rank;
+    bool all_groups; /* REFsb: the bank of this number in every group, bank and group are the first */
 };
 
 static struct place place_of(const struct pim_dram_check *check, const struct pim_dram_logged *command)
@@ -154,25 +156,38 @@ static struct place place_of(const struct pim_dram_check *check, const struct pi
     const struct pim_dram_organization *o = &check->specification.organization;
     struct place place = {.rank = (uint32_t)command->rank,
                           .pseudo = (uint32_t)command->rank / o->ranks,
-                          .whole_rank = is_rank_command(command->command)};
+                          .whole_rank = is_rank_command(command->command),
+                          .all_groups = command->command == PIM_DRAM_REFSB};
     if (!place.whole_rank) {
-        place.group = place.rank * o->bank_groups + (uint32_t)command->bank_group;
+        place.group = place.rank * o->bank_groups + (place.all_groups ? 0 : (uint32_t)command->bank_group);
         place.bank = place.group * o->banks + (uint32_t)command->bank;
     }
     return place;
 }
 
-/* Holds one constraint against the issues of `previous` at one node. */
-static void check_node(struct pim_dram_check *check, const struct checked_channel *channel, uint32_t node,
+/* Holds one constraint against the issues of `previous` at one node; false: it is violated. */
+static bool check_node(struct pim_dram_check *check, const struct checked_channel *channel, uint32_t node,
                        enum pim_dram_command previous, const struct pim_dram_constraint *constraint,
                        const struct pim_dram_logged *command)
 {
     const struct history *history = &channel->history[node];
     if (history->count[previous] == 0)
-        return;
+        return true;
     uint64_t cycle = history->cycle[previous][0];
-    if (command->cycle < cycle + constraint->cycles)
-        violate(check, command, "too early", constraint, cycle);
+    if (command->cycle >= cycle + constraint->cycles)
+        return true;
+    violate(check, command, "too early", constraint, cycle);
+    return false;
+}
+
+/* The same at nodes that are `step` apart, reported once. */
+static void check_nodes(struct pim_dram_check *check, const struct checked_channel *channel, uint32_t first,
+                        uint32_t step, uint32_t count, enum pim_dram_command previous,
+                        const struct pim_dram_constraint *constraint, const struct pim_dram_logged *command)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!check_node(check, channel, first + i * step, previous, constraint, command))
+            return;
 }
 
 /* The same for a window, over the issues of all `previous` together. */
@@ -197,11 +212,18 @@ static void check_window(struct pim_dram_check *check, const struct history *his
         violate(check, command, "too early", constraint, cycle);
 }
 
+/* Bank groups that the place is in, from its own on. */
+static uint32_t groups_of(const struct pim_dram_check *check, const struct place *place)
+{
+    return place->all_groups ? check->specification.organization.bank_groups : 1;
+}
+
 static void check_constraint(struct pim_dram_check *check, const struct checked_channel *channel,
                              const struct place *place, const struct pim_dram_constraint *constraint,
                              const struct pim_dram_logged *command)
 {
     const struct pim_dram_organization *o = &check->specification.organization;
+    const uint32_t groups = groups_of(check, place);
     if (constraint->window > 1) {
         assert(constraint->scope == PIM_DRAM_SCOPE_RANK);
         check_window(check, &channel->history[check->first_node[2] + place->rank], constraint, command);
@@ -213,24 +235,28 @@ static void check_constraint(struct pim_dram_check *check, const struct checked_
             continue;
         switch (constraint->scope) {
         case PIM_DRAM_SCOPE_BANK:
-            check_node(check, channel, place->bank, previous, constraint, command);
+            check_nodes(check, channel, place->bank, o->banks, groups, previous, constraint, command);
             break;
         case PIM_DRAM_SCOPE_GROUP:
-            check_node(check, channel, check->first_node[1] + place->group, previous, constraint, command);
+            check_nodes(check, channel, check->first_node[1] + place->group, 1, groups, previous, constraint,
+                        command);
             break;
         case PIM_DRAM_SCOPE_RANK:
-            check_node(check, channel, check->first_node[2] + place->rank, previous, constraint, command);
+            (void)check_node(check, channel, check->first_node[2] + place->rank, previous, constraint,
+                             command);
             break;
         case PIM_DRAM_SCOPE_OTHER_RANK:
             for (uint32_t rank = place->pseudo * o->ranks; rank < (place->pseudo + 1) * o->ranks; rank++)
                 if (rank != place->rank)
-                    check_node(check, channel, check->first_node[2] + rank, previous, constraint, command);
+                    (void)check_node(check, channel, check->first_node[2] + rank, previous, constraint,
+                                     command);
             break;
         case PIM_DRAM_SCOPE_PSEUDO_CHANNEL:
-            check_node(check, channel, check->first_node[3] + place->pseudo, previous, constraint, command);
+            (void)check_node(check, channel, check->first_node[3] + place->pseudo, previous, constraint,
+                             command);
             break;
         case PIM_DRAM_SCOPE_CHANNEL:
-            check_node(check, channel, check->first_node[4], previous, constraint, command);
+            (void)check_node(check, channel, check->first_node[4], previous, constraint, command);
             break;
         default:
             assert(false && "unknown scope");
@@ -250,9 +276,11 @@ static void remember_at(struct history *history, enum pim_dram_command command, 
 static void remember(const struct pim_dram_check *check, struct checked_channel *channel,
                      const struct place *place, const struct pim_dram_logged *command)
 {
-    if (!place->whole_rank) {
-        remember_at(&channel->history[place->bank], command->command, command->cycle);
-        remember_at(&channel->history[check->first_node[1] + place->group], command->command, command->cycle);
+    const uint32_t banks = check->specification.organization.banks;
+    for (uint32_t g = 0; g < groups_of(check, place) && !place->whole_rank; g++) {
+        remember_at(&channel->history[place->bank + g * banks], command->command, command->cycle);
+        remember_at(&channel->history[check->first_node[1] + place->group + g], command->command,
+                    command->cycle);
     }
     remember_at(&channel->history[check->first_node[2] + place->rank], command->command, command->cycle);
     remember_at(&channel->history[check->first_node[3] + place->pseudo], command->command, command->cycle);
@@ -343,8 +371,11 @@ static void refresh_bank(const struct pim_dram_check *check, struct checked_chan
 {
     uint32_t per_rank = pim_dram_banks_per_rank(&check->specification.organization);
     struct checked_rank *rank = &channel->rank[place->rank];
-    rank->single++;
-    rank->least = ++channel->bank[place->bank].refreshes;
+    for (uint32_t g = 0; g < groups_of(check, place); g++) {
+        rank->single++;
+        channel->bank[place->bank + g * check->specification.organization.banks].refreshes++;
+    }
+    rank->least = channel->bank[place->bank].refreshes;
     for (uint32_t i = place->rank * per_rank; i < (place->rank + 1) * per_rank; i++)
         if (channel->bank[i].refreshes < rank->least)
             rank->least = channel->bank[i].refreshes;
@@ -358,14 +389,27 @@ static void check_idle(struct pim_dram_check *check, const struct checked_channe
     const uint32_t banks = pim_dram_banks_per_rank(&check->specification.organization);
     const bool activate = command->command == PIM_DRAM_ACT;
     const uint64_t last = activate ? check->specification.parameter[PIM_DRAM_T_ACT_CYCLES] - 1 : 0;
-    if (!activate && command->command != PIM_DRAM_REFPB && command->command != PIM_DRAM_REF)
+    if (!activate && command->command != PIM_DRAM_REFPB && command->command != PIM_DRAM_REFSB &&
+        command->command != PIM_DRAM_REF)
         return;
     const uint32_t first = place->whole_rank ? place->rank * banks : place->bank;
-    for (uint32_t i = first; i < first + (place->whole_rank ? banks : 1); i++)
+    const uint32_t step = place->whole_rank ? 1 : check->specification.organization.banks;
+    const uint32_t count = place->whole_rank ? banks : groups_of(check, place);
+    for (uint32_t i = first; i < first + count * step; i += step)
         if (command->cycle + last < channel->bank[i].idle_at) {
             violate(check, command, "an automatic precharge of the bank is not over", NULL, 0);
             return;
         }
+}
+
+/* Is a bank that is refreshed alone, or with those of its number in other groups, open? */
+static bool is_open(const struct pim_dram_check *check, const struct checked_channel *channel,
+                    const struct place *place)
+{
+    for (uint32_t g = 0; g < groups_of(check, place); g++)
+        if (channel->bank[place->bank + g * check->specification.organization.banks].row >= 0)
+            return true;
+    return false;
 }
 
 /* State of banks and ranks before and after the command. */
@@ -408,7 +452,8 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
         stay_busy(rank, command->cycle + parameter[PIM_DRAM_T_RFC]);
         break;
     case PIM_DRAM_REFPB:
-        if (bank->row >= 0)
+    case PIM_DRAM_REFSB:
+        if (is_open(check, channel, place))
             violate(check, command, "the bank is open", NULL, 0);
         refresh_bank(check, channel, place);
         if (bank->refreshes > rank->single / per_rank + 1)
@@ -440,13 +485,21 @@ static uint64_t refresh_interval(const struct pim_dram_check *check)
     return interval / turns * turns; /* whole steps from rank to rank */
 }
 
+/* Refreshes that make one of all banks of a rank: REFpb, or REFsb of all groups. */
+static uint64_t refreshes_of_rank(const struct pim_dram_check *check)
+{
+    const struct pim_dram_organization *o = &check->specification.organization;
+    return check->policy.same_bank ? o->banks : pim_dram_banks_per_rank(o);
+}
+
 /* Refreshes that a rank has had, in what is due once an interval: a REF is one REFpb for each bank, and a
- * REFpb for every bank is one REF. */
+ * REFpb for every bank is one REF. A REFsb is one REFpb for each of its banks. */
 static uint64_t refreshes_done(const struct pim_dram_check *check, const struct checked_rank *rank)
 {
     if (!check->policy.per_bank_refresh)
         return rank->all + rank->least;
-    return rank->all * pim_dram_banks_per_rank(&check->specification.organization) + rank->single;
+    const uint64_t banks = pim_dram_banks_per_rank(&check->specification.organization);
+    return (rank->all * banks + rank->single) / (banks / refreshes_of_rank(check));
 }
 
 /* The k-th refresh is due at k x interval; it may be late by one interval and those that may be postponed. */
@@ -484,8 +537,10 @@ static void check_earliness(struct pim_dram_check *check, const struct checked_c
 {
     uint64_t ahead = PIM_DRAM_POSTPONE_MAX;
     if (check->policy.per_bank_refresh)
-        ahead *= pim_dram_banks_per_rank(&check->specification.organization);
-    if (check->policy.refresh && (command->command == PIM_DRAM_REF || command->command == PIM_DRAM_REFPB) &&
+        ahead *= refreshes_of_rank(check);
+    const bool refreshes = command->command == PIM_DRAM_REF || command->command == PIM_DRAM_REFPB ||
+                           command->command == PIM_DRAM_REFSB;
+    if (check->policy.refresh && refreshes &&
         refreshes_done(check, &channel->rank[place->rank]) > command->cycle / refresh_interval(check) + ahead)
         violate(check, command, "more than 8 refreshes of the rank ahead of their time", NULL, 0);
 }
@@ -569,7 +624,9 @@ struct pim_dram_logged pim_dram_logged_record(const struct pim_dram_specificatio
         .command = (enum pim_dram_command)record->command,
         .channel = record->channel,
         .rank = rank,
-        .bank_group = whole && o->bank_groups > 1 ? -1 : (int64_t)(group % o->bank_groups),
+        .bank_group = (whole || record->command == PIM_DRAM_REFSB) && o->bank_groups > 1
+                          ? -1
+                          : (int64_t)(group % o->bank_groups),
         .bank = whole ? -1 : (int64_t)(record->bank % o->banks),
         .row = record->row == UINT32_MAX ? -1 : (int64_t)record->row,
         .column = record->column == UINT32_MAX ? -1 : (int64_t)record->column,

@@ -22,6 +22,8 @@ struct maker {
 
 static const uint32_t accesses[2] = {C(RD) | C(RDA), C(WR) | C(WRA)};
 static const uint32_t keeps_open[2] = {C(RD), C(WR)};
+/* Refreshes of one bank, and of the banks of one number in all groups. */
+static const uint32_t single = C(REFPB) | C(REFSB);
 static const uint32_t closes[2] = {C(RDA), C(WRA)};
 
 static int64_t hold(const struct maker *m, uint32_t set)
@@ -125,25 +127,25 @@ static void refreshes(struct maker *m)
     const uint32_t *t = m->t;
     const uint32_t activates = m->second ? C(ACT) | C(ACT2) : C(ACT);
     bank_is_idle(m, PIM_DRAM_SCOPE_RANK, C(REF));
-    bank_is_idle(m, PIM_DRAM_SCOPE_BANK, C(REFPB));
+    bank_is_idle(m, PIM_DRAM_SCOPE_BANK, single);
     /* A rank that is refreshed takes no row command. */
     need(m, PIM_DRAM_SCOPE_RANK, C(REF), C(ACT), t[PIM_DRAM_T_RFC], "tRFC");
-    need(m, PIM_DRAM_SCOPE_RANK, C(REF), C(REF) | C(REFPB) | C(PREA), t[PIM_DRAM_T_RFC], "tRFC");
-    need(m, PIM_DRAM_SCOPE_RANK, C(REFPB), C(REF), t[PIM_DRAM_T_RFCPB], "tRFCpb");
-    need(m, PIM_DRAM_SCOPE_BANK, C(REFPB), C(ACT), t[PIM_DRAM_T_RFCPB], "tRFCpb");
-    need(m, PIM_DRAM_SCOPE_BANK, C(REFPB), C(REFPB), t[PIM_DRAM_T_RFCPB], "tRFCpb");
+    need(m, PIM_DRAM_SCOPE_RANK, C(REF), C(REF) | single | C(PREA), t[PIM_DRAM_T_RFC], "tRFC");
+    need(m, PIM_DRAM_SCOPE_RANK, single, C(REF), t[PIM_DRAM_T_RFCPB], "tRFCpb");
+    need(m, PIM_DRAM_SCOPE_BANK, single, C(ACT), t[PIM_DRAM_T_RFCPB], "tRFCpb");
+    need(m, PIM_DRAM_SCOPE_BANK, single, single, t[PIM_DRAM_T_RFCPB], "tRFCpb");
     /* REFpb draws the current of an activation. */
-    need(m, PIM_DRAM_SCOPE_GROUP, activates, C(REFPB), t[PIM_DRAM_T_RRD_L], "tRRD_L before REFpb");
-    need(m, PIM_DRAM_SCOPE_RANK, activates, C(REFPB), t[PIM_DRAM_T_RRD_S], "tRRD_S before REFpb");
-    need(m, PIM_DRAM_SCOPE_RANK, C(REFPB), activates, t[PIM_DRAM_T_RREFD], "tRREFD");
-    need(m, PIM_DRAM_SCOPE_RANK, C(REFPB), C(REFPB), t[PIM_DRAM_T_REFPB_REFPB], "REFpb to REFpb");
+    need(m, PIM_DRAM_SCOPE_GROUP, activates, single, t[PIM_DRAM_T_RRD_L], "tRRD_L before REFpb");
+    need(m, PIM_DRAM_SCOPE_RANK, activates, single, t[PIM_DRAM_T_RRD_S], "tRRD_S before REFpb");
+    need(m, PIM_DRAM_SCOPE_RANK, single, activates, t[PIM_DRAM_T_RREFD], "tRREFD");
+    need(m, PIM_DRAM_SCOPE_RANK, single, single, t[PIM_DRAM_T_REFPB_REFPB], "REFpb to REFpb");
 }
 
 /* A bus is free behind the last cycle of a command. One cycle needs no rule: the checker sees it. */
 static void command_bus(struct maker *m, bool split)
 {
     const uint32_t activates = m->second ? C(ACT) | C(ACT2) : C(ACT);
-    const uint32_t row = activates | C(PRE) | C(PREA) | C(REF) | C(REFPB);
+    const uint32_t row = activates | C(PRE) | C(PREA) | C(REF) | single;
     const uint32_t column = accesses[READ] | accesses[WRITE];
     const enum pim_dram_scope all = PIM_DRAM_SCOPE_CHANNEL;
     if (m->activate_hold > 1)

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 static const enum class class_of[PIM_DRAM_COMMANDS] = {
-    [PIM_DRAM_ACT] = CLASS_ACT,     [PIM_DRAM_PRE] = CLASS_PRE,        [PIM_DRAM_PREA] = CLASS_PREA,
-    [PIM_DRAM_RD] = CLASS_READ,     [PIM_DRAM_WR] = CLASS_WRITE,       [PIM_DRAM_RDA] = CLASS_READ,
-    [PIM_DRAM_WRA] = CLASS_WRITE,   [PIM_DRAM_REF] = CLASS_REF,        [PIM_DRAM_REFPB] = CLASS_REFPB,
-    [PIM_DRAM_ACT2] = CLASS_ACT,    [PIM_DRAM_ACT_SECOND] = CLASS_ACT, [PIM_DRAM_CAS_RD] = CLASS_READ,
-    [PIM_DRAM_CAS_WR] = CLASS_WRITE};
+    [PIM_DRAM_ACT] = CLASS_ACT,     [PIM_DRAM_PRE] = CLASS_PRE,     [PIM_DRAM_PREA] = CLASS_PREA,
+    [PIM_DRAM_RD] = CLASS_READ,     [PIM_DRAM_WR] = CLASS_WRITE,    [PIM_DRAM_RDA] = CLASS_READ,
+    [PIM_DRAM_WRA] = CLASS_WRITE,   [PIM_DRAM_REF] = CLASS_REF,     [PIM_DRAM_REFPB] = CLASS_REFPB,
+    [PIM_DRAM_REFSB] = CLASS_REFSB, [PIM_DRAM_ACT2] = CLASS_ACT,    [PIM_DRAM_ACT_SECOND] = CLASS_ACT,
+    [PIM_DRAM_CAS_RD] = CLASS_READ, [PIM_DRAM_CAS_WR] = CLASS_WRITE};
 
 /* With half clocks: commands at any edge. */
 #define ANY_EDGE(command) ((command) == PIM_DRAM_PRE || (command) == PIM_DRAM_PREA)
@@ -37,6 +37,9 @@ enum pim_status pim_dram_check_policy(const struct pim_dram_policy *policy, stru
     if (policy->postpone > PIM_DRAM_POSTPONE_MAX)
         return pim_fail(error, PIM_BAD_INPUT, "dram.refresh_postpone is %u: allowed are 0 to %d",
                         policy->postpone, PIM_DRAM_POSTPONE_MAX);
+    if (policy->pull_in > PIM_DRAM_POSTPONE_MAX)
+        return pim_fail(error, PIM_BAD_INPUT, "dram.refresh_pull_in is %u: allowed are 0 to %d",
+                        policy->pull_in, PIM_DRAM_POSTPONE_MAX);
     return PIM_OK;
 }
 
@@ -64,8 +67,8 @@ static bool reaches(enum pim_dram_scope scope, enum reach reach)
 /* Does the controller ever issue commands of a class? What nobody issues need not be kept waiting. */
 static bool is_issued(const struct pim_dram_policy *policy, enum class next)
 {
-    if (next == CLASS_REFPB)
-        return policy->refresh && policy->per_bank_refresh;
+    if (next == CLASS_REFPB || next == CLASS_REFSB)
+        return policy->refresh && policy->per_bank_refresh && policy->same_bank == (next == CLASS_REFSB);
     if (next == CLASS_REF || next == CLASS_PREA)
         return policy->refresh && !policy->per_bank_refresh;
     return true;
@@ -147,6 +150,9 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     rules->refresh_turns = policy->stagger ? rules->ranks : 1;
     rules->refresh_interval /= rules->refresh_turns;
     rules->banks_per_rank = pim_dram_banks_per_rank(&specification->organization);
+    rules->refresh_banks = !policy->per_bank_refresh ? 1
+                           : policy->same_bank       ? specification->organization.banks
+                                                     : rules->banks_per_rank;
     rules->banks_per_group = specification->organization.banks;
     rules->groups_per_rank = specification->organization.bank_groups;
     rules->ranks_per_pseudo = specification->organization.ranks;

@@ -69,8 +69,12 @@ static const struct pim_key keys[] = {
         "And reads again when no more than so many wait; below write_high. -1: less than 1/5 of the queue."),
 
     BOOLEAN("dram.refresh", "true", "false: no refresh at all (for studies only)."),
-    CHOICE("dram.refresh_mode", "all_bank", "all_bank|per_bank",
-           "all_bank: REF for a rank. per_bank: REFpb for its banks in turn."),
+    CHOICE(
+        "dram.refresh_mode", "all_bank", "all_bank|per_bank|same_bank",
+        "all_bank: REF for a rank. per_bank: REFpb for its banks in turn. same_bank: REFsb for its banks of "
+        "one number in all bank groups, in turn (DDR5)."),
+    CHOICE("dram.refresh_rate", "1", "1|2|4",
+           "Fine-granularity refresh: trefi is divided by this, and trfc is trfc_fine."),
     CHOICE(
         "dram.maintenance", "channel", "channel|rank",
         "channel: refreshes and closings of the page policy wait in one queue, and no waiting request of the "
@@ -81,6 +85,8 @@ static const struct pim_key keys[] = {
             "instead of all at once."),
     INTEGER("dram.refresh_postpone", "0", 0, 8, "refreshes",
             "Due refreshes of a rank that wait while requests for the rank do."),
+    INTEGER("dram.refresh_pull_in", "0", 0, 8, "refreshes",
+            "Refreshes of a rank that are made ahead of their time while no request for the rank waits."),
 
     CHOICE("energy.model", "none", "none|per_bit|currents",
            "per_bit: from energies per bit and per command. currents: from IDD and VDD, as DRAMPower does."),
@@ -93,7 +99,7 @@ static const struct pim_key keys[] = {
     REAL("energy.activate_pj", "0", 1000000000, "pJ",
          "per_bit: ACT and the PRE that follows. 0: not modelled."),
     REAL("energy.refresh_pj", "0", 1000000000, "pJ",
-         "per_bit: REF; a REFpb costs its share. 0: not modelled."),
+         "per_bit: REF at refresh_rate 1; what refreshes less costs its share. 0: not modelled."),
     REAL("energy.background_mw", "0", 1000000, "mW", "per_bit: background power of a rank. 0: not modelled."),
     REAL("energy.vdd_v", "1.2", 100, "V", "currents: supply voltage."),
     REAL("energy.idd0_ma", "0", 100000, "mA", "currents: one bank opened and closed over and over."),
@@ -102,7 +108,8 @@ static const struct pim_key keys[] = {
     REAL("energy.idd4r_ma", "0", 100000, "mA", "currents: reading without a gap."),
     REAL("energy.idd4w_ma", "0", 100000, "mA", "currents: writing without a gap."),
     REAL("energy.idd5b_ma", "0", 100000, "mA", "currents: during REF."),
-    REAL("energy.idd5pb_ma", "0", 100000, "mA", "currents: during REFpb; 0: not known, REFpb is refused."),
+    REAL("energy.idd5pb_ma", "0", 100000, "mA",
+         "currents: during REFpb or REFsb; 0: not known, they are refused."),
     INTEGER("energy.devices", "1", 1, 64, "devices", "currents: devices that form a rank."),
 };
 
@@ -165,11 +172,32 @@ static void take_policy(const struct pim_configuration *values, struct pim_dram_
                      : fifth < high ? fifth
                                     : high - 1,
         .refresh = pim_configuration_boolean(values, "dram.refresh"),
-        .per_bank_refresh = pim_configuration_choice(values, "dram.refresh_mode") == 1,
+        .per_bank_refresh = pim_configuration_choice(values, "dram.refresh_mode") > 0,
+        .same_bank = pim_configuration_choice(values, "dram.refresh_mode") == 2,
         .independent = pim_configuration_choice(values, "dram.maintenance") == 1,
         .stagger = pim_configuration_boolean(values, "dram.refresh_stagger"),
         .postpone = number(values, "dram.refresh_postpone"),
+        .pull_in = number(values, "dram.refresh_pull_in"),
     };
+}
+
+/* Fine granularity, and how often same-bank refreshes are due. */
+static enum pim_status take_refresh(const struct pim_configuration *values,
+                                    struct pim_dram_specification *specification,
+                                    const struct pim_dram_policy *policy, struct pim_error *error)
+{
+    uint32_t *parameter = specification->parameter;
+    const uint32_t rate = UINT32_C(1) << pim_configuration_choice(values, "dram.refresh_rate");
+    if (rate > 1 && parameter[PIM_DRAM_T_RFC_FINE] == 0)
+        return pim_configuration_fail(values, error, "dram.refresh_rate",
+                                      "%u needs dram.trfc_fine, the cycles of one of its refreshes", rate);
+    if (rate > 1) {
+        parameter[PIM_DRAM_T_REFI] /= rate;
+        parameter[PIM_DRAM_T_RFC] = parameter[PIM_DRAM_T_RFC_FINE];
+    }
+    if (policy->same_bank && parameter[PIM_DRAM_T_REFIPB] == 0)
+        parameter[PIM_DRAM_T_REFIPB] = parameter[PIM_DRAM_T_REFI] / specification->organization.banks;
+    return PIM_OK;
 }
 
 static enum pim_status take_energy(const struct pim_configuration *values, bool per_bank_refresh,
@@ -193,6 +221,7 @@ static enum pim_status take_energy(const struct pim_configuration *values, bool 
         .idd5pb = pim_configuration_real(values, "energy.idd5pb_ma"),
         .devices = number(values, "energy.devices"),
     };
+    energy->refresh_pj /= (double)(1u << pim_configuration_choice(values, "dram.refresh_rate"));
     if (energy->model != PIM_DRAM_ENERGY_CURRENTS)
         return PIM_OK;
     /* Each is a current with rows open: what is below standby would give negative energy. */
@@ -232,7 +261,10 @@ enum pim_status pim_dram_configure(const struct pim_configuration *values,
     const struct pim_dram_specification *specification = &configuration->specification;
     const enum pim_dram_refreshing refreshing = !policy->refresh            ? PIM_DRAM_NOT_REFRESHED
                                                 : !policy->per_bank_refresh ? PIM_DRAM_ALL_BANKS
+                                                : policy->same_bank         ? PIM_DRAM_SAME_BANK
                                                                             : PIM_DRAM_PER_BANK;
+    if (take_refresh(values, &configuration->specification, policy, error) != PIM_OK)
+        return error->status;
     if (pim_dram_check_specification(specification, refreshing, policy->independent, error) != PIM_OK ||
         pim_dram_check_policy(policy, error) != PIM_OK ||
         pim_dram_mapping_parse(&configuration->mapping, pim_configuration_text(values, "dram.mapping"),

@@ -9,6 +9,7 @@
 #define READS (SET(RD) | SET(RDA))
 #define WRITES (SET(WR) | SET(WRA))
 #define PRES (SET(PRE) | SET(PREA))
+#define SINGLES (SET(REFPB) | SET(REFSB)) /* refreshes of less than a rank */
 #define T(name) PIM_DRAM_T_##name
 #define BANK PIM_DRAM_SCOPE_BANK
 #define GROUP PIM_DRAM_SCOPE_GROUP
@@ -72,20 +73,20 @@ static const struct rule rules[] = {
     {RANK, SET(RDA), SET(REF), {T(RTP), T(RP)}, 0, 1, "tRTP + tRP"},
     {RANK, SET(WRA), SET(REF), {T(CWL), T(B), T(WR_PRE), T(RP)}, 0, 1, "tCWL + B + tWR + tRP"},
     {RANK, SET(REF), SET(ACT), {T(RFC)}, 0, 1, "tRFC"},
-    {RANK, SET(REF), SET(REF) | SET(PREA) | SET(REFPB), {T(RFC)}, 0, 1, "tRFC"},
+    {RANK, SET(REF), SET(REF) | SET(PREA) | SINGLES, {T(RFC)}, 0, 1, "tRFC"},
     /* Refresh of a bank. */
-    {BANK, SET(ACT), SET(REFPB), {T(RC)}, 0, 1, "tRC"},
-    {BANK, SET(PRE), SET(REFPB), {T(RP)}, 0, 1, "tRP"},
-    {BANK, SET(RDA), SET(REFPB), {T(RTP), T(RP)}, 0, 1, "tRTP + tRP"},
-    {BANK, SET(WRA), SET(REFPB), {T(CWL), T(B), T(WR_PRE), T(RP)}, 0, 1, "tCWL + B + tWR + tRP"},
-    {BANK, SET(REFPB), SET(ACT), {T(RFCPB)}, 0, 1, "tRFCpb"},
-    {BANK, SET(REFPB), SET(REFPB), {T(RFCPB)}, 0, 1, "tRFCpb"},
-    {GROUP, SET(ACT), SET(REFPB), {T(RRD_L)}, 0, 1, "tRRD_L"},
-    {RANK, SET(ACT), SET(REFPB), {T(RRD_S)}, 0, 1, "tRRD_S"},
-    {RANK, SET(PREA), SET(REFPB), {T(RPAB)}, 0, 1, "tRPab"},
-    {RANK, SET(REFPB), SET(ACT), {T(RREFD)}, 0, 1, "tRREFD"},
-    {RANK, SET(REFPB), SET(REFPB), {T(REFPB_REFPB)}, 0, 1, "tRREFD (REFpb)"},
-    {RANK, SET(REFPB), SET(REF), {T(RFCPB)}, 0, 1, "tRFCpb"},
+    {BANK, SET(ACT), SINGLES, {T(RC)}, 0, 1, "tRC"},
+    {BANK, SET(PRE), SINGLES, {T(RP)}, 0, 1, "tRP"},
+    {BANK, SET(RDA), SINGLES, {T(RTP), T(RP)}, 0, 1, "tRTP + tRP"},
+    {BANK, SET(WRA), SINGLES, {T(CWL), T(B), T(WR_PRE), T(RP)}, 0, 1, "tCWL + B + tWR + tRP"},
+    {BANK, SINGLES, SET(ACT), {T(RFCPB)}, 0, 1, "tRFCpb"},
+    {BANK, SINGLES, SINGLES, {T(RFCPB)}, 0, 1, "tRFCpb"},
+    {GROUP, SET(ACT), SINGLES, {T(RRD_L)}, 0, 1, "tRRD_L"},
+    {RANK, SET(ACT), SINGLES, {T(RRD_S)}, 0, 1, "tRRD_S"},
+    {RANK, SET(PREA), SINGLES, {T(RPAB)}, 0, 1, "tRPab"},
+    {RANK, SINGLES, SET(ACT), {T(RREFD)}, 0, 1, "tRREFD"},
+    {RANK, SINGLES, SINGLES, {T(REFPB_REFPB)}, 0, 1, "tRREFD (REFpb)"},
+    {RANK, SINGLES, SET(REF), {T(RFCPB)}, 0, 1, "tRFCpb"},
     /* The second activation of a bank that computes; left out with tAA = 0. */
     {BANK, SET(ACT), SET(ACT2), {T(AA)}, 0, 1, "tAA"},
     {BANK, SET(ACT2), SET(PRE), {T(RAS)}, 0, 1, "tRAS (ACT2)"},
@@ -161,7 +162,7 @@ static int64_t command_cycles(const struct pim_dram_specification *specification
 static void add_bus_rows(const struct pim_dram_specification *specification, bool second,
                          struct pim_dram_constraint_table *table)
 {
-    const uint32_t rows = (second ? ACTIVATES : SET(ACT)) | PRES | SET(REF) | SET(REFPB);
+    const uint32_t rows = (second ? ACTIVATES : SET(ACT)) | PRES | SET(REF) | SINGLES;
     const struct {
         uint32_t previous, same_bus, cycles;
         const char *text;
@@ -276,9 +277,12 @@ static enum pim_status check_order(const struct pim_dram_specification *specific
 }
 
 static enum pim_status check_refresh(const struct pim_dram_specification *specification,
-                                     bool per_bank_refresh, bool independent, struct pim_error *error)
+                                     enum pim_dram_refreshing refreshing, bool independent,
+                                     struct pim_error *error)
 {
     const uint32_t *parameter = specification->parameter;
+    const bool same_bank = refreshing == PIM_DRAM_SAME_BANK;
+    const bool per_bank_refresh = refreshing == PIM_DRAM_PER_BANK || same_bank;
     const uint64_t ranks = pim_dram_ranks(&specification->organization);
     /* What one refresh takes at most: the row that is open is served, behind those of the other banks of its
      * group, and closed first. Every rank waits for those before it; independent ones only for the bus. */
@@ -286,13 +290,19 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
     uint64_t close = (uint64_t)parameter[PIM_DRAM_T_RC] + served + parameter[PIM_DRAM_T_AAD] +
                      parameter[PIM_DRAM_T_CWL] + parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE] +
                      parameter[PIM_DRAM_T_RPAB];
-    const uint64_t apart = parameter[PIM_DRAM_T_RREFD] > parameter[PIM_DRAM_T_REFPB_REFPB] || !independent
-                               ? parameter[PIM_DRAM_T_RREFD]
-                               : parameter[PIM_DRAM_T_REFPB_REFPB];
+    if (same_bank) /* each of its banks is served and closed, one behind the other on the buses */
+        close += (uint64_t)(specification->organization.bank_groups - 1) *
+                 (parameter[PIM_DRAM_T_CCD_S] + parameter[PIM_DRAM_T_PPD] + 1);
+    const uint64_t apart =
+        parameter[PIM_DRAM_T_RREFD] > parameter[PIM_DRAM_T_REFPB_REFPB] || !(independent || same_bank)
+            ? parameter[PIM_DRAM_T_RREFD]
+            : parameter[PIM_DRAM_T_REFPB_REFPB];
     const uint64_t waits = independent ? 1 : ranks;
     uint64_t least = per_bank_refresh
-                         ? waits * (close + apart) + parameter[PIM_DRAM_T_RFCPB] /
-                                                         pim_dram_banks_per_rank(&specification->organization)
+                         ? waits * (close + apart) +
+                               parameter[PIM_DRAM_T_RFCPB] /
+                                   (same_bank ? specification->organization.banks
+                                              : pim_dram_banks_per_rank(&specification->organization))
                          : waits * close + parameter[PIM_DRAM_T_RFC];
     if (independent)
         least += 4 * ranks;
@@ -370,5 +380,5 @@ enum pim_status pim_dram_check_specification(const struct pim_dram_specification
         return error->status;
     return refreshing == PIM_DRAM_NOT_REFRESHED
                ? PIM_OK
-               : check_refresh(specification, refreshing == PIM_DRAM_PER_BANK, independent, error);
+               : check_refresh(specification, refreshing, independent, error);
 }

@@ -30,6 +30,7 @@
     X(WRA, "WRA")                                                                                            \
     X(REF, "REF")     /* refreshes a rank, all of whose banks are closed */                                  \
     X(REFPB, "REFpb") /* refreshes one closed bank */                                                        \
+    X(REFSB, "REFsb") /* refreshes the closed banks of one number in all bank groups of a rank */            \
     X(ACT2, "ACT2") /* opens further rows of an open bank, which take the data of the open one (tAA > 0) */  \
     X(ACT_SECOND, "ACT-2") /* the second half of ACT, where ACT is ACTIVATE-1 (tAAD > 0) */                  \
     X(CAS_RD, "CAS_RD")    /* starts the write clock for the RD behind it */                                 \
@@ -70,11 +71,12 @@ enum pim_dram_command {
     X(CS, "tcs", "2", "Empty cycles between data of different ranks.")                                       \
     X(PPD, "tppd", "0", "PRE to PRE (LPDDR4).")                                                              \
     X(RFC, "trfc", "433", "REF to ACT or REF.")                                                              \
-    X(RFCPB, "trfc_bank", "160", "REFpb to ACT or REFpb of the same bank.")                                  \
-    X(RREFD, "trrefd", "8", "REFpb to ACT or REFpb of another bank.")                                        \
+    X(RFC_FINE, "trfc_fine", "0", "With refresh_rate above 1: trfc of its shorter refreshes.")               \
+    X(RFCPB, "trfc_bank", "160", "REFpb (REFsb) to ACT or REFpb of the same bank.")                          \
+    X(RREFD, "trrefd", "8", "REFpb (REFsb) to ACT or REFpb of another bank.")                                \
     X(REFPB_REFPB, "trefpb_refpb", "0", "REFpb to REFpb of another bank (LPDDR5: tpbR2pbR); 0: trrefd.")     \
     X(REFI, "trefi", "9364", "Due refreshes of a rank are this far apart.")                                  \
-    X(REFIPB, "trefi_bank", "0", "Due per-bank refreshes of a rank are this far apart; 0: trefi / banks.")   \
+    X(REFIPB, "trefi_bank", "0", "Due REFpb (REFsb) of a rank are this far apart; 0: trefi / their number.") \
     X(ACT_CYCLES, "activate_cycles", "1", "Cycles that ACT holds its command bus.")                          \
     X(COLUMN_CYCLES, "column_cycles", "1", "Cycles that RD and WR hold their command bus (DDR5: 2).")        \
     X(AAD, "taad", "0",                                                                                      \
@@ -132,8 +134,9 @@ enum pim_dram_scope {
     PIM_DRAM_SCOPE_CHANNEL
 };
 
-/* `previous` and `next` are sets of commands (bit 1 << command). With window w > 1 the distance counts from
- * the w-th last `previous` in the scope. */
+/* `previous` and `next` are sets of commands (bit 1 << command). REFsb is a command to each of its banks and
+ * their groups: what holds for one of them holds for it. With window w > 1 the distance
+ * counts from the w-th last `previous` in the scope. */
 struct pim_dram_constraint {
     enum pim_dram_scope scope;
     uint32_t previous, next;
@@ -179,13 +182,19 @@ static inline uint64_t pim_dram_write_latency(const struct pim_dram_specificatio
     return (uint64_t)specification->parameter[PIM_DRAM_T_CWL] + specification->parameter[PIM_DRAM_T_B];
 }
 
-/* The distance of per-bank refreshes of a rank: the parameter, or tREFI / banks. */
+/* The distance of per-bank refreshes of a rank: the parameter, or tREFI / banks (same_bank: pim_dram_configure
+ * has filled the parameter in). */
 uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *specification);
 
 /* Bytes of all channels. */
 uint64_t pim_dram_capacity(const struct pim_dram_organization *organization);
 
-enum pim_dram_refreshing { PIM_DRAM_NOT_REFRESHED, PIM_DRAM_ALL_BANKS, PIM_DRAM_PER_BANK };
+enum pim_dram_refreshing {
+    PIM_DRAM_NOT_REFRESHED,
+    PIM_DRAM_ALL_BANKS,
+    PIM_DRAM_PER_BANK,
+    PIM_DRAM_SAME_BANK
+};
 
 /* Refuses impossible organisations and timings (tRAS > tRC, tCCD_L < tCCD_S, ...); the message names the key
  * and what would be right. With refresh the rules of tREFI hold as well: refreshes that are due must be done

@@ -220,7 +220,9 @@ static enum pim_status read_plan(struct plan *plan, struct pim_error *error)
 struct search {
     uint32_t *distance; /* by router */
     uint16_t *first;    /* port of the first hop */
-    bool *settled;
+    uint32_t *heap;     /* routers that were reached and not settled, the nearest first */
+    uint32_t *place;    /* of a router in the heap */
+    uint32_t count;
 };
 
 static uint32_t latency_of(const struct neighbour *neighbour, uint32_t fallback)
@@ -228,29 +230,59 @@ static uint32_t latency_of(const struct neighbour *neighbour, uint32_t fallback)
     return neighbour->latency ? neighbour->latency : fallback;
 }
 
+static bool is_nearer(const struct search *search, uint32_t a, uint32_t b)
+{
+    return search->distance[a] < search->distance[b] || (search->distance[a] == search->distance[b] && a < b);
+}
+
+static void put(struct search *search, uint32_t place, uint32_t router)
+{
+    search->heap[place] = router;
+    search->place[router] = place;
+}
+
+/* A router whose distance became less, or that was not there. */
+static void rise(struct search *search, uint32_t place, uint32_t router)
+{
+    for (; place > 0 && is_nearer(search, router, search->heap[(place - 1) / 2]); place = (place - 1) / 2)
+        put(search, place, search->heap[(place - 1) / 2]);
+    put(search, place, router);
+}
+
+static uint32_t take_nearest(struct search *search)
+{
+    const uint32_t nearest = search->heap[0], last = search->heap[--search->count];
+    uint32_t place = 0, child;
+    for (; (child = 2 * place + 1) < search->count; place = child) {
+        if (child + 1 < search->count && is_nearer(search, search->heap[child + 1], search->heap[child]))
+            child++;
+        if (!is_nearer(search, search->heap[child], last))
+            break;
+        put(search, place, search->heap[child]);
+    }
+    put(search, place, last);
+    return nearest;
+}
+
+/* Latencies are 1 and more, so a router that was settled is not reached in less. */
 static void search_from(const struct plan *plan, uint32_t source, uint32_t fallback, struct search *search)
 {
-    for (uint32_t r = 0; r < plan->routers; r++) {
-        search->distance[r] = r == source ? 0 : UINT32_MAX;
-        search->settled[r] = false;
-    }
-    for (;;) {
-        uint32_t best = plan->routers;
-        for (uint32_t r = 0; r < plan->routers; r++)
-            if (!search->settled[r] && search->distance[r] != UINT32_MAX &&
-                (best == plan->routers || search->distance[r] < search->distance[best]))
-                best = r;
-        if (best == plan->routers)
-            return;
-        search->settled[best] = true;
+    for (uint32_t r = 0; r < plan->routers; r++)
+        search->distance[r] = UINT32_MAX;
+    search->distance[source] = search->count = 0;
+    rise(search, search->count++, source);
+    while (search->count > 0) {
+        const uint32_t best = take_nearest(search);
         const struct place *place = &plan->place[best];
         for (uint32_t i = 0; i < place->neighbours; i++) {
             uint32_t to = place->neighbour[i].router;
             uint32_t distance = search->distance[best] + latency_of(&place->neighbour[i], fallback);
             if (distance >= search->distance[to])
                 continue;
+            const bool reached = search->distance[to] != UINT32_MAX;
             search->distance[to] = distance;
             search->first[to] = best == source ? (uint16_t)(place->nodes + i) : search->first[best];
+            rise(search, reached ? search->place[to] : search->count++, to);
         }
     }
 }
@@ -260,9 +292,10 @@ static enum pim_status fill_ways(const struct plan *plan, struct pim_noc_topolog
 {
     struct search search = {.distance = calloc(plan->routers, sizeof *search.distance),
                             .first = calloc(plan->routers, sizeof *search.first),
-                            .settled = calloc(plan->routers, sizeof *search.settled)};
+                            .heap = calloc(plan->routers, sizeof *search.heap),
+                            .place = calloc(plan->routers, sizeof *search.place)};
     enum pim_status status = PIM_OK;
-    if (!search.distance || !search.first || !search.settled)
+    if (!search.distance || !search.first || !search.heap || !search.place)
         status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the ways of %s", plan->path);
     for (uint32_t router = 0; router < plan->routers && status == PIM_OK; router++) {
         search_from(plan, router, fallback, &search);
@@ -278,7 +311,8 @@ static enum pim_status fill_ways(const struct plan *plan, struct pim_noc_topolog
     }
     free(search.distance);
     free(search.first);
-    free(search.settled);
+    free(search.heap);
+    free(search.place);
     return status;
 }
 

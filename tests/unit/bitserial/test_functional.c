@@ -1,4 +1,4 @@
-/* The operations on real bits, against integer arithmetic, for 1 to 32 bits. */
+/* The operations on real bits, against integer arithmetic, for 1 to 64 bits (ReRAM: 32). */
 #include "models/bitserial/execute.h"
 #include "models/bitserial/reram.h"
 #include "sim/random.h"
@@ -66,23 +66,60 @@ static void end(struct bench *bench)
     pim_bitserial_bits_destroy(bench->bits);
 }
 
-static uint64_t expected(const struct pim_bitserial_operation *o, uint64_t a, uint64_t b)
+/* A number of up to 128 bits. */
+struct wide {
+    uint64_t low, high;
+};
+
+/* What is above its `bits` bits taken out. */
+static struct wide cut(struct wide value, uint32_t bits)
 {
-    uint64_t result_mask = mask(pim_bitserial_result_rows(o));
+    if (bits <= 64)
+        return (struct wide){value.low & mask(bits), 0};
+    return (struct wide){value.low, value.high & mask(bits - 64)};
+}
+
+/* By four products of halves; signs as in a book: the high half less the other factor for each. */
+static struct wide product(uint64_t a, uint64_t b, uint32_t bits, bool is_signed)
+{
+    if (is_signed) { /* to 64 bits */
+        a = a >> (bits - 1) & 1 ? a | ~mask(bits) : a;
+        b = b >> (bits - 1) & 1 ? b | ~mask(bits) : b;
+    }
+    const uint64_t half = UINT32_MAX, low = (a & half) * (b & half), high = (a >> 32) * (b >> 32);
+    const uint64_t left = (a >> 32) * (b & half), right = (a & half) * (b >> 32);
+    const uint64_t middle = (low >> 32) + (left & half) + (right & half);
+    struct wide value = {(low & half) | middle << 32, high + (left >> 32) + (right >> 32) + (middle >> 32)};
+    if (is_signed)
+        value.high -= (a >> 63 ? b : 0) + (b >> 63 ? a : 0);
+    return value;
+}
+
+static struct wide expected(const struct pim_bitserial_operation *o, uint64_t a, uint64_t b)
+{
+    const uint32_t rows = pim_bitserial_result_rows(o);
     switch (o->kind) {
     case PIM_BITSERIAL_OPERATION_ADD:
-        return (a + b) & result_mask;
+        return cut((struct wide){a + b, a + b < a}, rows);
     case PIM_BITSERIAL_OPERATION_SUBTRACT:
-        return (a - b) & result_mask;
+        return cut((struct wide){a - b, 0}, rows);
     case PIM_BITSERIAL_OPERATION_MULTIPLY:
-        return (a * b) & result_mask;
+        return cut(product(a, b, o->bits, o->is_signed), rows);
     case PIM_BITSERIAL_OPERATION_COPY:
     case PIM_BITSERIAL_OPERATION_TRANSPOSE:
     case PIM_BITSERIAL_OPERATION_REDUCE:
     case PIM_BITSERIAL_OPERATIONS:
     default:
-        return a;
+        return (struct wide){a, 0};
     }
+}
+
+static struct wide wide_number(const struct pim_bitserial_bits *bits, uint32_t first, uint32_t rows,
+                               uint32_t column)
+{
+    const uint32_t low = rows < 64 ? rows : 64;
+    return (struct wide){pim_bitserial_number(bits, first, low, column),
+                         pim_bitserial_number(bits, first + low, rows - low, column)};
 }
 
 static void hold(struct pim_bitserial_operation o)
@@ -91,11 +128,13 @@ static void hold(struct pim_bitserial_operation o)
     run(&bench, &o, SEED + o.bits);
     uint32_t rows = pim_bitserial_result_rows(&o);
     for (uint32_t column = 0; column < COLUMNS; column++) {
-        uint64_t got = pim_bitserial_number(bench.bits, o.result, rows, column);
-        ck_assert_msg(got == expected(&o, bench.a[column], bench.b[column]),
-                      "seed %d, %s of %u bits to %u: %" PRIu64 " and %" PRIu64 " gave %" PRIu64, SEED,
-                      pim_bitserial_operation_text(o.kind), o.bits, rows, bench.a[column], bench.b[column],
-                      got);
+        const struct wide got = wide_number(bench.bits, o.result, rows, column),
+                          right = expected(&o, bench.a[column], bench.b[column]);
+        ck_assert_msg(got.low == right.low && got.high == right.high,
+                      "seed %d, %s of %u bits to %u, signed %d: %" PRIx64 " and %" PRIx64 " gave %" PRIx64
+                      " %" PRIx64,
+                      SEED, pim_bitserial_operation_text(o.kind), o.bits, rows, o.is_signed, bench.a[column],
+                      bench.b[column], got.high, got.low);
         /* Operands are as they were. */
         ck_assert_uint_eq(pim_bitserial_number(bench.bits, o.a, o.bits, column), bench.a[column]);
     }
@@ -111,9 +150,11 @@ START_TEST(arithmetic)
     hold((struct pim_bitserial_operation){.kind = PIM_BITSERIAL_OPERATION_SUBTRACT, .bits = bits});
     hold((struct pim_bitserial_operation){.kind = PIM_BITSERIAL_OPERATION_COPY, .bits = bits});
     const uint32_t products[] = {bits, bits + bits / 2, 2 * bits - 1, 2 * bits};
-    for (size_t i = 0; i < sizeof products / sizeof products[0]; i++)
-        hold((struct pim_bitserial_operation){
-            .kind = PIM_BITSERIAL_OPERATION_MULTIPLY, .bits = bits, .result_bits = products[i]});
+    for (size_t i = 0; i < 2 * (sizeof products / sizeof products[0]); i++)
+        hold((struct pim_bitserial_operation){.kind = PIM_BITSERIAL_OPERATION_MULTIPLY,
+                                              .bits = bits,
+                                              .is_signed = i % 2 > 0,
+                                              .result_bits = products[i / 2]});
 }
 END_TEST
 
@@ -153,11 +194,13 @@ START_TEST(reductions)
         struct bench bench;
         run(&bench, &o, SEED + width);
         for (uint32_t first = 0; first < COLUMNS; first += width) {
-            uint64_t sum = 0;
-            for (uint32_t i = 0; i < width; i++)
-                sum += bench.a[first + i];
-            ck_assert_msg(pim_bitserial_number(bench.bits, o.result, pim_bitserial_result_rows(&o), first) ==
-                              sum,
+            struct wide sum = {0, 0};
+            for (uint32_t i = 0; i < width; i++) {
+                sum.low += bench.a[first + i];
+                sum.high += sum.low < bench.a[first + i];
+            }
+            const struct wide got = wide_number(bench.bits, o.result, pim_bitserial_result_rows(&o), first);
+            ck_assert_msg(got.low == sum.low && got.high == sum.high,
                           "seed %d: %u columns of %u bits from column %u", SEED, width, bits, first);
         }
         end(&bench);
@@ -169,11 +212,11 @@ END_TEST
 START_TEST(transpositions)
 {
     struct pim_error error = {PIM_OK, ""};
-    for (uint32_t bits = 1; bits <= 32; bits++) {
+    for (uint32_t bits = 1; bits <= 64; bits++) {
         struct pim_random random;
         pim_random_initialize(&random, SEED + bits);
         struct pim_bitserial_operation o = {.kind = PIM_BITSERIAL_OPERATION_TRANSPOSE, .bits = bits};
-        struct bench bench = {.bits = pim_bitserial_bits_create(128, COLUMNS)};
+        struct bench bench = {.bits = pim_bitserial_bits_create(192, COLUMNS)};
         pim_bitserial_place(&o);
         ck_assert_ptr_nonnull(bench.bits);
         ck_assert(pim_bitserial_check_operation(&o, &shape, &error) == PIM_OK);
@@ -204,13 +247,15 @@ START_TEST(addresses)
         ck_assert_uint_lt(pim_bitserial_row_address(PIM_BITSERIAL_RESERVED | i, 64), 64);
         ck_assert_uint_ge(pim_bitserial_row_address(PIM_BITSERIAL_RESERVED | i, 64), 32);
     }
-    for (uint32_t bits = 1; bits <= 32; bits++) {
+    for (uint32_t bits = 1; bits <= 64; bits++) {
         struct pim_bitserial_operation o = {.kind = PIM_BITSERIAL_OPERATION_ADD, .bits = bits};
         ck_assert_uint_eq(pim_bitserial_aaps(&o), 4 * bits + 1);
         o = (struct pim_bitserial_operation){
             .kind = PIM_BITSERIAL_OPERATION_MULTIPLY, .bits = bits, .result_bits = 2 * bits};
         ck_assert_uint_eq(pim_bitserial_aaps(&o), bits == 1 ? 5 : 7 * (uint64_t)bits * bits - bits - 2);
         ck_assert_uint_eq(pim_bitserial_paper_aaps(&o), (uint64_t)bits * (4 * bits + 1));
+        o.is_signed = true;
+        ck_assert_uint_eq(pim_bitserial_aaps(&o), bits == 1 ? 5 : 7 * (uint64_t)bits * bits + 3 * bits - 5);
     }
 }
 END_TEST

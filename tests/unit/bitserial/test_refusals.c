@@ -30,7 +30,7 @@ static const struct {
     const char *reason; /* NULL: allowed */
 } operations[] = {
     {{.kind = ADD, .bits = 0}, "bits is 0"},
-    {{.kind = ADD, .bits = 33}, "bits is 33"},
+    {{.kind = ADD, .bits = 65}, "bits is 65"},
     {{.kind = MULTIPLY, .bits = 8, .result_bits = 7}, "allowed are 8 to 16"},
     {{.kind = MULTIPLY, .bits = 8, .result_bits = 17}, "allowed are 8 to 16"},
     {{.kind = REDUCE, .bits = 8, .width = 1}, "a reduction over 1 columns"},

@@ -19,7 +19,7 @@ struct line {
 };
 
 struct job {
-    enum { JOB_REFRESH, JOB_REFRESH_BANK, JOB_CLOSE } kind;
+    enum { JOB_REFRESH, JOB_REFRESH_BANK, JOB_REFRESH_SAME, JOB_CLOSE } kind;
     uint32_t rank, bank;
 };
 
@@ -39,7 +39,8 @@ struct controller {
     struct job jobs[256];
     size_t job_count;
     bool write_mode;
-    uint32_t owed[PIM_DRAM_RANKS_MAX], turn[PIM_DRAM_RANKS_MAX];
+    int32_t owed[PIM_DRAM_RANKS_MAX];
+    uint32_t turn[PIM_DRAM_RANKS_MAX];
     bool queued[PIM_DRAM_RANKS_MAX];
     /* LPDDR5: the request whose ACT waits for its ACT-2, and the column command behind a CAS. */
     struct waiter half;
@@ -100,12 +101,21 @@ static bool ready(const struct controller *c, enum pim_dram_command command, uin
     return true;
 }
 
+static bool same_number(const struct controller *c, uint32_t a, uint32_t b)
+{
+    return a / c->per_rank == b / c->per_rank && a % c->per_group == b % c->per_group;
+}
+
 static void issue(struct controller *c, enum pim_dram_command command, uint32_t bank, int64_t row,
                   int64_t column)
 {
-    uint64_t *issued = c->issued[command][bank];
-    memmove(&issued[1], &issued[0], (KEPT - 1) * sizeof issued[0]);
-    issued[0] = c->clock;
+    for (uint32_t i = 0; i < c->banks; i++) {
+        if (i != bank && !(command == PIM_DRAM_REFSB && same_number(c, i, bank)))
+            continue;
+        uint64_t *issued = c->issued[command][i];
+        memmove(&issued[1], &issued[0], (KEPT - 1) * sizeof issued[0]);
+        issued[0] = c->clock;
+    }
     struct outcome *outcome = c->outcome;
     if (outcome->record_count == outcome->record_room) {
         outcome->record_room = outcome->record_room ? 2 * outcome->record_room : 1024;
@@ -281,38 +291,69 @@ static void finish_job(struct controller *c, size_t index)
     c->job_count--;
 }
 
+static bool in_job(const struct controller *c, const struct job *job, uint32_t bank)
+{
+    if (job->kind == JOB_REFRESH)
+        return job->rank == bank / c->per_rank;
+    return job->kind == JOB_REFRESH_SAME ? same_number(c, job->bank, bank) : job->bank == bank;
+}
+
 /* Independent maintenance keeps requests away from its own banks. */
 static bool kept_away(const struct controller *c, uint32_t bank)
 {
     for (size_t i = 0; i < c->job_count; i++)
-        if (c->jobs[i].kind == JOB_REFRESH ? c->jobs[i].rank == bank / c->per_rank : c->jobs[i].bank == bank)
+        if (in_job(c, &c->jobs[i], bank))
             return true;
     return false;
+}
+
+/* What a job issues next: in `bank` the one it is for; PIM_DRAM_COMMANDS: nothing may issue. */
+static enum pim_dram_command next_of_job(const struct controller *c, const struct job *job, uint32_t *bank)
+{
+    static const enum pim_dram_command commands[] = {[JOB_REFRESH] = PIM_DRAM_REF,
+                                                     [JOB_REFRESH_BANK] = PIM_DRAM_REFPB,
+                                                     [JOB_REFRESH_SAME] = PIM_DRAM_REFSB};
+    bool open = false, all_ready = true;
+    *bank = job->kind == JOB_REFRESH ? job->rank * c->per_rank : job->bank;
+    for (uint32_t i = 0; i < c->banks; i++) {
+        if (!in_job(c, job, i))
+            continue;
+        if (has_active(c, i, i + 1))
+            return PIM_DRAM_COMMANDS;
+        open |= c->row[i] >= 0;
+        all_ready &= job->kind == JOB_CLOSE || ready(c, commands[job->kind], i);
+    }
+    if (!open)
+        return all_ready ? commands[job->kind] : PIM_DRAM_COMMANDS;
+    if (job->kind == JOB_REFRESH)
+        return ready(c, PIM_DRAM_PREA, *bank) ? PIM_DRAM_PREA : PIM_DRAM_COMMANDS;
+    for (*bank = 0; *bank < c->banks; ++*bank)
+        if (in_job(c, job, *bank) && c->row[*bank] >= 0 && ready(c, PIM_DRAM_PRE, *bank))
+            return PIM_DRAM_PRE;
+    return PIM_DRAM_COMMANDS;
 }
 
 /* A job of the maintenance queue; true when it took the slot. */
 static bool serve_job(struct controller *c, enum slot slot, size_t index)
 {
     const struct job job = c->jobs[index];
-    uint32_t first = job.kind == JOB_REFRESH ? job.rank * c->per_rank : job.bank;
-    uint32_t end = job.kind == JOB_REFRESH ? first + c->per_rank : first + 1;
-    bool open = false;
-    for (uint32_t i = first; i < end; i++)
-        open |= c->row[i] >= 0;
-    enum pim_dram_command command = job.kind == JOB_REFRESH ? PIM_DRAM_REF : PIM_DRAM_REFPB;
-    if (open)
-        command = job.kind == JOB_REFRESH ? PIM_DRAM_PREA : PIM_DRAM_PRE;
-    if (slot == SLOT_COLUMN || (open && has_active(c, first, end)) || !ready(c, command, first))
+    uint32_t bank;
+    const enum pim_dram_command command =
+        slot == SLOT_COLUMN ? PIM_DRAM_COMMANDS : next_of_job(c, &job, &bank);
+    if (command == PIM_DRAM_COMMANDS)
         return false;
-    issue(c, command, first, UINT32_MAX, UINT32_MAX);
-    for (uint32_t i = first; open && i < end; i++)
-        close_row(c, i);
+    issue(c, command, bank, UINT32_MAX, UINT32_MAX);
+    const bool open = command == PIM_DRAM_PREA || command == PIM_DRAM_PRE;
+    for (uint32_t i = 0; open && i < c->banks; i++)
+        if (command == PIM_DRAM_PREA ? in_job(c, &job, i) : i == bank)
+            close_row(c, i);
     if (job.kind == JOB_CLOSE) {
         finish_job(c, index);
     } else if (!open) {
         c->owed[job.rank]--;
         c->queued[job.rank] = false;
-        c->turn[job.rank] = (c->turn[job.rank] + 1) % c->per_rank;
+        c->turn[job.rank] =
+            (c->turn[job.rank] + 1) % (job.kind == JOB_REFRESH_SAME ? c->per_group : c->per_rank);
         finish_job(c, index);
     }
     for (size_t i = 0; i < (c->policy->independent ? c->job_count : c->job_count > 0);)
@@ -368,11 +409,16 @@ static void ask_for_maintenance(struct controller *c, uint64_t interval)
         const bool turn = !c->policy->stagger || (c->clock / step + c->ranks - 1) % c->ranks == rank;
         if (c->policy->refresh && c->clock % step == 0 && turn)
             c->owed[rank]++;
-        if (c->owed[rank] == 0 || c->queued[rank] || (c->owed[rank] <= c->policy->postpone && wanted))
+        const int32_t ahead = c->policy->refresh ? (int32_t)c->policy->pull_in : 0;
+        if (c->owed[rank] <= -ahead || c->queued[rank] ||
+            (c->owed[rank] <= (int32_t)c->policy->postpone && wanted))
             continue;
         c->queued[rank] = true;
-        c->jobs[c->job_count++] = (struct job){c->policy->per_bank_refresh ? JOB_REFRESH_BANK : JOB_REFRESH,
-                                               rank, first + c->turn[rank]};
+        const struct job job = {!c->policy->per_bank_refresh ? JOB_REFRESH
+                                : c->policy->same_bank       ? JOB_REFRESH_SAME
+                                                             : JOB_REFRESH_BANK,
+                                rank, c->policy->per_bank_refresh ? first + c->turn[rank] : first};
+        c->jobs[c->job_count++] = job;
     }
     for (uint32_t bank = 0; bank < c->banks && c->policy->page != PIM_DRAM_PAGE_OPEN; bank++) {
         bool due = c->policy->page == PIM_DRAM_PAGE_CLOSED

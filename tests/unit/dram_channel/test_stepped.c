@@ -1,4 +1,5 @@
 /* The event-driven channel against the stepped controller, on random lists, settings and organisations. */
+#include "models/dram/command_check.h"
 #include "tests/unit/dram_channel/stepped_controller.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
@@ -53,8 +54,52 @@ static const struct {
     {"lpddr5_6400", {"dram.write_clock=false", "dram.taad=3", "dram.trefi=1000"}},
     {"lpddr5_6400", {"dram.taad=2", "dram.twckpst=0", "dram.trefi=1000"}},
     {"lpddr5_6400", {"dram.taad=0", "dram.twckpst=9"}},
+/* Same-bank and fine-granularity refresh, and refreshes ahead of their time. */
+#define SAME_BANK "dram.refresh_mode=same_bank"
+    {"ddr5_4800an", {SAME_BANK, "dram.trefi=2500", "dram.trfc_bank=312"}},
+    {"ddr5_4800an",
+     {SAME_BANK, INDEPENDENT, "dram.trefi=2500", "dram.trfc_bank=312", "dram.refresh_pull_in=3"}},
+    {"ddr4_2400r",
+     {SAME_BANK, INDEPENDENT, "dram.ranks=2", "dram.trefi=2001", "dram.trefpb_refpb=150",
+      "energy.model=none"}},
+    {"ddr4_2400r",
+     {SAME_BANK, "dram.ranks=2", "dram.refresh_stagger=true", "dram.trefi=4003", "dram.refresh_pull_in=8",
+      "energy.model=none"}},
+    {"hbm3_6400", {SAME_BANK, "dram.pseudo_channels=2", "dram.trefi_bank=1001", "dram.refresh_pull_in=1"}},
+    {"hbm2_pim", {SAME_BANK, INDEPENDENT, "dram.pseudo_channels=2", "dram.trefi=900"}},
+    {"ddr4_2400r", {"dram.refresh_rate=2", "dram.trfc_fine=211", "dram.trefi=2000"}},
+    {"ddr5_4800an",
+     {"dram.refresh_rate=4", "dram.trfc_fine=160", "dram.trefi=4801", "dram.refresh_pull_in=2"}},
+    {"lpddr5_6400", {"dram.ranks=2", "dram.refresh_mode=per_bank", "dram.refresh_pull_in=5"}},
+    {"lpddr4_3200", {INDEPENDENT, "dram.ranks=2", "dram.refresh_pull_in=2", "dram.trefi=1400"}},
+    {"hbm1_2000", {"dram.refresh_pull_in=8", "dram.trefi=700"}},
     {"hbm1_2000", {"dram.column_cycles=1", "dram.refresh_mode=per_bank", "dram.trefi_bank=200"}},
 };
+
+static void found(void *context, const struct pim_dram_violation *violation)
+{
+    ck_abort_msg("%s: %s to bank %d in %" PRIu64 ": %s (%s)", (const char *)context,
+                 pim_dram_command_text(violation->command.command), (int)violation->command.bank,
+                 violation->command.cycle, violation->rule,
+                 violation->constraint ? violation->constraint->text : "no distance");
+}
+
+/* The checker, which has rules of its own, finds nothing. */
+static void check_commands(const struct outcome *outcome, const struct pim_dram_configuration *configuration,
+                           char *what)
+{
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_dram_check *check =
+        pim_dram_check_create(&configuration->specification, &configuration->policy, found, what);
+    ck_assert_ptr_nonnull(check);
+    for (size_t i = 0; i < outcome->record_count; i++) {
+        const struct pim_dram_logged logged =
+            pim_dram_logged_record(&configuration->specification, &outcome->records[i]);
+        ck_assert(pim_dram_check_command(check, &logged, &error) == PIM_OK);
+    }
+    ck_assert(pim_dram_check_end(check, &error) == PIM_OK);
+    pim_dram_check_destroy(check);
+}
 
 static void compare(const struct outcome *fast, const struct outcome *slow, const char *what)
 {
@@ -101,6 +146,7 @@ START_TEST(fast_equals_slow)
         serve(&fast, &configuration, list, REQUESTS, true);
         stepped_serve(&slow, &configuration, list, REQUESTS);
         compare(&fast, &slow, what);
+        check_commands(&fast, &configuration, what);
         outcome_free(&fast);
         outcome_free(&slow);
         free(list);

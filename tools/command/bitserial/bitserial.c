@@ -18,7 +18,7 @@ struct bitserial_options {
     unsigned format, technology, operation, reach;
     uint64_t bits, result_bits, width, banks, channels, count, rows, pairs, shift, link_bytes, bus_bytes;
     uint64_t exponent, mantissa, nor_ps, search_ps;
-    bool carry_out, ignore_limits, verify, stepped;
+    bool is_signed, carry_out, ignore_limits, verify, stepped;
 };
 
 static enum pim_status configure(const struct bitserial_options *options, struct pim_configuration **values,
@@ -65,6 +65,7 @@ static struct bitserial_task make_task(const struct bitserial_options *options, 
         .bits = (uint32_t)options->bits,
         .result_bits = (uint32_t)(options->result_bits ? options->result_bits : 2 * options->bits),
         .width = (uint32_t)options->width,
+        .is_signed = options->is_signed,
         .carry_out = options->carry_out};
     if (options->operation != BITSERIAL_MOVE)
         pim_bitserial_place(o);
@@ -210,6 +211,7 @@ static enum pim_status check_dependences(const struct bitserial_options *o, stru
         {o->ignore_limits, dram, "ignore-activation-limits", "DRAM"},
         {o->stepped, dram, "stepped", "DRAM"},
         {o->carry_out, dram && o->operation == PIM_BITSERIAL_OPERATION_ADD, "carry-out", "add"},
+        {o->is_signed, multiply, "signed", "multiply: the other operations give the same bits either way"},
         {o->result_bits > 0, multiply, "result-bits", "multiply"},
         {o->width > 0, dram && o->operation == PIM_BITSERIAL_OPERATION_REDUCE, "width", "reduce"},
         {o->reach != NOT_GIVEN, move, "to", "move"},
@@ -281,8 +283,9 @@ int command_bitserial(int argument_count, char **arguments)
     const struct option_rule rules[] = {
         OPTIONS_DRAM_MEMORY(options.memory, "(pimsim dram --list-presets); default fast_overlapim"),
         RULE_CHOICE("operation", options.operation, "NAME", BITSERIAL_OPERATION_NAMES, "What the banks do"),
-        RULE_UNSIGNED("bits", options.bits, "N", 1, 32, "Bits of an operand (16)"),
-        RULE_UNSIGNED("result-bits", options.result_bits, "N", 0, 64,
+        RULE_UNSIGNED("bits", options.bits, "N", 1, 64, "Bits of an operand (16); reram: up to 32"),
+        RULE_FLAG("signed", options.is_signed, "multiply: operands and products are two's complement"),
+        RULE_UNSIGNED("result-bits", options.result_bits, "N", 0, 128,
                       "multiply: bits of the product; 0: twice those of an operand"),
         RULE_FLAG("carry-out", options.carry_out, "add: the carry becomes one more bit of the result"),
         RULE_UNSIGNED("width", options.width, "N", 2, UINT32_MAX, "reduce: columns that are added up (2)"),

@@ -27,6 +27,8 @@ static void put_operation(struct pim_json *json, const struct bitserial_task *ta
     const struct pim_bitserial_operation *o = &task->request.operation;
     pim_json_put_count(json, "bits", o->bits);
     pim_json_put_count(json, "result_bits", pim_bitserial_result_rows(o));
+    if (o->kind == PIM_BITSERIAL_OPERATION_MULTIPLY)
+        pim_json_put_boolean(json, "signed", o->is_signed);
     if (o->kind == PIM_BITSERIAL_OPERATION_REDUCE)
         pim_json_put_count(json, "width", o->width);
     pim_json_put_count(json, "banks", task->request.banks);

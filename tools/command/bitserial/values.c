@@ -73,6 +73,60 @@ static void put_word(struct pim_bitserial_bits *bits, const struct pim_bitserial
     }
 }
 
+static enum pim_status read_number(const struct pim_csv_reader *reader, size_t column,
+                                   const struct pim_bitserial_operation *o, uint64_t *value,
+                                   struct pim_error *error)
+{
+    const uint64_t most = UINT64_MAX >> (64 - o->bits);
+    if (!o->is_signed)
+        return pim_csv_count(reader, column, 0, most, value, error);
+    int64_t number = 0;
+    const int64_t high = (int64_t)(most >> 1);
+    enum pim_status status = pim_csv_integer(reader, column, -high - 1, high, &number, error);
+    *value = (uint64_t)number & most;
+    return status;
+}
+
+enum { LIMBS = 4, DIGITS = 40 };
+
+/* The number in `rows` rows of a column, at most 128, as text. */
+static void result_text(const struct pim_bitserial_bits *bits, const struct pim_bitserial_operation *o,
+                        uint32_t column, char text[DIGITS + 2])
+{
+    const uint32_t rows = pim_bitserial_result_rows(o);
+    const bool negative = o->is_signed && pim_bitserial_bit(bits, o->result + rows - 1, column);
+    uint32_t limb[LIMBS] = {0},
+             carry = negative; /* of 32 bits, the lowest first; a negative one is negated */
+    for (uint32_t i = 0; i < LIMBS; i++) {
+        const uint32_t left = rows > 32 * i ? rows - 32 * i : 0, count = left < 32 ? left : 32;
+        uint64_t value = pim_bitserial_number(bits, o->result + 32 * i, count, column);
+        if (negative) {
+            value = (~value & (UINT64_MAX >> 32)) + carry;
+            value = count < 32 ? value & ((UINT64_C(1) << count) - 1) : value;
+        }
+        limb[i] = (uint32_t)value;
+        carry = (uint32_t)(value >> 32);
+    }
+    char digits[DIGITS];
+    uint32_t count = 0, rest;
+    do {
+        uint64_t remainder = 0;
+        rest = 0;
+        for (uint32_t i = LIMBS; i-- > 0;) {
+            remainder = remainder << 32 | limb[i];
+            limb[i] = (uint32_t)(remainder / 10);
+            remainder %= 10;
+            rest |= limb[i];
+        }
+        digits[count++] = (char)('0' + remainder);
+    } while (rest);
+    if (negative)
+        *text++ = '-';
+    while (count > 0)
+        *text++ = digits[--count];
+    *text = '\0';
+}
+
 static enum pim_status read_values(struct pim_bitserial_bits *bits, const struct pim_bitserial_operation *o,
                                    uint32_t columns, const char *path, uint32_t *count,
                                    struct pim_error *error)
@@ -80,7 +134,7 @@ static enum pim_status read_values(struct pim_bitserial_bits *bits, const struct
     static const char *const names[] = {"a", "b"};
     struct pim_csv_reader *reader;
     bool two = has_second(o), more = true;
-    uint64_t most = (UINT64_C(1) << o->bits) - 1, value = 0;
+    uint64_t value = 0;
     if (pim_csv_open(&reader, path, names, two ? 2 : 1, error) != PIM_OK)
         return error->status;
     enum pim_status status;
@@ -91,7 +145,7 @@ static enum pim_status read_values(struct pim_bitserial_bits *bits, const struct
                               path, columns);
             break;
         }
-        status = pim_csv_count(reader, 0, 0, most, &value, error);
+        status = read_number(reader, 0, o, &value, error);
         if (status != PIM_OK)
             break;
         if (o->kind == PIM_BITSERIAL_OPERATION_TRANSPOSE)
@@ -99,7 +153,7 @@ static enum pim_status read_values(struct pim_bitserial_bits *bits, const struct
         else
             pim_bitserial_set_number(bits, o->a, o->bits, *count, value);
         if (two) {
-            status = pim_csv_count(reader, 1, 0, most, &value, error);
+            status = read_number(reader, 1, o, &value, error);
             if (status != PIM_OK)
                 break;
             pim_bitserial_set_number(bits, o->b, o->bits, *count, value);
@@ -115,12 +169,13 @@ static void write_results(const struct pim_bitserial_bits *bits, const struct pi
 {
     static const char *const names[] = {"column", "result"};
     struct pim_csv_writer writer;
+    char text[DIGITS + 2];
     uint32_t step = o->kind == PIM_BITSERIAL_OPERATION_REDUCE ? o->width : 1;
     pim_csv_start(&writer, file, names, 2);
     for (uint32_t column = 0; column < count; column += step) {
         pim_csv_put_count(&writer, column);
-        pim_csv_put_count(&writer,
-                          pim_bitserial_number(bits, o->result, pim_bitserial_result_rows(o), column));
+        result_text(bits, o, column, text);
+        pim_csv_put_text(&writer, text);
         pim_csv_end_row(&writer);
     }
 }

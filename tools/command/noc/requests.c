@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum pim_status noc_requests_parse(struct noc_requests *requests, struct pim_error *error)
@@ -25,6 +26,34 @@ enum pim_status noc_requests_parse(struct noc_requests *requests, struct pim_err
         requests->messages);
 }
 
+/* A batch ends with its N packets: further rows of a list would be ignored. */
+static enum pim_status check_batch(const struct noc_requests *requests,
+                                   const struct pim_noc_configuration *noc,
+                                   const struct pim_packet_list *list, const char *path,
+                                   struct pim_error *error)
+{
+    const uint32_t nodes = pim_noc_nodes(noc);
+    if (requests->rules.batch == 0)
+        return PIM_OK;
+    uint64_t *rows = calloc(nodes, sizeof *rows), most = 0;
+    if (!rows)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the batches of %" PRIu32 " nodes", nodes);
+    uint32_t source = 0;
+    for (uint64_t i = 0; i < list->count; i++)
+        if (++rows[list->packets[i].source] > most) {
+            source = list->packets[i].source;
+            most = rows[source];
+        }
+    free(rows);
+    if (most <= requests->rules.batch)
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "%s: node %" PRIu32 " has %" PRIu64 " rows, but makes %" PRIu64
+                    " packets of a batch: give --batch %" PRIu64 " (batch_size in a file of BookSim), or a "
+                    "list of fewer rows",
+                    path, source, most, requests->rules.batch, most);
+}
+
 enum pim_status noc_requests_run(const struct noc_requests *requests, const struct pim_noc_configuration *noc,
                                  const struct pim_traffic_class *class, const char *packets, const char *log,
                                  struct pim_requests_result *result, struct pim_error *error)
@@ -35,7 +64,10 @@ enum pim_status noc_requests_run(const struct noc_requests *requests, const stru
                                                          requests->cycles, requests->seed, &list, error);
     if (status != PIM_OK)
         return status;
-    status = pim_requests_run(noc, &requests->rules, &list, result, error);
+    if (packets)
+        status = check_batch(requests, noc, &list, packets, error);
+    if (status == PIM_OK)
+        status = pim_requests_run(noc, &requests->rules, &list, result, error);
     pim_packet_list_terminate(&list);
     if (status == PIM_OK && log) {
         status = noc_requests_log_write(log, result->packets, result->count, requests->rules.replies, error);
