@@ -182,8 +182,8 @@ static inline uint64_t pim_dram_write_latency(const struct pim_dram_specificatio
     return (uint64_t)specification->parameter[PIM_DRAM_T_CWL] + specification->parameter[PIM_DRAM_T_B];
 }
 
-/* The distance of per-bank refreshes of a rank: the parameter, or tREFI / banks (same_bank: pim_dram_configure
- * has filled the parameter in). */
+/* The distance of per-bank refreshes of a rank: the parameter, or tREFI / banks (same_bank:
+ * pim_dram_configure has filled the parameter in). */
 uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *specification);
 
 /* Bytes of all channels. */

@@ -62,7 +62,8 @@ static enum pim_status read_command(const struct pim_csv_reader *reader, struct 
     *command = (struct pim_dram_logged){.command = pim_dram_command_parse(pim_csv_text(reader, 1))};
     if (command->command == PIM_DRAM_COMMANDS)
         return pim_csv_refuse(reader, 1,
-                              "allowed are ACT, PRE, PREA, RD, WR, RDA, WRA, REF, REFpb, REFsb, ACT2, ACT-2, CAS_RD "
+                              "allowed are ACT, PRE, PREA, RD, WR, RDA, WRA, REF, REFpb, REFsb, ACT2, ACT-2, "
+                              "CAS_RD "
                               "and CAS_WR",
                               error);
     if (pim_csv_count(reader, 0, 0, UINT64_C(1) << 62, &command->cycle, error) != PIM_OK)
