@@ -228,9 +228,9 @@ static void write_csv(struct pim_csv_writer *writer, const struct pim_dram_logge
 static void write_drampower(const struct dram_log_use *use, const struct pim_dram_logged *logged)
 {
     static const char *const names[PIM_DRAM_COMMANDS] = {
-        [PIM_DRAM_ACT] = "ACT", [PIM_DRAM_PRE] = "PRE",  [PIM_DRAM_PREA] = "PREA",
-        [PIM_DRAM_RD] = "RD",   [PIM_DRAM_WR] = "WR",    [PIM_DRAM_RDA] = "RDA",
-        [PIM_DRAM_WRA] = "WRA", [PIM_DRAM_REF] = "REFA", [PIM_DRAM_REFPB] = "REFB",
+        [PIM_DRAM_ACT] = "ACT",    [PIM_DRAM_PRE] = "PRE",  [PIM_DRAM_PREA] = "PREA",
+        [PIM_DRAM_RD] = "RD",      [PIM_DRAM_WR] = "WR",    [PIM_DRAM_RDA] = "RDA",
+        [PIM_DRAM_WRA] = "WRA",    [PIM_DRAM_REF] = "REFA", [PIM_DRAM_REFPB] = "REFB",
         [PIM_DRAM_REFSB] = "REFSB"};
     const int64_t places[] = {logged->rank, logged->bank_group, logged->bank, logged->row, logged->column};
     if (!names[logged->command])
