@@ -1,5 +1,5 @@
 /* The event-driven channel against the stepped controller, on random lists, settings and organisations. */
-#include "models/dram/command_check.h"
+#include "models/dram/check/command_check.h"
 #include "tests/unit/dram_channel/stepped_controller.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
