@@ -1,7 +1,7 @@
 /* Matrix and vector instructions with numbers. */
 #include "mappers/nicepim/check/execute.h"
-#include "mappers/pimcomp/check/evaluate.h"
-#include "mappers/pimcomp/check/value.h"
+#include "mappers/verify/evaluate.h"
+#include "mappers/verify/value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -329,8 +329,8 @@ static enum pim_status evaluate_twice(struct operation_at_work *o)
                 return x->error->status;
             o->value[graph->input[k]] = o->input[k];
         }
-        if (pim_core_evaluate_layer(x->tensors->flow->graph, o->note->layer, o->sample, o->value,
-                                    o->output[trial], x->error) != PIM_OK)
+        if (pim_verify_evaluate_layer(x->tensors->flow->graph, o->note->layer, o->sample, o->value,
+                                      o->output[trial], x->error) != PIM_OK)
             return x->error->status;
     }
     return PIM_OK;

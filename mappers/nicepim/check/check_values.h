@@ -1,7 +1,7 @@
 /*
  * The functional check of a mapping: its trace, executed with numbers (execute.h), must leave every tensor
  * where the emitter says it lies, whole and with the values that the direct evaluation of the network gives
- * (mappers/pimcomp/check/evaluate.h). Elements carry with them what they are: addresses, loads, stores,
+ * (mappers/verify/evaluate.h). Elements carry with them what they are: addresses, loads, stores,
  * messages and what waits for what are read from the trace; notes of the emitter say which tile of which
  * layer an instruction works.
  */

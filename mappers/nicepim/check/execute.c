@@ -1,6 +1,6 @@
 #include "mappers/nicepim/check/execute.h"
 
-#include "mappers/pimcomp/check/evaluate.h"
+#include "mappers/verify/evaluate.h"
 #include "sim/random.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "mappers/nicepim/check/tensors.h"
 
-#include "mappers/pimcomp/check/evaluate.h"
-#include "mappers/pimcomp/check/value.h"
-#include "mappers/pimcomp/lowering/lower.h"
+#include "mappers/verify/evaluate.h"
+#include "mappers/verify/numbers.h"
+#include "mappers/verify/value.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ enum pim_status tensors_initialize(struct tensors *tensors, const struct flow *f
         tensors->last[product] = i;
     }
     for (uint32_t s = 0; s < samples; s++) {
-        if (pim_core_evaluate(flow->graph, NULL, s, &tensors->arena, &tensors->value[s], error) != PIM_OK)
+        if (pim_verify_evaluate(flow->graph, NULL, s, &tensors->arena, &tensors->value[s], error) != PIM_OK)
             return error->status;
     }
     return PIM_OK;
@@ -99,7 +99,7 @@ bool tensors_is_input(const struct tensors *tensors, uint32_t layer)
 int16_t tensors_expected(const struct tensors *tensors, const struct identity *identity)
 {
     if (tensors_is_input(tensors, identity->layer))
-        return pim_core_input_value(identity->layer, identity->sample, identity->element);
+        return pim_verify_input(identity->layer, identity->sample, identity->element);
     uint32_t layer = tensors->last[identity->layer];
     return tensors->value[identity->sample][layer][identity->element];
 }
@@ -134,20 +134,20 @@ int16_t tensors_finish(const struct tensors *tensors, uint32_t layer, uint32_t c
     const struct pim_layer *graph = &tensors->flow->graph->layers[layer];
     int32_t bias = 0;
     if (graph->operation == PIM_OPERATOR_CONVOLUTION && graph->attributes.convolution.bias)
-        bias = pim_core_bias(layer, channel);
+        bias = pim_verify_bias(layer, channel);
     if (graph->operation == PIM_OPERATOR_LINEAR && graph->attributes.linear.bias)
-        bias = pim_core_bias(graph->attributes.linear.shared ? graph->attributes.linear.weights_of : layer,
-                             channel);
+        bias = pim_verify_bias(graph->attributes.linear.shared ? graph->attributes.linear.weights_of : layer,
+                               channel);
     int16_t value = pim_value_cut((int64_t)sum + bias);
     if (graph->operation == PIM_OPERATOR_ATTENTION_SCORES && graph->attributes.attention.bias_parameters > 0)
-        value = pim_value_function(PIM_CORE_FUNCTION_ELEMENTWISE + PIM_ELEMENTWISE_ADD, value);
+        value = pim_value_function(PIM_VALUE_FUNCTION_ELEMENTWISE + PIM_ELEMENTWISE_ADD, value);
     for (uint32_t i = layer; i < tensors->last[layer]; i++) {
         const struct pim_layer *next = &tensors->flow->graph->layers[i + 1];
         uint32_t from = next->inputs > 0 ? next->input[0] : i + 1;
         while (from > layer && tensors->flow->operation[from].kind == FLOW_FUSED)
             from = tensors->flow->graph->layers[from].input[0];
         if (tensors->flow->operation[i + 1].kind == FLOW_FUSED && from == layer)
-            value = pim_core_point_value(tensors->flow->graph, i + 1, value);
+            value = pim_verify_point_value(tensors->flow->graph, i + 1, value);
     }
     return value;
 }
@@ -160,5 +160,5 @@ int16_t tensors_weight(const struct tensors *tensors, uint32_t layer, uint32_t o
     uint32_t each = operation->dimension[1] / operation->groups, one = operation->conv.length[PIM_LOOP_C];
     uint32_t row = position * one * operation->groups + output / each * one + input;
     bool shared = graph->operation == PIM_OPERATOR_LINEAR && graph->attributes.linear.shared;
-    return (int16_t)pim_core_weight(shared ? graph->attributes.linear.weights_of : layer, row, output);
+    return (int16_t)pim_verify_weight(shared ? graph->attributes.linear.weights_of : layer, row, output);
 }

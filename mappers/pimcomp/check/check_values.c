@@ -1,7 +1,8 @@
 /* The functional check: check_values.h. */
 #include "mappers/pimcomp/check/check_values.h"
-#include "mappers/pimcomp/check/evaluate.h"
-#include "mappers/pimcomp/check/value.h"
+#include "mappers/pimcomp/check/lowered.h"
+#include "mappers/verify/evaluate.h"
+#include "mappers/verify/value.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static enum pim_status write_input(const struct check *check, uint32_t index, ui
     for (uint32_t pixel = 0; pixel < layer->windows; pixel++) {
         for (uint32_t c = 0; c < layer->channels; c++)
             check->pixel[c] =
-                pim_core_input_value(layer->graph_layer, sample, pim_core_element_of(layer, c, pixel));
+                pim_verify_input(layer->graph_layer, sample, pim_core_element_of(layer, c, pixel));
         if (pim_core_execution_write(check->execution, address_of(place, sample, pixel), check->pixel,
                                      layer->channels, check->error) != PIM_OK)
             return check->error->status;
@@ -109,10 +110,15 @@ static enum pim_status compare_layer(const struct check *check, uint32_t index, 
 static enum pim_status compare_sample(const struct check *check, uint32_t sample, uint32_t samples)
 {
     struct pim_arena arena;
-    const int16_t *const *values;
+    const int16_t *const *values = NULL;
     pim_arena_initialize(&arena, 0);
-    enum pim_status status =
-        pim_core_evaluate(check->graph, check->network, sample, &arena, &values, check->error);
+    bool *folded = PIM_ARENA_ARRAY(&arena, bool, check->graph->count);
+    enum pim_status status = PIM_OK;
+    if (folded) {
+        pim_core_find_folded(check->network, folded);
+        status = pim_verify_evaluate(check->graph, folded, sample, &arena, &values, check->error);
+    } else
+        status = pim_fail(check->error, PIM_NO_MEMORY, "out of memory for the values of the network");
     check->result->layers = 0;
     for (uint32_t i = 0; status == PIM_OK && i < check->network->count; i++) {
         const struct pim_core_layer *layer = &check->network->layer[i];

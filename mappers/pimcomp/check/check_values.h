@@ -1,6 +1,6 @@
 /*
  * The functional check of a mapping: its trace, executed with real numbers (execute.h), must leave in the
- * global memory what the direct evaluation of the graph gives (evaluate.h).
+ * global memory what the direct evaluation of the graph gives (mappers/verify/evaluate.h).
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_CHECK_CHECK_VALUES_H
 #define PIMSIM_MAPPERS_PIMCOMP_CHECK_CHECK_VALUES_H

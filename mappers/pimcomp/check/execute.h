@@ -1,8 +1,8 @@
 /*
  * Executes a trace of cores with real numbers and without time: does the program compute what it should?
  *
- * Elements are 16-bit two's complement, little endian, and every result is cut to 16 bits (mappers/pimcomp/
- * value.h), so a right program gives the very number of the direct evaluation (evaluate.h).
+ * Elements are 16-bit two's complement, little endian, and every result is cut to 16 bits (mappers/verify/
+ * value.h), so a right program gives the very number of the direct evaluation (mappers/verify/evaluate.h).
  * The semantics are those of traces/instruction.h, under as little order as hardware promises:
  *
  *  1. A core has up to `window` instructions under way. One may execute when nothing earlier of the core that

@@ -1,6 +1,6 @@
 /* What each instruction does to the numbers (execute.h). */
 #include "mappers/pimcomp/check/execute_internal.h"
-#include "mappers/pimcomp/check/value.h"
+#include "mappers/verify/value.h"
 
 #include <assert.h>
 #include <inttypes.h>

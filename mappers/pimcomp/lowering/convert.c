@@ -291,7 +291,7 @@ static void lower_activation(struct pim_lowering *l)
     if (kind == PIM_ACTIVATION_RELU)
         operation = (struct pim_core_vector){.operation = PIM_LOCAL_RELU};
     else if (kind == PIM_ACTIVATION_CLIP)
-        operation = (struct pim_core_vector){.operation = PIM_LOCAL_CLIP, .immediate = PIM_CORE_CLIP_LIMIT};
+        operation = (struct pim_core_vector){.operation = PIM_LOCAL_CLIP, .immediate = PIM_VALUE_CLIP_LIMIT};
     pim_lower_function(l, 0, operation);
 }
 
@@ -325,7 +325,7 @@ static void lower_normalization(struct pim_lowering *l)
     if (!pim_move_settle(l, l->layer->input[0], PIM_LAYOUT_MAP) || pim_lower_affine(l, 0, true) ||
         !pim_view_map(l, 0, &source))
         return;
-    pim_lower_function(l, 0, (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_CORE_FUNCTION_AFFINE});
+    pim_lower_function(l, 0, (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_VALUE_FUNCTION_AFFINE});
 }
 
 void pim_lower_arithmetic(struct pim_lowering *l)
@@ -347,7 +347,7 @@ void pim_lower_arithmetic(struct pim_lowering *l)
         lower_activation(l);
         return;
     case PIM_OPERATOR_SOFTMAX:
-        lower_over_channels(l, true, PIM_CORE_NORMALIZE_SOFTMAX);
+        lower_over_channels(l, true, PIM_VALUE_NORMALIZE_SOFTMAX);
         return;
     case PIM_OPERATOR_NORMALIZATION:
         lower_normalization(l);

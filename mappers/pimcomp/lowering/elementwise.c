@@ -134,7 +134,7 @@ static void lower_learned(struct pim_lowering *l, uint32_t map)
 {
     enum pim_elementwise kind = l->layer->attributes.elementwise;
     const struct pim_core_vector operation = {PIM_LOCAL_FUNCTION,
-                                              PIM_CORE_FUNCTION_ELEMENTWISE + (int32_t)kind};
+                                              PIM_VALUE_FUNCTION_ELEMENTWISE + (int32_t)kind};
     bool scale = kind == PIM_ELEMENTWISE_MULTIPLY || kind == PIM_ELEMENTWISE_DIVIDE;
     bool shift = kind == PIM_ELEMENTWISE_ADD || kind == PIM_ELEMENTWISE_SUBTRACT;
     if (!is_whole(l, map)) {

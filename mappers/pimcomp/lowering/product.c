@@ -242,7 +242,7 @@ static void lower_attention(struct pim_lowering *l)
         if (l->status == PIM_OK && l->layer->attributes.attention.bias_parameters > 0) {
             struct pim_core_layer *layer = &l->network->layer[l->network->count - 1];
             layer->after[layer->afters++] = (struct pim_core_vector){
-                PIM_LOCAL_FUNCTION, PIM_CORE_FUNCTION_ELEMENTWISE + PIM_ELEMENTWISE_ADD};
+                PIM_LOCAL_FUNCTION, PIM_VALUE_FUNCTION_ELEMENTWISE + PIM_ELEMENTWISE_ADD};
         }
         return;
     }

@@ -247,11 +247,4 @@ struct pim_core_memory_map {
     uint64_t bytes;             /* used in all */
 };
 
-/* Weight and bias of the functional check: small numbers that depend on their place alone. `row` is
- * canonical. Grouped convolutions: 0 where the input channel is not of the output's group. */
-int32_t pim_core_weight(uint32_t matrix_layer, uint32_t row, uint32_t column);
-int32_t pim_core_bias(uint32_t matrix_layer, uint32_t column);
-/* Element `element` of the scale of layer `layer`: -2, -1, 1 or 2. */
-int32_t pim_core_scale(uint32_t layer, uint32_t element);
-
 #endif

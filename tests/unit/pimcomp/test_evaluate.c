@@ -1,6 +1,8 @@
 /* The direct evaluation of graphs: each operator against numbers that were worked out by hand. */
-#include "mappers/pimcomp/check/evaluate.h"
-#include "mappers/pimcomp/check/value.h"
+#include "mappers/pimcomp/check/lowered.h"
+#include "mappers/verify/evaluate.h"
+#include "mappers/verify/numbers.h"
+#include "mappers/verify/value.h"
 #include "tests/unit/pimcomp/functional.h"
 #include "tests/unit/pimcomp/nets.h"
 
@@ -10,7 +12,7 @@ static const int16_t *const *evaluate(struct net *net)
 {
     const int16_t *const *values;
     struct pim_error error;
-    ck_assert_msg(pim_core_evaluate(&net->graph, NULL, 0, &net->arena, &values, &error) == PIM_OK, "%s",
+    ck_assert_msg(pim_verify_evaluate(&net->graph, NULL, 0, &net->arena, &values, &error) == PIM_OK, "%s",
                   error.text);
     return values;
 }
@@ -20,14 +22,14 @@ START_TEST(weights_stay)
 {
     static const int32_t column0[] = {0, -2, -3, -3}, column1[] = {2, -2, 2, -3};
     for (uint32_t row = 0; row < 4; row++) {
-        ck_assert_int_eq(pim_core_weight(1, row, 0), column0[row]);
-        ck_assert_int_eq(pim_core_weight(1, row, 1), column1[row]);
+        ck_assert_int_eq(pim_verify_weight(1, row, 0), column0[row]);
+        ck_assert_int_eq(pim_verify_weight(1, row, 1), column1[row]);
     }
-    ck_assert_int_eq(pim_core_bias(1, 0), -6);
-    ck_assert_int_eq(pim_core_bias(1, 1), -13);
+    ck_assert_int_eq(pim_verify_bias(1, 0), -6);
+    ck_assert_int_eq(pim_verify_bias(1, 1), -13);
     int64_t sum = 0;
     for (uint32_t row = 0; row < 10000; row++) {
-        int32_t weight = pim_core_weight(7, row, 3), bias = pim_core_bias(7, row);
+        int32_t weight = pim_verify_weight(7, row, 3), bias = pim_verify_bias(7, row);
         ck_assert(weight >= -3 && weight <= 3 && bias >= -15 && bias <= 15);
         sum += weight;
     }
@@ -142,9 +144,9 @@ START_TEST(linear_by_hand)
     uint32_t linear = net_linear(&net, flat, 2, true);
     const int16_t *const *values = evaluate(&net);
     for (uint32_t o = 0; o < 2; o++) {
-        int32_t sum = pim_core_bias(linear, o);
+        int32_t sum = pim_verify_bias(linear, o);
         for (uint32_t i = 0; i < 6; i++)
-            sum += pim_core_weight(linear, i, o) * values[flat][i];
+            sum += pim_verify_weight(linear, i, o) * values[flat][i];
         ck_assert_int_eq(values[linear][o], sum);
     }
     const struct pim_core_layer lowered = {.matrix_layer = linear,
@@ -156,7 +158,7 @@ START_TEST(linear_by_hand)
                                            .channels = 2,
                                            .rows = 6};
     /* canonical row 3 is pixel 1, channel 1: element 1 * 3 + 1 */
-    ck_assert_int_eq(pim_core_weight_of(&net.graph, &lowered, 3, 1), pim_core_weight(linear, 4, 1));
+    ck_assert_int_eq(pim_core_weight_of(&net.graph, &lowered, 3, 1), pim_verify_weight(linear, 4, 1));
     net_terminate(&net);
 }
 END_TEST

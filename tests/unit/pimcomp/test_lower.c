@@ -133,7 +133,7 @@ START_TEST(batch_normalisation_folds)
     ck_assert_uint_eq(layer->rows, 4); /* dense */
     ck_assert(layer->bias && layer->output);
     ck_assert_uint_eq(layer->afters, 2);
-    ck_assert_int_eq(layer->after[1].immediate, PIM_CORE_FUNCTION_AFFINE);
+    ck_assert_int_eq(layer->after[1].immediate, PIM_VALUE_FUNCTION_AFFINE);
     ck_assert_uint_eq(layer->graph_layer, 4);
     core_case_end(&c);
 }

@@ -6,7 +6,7 @@
  * Weights are small, so that sums of a few thousand products seldom wrap and a maximum is not a matter of
  * chance.
  */
-#include "mappers/pimcomp/representation/pimcomp.h"
+#include "mappers/verify/numbers.h"
 
 enum { WEIGHT_SIDE = 3, BIAS_SIDE = 15 };
 
@@ -25,17 +25,17 @@ static int32_t small(uint64_t bits, int32_t side)
     return (int32_t)((bits >> 32) * (uint64_t)(2 * side + 1) >> 32) - side;
 }
 
-int32_t pim_core_weight(uint32_t matrix_layer, uint32_t row, uint32_t column)
+int32_t pim_verify_weight(uint32_t matrix_layer, uint32_t row, uint32_t column)
 {
     return small(hash(matrix_layer, row, column), WEIGHT_SIDE);
 }
 
-int32_t pim_core_bias(uint32_t matrix_layer, uint32_t column)
+int32_t pim_verify_bias(uint32_t matrix_layer, uint32_t column)
 {
     return small(hash(matrix_layer, UINT32_MAX, column), BIAS_SIDE);
 }
 
-int32_t pim_core_scale(uint32_t layer, uint32_t element)
+int32_t pim_verify_scale(uint32_t layer, uint32_t element)
 {
     int32_t value = small(hash(layer, UINT32_MAX - 1, element), 2);
     return value == 0 ? 1 : value;

@@ -1,7 +1,6 @@
 /* Direct evaluation of products of two activations. */
-#include "mappers/pimcomp/check/evaluate_internal.h"
-#include "mappers/pimcomp/check/value.h"
-#include "mappers/pimcomp/lowering/lower.h"
+#include "mappers/verify/evaluate_internal.h"
+#include "mappers/verify/value.h"
 
 /* Sum over `count` pairs of elements, which lie step_a and step_b apart. */
 static int16_t inner_product(const int16_t *a, uint64_t step_a, const int16_t *b, uint64_t step_b,
@@ -28,7 +27,7 @@ static void evaluate_scores(struct pim_evaluation *e)
             pim_evaluation_input(e, 0) + (branch * d[2] + row) * channels + head * inner, 1,
             pim_evaluation_input(e, 1) + (branch * d[3] + column) * channels + head * inner, 1, inner);
         e->output[i] =
-            biased ? pim_value_function(PIM_CORE_FUNCTION_ELEMENTWISE + PIM_ELEMENTWISE_ADD, value) : value;
+            biased ? pim_value_function(PIM_VALUE_FUNCTION_ELEMENTWISE + PIM_ELEMENTWISE_ADD, value) : value;
     }
 }
 

@@ -10,10 +10,22 @@
  * another function, gives another number. NORMALIZE works element by element, too. So the check proves that
  * the right elements reach them, not that hardware can compute them.
  */
-#ifndef PIMSIM_MAPPERS_PIMCOMP_CHECK_VALUE_H
-#define PIMSIM_MAPPERS_PIMCOMP_CHECK_VALUE_H
+#ifndef PIMSIM_MAPPERS_VERIFY_VALUE_H
+#define PIMSIM_MAPPERS_VERIFY_VALUE_H
 
 #include "traces/instruction.h"
+
+/* Numbers of the functions that networks ask of vector units: the `immediate` of PIM_LOCAL_FUNCTION,
+ * PIM_LOCAL_BINARY and PIM_LOCAL_NORMALIZE. */
+enum {
+    /* FUNCTION: an activation is numbered by enum pim_activation itself. */
+    PIM_VALUE_FUNCTION_ELEMENTWISE = 64, /* + enum pim_elementwise: with a learned or constant operand */
+    PIM_VALUE_FUNCTION_AFFINE = 128,     /* scale and shift per channel: a batch normalisation on its own */
+    /* BINARY: enum pim_elementwise itself. */
+    /* NORMALIZE: enum pim_normalization itself, or */
+    PIM_VALUE_NORMALIZE_SOFTMAX = 64,
+    PIM_VALUE_CLIP_LIMIT = 6 /* of PIM_LOCAL_CLIP: the graph keeps no limits of a clip; that of ReLU6 */
+};
 
 /* The low 16 bits as two's complement. */
 static inline int16_t pim_value_cut(int64_t value)

@@ -1,15 +1,12 @@
 /* Direct evaluation of a graph (evaluate.h): convolution, linear, pooling, element by element. */
-#include "mappers/pimcomp/check/evaluate.h"
-#include "mappers/pimcomp/check/evaluate_internal.h"
-#include "mappers/pimcomp/check/value.h"
-#include "mappers/pimcomp/lowering/lower.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
+#include "mappers/verify/evaluate.h"
+#include "mappers/verify/evaluate_internal.h"
+#include "mappers/verify/numbers.h"
+#include "mappers/verify/value.h"
 
 enum { INPUT_SIDE = 7 };
 
-int16_t pim_core_input_value(uint32_t layer, uint32_t sample, uint64_t element)
+int16_t pim_verify_input(uint32_t layer, uint32_t sample, uint64_t element)
 {
     uint64_t value = element * UINT64_C(0xD6E8FEB86659FD93) + ((uint64_t)sample << 32 | layer);
     value = (value ^ value >> 32) * UINT64_C(0xD6E8FEB86659FD93);
@@ -23,8 +20,7 @@ static enum pim_status refuse(const struct pim_evaluation *e, const char *what)
                     pim_operator_name(e->layer->operation), what);
 }
 
-/* The layer whose weights a layer multiplies with. */
-static uint32_t owner_of(const struct pim_graph *graph, uint32_t index)
+uint32_t pim_verify_weights_owner(const struct pim_graph *graph, uint32_t index)
 {
     const struct pim_layer *layer = &graph->layers[index];
     return layer->operation == PIM_OPERATOR_LINEAR && layer->attributes.linear.shared
@@ -90,8 +86,8 @@ static enum pim_status evaluate_convolution(struct pim_evaluation *e)
             for (uint32_t p = 0; p < positions; p++)
                 for (uint32_t c = 0; c < channels; c++)
                     weight[p * channels + c] =
-                        (int16_t)pim_core_weight(e->index, p * in->dimension[1] + first + c, o);
-            int32_t bias = e->layer->attributes.convolution.bias ? pim_core_bias(e->index, o) : 0;
+                        (int16_t)pim_verify_weight(e->index, p * in->dimension[1] + first + c, o);
+            int32_t bias = e->layer->attributes.convolution.bias ? pim_verify_bias(e->index, o) : 0;
             convolve(s, in, out, turned, channels, weight, bias, e->output + o * pixels);
         }
     }
@@ -104,13 +100,13 @@ static enum pim_status evaluate_linear(struct pim_evaluation *e)
     const int16_t *input = pim_evaluation_input(e, 0);
     uint32_t rows = in->dimension[in->rank - 1], columns = e->layer->attributes.linear.outputs;
     uint64_t vectors = pim_shape_elements(in) / rows;
-    uint32_t owner = owner_of(e->graph, e->index);
+    uint32_t owner = pim_verify_weights_owner(e->graph, e->index);
     for (uint32_t column = 0; column < columns; column++) {
-        int32_t bias = e->layer->attributes.linear.bias ? pim_core_bias(owner, column) : 0;
+        int32_t bias = e->layer->attributes.linear.bias ? pim_verify_bias(owner, column) : 0;
         for (uint64_t v = 0; v < vectors; v++)
             e->output[v * columns + column] = (int16_t)bias;
         for (uint32_t row = 0; row < rows; row++) {
-            int64_t weight = pim_core_weight(owner, row, column);
+            int64_t weight = pim_verify_weight(owner, row, column);
             for (uint64_t v = 0; v < vectors; v++)
                 e->output[v * columns + column] =
                     pim_value_cut(e->output[v * columns + column] + weight * input[v * rows + row]);
@@ -165,16 +161,21 @@ static enum pim_status evaluate_pooling(struct pim_evaluation *e)
 
 /* --- element by element --- */
 
-int16_t pim_core_point_value(const struct pim_graph *graph, uint32_t layer, int16_t value)
+static bool is_folded(const struct pim_evaluation *e)
+{
+    return e->folded && e->folded[e->index];
+}
+
+int16_t pim_verify_point_value(const struct pim_graph *graph, uint32_t layer, int16_t value)
 {
     if (graph->layers[layer].operation == PIM_OPERATOR_NORMALIZATION)
-        return pim_value_function(PIM_CORE_FUNCTION_AFFINE, value);
+        return pim_value_function(PIM_VALUE_FUNCTION_AFFINE, value);
     enum pim_activation kind = graph->layers[layer].attributes.activation;
     unsigned operation = kind == PIM_ACTIVATION_RELU   ? PIM_LOCAL_RELU
                          : kind == PIM_ACTIVATION_CLIP ? PIM_LOCAL_CLIP
                                                        : PIM_LOCAL_FUNCTION;
     int32_t immediate = kind == PIM_ACTIVATION_RELU   ? 0
-                        : kind == PIM_ACTIVATION_CLIP ? PIM_CORE_CLIP_LIMIT
+                        : kind == PIM_ACTIVATION_CLIP ? PIM_VALUE_CLIP_LIMIT
                                                       : (int32_t)kind;
     return pim_value_local(operation, immediate, value, 0);
 }
@@ -183,7 +184,7 @@ static enum pim_status evaluate_activation(struct pim_evaluation *e)
 {
     const int16_t *input = pim_evaluation_input(e, 0);
     for (uint64_t i = 0; i < e->elements; i++)
-        e->output[i] = pim_core_point_value(e->graph, e->index, input[i]);
+        e->output[i] = pim_verify_point_value(e->graph, e->index, input[i]);
     return PIM_OK;
 }
 
@@ -220,10 +221,10 @@ static enum pim_status evaluate_elementwise(struct pim_evaluation *e)
     }
     if (maps > 1)
         return maps == e->layer->inputs ? PIM_OK : refuse(e, "it takes several maps and a learned tensor");
-    for (uint64_t n = 0; n < e->elements && e->folded[e->index]; n++)
-        e->output[n] = pim_core_affine_value(e->graph, e->index, n, e->output[n]);
-    for (uint64_t n = 0; n < e->elements && !e->folded[e->index]; n++)
-        e->output[n] = pim_value_function(PIM_CORE_FUNCTION_ELEMENTWISE + (int32_t)kind, e->output[n]);
+    for (uint64_t n = 0; n < e->elements && is_folded(e); n++)
+        e->output[n] = pim_verify_affine_value(e->graph, e->index, n, e->output[n]);
+    for (uint64_t n = 0; n < e->elements && !is_folded(e); n++)
+        e->output[n] = pim_value_function(PIM_VALUE_FUNCTION_ELEMENTWISE + (int32_t)kind, e->output[n]);
     return PIM_OK;
 }
 
@@ -233,20 +234,20 @@ static enum pim_status evaluate_normalize(struct pim_evaluation *e)
     const int16_t *input = pim_evaluation_input(e, 0);
     bool softmax = e->layer->operation == PIM_OPERATOR_SOFTMAX;
     enum pim_normalization kind = softmax ? PIM_NORMALIZATIONS : e->layer->attributes.normalization.kind;
-    for (uint64_t i = 0; i < e->elements && e->folded[e->index]; i++)
-        e->output[i] = pim_core_affine_value(e->graph, e->index, i, input[i]);
-    for (uint64_t i = 0; i < e->elements && !e->folded[e->index]; i++)
+    for (uint64_t i = 0; i < e->elements && is_folded(e); i++)
+        e->output[i] = pim_verify_affine_value(e->graph, e->index, i, input[i]);
+    for (uint64_t i = 0; i < e->elements && !is_folded(e); i++)
         e->output[i] =
             kind == PIM_NORMALIZATION_BATCH
-                ? pim_core_point_value(e->graph, e->index, input[i])
-                : pim_value_normalize(softmax ? PIM_CORE_NORMALIZE_SOFTMAX : (int32_t)kind, input[i]);
+                ? pim_verify_point_value(e->graph, e->index, input[i])
+                : pim_value_normalize(softmax ? PIM_VALUE_NORMALIZE_SOFTMAX : (int32_t)kind, input[i]);
     return PIM_OK;
 }
 
 static enum pim_status evaluate_input(struct pim_evaluation *e)
 {
     for (uint64_t i = 0; i < e->elements; i++)
-        e->output[i] = pim_core_input_value(e->index, e->sample, i);
+        e->output[i] = pim_verify_input(e->index, e->sample, i);
     return PIM_OK;
 }
 
@@ -282,14 +283,12 @@ static enum pim_status evaluate_layer(struct pim_evaluation *e)
     }
 }
 
-enum pim_status pim_core_evaluate_layer(const struct pim_graph *graph, uint32_t layer, uint32_t sample,
-                                        const int16_t **value, int16_t *output, struct pim_error *error)
+enum pim_status pim_verify_evaluate_layer(const struct pim_graph *graph, uint32_t layer, uint32_t sample,
+                                          const int16_t **value, int16_t *output, struct pim_error *error)
 {
-    bool *folded = calloc(graph->count, sizeof *folded);
     struct pim_arena scratch;
     pim_arena_initialize(&scratch, 0);
     struct pim_evaluation e = {.graph = graph,
-                               .folded = folded,
                                .sample = sample,
                                .value = value,
                                .index = layer,
@@ -298,28 +297,16 @@ enum pim_status pim_core_evaluate_layer(const struct pim_graph *graph, uint32_t 
                                .output = output,
                                .scratch = &scratch,
                                .error = error};
-    enum pim_status status =
-        folded ? evaluate_layer(&e)
-               : pim_fail(error, PIM_NO_MEMORY, "out of memory for layer %s", e.layer->name);
+    enum pim_status status = evaluate_layer(&e);
     pim_arena_terminate(&scratch);
-    free(folded);
     return status;
 }
 
-/* Which layers of the graph went into weights and biases of a matrix. */
-static void find_folded(const struct pim_core_network *network, bool *folded)
-{
-    for (uint32_t i = 0; i < network->count; i++)
-        for (uint32_t a = 0; a < network->layer[i].affines; a++)
-            folded[network->layer[i].affine[a].graph_layer] = true;
-}
-
-enum pim_status pim_core_evaluate(const struct pim_graph *graph, const struct pim_core_network *network,
-                                  uint32_t sample, struct pim_arena *arena, const int16_t *const **values,
-                                  struct pim_error *error)
+enum pim_status pim_verify_evaluate(const struct pim_graph *graph, const bool *folded, uint32_t sample,
+                                    struct pim_arena *arena, const int16_t *const **values,
+                                    struct pim_error *error)
 {
     const int16_t **value = PIM_ARENA_ARRAY(arena, const int16_t *, graph->count);
-    bool *folded = PIM_ARENA_ARRAY(arena, bool, graph->count);
     struct pim_arena scratch;
     pim_arena_initialize(&scratch, 0);
     struct pim_evaluation e = {.graph = graph,
@@ -329,10 +316,7 @@ enum pim_status pim_core_evaluate(const struct pim_graph *graph, const struct pi
                                .scratch = &scratch,
                                .error = error};
     enum pim_status status =
-        value && folded ? PIM_OK
-                        : pim_fail(error, PIM_NO_MEMORY, "out of memory for the values of the network");
-    if (status == PIM_OK && network)
-        find_folded(network, folded);
+        value ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for the values of the network");
     for (e.index = 0; status == PIM_OK && e.index < graph->count; e.index++) {
         e.layer = &graph->layers[e.index];
         bool known = e.layer->operation == PIM_OPERATOR_INPUT;
@@ -352,7 +336,7 @@ enum pim_status pim_core_evaluate(const struct pim_graph *graph, const struct pi
     return status;
 }
 
-/* --- lowered layers and the graph --- */
+/* --- learned scales and shifts --- */
 
 /* Which element of its scale or shift a layer takes for element `element` of its output. */
 static uint32_t learned_element(const struct pim_graph *graph, uint32_t index, uint64_t element)
@@ -377,71 +361,22 @@ static uint32_t learned_element(const struct pim_graph *graph, uint32_t index, u
     return (uint32_t)result;
 }
 
-/* value * scale + shift, as far as the layer has them. */
-static int32_t affine(const struct pim_graph *graph, uint32_t index, uint64_t element, int32_t value,
-                      bool shifts)
+int32_t pim_verify_affine(const struct pim_graph *graph, uint32_t index, uint64_t element, int32_t value,
+                          bool shifts)
 {
     const struct pim_layer *layer = &graph->layers[index];
     bool batch = layer->operation == PIM_OPERATOR_NORMALIZATION;
     enum pim_elementwise kind = batch ? PIM_ELEMENTWISES : layer->attributes.elementwise;
     uint32_t at = learned_element(graph, index, element);
     if (batch || kind == PIM_ELEMENTWISE_MULTIPLY || kind == PIM_ELEMENTWISE_DIVIDE)
-        value = pim_value_cut((int64_t)value * pim_core_scale(index, at));
+        value = pim_value_cut((int64_t)value * pim_verify_scale(index, at));
     if (shifts && (batch || kind == PIM_ELEMENTWISE_ADD || kind == PIM_ELEMENTWISE_SUBTRACT))
-        value = pim_value_cut((int64_t)value + pim_core_bias(index, at));
+        value = pim_value_cut((int64_t)value + pim_verify_bias(index, at));
     return value;
 }
 
-int16_t pim_core_affine_value(const struct pim_graph *graph, uint32_t index, uint64_t element, int16_t value)
+int16_t pim_verify_affine_value(const struct pim_graph *graph, uint32_t index, uint64_t element,
+                                int16_t value)
 {
-    return pim_value_cut(affine(graph, index, element, value, true));
-}
-
-/* The number in the weight matrix before scales are multiplied in. */
-static int32_t plain_weight(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,
-                            uint32_t column)
-{
-    const struct pim_layer *matrix = &graph->layers[layer->matrix_layer];
-    uint32_t channels = layer->source[0].channels, pixel = row / channels;
-    if (layer->flat) {
-        uint32_t width = layer->sliding.kernel[1];
-        uint64_t element = row % channels * layer->flat_stride[0] + pixel / width * layer->flat_stride[1] +
-                           pixel % width * layer->flat_stride[2];
-        return pim_core_weight(owner_of(graph, layer->matrix_layer), (uint32_t)element, column);
-    }
-    uint32_t groups = matrix->attributes.convolution.groups;
-    if (row % channels / (channels / groups) != column / (layer->channels / groups))
-        return 0;
-    return pim_core_weight(layer->matrix_layer, row, column);
-}
-
-int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,
-                           uint32_t column)
-{
-    int32_t weight = plain_weight(graph, layer, row, column);
-    for (uint32_t i = 0; i < layer->affines; i++)
-        weight = affine(graph, layer->affine[i].graph_layer, column * layer->affine[i].stride, weight, false);
-    return weight;
-}
-
-int32_t pim_core_bias_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t column)
-{
-    const struct pim_layer *matrix = &graph->layers[layer->matrix_layer];
-    bool own = matrix->operation == PIM_OPERATOR_LINEAR ? matrix->attributes.linear.bias
-                                                        : matrix->attributes.convolution.bias;
-    int32_t bias = own ? pim_core_bias(owner_of(graph, layer->matrix_layer), column) : 0;
-    for (uint32_t i = 0; i < layer->affines; i++)
-        bias = affine(graph, layer->affine[i].graph_layer, column * layer->affine[i].stride, bias, true);
-    return bias;
-}
-
-uint64_t pim_core_element_of(const struct pim_core_layer *layer, uint32_t channel, uint32_t pixel)
-{
-    uint64_t first = 0;
-    if (layer->tensor_block) {
-        first = channel / layer->tensor_block * layer->tensor_block_stride;
-        channel %= layer->tensor_block;
-    }
-    return first + channel * layer->tensor_stride[0] + pixel / layer->width * layer->tensor_stride[1] +
-           pixel % layer->width * layer->tensor_stride[2];
+    return pim_value_cut(pim_verify_affine(graph, index, element, value, true));
 }

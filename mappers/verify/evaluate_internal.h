@@ -1,6 +1,6 @@
 /* What the files of the direct evaluation share. */
-#ifndef PIMSIM_MAPPERS_PIMCOMP_CHECK_EVALUATE_INTERNAL_H
-#define PIMSIM_MAPPERS_PIMCOMP_CHECK_EVALUATE_INTERNAL_H
+#ifndef PIMSIM_MAPPERS_VERIFY_EVALUATE_INTERNAL_H
+#define PIMSIM_MAPPERS_VERIFY_EVALUATE_INTERNAL_H
 
 #include "mappers/network/graph.h"
 

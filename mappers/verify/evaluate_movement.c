@@ -1,7 +1,7 @@
 /* Direct evaluation of operators that move elements: each output element is found by its coordinates. */
-#include "mappers/pimcomp/check/evaluate.h"
-#include "mappers/pimcomp/check/evaluate_internal.h"
-#include "mappers/pimcomp/check/value.h"
+#include "mappers/verify/evaluate.h"
+#include "mappers/verify/evaluate_internal.h"
+#include "mappers/verify/value.h"
 
 #include <string.h>
 
@@ -120,7 +120,7 @@ static void evaluate_concat(struct pim_evaluation *e)
             at[axis] -= pim_evaluation_shape(e, input++)->dimension[axis];
         uint64_t from = join(pim_evaluation_shape(e, input), at);
         const int16_t *tensor = pim_evaluation_input(e, input);
-        e->output[i] = tensor ? tensor[from] : pim_core_input_value(e->layer->input[input], e->sample, from);
+        e->output[i] = tensor ? tensor[from] : pim_verify_input(e->layer->input[input], e->sample, from);
     }
 }
 
