@@ -1,10 +1,10 @@
 /*
- * The direct evaluation of a network graph in 16-bit integers: what the programs of every mapper must compute.
+ * The direct evaluation of a network graph in 16-bit integers: what the programs of mappers must compute.
  *
  * Written from the definitions of the operators on the tensors of the graph (mappers/network/graph.h), and
  * from nothing of the lowering, the unfolding or the schedules: those are what it is held against. Weights
- * are those of pim_verify_weight and pim_verify_bias; sums, products and results are modulo 2^16 (value.h), so
- * the order of summation does not matter. An average is the sum, cut to 16 bits, divided by the number of
+ * are those of pim_verify_weight and pim_verify_bias; sums, products and results are modulo 2^16 (value.h),
+ * so the order of summation does not matter. An average is the sum, cut to 16 bits, divided by the number of
  * positions inside the map, rounded towards 0. A maximum takes positions inside the map alone. Padding is 0.
  * What real hardware computes in tables (sigmoid, softmax, ...) is a stand-in (value.h), and so is an
  * operation with a learned or constant operand.
@@ -26,8 +26,8 @@ int16_t pim_verify_input(uint32_t layer, uint32_t sample, uint64_t element);
 /*
  * Evaluates all layers of `graph` for one sample. (*values)[i] are the elements of the output of layer i, row
  * by row; NULL for parameters, and for what is made of parameters alone. All of it lies in `arena`.
- * Layers of which `folded` (NULL: none) tells that they went into the weights and biases of a matrix scale and
- * shift, by pim_verify_scale and pim_verify_bias. PIM_BAD_INPUT names an operator that is not evaluated.
+ * Layers of which `folded` (NULL: none) tells that they went into the weights and biases of a matrix scale
+ * and shift, by pim_verify_scale and pim_verify_bias. PIM_BAD_INPUT names an operator that is not evaluated.
  */
 enum pim_status pim_verify_evaluate(const struct pim_graph *graph, const bool *folded, uint32_t sample,
                                     struct pim_arena *arena, const int16_t *const **values,
@@ -46,8 +46,8 @@ int16_t pim_verify_point_value(const struct pim_graph *graph, uint32_t layer, in
 int16_t pim_verify_affine_value(const struct pim_graph *graph, uint32_t layer, uint64_t element,
                                 int16_t value);
 
-/* value * scale + shift of a layer that went into a matrix, as far as the layer has them; `shifts`: whether the
- * shift is added. */
+/* value * scale + shift of a layer that went into a matrix, as far as the layer has them; `shifts`: whether
+ * the shift is added. */
 int32_t pim_verify_affine(const struct pim_graph *graph, uint32_t layer, uint64_t element, int32_t value,
                           bool shifts);
 

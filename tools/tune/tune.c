@@ -1,13 +1,8 @@
 #include "tools/tune/tune.h"
 
-#include "include/pimsim/pimsim.h"
 #include "mappers/search/workers.h"
-#include "models/system/schema.h"
-#include "sim/output/json.h"
-#include "sim/output/progress.h"
 #include "tools/sweep/workers.h"
-#include "tools/tune/constraints.h"
-#include "tools/tune/folder.h"
+#include "tools/tune/tuning.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,26 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-struct tuning {
-    const struct pim_tune_request *request;
-    struct pim_tune_constraints constraints;
-    struct pim_tune_space space;
-    struct pim_tune_subject subject;
-    struct pim_tune_strategy *strategy;
-    struct pim_sweep sweep;
-    struct pim_store *store;
-    struct pim_tune_outcome *outcomes; /* of all iterations */
-    struct pim_tune_evaluation *evaluations;
-    uint64_t written; /* iterations before this one are in the store */
-    uint64_t now;     /* added by this call */
-    unsigned inner;   /* threads that share the networks of an architecture */
-    struct pim_tune_best best;
-    struct pim_progress progress;
-    double started; /* seconds */
-    char host[256];
-    struct pim_tune_folder folder; /* of traces */
-};
-
 static double seconds(clockid_t clock)
 {
     struct timespec time = {0};
@@ -44,174 +19,9 @@ static double seconds(clockid_t clock)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static enum pim_status no_memory(struct pim_error *error)
-{
-    return pim_fail(error, PIM_NO_MEMORY, "out of memory for the tuner");
-}
-
-/* --- what is tuned --- */
-
-/* "../vgg16.cfg" -> "vgg16"; a network stands once. */
-static enum pim_status make_labels(struct tuning *tuning, struct pim_error *error)
-{
-    const struct pim_tune_request *request = tuning->request;
-    struct pim_tune_subject *subject = &tuning->subject;
-    if (request->network_count == 0 || request->network_count > PIM_TUNE_NETWORKS_MOST)
-        return pim_fail(error, PIM_USAGE, "%zu networks: 1 to %d are possible", request->network_count,
-                        PIM_TUNE_NETWORKS_MOST);
-    subject->labels = calloc(request->network_count, sizeof *subject->labels);
-    if (!subject->labels)
-        return no_memory(error);
-    for (size_t i = 0; i < request->network_count; i++) {
-        const char *name = pim_sweep_label(request->networks[i]);
-        size_t length = strlen(name);
-        length -= length > 4 && strcmp(name + length - 4, ".cfg") == 0 ? 4 : 0;
-        subject->labels[i] = strndup(name, length);
-        if (!subject->labels[i])
-            return no_memory(error);
-        subject->networks++;
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(subject->labels[j], subject->labels[i]) == 0)
-                return pim_fail(error, PIM_USAGE, "%s stands twice among the networks", subject->labels[i]);
-    }
-    return PIM_OK;
-}
-
-static enum pim_status read_space(struct tuning *tuning, struct pim_error *error)
-{
-    struct pim_tune_constraints *constraints = &tuning->constraints;
-    struct pim_configuration *base;
-    if (pim_tune_constraints_read(tuning->request->constraints, constraints, error) != PIM_OK ||
-        pim_configuration_create(&pim_hardware_schema, &base, error) != PIM_OK)
-        return error->status;
-    if (pim_configuration_read_file(base, constraints->hardware, error) != PIM_OK ||
-        pim_configuration_complete(base, error) != PIM_OK) {
-        pim_configuration_destroy(base);
-        return error->status;
-    }
-    if (pim_tune_space_initialize(&tuning->space, base, &constraints->bounds, constraints->reading, error) !=
-            PIM_OK ||
-        pim_tune_constraints_check(constraints, &tuning->space, error) != PIM_OK)
-        return pim_fail_in(error, "%s", tuning->request->constraints);
-    return PIM_OK;
-}
-
-static void put_space(struct pim_json *json, const struct tuning *tuning)
-{
-    static const char *const readings[] = {
-#define X(name, text) text,
-        PIM_AREA_READING_MAP(X)
-#undef X
-    };
-    const struct pim_tune_bounds *bounds = &tuning->constraints.bounds;
-    const uint32_t ends[] = {bounds->node_least, bounds->node_most,    bounds->pe_least,
-                             bounds->pe_most,    bounds->buffer_least, bounds->buffer_most};
-    pim_json_put_text(json, "configuration", tuning->space.base_text);
-    pim_json_put_real(json, "budget_mm2", tuning->constraints.budget);
-    pim_json_put_text(json, "reading", readings[tuning->constraints.reading]);
-    pim_json_begin_array(json, "bounds");
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        pim_json_put_count(json, NULL, ends[i]);
-    pim_json_end(json);
-}
-
-static enum pim_status put_networks(struct pim_json *json, const struct tuning *tuning,
-                                    struct pim_error *error)
-{
-    enum pim_status status = PIM_OK;
-    pim_json_begin_array(json, "networks");
-    for (size_t i = 0; status == PIM_OK && i < tuning->subject.networks; i++) {
-        struct pim_sweep_source source = {.network = strdup(tuning->request->networks[i])};
-        char *content = NULL;
-        status = source.network ? pim_sweep_network_content(&tuning->sweep, &source, NULL, &content, error)
-                                : no_memory(error);
-        free(source.network);
-        pim_json_begin_object(json, NULL);
-        pim_json_put_text(json, "network", tuning->subject.labels[i]);
-        pim_json_put_text(json, "content", content ? content : "");
-        pim_json_end(json);
-        free(content);
-    }
-    pim_json_end(json);
-    return status;
-}
-
-/* All that results depend on but the number of iterations: a search may go on for longer. */
-static enum pim_status identify(struct tuning *tuning, struct pim_error *error)
-{
-    const struct pim_tune_request *request = tuning->request;
-    struct pim_json *json = pim_json_create();
-    size_t size = 0;
-    FILE *file = json ? open_memstream(&tuning->sweep.identity, &size) : NULL;
-    if (!file) {
-        pim_json_destroy(json);
-        return no_memory(error);
-    }
-    pim_json_put_text(json, "pimsim", pimsim_version());
-    pim_json_put_text(json, "goal", request->goal);
-    pim_json_put_text(json, "method", pim_tune_method_name(request->method));
-    pim_json_put_text(json, "fidelity", pim_tune_fidelity_name(request->fidelity));
-    pim_json_put_boolean(json, "ladder", request->ladder);
-    pim_json_put_text(json, "mapper", request->mapper);
-    pim_json_put_count(json, "tuner_seed", request->seed);
-    pim_json_put_count(json, "candidates", request->candidates);
-    put_space(json, tuning);
-    enum pim_status status = put_networks(json, tuning, error);
-    pim_json_begin_array(json, "axes");
-    pim_json_begin_object(json, NULL);
-    for (size_t i = 0; i < tuning->sweep.axes[0].key_count; i++) {
-        pim_json_begin_array(json, tuning->sweep.axes[0].keys[i].name);
-        pim_json_end(json);
-    }
-    pim_json_end(json);
-    pim_json_end(json);
-    if (status == PIM_OK)
-        status = pim_json_write(json, file, error);
-    pim_json_destroy(json);
-    if (fclose(file) != 0 && status == PIM_OK)
-        status = no_memory(error);
-    return status;
-}
-
-static enum pim_status define(struct tuning *tuning, struct pim_error *error)
-{
-    const struct pim_tune_request *request = tuning->request;
-    struct pim_sweep *sweep = &tuning->sweep;
-    char name[128];
-    if (pim_tune_goal_parse(request->goal, &tuning->subject.goal, error) != PIM_OK ||
-        make_labels(tuning, error) != PIM_OK || read_space(tuning, error) != PIM_OK)
-        return error->status;
-    tuning->subject.space = &tuning->space;
-    tuning->subject.fidelity = request->fidelity;
-    tuning->subject.fidelities = request->ladder ? (1U << PIM_TUNE_FIDELITIES) - 1 : 1U << request->fidelity;
-    const struct pim_tune_strategy_options options = {.space = &tuning->space,
-                                                      .budget = tuning->constraints.budget,
-                                                      .method = request->method,
-                                                      .seed = request->seed,
-                                                      .candidates = (size_t)request->candidates,
-                                                      .epochs = PIM_TUNE_EPOCHS,
-                                                      .threads = request->threads};
-    (void)snprintf(name, sizeof name, "%s, %s, seed %" PRIu64, pim_tune_method_name(request->method),
-                   pim_tune_fidelity_name(request->fidelity), request->seed);
-    sweep->name = strdup(name);
-    sweep->seed = request->seed;
-    sweep->numbers = request->iterations;
-    if (!sweep->name)
-        return no_memory(error);
-    if (pim_tune_add_axis(sweep, request->iterations, error) != PIM_OK || identify(tuning, error) != PIM_OK)
-        return error->status;
-    tuning->outcomes = calloc(request->iterations, sizeof *tuning->outcomes);
-    tuning->evaluations = calloc(request->iterations * tuning->subject.networks, sizeof *tuning->evaluations);
-    if (!tuning->outcomes || !tuning->evaluations)
-        return no_memory(error);
-    for (uint64_t i = 0; i < request->iterations; i++)
-        tuning->outcomes[i].network = &tuning->evaluations[i * tuning->subject.networks];
-    return pim_tune_strategy_create(&options, &tuning->strategy, error);
-}
-
 /* --- evaluating --- */
 
-static enum pim_status text_of(const struct tuning *tuning, const struct pim_tune_architecture *architecture,
+static enum pim_status text_of(const struct pim_tuning *tuning, const struct pim_tune_architecture *architecture,
                                char **text, struct pim_error *error)
 {
     struct pim_configuration *configuration;
@@ -220,11 +30,11 @@ static enum pim_status text_of(const struct tuning *tuning, const struct pim_tun
         return error->status;
     *text = pim_configuration_write(configuration, false);
     pim_configuration_destroy(configuration);
-    return *text ? PIM_OK : no_memory(error);
+    return *text ? PIM_OK : pim_tuning_no_memory(error);
 }
 
 struct job {
-    struct tuning *tuning;
+    struct pim_tuning *tuning;
     uint64_t iteration;
     struct pim_tune_outcome *outcome;
     const char *configuration;
@@ -235,7 +45,7 @@ struct job {
 static void evaluate_network(void *context, unsigned worker, uint64_t index)
 {
     const struct job *job = context;
-    const struct tuning *tuning = job->tuning;
+    const struct pim_tuning *tuning = job->tuning;
     char trace[PIM_TUNE_FOLDER_BYTES + 64];
     (void)worker;
     double begin = seconds(CLOCK_THREAD_CPUTIME_ID);
@@ -249,7 +59,7 @@ static void evaluate_network(void *context, unsigned worker, uint64_t index)
 
 static enum pim_status evaluate_all(struct job *job, struct pim_error *error)
 {
-    const struct tuning *tuning = job->tuning;
+    const struct pim_tuning *tuning = job->tuning;
     struct pim_workers *workers;
     unsigned threads =
         tuning->inner < tuning->subject.networks ? tuning->inner : (unsigned)tuning->subject.networks;
@@ -268,7 +78,7 @@ static enum pim_status evaluate_all(struct job *job, struct pim_error *error)
 /* A point, in any thread: nothing but the outcome of its iteration is written. */
 static void run_point(void *context, const struct pim_sweep_point *point, struct pim_sweep_result *result)
 {
-    struct tuning *tuning = context;
+    struct pim_tuning *tuning = context;
     struct pim_tune_outcome *outcome = &tuning->outcomes[point->number];
     struct pim_error error = {.status = PIM_OK};
     char *text = NULL;
@@ -277,7 +87,7 @@ static void run_point(void *context, const struct pim_sweep_point *point, struct
     job.errors = calloc(tuning->subject.networks, sizeof *job.errors);
     job.seconds = calloc(tuning->subject.networks, sizeof *job.seconds);
     if (!job.errors || !job.seconds)
-        (void)no_memory(&error);
+        (void)pim_tuning_no_memory(&error);
     else if (text_of(tuning, &outcome->proposal.architecture, &text, &error) == PIM_OK) {
         job.configuration = text;
         (void)evaluate_all(&job, &error);
@@ -294,7 +104,7 @@ static void run_point(void *context, const struct pim_sweep_point *point, struct
 }
 
 /* Writes the iterations that are known, as far as none is missing. */
-static enum pim_status write_known(struct tuning *tuning, struct pim_error *error)
+static enum pim_status write_known(struct pim_tuning *tuning, struct pim_error *error)
 {
     const struct pim_store_host host = {tuning->host, (int64_t)time(NULL)};
     for (; tuning->written < tuning->request->iterations && tuning->outcomes[tuning->written].known;
@@ -322,7 +132,7 @@ static enum pim_status write_known(struct tuning *tuning, struct pim_error *erro
 
 static enum pim_status add(void *context, const struct pim_sweep_result *result, struct pim_error *error)
 {
-    struct tuning *tuning = context;
+    struct pim_tuning *tuning = context;
     const struct pim_tune_outcome *outcome = &tuning->outcomes[result->point];
     if (outcome->status == PIM_IO ||
         outcome->status == PIM_NO_MEMORY) /* of this machine, not of the architecture */
@@ -335,7 +145,7 @@ static enum pim_status add(void *context, const struct pim_sweep_result *result,
 
 static enum pim_status wanted(void *context, uint64_t point, bool *wanted, struct pim_error *error)
 {
-    const struct tuning *tuning = context;
+    const struct pim_tuning *tuning = context;
     (void)error;
     *wanted = !tuning->outcomes[point].known;
     return PIM_OK;
@@ -343,7 +153,7 @@ static enum pim_status wanted(void *context, uint64_t point, bool *wanted, struc
 
 static bool out_of_time(void *context)
 {
-    const struct tuning *tuning = context;
+    const struct pim_tuning *tuning = context;
     return tuning->request->seconds > 0 &&
            seconds(CLOCK_MONOTONIC) - tuning->started >= (double)tuning->request->seconds;
 }
@@ -351,7 +161,7 @@ static bool out_of_time(void *context)
 /* --- the loop --- */
 
 /* Takes what the store holds of an iteration. */
-static enum pim_status recall(struct tuning *tuning, uint64_t iteration, struct pim_error *error)
+static enum pim_status recall(struct pim_tuning *tuning, uint64_t iteration, struct pim_error *error)
 {
     struct pim_sweep_result result;
     bool there = false;
@@ -367,7 +177,7 @@ static enum pim_status recall(struct tuning *tuning, uint64_t iteration, struct 
 }
 
 /* Proposes, evaluates and observes the iterations of [first, last). */
-static enum pim_status work(struct tuning *tuning, uint64_t first, uint64_t last, bool *stopped,
+static enum pim_status work(struct pim_tuning *tuning, uint64_t first, uint64_t last, bool *stopped,
                             struct pim_error *error)
 {
     const struct pim_tune_request *request = tuning->request;
@@ -398,7 +208,7 @@ static enum pim_status work(struct tuning *tuning, uint64_t first, uint64_t last
 }
 
 /* Every network must be mappable where nodes have most memory, before the search begins. */
-static enum pim_status try_networks(const struct tuning *tuning, struct pim_error *error)
+static enum pim_status try_networks(const struct pim_tuning *tuning, struct pim_error *error)
 {
     struct pim_tune_architecture roomy;
     struct pim_tune_evaluation ignored;
@@ -418,7 +228,7 @@ static enum pim_status try_networks(const struct tuning *tuning, struct pim_erro
 
 /* When none of the first ones works, the message is of one whose nodes have most memory: what it lacks is
  * what has to be found. */
-static enum pim_status check_first(const struct tuning *tuning, uint64_t last, struct pim_error *error)
+static enum pim_status check_first(const struct pim_tuning *tuning, uint64_t last, struct pim_error *error)
 {
     uint64_t roomiest = 0;
     char text[128];
@@ -438,7 +248,7 @@ static enum pim_status check_first(const struct tuning *tuning, uint64_t last, s
                     last, text, one->error);
 }
 
-static enum pim_status search(struct tuning *tuning, bool *stopped, struct pim_error *error)
+static enum pim_status search(struct pim_tuning *tuning, bool *stopped, struct pim_error *error)
 {
     const struct pim_tune_request *request = tuning->request;
     if (pim_store_start_session(tuning->store, request->threads, error) != PIM_OK)
@@ -458,7 +268,7 @@ static enum pim_status search(struct tuning *tuning, bool *stopped, struct pim_e
 
 /* --- the result --- */
 
-static void describe_best(const struct tuning *tuning, struct pim_tune_result *result)
+static void describe_best(const struct pim_tuning *tuning, struct pim_tune_result *result)
 {
     for (; result->best_count < tuning->best.count; result->best_count++) {
         const struct pim_tune_ranked *one = &tuning->best.rank[result->best_count];
@@ -472,7 +282,7 @@ static void describe_best(const struct tuning *tuning, struct pim_tune_result *r
     }
 }
 
-static enum pim_status gather(const struct tuning *tuning, struct pim_tune_result *result,
+static enum pim_status gather(const struct pim_tuning *tuning, struct pim_tune_result *result,
                               struct pim_error *error)
 {
     result->done = tuning->written;
@@ -482,7 +292,7 @@ static enum pim_status gather(const struct tuning *tuning, struct pim_tune_resul
     for (int f = 0; f < PIM_TUNE_FIDELITIES; f++) {
         result->cost[f] = calloc(tuning->written + 1, sizeof *result->cost[f]);
         if (!result->cost[f])
-            return no_memory(error);
+            return pim_tuning_no_memory(error);
     }
     for (uint64_t i = 0; i < tuning->written; i++) {
         const struct pim_tune_outcome *outcome = &tuning->outcomes[i];
@@ -506,7 +316,7 @@ void pim_tune_result_terminate(struct pim_tune_result *result)
         free(result->cost[f]);
 }
 
-static void terminate(struct tuning *tuning)
+static void terminate(struct pim_tuning *tuning)
 {
     pim_store_close(tuning->store);
     pim_tune_folder_terminate(&tuning->folder);
@@ -525,15 +335,15 @@ static void terminate(struct tuning *tuning)
 enum pim_status pim_tune_run(const struct pim_tune_request *request, struct pim_tune_result *result,
                              struct pim_error *error)
 {
-    struct tuning *tuning = calloc(1, sizeof *tuning);
+    struct pim_tuning *tuning = calloc(1, sizeof *tuning);
     *result = (struct pim_tune_result){.done = 0};
     if (!tuning)
-        return no_memory(error);
+        return pim_tuning_no_memory(error);
     tuning->request = request;
     tuning->started = seconds(CLOCK_MONOTONIC);
     (void)gethostname(tuning->host, sizeof tuning->host - 1);
     pim_sweep_initialize(&tuning->sweep);
-    enum pim_status status = define(tuning, error);
+    enum pim_status status = pim_tuning_define(tuning, error);
     if (status == PIM_OK)
         status = pim_tune_folder_initialize(&tuning->folder, error);
     if (status == PIM_OK)

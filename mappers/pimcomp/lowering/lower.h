@@ -1,4 +1,4 @@
-/* What lowering gives. The functions that it leaves to the vector units are numbered in mappers/verify/value.h. */
+/* What lowering gives. The functions it leaves to vector units are numbered in mappers/verify/value.h. */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_LOWERING_LOWER_H
 #define PIMSIM_MAPPERS_PIMCOMP_LOWERING_LOWER_H
 
