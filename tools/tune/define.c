@@ -152,8 +152,8 @@ enum pim_status pim_tuning_define(struct pim_tuning *tuning, struct pim_error *e
     struct pim_sweep *sweep = &tuning->sweep;
     char name[128];
     if (pim_tune_goal_parse(request->goal, &tuning->subject.goal, error) != PIM_OK ||
-        check_mapper(request->mapper, error) != PIM_OK ||
-        make_labels(tuning, error) != PIM_OK || read_space(tuning, error) != PIM_OK)
+        check_mapper(request->mapper, error) != PIM_OK || make_labels(tuning, error) != PIM_OK ||
+        read_space(tuning, error) != PIM_OK)
         return error->status;
     tuning->subject.space = &tuning->space;
     tuning->subject.fidelity = request->fidelity;

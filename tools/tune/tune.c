@@ -21,8 +21,9 @@ static double seconds(clockid_t clock)
 
 /* --- evaluating --- */
 
-static enum pim_status text_of(const struct pim_tuning *tuning, const struct pim_tune_architecture *architecture,
-                               char **text, struct pim_error *error)
+static enum pim_status text_of(const struct pim_tuning *tuning,
+                               const struct pim_tune_architecture *architecture, char **text,
+                               struct pim_error *error)
 {
     struct pim_configuration *configuration;
     *text = NULL;
