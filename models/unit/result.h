@@ -67,9 +67,12 @@ struct pim_actions {
     uint64_t interconnect_flits;                /* core.timing pimsim_nn: requests included */
 };
 
+#define PIM_NO_WORK UINT64_MAX
+
 /* One phase, summed over the units that run it. Times in ticks. */
 struct pim_phase_result {
     pim_time start, end; /* of the first unit to enter it and the last to leave it */
+    pim_time work_start; /* when an engine first worked in it; PIM_NO_WORK: none did */
     uint32_t units;      /* that ran it (a unit that enters it twice counts twice) */
     pim_time time_sum, time_maximum;
     pim_time share[PIM_SHARES];

@@ -29,8 +29,11 @@ void pim_states_account(struct pim_unit *unit, struct pim_engine_states *states,
     }
     result->share[share] += elapsed;
     struct pim_phase_result *phase = unit->in_phase ? unit->sums : NULL;
-    if (phase)
+    if (phase) {
         phase->share[share] += elapsed;
+        if (share != PIM_SHARE_WAITING && time - elapsed < phase->work_start)
+            phase->work_start = time - elapsed;
+    }
     for (; wait; wait &= wait - 1) {
         unsigned engine = (unsigned)__builtin_ctz(wait);
         unsigned cause = states->state[engine] - PIM_STATE_WAIT;

@@ -200,6 +200,8 @@ enum pim_status pim_units_initialize(struct pim_units *units, const struct pim_u
     if (!units->first || !units->phases)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " %ss", units->count,
                         family->noun);
+    for (uint32_t i = 0; i < units->phase_count; i++)
+        units->phases[i].work_start = PIM_NO_WORK;
     units->pending_work = (struct pim_pending_work){.pending = pending, .report = report, .context = units};
     pim_kernel_add_pending_work(kernel, &units->pending_work);
     return PIM_OK;

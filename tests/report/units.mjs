@@ -226,6 +226,10 @@ test("a metric relative to a baseline compares points that differ in its axis al
 
 test("how many phases run at the same time", () => {
     assert.equal(mostAtOnce([{start: 0, end: 10}, {start: 10, end: 20}]), 1);
+    // entered at 0, worked from 10 on; a result of an older version says nothing of work
+    const phase = {name: "a/b", step: "b", exclusive_cycles: 10, estimate_cycles: 0, units: 1, start_cycle: 0, end_cycle: 20};
+    assert.equal(tilePhases([{...phase, work_start_cycle: 10}])[0].start, 10);
+    assert.equal(tilePhases([phase])[0].start, 0);
     assert.equal(mostAtOnce([{start: 0, end: 10}, {start: 9, end: 20}, {start: 5, end: 6}, {start: 7, end: 7}]), 2);
     assert.equal(mostAtOnce([]), 0);
 });

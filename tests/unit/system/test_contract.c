@@ -259,6 +259,59 @@ START_TEST(components_of_the_energy_add_up)
 }
 END_TEST
 
+/* Unit 1 enters phase 1 at once and waits there, once, for what unit 0 makes: its work begins after that. */
+static void work_begins_after_waiting(const char *trace)
+{
+    assemble(trace);
+    json_t *json = results("");
+    ck_assert_int_eq(integer(json, "phases.0.work_start_cycle"), 0);
+    ck_assert_int_eq(integer(json, "phases.1.start_cycle"), 0);
+    ck_assert_int_gt(integer(json, "phases.1.work_start_cycle"), 1);
+    ck_assert_int_eq(integer(json, "phases.1.work_start_cycle"), integer(json, "units.1.cycles_by.waiting"));
+    ck_assert_int_gt(integer(json, "phases.1.end_cycle"), integer(json, "phases.1.work_start_cycle"));
+    json_decref(json);
+}
+
+START_TEST(the_start_of_work_is_not_that_of_waiting)
+{
+    work_begins_after_waiting(
+        ".version 1\n.family \"test\"\n"
+        ".configuration \"array = { kind = \\\"channel\\\"; width = 2; height = 1; };\"\n"
+        ".configuration \"levels = { banks = 1; columns = 64; rows = 64; costs = \\\"figure\\\"; };\"\n"
+        ".array width=2 height=1 units=2\n.phase 0 \"a\"\n.phase 1 \"b\"\n"
+        ".unit 0\nphase_begin 0\nrow_compute add bits=8 source=0 second=8 result=16\n"
+        "row_send channel peer=1 row=16 rows=8 after=1\nphase_end 0\n"
+        ".unit 1\nphase_begin 1\nrow_receive channel peer=0 row=0 rows=8\nphase_end 1\n");
+    work_begins_after_waiting(
+        ".version 1\n.family \"test\"\n"
+        ".configuration \"array = { kind = \\\"core\\\"; width = 2; height = 1; };\"\n"
+        ".array width=2 height=1 units=2\n.phase 0 \"a\"\n.phase 1 \"b\"\n"
+        ".unit 0\nphase_begin 0\nlocal_write destination=0x100 bytes=4096\n"
+        "send peer=1 address=0x100 bytes=128\nphase_end 0\n"
+        ".unit 1\nphase_begin 1\nreceive peer=0 address=0x180 bytes=128\n"
+        "local_vector add elements=64 destination=0x100 source=0x100 second=0x180\nphase_end 1\n");
+    work_begins_after_waiting(".version 1\n.family \"conflict\"\n"
+                              ".configuration \"array = { kind = \\\"tile\\\"; width = 2; height = 1; };\"\n"
+                              ".array width=2 height=1 units=2\n.phase 0 \"a\"\n.phase 1 \"b\"\n"
+                              ".unit 0\nphase_begin 0\ntile_output edge=0 peer=1 bits=800 packets=1\n"
+                              "tile_step time=50000000 macs=1000 arrays=1\nphase_end 0\n"
+                              ".unit 1\nphase_begin 1\ntile_input edge=0 peer=0 bits=800 packets=1\n"
+                              "tile_take packets=1 free=1\ntile_vector time=7000000\nphase_end 1\n");
+}
+END_TEST
+
+START_TEST(no_work_has_no_start)
+{
+    assemble(".version 1\n.family \"test\"\n.configuration \"array = { width = 2; height = 1; };\"\n"
+             ".array width=2 height=1 units=2\n.phase 0 \"entered\"\n.phase 1 \"never entered\"\n"
+             ".unit 0\nphase_begin 0\nphase_end 0\n");
+    json_t *json = results("");
+    ck_assert(json_is_null(at(json, "phases.0.work_start_cycle")));
+    ck_assert(json_is_null(at(json, "phases.1.work_start_cycle")));
+    json_decref(json);
+}
+END_TEST
+
 START_TEST(phases_and_units_tile_the_run)
 {
     assemble(program);
@@ -267,13 +320,15 @@ START_TEST(phases_and_units_tile_the_run)
     ck_assert_uint_eq(json_array_size(at(json, "phases")), 2);
     ck_assert_str_eq(text(json, "phases.0.name"), "a/compute");
     ck_assert_int_eq(integer(json, "phases.0.start_cycle"), 0);
+    ck_assert_int_eq(integer(json, "phases.0.work_start_cycle"), 0);
     ck_assert_int_eq(integer(json, "phases.0.end_cycle"), 98);
     ck_assert_int_eq(integer(json, "phases.0.cycles"), 98);
     ck_assert_int_eq(integer(json, "phases.0.estimate_cycles"), 90);
     ck_assert_int_eq(integer(json, "phases.0.units"), 2);
     ck_assert_int_eq(integer(json, "phases.0.unit_cycles_maximum"), 98);
     ck_assert_int_eq(integer(json, "phases.0.unit_cycles_mean"), (98 + 24) / 2);
-    ck_assert_int_eq(integer(json, "phases.1.start_cycle"), 0); /* unit 3 is in it from the start */
+    ck_assert_int_eq(integer(json, "phases.1.start_cycle"), 0);       /* unit 3 is in it from the start */
+    ck_assert_int_eq(integer(json, "phases.1.work_start_cycle"), 98); /* unit 0 begins to send */
     ck_assert_int_eq(integer(json, "phases.1.end_cycle"), cycles);
     double energy = 0, units = 0;
     ck_assert_uint_eq(json_array_size(at(json, "units")), 4);
@@ -490,6 +545,8 @@ void pimsim_suites(SRunner *runner)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, totals_are_there_and_mean_what_they_say);
     tcase_add_test(tests, phases_and_units_tile_the_run);
+    tcase_add_test(tests, the_start_of_work_is_not_that_of_waiting);
+    tcase_add_test(tests, no_work_has_no_start);
     tcase_add_test(tests, links_and_packets_add_up);
     tcase_add_test(tests, simulator_and_inputs_allow_to_repeat_a_run);
     tcase_add_test(tests, two_runs_give_the_same_bytes);

@@ -13,11 +13,12 @@ function drawDifference(lines, width, marks) {
     const shown = lines.filter((line) => line.base > 0 || line.other > 0);
     if (shown.length === 0) return null;
     const low = Math.min(0, ...shown.map((line) => line.difference)), high = Math.max(0, ...shown.map((line) => line.difference));
-    const room = (high - low || 1) * (width < 500 ? 0.45 : 0.16); // for the figures behind the bars
-    const longest = Math.max(...shown.map((line) => line.name.length));
+    const longest = Math.max(...shown.map((line) => line.name.length)), marginLeft = Math.min(width * 0.34, 16 + 7 * Math.min(26, longest)), marginRight = 12;
     const sides = [shown.filter((line) => line.difference >= 0), shown.filter((line) => line.difference < 0)];
+    const pixels = 10 + 8 * Math.max(...shown.map((line) => signed(line.difference).length)); // for the figures behind the bars of each side
+    const room = (high - low || 1) * pixels / Math.max(40, width - marginLeft - marginRight - pixels * sides.filter((side) => side.length > 0).length);
     return Plot.plot({
-        width, height: 44 + 26 * shown.length, marginLeft: Math.min(width * 0.34, 16 + 7 * Math.min(26, longest)), marginRight: 12, marginTop: 6, marginBottom: 38,
+        width, height: 44 + 26 * shown.length, marginLeft, marginRight, marginTop: 6, marginBottom: 38,
         x: {label: "Difference (logic cycles)", tickFormat: compact, grid: true, ticks: Math.max(3, width / 180), labelAnchor: "center", labelArrow: "none",
             domain: [sides[1].length > 0 ? low - room : low, sides[0].length > 0 ? high + room : high]},
         y: {domain: shown.map((line) => line.name), label: null, tickSize: 0, tickFormat: (name) => shorten(name, width < 500 ? 16 : 26)},

@@ -1,4 +1,4 @@
-// Phases over time, one row each: which are open at the same time.
+// Phases over time, one row each: which are worked at the same time.
 import * as Plot from "@observablehq/plot";
 import {chart, swatches, tracked} from "./chart.js";
 import {compact, cycles, integer, isNumber, share, shorten} from "./format.js";
@@ -13,9 +13,9 @@ export function ganttChart(tiles, whole) {
     if (rows.length < 2 || rows.length > ROWS || most < 2) return null;
     const moves = rows.filter((tile) => tile.cycles > 0);
     return chart({
-        name: "gantt", title: `Up to ${integer(most)} of ${integer(rows.length)} phases are open at the same time`,
-        legend: [swatches([["var(--waiting)", "open: from the first unit that enters it to the last one that leaves it"], ["var(--matrix)", "moves the end of the work"]])],
-        note: "A row for each phase, in the order of the trace. A unit enters a phase when it has left the one before, and may wait there for what others make. The dark parts follow each other and add up to the work.",
+        name: "gantt", title: `Up to ${integer(most)} of ${integer(rows.length)} phases are worked at the same time`,
+        legend: [swatches([["var(--waiting)", "worked: from the first work of a unit in it to the last unit that leaves it"], ["var(--matrix)", "moves the end of the work"]])],
+        note: "A row for each phase, in the order of the trace. A unit that has entered a phase may wait there for what others make; a bar begins where the first of its engines works. The blue parts follow each other and add up to the work.",
         draw(width, marks) {
             const longest = Math.max(...rows.map((tile) => tile.name.length));
             return Plot.plot({
@@ -25,8 +25,8 @@ export function ganttChart(tiles, whole) {
                     tickFormat: (place) => shorten(tiles[place].name, width < 500 ? 16 : 30)},
                 marks: [
                     Plot.barX(rows, {x1: "start", x2: "finish", y: "place", fill: "var(--waiting)",
-                        render: tracked(marks, rows, (tile) => ({title: tile.name, rows: [["from", cycles(tile.start)], ["to", cycles(tile.finish)],
-                            ["open for", cycles(tile.finish - tile.start)], ["moves the end by", `${cycles(tile.cycles)} (${share(tile.cycles / whole)})`], ["units", integer(tile.units)]]}))}),
+                        render: tracked(marks, rows, (tile) => ({title: tile.name, rows: [["entered at", cycles(tile.open)], ["worked from", cycles(tile.start)], ["to", cycles(tile.finish)],
+                            ["worked for", cycles(tile.finish - tile.start)], ["moves the end by", `${cycles(tile.cycles)} (${share(tile.cycles / whole)})`], ["units", integer(tile.units)]]}))}),
                     Plot.barX(moves, {x1: (tile) => tile.finish - Math.min(tile.cycles, tile.finish - tile.start), x2: "finish", y: "place", fill: "var(--matrix)", pointerEvents: "none"}),
                     Plot.ruleX([0], {stroke: "var(--line)"}),
                 ],

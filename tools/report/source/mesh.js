@@ -105,7 +105,8 @@ export function meshChart(entry) {
     const {result} = entry;
     const [width, height] = arraySize(entry);
     if (width * height <= 0 || width * height > 16384) return null;
-    const links = placeLinks(result.links, width, height, networkCycles(result), !waitsAddUp(result));
+    // The links of channels are their own: what the list has is the network on chip, which they do not use.
+    const links = result.channels ? [] : placeLinks(result.links, width, height, networkCycles(result), !waitsAddUp(result));
     const dense = width * height > DENSE, words = kindOf(entry);
     const activities = [...activitiesOf(entry), ...(dense ? [["busiest link out used", busiestOut(result, width)]] : [])];
     const nodes = nodesOf(result, activities, width, height);
@@ -140,8 +141,8 @@ export function meshChart(entry) {
     const made = chart({
         name: "mesh", title: mapTitle(view), controls, legend: legends(),
         note: `Squares are ${words.units}, columns from left and rows from above, as (column,row). ` +
-            (dense ? "So many of them leave no room for links: choose the busiest link out of each. " : "Arrows are links in each direction; traffic keeps right. ") +
-            `A link is used when it carries a flit. ${blockedKnown && carried ? "It is blocked when it carries nothing although a flit asks for it in vain. " : ""}` +
+            (dense ? "So many of them leave no room for links: choose the busiest link out of each. " : links.length > 0 ? "Arrows are links in each direction; traffic keeps right. " : "") +
+            `${dense || links.length > 0 ? "A link is used when it carries a flit. " : ""}${blockedKnown && carried ? "It is blocked when it carries nothing although a flit asks for it in vain. " : ""}` +
             `Each ramp has ${CLASSES} classes of equal size.`,
         draw: (pixels, marks) => drawMap(view, pixels, marks),
     });

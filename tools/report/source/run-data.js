@@ -13,7 +13,7 @@ export function tilePhases(phases) {
         const parts = SHARES.map(([key]) => units > 0 ? cycles * (phase.unit_cycles_by[key] ?? 0) / units
                                                       : key === "waiting" ? cycles : 0);
         return {place, name: phase.name, step: phase.step, cycles, parts, estimate: phase.estimate_cycles, units: phase.units,
-                start: phase.start_cycle, finish: phase.end_cycle};
+                open: phase.start_cycle, start: phase.work_start_cycle ?? phase.start_cycle, finish: phase.end_cycle};
     });
 }
 

@@ -87,7 +87,7 @@ function timeChart(rows) {
     }).filter((one) => isNumber(one.busy)).sort((a, b) => b.busy - a.busy)[0];
     return partsChart({name: "systems-time", rows, legend: SHARES.map(([, text, colour]) => [colour, text]),
         title: least ? `Where the time goes: the units of ${least.row.name} do matrix work for ${share(least.busy, 0)} of it` : "Where the time goes",
-        note: "Time of all units, each instant counted once, from the left. A unit is a node, a core or a channel; one that has no work waits.",
+        note: "Time of all units, each instant counted once, from the left. A unit is a node, a core, a channel or a tile; one that has no work waits.",
         parts: (row) => SHARES.map(([key, text, colour]) => ({text, colour, value: row.timeBy[key] ?? 0}))});
 }
 
