@@ -111,6 +111,17 @@ void pim_area_of(enum pim_area_reading reading, const struct pim_area_system *sy
     area->total = area->engines + area->routers + area->controllers;
 }
 
+void pim_area_of_tiles(enum pim_area_reading reading, const struct pim_area_tile_system *system,
+                       struct pim_area_tiles *area)
+{
+    double scale = (double)system->tiles * 1e-6, width = system->access_bits;
+    area->input = scale * pim_area_sram(reading, (double)system->input_bits / 8, width);
+    area->output = scale * pim_area_sram(reading, (double)system->output_bits / 8, width);
+    area->routers = scale * pim_area_router(reading, system->router_ports, system->virtual_channels,
+                                            system->buffer_flits, system->flit_bits);
+    area->isaac_routers = (double)system->tiles / PIM_AREA_ISAAC_TILES * PIM_AREA_ISAAC_ROUTER;
+}
+
 double pim_area_buffer_pj_per_bit(const struct pim_area_system *system)
 {
     const double bytes[] = {(double)system->input_bytes, (double)system->weight_bytes,

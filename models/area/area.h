@@ -44,6 +44,10 @@ double pim_area_sram(enum pim_area_reading reading, double bytes, double width);
 double pim_area_router(enum pim_area_reading reading, double ports, double channels, double flits,
                        double width);
 
+/* A router of ISAAC (ISCA 2016), which PIM_AREA_ISAAC_TILES tiles share: mm2 at 32 nm, as published. */
+#define PIM_AREA_ISAAC_ROUTER 0.15
+#define PIM_AREA_ISAAC_TILES 4
+
 /* The controller of one DRAM bank of 128 bits; um2. No figure is published: an estimate from its registers.
  * */
 double pim_area_controller(enum pim_area_reading reading);
@@ -76,6 +80,23 @@ struct pim_area {
 };
 
 void pim_area_of(enum pim_area_reading reading, const struct pim_area_system *system, struct pim_area *area);
+
+/* A mesh of crossbar tiles: a router for each, and its buffers. */
+struct pim_area_tile_system {
+    uint32_t tiles;
+    uint64_t input_bits, output_bits; /* buffers of a tile */
+    uint32_t access_bits;             /* of the buffers */
+    uint32_t router_ports, virtual_channels, buffer_flits, flit_bits;
+};
+
+/* mm2, of all tiles. Crossbars and converters are in none of them. */
+struct pim_area_tiles {
+    double input, output, routers;
+    double isaac_routers; /* as published: in every reading the same */
+};
+
+void pim_area_of_tiles(enum pim_area_reading reading, const struct pim_area_tile_system *system,
+                       struct pim_area_tiles *area);
 
 /* Mean energy of reading a bit from the three buffers, weighted by their widths; pJ. 0 without buffers. */
 double pim_area_buffer_pj_per_bit(const struct pim_area_system *system);

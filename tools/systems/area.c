@@ -16,7 +16,8 @@ static enum pim_status read_system(const struct pim_configuration *configuration
     uint32_t nodes = count(configuration, "array.width") * count(configuration, "array.height");
     if (pim_configuration_choice(configuration, "array.kind") != 0)
         return pim_configuration_fail(configuration, error, "array.kind",
-                                      "areas are known of DRAM-PIM nodes alone (array.kind = \"node\")");
+                                      "areas are known of DRAM-PIM nodes and of crossbar tiles (array.kind "
+                                      "\"node\" or \"tile\")");
     *system = (struct pim_area_system){
         .nodes = nodes,
         .pe_rows = count(configuration, "pe.rows"),
@@ -52,4 +53,29 @@ enum pim_status pim_area_read(const struct pim_configuration *configuration, uns
         area->total = area->engines + area->routers + area->controllers;
     }
     return PIM_OK;
+}
+
+/* --- tiles --- */
+
+enum { FAMILY_OF_TILES = 3, TILE_ACCESS_BITS = 64 };
+
+bool pim_area_is_of_tiles(const struct pim_configuration *configuration)
+{
+    return pim_configuration_choice(configuration, "array.kind") == FAMILY_OF_TILES;
+}
+
+void pim_area_read_tiles(const struct pim_configuration *configuration, struct pim_area_tile_system *system,
+                         struct pim_area_tiles areas[PIM_AREA_READINGS])
+{
+    *system = (struct pim_area_tile_system){
+        .tiles = count(configuration, "array.width") * count(configuration, "array.height"),
+        .input_bits = (uint64_t)pim_configuration_integer(configuration, "tile.input_buffer_bits"),
+        .output_bits = (uint64_t)pim_configuration_integer(configuration, "tile.output_buffer_bits"),
+        .access_bits = TILE_ACCESS_BITS,
+        .router_ports = ROUTER_PORTS_OF_LINKS + 1,
+        .virtual_channels = count(configuration, "noc.virtual_channels"),
+        .buffer_flits = count(configuration, "noc.buffer_flits"),
+        .flit_bits = count(configuration, "noc.flit_bits")};
+    for (int reading = 0; reading < PIM_AREA_READINGS; reading++)
+        pim_area_of_tiles((enum pim_area_reading)reading, system, &areas[reading]);
 }

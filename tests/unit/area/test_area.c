@@ -166,6 +166,29 @@ static const struct {
     {32, 128, 8, 16384, 147456, 32768, 512, 30.9, 42.8, 78.3, 8.9, 15.5},
 };
 
+/* By hand: 256 routers of 5 ports, 2 channels of 4 flits of 16 bits, and buffers of 1024 bits. */
+START_TEST(tiles_take_what_was_worked_out)
+{
+    const struct pim_area_tile_system system = {.tiles = 256,
+                                                .input_bits = 1024,
+                                                .output_bits = 2048,
+                                                .access_bits = 64,
+                                                .router_ports = 5,
+                                                .virtual_channels = 2,
+                                                .buffer_flits = 4,
+                                                .flit_bits = 16};
+    struct pim_area_tiles area;
+    pim_area_of_tiles(PIM_AREA_LOW, &system, &area);
+    ck_assert_double_le(fabs(area.input - 256e-6 * (0.1586 * 1024 + 6.166 * 64)), 1e-9);
+    ck_assert_double_le(fabs(area.output - 256e-6 * (0.1586 * 2048 + 6.166 * 64)), 1e-9);
+    ck_assert_double_le(fabs(area.routers - 128e-6 * (3.357 * 640 + 0.708 * 256 + 9.43 * 80)), 1e-9);
+    ck_assert_double_eq(area.isaac_routers, 64 * 0.15);
+    pim_area_of_tiles(PIM_AREA_HIGH, &system, &area);
+    ck_assert_double_le(fabs(area.routers - 512e-6 * (3.357 * 640 + 0.708 * 256 + 9.43 * 80)), 1e-9);
+    ck_assert_double_eq(area.isaac_routers, 64 * 0.15);
+}
+END_TEST
+
 START_TEST(systems_of_the_paper_take_what_was_worked_out)
 {
     for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
@@ -212,6 +235,7 @@ static Suite *area_suite(void)
     tcase_add_test(tests, sram_forms_are_near_cacti);
     tcase_add_test(tests, router_forms_are_near_dsent);
     tcase_add_test(tests, elements_are_what_the_sources_say);
+    tcase_add_test(tests, tiles_take_what_was_worked_out);
     tcase_add_test(tests, systems_of_the_paper_take_what_was_worked_out);
     suite_add_tcase(suite, tests);
     return suite;

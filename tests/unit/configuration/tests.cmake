@@ -75,6 +75,12 @@ pimsim_command_test(tasks_two_outputs "tasks no.json --log -" 2 "^$"
   "^pimsim tasks: --log and --stats would both go to standard output: name a file for one of them\n")
 pimsim_command_test(tasks_tables "tasks ${PROJECT_SOURCE_DIR}/tests/data/conflict/cifar_alexnet --mapping snake --routing adaptive --arbiter balance --make-table ${CMAKE_CURRENT_BINARY_DIR}/tasks_tables.bin --force" 0
   "4395 operations, the longest of 543; 21975 bits, run-length coded 21975\nas memories, 28 nm   0\\.265 mm2, each router's as long as the longest; 0\\.2 nJ" "^$")
+pimsim_command_test(area_tiles "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg" 0
+  "routers of ISAAC     9\\.600 mm2 at 32 nm: 0\\.15 mm2 for 4 tiles" "^$")
+pimsim_command_test(area_tiles_budget "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --budget 5" 2 "^$"
+  "^pimsim area: --budget goes with DRAM-PIM nodes; this hardware is made of tiles\n")
+pimsim_command_test(area_cores "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/pimcomp-arch-a.cfg" 1 "^$"
+  "areas are known of DRAM-PIM nodes and of crossbar tiles")
 pimsim_command_test(map_conflict "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake" 0
   "32 nodes, 46 edges.*1372 packets.*latency              383\\.940 us\n" "^$")
 pimsim_command_test(map_conflict_tiles "map conflict --network recorded:cifar-vgg8 --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set array.width=7 --set array.height=7" 1 "^$"

@@ -1,16 +1,17 @@
-/* pimsim area: what the logic of a node array takes, by closed forms in three readings. */
+/* pimsim area: what the logic of a node array or a mesh of tiles takes, by closed forms in three readings. */
 #include "tools/systems/area.h"
 #include "models/system/schema.h"
 #include "sim/output/json.h"
 #include "sim/output/output.h"
 #include "tools/command/command.h"
+#include "tools/command/mapping/area_tiles.h"
 #include "tools/command/options.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-enum { FORMAT_TEXT = 0 };
+enum { FORMAT_TEXT = 0, DEFAULT_BITS = 16 };
 
 static const char *const readings[] = {
 #define X(name, text) text,
@@ -95,31 +96,57 @@ static enum pim_status write_json(FILE *file, const struct request *request,
     return status;
 }
 
+/* Options that say nothing about tiles are refused. */
+static enum pim_status write_tiles(FILE *file, const struct request *request,
+                                   const struct pim_configuration *configuration, struct pim_error *error)
+{
+    if (request->bits > 0 || !isnan(request->budget))
+        return pim_fail(error, PIM_USAGE, "%s goes with DRAM-PIM nodes; this hardware is made of tiles",
+                        request->bits > 0 ? "--bits" : "--budget");
+    if (request->format != FORMAT_TEXT)
+        return area_tiles_write_json(file, configuration, error);
+    area_tiles_write_text(file, configuration);
+    return PIM_OK;
+}
+
+static enum pim_status write_nodes(FILE *file, const struct request *request,
+                                   const struct pim_configuration *configuration, struct pim_error *error)
+{
+    struct pim_area_system system;
+    struct pim_area areas[PIM_AREA_READINGS];
+    unsigned bits = request->bits > 0 ? (unsigned)request->bits : DEFAULT_BITS;
+    if (pim_area_read(configuration, bits, &system, areas, error) != PIM_OK)
+        return error->status;
+    if (request->format != FORMAT_TEXT)
+        return write_json(file, request, &system, areas, error);
+    write_text(file, request, &system, areas);
+    return PIM_OK;
+}
+
 static enum pim_status run(const struct request *request, struct pim_error *error)
 {
     struct pim_configuration *configuration;
-    struct pim_area_system system;
-    struct pim_area areas[PIM_AREA_READINGS];
     struct pim_output *output;
     if (options_configuration(&pim_hardware_schema, &request->common.hardware, &request->common.sets, true,
                               &configuration, error) != PIM_OK)
         return error->status;
-    enum pim_status status = pim_area_read(configuration, (unsigned)request->bits, &system, areas, error);
-    pim_configuration_destroy(configuration);
-    if (status != PIM_OK || pim_output_open(&output, request->output, error) != PIM_OK)
-        return error->status;
-    if (request->format == FORMAT_TEXT) {
-        write_text(pim_output_file(output), request, &system, areas);
-    } else if (write_json(pim_output_file(output), request, &system, areas, error) != PIM_OK) {
-        pim_output_abandon(output);
-        return error->status;
+    enum pim_status status = pim_output_open(&output, request->output, error);
+    if (status == PIM_OK) {
+        FILE *file = pim_output_file(output);
+        status = pim_area_is_of_tiles(configuration) ? write_tiles(file, request, configuration, error)
+                                                     : write_nodes(file, request, configuration, error);
+        if (status == PIM_OK)
+            status = pim_output_commit(output, error);
+        else
+            pim_output_abandon(output);
     }
-    return pim_output_commit(output, error);
+    pim_configuration_destroy(configuration);
+    return status;
 }
 
 int command_area(int argument_count, char **arguments)
 {
-    struct request request = {.output = "-", .bits = 16, .budget = (double)NAN};
+    struct request request = {.output = "-", .budget = (double)NAN};
     const struct option_rule rules[] = {
         OPTION_HARDWARE(request.common),
         OPTION_SET(request.common),
@@ -138,7 +165,9 @@ int command_area(int argument_count, char **arguments)
     const struct option_usage usage = {
         "",
         "Estimates the area of PE arrays, buffers, routers and DRAM controllers of "
-        "a node array at 28 nm, in three readings of the sources.",
+        "a node array at 28 nm, or of the buffers and routers of a mesh of crossbar tiles, in three readings "
+        "of "
+        "the sources.",
         rules,
         sizeof rules / sizeof rules[0],
         0,
