@@ -32,18 +32,48 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* The busiest link on the way of an edge, ns of an image. */
-static double worst_load(const struct pipeline *pipeline, uint32_t e)
+static struct pim_place_routes routes_of(const struct pim_machine_tiles *machine, bool columns_first)
+{
+    return (struct pim_place_routes){
+        .columns_first = columns_first, .undirected = !machine->stores, .stretch = !machine->stores};
+}
+
+/* The busiest link of one route of an edge, bits of an image. */
+static uint64_t worst_of_route(const struct pipeline *pipeline, uint32_t e, bool columns_first)
 {
     const struct pim_tile_edge *edge = &pipeline->graph->edge[e];
-    const struct pim_place_routes routes = {.undirected = !pipeline->machine->stores,
-                                            .stretch = !pipeline->machine->stores};
+    const struct pim_place_routes routes = routes_of(pipeline->machine, columns_first);
     uint32_t count = pim_place_route(&pipeline->grid, pipeline->place[edge->source],
                                      pipeline->place[edge->destination], &routes, pipeline->links);
     uint64_t worst = 0;
     for (uint32_t i = 0; i < count; i++)
         worst = pipeline->load[pipeline->links[i]] > worst ? pipeline->load[pipeline->links[i]] : worst;
+    return worst;
+}
+
+/* The busiest link on the way of an edge, ns of an image; of the better way where there is a choice. */
+static double worst_load(const struct pipeline *pipeline, uint32_t e)
+{
+    uint64_t worst = worst_of_route(pipeline, e, false);
+    if (pipeline->machine->adaptive) {
+        uint64_t other = worst_of_route(pipeline, e, true);
+        worst = other < worst ? other : worst;
+    }
     return (double)worst / pipeline->machine->link_gbps;
+}
+
+/* What lies on the links in an image. Routes over idle links share it out between both ways round. */
+static void lay_loads(struct pipeline *pipeline)
+{
+    const struct pim_machine_tiles *machine = pipeline->machine;
+    size_t links = (size_t)pim_grid_cells(&pipeline->grid) * PIM_PLACE_DIRECTIONS;
+    for (int other = 0; other <= machine->adaptive; other++) {
+        const struct pim_place_routes routes = routes_of(machine, other == 1);
+        pim_place_loads(&pipeline->grid, pipeline->flows, pipeline->graph->edges, pipeline->place, &routes,
+                        pipeline->load);
+    }
+    for (size_t i = 0; machine->adaptive && i < links; i++)
+        pipeline->load[i] /= 2;
 }
 
 /* Packets leave their source as it makes them, each behind the one before it. */
@@ -138,7 +168,6 @@ enum pim_status pim_tile_estimate_make(struct pim_tile_estimate *estimate, const
                                 .start = calloc((size_t)graph->nodes + 1, sizeof(double)),
                                 .end = calloc((size_t)graph->nodes + 1, sizeof(double)),
                                 .arrival = calloc((size_t)graph->edges + 1, sizeof(struct arrival))};
-    const struct pim_place_routes routes = {.undirected = !machine->stores, .stretch = !machine->stores};
     size_t links = (size_t)pim_grid_cells(&pipeline.grid) * PIM_PLACE_DIRECTIONS;
     pipeline.load = calloc(links + 1, sizeof *pipeline.load);
     pipeline.links = calloc((size_t)machine->width + machine->height, sizeof *pipeline.links);
@@ -149,7 +178,7 @@ enum pim_status pim_tile_estimate_make(struct pim_tile_estimate *estimate, const
     bool complete = pipeline.flows && pipeline.load && pipeline.links && pipeline.start && pipeline.end &&
                     pipeline.arrival && estimate->layer;
     if (complete) {
-        pim_place_loads(&pipeline.grid, pipeline.flows, graph->edges, place, &routes, pipeline.load);
+        lay_loads(&pipeline);
         run(&pipeline);
         collect(estimate, &pipeline);
     }

@@ -22,9 +22,11 @@ static const struct pim_option rows[] = {
     PIM_COUNT_ROW("generations", struct pim_mapper_search, steps, "N", 0, 1000000,
                   "Generations of a search; 300"),
     PIM_COUNT_ROW("finalists", struct pim_conflict_choices, finalists, "N", 0, 65536,
-                  "Mappings of the last population that are simulated, the fastest is taken; 200"),
+                  "Mappings of the last population that are simulated, the fastest is taken; by default "
+                  "as many as 20 million packets make, 16 to 200"),
     PIM_COUNT_ROW("refine", struct pim_conflict_choices, refinement, "N", 0, 1000000,
-                  "Simulations of local moves on the fastest of these; 0 (default): none"),
+                  "Simulations of local moves on the fastest of these; by default as many as 20 million "
+                  "packets make, 200 to 4000; 0: none"),
     PIM_COUNT_ROW("group", struct pim_conflict_choices, group, "N", 0, 65536,
                   "Nodes of a capped group; 0 (default): a sixteenth of all"),
     PIM_COUNT_ROW("images", struct pim_conflict_choices, images, "N", 1, 65535,
@@ -51,7 +53,8 @@ static const struct pim_option rows[] = {
 static const struct pim_conflict_choices defaults = {.search = {.seed = 1, .steps = 300},
                                                      .mapping = PIM_TILE_NODE_GROUP,
                                                      .population = 200,
-                                                     .finalists = 200,
+                                                     .finalists = PIM_CONFLICT_BY_SIZE,
+                                                     .refinement = PIM_CONFLICT_BY_SIZE,
                                                      .populations = 5,
                                                      .epochs = 60,
                                                      .images = 1};

@@ -103,6 +103,23 @@ static enum pim_status try_to_run(const struct pim_conflict_plan *plan, struct p
     return plan->inputs->tiles->run(plan->replay, plan->place, HUGE_VAL, &latency, &interval, error);
 }
 
+/* As many simulations as so many packets make: they take about as long for any network. */
+static uint32_t simulations(const struct pim_conflict_plan *plan, uint64_t asked, uint64_t least,
+                            uint64_t most)
+{
+    enum { PACKETS = 20000000 };
+    uint64_t packets = 0;
+    if (!plan->replay)
+        return 0;
+    if (asked != PIM_CONFLICT_BY_SIZE)
+        return (uint32_t)asked;
+    for (uint32_t e = 0; e < plan->tiles.edges; e++)
+        packets += plan->tiles.edge[e].packets;
+    packets *= plan->choices->images;
+    uint64_t count = packets > 0 ? PACKETS / packets : most;
+    return (uint32_t)(count < least ? least : count > most ? most : count);
+}
+
 static struct pim_tile_mapping_options options_of(struct search *search)
 {
     const struct pim_conflict_plan *plan = search->plan;
@@ -115,8 +132,8 @@ static struct pim_tile_mapping_options options_of(struct search *search)
         .population = (uint32_t)choices->population,
         .generations = (uint32_t)choices->search.steps,
         .group_most = (uint32_t)choices->group,
-        .finalists = plan->replay ? (uint32_t)choices->finalists : 0,
-        .refinement = plan->replay ? (uint32_t)choices->refinement : 0,
+        .finalists = simulations(plan, choices->finalists, 16, 200),
+        .refinement = simulations(plan, choices->refinement, 200, 4000),
         .seed = choices->search.seed,
         .threads = (unsigned)choices->search.threads,
         .seconds = (double)choices->search.seconds,

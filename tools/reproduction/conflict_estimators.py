@@ -28,7 +28,7 @@ def train(call, folder, network, hardware, populations, generations):
     """The weights, and the verdicts on populations that were held out and on those that were seen."""
     path = os.path.join(folder, f"{network}.weights.json")
     plan = json.loads(call("map", "conflict", "-n", f"recorded:{network}", *hardware, "--train", path, "--populations",
-                           populations, "--generations", generations, "--finalists", 1, "--format", "json"))
+                           populations, "--generations", generations, "--finalists", 1, "--refine", 0, "--format", "json"))
     return path, plan["estimators"]
 
 
@@ -54,7 +54,7 @@ def search(call, network, hardware, weights, fitness, generations, seed):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     learned = ["--weights", weights] if fitness in PAPER and fitness != "cost" else []
     plan = json.loads(call("map", "conflict", "-n", f"recorded:{network}", *hardware, *learned, "--fitness", fitness,
-                           "--population", POPULATION, "--finalists", POPULATION, "--generations", generations,
+                           "--population", POPULATION, "--finalists", POPULATION, "--refine", 0, "--generations", generations,
                            "--seed", seed, "--format", "json"))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return plan["latency_ns"], after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
