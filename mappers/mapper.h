@@ -137,11 +137,14 @@ struct pim_mapper {
     /* What stands at the head of the trace; texts belong to the plan. */
     enum pim_status (*describe)(void *plan, struct pim_trace_description *description,
                                 struct pim_error *error);
-    /* Writes programs, phases and estimates. At most once for a plan. */
+    /* Writes programs, phases and estimates. Once for a plan, or as `prove` says. */
     enum pim_status (*emit)(void *plan, struct pim_trace_writer *writer, struct pim_error *error);
     /* Whether the trace is to be held against the network before it is handed out, and how. NULL: it is not
        offered. */
     bool (*checks)(const void *plan);
+    /* Whether the trace that was written can complete; *again: it cannot, and is to be written once more: the
+       plan has changed so that it can. NULL: programs cannot wait for each other. */
+    enum pim_status (*prove)(void *plan, const char *trace, bool *again, struct pim_error *error);
     enum pim_status (*check)(void *plan, const char *trace, struct pim_error *error);
 
     /* The plan for people, and as JSON; after it was emitted, or estimated where it is not. */

@@ -204,10 +204,12 @@ static enum pim_status make_convolution(const struct making *making, uint32_t in
 {
     const struct pim_layer *layer = &making->graph->layers[index];
     struct pim_mapped_layer *mapped = add_layer(making, index);
-    struct view out = view_of(making->graph, index), in = view_of(making->graph, layer->input[0]);
+    struct view out = view_of(making->graph, index);
     mapped->product = true;
     mapped->workload.groups = layer->attributes.convolution.groups;
-    mapped->workload.size[PIM_C] = (uint32_t)in.size[1] / mapped->workload.groups;
+    /* of the input as the convolution reads it: what made it may have been no map */
+    mapped->workload.size[PIM_C] =
+        making->graph->layers[layer->input[0]].output.dimension[1] / mapped->workload.groups;
     mapped->post.additions = layer->attributes.convolution.bias;
     if (set_sizes(making, index, out.size, &mapped->workload) != PIM_OK ||
         set_window(making, index, &layer->attributes.convolution.sliding, &mapped->workload) != PIM_OK ||

@@ -3,6 +3,7 @@
 #include "mappers/overlapim/emit/emit.h"
 #include "mappers/overlapim/emit/real_check.h"
 #include "mappers/overlapim/plan.h"
+#include "traces/check/check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -130,6 +131,24 @@ static enum pim_status emit(void *plan, struct pim_trace_writer *writer, struct 
     return pim_overlapim_emit(&made->plan, writer, error);
 }
 
+static enum pim_status prove(void *plan, const char *path, bool *again, struct pim_error *error)
+{
+    struct made *made = plan;
+    const struct pim_check_limits limits = pim_check_limits_of_channels(made->plan.machine.window);
+    struct pim_check_result result;
+    struct pim_trace *trace;
+    if (pim_trace_open(path, &trace, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = pim_trace_check(trace, &limits, &result, error);
+    pim_trace_close(trace);
+    if (status == PIM_DEADLOCK && !made->plan.ends) {
+        *error = (struct pim_error){.status = PIM_OK};
+        made->plan.ends = *again = true;
+        return PIM_OK;
+    }
+    return status == PIM_OK ? PIM_OK : pim_fail_in(error, "the program is wrong");
+}
+
 static bool checks(const void *plan)
 {
     const struct made *made = plan;
@@ -173,6 +192,7 @@ const struct pim_mapper pim_overlapim_mapper = {
     .estimate = estimate,
     .describe = describe,
     .emit = emit,
+    .prove = prove,
     .checks = checks,
     .check = check,
     .print = print,

@@ -63,6 +63,7 @@ struct pim_overlapim_plan {
     struct pim_chain chains[PIM_SERIES];
     enum pim_objective objective;
     bool nests, real;
+    bool ends; /* layers hand over at their ends where programs would wait for each other (emit/ends.h) */
     struct pim_real_report checked; /* layers and outputs held by --check-values; 0: not asked for */
 };
 

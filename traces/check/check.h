@@ -67,6 +67,15 @@ struct pim_check_limits {
     bool in_order;
 };
 
+/* Of channels: receives are open as far as the window reaches. */
+static inline struct pim_check_limits pim_check_limits_of_channels(uint32_t window)
+{
+    return (struct pim_check_limits){.kind = PIM_CHECK_CHANNELS,
+                                     .window = window,
+                                     .posted_receives =
+                                         window < PIM_CHECK_RECEIVES_MOST ? window : PIM_CHECK_RECEIVES_MOST};
+}
+
 struct pim_check_result {
     enum pim_check_kind kind;       /* what the trace is for */
     struct pim_trace_counts counts; /* of all units, executed */

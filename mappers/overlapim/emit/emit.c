@@ -1,14 +1,18 @@
 #include "mappers/overlapim/emit/emit_internal.h"
+#include "mappers/overlapim/emit/ends.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+uint32_t pim_overlapim_places(const struct pim_overlapim_plan *plan)
+{
+    return plan->machine.stacks * plan->machine.channels / plan->search.channels;
+}
+
 uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel)
 {
-    uint32_t each = plan->search.channels;
-    uint32_t places = plan->machine.stacks * plan->machine.channels / each;
-    return layer % places * each + channel;
+    return layer % pim_overlapim_places(plan) * plan->search.channels + channel;
 }
 
 uint32_t pim_emission_unit(const struct pim_emission *emission, uint32_t layer, uint32_t channel)
@@ -225,10 +229,14 @@ static enum pim_status put_layer(struct pim_emission *emission, uint32_t layer, 
             if (emission->flows[f].consumer == layer)
                 emission->flows[f].sent = 0; /* every channel of the layer receives all of them */
         }
+        if (pim_emission_begin(&program) != PIM_OK)
+            return emission->error->status;
         for (uint64_t row = 0; row < emission->rows[layer].rows; row++) {
             if (put_row(&program, row) != PIM_OK)
                 return emission->error->status;
         }
+        if (pim_emission_end(&program) != PIM_OK)
+            return emission->error->status;
         mark.opcode = PIM_OP_PHASE_END;
         if (pim_emission_put(emission, program.unit, &mark) != PIM_OK)
             return emission->error->status;
@@ -262,7 +270,7 @@ static enum pim_status prepare(struct pim_emission *emission)
 {
     const struct pim_overlapim_plan *plan = emission->plan;
     uint32_t count = plan->layers.count;
-    uint32_t places = plan->machine.stacks * plan->machine.channels / plan->search.channels;
+    uint32_t places = pim_overlapim_places(plan);
     if (plan->machine.word_bits > 16)
         return pim_fail(
             emission->error, PIM_BAD_INPUT,

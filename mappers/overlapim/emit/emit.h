@@ -9,13 +9,18 @@
  *
  * A producer sends its consumers only at the rows they wait for. A layer with several producers whose program
  * is longer than the window takes only from the one that ends last row by row, from the others when they have
- * ended: so no two units wait for each other.
+ * ended. Where units wait for each other even so - layers take over the channels of others in turn, and two
+ * layers may read from the same two - the trace is written once more, and layers hand over at their ends
+ * there (ends.h).
  */
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMIT_H
 #define PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMIT_H
 
 #include "mappers/overlapim/plan.h"
 #include "traces/file/writer.h"
+
+/* Layers that have channels of their own at the same time. */
+uint32_t pim_overlapim_places(const struct pim_overlapim_plan *plan);
 
 /* The unit that is channel `channel` of a layer. */
 uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel);

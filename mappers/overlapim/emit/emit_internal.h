@@ -14,6 +14,7 @@ struct pim_emission_message {
 
 struct pim_emission_flow {
     uint32_t producer, consumer, link;
+    bool ends;            /* all of it is handed over when the producer has ended (ends.h) */
     uint64_t count, sent; /* messages; of them received by the channel that is being written */
     struct pim_emission_message *message;
 };
@@ -62,6 +63,12 @@ uint32_t pim_emission_latest(const struct pim_overlapim_plan *plan, uint32_t ind
 bool pim_emission_fits(const struct pim_emission *emission, uint32_t index);
 enum pim_status pim_emission_receives(struct pim_emission_program *program, uint64_t row, uint32_t link);
 enum pim_status pim_emission_sends(struct pim_emission_program *program, uint64_t rows);
+
+/* A message of a flow from a unit to another, in as many instructions as its rows need, behind the
+ * instruction `after` back; 0: behind none. */
+enum pim_status pim_emission_message(struct pim_emission_program *program,
+                                     const struct pim_emission_flow *flow, bool send, uint32_t from,
+                                     uint32_t to, const struct pim_emission_message *message, uint16_t after);
 
 /* --- emit.c --- */
 

@@ -1,5 +1,6 @@
 /* What layers hand to each other: messages, where they are sent and where they are received. */
 #include "mappers/overlapim/emit/emit_internal.h"
+#include "mappers/overlapim/emit/ends.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,10 +58,11 @@ static enum pim_status make_flow(struct pim_emission *emission, uint32_t consume
 {
     const struct pim_layer_rows *rows = &emission->rows[consumer];
     const struct pim_mapped_layer *layer = &emission->plan->layers.layer[consumer];
-    bool progressive = emission->fits[consumer] || link == emission->latest[consumer];
     uint64_t last = rows->need[link][rows->rows - 1], before = 0;
     *flow = (struct pim_emission_flow){
         .producer = layer->link[link].producer, .consumer = consumer, .link = link};
+    flow->ends = pim_emission_hands_over_at_ends(emission, flow);
+    bool progressive = !flow->ends && (emission->fits[consumer] || link == emission->latest[consumer]);
     flow->message = calloc(rows->rows, sizeof *flow->message);
     if (!flow->message)
         return pim_fail(emission->error, PIM_NO_MEMORY, "out of memory for messages");
@@ -115,10 +117,11 @@ uint64_t pim_emission_rows_at_once(const struct pim_emission *emission, uint32_t
     return most < sent ? most : sent;
 }
 
-static enum pim_status put_message(const struct pim_emission *emission, const struct pim_emission_flow *flow,
-                                   bool send, uint32_t from, uint32_t to,
-                                   const struct pim_emission_message *message, uint16_t after)
+enum pim_status pim_emission_message(struct pim_emission_program *program,
+                                     const struct pim_emission_flow *flow, bool send, uint32_t from,
+                                     uint32_t to, const struct pim_emission_message *message, uint16_t after)
 {
+    const struct pim_emission *emission = program->emission;
     uint32_t width = emission->plan->machine.channels, unit = send ? from : to;
     struct pim_instruction instruction = {.opcode = send ? PIM_OP_ROW_SEND : PIM_OP_ROW_RECEIVE,
                                           .detail = from / width == to / width ? PIM_REACH_CHANNEL
@@ -140,6 +143,7 @@ static enum pim_status put_message(const struct pim_emission *emission, const st
         if (pim_emission_put(emission, unit, &instruction) != PIM_OK)
             return emission->error->status;
         instruction.dependency[0] = 1;
+        program->at++;
     }
     return PIM_OK;
 }
@@ -152,6 +156,8 @@ enum pim_status pim_emission_receives(struct pim_emission_program *program, uint
     struct pim_emission_flow *flow = emission->flows;
     while (flow->consumer != program->layer || flow->link != link)
         flow++;
+    if (flow->ends)
+        return PIM_OK;
     uint64_t need = emission->rows[program->layer].need[link][row];
     uint32_t senders = pim_emission_channels(emission, flow->producer);
     bool whole = !emission->fits[program->layer] && link != emission->latest[program->layer];
@@ -159,15 +165,13 @@ enum pim_status pim_emission_receives(struct pim_emission_program *program, uint
         for (uint32_t c = 0; c < senders; c++) { /* in the order in which they get to this channel */
             uint32_t at = (program->channel + senders - c % senders) % senders;
             uint32_t from = pim_emission_unit(emission, flow->producer, at);
-            uint64_t before = pim_trace_writer_fetches(emission->writer, program->unit);
+            uint64_t before = program->at;
             uint16_t after =
                 program->earlier > program->ordered ? pim_emission_distance(program, program->earlier) : 0;
-            if (from != program->unit && put_message(emission, flow, false, from, program->unit,
-                                                     &flow->message[flow->sent], after) != PIM_OK)
+            if (from != program->unit && pim_emission_message(program, flow, false, from, program->unit,
+                                                              &flow->message[flow->sent], after) != PIM_OK)
                 return emission->error->status;
-            uint64_t put = pim_trace_writer_fetches(emission->writer, program->unit) - before;
-            program->at += put;
-            if (put > 0) {
+            if (program->at > before) {
                 program->earlier = program->received;
                 program->received = program->at;
             }
@@ -182,7 +186,7 @@ enum pim_status pim_emission_sends(struct pim_emission_program *program, uint64_
     const struct pim_emission *emission = program->emission;
     for (uint32_t f = 0; f < emission->flow_count; f++) {
         const struct pim_emission_flow *flow = &emission->flows[f];
-        if (flow->producer != program->layer)
+        if (flow->producer != program->layer || flow->ends)
             continue;
         uint64_t low = 0, high = flow->count; /* the first message behind fewer rows is not looked for */
         while (low < high) {
@@ -197,12 +201,10 @@ enum pim_status pim_emission_sends(struct pim_emission_program *program, uint64_
         uint32_t receivers = pim_emission_channels(emission, flow->consumer);
         for (uint32_t c = 0; c < receivers; c++) { /* no two channels begin with the same */
             uint32_t to = pim_emission_unit(emission, flow->consumer, (program->channel + c) % receivers);
-            uint64_t before = pim_trace_writer_fetches(emission->writer, program->unit);
             if (to != program->unit &&
-                put_message(emission, flow, true, program->unit, to, &flow->message[low],
-                            pim_emission_distance(program, program->ordered)) != PIM_OK)
+                pim_emission_message(program, flow, true, program->unit, to, &flow->message[low],
+                                     pim_emission_distance(program, program->ordered)) != PIM_OK)
                 return emission->error->status;
-            program->at += pim_trace_writer_fetches(emission->writer, program->unit) - before;
         }
     }
     return PIM_OK;

@@ -116,10 +116,15 @@ static struct pim_configuration *hardware(const struct replay *replay)
     return configuration;
 }
 
-void check_replay(const struct replay *replay)
+/* A network mapped, and its trace written and run. */
+struct replayed {
+    struct pim_configuration *configuration;
+    json_t *plan, *results; /* plan: as it is when the trace is written */
+};
+
+static void replay_network(const struct replay *replay, const char *array, unsigned channels,
+                           struct replayed *replayed)
 {
-    static const char *const series[] = {"best_original_overlap", "best_overlap", "best_transform",
-                                         "best_ahead"};
     char buffer[PATH_MAX], relative[128], path[] = "/tmp/pimsim-overlap-XXXXXX";
     struct pim_error error = {PIM_OK, ""};
     struct pim_network *built = NULL;
@@ -129,27 +134,56 @@ void check_replay(const struct replay *replay)
     ck_assert(pim_network_read(pimsim_source_path(buffer, sizeof buffer, relative), NULL, 0, &built,
                                &error) == PIM_OK);
     struct pim_configuration *configuration = hardware(replay);
+    ck_assert_msg(pim_configuration_set(configuration, array, &error) == PIM_OK, "%s", error.text);
     char *text = pim_configuration_write(configuration, false);
     const struct pim_mapper_inputs inputs = {
         .network = built, .configuration = configuration, .configuration_text = text};
     memcpy(&options, pim_overlapim_mapper.options.defaults, sizeof options);
     options.objective = replay->objective;
     options.search.steps = replay->budget;
+    options.channels = channels / 2; /* 1, 2, 4 */
     ck_assert_msg(pim_mapping_make(&pim_overlapim_mapper, &inputs, &options, &mapping, &error) == PIM_OK,
                   "%s", error.text);
     int descriptor = mkstemp(path);
     ck_assert_int_ge(descriptor, 0);
     (void)close(descriptor);
-    json_t *plan = plan_of(&mapping);
     ck_assert_msg(pim_mapping_write(&mapping, path, &error) == PIM_OK, "%s", error.text);
-    json_t *results = run(path);
-    compare(plan, results, series[replay->objective], replay->percent, replay->share);
-    check_bounds(plan, results, configuration);
-    json_decref(plan);
-    json_decref(results);
+    *replayed = (struct replayed){configuration, plan_of(&mapping), run(path)};
     (void)unlink(path);
     pim_mapping_terminate(&mapping);
     free(text);
-    pim_configuration_destroy(configuration);
     pim_network_destroy(built);
+}
+
+static void release(struct replayed *replayed)
+{
+    json_decref(replayed->plan);
+    json_decref(replayed->results);
+    pim_configuration_destroy(replayed->configuration);
+}
+
+static const char *const series[] = {"best_original_overlap", "best_overlap", "best_transform", "best_ahead"};
+
+void check_replay(const struct replay *replay)
+{
+    struct replayed replayed;
+    replay_network(replay, "array.kind=channel", 2, &replayed);
+    ck_assert_ptr_null(json_object_get(replayed.plan, "hand_over_at_ends"));
+    compare(replayed.plan, replayed.results, series[replay->objective], replay->percent, replay->share);
+    check_bounds(replayed.plan, replayed.results, replayed.configuration);
+    release(&replayed);
+}
+
+void check_hand_over(const struct replay *replay, const char *array, unsigned channels)
+{
+    struct replayed replayed;
+    replay_network(replay, array, channels, &replayed);
+    ck_assert_msg(json_is_true(json_object_get(replayed.plan, "hand_over_at_ends")),
+                  "%s on %s: no unit waits for another, so that nothing is tested", replay->network, array);
+    double estimated = number(json_object_get(replayed.plan, "series"), series[replay->objective]),
+           cycles = number(replayed.results, "cycles");
+    ck_assert_msg(near(estimated, cycles, replay->percent), "%.0f cycles are estimated, %.0f are simulated",
+                  estimated, cycles);
+    check_bounds(replayed.plan, replayed.results, replayed.configuration);
+    release(&replayed);
 }

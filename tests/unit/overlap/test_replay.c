@@ -30,6 +30,26 @@ START_TEST(of_commands)
 }
 END_TEST
 
+/* Layers that take over the channels of their producers, skip connections over more layers than have channels
+ * at the same time, and branches that read from the same two. */
+START_TEST(units_do_not_wait_in_a_circle)
+{
+    static const struct {
+        struct replay replay;
+        const char *array;
+        unsigned channels;
+    } cases[] = {
+        {{"vgg8", "reram", "levels.costs=figure", PIM_OBJECTIVE_AHEAD, 10, 25, 1}, "array.width=4", 4},
+        {{"resnet18", "reram", "levels.costs=figure", PIM_OBJECTIVE_TRANSFORM, 10, 25, 1},
+         "array.width=2",
+         2},
+        {{"resnet18", "reram", "levels.costs=steps", PIM_OBJECTIVE_OVERLAP, 10, 25, 1}, "array.width=4", 2},
+        {{"googlenet", "hbm2", "levels.costs=figure", PIM_OBJECTIVE_AHEAD, 10, 25, 1}, "array.width=32", 4},
+    };
+    check_hand_over(&cases[_i].replay, cases[_i].array, cases[_i].channels);
+}
+END_TEST
+
 Suite *replay_suite(void)
 {
     Suite *suite = suite_create("replay");
@@ -38,6 +58,7 @@ Suite *replay_suite(void)
     tcase_add_loop_test(tests, of_every_objective, 0,
                         (int)(sizeof small / sizeof small[0]) * (int)PIM_OBJECTIVES);
     tcase_add_test(tests, of_commands);
+    tcase_add_loop_test(tests, units_do_not_wait_in_a_circle, 0, 4);
     suite_add_tcase(suite, tests);
     return suite;
 }

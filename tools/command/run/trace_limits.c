@@ -33,10 +33,8 @@ static void fill_limits(const struct pim_configuration *configuration, struct pi
         return;
     }
     if (pim_configuration_choice(configuration, "array.kind") == 2) { /* channel */
-        limits->kind = PIM_CHECK_CHANNELS;
-        limits->window = (uint32_t)pim_configuration_integer(configuration, "unit.window");
-        limits->posted_receives =
-            limits->window < PIM_CHECK_RECEIVES_MOST ? limits->window : PIM_CHECK_RECEIVES_MOST;
+        *limits =
+            pim_check_limits_of_channels((uint32_t)pim_configuration_integer(configuration, "unit.window"));
         return;
     }
     limits->kind = PIM_CHECK_NODES;
