@@ -203,6 +203,12 @@ enum pim_status pim_noc_mesh_check(struct pim_noc *noc, struct pim_error *error)
             pim_noc_wake(&mesh->router_wheel, node, mesh->origin, mesh->origin);
     }
     enum pim_status status = check_flits(noc, error);
+    for (uint32_t node = 0; node < mesh->nodes && status == PIM_OK && mesh->brief; node++)
+        if (pim_noc_carried(&pim_noc_router(mesh, node)->carries) != 0)
+            status = pim_fail(error, PIM_INTERNAL,
+                              "network cycle %" PRIu64 ": router %u: a channel carries something by itself, "
+                              "but no packet is a run",
+                              mesh->origin, node);
     for (uint32_t node = 0; node < mesh->nodes && status == PIM_OK; node++) {
         status = check_owners(noc, node, error);
         for (unsigned vc = 0; vc < mesh->vcs && status == PIM_OK; vc++)

@@ -20,7 +20,7 @@ struct noc_kind {
     bool early;    /* credits may be added in advance (channels.h), and a tail frees
                  its virtual channel at once */
     bool routed;   /* the mesh's routing says where packets go, and on which virtual channels */
-    bool brief;    /* only short packets have been sent: no channel carries anything by itself */
+    bool brief;    /* as in struct noc_mesh */
 };
 
 /* Whether virtual channels are allocated a cycle in advance (heads.h). */

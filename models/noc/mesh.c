@@ -274,7 +274,10 @@ void pim_noc_mesh_step(struct pim_noc *noc, uint64_t cycle)
             pim_noc_terminal_evaluate(noc, visit.word * 64 + pim_lowest_bit(visit.units), cycle);
     pim_noc_run_routers(noc, cycle);
     while (mesh->due_count && mesh->due[mesh->due_first].time == cycle) {
-        pim_noc_note_arrived(noc, mesh->due[mesh->due_first].packet);
+        uint32_t packet = mesh->due[mesh->due_first].packet;
+        pim_noc_note_arrived(noc, packet);
+        if (!noc->packets[packet].by_flit && --mesh->runs == 0)
+            mesh->quiet_from = cycle + mesh->ring; /* what has been written is read by then */
         mesh->due_first = (mesh->due_first + 1) & (mesh->due_capacity - 1);
         mesh->due_count--;
     }

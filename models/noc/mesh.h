@@ -292,14 +292,16 @@ struct noc_mesh {
     bool early_credits;               /* channels.h */
     bool routed;                      /* see below */
     bool two_phases;                  /* the state of a packet changes on its way */
-    bool brief;                       /* all packets so far were sent by flit */
-    bool large;                       /* the routers do not fit into the caches that are near */
+    bool brief; /* no packet under way is a run, no channel carries anything by itself */
+    bool large; /* the routers do not fit into the caches that are near */
     void (*run)(struct pim_noc *noc, uint64_t cycle);       /* router.c: evaluates the routers of a cycle */
     void (*run_brief)(struct pim_noc *noc, uint64_t cycle); /* the same, while `brief` */
     struct noc_timing timing;
     struct noc_crowd crowd;
-    char *routers;      /* [node] struct noc_router with its rows: pim_noc_router() */
-    size_t router_size; /* bytes of each */
+    uint64_t runs;       /* packets under way that are runs */
+    uint64_t quiet_from; /* while there are none: no channel begins to carry something from this cycle on */
+    char *routers;       /* [node] struct noc_router with its rows: pim_noc_router() */
+    size_t router_size;  /* bytes of each */
     struct noc_terminal *terminals;
     uint16_t *left_high;        /* [node][row]: pim_noc_left() */
     uint64_t *ready;            /* [node][row]: first cycle of the next stage, while in

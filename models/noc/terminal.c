@@ -107,6 +107,28 @@ static bool sent_by_flit(struct pim_noc *noc, const struct pim_noc_packet *packe
     return crowd->left > 0 && packet->flits <= NOC_BY_FLIT_MOST;
 }
 
+/* No channel carries anything by itself. */
+static bool is_quiet(const struct noc_mesh *mesh)
+{
+    uint64_t carried = 0;
+    for (uint32_t node = 0; node < mesh->nodes && !carried; node++)
+        carried = pim_noc_carried(&pim_noc_router(mesh, node)->carries);
+    return carried == 0;
+}
+
+/* A packet begins: whether the evaluation for packets sent by flit will do. */
+static void note_kind(struct noc_mesh *mesh, bool by_flit, uint64_t cycle)
+{
+    enum { PATIENCE = 64 }; /* cycles between two looks at all routers */
+    if (!by_flit) {
+        mesh->runs++;
+        mesh->brief = false;
+    } else if (!mesh->brief && mesh->runs == 0 && cycle >= mesh->quiet_from) {
+        mesh->brief = is_quiet(mesh);
+        mesh->quiet_from = cycle + PATIENCE;
+    }
+}
+
 /* Takes the packet at the front of the queue when it finds a virtual channel.
  */
 static void begin_packet(struct pim_noc *noc, struct noc_terminal *terminal, uint64_t cycle)
@@ -121,7 +143,7 @@ static void begin_packet(struct pim_noc *noc, struct noc_terminal *terminal, uin
     terminal->left = packet->flits;
     terminal->heading = 1;
     packet->by_flit = sent_by_flit(noc, packet);
-    noc->mesh->brief &= packet->by_flit;
+    note_kind(noc->mesh, packet->by_flit, cycle);
     terminal->brief = packet->by_flit ? NOC_SHORT : 0;
     terminal->vc = terminal->last_vc = (uint8_t)vc;
     terminal->owned |= UINT32_C(1) << vc;
