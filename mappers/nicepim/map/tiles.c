@@ -196,28 +196,54 @@ static bool grow(const struct tile_product *product, struct tiling *tiling)
     return false;
 }
 
+static bool positions_fit(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                          const struct tiling *trial)
+{
+    uint64_t positions = (uint64_t)product->batches * product->rows * product->columns,
+             m = (uint64_t)trial->batches * trial->rows * trial->columns;
+    uint32_t extent[PLACE_DIMENSIONS], step[PLACE_DIMENSIONS];
+    bool whole = m == positions && product->count == 1;
+    return fits(input_box(product, trial, extent, step) * FLOW_BYTES, hardware->input_bytes,
+                whole && trial->channels == product->channels) &&
+           fits(m * trial->n * hardware->accumulator_bytes, hardware->output_bytes,
+                whole && trial->n == product->n);
+}
+
+static bool weights_fit(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                        const struct tiling *trial)
+{
+    bool whole = trial->channels == product->channels && trial->n == product->n && product->count == 1;
+    return fits(tile_k(product, trial->channels) * trial->n * FLOW_BYTES, hardware->weight_bytes, whole);
+}
+
 /* Tiles of so many channels, as far as the positions of their outputs fit. */
 static bool try_positions(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
                           const struct nice_weights *weights, struct tiling *trial, bool found,
                           struct tiling *best)
 {
-    uint64_t positions = (uint64_t)product->batches * product->rows * product->columns;
-    do {
-        uint32_t extent[PLACE_DIMENSIONS], step[PLACE_DIMENSIONS];
-        uint64_t m = (uint64_t)trial->batches * trial->rows * trial->columns;
-        bool whole = m == positions && product->count == 1;
-        if (!fits(input_box(product, trial, extent, step) * FLOW_BYTES, hardware->input_bytes,
-                  whole && trial->channels == product->channels) ||
-            !fits(m * trial->n * hardware->accumulator_bytes, hardware->output_bytes,
-                  whole && trial->n == product->n))
-            break;
+    while (positions_fit(hardware, product, trial)) {
         trial->resident = trial->stationary = false;
         estimate(hardware, product, weights, trial);
         if (!found || trial->cost < best->cost)
             *best = *trial;
         found = true;
-    } while (grow(product, trial));
+        if (!grow(product, trial))
+            break;
+    }
     return found;
+}
+
+/* Whether tiles of these channels leave the array half empty where larger ones would not, and fit. */
+static bool half_empty(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                       uint32_t channels)
+{
+    struct tiling larger = {.batches = 1,
+                            .rows = 1,
+                            .columns = 1,
+                            .n = (uint32_t)smaller(hardware->pe_columns, product->n),
+                            .channels = next_size(channels, product->channels)};
+    return larger.channels > 0 && tile_k(product, channels) * 2 <= hardware->pe_rows &&
+           weights_fit(hardware, product, &larger) && positions_fit(hardware, product, &larger);
 }
 
 bool tile_choose(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
@@ -225,16 +251,13 @@ bool tile_choose(const struct pim_estimate_hardware *hardware, const struct tile
 {
     bool found = false;
     for (uint32_t c = 1; c > 0; c = next_size(c, product->channels)) {
-        uint64_t k = tile_k(product, c);
-        /* The array is not left half empty where a tile of twice the channels fits. */
-        if (found && k * 2 <= hardware->pe_rows)
+        if (found && half_empty(hardware, product, c))
             continue;
         for (uint32_t n = (uint32_t)smaller(hardware->pe_columns, product->n); n > 0;
              n = next_size(n, product->n)) {
-            bool whole = c == product->channels && n == product->n && product->count == 1;
-            if (!fits(k * n * FLOW_BYTES, hardware->weight_bytes, whole))
-                break;
             struct tiling trial = {.batches = 1, .rows = 1, .columns = 1, .n = n, .channels = c};
+            if (!weights_fit(hardware, product, &trial))
+                break;
             found |= try_positions(hardware, product, weights, &trial, found, tiling);
         }
     }

@@ -395,6 +395,9 @@ START_TEST(one_wrong_instruction_is_found)
             record_program(&trial.plan, &program);
             memcpy(path, program.path, sizeof path);
             (void)snprintf(program.path, sizeof program.path, "test_nicepim_spoiled_%ld.bin", (long)getpid());
+            /* few programs have sums over several tiles: every third of them loses one */
+            if (i % 3 == 0 && spoil_trace(path, program.path, SPOIL_SUM, UINT64_MAX) > 0)
+                spoil = SPOIL_SUM;
             uint64_t count = spoil_trace(path, program.path, spoil, UINT64_MAX);
             if (count > 0) {
                 struct nice_check result;

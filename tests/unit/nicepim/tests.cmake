@@ -9,6 +9,12 @@ pimsim_test(test_nicepim_long
   LABEL long
   SUITES first second third last)
 
+# Tiles of a product on one node.
+pimsim_test(test_nicepim_tiles
+  SOURCES ${nicepim}/test_tiles.c
+  LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
+  SUITES tiles)
+
 # Programs executed with numbers.
 pimsim_test(test_nicepim_values
   SOURCES ${nicepim}/test_values.c ${nicepim}/../pimcomp/nets.c ${nicepim}/../pimcomp/forms.c

@@ -1,0 +1,111 @@
+/* Tiles of a product on one node: how many input channels they have, whatever the layer and the array. */
+#include "mappers/network/layer_table.h"
+#include "mappers/nicepim/map/emit.h"
+#include "models/system/schema.h"
+#include "models/system/system.h"
+#include "tests/unit/test_main.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check(enum pim_status status, const struct pim_error *error)
+{
+    ck_assert_msg(status == PIM_OK, "%s", error->text);
+}
+
+/* The array of 128 x 8 PEs: rows are input channels. */
+static void read_nodes(struct pim_estimate_hardware *nodes)
+{
+    struct pim_configuration *configuration;
+    struct pim_hardware hardware;
+    struct pim_error error = {0};
+    char path[512];
+    check(pim_configuration_create(&pim_hardware_schema, &configuration, &error), &error);
+    pimsim_source_path(path, sizeof path, "configs/hardware/nicepim-4x8.cfg");
+    check(pim_configuration_read_file(configuration, path, &error), &error);
+    check(pim_hardware_read(configuration, &hardware, &error), &error);
+    const struct pim_machine_network network = {.fixed = (int64_t)hardware.node.zero_load.fixed,
+                                                .per_router = hardware.node.zero_load.per_router};
+    check(pim_machine_nodes_read(configuration, &network, nodes, &error), &error);
+    pim_configuration_destroy(configuration);
+    ck_assert_uint_eq(nodes->pe_rows, 128);
+    ck_assert_uint_eq(nodes->pe_columns, 8);
+}
+
+/* The tile of the first part of a convolution of 56 x 56 outputs with so many channels, cut for all nodes. */
+static struct tiling tile_of(struct pim_estimate_hardware *nodes, unsigned kernel, unsigned channels,
+                             unsigned outputs)
+{
+    static struct nice_plan plan;
+    struct pim_network *network;
+    struct pim_error error = {0};
+    struct pim_part part;
+    struct tile_product product;
+    struct tiling tiling;
+    char text[256];
+    (void)snprintf(
+        text, sizeof text,
+        "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, "
+        "Strides,\nconv, %u, %u, %u, %u, %u, %u, 1,\n",
+        55 + kernel, 55 + kernel, kernel, kernel, channels, outputs);
+    check(pim_layer_table_parse("one.csv", text, strlen(text), &network, &error), &error);
+    const struct nice_request request = {.network = network,
+                                         .hardware = nodes,
+                                         .batch = 1,
+                                         .capacity = nodes->memory_bytes,
+                                         .copy_limit = UINT64_MAX,
+                                         .method = NICE_SERIAL,
+                                         .weights = {.cycles = 1}};
+    check(nice_plan_make(&request, &plan, &error), &error);
+    uint32_t layer = 0;
+    while (plan.flow.operation[layer].kind != FLOW_PRODUCT)
+        layer++;
+    struct pim_cut whole = {.high = {1, 1, 1, 1, 1}, .wide = {1, 1, 1, 1, 1}};
+    memcpy(whole.order, plan.decision[layer].cut.order, sizeof whole.order);
+    pim_cut_part(&plan.flow.operation[layer].conv, &whole, 0, 0, &part);
+    ck_assert(nice_tile_product(&plan, layer, &whole, &part, &product));
+    ck_assert(tile_choose(nodes, &product, &plan.weights, &tiling));
+    nice_plan_terminate(&plan);
+    pim_network_destroy(network);
+    return tiling;
+}
+
+/* All input channels of a layer with no more than half of the rows: not one channel at a time. */
+START_TEST(few_channels_are_one_tile)
+{
+    static const unsigned channels[] = {2, 3, 48, 61, 64};
+    struct pim_estimate_hardware nodes;
+    read_nodes(&nodes);
+    for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++) {
+        struct tiling tiling = tile_of(&nodes, 1, channels[i], 64);
+        ck_assert_uint_eq(tiling.channels, channels[i]);
+        /* a vector a cycle for eight outputs, and little more */
+        ck_assert_uint_ge(tiling.compute, 56 * 56 * 64 / 8);
+        ck_assert_uint_lt(tiling.compute, 2 * 56 * 56 * 64 / 8);
+    }
+    ck_assert_uint_eq(tile_of(&nodes, 3, 7, 64).channels, 7); /* 63 of the rows */
+}
+END_TEST
+
+/* Where half of the weights buffer does not take them: the most that it takes. */
+START_TEST(a_small_buffer_takes_the_most_that_fits)
+{
+    struct pim_estimate_hardware nodes;
+    read_nodes(&nodes);
+    nodes.weight_bytes = 2 * 32 * 8 * 2;
+    ck_assert_uint_eq(tile_of(&nodes, 1, 64, 64).channels, 32);
+    nodes.weight_bytes -= 2;
+    ck_assert_uint_eq(tile_of(&nodes, 1, 64, 64).channels, 16);
+}
+END_TEST
+
+void pimsim_suites(SRunner *runner)
+{
+    Suite *suite = suite_create("tiles");
+    TCase *tests = tcase_create("tiles");
+    tcase_add_test(tests, few_channels_are_one_tile);
+    tcase_add_test(tests, a_small_buffer_takes_the_most_that_fits);
+    suite_add_tcase(suite, tests);
+    srunner_add_suite(runner, suite);
+}
