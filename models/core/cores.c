@@ -1,5 +1,5 @@
 /* The array of cores: life cycle, and what they wait for. */
-#include "models/core/cores_internal.h"
+#include "models/core/memory_channels.h"
 #include "traces/counts.h"
 
 #include <assert.h>
@@ -90,6 +90,7 @@ static enum pim_status initialize_chips(struct pim_cores *cores, struct pim_erro
         struct pim_core_chip *chip = &cores->chips[i];
         chip->memory.cores = chip->interconnect.cores = cores;
         chip->memory.served = pim_core_memory_served;
+        chip->memory.taken = configuration->on_channels ? pim_core_memory_ask : NULL;
         chip->interconnect.served = pim_core_message_served;
         for (unsigned port = 0; port < PIM_CHIP_PORTS; port++) {
             chip->port[port].cores = cores;
@@ -165,6 +166,8 @@ enum pim_status pim_cores_initialize(struct pim_cores *cores, struct pim_kernel 
     cores->units.period = configuration->logic_period;
     cores->cycle_last = cores->units.time_last / configuration->logic_period;
     cores->horizon = cores->cycle_last;
+    if (configuration->on_channels && pim_core_memory_create(cores, error) != PIM_OK)
+        return error->status;
     for (uint32_t id = 0; id < cores->units.count; id++)
         if (initialize_core(cores, id, error) != PIM_OK)
             return error->status;
@@ -203,6 +206,7 @@ static void terminate(struct pim_units *units)
         for (unsigned port = 0; port < PIM_CHIP_PORTS; port++)
             free(cores->chips[i].port[port].pending);
     }
+    pim_core_memory_destroy(cores);
     pim_pool_terminate(&cores->messages);
     pim_pool_terminate(&cores->packets);
     free(cores->chips);

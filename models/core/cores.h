@@ -24,7 +24,8 @@
  *     is done. Copies and writes use the port alone and keep the engine to their end; the write of a copy is
  *     reserved together with its read.
  *  7. Global memory: one server a chip, in the order of requests, of one cycle by core number; a piece is
- *     ceil(bytes / width) beats, pipelined or not as in rule 3, a cycle at least.
+ *     ceil(bytes / width) beats, pipelined or not as in rule 3, a cycle at least. On channels of a DRAM
+ *     standard: memory_channels.c.
  *  8. Messages: messages.c; between chips: chips.c. Phases and accounts: as for nodes (models/unit/result.h).
  *
  * Accounting invariants (checked in debug builds): for each class of engine busy + stalled + idle = total
@@ -36,6 +37,8 @@
 #define PIMSIM_MODELS_CORE_CORES_H
 
 #include "models/cost/crossbar.h"
+#include "models/dram/bank.h"
+#include "models/dram/standard/schema.h"
 #include "models/unit/unit.h"
 
 enum pim_interconnect { PIM_INTERCONNECT_MESH, PIM_INTERCONNECT_BUS, PIM_INTERCONNECT_SHARED_MEMORY };
@@ -67,8 +70,10 @@ struct pim_cores_configuration {
     uint32_t packet_bytes;
     bool chip_grid;                   /* links between neighbouring chips; otherwise a switch joins them */
     uint32_t link_bytes, link_cycles; /* between chips */
+    bool on_channels;                 /* the global memory is on channels of `dram`: memory_channels.c */
+    struct pim_dram_configuration dram;
     struct pim_zero_load zero_load;
-    pim_time logic_period; /* ticks */
+    pim_time logic_period, memory_period; /* ticks */
 };
 
 struct pim_cores {
@@ -77,6 +82,7 @@ struct pim_cores {
     struct pim_crossbar_cost cost;
     struct pim_core_chip *chips;
     uint32_t chip_count, chips_across;
+    struct pim_core_memory *memory; /* on channels; or NULL: a server for each chip */
     struct pim_pool messages, packets;
     uint64_t cycle_last; /* a run that goes on after this cycle is refused */
     uint64_t horizon;    /* no core runs ahead of the kernel beyond this cycle; see unit.c */
@@ -91,6 +97,10 @@ struct pim_cores {
 enum pim_status pim_cores_initialize(struct pim_cores *cores, struct pim_kernel *kernel,
                                      const struct pim_cores_configuration *configuration,
                                      const struct pim_trace *trace, struct pim_error *error);
+
+/* Ends the channels of the global memory at tick `end`, once; what they counted. */
+void pim_core_memory_close(struct pim_cores *cores, pim_time end, struct pim_bank_counters *counters,
+                           struct pim_dram_counters *all);
 
 extern const struct pim_unit_family pim_core_family;
 

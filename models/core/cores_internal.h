@@ -185,6 +185,8 @@ struct pim_core_server {
     uint32_t count, capacity;
     void (*served)(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
                    uint64_t end);
+    /* If not NULL: takes the requests of a cycle in order, and tells their ends when it knows them. */
+    void (*taken)(struct pim_cores *cores, const struct pim_core_request *request);
 };
 
 enum { PIM_CHIP_PORTS = 4 };

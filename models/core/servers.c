@@ -23,6 +23,10 @@ static void serve(struct pim_kernel *kernel, void *context)
     server->count = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct pim_core_request *request = &server->pending[i];
+        if (server->taken) {
+            server->taken(cores, request);
+            continue;
+        }
         server->free = pim_later(server->free, now) + request->cycles;
         uint64_t end = server->free + request->latency;
         server->served(cores, request, pim_later(server->free, now + 1), pim_later(end, now + 1));

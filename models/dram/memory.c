@@ -208,3 +208,14 @@ void pim_dram_memory_counters(const struct pim_dram_memory *memory, uint64_t cyc
         pim_dram_counters_add(counters, &one);
     }
 }
+
+void pim_dram_counters_to_bank(const struct pim_dram_counters *channels, struct pim_bank_counters *bank)
+{
+    bank->row_hits += channels->row_hits;
+    bank->row_misses += channels->row_misses;
+    bank->row_conflicts += channels->row_conflicts;
+    bank->activates += channels->commands[PIM_DRAM_ACT];
+    bank->precharges += channels->precharged_banks;
+    bank->refreshes += channels->commands[PIM_DRAM_REF] + channels->commands[PIM_DRAM_REFPB] +
+                       channels->commands[PIM_DRAM_REFSB];
+}

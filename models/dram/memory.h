@@ -11,6 +11,7 @@
 #ifndef PIMSIM_MODELS_DRAM_MEMORY_H
 #define PIMSIM_MODELS_DRAM_MEMORY_H
 
+#include "models/dram/bank.h"
 #include "models/dram/channel/channel.h"
 
 struct pim_dram_memory;
@@ -56,5 +57,9 @@ uint64_t pim_dram_memory_finish(struct pim_dram_memory *memory);
 /* Sums over all channels; active_cycles up to `cycle`. */
 void pim_dram_memory_counters(const struct pim_dram_memory *memory, uint64_t cycle,
                               struct pim_dram_counters *counters);
+
+/* Adds what channels count to the counters of a bank, as far as the latter has them: reads, writes and bytes
+ * are whoever's that hands accesses over. */
+void pim_dram_counters_to_bank(const struct pim_dram_counters *channels, struct pim_bank_counters *bank);
 
 #endif

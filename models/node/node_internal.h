@@ -51,15 +51,12 @@ struct pim_memory_port {
     struct pim_shared_memory *memory;
     struct pim_transfer *transfer; /* the request of the part that is being handed over, */
     struct pim_burst part;
-    bool busy;            /* if there is one; */
-    bool held;            /* all of it is, but the port may not go on yet; */
-    bool ends;            /* it is the last of its request */
-    bool started;         /* column is one of piece */
-    uint32_t piece;       /* of the part, */
-    uint64_t column;      /* and the next column of it, counted through the node's memory */
-    uint64_t next_column; /* behind the last one that was handed over */
-    uint64_t handed;      /* cycle after that of the last access that was handed over */
-    uint32_t under_way;   /* accesses whose column command has not issued */
+    bool busy;                      /* if there is one; */
+    bool held;                      /* all of it is, but the port may not go on yet; */
+    bool ends;                      /* it is the last of its request */
+    struct pim_burst_cursor cursor; /* the next column of the part, counted through the node's memory */
+    uint64_t handed;                /* cycle after that of the last access that was handed over */
+    uint32_t under_way;             /* accesses whose column command has not issued */
     struct pim_bank_counters counters;
 };
 

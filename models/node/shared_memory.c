@@ -1,5 +1,7 @@
 #include "models/node/shared_memory.h"
 
+#include "models/dram/memory.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -93,24 +95,6 @@ static void served(void *context, uint64_t request, uint64_t first_command, uint
         free_port(node, cycle_now(memory));
 }
 
-/* The column that the cursor of a part stands at; false when there is none left. */
-static bool find_column(struct pim_memory_port *port, uint32_t port_bytes)
-{
-    const struct pim_burst *part = &port->part;
-    for (; port->piece < part->count; port->piece++, port->started = false) {
-        const uint64_t begin = part->address + (uint64_t)port->piece * part->stride;
-        const uint64_t first = begin / port_bytes, last = (begin + part->bytes - 1) / port_bytes;
-        if (!port->started) {
-            /* A column in which the piece before has ended was accessed for that one. */
-            port->column = first < port->next_column ? port->next_column : first;
-            port->started = true;
-        }
-        if (port->column <= last)
-            return true;
-    }
-    return false;
-}
-
 static void count_access(struct pim_node *node, uint32_t bytes)
 {
     struct pim_bank_counters *counters = &node->port.counters;
@@ -145,13 +129,14 @@ static bool hand_over(struct pim_shared_memory *memory, uint32_t place, uint64_t
     struct pim_node *node = pim_node_at(memory->array, memory->first + place);
     struct pim_memory_port *port = &node->port;
     const uint32_t bytes = configuration->bank.port_bytes;
-    if (!port->busy || port->held || !may_hand_over(node) || !find_column(port, bytes))
+    if (!port->busy || port->held || !may_hand_over(node) ||
+        !pim_burst_find_column(&port->part, &port->cursor, bytes))
         return false;
     if (port->handed == cycle + 1) { /* the work of a cycle may be done in parts */
         *again = true;
         return false;
     }
-    const uint64_t address = configuration->bank.capacity_bytes * place + port->column * bytes;
+    const uint64_t address = configuration->bank.capacity_bytes * place + port->cursor.column * bytes;
     const struct pim_dram_location location = pim_dram_locate(&configuration->channels.dram.mapping, address);
     struct shared_channel *channel = &memory->channel[location.channel];
     if (channel->accepted == cycle + 1) {
@@ -173,9 +158,9 @@ static bool hand_over(struct pim_shared_memory *memory, uint32_t place, uint64_t
     channel->accepted = cycle + 1;
     port->handed = cycle + 1;
     count_access(node, bytes);
-    port->next_column = ++port->column;
+    pim_burst_next_column(&port->cursor);
     *again = true;
-    if (!find_column(port, bytes))
+    if (!pim_burst_find_column(&port->part, &port->cursor, bytes))
         end_part(node, cycle);
     return true;
 }
@@ -225,9 +210,8 @@ void pim_shared_memory_take(struct pim_node *node, const struct pim_burst *part,
     port->transfer = transfer;
     port->ends = last;
     port->part = *part;
-    port->piece = 0;
-    port->column = port->next_column = 0;
-    port->started = port->held = false;
+    port->cursor = (struct pim_burst_cursor){0};
+    port->held = false;
     port->busy = true;
     wake(port->memory, cycle_now(port->memory));
 }
@@ -310,12 +294,7 @@ void pim_shared_memory_close(struct pim_node *node, pim_time end, struct pim_ban
         struct pim_dram_counters one;
         pim_dram_channel_advance(memory->channel[i].channel, cycle);
         pim_dram_channel_counters(memory->channel[i].channel, cycle, &one);
-        counters->row_hits += one.row_hits;
-        counters->row_misses += one.row_misses;
-        counters->row_conflicts += one.row_conflicts;
-        counters->activates += one.commands[PIM_DRAM_ACT];
-        counters->precharges += one.precharged_banks;
-        counters->refreshes += one.commands[PIM_DRAM_REF] + one.commands[PIM_DRAM_REFPB];
+        pim_dram_counters_to_bank(&one, counters);
         pim_dram_counters_add(&array->channel_counters, &one);
     }
 }

@@ -27,8 +27,8 @@ enum pim_status pim_standard_read(const struct pim_configuration *configuration,
 }
 
 /* A cycle of the controller is one of clock.memory_khz; the standard gives its period in whole ps. */
-static enum pim_status check_clock(const struct pim_configuration *configuration, uint32_t clock_ps,
-                                   struct pim_error *error)
+static enum pim_status check_clock(const struct pim_configuration *configuration, const char *standard,
+                                   uint32_t clock_ps, struct pim_error *error)
 {
     enum { PERMILLE = 5 }; /* that whole ps may be off */
     const uint64_t khz_ps = UINT64_C(1000000000);
@@ -39,9 +39,9 @@ static enum pim_status check_clock(const struct pim_configuration *configuration
     if (off <= khz_ps / 1000 * PERMILLE)
         return PIM_OK;
     return pim_configuration_fail(configuration, error, "clock.memory_khz",
-                                  "%" PRIu64 " kHz, but a cycle of dram.standard lasts %" PRIu32
-                                  " ps: give %" PRIu64 ", or another dram.clock_ps in dram.standard_values",
-                                  khz, clock_ps, (khz_ps + clock_ps / 2) / clock_ps);
+                                  "%" PRIu64 " kHz, but a cycle of %s lasts %" PRIu32 " ps: give %" PRIu64
+                                  ", or another dram.clock_ps in %s_values",
+                                  khz, standard, clock_ps, (khz_ps + clock_ps / 2) / clock_ps, standard);
 }
 
 enum pim_status pim_standard_read_nodes(const struct pim_configuration *configuration,
@@ -61,7 +61,7 @@ enum pim_status pim_standard_read_nodes(const struct pim_configuration *configur
     }
     if (pim_standard_read(configuration, "dram.standard", "dram.standard_values", &channels->dram, error) !=
             PIM_OK ||
-        check_clock(configuration, channels->dram.specification.clock_ps, error) != PIM_OK)
+        check_clock(configuration, "dram.standard", channels->dram.specification.clock_ps, error) != PIM_OK)
         return error->status;
     channels->nodes = (uint32_t)pim_configuration_integer(configuration, "dram.nodes");
     channels->accesses = (uint32_t)pim_configuration_integer(configuration, "dram.accesses");
@@ -80,5 +80,29 @@ enum pim_status pim_standard_read_nodes(const struct pim_configuration *configur
                                          .columns_per_row = o->columns,
                                          .column_step = step,
                                          .capacity_bytes = share};
+    return PIM_OK;
+}
+
+enum pim_status pim_standard_read_cores(const struct pim_configuration *configuration,
+                                        struct pim_cores_configuration *cores, struct pim_error *error)
+{
+    static const char standard[] = "global_memory.standard", values[] = "global_memory.standard_values";
+    cores->on_channels = *pim_configuration_text(configuration, standard) != '\0';
+    if (!cores->on_channels) {
+        if (*pim_configuration_text(configuration, values) == '\0')
+            return PIM_OK;
+        return pim_configuration_fail(configuration, error, standard, "is empty: %s is for channels", values);
+    }
+    if (cores->nn)
+        return pim_configuration_fail(configuration, error, standard,
+                                      "is not for core.timing = \"pimsim_nn\", whose memory is a port");
+    if (pim_standard_read(configuration, standard, values, &cores->dram, error) != PIM_OK ||
+        check_clock(configuration, standard, cores->dram.specification.clock_ps, error) != PIM_OK)
+        return error->status;
+    if (cores->global_bytes > cores->dram.mapping.capacity)
+        return pim_configuration_fail(configuration, error, "global_memory.bytes",
+                                      "%" PRIu64 ", but global_memory.standard holds %" PRIu64
+                                      " bytes: give that or less, or more channels",
+                                      cores->global_bytes, cores->dram.mapping.capacity);
     return PIM_OK;
 }

@@ -214,6 +214,28 @@ static void add_counts(void *sum, const void *part, size_t size)
         into[i] += from[i];
 }
 
+static void add_to_total(double energy, struct pim_run_result *result)
+{
+    if (!isnan(energy))
+        result->energy.total = isnan(result->energy.total) ? energy : result->energy.total + energy;
+}
+
+/* The global memory of cores on channels: what it counted, and what the standard has figures for. */
+static void add_global_memory(struct pim_system *system, struct pim_run_result *result)
+{
+    if (!pim_system_cores(system) || !pim_system_cores(system)->memory)
+        return;
+    struct pim_cores *cores = (struct pim_cores *)system->units;
+    const struct pim_dram_configuration *dram = &cores->configuration.dram;
+    struct pim_dram_counters counters;
+    struct pim_dram_energy energy;
+    pim_core_memory_close(cores, result->end, &result->dram, &counters);
+    pim_dram_energy_compute(&dram->specification, &dram->energy, &counters,
+                            result->end / system->hardware.node.memory_period, &energy);
+    result->energy.global = energy.total;
+    add_to_total(energy.total, result);
+}
+
 /* Nodes on channels: what the standard has figures for. */
 static void add_channel_energy(const struct pim_system *system, struct pim_run_result *result)
 {
@@ -228,9 +250,7 @@ static void add_channel_energy(const struct pim_system *system, struct pim_run_r
     pim_dram_energy_compute(&all, &dram->energy, &nodes->channel_counters,
                             result->end / system->hardware.node.memory_period, &energy);
     result->energy.dram = energy.total;
-    if (!isnan(energy.total))
-        result->energy.total =
-            isnan(result->energy.total) ? energy.total : result->energy.total + energy.total;
+    add_to_total(energy.total, result);
 }
 
 enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result,
@@ -265,6 +285,7 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
     pim_energy_of(&system->hardware.energy, &result->actions,
                   system->hardware.width * system->hardware.height, nanoseconds, &result->energy);
     add_channel_energy(system, result);
+    add_global_memory(system, result);
     result->events = pim_kernel_events(system->kernel);
     if (pim_system_collect_links(system, result, error) != PIM_OK) {
         pim_run_result_terminate(result);

@@ -1,6 +1,7 @@
 #include "models/system/hardware/core_hardware.h"
 
 #include "models/cost/read.h"
+#include "models/system/standard.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -144,7 +145,8 @@ static void read_core_energy(const struct pim_configuration *configuration,
     energy->crossbar_write_pj = pim_configuration_real(configuration, "energy.crossbar_write_pj");
     energy->vector_pj_per_operation = pim_configuration_real(configuration, "energy.vector_pj_per_operation");
     energy->local_pj_per_bit = pim_configuration_real(configuration, "energy.local_pj_per_bit");
-    energy->global_pj_per_bit = pim_configuration_real(configuration, "energy.global_pj_per_bit");
+    if (!hardware->cores.on_channels) /* a standard has figures of its own */
+        energy->global_pj_per_bit = pim_configuration_real(configuration, "energy.global_pj_per_bit");
     energy->interconnect_pj_per_bit = pim_configuration_real(configuration, "energy.interconnect_pj_per_bit");
     energy->interconnect_pj_per_flit =
         pim_configuration_real(configuration, "energy.interconnect_pj_per_flit");
@@ -162,9 +164,11 @@ enum pim_status pim_core_hardware_read(const struct pim_configuration *configura
 {
     struct pim_cores_configuration *cores = &hardware->cores;
     cores->logic_period = hardware->node.logic_period;
+    cores->memory_period = hardware->node.memory_period;
     cores->zero_load = hardware->node.zero_load;
     read_core(configuration, cores);
     if (read_chips(configuration, hardware, cores, error) != PIM_OK ||
+        pim_standard_read_cores(configuration, cores, error) != PIM_OK ||
         read_functions(configuration, &cores->vector_operations, error) != PIM_OK ||
         pim_cost_read_crossbar(configuration, &cores->crossbar, error) != PIM_OK)
         return error->status;

@@ -120,6 +120,14 @@
 #define PIM_GLOBAL_MEMORY_KEYS                                                                               \
     PIM_KEY_OF_INTEGER("global_memory.bytes", "1073741824", 1, 1099511627776, "bytes",                       \
                        "Global memory, all chips together."),                                                \
+        PIM_KEY_OF_TEXT(                                                                                     \
+            "global_memory.standard", "\"\"",                                                                \
+            "empty: a port for each chip, which the next keys describe. Else the global memory is on "       \
+            "channels with controllers: a preset of `pimsim dram --list-presets`; the next keys and "        \
+            "energy.global_pj_per_bit do not hold then."),                                                   \
+        PIM_KEY_OF_TEXT("global_memory.standard_values", "\"\"",                                             \
+                        "Values on top of global_memory.standard, in the format of `pimsim dram "            \
+                        "--configuration`: dram = { channels = 4; };"),                                      \
         PIM_KEY_OF_INTEGER(                                                                                  \
             "global_memory.bytes_per_cycle", "64", 1, 65536, "bytes/cycle",                                  \
             "Bytes of a beat of a chip's port to the global memory: one server a chip, first "               \

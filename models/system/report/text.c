@@ -155,11 +155,17 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
                 fprintf(file, " %s %.0f %%", pim_wait_name(cause), percent(waits[cause], causes));
         fprintf(file, "\n");
     }
-    if (!pim_system_nodes(system))
-        return;
+    const struct pim_bank_counters *dram = &result->dram;
+    if (pim_system_cores(system) && pim_system_cores(system)->memory)
+        fprintf(file,
+                "  global memory: %" PRIu64 " reads, %" PRIu64 " writes of columns; row hits %.1f %%, misses "
+                "%.1f %%, conflicts %.1f %%; %" PRIu64 " refreshes\n",
+                dram->reads, dram->writes,
+                percent((double)dram->row_hits, (double)(dram->reads + dram->writes)),
+                percent((double)dram->row_misses, (double)(dram->reads + dram->writes)),
+                percent((double)dram->row_conflicts, (double)(dram->reads + dram->writes)), dram->refreshes);
     if (!pim_system_banks(system))
         return;
-    const struct pim_bank_counters *dram = &result->dram;
     double cycles = whole / (double)system->hardware.node.memory_period;
     fprintf(file,
             "  memory port (loads, stores and messages): data %.1f %%, waiting for rows %.1f %%, refresh "

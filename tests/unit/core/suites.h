@@ -9,5 +9,6 @@ Suite *core_messages_suite(void);
 Suite *core_refusals_suite(void);
 Suite *core_property_suite(void);
 Suite *core_micro_suite(void);
+Suite *core_memory_suite(void);
 
 #endif

@@ -8,4 +8,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, core_refusals_suite());
     srunner_add_suite(runner, core_property_suite());
     srunner_add_suite(runner, core_micro_suite());
+    srunner_add_suite(runner, core_memory_suite());
 }
