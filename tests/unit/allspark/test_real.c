@@ -7,6 +7,9 @@ struct real_case {
     struct pim_allspark_options options;
 };
 
+/* How many cases the tests below have: all of them are run. */
+enum { NETWORKS = 6, OTHERS = 22 };
+
 static void complete(const struct real_case *test)
 {
     const struct pim_estimate_hardware hardware = real_hardware(16, 16);
@@ -21,19 +24,20 @@ static void complete(const struct real_case *test)
 
 START_TEST(networks_complete)
 {
-    const struct real_case cases[] = {{"swin-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
-                                      {"swin-t", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
-                                      {"swin-t", NULL, {.scheme = PIM_ALLSPARK_HEAD}},
-                                      {"pvt-tiny", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
-                                      {"swin-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC, .batch = 2}},
-                                      {"focal-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}}};
+    const struct real_case cases[NETWORKS] = {
+        {"swin-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+        {"swin-t", NULL, {.scheme = PIM_ALLSPARK_BRANCH}},
+        {"swin-t", NULL, {.scheme = PIM_ALLSPARK_HEAD}},
+        {"pvt-tiny", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}},
+        {"swin-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC, .batch = 2}},
+        {"focal-t", NULL, {.scheme = PIM_ALLSPARK_AUTOMATIC}}};
     complete(&cases[_i]);
 }
 END_TEST
 
 START_TEST(others_complete)
 {
-    const struct real_case cases[] = {
+    const struct real_case cases[OTHERS] = {
         {"swin-t", NULL, {.scheme = PIM_ALLSPARK_PATCH}},
         {"swin-t", NULL, partition(4, 3, 12)},
         {"swin-t", NULL, partitions(4, (uint32_t[][2]){{1, 2}, {3, 5}, {7, 11}, {16, 16}}, 0)},
@@ -65,7 +69,7 @@ Suite *real_suite(void)
 {
     Suite *suite = suite_create("real");
     TCase *tests = tcase_create("real");
-    tcase_add_loop_test(tests, networks_complete, 0, 6);
+    tcase_add_loop_test(tests, networks_complete, 0, NETWORKS);
     suite_add_tcase(suite, tests);
     return suite;
 }
@@ -74,7 +78,7 @@ Suite *others_suite(void)
 {
     Suite *suite = suite_create("others");
     TCase *tests = tcase_create("others");
-    tcase_add_loop_test(tests, others_complete, 0, 20);
+    tcase_add_loop_test(tests, others_complete, 0, OTHERS);
     suite_add_tcase(suite, tests);
     return suite;
 }
