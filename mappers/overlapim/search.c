@@ -243,6 +243,22 @@ static enum pim_status look(struct task *task, struct pim_layer_mapping *chosen,
     return PIM_OK;
 }
 
+/* What the neighbour takes at least, in lock step or transformed: rows for the data spaces that exist, which
+ * are fewer than its steps where factors do not divide. */
+static enum pim_status least_of_neighbour(const struct task *task, uint64_t *ticks, struct pim_error *error)
+{
+    const struct pim_layer_mapping *mapping = task->neighbour.mapping;
+    const struct pim_schedule none = {0};
+    struct pim_overlap_layer layer;
+    struct pim_overlap overlap;
+    uint64_t banks = mapping->strides.banks;
+    fill_layer(&task->inputs->layers->layer[task->neighbour.layer], mapping, &layer);
+    enum pim_status status = pim_overlap_initialize(&overlap, &layer, 0, &none, error);
+    *ticks = (overlap.data_spaces + banks - 1) / banks * mapping->cost.total;
+    pim_overlap_terminate(&overlap);
+    return status;
+}
+
 static enum pim_status choose(struct task *task, struct pim_layer_mapping *chosen, struct pim_error *error)
 {
     uint64_t rows;
@@ -252,9 +268,12 @@ static enum pim_status choose(struct task *task, struct pim_layer_mapping *chose
         return nothing_fits(task, rows, error);
     chosen->bound = pim_layer_bound(task->inputs->machine, &task->inputs->layers->layer[task->layer],
                                     task->inputs->channels);
-    if (!task->ahead && task->objective != PIM_OBJECTIVE_ORIGINAL && task->neighbour.layer != PIM_NONE &&
-        alone(task->neighbour.mapping) > chosen->bound)
-        chosen->bound = alone(task->neighbour.mapping); /* the pair is never faster than the neighbour */
+    if (task->ahead || task->objective == PIM_OBJECTIVE_ORIGINAL || task->neighbour.layer == PIM_NONE)
+        return PIM_OK;
+    uint64_t least; /* the pair is never faster than the neighbour */
+    if (least_of_neighbour(task, &least, error) != PIM_OK)
+        return error->status;
+    chosen->bound = least > chosen->bound ? least : chosen->bound;
     return PIM_OK;
 }
 

@@ -410,6 +410,32 @@ START_TEST(stopped)
 }
 END_TEST
 
+/* A neighbour with factors that do not divide has fewer rows, transformed, than steps: that is what a pair
+ * takes at least. */
+START_TEST(pairs_never_beat_their_bound)
+{
+    struct setting setting;
+    set_up(&setting, "vgg8", NULL);
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct pim_overlapim_plan plan;
+        struct pim_error error = {PIM_OK, ""};
+        struct pim_overlapim_options options = options_of(0, 2);
+        options.order = (unsigned)_i;
+        options.search.steps = 1 + seed % 2;
+        options.search.seed = seed;
+        ck_assert_msg(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_OK, "%s",
+                      error.text);
+        for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
+            for (uint32_t i = 0; i < plan.layers.count; i++)
+                ck_assert_msg(plan.mappings[o][i].score >= plan.mappings[o][i].bound, "%s, %s, seed %u",
+                              plan.layers.layer[i].name, pim_objective_name(o), seed);
+        }
+        pim_overlapim_plan_terminate(&plan);
+    }
+    tear_down(&setting);
+}
+END_TEST
+
 /* Facts that hold for every plan: bounds, the order of the series, and the end of every layer. */
 START_TEST(series_hold_together)
 {
@@ -546,6 +572,7 @@ Suite *search_suite(void)
     tcase_add_test(tests, transformer);
     tcase_add_test(tests, threads_do_not_matter);
     tcase_add_test(tests, stopped);
+    tcase_add_loop_test(tests, pairs_never_beat_their_bound, 0, 4);
     tcase_add_loop_test(tests, series_hold_together, 0, 2);
     tcase_add_test(tests, orders_begin_where_they_say);
     tcase_add_loop_test(tests, constraints_are_checked, 0,
