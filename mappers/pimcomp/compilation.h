@@ -7,6 +7,7 @@
 #include "mappers/pimcomp/layout/genetic.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
 #include "mappers/pimcomp/schedule/schedule.h"
+#include "mappers/pimcomp/segments/segments.h"
 
 #include <stdio.h>
 
@@ -16,6 +17,8 @@ struct pim_core_plan {
     struct pim_core_partition partition;
     struct pim_core_layout layout;
     struct pim_core_mapping mapping;
+    struct pim_core_segments
+        segments; /* count 0: the network fits; else the above are those of all of them */
     struct pim_core_memory_map map;
     struct pim_core_schedule_report report;
     const char *mode, *method, *baseline; /* as asked for */

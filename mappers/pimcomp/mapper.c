@@ -7,6 +7,7 @@
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/refine.h"
+#include "mappers/pimcomp/segmented.h"
 #include "traces/file/reader.h"
 
 #include <assert.h>
@@ -30,7 +31,7 @@ static const uint32_t preset_rounds[][3] = {
 /* The options, as a user gives them. */
 struct choices {
     struct pim_mapper_search search;
-    unsigned mode, preset, layout, unfolding, baseline, reuse;
+    unsigned mode, preset, layout, unfolding, baseline, reuse, cut;
     uint64_t batch, threshold, profile;
     bool no_grouping, no_keeping, keep_pixels, check;
 };
@@ -56,8 +57,13 @@ static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("unfolding", struct choices, unfolding, "NAME",
                    "auto|i_o_kk|i_okk_1|ik_o_k|ik_ok_1|ikk_o_1|blocks",
                    "Of all layers; auto (default): chosen for each"),
-    PIM_COUNT_ROW("batch", struct choices, batch, "SAMPLES", 0, 4096,
-                  "High throughput: samples that go through; 0 (default): one saturated round"),
+    PIM_COUNT_ROW(
+        "batch", struct choices, batch, "SAMPLES", 0, 4096,
+        "High throughput: samples that go through; 0 (default): one saturated round, 8 samples where "
+        "the network is larger than the chip"),
+    PIM_CHOICE_ROW("cut", struct choices, cut, "METHOD", "search|longest",
+                   "Where a network larger than the chip is cut into segments, whose weights are written one "
+                   "after the other: searched (default), or each as long as it fits"),
     PIM_CHOICE_ROW("reuse", struct choices, reuse, "KIND", "rows|unfolding|none",
                    "High throughput: what of the input is loaded once and kept"),
     PIM_FLAG_ROW("no-grouping", struct choices, no_grouping,
@@ -82,6 +88,8 @@ struct made {
     struct pim_arena arena;
     struct pim_core_plan plan;
     struct pim_core_schedule_options schedule; /* of the trace and of the layouts that are simulated */
+    struct pim_core_network lowered;           /* where plan->network has wide layers in parts */
+    struct pim_core_segment_problem problem;   /* of a plan with segments */
     uint32_t rules;                            /* layouts that need no search */
     const char *rule_name[RULES];
     struct pim_core_layout rule[RULES];
@@ -253,6 +261,79 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
     return PIM_OK;
 }
 
+/* A network that does not fit: in segments, whose weights are written one after the other. */
+static enum pim_status cut(struct made *made, struct pim_error *error)
+{
+    const struct choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    bool high = plan->mapping.mode == PIM_CORE_HIGH_THROUGHPUT;
+    enum pim_unfolding *forced = NULL;
+    made->lowered = plan->network;
+    if (pim_core_segments_split(&made->lowered, &plan->architecture, &made->arena, &plan->network, error) !=
+        PIM_OK)
+        return error->status;
+    if (choices->unfolding > 0)
+        forced = PIM_ARENA_ARRAY(&made->arena, enum pim_unfolding, plan->network.count);
+    if (choices->unfolding > 0 && !forced)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the unfoldings");
+    for (uint32_t i = 0; forced && i < plan->network.count; i++)
+        forced[i] = (enum pim_unfolding)(choices->unfolding - 1);
+    if (high && made->schedule.batch == 0)
+        made->schedule.batch = PIM_CORE_SEGMENT_SAMPLES;
+    made->problem = (struct pim_core_segment_problem){.architecture = &plan->architecture,
+                                                      .network = &plan->network,
+                                                      .forced = forced,
+                                                      .mode = plan->mapping.mode,
+                                                      .samples = high ? made->schedule.batch : 1};
+    return (choices->cut ? pim_core_segments_greedy : pim_core_segments_cut)(&made->problem, &made->arena,
+                                                                             &plan->segments, error);
+}
+
+static enum pim_status search_segments(struct made *made, struct pim_error *error)
+{
+    const struct choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_core_search_options options;
+    bool known = pim_core_search_preset(preset_names[choices->preset], &options);
+    assert(known); /* preset_names are the choices */
+    (void)known;
+    options.seed = choices->search.seed;
+    options.threads = (unsigned)choices->search.threads;
+    options.seconds = remaining(made) / plan->segments.count;
+    options.progress = choices->search.progress;
+    options.stop = choices->search.stop;
+    options.context = choices->search.context;
+    if (choices->search.steps)
+        options.generations = (uint32_t)choices->search.steps;
+    const struct pim_core_profile_options profiling = {.schedule = made->schedule,
+                                                       .threads = (unsigned)choices->search.threads};
+    plan->searched = true;
+    return pim_core_segmented_search(&made->problem, &options, &profiling, &made->arena, &plan->segments,
+                                     &plan->search, error);
+}
+
+static enum pim_status compile_segments(struct made *made, struct pim_error *error)
+{
+    const struct choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    struct timespec begin = made->begin;
+    if (cut(made, error) != PIM_OK)
+        return error->status;
+    plan->partition_seconds = seconds_since(&begin);
+    enum pim_status status = choices->layout == LAYOUT_FIRST
+                                 ? pim_core_segmented_rule(&made->problem, pim_core_layout_first, "first",
+                                                           &made->arena, &plan->segments, error)
+                             : choices->layout == LAYOUT_BALANCE
+                                 ? pim_core_segmented_rule(&made->problem, pim_core_layout_balance, "balance",
+                                                           &made->arena, &plan->segments, error)
+                                 : search_segments(made, error);
+    if (status == PIM_OK)
+        status = pim_core_segments_join(&made->problem, &plan->segments, &made->arena, &plan->partition,
+                                        &plan->layout, error);
+    plan->layout_seconds = seconds_since(&begin);
+    return status;
+}
+
 static enum pim_status lay_out(struct made *made, struct pim_error *error)
 {
     const struct choices *choices = &made->choices;
@@ -277,11 +358,15 @@ static enum pim_status compile(struct made *made, struct pim_error *error)
     struct timespec begin;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
     made->begin = begin;
-    if (partition(made, error) != PIM_OK)
-        return error->status;
+    enum pim_status status = partition(made, error);
     plan->partition_seconds = seconds_since(&begin);
-    if (lay_out(made, error) != PIM_OK)
-        return error->status;
+    if (status == PIM_OK)
+        status = lay_out(made, error);
+    if (status == PIM_BAD_INPUT && plan->architecture.write_row_cycles > 0 &&
+        made->choices.baseline == PIM_BASELINE_NONE)
+        return compile_segments(made, error);
+    if (status != PIM_OK)
+        return status;
     plan->layout_seconds = seconds_since(&begin);
     if (plan->searched && made->choices.profile && profile(made, error) != PIM_OK)
         return error->status;
@@ -330,16 +415,29 @@ static void settle(struct choices *choices)
         choices->profile = choices->keep_pixels ? 0 : preset_profiles[choices->preset];
 }
 
+static enum pim_status schedule(struct made *made, struct pim_trace_writer *writer,
+                                const struct pim_core_schedule_options *options, struct pim_error *error)
+{
+    struct pim_core_plan *plan = &made->plan;
+    if (plan->segments.count > 0)
+        return pim_core_segments_schedule(&made->problem, &plan->segments, writer, options, &made->arena,
+                                          &plan->map, error);
+    return pim_core_schedule(&plan->mapping, writer, options, &made->arena, &plan->map, error);
+}
+
 /* A saturated round starts in the middle: values are checked over a batch of a sample more than there are
  * groups of layers, so that every buffer is used again. */
 static enum pim_status choose_batch(struct made *made, struct pim_error *error)
 {
     struct pim_core_plan *plan = &made->plan;
-    if (!made->choices.check || plan->mapping.mode == PIM_CORE_LOW_LATENCY || made->schedule.batch > 0)
+    bool given = plan->segments.count > 0 ? made->choices.batch > 0 : made->schedule.batch > 0;
+    if (!made->choices.check || plan->mapping.mode == PIM_CORE_LOW_LATENCY || given)
         return PIM_OK;
-    if (pim_core_schedule(&plan->mapping, NULL, &made->schedule, &made->arena, &plan->map, error) != PIM_OK)
+    if (plan->segments.count > 0)
+        made->problem.samples = made->schedule.batch = 1;
+    if (schedule(made, NULL, &made->schedule, error) != PIM_OK)
         return error->status;
-    made->schedule.batch = plan->report.groups + 1;
+    made->schedule.batch = made->problem.samples = plan->report.groups + 1;
     return PIM_OK;
 }
 
@@ -408,8 +506,7 @@ static enum pim_status emit(void *made_plan, struct pim_trace_writer *writer, st
     struct pim_core_schedule_options options = made->schedule;
     options.observe = pim_core_timing_observe;
     options.observer = timing;
-    enum pim_status status =
-        pim_core_schedule(&plan->mapping, writer, &options, &made->arena, &plan->map, error);
+    enum pim_status status = schedule(made, writer, &options, error);
     if (status == PIM_OK)
         status = pim_core_timing_report(timing, writer, &plan->estimate_cycles, plan->estimate_parts, error);
     pim_core_timing_destroy(timing);

@@ -135,6 +135,28 @@ static void print_profile(const struct pim_core_profile *profile, FILE *file)
     fprintf(file, " cycles; taken: %s\n", name);
 }
 
+static uint64_t arrays_of_segment(const struct pim_core_segment *segment)
+{
+    uint64_t arrays = 0;
+    for (uint32_t i = 0; i < segment->network.count; i++)
+        arrays += (uint64_t)segment->layout.layer[i].replicas * segment->partition.layer[i].arrays;
+    return arrays;
+}
+
+static void print_segments(const struct pim_core_plan *plan, FILE *file)
+{
+    for (uint32_t s = 0; s < plan->segments.count; s++) {
+        const struct pim_core_segment *segment = &plan->segments.segment[s];
+        uint64_t arrays = arrays_of_segment(segment);
+        fprintf(file,
+                "segment %" PRIu32 ": %s to %s, layout %s, %" PRIu64 " of %" PRIu64
+                " arrays (%.1f %%), %" PRIu64 " bytes of weights written\n",
+                s, plan->network.layer[segment->begin].name, plan->network.layer[segment->end - 1].name,
+                segment->taken, arrays, arrays_of_all(plan), percent(arrays, arrays_of_all(plan)),
+                segment->weight_bytes);
+    }
+}
+
 static double compile_seconds(const struct pim_core_plan *plan)
 {
     return plan->partition_seconds + plan->layout_seconds + plan->profile_seconds + plan->schedule_seconds;
@@ -163,11 +185,18 @@ void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
     else
         fprintf(file, "baseline %s\n", plan->baseline);
     print_layers(plan, file);
-    fprintf(file,
-            "arrays: %" PRIu64 " of %" PRIu64 " (%.1f %%) in %" PRIu32 " of %" PRIu32
-            " cores; one replica of each layer takes %" PRIu64 "\n",
-            used, arrays_of_all(plan), percent(used, arrays_of_all(plan)), cores_used(plan), a->cores,
-            plan->partition.arrays);
+    print_segments(plan, file);
+    if (plan->segments.count > 0)
+        fprintf(file,
+                "segments: %" PRIu32 ", a batch of %" PRIu64 "; one replica of each layer takes %" PRIu64
+                " arrays\n",
+                plan->segments.count, plan->batch ? plan->batch : 1, plan->partition.arrays);
+    else
+        fprintf(file,
+                "arrays: %" PRIu64 " of %" PRIu64 " (%.1f %%) in %" PRIu32 " of %" PRIu32
+                " cores; one replica of each layer takes %" PRIu64 "\n",
+                used, arrays_of_all(plan), percent(used, arrays_of_all(plan)), cores_used(plan), a->cores,
+                plan->partition.arrays);
     fprintf(file,
             "program: %" PRIu64 " instructions, %" PRIu64 " MVMs, %" PRIu64 " messages of %" PRIu64
             " bytes; %" PRIu64 " bytes loaded, %" PRIu64 " stored\n",
@@ -205,6 +234,24 @@ void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
 }
 
 /* --- JSON --- */
+
+static void put_segments(struct pim_json *json, const struct pim_core_plan *plan)
+{
+    pim_json_begin_array(json, "segments");
+    for (uint32_t s = 0; s < plan->segments.count; s++) {
+        const struct pim_core_segment *segment = &plan->segments.segment[s];
+        pim_json_begin_object(json, NULL);
+        pim_json_put_text(json, "first_layer", plan->network.layer[segment->begin].name);
+        pim_json_put_text(json, "last_layer", plan->network.layer[segment->end - 1].name);
+        pim_json_put_text(json, "layout", segment->taken);
+        pim_json_put_count(json, "arrays", arrays_of_segment(segment));
+        pim_json_put_count(json, "weight_bytes", segment->weight_bytes);
+        pim_json_put_count(json, "write_cycles", segment->write_cycles);
+        pim_json_put_count(json, "round_cycles", segment->round_cycles);
+        pim_json_end(json);
+    }
+    pim_json_end(json);
+}
 
 static void put_layers(struct pim_json *json, const struct pim_core_plan *plan)
 {
@@ -316,6 +363,8 @@ enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE 
     pim_json_put_count(json, "arrays_of_one_replica", plan->partition.arrays);
     pim_json_put_count(json, "macs", plan->macs);
     pim_json_put_count(json, "mapped_macs", plan->partition.macs);
+    if (plan->segments.count > 0)
+        put_segments(json, plan);
     put_counts(json, &plan->report.counts);
     pim_json_put_count(json, "layer_groups", plan->report.groups);
     pim_json_put_count(json, "rounds", plan->report.rounds);

@@ -48,6 +48,30 @@ static enum pim_status write_bias(const struct check *check, uint32_t index)
                                     check->error);
 }
 
+/* The weights of a layer that the program writes into cells: group by group, row by row, fold by fold. */
+static enum pim_status write_weights(const struct check *check, uint32_t index)
+{
+    const struct pim_core_partition_layer *part = &check->partition->layer[index];
+    uint64_t address = check->map->weights ? check->map->weights[index] : PIM_CORE_NOWHERE;
+    enum pim_status status = PIM_OK;
+    for (uint32_t g = 0; g < part->groups && address != PIM_CORE_NOWHERE && status == PIM_OK; g++) {
+        const struct pim_trace_array_group *group = &part->group[g];
+        size_t count = (size_t)group->folds * group->columns;
+        int16_t *row = malloc(count * sizeof *row);
+        if (!row)
+            return pim_fail(check->error, PIM_NO_MEMORY, "out of memory for a row of weights");
+        for (uint32_t r = 0; r < group->rows && status == PIM_OK; r++, address += count * ELEMENT_BYTES) {
+            for (size_t i = 0; i < count; i++)
+                row[i] = pim_value_cut(
+                    weight(check, index, group->row + r + (uint32_t)(i / group->columns) * group->fold_stride,
+                           group->column + (uint32_t)(i % group->columns)));
+            status = pim_core_execution_write(check->execution, address, row, count, check->error);
+        }
+        free(row);
+    }
+    return status;
+}
+
 static enum pim_status write_input(const struct check *check, uint32_t index, uint32_t sample)
 {
     const struct pim_core_layer *layer = &check->network->layer[index];
@@ -68,7 +92,7 @@ static enum pim_status write_all(const struct check *check, uint32_t samples)
 {
     for (uint32_t i = 0; i < check->network->count; i++) {
         const struct pim_core_layer *layer = &check->network->layer[i];
-        if (write_bias(check, i) != PIM_OK)
+        if (write_bias(check, i) != PIM_OK || write_weights(check, i) != PIM_OK)
             return check->error->status;
         if (layer->kind != PIM_CORE_INPUT || check->map->map[i].address == PIM_CORE_NOWHERE)
             continue;

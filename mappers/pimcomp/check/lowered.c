@@ -24,7 +24,7 @@ static int32_t plain_weight(const struct pim_graph *graph, const struct pim_core
                                  column);
     }
     uint32_t groups = matrix->attributes.convolution.groups;
-    if (row % channels / (channels / groups) != column / (layer->channels / groups))
+    if (groups > 1 && row % channels / (channels / groups) != column / (layer->channels / groups))
         return 0;
     return pim_verify_weight(layer->matrix_layer, row, column);
 }
@@ -32,6 +32,7 @@ static int32_t plain_weight(const struct pim_graph *graph, const struct pim_core
 int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,
                            uint32_t column)
 {
+    column += layer->first_channel;
     int32_t weight = plain_weight(graph, layer, row, column);
     for (uint32_t i = 0; i < layer->affines; i++)
         weight = pim_verify_affine(graph, layer->affine[i].graph_layer, column * layer->affine[i].stride,
@@ -41,6 +42,7 @@ int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_
 
 int32_t pim_core_bias_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t column)
 {
+    column += layer->first_channel;
     const struct pim_layer *matrix = &graph->layers[layer->matrix_layer];
     bool own = matrix->operation == PIM_OPERATOR_LINEAR ? matrix->attributes.linear.bias
                                                         : matrix->attributes.convolution.bias;
@@ -54,6 +56,7 @@ int32_t pim_core_bias_of(const struct pim_graph *graph, const struct pim_core_la
 uint64_t pim_core_element_of(const struct pim_core_layer *layer, uint32_t channel, uint32_t pixel)
 {
     uint64_t first = 0;
+    channel += layer->first_channel;
     if (layer->tensor_block) {
         first = channel / layer->tensor_block * layer->tensor_block_stride;
         channel %= layer->tensor_block;

@@ -30,8 +30,10 @@ static enum pim_status number_layer(struct pim_core_emitter *emitter, uint32_t l
             emitter->number[layer][place] = next[core]++;
             if (!emitter->program.writer)
                 continue;
-            enum pim_status status =
-                pim_trace_writer_array_group(emitter->program.writer, core, &part->group[group], error);
+            struct pim_trace_array_group of = part->group[group];
+            of.layer = mapping->origin ? mapping->origin[layer] : of.layer;
+            of.set = mapping->set;
+            enum pim_status status = pim_trace_writer_array_group(emitter->program.writer, core, &of, error);
             if (status != PIM_OK)
                 return pim_fail_in(error, "array group %" PRIu32 " of %s", group,
                                    mapping->network->layer[layer].name);
@@ -55,6 +57,8 @@ enum pim_status pim_core_emitter_initialize(struct pim_core_emitter *emitter,
     uint32_t *next = PIM_ARENA_ARRAY(arena, uint32_t, cores);
     if (!emitter->layer_mvms || !emitter->local_bytes || !emitter->number || !emitter->word_written || !next)
         return emitter->status = pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " cores", cores);
+    for (uint32_t core = 0; mapping->first_group && core < cores; core++)
+        next[core] = mapping->first_group[core];
     emitter->status =
         pim_program_initialize(&emitter->program, writer, cores, PIM_CORE_ELEMENT_BITS, arena, error);
     for (uint32_t layer = 0; layer < layers && emitter->status == PIM_OK; layer++)
@@ -139,6 +143,27 @@ void pim_core_emit_mvm(struct pim_core_emitter *emitter, uint32_t layer, uint32_
     put(emitter, core, &mvm);
     emitter->counts.mvms++;
     emitter->layer_mvms[layer]++;
+}
+
+void pim_core_emit_array_write(struct pim_core_emitter *emitter, uint32_t layer, uint32_t replica,
+                               uint32_t group, uint32_t row, uint32_t rows, uint64_t source)
+{
+    if (emitter->status != PIM_OK)
+        return;
+    const struct pim_core_partition_layer *part = &emitter->mapping->partition->layer[layer];
+    const struct pim_trace_array_group *of = &part->group[group];
+    size_t at = (size_t)replica * part->groups + group;
+    uint32_t core = emitter->mapping->layout->layer[layer].core[at];
+    uint64_t bytes = (uint64_t)rows * of->folds * of->columns * PIM_CORE_ELEMENT_BYTES;
+    struct pim_instruction write = {
+        .opcode = PIM_OP_ARRAY_WRITE,
+        .u.array_write = {.group = emitter->number[layer][at],
+                          .row = row,
+                          .rows = rows,
+                          .source = place(emitter, core, source, bytes),
+                          .bytes = narrow(emitter, core, bytes, "bytes of weights")}};
+    put(emitter, core, &write);
+    emitter->counts.weight_bytes += bytes;
 }
 
 void pim_core_emit_vector(struct pim_core_emitter *emitter, uint32_t core, struct pim_core_vector operation,

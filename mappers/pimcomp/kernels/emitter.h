@@ -9,7 +9,7 @@
  * Invariants:
  *  1. The i-th send of a core to another meets the i-th receive there (tag 0).
  *  2. The array groups of a core are numbered in the order (layer, replica, group) of those that the layout
- *     put there; the trace has them in that order.
+ *     put there, from the mapping's first number on; the trace has them in that order.
  *  3. A core has instructions in a phase only between its own marks, which the emitter sets: at its first
  *     instruction in the phase, and when the phase ends.
  *  4. No local address at or above the architecture's local_memory_bytes is emitted.
@@ -35,6 +35,7 @@ struct pim_core_counts {
     uint64_t messages, sent_bytes;
     uint64_t vector_elements;
     uint64_t joins, barriers;
+    uint64_t weight_bytes; /* written into cells */
 };
 
 struct pim_core_emitter {
@@ -65,6 +66,10 @@ void pim_core_emit_phase_end(struct pim_core_emitter *emitter);
  * `output`. */
 void pim_core_emit_mvm(struct pim_core_emitter *emitter, uint32_t layer, uint32_t replica, uint32_t group,
                        uint64_t input, uint64_t output);
+
+/* Rows [row, row + rows) of an array group of a replica, on its core, from `source`. */
+void pim_core_emit_array_write(struct pim_core_emitter *emitter, uint32_t layer, uint32_t replica,
+                               uint32_t group, uint32_t row, uint32_t rows, uint64_t source);
 
 /* destination[i] = operation(source[i], second[i]); `second` is ignored where the operation reads one. */
 void pim_core_emit_vector(struct pim_core_emitter *emitter, uint32_t core, struct pim_core_vector operation,

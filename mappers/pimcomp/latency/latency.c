@@ -219,6 +219,8 @@ static enum pim_status emit(struct pim_ll *ll, struct pim_trace_writer *writer)
         return ll->status;
     emitter.program.observe = ll->options->observe;
     emitter.program.observer = ll->options->observer;
+    if (ll->options->prologue)
+        ll->options->prologue(ll->options->prologue_context, &emitter);
     uint32_t phase = pim_core_emit_phase_begin(&emitter, "inference");
     bool through = attempt(ll, settings, &emitter);
     if (ll->status == PIM_OK && !through)

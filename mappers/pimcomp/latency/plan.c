@@ -240,7 +240,10 @@ static enum pim_status place_map(struct pim_ll *ll, uint32_t index)
     struct pim_core_place *place = &ll->map->map[index];
     *place = (struct pim_core_place){.address = PIM_CORE_NOWHERE};
     ll->map->bias[index] = PIM_CORE_NOWHERE;
-    if (layer->kind == PIM_CORE_INPUT || layer->output) {
+    const struct pim_core_placement *placement = ll->options->placement;
+    if (placement && placement->place[index].address != PIM_CORE_NOWHERE) {
+        *place = placement->place[index];
+    } else if (layer->kind == PIM_CORE_INPUT || layer->output) {
         uint64_t stride = (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES;
         *place = (struct pim_core_place){.address = ll->map->bytes,
                                          .pixel_stride = stride,
@@ -288,7 +291,7 @@ enum pim_status pim_ll_plan(struct pim_ll *ll)
     ll->layer = PIM_ARENA_ARRAY(ll->arena, struct pim_ll_layer, ll->layers);
     ll->map->map = PIM_ARENA_ARRAY(ll->arena, struct pim_core_place, ll->layers);
     ll->map->bias = PIM_ARENA_ARRAY(ll->arena, uint64_t, ll->layers);
-    ll->map->bytes = 0;
+    ll->map->bytes = ll->options->placement ? ll->options->placement->base : 0;
     if (!ll->layer || !ll->map->map || !ll->map->bias)
         return pim_fail(ll->error, PIM_NO_MEMORY, "no memory for %" PRIu32 " layers", ll->layers);
     size_t found = 1, members = 1;

@@ -398,7 +398,11 @@ enum pim_status pim_core_layout_search(const struct pim_core_architecture *archi
     status = pim_core_layout_first(architecture, network, partition, arena, layout, error);
     if (status != PIM_OK)
         return status;
-    const struct pim_core_mapping mapping = {architecture, network, partition, layout, mode};
+    const struct pim_core_mapping mapping = {.architecture = architecture,
+                                             .network = network,
+                                             .partition = partition,
+                                             .layout = layout,
+                                             .mode = mode};
     status = pim_core_estimate_layout(&mapping, &result->first, error);
     result->best = result->first;
     return status;

@@ -187,7 +187,7 @@ static void visit_consumers(struct pim_core_network *network, uint32_t *last, ui
 }
 
 /* Lists of the consumers of each layer, without repetitions, in rising order. */
-static enum pim_status list_consumers(struct pim_core_network *network, struct pim_error *error)
+enum pim_status pim_core_network_connect(struct pim_core_network *network, struct pim_error *error)
 {
     uint32_t *last = PIM_ARENA_ARRAY(network->arena, uint32_t, network->count);
     uint64_t *start = PIM_ARENA_ARRAY(network->arena, uint64_t, network->count), total = 0;
@@ -262,5 +262,5 @@ enum pim_status pim_core_network_lower(const struct pim_graph *graph, const char
     if (l.status != PIM_OK)
         return l.status;
     mark_outputs(&l);
-    return list_consumers(network, error);
+    return pim_core_network_connect(network, error);
 }

@@ -119,10 +119,11 @@ struct pim_core_layer {
     uint32_t blocks;  /* MATRIX: groups of the convolution, 1 when every output sees every input channel */
     uint32_t affines; /* MATRIX, in order */
     struct pim_core_affine affine[PIM_CORE_AFFINES];
-    bool bias;      /* MATRIX: a vector of `channels` is added */
-    bool average;   /* POOLING: mean of the positions inside the map, else maximum */
-    bool total;     /* POOLING with `average`: the sum itself */
-    bool broadcast; /* ELEMENT: source[1] has one pixel, which meets every pixel of source[0] */
+    uint32_t first_channel; /* MATRIX: of the tensor and the weight matrix, where a layer is a part of one */
+    bool bias;              /* MATRIX: a vector of `channels` is added */
+    bool average;           /* POOLING: mean of the positions inside the map, else maximum */
+    bool total;             /* POOLING with `average`: the sum itself */
+    bool broadcast;         /* ELEMENT: source[1] has one pixel, which meets every pixel of source[0] */
     struct pim_core_vector element; /* ELEMENT: with two sources, of both; with one, of the source */
     uint32_t afters;                /* fused activations, in order, on the output */
     struct pim_core_vector after[2];
@@ -159,6 +160,9 @@ struct pim_core_network {
 enum pim_status pim_core_network_lower(const struct pim_graph *graph, const char *name,
                                        struct pim_arena *arena, struct pim_core_network *network,
                                        struct pim_error *error);
+
+/* Lists who reads what, and counts; the layers are complete otherwise. */
+enum pim_status pim_core_network_connect(struct pim_core_network *network, struct pim_error *error);
 
 /* --- array groups (section V) --- */
 
@@ -228,6 +232,10 @@ struct pim_core_mapping {
     const struct pim_core_partition *partition;
     const struct pim_core_layout *layout;
     enum pim_core_mode mode;
+    /* Of a segment (segments/segments.h): what the groups of the trace are called. */
+    const uint32_t *first_group; /* of each core: number of its first; NULL: 0 */
+    const uint32_t *origin;      /* of each layer: its number in the trace; NULL: its own */
+    uint32_t set;                /* of all groups */
 };
 
 /*
@@ -244,7 +252,9 @@ struct pim_core_place {
 struct pim_core_memory_map {
     struct pim_core_place *map; /* of each layer's output; inputs are read from here */
     uint64_t *bias;             /* of each layer with a bias: channels elements */
-    uint64_t bytes;             /* used in all */
+    uint64_t *weights; /* of each layer: its groups, one behind the other, as `array_write` wants them; NULL:
+                          no weights are there */
+    uint64_t bytes;    /* used in all */
 };
 
 #endif

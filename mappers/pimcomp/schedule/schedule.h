@@ -31,6 +31,12 @@ struct pim_core_schedule_report {
     uint64_t *layer_mvms;          /* of each layer; in the arena */
 };
 
+/* Where some maps lie already, and from where on there is room for the others. */
+struct pim_core_placement {
+    uint64_t base;
+    const struct pim_core_place *place; /* of each layer; PIM_CORE_NOWHERE: the schedule places it */
+};
+
 struct pim_core_schedule_options {
     /* High throughput. Samples: 0 emits one saturated round, every group of layers at work; N emits the N +
      * groups - 1 rounds that take N samples through. */
@@ -46,6 +52,10 @@ struct pim_core_schedule_options {
     bool keep_pixels;
     /* Both. May be NULL. */
     struct pim_core_schedule_report *report;
+    const struct pim_core_placement *placement;
+    /* Emits phases of its own before the schedule's. */
+    void (*prologue)(void *context, struct pim_core_emitter *emitter);
+    void *prologue_context;
     pim_program_observer *observe; /* of every instruction, in the emitter's order */
     void *observer;
 };

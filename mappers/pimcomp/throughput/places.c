@@ -116,10 +116,14 @@ static enum pim_status place_all(struct places *places, bool whole_batch)
 {
     struct pim_round_schedule *schedule = places->schedule;
     const struct pim_core_network *network = schedule->network;
-    places->end = 0;
+    const struct pim_core_placement *placement = schedule->options->placement;
+    places->end = placement ? placement->base : 0;
     for (uint32_t i = 0; i < network->count; i++) {
         places->slots[i] = lifetime_slots(schedule, i, whole_batch);
         places->placed[i] = pim_round_is_kept(schedule, i);
+        if (placement && placement->place[i].address != PIM_CORE_NOWHERE)
+            place(places, i, placement->place[i].address, placement->place[i].pixel_stride,
+                  placement->place[i].sample_stride, placement->place[i].slots);
     }
     unite_sources(places);
     for (uint32_t i = 0; i < network->count; i++) {

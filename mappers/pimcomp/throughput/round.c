@@ -371,6 +371,8 @@ static enum pim_status prepare(struct pim_round_schedule *schedule, struct pim_t
                                          schedule->error);
     schedule->emitter.program.observe = schedule->options->observe;
     schedule->emitter.program.observer = schedule->options->observer;
+    if (status == PIM_OK && schedule->options->prologue)
+        schedule->options->prologue(schedule->options->prologue_context, &schedule->emitter);
     return status;
 }
 

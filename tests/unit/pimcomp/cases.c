@@ -140,7 +140,11 @@ void core_case_map(struct core_case *c, enum pim_core_mode mode, enum pim_unfold
                                           unfolding == PIM_UNFOLDINGS ? NULL : forced, &c->arena,
                                           &c->partition, &error) == PIM_OK,
                   "%s", error.text);
-    c->mapping = (struct pim_core_mapping){&c->architecture, &c->network, &c->partition, &c->layout, mode};
+    c->mapping = (struct pim_core_mapping){.architecture = &c->architecture,
+                                           .network = &c->network,
+                                           .partition = &c->partition,
+                                           .layout = &c->layout,
+                                           .mode = mode};
     if (!lay)
         return;
     ck_assert_msg(lay(&c->architecture, &c->network, &c->partition, &c->arena, &c->layout, &error) == PIM_OK,

@@ -7,5 +7,6 @@
 Suite *evaluate_suite(void);
 Suite *execute_suite(void);
 Suite *functional_suite(void);
+Suite *segments_suite(void);
 
 #endif

@@ -11,9 +11,9 @@ pimsim_test(test_pimcomp
 pimsim_test(test_pimcomp_functional
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/functional.c ${CMAKE_CURRENT_LIST_DIR}/nets.c ${CMAKE_CURRENT_LIST_DIR}/forms.c
           ${CMAKE_CURRENT_LIST_DIR}/test_evaluate.c ${CMAKE_CURRENT_LIST_DIR}/test_execute.c
-          ${CMAKE_CURRENT_LIST_DIR}/test_functional.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_functional.c ${CMAKE_CURRENT_LIST_DIR}/test_segments.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
-  SUITES evaluate execute functional)
+  SUITES evaluate execute functional segments)
 
 # The low-latency schedule.
 pimsim_test(test_pimcomp_low_latency

@@ -1,0 +1,323 @@
+/* Networks larger than the chip: segments whose weights are written one after the other, executed with
+ * numbers; and the cut, held against all cuts and against the rule of thumb. */
+#include "mappers/pimcomp/check/check_values.h"
+#include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/segments/segments.h"
+#include "tests/unit/pimcomp/functional.h"
+#include "tests/unit/pimcomp/nets.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct setup {
+    enum pim_core_mode mode;
+    uint32_t cores, arrays, samples;
+    uint64_t local_bytes;
+    bool in_order;
+};
+
+struct segmented {
+    struct pim_arena arena;
+    struct pim_core_architecture architecture;
+    struct pim_core_network lowered, network;
+    struct pim_core_segment_problem problem;
+    struct pim_core_segments segments;
+    struct pim_error error;
+};
+
+static struct pim_core_architecture chip(const struct setup *s)
+{
+    return (struct pim_core_architecture){.width = s->cores,
+                                          .height = 1,
+                                          .cores = s->cores,
+                                          .chip_width = s->cores,
+                                          .chip_height = 1,
+                                          .connection = PIM_CORE_MESH,
+                                          .in_order = s->in_order,
+                                          .synchronous = true,
+                                          .window = 64,
+                                          .packet_bytes = 4096,
+                                          .element_bytes = 2,
+                                          .arrays = s->arrays,
+                                          .array_rows = 16,
+                                          .array_columns = 8,
+                                          .arrays_per_group_step = 1,
+                                          .mvm_cycles = 100,
+                                          .write_row_cycles = 7,
+                                          .local_memory_bytes = s->local_bytes,
+                                          .local_bytes_per_cycle = 32,
+                                          .local_read_cycles = 1,
+                                          .local_write_cycles = 1,
+                                          .vector_lanes = 8,
+                                          .vector_cycles = 2,
+                                          .global_memory_bytes = 1 << 24,
+                                          .global_bytes_per_cycle = 32,
+                                          .global_read_cycles = 10,
+                                          .global_write_cycles = 10,
+                                          .link_bytes_per_cycle = 32,
+                                          .hop_cycles = 2,
+                                          .chip_link_bytes_per_cycle = 8,
+                                          .chip_link_cycles = 10};
+}
+
+static enum pim_status cut_network(struct segmented *m, const struct net *net, const struct setup *s,
+                                   bool greedy)
+{
+    m->architecture = chip(s);
+    if (pim_core_network_lower(&net->graph, "net", &m->arena, &m->lowered, &m->error) != PIM_OK ||
+        pim_core_segments_split(&m->lowered, &m->architecture, &m->arena, &m->network, &m->error) != PIM_OK)
+        return m->error.status;
+    m->problem = (struct pim_core_segment_problem){
+        .architecture = &m->architecture, .network = &m->network, .mode = s->mode, .samples = s->samples};
+    return (greedy ? pim_core_segments_greedy : pim_core_segments_cut)(&m->problem, &m->arena, &m->segments,
+                                                                       &m->error);
+}
+
+static uint64_t cycles_of(const struct pim_core_segments *segments)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = 0; i < segments->count; i++)
+        cycles += segments->segment[i].cycles;
+    return cycles;
+}
+
+/* The groups of each set of a core fit into its arrays, and there are as many sets as segments. */
+static void check_sets(const struct segmented *m, const struct pim_trace *trace)
+{
+    uint32_t sets = 0;
+    for (uint32_t core = 0; core < m->architecture.cores; core++) {
+        uint32_t groups, arrays = 0;
+        const struct pim_trace_array_group *group = pim_trace_array_groups(trace, core, &groups);
+        for (uint32_t i = 0; i < groups; i++) {
+            arrays = i > 0 && group[i].set == group[i - 1].set ? arrays + group[i].arrays : group[i].arrays;
+            ck_assert_uint_le(arrays, m->architecture.arrays);
+            ck_assert_uint_gt(group[i].set, 0);
+            sets = group[i].set > sets ? group[i].set : sets;
+        }
+    }
+    ck_assert_uint_eq(sets, m->segments.count);
+}
+
+/* Schedules, executes and compares. */
+static enum pim_status prove(struct segmented *m, const struct net *net, const struct setup *s, uint64_t seed,
+                             struct pim_core_schedule_report *report)
+{
+    char path[64];
+    struct pim_trace_writer *writer;
+    struct pim_trace *trace;
+    struct pim_core_memory_map map;
+    struct pim_core_check_result result;
+    struct pim_core_partition partition;
+    struct pim_core_layout layout;
+    const struct pim_trace_description description = {
+        .family = "pimcomp", .configuration = "", .width = s->cores, .height = 1, .units = s->cores};
+    const struct pim_core_schedule_options options = {
+        .batch = s->mode == PIM_CORE_HIGH_THROUGHPUT ? s->samples : 0, .report = report};
+    const struct pim_core_check_options check = {
+        .samples = s->samples, .seed = seed, .window = s->in_order ? 1 : 12};
+    const struct pim_core_mapping mapping = {.architecture = &m->architecture,
+                                             .network = &m->network,
+                                             .partition = &partition,
+                                             .layout = &layout,
+                                             .mode = s->mode};
+    (void)snprintf(path, sizeof path, "segments-%ld.bin", (long)getpid());
+    if (pim_core_segments_join(&m->problem, &m->segments, &m->arena, &partition, &layout, &m->error) !=
+            PIM_OK ||
+        pim_trace_writer_create(path, &description, &writer, &m->error) != PIM_OK)
+        return m->error.status;
+    if (pim_core_segments_schedule(&m->problem, &m->segments, writer, &options, &m->arena, &map, &m->error) !=
+        PIM_OK) {
+        pim_trace_writer_abandon(writer);
+        return m->error.status;
+    }
+    if (pim_trace_writer_finish(writer, &m->error) != PIM_OK ||
+        pim_trace_open(path, &trace, &m->error) != PIM_OK)
+        return m->error.status;
+    check_sets(m, trace);
+    enum pim_status status =
+        pim_core_check_values(&net->graph, &mapping, &map, trace, &check, &result, &m->error);
+    pim_trace_close(trace);
+    (void)unlink(path);
+    if (status == PIM_OK && (result.layers == 0 || result.elements == 0))
+        status = pim_fail(&m->error, PIM_INTERNAL, "nothing was compared");
+    return status;
+}
+
+/* Small networks on chips that are too small for them, both modes: every number is right. */
+START_TEST(values_of_random_networks)
+{
+    unsigned several = 0, right = 0;
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        struct net net;
+        struct pim_random random;
+        pim_random_initialize(&random, 6 * (uint64_t)_i + seed);
+        net_initialize(&net);
+        net_random(&net, &random);
+        const struct setup setup = {
+            .mode = (unsigned)_i % 2 ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT,
+            .cores = 2 + (uint32_t)pim_random_below(&random, 3),
+            .arrays = 2 + (uint32_t)pim_random_below(&random, 5),
+            .samples = (unsigned)_i % 2 ? 1 : 1 + (uint32_t)pim_random_below(&random, 4),
+            .local_bytes = 1 << 16,
+            .in_order = pim_random_below(&random, 2)};
+        struct segmented m = {.segments = {.count = 0}};
+        struct pim_core_schedule_report report;
+        pim_arena_initialize(&m.arena, 0);
+        enum pim_status status = cut_network(&m, &net, &setup, false);
+        if (status == PIM_OK)
+            status = prove(&m, &net, &setup, seed, &report);
+        bool small = status == PIM_BAD_INPUT && (strstr(m.error.text, "arrays") != NULL ||
+                                                 strstr(m.error.text, "local_memory_bytes") != NULL ||
+                                                 strstr(m.error.text, "no weights") != NULL);
+        ck_assert_msg(status == PIM_OK || small, "net %d, seed %" PRIu64 ": %s", _i, seed, m.error.text);
+        if (small)
+            printf("net %d, seed %" PRIu64 ": %s\n", _i, seed, m.error.text);
+        right += status == PIM_OK;
+        several += status == PIM_OK && m.segments.count > 1;
+        pim_arena_terminate(&m.arena);
+        net_terminate(&net);
+    }
+    ck_assert_uint_ge(right, 3);
+    ck_assert_uint_ge(several, 2);
+}
+END_TEST
+
+/* A classifier whose first layer is several times the chip: in parts, each with its own bias and weights. */
+static void classifier(struct net *net)
+{
+    uint32_t layer = net_convolution(net, net_input(net, 3, 4, 4), 9, 3, 1, 1, 1, true);
+    layer = net_activation(net, layer, PIM_ACTIVATION_RELU);
+    layer = net_convolution(net, layer, 58, 3, 1, 0, 1, true); /* wide, too */
+    layer = net_convolution(net, layer, 36, 1, 1, 0, 1, true);
+    layer = net_linear(net, net_flatten(net, layer), 61, true);
+    layer = net_activation(net, layer, PIM_ACTIVATION_RELU);
+    (void)net_linear(net, layer, 10, true);
+}
+
+START_TEST(wide_layers_in_parts)
+{
+    for (int low = 0; low < 2; low++) {
+        const struct setup setup = {.mode = low ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT,
+                                    .cores = 3,
+                                    .arrays = 7,
+                                    .samples = low ? 1 : 3,
+                                    .local_bytes = 1 << 15};
+        struct net net;
+        struct segmented m = {.segments = {.count = 0}};
+        struct pim_core_schedule_report report;
+        pim_arena_initialize(&m.arena, 0);
+        net_initialize(&net);
+        classifier(&net);
+        ck_assert_msg(cut_network(&m, &net, &setup, false) == PIM_OK, "%s", m.error.text);
+        ck_assert_msg(prove(&m, &net, &setup, 5, &report) == PIM_OK, "%s", m.error.text);
+        ck_assert_uint_gt(m.network.count, m.lowered.count + 2);
+        ck_assert_uint_gt(m.segments.count, 4);
+        uint64_t weights = 27 * 9 + 81 * 58 + 58 * 36 + 144 * 61 + 61 * 10; /* of one replica */
+        ck_assert_uint_ge(report.counts.weight_bytes, 2 * weights);
+        uint64_t written = 0;
+        for (uint32_t i = 0; i < m.segments.count; i++)
+            written += m.segments.segment[i].weight_bytes;
+        ck_assert_uint_eq(report.counts.weight_bytes, written);
+        pim_arena_terminate(&m.arena);
+        net_terminate(&net);
+    }
+}
+END_TEST
+
+/* The least sum over all cuts from layer `begin` on. */
+static uint64_t least(const struct pim_core_segment_problem *problem, uint32_t begin)
+{
+    const struct pim_core_network *network = problem->network;
+    uint64_t best = UINT64_MAX;
+    if (begin == network->count)
+        return 0;
+    for (uint32_t end = begin + 1; end <= network->count; end++) {
+        struct pim_arena arena;
+        struct pim_core_segment segment;
+        struct pim_error error = {PIM_OK, ""};
+        bool any = false, rest = end == network->count;
+        for (uint32_t i = begin; i < end; i++)
+            any = any || network->layer[i].kind == PIM_CORE_MATRIX;
+        for (uint32_t i = end; i < network->count; i++)
+            rest = rest || network->layer[i].kind == PIM_CORE_MATRIX;
+        if (!any || !rest)
+            continue;
+        pim_arena_initialize(&arena, 0);
+        if (pim_core_segment_make(problem, begin, end, &arena, &segment, &error) == PIM_OK) {
+            uint64_t others = least(problem, end);
+            if (others != UINT64_MAX && segment.cycles + others < best)
+                best = segment.cycles + others;
+        }
+        pim_arena_terminate(&arena);
+    }
+    return best;
+}
+
+static void tower(struct net *net)
+{
+    uint32_t layer = net_input(net, 3, 8, 8);
+    for (uint32_t i = 0; i < 6; i++) {
+        layer = net_convolution(net, layer, 6 + 5 * (i % 3), 3, 1, 1, 1, true);
+        if (i == 2)
+            layer = net_pooling(net, layer, PIM_POOLING_MAXIMUM, 2, 2, 0, false);
+    }
+}
+
+START_TEST(the_cut_is_the_best_of_all)
+{
+    for (uint32_t samples = 1; samples < 40; samples *= 6)
+        for (int low = 0; low < 2; low++) {
+            const struct setup setup = {.mode = low ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT,
+                                        .cores = 4,
+                                        .arrays = 9,
+                                        .samples = low ? 1 : samples,
+                                        .local_bytes = 1 << 16};
+            struct net net;
+            struct segmented cut = {.segments = {.count = 0}}, greedy = {.segments = {.count = 0}};
+            pim_arena_initialize(&cut.arena, 0);
+            pim_arena_initialize(&greedy.arena, 0);
+            net_initialize(&net);
+            tower(&net);
+            ck_assert_msg(cut_network(&cut, &net, &setup, false) == PIM_OK, "%s", cut.error.text);
+            ck_assert_msg(cut_network(&greedy, &net, &setup, true) == PIM_OK, "%s", greedy.error.text);
+            ck_assert_uint_gt(cut.segments.count, 1);
+            ck_assert_uint_eq(cycles_of(&cut.segments), least(&cut.problem, 0));
+            ck_assert_uint_le(cycles_of(&cut.segments), cycles_of(&greedy.segments));
+            pim_arena_terminate(&cut.arena);
+            pim_arena_terminate(&greedy.arena);
+            net_terminate(&net);
+        }
+}
+END_TEST
+
+/* Too small however it is cut: the message says what is missing. */
+START_TEST(what_cannot_be_cut)
+{
+    const struct setup setup = {.cores = 2, .arrays = 2, .samples = 1, .local_bytes = 1 << 15};
+    struct net net;
+    struct segmented m = {.segments = {.count = 0}};
+    pim_arena_initialize(&m.arena, 0);
+    net_initialize(&net);
+    (void)net_linear(&net, net_flatten(&net, net_input(&net, 20, 4, 4)), 7, true); /* 20 row blocks */
+    ck_assert_int_eq(cut_network(&m, &net, &setup, false), PIM_BAD_INPUT);
+    ck_assert_msg(strstr(m.error.text, "320 rows of its matrix take more than all 2 cores of 2 arrays"), "%s",
+                  m.error.text);
+    pim_arena_terminate(&m.arena);
+    net_terminate(&net);
+}
+END_TEST
+
+Suite *segments_suite(void)
+{
+    Suite *suite = suite_create("segments");
+    TCase *tests = tcase_create("segments");
+    tcase_add_loop_test(tests, values_of_random_networks, 0, 12);
+    tcase_add_test(tests, wide_layers_in_parts);
+    tcase_add_test(tests, the_cut_is_the_best_of_all);
+    tcase_add_test(tests, what_cannot_be_cut);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
