@@ -1,7 +1,7 @@
 #include "mappers/allspark/mapper.h"
 
 #include "mappers/allspark/allspark.h"
-#include "mappers/allspark/plan_file.h"
+#include "mappers/allspark/plan/file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,14 +5,14 @@
  * keys and values within the column), and computes; the three follow each other without overlap, as the
  * paper's objective (12) adds them up.
  */
-#include "mappers/allspark/border.h"
-#include "mappers/allspark/circulation.h"
 #include "mappers/allspark/emitter.h"
-#include "mappers/allspark/focal.h"
-#include "mappers/allspark/interaction.h"
-#include "mappers/allspark/neighbours.h"
-#include "mappers/allspark/normalisation.h"
-#include "mappers/allspark/position.h"
+#include "mappers/allspark/layers/normalisation.h"
+#include "mappers/allspark/layers/position.h"
+#include "mappers/allspark/redistribution/border.h"
+#include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/redistribution/focal.h"
+#include "mappers/allspark/redistribution/interaction.h"
+#include "mappers/allspark/redistribution/neighbours.h"
 #include "mappers/allspark/steps.h"
 
 #include <inttypes.h>

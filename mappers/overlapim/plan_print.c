@@ -1,6 +1,6 @@
 #include "mappers/overlapim/plan.h"
 
-#include "mappers/overlapim/analysis/case.h"
+#include "mappers/overlapim/analysis/case/case.h"
 #include "sim/output/json.h"
 #include "sim/output/output.h"
 

@@ -6,7 +6,7 @@
 #ifndef PIMSIM_MODELS_NOC_INTERNAL_H
 #define PIMSIM_MODELS_NOC_INTERNAL_H
 
-#include "models/noc/mesh.h"
+#include "models/noc/mesh/mesh.h"
 
 struct pim_noc_packet {
     uint64_t flits;

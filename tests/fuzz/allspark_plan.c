@@ -2,7 +2,7 @@
  * Any bytes as a plan for `map allspark --plan`, or, after "--partition ", as that option. What is refused
  * must have a message; what is taken must be within the limits that the mapper relies on.
  */
-#include "mappers/allspark/plan_file.h"
+#include "mappers/allspark/plan/file.h"
 
 #include <stdlib.h>
 #include <string.h>

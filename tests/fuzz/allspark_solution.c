@@ -3,7 +3,7 @@
  * then, behind a line of four dashes, the log. Whatever a file claims, only values of the columns that there
  * are get set, and none that does not fit 53 bits; what is no solver's file says nothing.
  */
-#include "mappers/search/solver.h"
+#include "mappers/search/integer/solver.h"
 
 #include <stdlib.h>
 #include <string.h>

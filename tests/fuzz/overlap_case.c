@@ -3,7 +3,7 @@
  * is accepted is analysed, by comparison of all data spaces as well when it is small, and printed as a
  * mapping that must be read back.
  */
-#include "mappers/overlapim/analysis/case.h"
+#include "mappers/overlapim/analysis/case/case.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@
 #include "tools/tune/best.h"
 #include "tools/tune/evaluate.h"
 #include "tools/tune/goal.h"
-#include "tools/tune/strategy.h"
+#include "tools/tune/strategy/strategy.h"
 
 enum { PIM_TUNE_NETWORKS_MOST = 64, PIM_TUNE_ERROR_BYTES = 512 };
 

@@ -15,7 +15,7 @@
 #include "sim/status.h"
 #include "tools/sweep/store/store.h"
 #include "tools/tune/record.h"
-#include "tools/tune/strategy.h"
+#include "tools/tune/strategy/strategy.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,7 +9,7 @@
  */
 #include "mappers/allspark/schedule/ilp.h"
 
-#include "mappers/search/solver.h"
+#include "mappers/search/integer/solver.h"
 
 #include <stdlib.h>
 

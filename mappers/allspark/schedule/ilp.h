@@ -3,7 +3,7 @@
 #define PIMSIM_MAPPERS_ALLSPARK_SCHEDULE_ILP_H
 
 #include "mappers/allspark/schedule/schedule.h"
-#include "mappers/search/mps.h"
+#include "mappers/search/integer/mps.h"
 
 struct pim_ilp_model {
     enum pim_schedule_form form;

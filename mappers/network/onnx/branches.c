@@ -6,7 +6,7 @@
  * node in front, and what they read from outside becomes inputs of the If node, so that it is made before. A
  * branch may hold another If.
  */
-#include "mappers/network/onnx/operators.h"
+#include "mappers/network/onnx/operators/operators.h"
 #include "onnx.pb-c.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_CHECK_RECORD_H
 #define PIMSIM_MAPPERS_NICEPIM_CHECK_RECORD_H
 
-#include "mappers/nicepim/map/notes.h"
+#include "mappers/nicepim/map/program/notes.h"
 #include "sim/status.h"
 
 struct nice_recorded {

@@ -1,9 +1,9 @@
 #include "mappers/nicepim/ddam/pipeline.h"
 
-#include "mappers/nicepim/map/emit.h"
-#include "mappers/nicepim/map/product.h"
+#include "mappers/nicepim/map/program/emit.h"
+#include "mappers/nicepim/map/program/product.h"
+#include "mappers/nicepim/map/program/vectors.h"
 #include "mappers/nicepim/map/results.h"
-#include "mappers/nicepim/map/vectors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_DDAM_PIPELINE_H
 #define PIMSIM_MAPPERS_NICEPIM_DDAM_PIPELINE_H
 
-#include "mappers/nicepim/map/homes.h"
+#include "mappers/nicepim/map/program/homes.h"
 
 /*
  * All images of a plan with parts. In step s part p works on image s - p. A step begins with what comes from

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_CANDIDATES_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_CANDIDATES_H
 
-#include "mappers/nicepim/map/homes.h"
+#include "mappers/nicepim/map/program/homes.h"
 
 struct candidate {
     struct pim_cut cut;

@@ -2,7 +2,7 @@
 #include "mappers/nicepim/mapper.h"
 
 #include "mappers/nicepim/check/check_values.h"
-#include "mappers/nicepim/map/emit.h"
+#include "mappers/nicepim/map/program/emit.h"
 #include "sim/output/json.h"
 
 #include <inttypes.h>

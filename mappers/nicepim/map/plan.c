@@ -2,9 +2,9 @@
 
 #include "mappers/nicepim/ddam/divide.h"
 #include "mappers/nicepim/map/choose.h"
-#include "mappers/nicepim/map/product.h"
+#include "mappers/nicepim/map/program/product.h"
+#include "mappers/nicepim/map/program/vectors.h"
 #include "mappers/nicepim/map/results.h"
-#include "mappers/nicepim/map/vectors.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "mappers/nicepim/map/results.h"
 
-#include "mappers/nicepim/map/product.h"
+#include "mappers/nicepim/map/program/product.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_RESULTS_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_RESULTS_H
 
-#include "mappers/nicepim/map/homes.h"
+#include "mappers/nicepim/map/program/homes.h"
 
 /* Of an operation that is no product; true: it works on a vector unit, false: nothing is done for it. */
 bool results_follow(struct emitter *emitter, uint32_t layer);

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_EVALUATE_H
 #define PIMSIM_MAPPERS_OVERLAPIM_EVALUATE_H
 
-#include "mappers/overlapim/analysis/case.h"
+#include "mappers/overlapim/analysis/case/case.h"
 
 struct pim_evaluation {
     uint64_t sequential;                      /* of a pair: producer, transfer, consumer */

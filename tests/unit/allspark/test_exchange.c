@@ -1,5 +1,5 @@
 /* The orders of tokens between which features go, alone; test_dataflow.c proves the programs. */
-#include "mappers/allspark/exchange.h"
+#include "mappers/allspark/redistribution/exchange.h"
 #include "tests/unit/allspark/scenario.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * Exchanges over the top-left nodes of the branches: gather, transfer, scatter. Whole programs on numbers, in
  * one round and in many; which node sends what to which; the bytes of every message kind; refusals.
  */
-#include "mappers/allspark/interaction.h"
-#include "mappers/allspark/neighbours.h"
-#include "mappers/allspark/relay.h"
+#include "mappers/allspark/redistribution/interaction.h"
+#include "mappers/allspark/redistribution/neighbours.h"
+#include "mappers/allspark/redistribution/relay.h"
 #include "tests/unit/allspark/scenario.h"
 #include "traces/counts.h"
 

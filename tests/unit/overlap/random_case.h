@@ -5,7 +5,7 @@
 #ifndef PIMSIM_TESTS_OVERLAP_RANDOM_CASE_H
 #define PIMSIM_TESTS_OVERLAP_RANDOM_CASE_H
 
-#include "mappers/overlapim/analysis/case.h"
+#include "mappers/overlapim/analysis/case/case.h"
 #include "sim/random.h"
 
 /* What the oracle finds of a data space. */

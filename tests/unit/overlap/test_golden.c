@@ -1,5 +1,5 @@
 /* The golden cases (tests/data/overlap): everything under `expect`, value by value. */
-#include "mappers/overlapim/analysis/case.h"
+#include "mappers/overlapim/analysis/case/case.h"
 #include "sim/output/json.h"
 #include "tests/unit/overlap/suites.h"
 

@@ -1,5 +1,5 @@
 /* What is wrong with a case is named. */
-#include "mappers/overlapim/analysis/case.h"
+#include "mappers/overlapim/analysis/case/case.h"
 #include "tests/unit/overlap/suites.h"
 
 #include <stdio.h>

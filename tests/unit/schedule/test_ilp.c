@@ -1,6 +1,6 @@
 /* The integer programmes, worked by whatever solver is installed, against the exact method. */
 #include "mappers/allspark/schedule/ilp.h"
-#include "mappers/search/solver.h"
+#include "mappers/search/integer/solver.h"
 #include "tests/unit/schedule/instances.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Strategies: what they propose, on a cost in closed form instead of simulations. */
 #include "tests/unit/tune/suites.h"
-#include "tools/tune/strategy.h"
+#include "tools/tune/strategy/strategy.h"
 
 #include <string.h>
 

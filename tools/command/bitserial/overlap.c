@@ -1,5 +1,5 @@
 /* pimsim overlap: the overlap analysis of a case or a mapping. */
-#include "mappers/overlapim/analysis/case.h"
+#include "mappers/overlapim/analysis/case/case.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 

@@ -1,0 +1,25 @@
+/* What the tokens of a window need of their neighbours in others: the convolution over the map of Twins. */
+#ifndef PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_BORDER_H
+#define PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_BORDER_H
+
+#include "mappers/allspark/redistribution/exchange.h"
+
+struct pim_border {
+    bool exists;
+    struct pim_exchange exchange;
+    uint64_t estimate[PIM_ESTIMATE_PARTS];
+};
+
+/* The exchange of emitter->stage; none where no convolution goes over the map, or while nothing is placed. A
+   failure is in emitter->status. Free with pim_border_terminate. */
+void pim_border_make(struct pim_emitter *emitter, struct pim_border *border);
+void pim_border_terminate(struct pim_border *border);
+
+/* The phase stageS/block0/position_border, of all layers and images. */
+void pim_emit_border(struct pim_emitter *emitter, const struct pim_border *border);
+void pim_estimate_border(struct pim_emitter *emitter, const struct pim_border *border);
+
+/* Address of the field (position.h) of the layer and image that are worked. */
+uint64_t pim_border_field(const struct pim_emitter *emitter);
+
+#endif

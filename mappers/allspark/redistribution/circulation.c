@@ -1,0 +1,125 @@
+/*
+ * What goes round: features, hidden channels and statistics within a row of a sub-array, keys and values
+ * within a column, weights within a ring (section V-B of the paper). rings.c has the rounds.
+ */
+#include "mappers/allspark/redistribution/circulation.h"
+
+static uint64_t row_width(const struct pim_emitter *emitter, const struct pim_row_pieces *pieces,
+                          uint32_t column)
+{
+    return pieces->total == 0 ? PIM_STATISTICS_BYTES : pim_stage_spread(emitter->part, pieces->total, column);
+}
+
+uint64_t pim_row_bytes(const struct pim_emitter *emitter, const void *context, uint32_t piece)
+{
+    const struct pim_row_pieces *pieces = context;
+    return row_width(emitter, pieces, piece) * pieces->rows;
+}
+
+uint64_t pim_row_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
+{
+    const struct pim_row_pieces *pieces = context;
+    if (piece == emitter->place.column && pieces->own != 0)
+        return pieces->own;
+    uint64_t address = pieces->base;
+    for (uint32_t column = 0; column < piece; column++)
+        address += pim_row_bytes(emitter, context, column);
+    return address;
+}
+
+/* Vertical: piece r is the rows of keys or values of row r of the sub-array. */
+uint64_t pim_column_bytes(const struct pim_emitter *emitter, const void *context, uint32_t piece)
+{
+    (void)context;
+    return (uint64_t)pim_stage_keys(emitter->part, piece) *
+           pim_stage_channels(emitter->part, emitter->place.column);
+}
+
+static uint64_t column_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
+{
+    const uint64_t *base = context;
+    uint64_t first = pim_share_begin(emitter->part->key_tokens, emitter->part->u, piece);
+    return *base + first * pim_stage_channels(emitter->part, emitter->place.column);
+}
+
+/* Weights: piece i is the share of ring position i; this node's own lies where it was placed. */
+struct weight_pieces {
+    uint64_t total, home;
+};
+
+static uint64_t weight_bytes(const struct pim_emitter *emitter, const void *context, uint32_t piece)
+{
+    const struct weight_pieces *pieces = context;
+    return pim_share(pieces->total, emitter->part->ring, piece);
+}
+
+static uint64_t weight_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
+{
+    const struct weight_pieces *pieces = context;
+    uint32_t own = emitter->place.ring, ring = emitter->part->ring;
+    if (piece == own)
+        return pieces->home;
+    /* The others lie one after another, without a gap for this node's own. */
+    return emitter->workspace.weights + pim_share_begin(pieces->total, ring, piece) -
+           (piece > own ? pim_share(pieces->total, ring, own) : 0);
+}
+
+void pim_share_weights(struct pim_emitter *emitter, const struct pim_chunk *chunk, uint32_t tag)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    struct weight_pieces pieces = {.total = chunk->bytes, .home = chunk->home};
+    struct pim_ring ring = {
+        .nodes = part->ring,
+        .index = emitter->place.ring,
+        .next = pim_place_unit(emitter, (emitter->place.ring + 1) % part->ring, emitter->place.column),
+        .previous = pim_place_unit(emitter, (emitter->place.ring + part->ring - 1) % part->ring,
+                                   emitter->place.column),
+        .tag = tag,
+        .address = weight_address,
+        .bytes = weight_bytes,
+        .context = &pieces};
+    pim_emit_ring(emitter, &ring);
+    pim_emit_join(emitter);
+}
+
+void pim_gather_row(struct pim_emitter *emitter, const struct pim_row_pieces *pieces, uint32_t tag)
+{
+    uint32_t v = emitter->part->v, column = emitter->place.column;
+    if (v == 1)
+        return;
+    struct pim_ring ring = {.nodes = v,
+                            .index = column,
+                            .next = pim_place_unit(emitter, emitter->place.ring, (column + 1) % v),
+                            .previous = pim_place_unit(emitter, emitter->place.ring, (column + v - 1) % v),
+                            .tag = tag,
+                            .address = pim_row_address,
+                            .bytes = pim_row_bytes,
+                            .context = pieces};
+    pim_emit_ring(emitter, &ring);
+    pim_emit_join(emitter);
+}
+
+void pim_gather_column(struct pim_emitter *emitter, uint64_t base, uint32_t tag)
+{
+    uint32_t u = emitter->part->u, row = emitter->place.row;
+    if (u == 1)
+        return;
+    uint32_t top = emitter->place.ring - row;
+    struct pim_ring ring = {.nodes = u,
+                            .index = row,
+                            .next = pim_place_unit(emitter, top + (row + 1) % u, emitter->place.column),
+                            .previous =
+                                pim_place_unit(emitter, top + (row + u - 1) % u, emitter->place.column),
+                            .tag = tag,
+                            .address = column_address,
+                            .bytes = pim_column_bytes,
+                            .context = &base};
+    pim_emit_ring(emitter, &ring);
+    pim_emit_join(emitter);
+}
+
+uint64_t pim_own_piece(const struct pim_emitter *emitter, uint64_t base, uint64_t rows, uint64_t total)
+{
+    struct pim_row_pieces pieces = {.base = base, .rows = rows, .total = total};
+    return pim_row_address(emitter, &pieces, emitter->place.column);
+}

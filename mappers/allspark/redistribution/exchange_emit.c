@@ -1,0 +1,206 @@
+/* The programs of an exchange, and what it takes. */
+#include "mappers/allspark/redistribution/exchange.h"
+#include "mappers/allspark/redistribution/relay.h"
+
+#include <stdlib.h>
+
+/* Moves of a message that one instruction can take on the side of the features: as many bytes each, evenly
+   apart. */
+struct group {
+    uint32_t count;
+    uint64_t stride;
+};
+
+static uint64_t address_of(const struct pim_exchange_move *move, bool pack)
+{
+    return pack ? move->from : move->to;
+}
+
+static struct group group_of(const struct pim_exchange_move *moves, uint32_t left, bool pack)
+{
+    struct group group = {.count = 1};
+    for (; group.count < left; group.count++) {
+        const struct pim_exchange_move *before = &moves[group.count - 1], *next = before + 1;
+        uint64_t here = address_of(before, pack), there = address_of(next, pack);
+        if (next->bytes != before->bytes || there < here + before->bytes ||
+            (group.count > 1 && there - here != group.stride))
+            break;
+        group.stride = there - here;
+    }
+    return group;
+}
+
+/* Features to a message, or a message to features. A store follows one load later, so that loads do not wait
+   for it. */
+static void emit_copies(struct pim_emitter *emitter, const struct pim_exchange *exchange,
+                        const struct pim_exchange_message *message, bool pack, bool local)
+{
+    const struct pim_exchange_move *moves = &exchange->moves[message->first_move];
+    uint64_t staged = pack || local ? message->packed : message->arrived;
+    for (uint32_t i = 0; i < message->moves;) {
+        struct group group = group_of(moves + i, message->moves - i, pack);
+        uint64_t features = address_of(&moves[i], pack), bytes = moves[i].bytes;
+        uint64_t loaded = pack ? pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, features, bytes,
+                                                 group.stride, group.count, PIM_NOTHING)
+                               : pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, staged,
+                                                 bytes * group.count, 0, 1, PIM_NOTHING);
+        pim_emit_flush(emitter);
+        emitter->store = pack
+                             ? (struct pim_pending_store){staged, bytes * group.count, 0, 1, loaded}
+                             : (struct pim_pending_store){features, bytes, group.stride, group.count, loaded};
+        staged += bytes * group.count;
+        i += group.count;
+    }
+}
+
+/* From a unit to itself, where what arrives lies apart from what leaves. */
+static void emit_local(struct pim_emitter *emitter, const struct pim_exchange *exchange,
+                       const struct pim_exchange_message *message)
+{
+    for (uint32_t i = message->first_move; i < message->first_move + message->moves; i++) {
+        const struct pim_exchange_move *move = &exchange->moves[i];
+        uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, move->from, move->bytes, 0,
+                                          1, PIM_NOTHING);
+        pim_emit_flush(emitter);
+        emitter->store = (struct pim_pending_store){move->to, move->bytes, 0, 1, loaded};
+    }
+}
+
+static void emit_message(struct pim_emitter *emitter, const struct pim_exchange *exchange, uint32_t index,
+                         bool send, uint32_t tag)
+{
+    const struct pim_exchange_message *message = &exchange->messages[index];
+    struct pim_instruction instruction = {.opcode = send ? PIM_OP_SEND : PIM_OP_RECEIVE};
+    instruction.u.network.peer = exchange->seat[send ? message->to_seat : message->from_seat].unit;
+    instruction.u.network.tag = tag + index;
+    instruction.u.network.address = send ? message->packed : message->arrived;
+    instruction.u.network.bytes = message->bytes;
+    (void)pim_emit(emitter, instruction, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+}
+
+void pim_exchange_emit(struct pim_emitter *emitter, const struct pim_exchange *exchange, uint32_t tag)
+{
+    enum { GATHER, TRANSFER, SCATTER, PARTS };
+    const uint32_t unit = emitter->place.unit, *first = exchange->first_of_unit;
+    if (exchange->relay) {
+        pim_relay_emit(emitter, exchange->relay, tag);
+        return;
+    }
+    for (int part = 0; part < PARTS; part++) {
+        for (uint32_t i = first[unit]; i < first[unit + 1]; i++) {
+            uint32_t index = exchange->of_unit[i];
+            const struct pim_exchange_message *message = &exchange->messages[index];
+            bool sends = exchange->seat[message->from_seat].unit == unit,
+                 gets = exchange->seat[message->to_seat].unit == unit;
+            if (part == SCATTER && sends && gets && exchange->apart) {
+                emit_local(emitter, exchange, message);
+                continue;
+            }
+            if (part == GATHER && sends && !(gets && exchange->apart))
+                emit_copies(emitter, exchange, message, true, gets);
+            if (part == TRANSFER && sends != gets)
+                emit_message(emitter, exchange, index, sends, tag);
+            if (part == SCATTER && gets)
+                emit_copies(emitter, exchange, message, false, sends);
+        }
+        pim_emit_flush(emitter);
+        if (part != SCATTER)
+            pim_emit_join(emitter);
+    }
+}
+
+/* --- estimate --- */
+
+/* Loads and stores of one side of a message. The first load of a node comes from a closed row; afterwards
+   loads and stores take turns at the port. */
+static uint64_t copy_cycles(const struct pim_estimate_hardware *hardware, const struct pim_exchange *exchange,
+                            const struct pim_exchange_message *message, bool pack)
+{
+    const struct pim_exchange_move *moves = &exchange->moves[message->first_move];
+    uint64_t cycles = 0;
+    for (uint32_t i = 0; i < message->moves;) {
+        struct group group = group_of(moves + i, message->moves - i, pack);
+        uint64_t bytes = moves[i].bytes, whole = bytes * group.count;
+        cycles += pim_estimate_pieces(hardware, bytes, group.stride, group.count, 1, !pack) +
+                  pim_estimate_pieces(hardware, whole, 0, 1, 1, pack) + pim_estimate_turns(hardware, 1);
+        i += group.count;
+    }
+    return cycles;
+}
+
+static uint64_t local_cycles(const struct pim_estimate_hardware *hardware,
+                             const struct pim_exchange *exchange, const struct pim_exchange_message *message)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = message->first_move; i < message->first_move + message->moves; i++)
+        cycles += pim_estimate_pieces(hardware, exchange->moves[i].bytes, 0, 1, 1, false) +
+                  pim_estimate_pieces(hardware, exchange->moves[i].bytes, 0, 1, 1, true) +
+                  pim_estimate_turns(hardware, 1);
+    return cycles;
+}
+
+static uint32_t apart(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint32_t from, uint32_t to)
+{
+    uint32_t hops = apart(from % hardware->width, to % hardware->width) +
+                    apart(from / hardware->width, to / hardware->width);
+    return pim_estimate_ring(hardware, 1, 2) +
+           (hops > 1 ? pim_estimate_hops(hardware, 2 * (uint64_t)(hops - 1)) : 0);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What a unit has to do. Messages follow each other: receives are announced ahead, so that only one flight is
+   waited for. What goes out is read at the memory port, what comes is written there. */
+struct work {
+    uint64_t copies, flight, port, flits_out, flits_in;
+};
+
+static struct work work_of(const struct pim_estimate_hardware *hardware, const struct pim_exchange *exchange,
+                           uint32_t unit)
+{
+    struct work work = {.copies = 2 * pim_estimate_access(hardware)};
+    for (uint32_t i = exchange->first_of_unit[unit]; i < exchange->first_of_unit[unit + 1]; i++) {
+        const struct pim_exchange_message *message = &exchange->messages[exchange->of_unit[i]];
+        uint32_t from = exchange->seat[message->from_seat].unit, to = exchange->seat[message->to_seat].unit;
+        if (from == to && exchange->apart) {
+            work.copies += local_cycles(hardware, exchange, message);
+            continue;
+        }
+        if (from == unit)
+            work.copies += copy_cycles(hardware, exchange, message, true);
+        if (to == unit)
+            work.copies += copy_cycles(hardware, exchange, message, false);
+        if (from == to)
+            continue;
+        uint64_t flits = (message->bytes + hardware->flit_bytes - 1) / hardware->flit_bytes;
+        *(from == unit ? &work.flits_out : &work.flits_in) += flits;
+        work.port += pim_estimate_stream(hardware, message->bytes, to == unit);
+        work.flight = larger(work.flight, pim_exchange_flight(hardware, from, to));
+    }
+    return work;
+}
+
+void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, const struct pim_exchange *exchange,
+                           uint64_t *memory, uint64_t *transfer)
+{
+    *memory = exchange->relay ? exchange->relay->memory_cycles : 0;
+    *transfer = exchange->relay ? exchange->relay->transfer_cycles : 0;
+    for (uint32_t unit = 0; unit < exchange->units && !exchange->relay; unit++) {
+        const struct work work = work_of(hardware, exchange, unit);
+        uint64_t flits = larger(work.flits_out, work.flits_in);
+        uint64_t network = pim_estimate_network(hardware, flits);
+        uint64_t moved = work.flight + larger(work.port, network);
+        if (work.copies + moved > *memory + *transfer) {
+            *memory = work.copies;
+            *transfer = moved;
+        }
+    }
+}

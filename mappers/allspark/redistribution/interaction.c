@@ -1,0 +1,184 @@
+/*
+ * Features that go between branches from block to block (section VII): before a block with shifted windows to
+ * these windows, and back after it. The feed-forward network works on single tokens, so it does not matter to
+ * it where they are, and one exchange before and one after the block do.
+ */
+#include "mappers/allspark/redistribution/interaction.h"
+#include "mappers/allspark/redistribution/border.h"
+#include "mappers/allspark/redistribution/neighbours.h"
+#include "mappers/allspark/redistribution/relay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Where tokens come from: before the shifted blocks of a stage, or before the blocks of its partner; and
+   back. */
+static uint32_t *origin(const struct pim_emitter *emitter, bool back)
+{
+    const struct pim_allspark_stage *stage = emitter->stage;
+    const struct pim_transformer *transformer = emitter->plan->network->transformer;
+    const struct pim_transformer_stage *view = &transformer->stage[stage->of];
+    const struct pim_attention *attention = &transformer->block[view->first_block].attention[0];
+    if (stage->partition[0].shift > 0)
+        return pim_shifted_windows(attention->branches_y, attention->branches_x, view->window,
+                                   stage->partition[0].shift, back);
+    bool windows = stage->first_block == 0; /* even blocks have them */
+    return pim_windows_to_map(view->height, view->width, view->window, view->reduction, back == windows);
+}
+
+/* Between two blocks nothing is alive behind what this stage or its partner keeps. */
+static uint64_t room_of(const struct pim_emitter *emitter)
+{
+    const struct pim_allspark_plan *plan = emitter->plan;
+    uint64_t own = pim_stage_kept(emitter->stage),
+             other = pim_stage_kept(&plan->stage[emitter->stage->partner]);
+    return plan->workspace_base + plan->batch * (own > other ? own : other);
+}
+
+void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *interaction)
+{
+    const struct pim_allspark_stage *stage = emitter->stage, *partner = &emitter->plan->stage[stage->partner];
+    *interaction = (struct pim_interaction){0};
+    /* While partitions are searched for, nothing is laid out yet; the placement comes after the schedule. */
+    if ((stage->partition[0].shift == 0 && partner == stage) || !stage->slot_of || emitter->status != PIM_OK)
+        return;
+    interaction->exists = true;
+    if (stage->partition[0].work != PIM_ALLSPARK_BLOCK) {
+        pim_stripes_interaction(emitter, interaction);
+        return;
+    }
+    for (unsigned back = 0; back < 2 && emitter->status == PIM_OK; back++) {
+        struct pim_exchange *exchange = &interaction->exchange[back];
+        uint32_t *from = origin(emitter, back);
+        emitter->status = from ? pim_exchange_make(emitter->plan, back ? partner : stage,
+                                                   back ? stage : partner, from, exchange, emitter->error)
+                               : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange");
+        free(from);
+        if (emitter->status == PIM_OK)
+            emitter->status = pim_exchange_relay(emitter->plan, exchange, room_of(emitter), emitter->error);
+        if (emitter->status != PIM_OK)
+            break;
+        uint64_t *parts = interaction->estimate[back];
+        pim_exchange_estimate(&emitter->plan->hardware, exchange, &parts[PIM_ESTIMATE_MEMORY],
+                              &parts[PIM_ESTIMATE_TRANSFER]);
+    }
+}
+
+void pim_interaction_terminate(struct pim_interaction *interaction)
+{
+    for (unsigned back = 0; back < 2; back++)
+        pim_exchange_terminate(&interaction->exchange[back]);
+}
+
+static void exchange_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+{
+    (void)step;
+    (void)block;
+    pim_exchange_emit(emitter, emitter->exchange, tag);
+}
+
+void pim_emit_interaction(struct pim_emitter *emitter, const struct pim_interaction *interaction,
+                          uint32_t block, bool back)
+{
+    const struct pim_exchange *exchange = &interaction->exchange[back];
+    if (!interaction->exists || emitter->status != PIM_OK)
+        return;
+    char name[64];
+    const char *step = emitter->stage->partition[0].work != PIM_ALLSPARK_BLOCK
+                           ? (back ? "from_stripes" : "to_stripes")
+                       : emitter->stage->partition[0].shift == 0 ? "hand_over"
+                       : back                                    ? "unshift"
+                                                                 : "shift";
+    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/%s", emitter->stage->of + 1, block,
+                   step);
+    struct pim_trace_phase phase = {.name = name};
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        phase.estimate_parts[part] = interaction->estimate[back][part];
+    pim_add_up(emitter, &phase);
+    if (!emitter->writer)
+        return;
+    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase),
+             tag = pim_program_tags(emitter->program, pim_exchange_tags(exchange));
+    emitter->exchange = exchange;
+    for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
+        if (pim_exchange_has_unit(exchange, unit))
+            pim_emit_node(emitter, (struct pim_place){.unit = unit}, id, exchange_body, 0, block, tag);
+}
+
+void pim_estimate_interaction(struct pim_emitter *emitter, const struct pim_interaction *interaction)
+{
+    const struct pim_allspark_stage *stage = emitter->stage;
+    uint32_t own = stage->partition[0].blocks,
+             others = emitter->plan->stage[stage->partner].partition[0].blocks;
+    uint32_t times[2] = {own / 2, own / 2}; /* every second block is shifted */
+    if (emitter->plan->stage[stage->partner].of == stage->of && stage->partner != emitter->index) {
+        if (stage->partner < emitter->index)
+            return; /* the partner has them */
+        /* there is one less of a hand-over than of blocks, and it begins with the kind of block 0 */
+        bool begins = stage->first_block == 0;
+        times[0] = (own + others - (begins ? 0 : 1)) / 2;
+        times[1] = own + others - 1 - times[0];
+        if (stage->partition[0].work != PIM_ALLSPARK_BLOCK)
+            times[0] = times[1] = own; /* there and back in every block */
+    }
+    for (unsigned back = 0; back < 2; back++)
+        for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+            emitter->estimate_parts[part] += times[back] * interaction->estimate[back][part];
+    for (unsigned back = 0; back < 2; back++)
+        for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+            emitter->estimate_cycles += times[back] * interaction->estimate[back][part];
+}
+
+enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan *plan, uint64_t *cycles,
+                                                  struct pim_error *error)
+{
+    struct pim_emitter emitter = {.plan = plan, .error = error, .status = PIM_OK};
+    for (emitter.index = 0; emitter.index < plan->stages && emitter.status == PIM_OK; emitter.index++) {
+        struct pim_interaction interaction;
+        struct pim_neighbours neighbours;
+        struct pim_border border;
+        emitter.stage = &plan->stage[emitter.index];
+        pim_interaction_make(&emitter, &interaction);
+        pim_estimate_interaction(&emitter, &interaction);
+        pim_interaction_terminate(&interaction);
+        pim_neighbours_make(&emitter, &neighbours);
+        pim_estimate_neighbours(&emitter, &neighbours);
+        pim_neighbours_terminate(&neighbours);
+        pim_border_make(&emitter, &border);
+        pim_estimate_border(&emitter, &border);
+        pim_border_terminate(&border);
+    }
+    *cycles = emitter.estimate_cycles;
+    return emitter.status;
+}
+
+/* Where the staging of top-left nodes ends. */
+static void reach(const struct pim_exchange *exchange, uint64_t *end)
+{
+    if (exchange->relay && exchange->relay->end > *end)
+        *end = exchange->relay->end;
+}
+
+enum pim_status pim_plan_exchange(struct pim_allspark_plan *plan, struct pim_error *error)
+{
+    struct pim_emitter emitter = {.plan = plan, .error = error, .status = PIM_OK};
+    uint64_t end = plan->workspace_base + plan->workspace_bytes;
+    for (emitter.index = 0;
+         emitter.index < plan->stages && emitter.status == PIM_OK && plan->exchange == PIM_ALLSPARK_GATHER;
+         emitter.index++) {
+        struct pim_interaction interaction;
+        struct pim_neighbours neighbours;
+        emitter.stage = &plan->stage[emitter.index];
+        pim_interaction_make(&emitter, &interaction);
+        pim_neighbours_make(&emitter, &neighbours);
+        for (unsigned back = 0; back < 2; back++)
+            reach(&interaction.exchange[back], &end);
+        for (uint32_t i = 0; i < neighbours.layers; i++)
+            reach(&neighbours.layer[i].exchange, &end);
+        pim_interaction_terminate(&interaction);
+        pim_neighbours_terminate(&neighbours);
+    }
+    plan->workspace_bytes = end - plan->workspace_base;
+    return emitter.status;
+}

@@ -1,0 +1,86 @@
+/*
+ * From tokens to the tokens of keys (PVT): a key is made of `reduction` tokens that lie side by side, and the
+ * rows of a sub-array have even shares of both, so that a row's keys need some tokens of its neighbours.
+ */
+#include "mappers/allspark/redistribution/circulation.h"
+
+/* Tokens that two rows share: those that row `has` has, and of which the keys of row `needs` are made. */
+struct overlap {
+    uint64_t first, tokens;
+};
+
+static struct overlap overlap(const struct pim_allspark_partition *part, uint32_t has, uint32_t needs)
+{
+    uint64_t begin = pim_share_begin(part->tokens, part->u, has), end = begin + pim_stage_tokens(part, has);
+    uint64_t from = part->reduction * pim_share_begin(part->made_keys, part->u, needs);
+    uint64_t to = from + (uint64_t)part->reduction * pim_stage_made(part, needs);
+    uint64_t first = begin > from ? begin : from, last = end < to ? end : to;
+    return (struct overlap){first, first < last ? last - first : 0};
+}
+
+static void emit_overlap(struct pim_emitter *emitter, enum pim_opcode opcode, uint32_t other, uint32_t tag)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_workspace *space = &emitter->workspace;
+    uint32_t row = emitter->place.row;
+    uint64_t q = pim_stage_channels(part, emitter->place.column);
+    bool send = opcode == PIM_OP_SEND;
+    struct overlap common = send ? overlap(part, row, other) : overlap(part, other, row);
+    uint64_t mine = pim_own_piece(emitter, space->gathered, pim_stage_tokens(part, row), part->channels) +
+                    (common.first - pim_share_begin(part->tokens, part->u, row)) * q;
+    uint64_t reduced = pim_own_piece(emitter, space->reduction_inputs, pim_stage_made(part, row),
+                                     (uint64_t)part->reduction * part->channels) +
+                       (common.first - part->reduction * pim_share_begin(part->made_keys, part->u, row)) * q;
+    if (common.tokens == 0)
+        return;
+    if (other == row) { /* its own: a copy */
+        uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, mine, common.tokens * q, 0,
+                                          1, PIM_NOTHING);
+        (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, reduced, common.tokens * q, 0, 1,
+                              loaded);
+        return;
+    }
+    struct pim_instruction message = {.opcode = (uint8_t)opcode};
+    message.u.network.peer =
+        pim_place_unit(emitter, emitter->place.ring - row + other, emitter->place.column);
+    message.u.network.tag = tag;
+    message.u.network.address = send ? mine : reduced;
+    message.u.network.bytes = common.tokens * q;
+    (void)pim_emit(emitter, message, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+}
+
+/*
+ * Shares of tokens and of keys are both even, so most tokens stay. Senders and receivers take the messages in
+ * the order of the tokens: the first message that is not done is the next one of both its ends, so the
+ * exchange cannot lock.
+ */
+void pim_exchange_tokens(struct pim_emitter *emitter, uint32_t tag)
+{
+    for (uint32_t other = 0; other < emitter->part->u; other++)
+        if (other != emitter->place.row)
+            emit_overlap(emitter, PIM_OP_RECEIVE, other, tag);
+    for (uint32_t other = 0; other < emitter->part->u; other++)
+        emit_overlap(emitter, PIM_OP_SEND, other, tag);
+    pim_emit_join(emitter);
+}
+
+/* The row that receives most sets the time; its messages come one after another. */
+void pim_estimate_exchange(const struct pim_emitter *emitter, struct pim_trace_phase *phase)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
+    uint64_t q = pim_stage_channels(part, 0), most = 0, copied = 0;
+    for (uint32_t row = 0; row < part->u; row++) {
+        uint64_t cycles = 0;
+        for (uint32_t other = 0; other < part->u; other++)
+            if (other != row)
+                cycles += pim_estimate_ring(hardware, q * overlap(part, other, row).tokens, 2);
+        uint64_t own = q * overlap(part, row, row).tokens;
+        most = cycles > most ? cycles : most;
+        copied = own > copied ? own : copied;
+    }
+    phase->estimate_parts[PIM_ESTIMATE_TRANSFER] += most;
+    phase->estimate_parts[PIM_ESTIMATE_MEMORY] += 2 * pim_estimate_access(hardware) +
+                                                  pim_estimate_stream(hardware, copied, false) +
+                                                  pim_estimate_stream(hardware, copied, true);
+}

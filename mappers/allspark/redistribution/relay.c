@@ -1,0 +1,548 @@
+/* Which pieces go through which top-left nodes, in which round, and where they lie there. */
+#include "mappers/allspark/redistribution/relay.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    ALIGNMENT = 64,
+    SPLIT = 64 /* pieces are so much smaller than the room, that many of them go in a round */
+};
+
+/* Where a piece is needed. */
+struct need {
+    uint32_t piece, to_seat;
+    uint64_t to;
+};
+
+struct piece {
+    uint32_t from_seat, root; /* seats: of the node that has it, and of the top-left node of its branch */
+    uint32_t round, bytes;
+    uint64_t from, staged, collected;
+    struct need *need; /* by branches, then by nodes */
+    uint32_t needs;
+    uint64_t arrived; /* while a branch that gets it is worked: at its top-left node */
+};
+
+struct work {
+    const struct pim_exchange *exchange;
+    struct pim_relay *relay;
+    uint64_t room, limit; /* addresses between which the top-left nodes have their staging */
+    uint32_t moves, needs, pieces;
+    struct pim_exchange_move *move; /* from one node to another, by what they take */
+    struct need *need;
+    struct piece *piece;
+    uint32_t *rank;    /* of each seat: of its branch, among those that give or those that get */
+    uint32_t ranks;    /* more than any */
+    uint64_t *cursor;  /* of each unit: the next byte of its staging in the round */
+    uint64_t *leaving; /* of each seat */
+    uint64_t *arriving;
+};
+
+static uint32_t unit_of(const struct work *work, uint32_t seat)
+{
+    return work->exchange->seat[seat].unit;
+}
+
+static uint32_t root_of(const struct work *work, uint32_t seat)
+{
+    return work->exchange->seat[seat].root;
+}
+
+/* --- pieces --- */
+
+static int compare_moves(const void *left, const void *right)
+{
+    const struct pim_exchange_move *a = left, *b = right;
+    if (a->from_seat != b->from_seat)
+        return a->from_seat < b->from_seat ? -1 : 1;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to_seat != b->to_seat)
+        return a->to_seat < b->to_seat ? -1 : 1;
+    return a->to < b->to ? -1 : a->to > b->to;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* The moves between nodes, without those of a node to itself. */
+static bool list_moves(struct work *work)
+{
+    const struct pim_exchange *exchange = work->exchange;
+    work->move = calloc((size_t)exchange->move_count + 1, sizeof *work->move);
+    for (uint32_t i = 0; work->move && i < exchange->move_count; i++)
+        if (unit_of(work, exchange->moves[i].from_seat) != unit_of(work, exchange->moves[i].to_seat))
+            work->move[work->moves++] = exchange->moves[i];
+    if (work->move)
+        qsort(work->move, work->moves, sizeof *work->move, compare_moves);
+    return work->move != NULL;
+}
+
+/* Ascending borders of what the moves first .. end - 1, all of one seat, take; between two of them everything
+   has the same receivers. No piece is larger than `most`. Returns their number. */
+static uint32_t list_borders(const struct work *work, uint32_t first, uint32_t end, uint64_t *border)
+{
+    uint32_t count = 0, kept = 0;
+    for (uint32_t i = first; i < end; i++) {
+        border[count++] = work->move[i].from;
+        border[count++] = work->move[i].from + work->move[i].bytes;
+    }
+    qsort(border, count, sizeof *border, compare_numbers);
+    for (uint32_t i = 0; i < count; i++)
+        if (kept == 0 || border[kept - 1] != border[i])
+            border[kept++] = border[i];
+    return kept;
+}
+
+/* Appends a need, and the piece where none has been made of these bytes. */
+static void add_need(struct work *work, const struct pim_exchange_move *move, uint32_t piece, uint64_t begin,
+                     uint64_t bytes)
+{
+    if (work->pieces <= piece)
+        work->pieces = piece + 1;
+    struct piece *of = &work->piece[piece];
+    of->from_seat = move->from_seat;
+    of->root = root_of(work, move->from_seat);
+    of->from = begin;
+    of->bytes = (uint32_t)bytes;
+    of->needs++;
+    work->need[work->needs++] =
+        (struct need){.piece = piece, .to_seat = move->to_seat, .to = move->to + begin - move->from};
+}
+
+/* Cuts what a seat gives. Counts alone while there is no room for pieces yet; *pieces and *needs go on. */
+static void cut_seat(struct work *work, uint32_t first, uint32_t end, const uint64_t *border,
+                     uint32_t borders, uint64_t most, uint64_t *pieces, uint64_t *needs)
+{
+    uint32_t low = 0;
+    for (uint32_t i = first; i < end; i++) {
+        const struct pim_exchange_move *move = &work->move[i];
+        uint64_t past = move->from + move->bytes, before = 0;
+        while (border[low] < move->from) { /* moves ascend */
+            *pieces += (border[low + 1] - border[low] + most - 1) / most;
+            low++;
+        }
+        for (uint32_t j = low; j + 1 < borders && border[j] < past; j++)
+            for (uint64_t at = border[j]; at < border[j + 1]; at += most) {
+                uint64_t left = border[j + 1] - at;
+                if (work->piece)
+                    add_need(work, move, (uint32_t)(*pieces + before), at, left < most ? left : most);
+                before++;
+                ++*needs;
+            }
+    }
+    for (; low + 1 < borders; low++)
+        *pieces += (border[low + 1] - border[low] + most - 1) / most;
+}
+
+static int compare_needs(const void *left, const void *right)
+{
+    const struct need *a = left, *b = right;
+    if (a->piece != b->piece)
+        return a->piece < b->piece ? -1 : 1;
+    if (a->to_seat != b->to_seat) /* the seats of a branch follow each other */
+        return a->to_seat < b->to_seat ? -1 : 1;
+    return a->to < b->to ? -1 : a->to > b->to;
+}
+
+/* Counts in the first pass, cuts in the second. */
+static bool cut_moves(struct work *work)
+{
+    uint64_t *border = calloc(2 * (size_t)work->moves + 1, sizeof *border);
+    uint64_t most = (work->limit - work->room) / SPLIT, pieces = 0, needs = 0;
+    most = most > 0 ? most : 1;
+    for (unsigned pass = 0; border && pass < 2; pass++) {
+        if (pass == 1) {
+            work->piece = pieces < UINT32_MAX ? calloc((size_t)pieces + 1, sizeof *work->piece) : NULL;
+            work->need = needs < UINT32_MAX ? calloc((size_t)needs + 1, sizeof *work->need) : NULL;
+            if (!work->piece || !work->need)
+                break;
+            pieces = needs = 0;
+        }
+        for (uint32_t first = 0, end; first < work->moves; first = end) {
+            for (end = first; end < work->moves && work->move[end].from_seat == work->move[first].from_seat;)
+                end++;
+            uint32_t borders = list_borders(work, first, end, border);
+            cut_seat(work, first, end, border, borders, most, &pieces, &needs);
+        }
+    }
+    free(border);
+    if (!work->piece || !work->need)
+        return false;
+    qsort(work->need, work->needs, sizeof *work->need, compare_needs);
+    for (uint32_t i = 0, next = 0; i < work->pieces; next += work->piece[i++].needs)
+        work->piece[i].need = work->need + next;
+    return true;
+}
+
+/* --- rounds --- */
+
+/* By branches, then by rounds, then by receivers: what goes the same way lies together. */
+static int compare_pieces(const void *left, const void *right)
+{
+    const struct piece *a = left, *b = right;
+    if ((a->needs == 0) != (b->needs == 0)) /* gaps between moves: at the end */
+        return a->needs == 0 ? 1 : -1;
+    if (a->root != b->root)
+        return a->root < b->root ? -1 : 1;
+    if (a->round != b->round)
+        return a->round < b->round ? -1 : 1;
+    for (uint32_t i = 0; i < a->needs && i < b->needs; i++)
+        if (a->need[i].to_seat != b->need[i].to_seat)
+            return a->need[i].to_seat < b->need[i].to_seat ? -1 : 1;
+    if (a->needs != b->needs)
+        return a->needs < b->needs ? -1 : 1;
+    if (a->from_seat != b->from_seat)
+        return a->from_seat < b->from_seat ? -1 : 1;
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
+/* Units whose top-left staging a piece takes, a unit as often as it takes it: at most needs + 1. */
+static uint32_t list_stages(const struct work *work, const struct piece *piece, uint32_t *unit)
+{
+    uint32_t count = 0, own = unit_of(work, piece->root);
+    unit[count++] = own;
+    for (uint32_t i = 0; i < piece->needs; i++) {
+        uint32_t root = root_of(work, piece->need[i].to_seat);
+        bool again = i > 0 && root == root_of(work, piece->need[i - 1].to_seat);
+        if (!again && unit_of(work, root) != own)
+            unit[count++] = unit_of(work, root);
+    }
+    return count;
+}
+
+struct level {
+    uint32_t round;
+    uint64_t used;
+};
+
+/* Takes the bytes of a piece on all of its units in one round; false when they have no room there. */
+static bool take(const struct work *work, const struct piece *piece, const uint32_t *unit, uint32_t units,
+                 uint32_t round, struct level *level)
+{
+    for (uint32_t i = 0; i < units; i++) {
+        struct level *of = &level[unit[i]];
+        if (of->round < round)
+            *of = (struct level){.round = round};
+        of->used += piece->bytes;
+    }
+    for (uint32_t i = 0; i < units; i++)
+        if (level[unit[i]].used > work->limit - work->room)
+            return false;
+    return true;
+}
+
+/* The first round in which a piece has room, not before one that a unit of it has left. False: in none. */
+static bool find_round(const struct work *work, struct piece *piece, uint32_t *unit, struct level *level)
+{
+    uint32_t units = list_stages(work, piece, unit), round = 0;
+    for (uint32_t i = 0; i < units; i++)
+        round = level[unit[i]].round > round ? level[unit[i]].round : round;
+    if (!take(work, piece, unit, units, round, level) && !take(work, piece, unit, units, ++round, level))
+        return false;
+    piece->round = round;
+    work->relay->rounds = round + 1 > work->relay->rounds ? round + 1 : work->relay->rounds;
+    return true;
+}
+
+/* Branches take turns, so that all of them go forward at the same time. */
+static enum pim_status deal_rounds(struct work *work, struct pim_error *error)
+{
+    struct level *level = calloc((size_t)work->exchange->units + 1, sizeof *level);
+    uint32_t *unit = calloc((size_t)work->needs + 2, sizeof *unit),
+             *next = calloc((size_t)work->pieces + 1, sizeof *next), branches = 0;
+    bool fits = true;
+    for (uint32_t i = 0; next && i < work->pieces; i++) /* where the pieces of each branch begin */
+        if (i == 0 || work->piece[i].root != work->piece[i - 1].root)
+            next[branches++] = i;
+    for (bool more = true; more && level && unit && next && fits;) {
+        more = false;
+        for (uint32_t i = 0; i < branches && fits; i++) {
+            uint32_t at = next[i];
+            if (at == UINT32_MAX)
+                continue;
+            fits = find_round(work, &work->piece[at], unit, level);
+            bool last = at + 1 == work->pieces || work->piece[at + 1].root != work->piece[at].root;
+            next[i] = last ? UINT32_MAX : at + 1;
+            more = more || !last;
+        }
+    }
+    bool memory = level && unit && next;
+    free(level);
+    free(unit);
+    free(next);
+    if (!memory)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
+    if (!fits)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the top-left nodes have no room to gather features: %" PRIu64
+                        " bytes of their memory are left; more memory, or direct messages, are needed",
+                        work->limit - work->room);
+    return PIM_OK;
+}
+
+/* --- the work --- */
+
+static bool copy(const struct work *work, uint32_t seat, uint32_t step, uint64_t from, uint64_t to,
+                 uint32_t bytes)
+{
+    return pim_relay_add_copy(
+        work->relay, &(struct pim_relay_copy){
+                         .unit = unit_of(work, seat), .step = step, .from = from, .to = to, .bytes = bytes});
+}
+
+static uint32_t step_of(uint32_t round, enum pim_message kind)
+{
+    return 3 * round + (uint32_t)kind; /* step 0 packs */
+}
+
+static bool send(const struct work *work, uint32_t round, enum pim_message kind, uint32_t from_seat,
+                 uint32_t to_seat, uint64_t order, uint64_t from, uint64_t to, uint32_t bytes)
+{
+    return pim_relay_add_message(work->relay,
+                                 &(struct pim_relay_message){.step = step_of(round, kind),
+                                                             .kind = kind,
+                                                             .from_unit = unit_of(work, from_seat),
+                                                             .to_unit = unit_of(work, to_seat),
+                                                             .order = order,
+                                                             .from = from,
+                                                             .to = to,
+                                                             .bytes = bytes});
+}
+
+static uint64_t take_bytes(struct work *work, uint32_t seat, uint32_t bytes)
+{
+    uint64_t *cursor = &work->cursor[unit_of(work, seat)], at = *cursor;
+    *cursor += bytes;
+    assert(*cursor <= work->limit);
+    work->relay->end = *cursor > work->relay->end ? *cursor : work->relay->end;
+    return at;
+}
+
+/* Nodes pack and send to the top-left node, which packs its own part where the others arrive. */
+static bool gather(struct work *work, struct piece *piece, uint32_t end)
+{
+    for (uint32_t i = 0; i < end; i++) {
+        struct piece *p = &piece[i];
+        bool own = p->from_seat == p->root;
+        p->collected = take_bytes(work, p->root, p->bytes);
+        if (own) {
+            if (!copy(work, p->root, step_of(p->round, PIM_MESSAGE_GATHER), p->from, p->collected, p->bytes))
+                return false;
+            continue;
+        }
+        p->staged = work->leaving[p->from_seat];
+        work->leaving[p->from_seat] += p->bytes;
+        if (!copy(work, p->from_seat, 0, p->from, p->staged, p->bytes) ||
+            !send(work, p->round, PIM_MESSAGE_GATHER, p->from_seat, p->root, p->root, p->staged, p->collected,
+                  p->bytes))
+            return false;
+    }
+    return true;
+}
+
+/* What one node of a branch gets of a piece: from the top-left node to where it wants it. */
+static bool scatter(struct work *work, const struct piece *piece, uint32_t first, uint32_t end)
+{
+    uint32_t seat = piece->need[first].to_seat, root = root_of(work, seat), last = work->relay->steps - 1;
+    uint64_t at = piece->arrived;
+    bool own = seat == root, made = true;
+    if (!own || work->relay->rounds > 1) {
+        at = work->arriving[seat];
+        work->arriving[seat] += piece->bytes;
+    }
+    if (own && at != piece->arrived) /* the next round comes to the same place */
+        made = copy(work, seat, step_of(piece->round, PIM_MESSAGE_SCATTER), piece->arrived, at, piece->bytes);
+    if (!own)
+        made =
+            send(work, piece->round, PIM_MESSAGE_SCATTER, root, seat, root, piece->arrived, at, piece->bytes);
+    for (uint32_t i = first; made && i < end; i++)
+        made = copy(work, seat, last, at, piece->need[i].to, piece->bytes);
+    return made;
+}
+
+/* The pieces of a branch that go to branch `root`. needs[i] is the next need of piece i. */
+static bool give(struct work *work, struct piece *piece, uint32_t pieces, uint32_t *needs, uint32_t root)
+{
+    uint32_t seats = work->exchange->seats;
+    for (uint32_t i = 0; i < pieces; i++) {
+        struct piece *p = &piece[i];
+        if (needs[i] == p->needs || root_of(work, p->need[needs[i]].to_seat) != root)
+            continue;
+        p->arrived = p->collected;
+        if (unit_of(work, root) != unit_of(work, p->root)) {
+            uint64_t behind = ((uint64_t)work->rank[root] + work->ranks - work->rank[p->root]) % work->ranks;
+            p->arrived = take_bytes(work, root, p->bytes);
+            if (!send(work, p->round, PIM_MESSAGE_TRANSFER, p->root, root, behind << 32 | p->root,
+                      p->collected, p->arrived, p->bytes))
+                return false;
+        }
+    }
+    /* Node by node, so that what a node gets of a branch is one message. */
+    for (uint32_t seat = root; seat < seats && root_of(work, seat) == root; seat++)
+        for (uint32_t i = 0; i < pieces; i++) {
+            uint32_t first = needs[i];
+            while (needs[i] < piece[i].needs && piece[i].need[needs[i]].to_seat == seat)
+                needs[i]++;
+            if (needs[i] > first && !scatter(work, &piece[i], first, needs[i]))
+                return false;
+        }
+    return true;
+}
+
+/* The branches that get something of these pieces, in their order. */
+static bool give_all(struct work *work, struct piece *piece, uint32_t pieces)
+{
+    uint32_t *needs = calloc((size_t)pieces + 1, sizeof *needs);
+    bool made = needs != NULL;
+    for (;;) {
+        uint32_t root = UINT32_MAX;
+        for (uint32_t i = 0; made && i < pieces; i++)
+            if (needs[i] < piece[i].needs && root_of(work, piece[i].need[needs[i]].to_seat) < root)
+                root = root_of(work, piece[i].need[needs[i]].to_seat);
+        if (!made || root == UINT32_MAX)
+            break;
+        made = give(work, piece, pieces, needs, root);
+    }
+    free(needs);
+    return made;
+}
+
+/* The pieces of one branch in one round begin at i; returns the first behind them. */
+static uint32_t end_of(const struct work *work, uint32_t i)
+{
+    uint32_t end = i;
+    while (end < work->pieces && work->piece[end].root == work->piece[i].root &&
+           work->piece[end].round == work->piece[i].round)
+        end++;
+    return end;
+}
+
+static bool relay_pieces(struct work *work)
+{
+    for (uint32_t round = 0; round < work->relay->rounds; round++) {
+        for (uint32_t unit = 0; unit < work->exchange->units; unit++)
+            work->cursor[unit] = work->room;
+        for (uint32_t i = 0, end; i < work->pieces; i = end) {
+            end = end_of(work, i);
+            if (work->piece[i].round == round && !gather(work, &work->piece[i], end - i))
+                return false;
+        }
+        for (uint32_t i = 0, end; i < work->pieces; i = end) {
+            end = end_of(work, i);
+            if (work->piece[i].round == round && !give_all(work, &work->piece[i], end - i))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* What nodes give to themselves: as without a relay. The staging of the others follows. */
+static bool keep_local(struct work *work)
+{
+    const struct pim_exchange *exchange = work->exchange;
+    uint32_t last = work->relay->steps - 1;
+    for (uint32_t i = 0; i < exchange->move_count; i++) {
+        const struct pim_exchange_move *move = &exchange->moves[i];
+        uint64_t at = work->leaving[move->from_seat];
+        if (unit_of(work, move->from_seat) != unit_of(work, move->to_seat))
+            continue;
+        if (exchange->apart) {
+            if (!copy(work, move->to_seat, last, move->from, move->to, move->bytes))
+                return false;
+            continue;
+        }
+        work->leaving[move->from_seat] += move->bytes;
+        if (!copy(work, move->from_seat, 0, move->from, at, move->bytes) ||
+            !copy(work, move->to_seat, last, at, move->to, move->bytes))
+            return false;
+    }
+    return true;
+}
+
+/* --- the whole --- */
+
+/* Where the staging of the top-left nodes begins: behind that of the exchange. */
+static uint64_t floor_of(const struct pim_exchange *exchange, uint64_t room)
+{
+    for (uint32_t i = 0; i < exchange->message_count; i++) {
+        const struct pim_exchange_message *message = &exchange->messages[i];
+        uint64_t packed = message->packed + message->bytes, arrived = message->arrived + message->bytes;
+        room = packed > room ? packed : room;
+        room = arrived > room ? arrived : room;
+    }
+    return (room + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Numbers the branches. Each gives at most once to those that are so many numbers behind it, and gets at most
+   once from those before it: transfers of one distance go at the same time. */
+static void rank_branches(struct work *work)
+{
+    const struct pim_exchange *exchange = work->exchange;
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < exchange->seats; i++) {
+        if (i == exchange->senders)
+            rank = 0;
+        else if (i > 0 && exchange->seat[i].root == i)
+            rank++;
+        work->rank[i] = rank;
+        work->ranks = rank + 1 > work->ranks ? rank + 1 : work->ranks;
+    }
+}
+
+/* The staging of each seat begins where its first message has it. */
+static bool begin(struct work *work)
+{
+    const struct pim_exchange *exchange = work->exchange;
+    work->rank = calloc((size_t)exchange->seats + 1, sizeof *work->rank);
+    work->cursor = calloc((size_t)exchange->units + 1, sizeof *work->cursor);
+    work->leaving = calloc((size_t)exchange->seats + 1, sizeof *work->leaving);
+    work->arriving = calloc((size_t)exchange->seats + 1, sizeof *work->arriving);
+    if (!work->rank || !work->cursor || !work->leaving || !work->arriving)
+        return false;
+    rank_branches(work);
+    for (uint32_t i = exchange->message_count; i-- > 0;) {
+        const struct pim_exchange_message *message = &exchange->messages[i];
+        work->leaving[message->from_seat] = message->packed;
+        work->arriving[message->to_seat] = message->arrived;
+    }
+    return list_moves(work) && cut_moves(work);
+}
+
+static bool finish(const struct pim_allspark_plan *plan, struct work *work)
+{
+    qsort(work->piece, work->pieces, sizeof *work->piece, compare_pieces); /* rounds are known now */
+    work->relay->steps = 3 * work->relay->rounds + 2;
+    return keep_local(work) && relay_pieces(work) && pim_relay_end(work->relay, work->exchange->units) &&
+           pim_relay_price(&plan->hardware, work->relay, work->exchange->units);
+}
+
+enum pim_status pim_relay_make(const struct pim_allspark_plan *plan, struct pim_exchange *exchange,
+                               uint64_t room, struct pim_error *error)
+{
+    struct work work = {.exchange = exchange, .room = floor_of(exchange, room)};
+    enum pim_status status = PIM_OK;
+    work.limit = plan->hardware.memory_bytes > work.room ? plan->hardware.memory_bytes : work.room;
+    work.relay = exchange->relay = calloc(1, sizeof *exchange->relay);
+    bool made = work.relay && begin(&work);
+    if (made) {
+        qsort(work.piece, work.pieces, sizeof *work.piece, compare_pieces);
+        while (work.pieces > 0 && work.piece[work.pieces - 1].needs == 0)
+            work.pieces--;
+        status = deal_rounds(&work, error);
+        made = status != PIM_OK || finish(plan, &work);
+    }
+    free(work.move);
+    free(work.need);
+    free(work.piece);
+    free(work.rank);
+    free(work.cursor);
+    free(work.leaving);
+    free(work.arriving);
+    return made ? status : pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
+}

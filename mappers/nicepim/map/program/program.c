@@ -1,0 +1,486 @@
+#include "mappers/nicepim/map/program/program.h"
+
+#include "mappers/nicepim/cycles/cycles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+bool program_initialize(struct program *program, const struct nice_plan *plan,
+                        struct pim_trace_writer *writer, struct pim_error *error)
+{
+    uint32_t nodes = plan->hardware->width * plan->hardware->height;
+    *program = (struct program){.plan = plan, .writer = writer, .error = error, .nodes = nodes};
+    program->open = calloc(nodes, sizeof *program->open);
+    program->sequence = calloc(nodes, sizeof *program->sequence);
+    program->top = calloc(nodes, sizeof *program->top);
+    program->scratch = calloc(nodes, sizeof *program->scratch);
+    program->most_scratch = calloc(nodes, sizeof *program->most_scratch);
+    program->traffic = calloc((size_t)nodes * 4, sizeof *program->traffic);
+    program->clock = calloc(nodes, sizeof *program->clock);
+    return program->clock && program->open && program->sequence && program->top && program->scratch &&
+           program->most_scratch && program->traffic;
+}
+
+void program_terminate(struct program *program)
+{
+    free(program->open);
+    free(program->sequence);
+    free(program->top);
+    free(program->scratch);
+    free(program->most_scratch);
+    free(program->traffic);
+    free(program->clock);
+}
+
+/* --- phases and instructions --- */
+
+void program_begin(struct program *program, const char *name, const char *step)
+{
+    char text[200];
+    (void)snprintf(text, sizeof text, "%.150s/%s", name, step);
+    if (program->writer)
+        program->phase = pim_trace_writer_phase(program->writer, &(struct pim_trace_phase){.name = text});
+    memset(program->open, 0, program->nodes * sizeof *program->open);
+}
+
+static uint64_t put(struct program *program, uint32_t node, const struct pim_instruction *instruction)
+{
+    if (program->status == PIM_OK)
+        nice_count_actions(program->plan->hardware, node, instruction, &program->actions);
+    if (program->writer && program->status == PIM_OK)
+        program->status = pim_trace_writer_append(program->writer, node, instruction, program->error);
+    return program->sequence[node]++;
+}
+
+void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS])
+{
+    struct pim_trace_phase phase = {.name = ""};
+    uint64_t begin = 0;
+    for (uint32_t node = 0; node < program->nodes; node++) {
+        if (!program->open[node])
+            continue;
+        struct pim_instruction end = {.opcode = PIM_OP_PHASE_END};
+        end.u.control.phase = program->phase;
+        (void)put(program, node, &end);
+        begin = program->clock[node] > begin ? program->clock[node] : begin;
+    }
+    for (size_t i = 0; i < PIM_ESTIMATE_PARTS; i++) {
+        phase.estimate_parts[i] = parts[i];
+        phase.estimate_cycles += parts[i];
+        program->parts[i] += parts[i];
+    }
+    uint64_t done = begin + phase.estimate_cycles;
+    for (uint32_t node = 0; node < program->nodes; node++)
+        program->clock[node] = program->open[node] ? done : program->clock[node];
+    program->cycles = done > program->cycles ? done : program->cycles;
+    if (program->writer)
+        pim_trace_writer_set_estimate(program->writer, program->phase, &phase);
+}
+
+static void see(const struct program *program, uint32_t node, const struct nice_note *note, uint64_t after)
+{
+    struct nice_note seen = *note;
+    seen.image = program->image;
+    seen.after = after;
+    program->observer->see(program->observer->context, node, program->sequence[node], &seen);
+}
+
+void program_note(struct program *program, uint32_t node, const struct nice_note *note)
+{
+    if (program->observer)
+        see(program, node, note, PROGRAM_NOTHING);
+}
+
+uint64_t program_append(struct program *program, uint32_t node, struct pim_instruction instruction,
+                        uint64_t after, uint64_t after2)
+{
+    if (!program->open[node]) {
+        struct pim_instruction begin = {.opcode = PIM_OP_PHASE_BEGIN};
+        begin.u.control.phase = program->phase;
+        (void)put(program, node, &begin);
+        program->open[node] = true;
+    }
+    uint64_t wait[] = {after, after2};
+    size_t at = 0;
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t reach = wait[i] == PROGRAM_NOTHING ? 0 : program->sequence[node] - wait[i];
+        if (reach > PIM_DEPENDENCY_REACH) { /* too far back to be named: all that came before is waited for */
+            (void)put(program, node, &(struct pim_instruction){.opcode = PIM_OP_JOIN});
+            memset(instruction.dependency, 0, sizeof instruction.dependency);
+            break;
+        }
+        if (reach > 0)
+            instruction.dependency[at++] = (uint16_t)reach;
+    }
+    if (program->observer && program->note)
+        see(program, node, program->note,
+            after == PROGRAM_NOTHING || (after2 != PROGRAM_NOTHING && after2 > after) ? after2 : after);
+    return put(program, node, &instruction);
+}
+
+static uint64_t append_burst(struct program *program, uint32_t node, const struct pim_instruction *kind,
+                             const struct place_burst *burst, uint64_t after)
+{
+    struct pim_instruction instruction = *kind;
+    if ((burst->bytes > UINT32_MAX || burst->count > UINT32_MAX ||
+         (burst->count > 1 && burst->stride > UINT32_MAX)) &&
+        program->status == PIM_OK)
+        program->status = pim_fail(program->error, PIM_BAD_INPUT,
+                                   "a map is too large: %llu pieces of %llu bytes, %llu bytes apart",
+                                   (unsigned long long)burst->count, (unsigned long long)burst->bytes,
+                                   (unsigned long long)burst->stride);
+    instruction.u.memory.address = burst->address;
+    instruction.u.memory.bytes = (uint32_t)burst->bytes;
+    instruction.u.memory.count = (uint32_t)burst->count;
+    instruction.u.memory.stride = burst->count > 1 ? (uint32_t)burst->stride : 0;
+    return program_append(program, node, instruction, after, PROGRAM_NOTHING);
+}
+
+uint64_t program_memory(struct program *program, uint32_t node, enum pim_opcode opcode,
+                        enum pim_buffer buffer, uint64_t address, uint64_t bytes, uint64_t after)
+{
+    const struct pim_instruction kind = {.opcode = (uint8_t)opcode, .detail = (uint8_t)buffer};
+    return append_burst(program, node, &kind, &(struct place_burst){address, bytes, 0, 1}, after);
+}
+
+struct part_writer {
+    struct program *program;
+    uint32_t node;
+    struct pim_instruction kind;
+    uint64_t after, last;
+};
+
+static void write_burst(void *context, const struct place_burst *burst)
+{
+    struct part_writer *writer = context;
+    writer->last = append_burst(writer->program, writer->node, &writer->kind, burst, writer->after);
+    writer->after = PROGRAM_NOTHING; /* loads and stores start in order */
+}
+
+uint64_t program_part(struct program *program, uint32_t node, enum pim_opcode opcode, enum pim_buffer buffer,
+                      uint32_t layer, const struct place *place, const struct grid part[PLACE_DIMENSIONS],
+                      uint64_t after)
+{
+    struct part_writer writer = {
+        program, node, {.opcode = (uint8_t)opcode, .detail = (uint8_t)buffer}, after, PROGRAM_NOTHING};
+    const struct nice_note note = {.kind = NICE_NOTE_STORE, .layer = layer, .place = *place};
+    program->note = opcode == PIM_OP_STORE ? &note : NULL;
+    place_visit_bursts(place, part, write_burst, &writer);
+    program->note = NULL;
+    return writer.last;
+}
+
+uint64_t program_store_place(struct program *program, uint32_t node, uint32_t layer,
+                             const struct place *place, uint64_t after)
+{
+    const struct nice_note note = {.kind = NICE_NOTE_STORE, .layer = layer, .place = *place};
+    program->note = &note;
+    uint64_t last = program_memory(program, node, PIM_OP_STORE, PIM_BUFFER_NONE, place->address,
+                                   place_bytes(place), after);
+    program->note = NULL;
+    return last;
+}
+
+uint64_t program_vector(struct program *program, uint32_t node, enum pim_vector operation, uint64_t rows,
+                        uint64_t elements, uint64_t release, uint32_t bits, uint64_t after, uint64_t after2)
+{
+    struct pim_instruction instruction = {.opcode = PIM_OP_VECTOR, .detail = (uint8_t)operation};
+    instruction.u.vector.rows = (uint32_t)rows;
+    instruction.u.vector.elements = (uint32_t)elements;
+    instruction.u.vector.release = (uint32_t)release;
+    instruction.u.vector.bits = bits;
+    return program_append(program, node, instruction, after, after2);
+}
+
+void program_join(struct program *program, uint32_t node)
+{
+    (void)program_append(program, node, (struct pim_instruction){.opcode = PIM_OP_JOIN}, PROGRAM_NOTHING,
+                         PROGRAM_NOTHING);
+}
+
+/* --- memory --- */
+
+static uint64_t align(const struct program *program, uint64_t bytes)
+{
+    return divide_up(bytes, program->plan->hardware->port_bytes) * program->plan->hardware->port_bytes;
+}
+
+uint64_t program_allocate(struct program *program, uint32_t node, uint64_t bytes)
+{
+    uint64_t address = program->top[node];
+    program->top[node] += align(program, bytes);
+    return address;
+}
+
+uint64_t program_borrow(struct program *program, uint32_t node, uint64_t bytes)
+{
+    program->scratch[node] += align(program, bytes);
+    if (program->scratch[node] > program->most_scratch[node])
+        program->most_scratch[node] = program->scratch[node];
+    uint64_t memory = program->plan->hardware->memory_bytes;
+    return program->scratch[node] <= memory ? memory - program->scratch[node] : 0;
+}
+
+void program_give_back(struct program *program)
+{
+    memset(program->scratch, 0, program->nodes * sizeof *program->scratch);
+}
+
+/* --- messages --- */
+
+static void send(struct program *program, uint32_t node, enum pim_opcode opcode, uint32_t peer, uint32_t tag,
+                 uint64_t address, uint64_t bytes, uint64_t after, uint64_t *done)
+{
+    struct pim_instruction instruction = {.opcode = (uint8_t)opcode};
+    instruction.u.network.peer = peer;
+    instruction.u.network.tag = tag;
+    instruction.u.network.address = address;
+    instruction.u.network.bytes = bytes;
+    uint64_t number = program_append(program, node, instruction, after, PROGRAM_NOTHING);
+    if (done)
+        *done = number;
+}
+
+/* Adds the bytes of a message to the links of its route. */
+static void load_route(struct program *program, uint32_t from, uint32_t to, uint64_t bytes)
+{
+    uint32_t width = program->plan->hardware->width, x = from % width, y = from / width;
+    for (; x != to % width; x = x < to % width ? x + 1 : x - 1)
+        program->traffic[(y * width + x) * 4 + (x < to % width ? 0 : 1)] += bytes;
+    for (; y != to / width; y = y < to / width ? y + 1 : y - 1)
+        program->traffic[(y * width + x) * 4 + (y < to / width ? 2 : 3)] += bytes;
+}
+
+/* Distance round the array first: at each distance every node sends one message and receives one. All nodes
+ * keep one order of all messages, so that the first that is not done can always go on. */
+static int compare_messages(const void *a, const void *b)
+{
+    const struct program_message *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* A node has a few receives open at a time, each from its announcement to its write: adds the cycles of such
+ * a round trip to those of the receiver. */
+static void add_round_trip(const struct program *program, const struct program_message *m, uint64_t *rounds)
+{
+    const struct pim_estimate_hardware *hardware = program->plan->hardware;
+    uint32_t width = hardware->width, x = m->from % width, y = m->from / width, tx = m->to % width,
+             ty = m->to / width;
+    uint64_t routers = 1 + (x > tx ? x - tx : tx - x) + (y > ty ? y - ty : ty - y);
+    rounds[m->to] += 2 * (pim_estimate_hops(hardware, routers) + pim_estimate_access(hardware)) +
+                     pim_estimate_link(hardware, m->bytes);
+}
+
+uint64_t program_exchange(struct program *program, struct program_message *messages, size_t count)
+{
+    const struct pim_estimate_hardware *hardware = program->plan->hardware;
+    if (count == 0)
+        return 0;
+    uint64_t *through = calloc((size_t)program->nodes * 3, sizeof *through), busiest = 0, rounds = 0;
+    if (!through) {
+        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
+        return 0;
+    }
+    memset(program->traffic, 0, (size_t)program->nodes * 4 * sizeof *program->traffic);
+    for (size_t i = 0; i < count; i++)
+        messages[i].distance = (messages[i].to + program->nodes - messages[i].from) % program->nodes;
+    qsort(messages, count, sizeof *messages, compare_messages);
+    for (size_t i = 0; i < count; i++) {
+        struct program_message *m = &messages[i];
+        uint32_t tag = program->tag++;
+        send(program, m->to, PIM_OP_RECEIVE, m->from, tag, m->target, m->bytes, PROGRAM_NOTHING,
+             &m->received);
+        send(program, m->from, PIM_OP_SEND, m->to, tag, m->source, m->bytes, m->after, NULL);
+        load_route(program, m->from, m->to, m->bytes);
+        through[2 * m->from] += m->bytes;
+        through[2 * m->to + 1] += m->bytes;
+        add_round_trip(program, m, through + 2 * (size_t)program->nodes);
+    }
+    for (size_t i = 0; i < (size_t)program->nodes * 4; i++)
+        busiest = program->traffic[i] > busiest ? program->traffic[i] : busiest;
+    for (size_t i = 0; i < (size_t)program->nodes * 2; i++)
+        busiest = through[i] > busiest ? through[i] : busiest;
+    for (size_t i = (size_t)program->nodes * 2; i < (size_t)program->nodes * 3; i++)
+        rounds = through[i] > rounds ? through[i] : rounds;
+    free(through);
+    uint64_t links = pim_estimate_link(hardware, busiest) + 2 * pim_estimate_access(hardware) +
+                     pim_estimate_hops(hardware, (uint64_t)hardware->width + hardware->height);
+    rounds = divide_up(rounds, hardware->posted_receives > 0 ? hardware->posted_receives : 1);
+    return rounds > links ? rounds : links;
+}
+
+/* --- rings --- */
+
+bool program_ring_initialize(struct program_ring *ring, uint32_t count)
+{
+    *ring = (struct program_ring){.count = count,
+                                  .member = calloc(count + 1u, sizeof *ring->member),
+                                  .bytes = calloc(count + 1u, sizeof *ring->bytes),
+                                  .piece = calloc(count + 1u, sizeof *ring->piece),
+                                  .address = calloc(count + 1u, sizeof *ring->address),
+                                  .offset = calloc(count + 1u, sizeof *ring->offset),
+                                  .own = malloc((count + 1u) * sizeof *ring->own)};
+    if (ring->own)
+        memset(ring->own, 0xff, (count + 1u) * sizeof *ring->own); /* PROGRAM_NOTHING */
+    return ring->member && ring->bytes && ring->piece && ring->address && ring->offset && ring->own;
+}
+
+void program_ring_terminate(struct program_ring *ring)
+{
+    free(ring->member);
+    free(ring->bytes);
+    free(ring->piece);
+    free(ring->address);
+    free(ring->offset);
+    free(ring->own);
+}
+
+static uint64_t largest_piece(const struct program_ring *ring)
+{
+    uint64_t largest = 1;
+    for (uint32_t i = 0; i < ring->count; i++)
+        largest = ring->bytes[i] > largest ? ring->bytes[i] : largest;
+    return largest;
+}
+
+uint64_t program_schedule(struct program *program, struct program_ring *rings, uint32_t count)
+{
+    const struct pim_estimate_hardware *hardware = program->plan->hardware;
+    struct pim_sharing sharing = {.rows = hardware->height, .columns = hardware->width, .set_count = count};
+    struct pim_cycles cycles;
+    struct pim_cycles_options options = pim_cycles_defaults();
+    size_t members = 0;
+    uint64_t unit = 1;
+    for (uint32_t r = 0; r < count; r++) {
+        members += rings[r].count;
+        while (largest_piece(&rings[r]) / unit > 4096)
+            unit *= 2;
+    }
+    options.steps = 40000;
+    options.solver = "none";
+    sharing.start = calloc((size_t)count + 1, sizeof *sharing.start);
+    sharing.node = calloc(members + 1, sizeof *sharing.node);
+    sharing.weight = calloc((size_t)count + 1, sizeof *sharing.weight);
+    if (!sharing.start || !sharing.node || !sharing.weight)
+        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for sharing sets");
+    for (uint32_t r = 0; r < count && program->status == PIM_OK; r++) {
+        sharing.start[r + 1] = sharing.start[r] + rings[r].count;
+        sharing.weight[r] = divide_up(largest_piece(&rings[r]), unit);
+        memcpy(sharing.node + sharing.start[r], rings[r].member, rings[r].count * sizeof *sharing.node);
+    }
+    uint64_t load = 0;
+    if (program->status == PIM_OK)
+        program->status = pim_cycles_solve(&sharing, &options, &cycles, program->error);
+    if (program->status == PIM_OK) {
+        for (uint32_t r = 0; r < count; r++) {
+            for (uint32_t i = 0; i < rings[r].count; i++) {
+                rings[r].piece[i] = cycles.order[sharing.start[r] + i];
+                rings[r].member[i] = sharing.node[sharing.start[r] + rings[r].piece[i]];
+            }
+        }
+        load = cycles.max_load * unit;
+        pim_cycles_terminate(&cycles);
+    }
+    pim_sharing_terminate(&sharing);
+    return load;
+}
+
+/* Where piece `piece` of the block of the member at `place` lies. */
+static uint64_t piece_address(const struct program_ring *ring, uint32_t place, uint32_t piece)
+{
+    uint32_t member = ring->piece[place];
+    return member == piece && ring->own[member] != PROGRAM_NOTHING
+               ? ring->own[member]
+               : ring->address[member] + ring->offset[piece];
+}
+
+struct step {
+    uint64_t *last;  /* of each node: the instruction that made what it sends next */
+    uint64_t *spare; /* where sums come in */
+};
+
+static void pass_on(struct program *program, const struct program_ring *ring, uint32_t step, bool reduce,
+                    struct step *state)
+{
+    uint32_t n = ring->count, tag = program->tag++;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = ring->member[i], before = ring->member[(i + n - 1) % n],
+                 behind = ring->member[(i + 1) % n];
+        uint32_t out = ring->piece[(i + 2 * n - step % n) % n],
+                 in = ring->piece[(i + 2 * n - step % n - 1) % n];
+        uint64_t received = PROGRAM_NOTHING, sums = reduce ? state->spare[node] : 0;
+        uint64_t after = state->last[node];
+        if (ring->bytes[in] > 0)
+            send(program, node, PIM_OP_RECEIVE, before, tag, reduce ? sums : piece_address(ring, i, in),
+                 ring->bytes[in], PROGRAM_NOTHING, &received);
+        if (ring->bytes[out] > 0)
+            send(program, node, PIM_OP_SEND, behind, tag, piece_address(ring, i, out), ring->bytes[out],
+                 after, NULL);
+        state->last[node] = received;
+        if (!reduce || ring->bytes[in] == 0)
+            continue;
+        uint64_t mine = program_memory(program, node, PIM_OP_LOAD, PIM_BUFFER_NONE,
+                                       piece_address(ring, i, in), ring->bytes[in], PROGRAM_NOTHING);
+        uint64_t theirs =
+            program_memory(program, node, PIM_OP_LOAD, PIM_BUFFER_NONE, sums, ring->bytes[in], received);
+        const struct nice_note note = {.kind = NICE_NOTE_ADD};
+        program->note = &note;
+        uint64_t added = program_vector(program, node, PIM_VECTOR_ADD, 1, ring->bytes[in] / FLOW_SUM_BYTES, 0,
+                                        32, mine, theirs);
+        program->note = NULL;
+        state->last[node] = program_memory(program, node, PIM_OP_STORE, PIM_BUFFER_NONE,
+                                           piece_address(ring, i, in), ring->bytes[in], added);
+    }
+}
+
+uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t load,
+                           bool reduce)
+{
+    uint64_t cycles =
+        pim_estimate_link(hardware, load > piece ? load : piece) +
+        pim_estimate_stream(hardware, piece < hardware->packet_bytes ? piece : hardware->packet_bytes, true) +
+        pim_estimate_access(hardware) + pim_estimate_hops(hardware, 4);
+    return cycles + (reduce ? 3 * pim_estimate_stream(hardware, piece, false) +
+                                  pim_estimate_vector(hardware, 1, piece / FLOW_SUM_BYTES, 1)
+                            : 0);
+}
+
+uint64_t program_rings(struct program *program, struct program_ring *rings, uint32_t count, uint64_t load,
+                       bool reduce)
+{
+    const struct pim_estimate_hardware *hardware = program->plan->hardware;
+    struct step state = {calloc(program->nodes, sizeof *state.last),
+                         calloc(program->nodes, sizeof *state.spare)};
+    uint32_t longest = 0;
+    uint64_t largest = 0, cycles = 0;
+    if (!state.last || !state.spare)
+        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for rings");
+    for (uint32_t r = 0; r < count; r++) {
+        longest = rings[r].count > longest ? rings[r].count : longest;
+        uint64_t piece = largest_piece(&rings[r]);
+        largest = piece > largest ? piece : largest;
+        for (uint32_t i = 0; i < rings[r].count && reduce && program->status == PIM_OK; i++)
+            state.spare[rings[r].member[i]] = program_borrow(program, rings[r].member[i], piece);
+    }
+    for (uint32_t step = 0; step + 1 < longest && program->status == PIM_OK; step++) {
+        for (uint32_t r = 0; r < count; r++) {
+            for (uint32_t i = 0; step == 0 && i < rings[r].count; i++)
+                state.last[rings[r].member[i]] = PROGRAM_NOTHING;
+            if (step + 1 < rings[r].count)
+                pass_on(program, &rings[r], step, reduce, &state);
+        }
+        cycles += program_ring_step(hardware, largest, load, reduce);
+    }
+    free(state.last);
+    free(state.spare);
+    return cycles;
+}

@@ -1,0 +1,103 @@
+/*
+ * Programs of all nodes of a trace, written phase by phase: appending instructions, messages in an order
+ * that cannot deadlock, memory of nodes, and the rings of sharing sets.
+ */
+#ifndef PIMSIM_MAPPERS_NICEPIM_MAP_PROGRAM_PROGRAM_H
+#define PIMSIM_MAPPERS_NICEPIM_MAP_PROGRAM_PROGRAM_H
+
+#include "mappers/nicepim/map/energy.h"
+#include "mappers/nicepim/map/place.h"
+#include "mappers/nicepim/map/plan.h"
+#include "mappers/nicepim/map/program/notes.h"
+#include "traces/file/writer.h"
+
+#define PROGRAM_NOTHING UINT64_MAX /* no instruction to wait for */
+
+struct program_message {
+    uint32_t from, to, number, distance;
+    uint64_t bytes, source, target; /* addresses */
+    uint64_t after;                 /* the instruction of the sender that makes it */
+    uint64_t received;              /* given back: the instruction of the receiver */
+};
+
+/* Nodes that pass pieces round a cycle: member i begins with piece i. */
+struct program_ring {
+    uint32_t count;
+    uint32_t *member;  /* nodes, in cycle order after program_schedule */
+    uint64_t *bytes;   /* of each piece, by member as they were listed */
+    uint32_t *piece;   /* the listed number of the member at each place of the cycle */
+    uint64_t *address; /* of the block on each listed member */
+    uint64_t *offset;  /* of each piece in the blocks */
+    uint64_t *own;     /* PROGRAM_NOTHING, or where a member has its own piece instead */
+};
+
+struct program {
+    const struct nice_plan *plan;
+    struct pim_trace_writer *writer; /* NULL: nothing is written, all is counted */
+    struct pim_error *error;
+    enum pim_status status; /* of the first failure; everything after it does nothing */
+    uint32_t nodes, phase, tag;
+    bool *open;                       /* which nodes are in the phase */
+    uint64_t *sequence;               /* instructions of each node so far */
+    uint64_t *top;                    /* memory of each node that is given out */
+    uint64_t *scratch, *most_scratch; /* of the present layer, and the most of any; from the end downwards */
+    uint64_t *traffic;                /* bytes on each link: for estimates */
+    uint64_t *clock;                  /* of each node: when its last phase is estimated to end */
+    uint64_t macs, cycles;            /* cycles: the latest of all clocks */
+    uint64_t parts[PIM_ESTIMATE_PARTS];
+    struct nice_actions actions;          /* of all instructions */
+    const struct nice_observer *observer; /* NULL: nobody reads notes */
+    const struct nice_note *note;         /* of the instructions that are appended; NULL: none */
+    uint32_t image;                       /* that is worked */
+};
+
+bool program_initialize(struct program *program, const struct nice_plan *plan,
+                        struct pim_trace_writer *writer, struct pim_error *error);
+void program_terminate(struct program *program);
+
+/* Phases; the estimate is in cycles, by parts whose sum it is. A phase begins when all its nodes have ended
+ * what they did before: phases of different nodes run side by side. */
+void program_begin(struct program *program, const char *name, const char *step);
+void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS]);
+
+/* Hands over what no instruction says: at this point of the program of the node. */
+void program_note(struct program *program, uint32_t node, const struct nice_note *note);
+
+/* Appends an instruction of a node, which waits for up to two others of it; gives its number. */
+uint64_t program_append(struct program *program, uint32_t node, struct pim_instruction instruction,
+                        uint64_t after, uint64_t after2);
+uint64_t program_memory(struct program *program, uint32_t node, enum pim_opcode opcode,
+                        enum pim_buffer buffer, uint64_t address, uint64_t bytes, uint64_t after);
+/* A part of a place of tensor `layer`, in as many instructions as it has bursts; gives the last. */
+uint64_t program_part(struct program *program, uint32_t node, enum pim_opcode opcode, enum pim_buffer buffer,
+                      uint32_t layer, const struct place *place, const struct grid part[PLACE_DIMENSIONS],
+                      uint64_t after);
+/* A whole place with its padding, in one run. */
+uint64_t program_store_place(struct program *program, uint32_t node, uint32_t layer,
+                             const struct place *place, uint64_t after);
+uint64_t program_vector(struct program *program, uint32_t node, enum pim_vector operation, uint64_t rows,
+                        uint64_t elements, uint64_t release, uint32_t bits, uint64_t after, uint64_t after2);
+void program_join(struct program *program, uint32_t node);
+
+/* Memory: for good, and until the next layer. */
+uint64_t program_allocate(struct program *program, uint32_t node, uint64_t bytes);
+uint64_t program_borrow(struct program *program, uint32_t node, uint64_t bytes);
+void program_give_back(struct program *program);
+
+/* Sends messages (sorted in place); gives the cycles that the busiest link or node needs. Messages with equal
+ * ends keep the order of their numbers. */
+uint64_t program_exchange(struct program *program, struct program_message *messages, size_t count);
+
+/* Orders the rings so that no link is loaded more than necessary; gives the load of a step in bytes. */
+uint64_t program_schedule(struct program *program, struct program_ring *rings, uint32_t count);
+/* All pieces round all rings; or, `reduce`, partial sums added on the way: the member at place i of a cycle
+ * ends with the sums of the piece of place i + 1. Gives an estimate. */
+uint64_t program_rings(struct program *program, struct program_ring *rings, uint32_t count, uint64_t load,
+                       bool reduce);
+/* Estimate of one step: the largest piece, and the bytes on the busiest link. */
+uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t load,
+                           bool reduce);
+bool program_ring_initialize(struct program_ring *ring, uint32_t count);
+void program_ring_terminate(struct program_ring *ring);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * Memory for the big arrays of a mesh.
+ */
+#ifndef PIMSIM_MODELS_NOC_MESH_MEMORY_H
+#define PIMSIM_MODELS_NOC_MESH_MEMORY_H
+
+#include <stddef.h>
+
+/* `count` items of `size` bytes, all 0, at the beginning of a cache line, or of a huge page when they fill
+ * one; the system is then asked to map them by huge pages, since every cycle walks through all of them. The
+ * caller frees them; NULL when there is no memory, or the size is no size_t. */
+void *pim_noc_allocate(size_t count, size_t size);
+
+#endif

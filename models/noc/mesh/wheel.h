@@ -1,0 +1,115 @@
+/*
+ * The agenda of the flit-level mesh: which units (routers, or terminals) have to be evaluated in which
+ * network cycle.
+ *
+ * A set of units per cycle for the next PIM_NOC_HORIZON cycles. Evaluating a unit that has nothing new to do
+ * is harmless, so a wake beyond the horizon is entered at its end, and a wake that has become pointless is
+ * left in.
+ */
+#ifndef PIMSIM_MODELS_NOC_MESH_WHEEL_H
+#define PIMSIM_MODELS_NOC_MESH_WHEEL_H
+
+#include "models/noc/bits.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PIM_NOC_HORIZON = 1024 }; /* cycles; a power of two, more than any latency between two units */
+
+struct pim_noc_wheel {
+    uint64_t *sets;    /* [PIM_NOC_HORIZON][words] */
+    uint64_t *touched; /* [PIM_NOC_HORIZON][words / 64, rounded up]: which words of a set are not zero */
+    uint64_t busy[PIM_NOC_HORIZON / 64]; /* which sets are not empty */
+    uint32_t words, groups;
+};
+
+/* The entries of one cycle. */
+struct pim_noc_spoke {
+    uint64_t *sets, *touched, *busy;
+    uint64_t busy_bit;
+};
+
+static inline struct pim_noc_spoke pim_noc_spoke_at(struct pim_noc_wheel *wheel, uint64_t time)
+{
+    size_t slot = time & (PIM_NOC_HORIZON - 1);
+    return (struct pim_noc_spoke){wheel->sets + slot * wheel->words, wheel->touched + slot * wheel->groups,
+                                  &wheel->busy[slot / 64], UINT64_C(1) << slot % 64};
+}
+
+static PIM_ALWAYS_INLINE void pim_noc_wake_in(const struct pim_noc_spoke *spoke, uint32_t unit)
+{
+    uint32_t word = unit / 64;
+    uint64_t set = spoke->sets[word];
+    spoke->sets[word] = set | UINT64_C(1) << unit % 64;
+    if (set)
+        return;
+    spoke->touched[word / 64] |= UINT64_C(1) << word % 64;
+    *spoke->busy |= spoke->busy_bit;
+}
+
+static inline void pim_noc_wake_word(const struct pim_noc_spoke *spoke, uint32_t word, uint64_t units)
+{
+    spoke->sets[word] |= units;
+    spoke->touched[word / 64] |= UINT64_C(1) << word % 64;
+    *spoke->busy |= spoke->busy_bit;
+}
+
+/* `time` is not before the cycle that is being evaluated, `now`. */
+static inline void pim_noc_wake(struct pim_noc_wheel *wheel, uint32_t unit, uint64_t time, uint64_t now)
+{
+    if (time - now >= PIM_NOC_HORIZON)
+        time = now + PIM_NOC_HORIZON - 1;
+    struct pim_noc_spoke spoke = pim_noc_spoke_at(wheel, time);
+    pim_noc_wake_in(&spoke, unit);
+}
+
+/* A walk through the units of one cycle, ascending; they are taken out. Units may be entered for later cycles
+ * meanwhile. */
+struct pim_noc_visit {
+    struct pim_noc_spoke spoke;
+    uint64_t touched, units; /* words of the present group still to be visited; units of the present word */
+    uint32_t group, groups, word;
+};
+
+static inline struct pim_noc_visit pim_noc_visit(struct pim_noc_wheel *wheel, uint64_t time)
+{
+    struct pim_noc_visit visit = {.spoke = pim_noc_spoke_at(wheel, time), .groups = wheel->groups};
+    *visit.spoke.busy &= ~visit.spoke.busy_bit;
+    return visit;
+}
+
+/* The next word that has units. */
+static inline bool pim_noc_visit_word(struct pim_noc_visit *visit)
+{
+    for (; !visit->touched; visit->group++) {
+        if (visit->group == visit->groups)
+            return false;
+        visit->touched = visit->spoke.touched[visit->group];
+        visit->spoke.touched[visit->group] = 0;
+    }
+    visit->word = (visit->group - 1) * 64 + pim_lowest_bit(visit->touched);
+    visit->touched &= visit->touched - 1;
+    visit->units = visit->spoke.sets[visit->word];
+    visit->spoke.sets[visit->word] = 0;
+    return true;
+}
+
+/* The first cycle at or after `from` with a unit to evaluate, UINT64_MAX when there is none. */
+static inline uint64_t pim_noc_wheel_next(const struct pim_noc_wheel *wheel, uint64_t from)
+{
+    enum { WORDS = PIM_NOC_HORIZON / 64 };
+    size_t slot = from & (PIM_NOC_HORIZON - 1);
+    uint64_t word = wheel->busy[slot / 64] >> slot % 64;
+    if (word)
+        return from + pim_lowest_bit(word);
+    uint64_t base = from + (64 - slot % 64);
+    for (size_t i = 1; i <= WORDS; i++) {
+        word = wheel->busy[(slot / 64 + i) % WORDS];
+        if (word)
+            return base + 64 * (i - 1) + pim_lowest_bit(word);
+    }
+    return UINT64_MAX;
+}
+
+#endif
