@@ -420,6 +420,7 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
     struct checked_rank *rank = &channel->rank[place->rank];
     struct checked_bank *bank = &channel->bank[place->bank];
     uint32_t per_rank = pim_dram_banks_per_rank(&check->specification.organization);
+    assert(per_rank > 0);
     cover(rank, command->cycle);
     switch (command->command) {
     case PIM_DRAM_ACT:
@@ -499,7 +500,9 @@ static uint64_t refreshes_done(const struct pim_dram_check *check, const struct 
     if (!check->policy.per_bank_refresh)
         return rank->all + rank->least;
     const uint64_t banks = pim_dram_banks_per_rank(&check->specification.organization);
-    return (rank->all * banks + rank->single) / (banks / refreshes_of_rank(check));
+    const uint64_t refreshes = refreshes_of_rank(check);
+    assert(refreshes > 0 && banks >= refreshes);
+    return (rank->all * banks + rank->single) / (banks / refreshes);
 }
 
 /* The k-th refresh is due at k x interval; it may be late by one interval and those that may be postponed. */

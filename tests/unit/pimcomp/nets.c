@@ -146,6 +146,20 @@ static uint32_t random_convolution(struct net *net, struct pim_random *random, u
     }
 }
 
+/* A map of half the height and width. */
+static uint32_t random_smaller(struct net *net, struct pim_random *random, uint32_t from)
+{
+    if (draw(random, 0, 1)) {
+        uint32_t padding = draw(random, 0, 1);
+        return net_convolution(net, from, draw(random, 1, 9), 3, 2, padding, 1, true);
+    }
+    bool last = draw(random, 0, 1) == 0;
+    uint32_t padding = draw(random, 0, 1);
+    uint32_t size = draw(random, 2, 3);
+    return net_pooling(net, from, draw(random, 0, 1) ? PIM_POOLING_AVERAGE : PIM_POOLING_MAXIMUM, size, 2,
+                       padding, last);
+}
+
 static uint32_t random_block(struct net *net, struct pim_random *random, uint32_t from)
 {
     uint32_t channels = net->graph.layers[from].output.dimension[1];
@@ -169,10 +183,7 @@ static uint32_t random_block(struct net *net, struct pim_random *random, uint32_
     case 2: /* a smaller map */
         if (size < 4)
             return random_convolution(net, random, from, draw(random, 1, 9));
-        if (draw(random, 0, 1))
-            return net_convolution(net, from, draw(random, 1, 9), 3, 2, draw(random, 0, 1), 1, true);
-        return net_pooling(net, from, draw(random, 0, 1) ? PIM_POOLING_AVERAGE : PIM_POOLING_MAXIMUM,
-                           draw(random, 2, 3), 2, draw(random, 0, 1), draw(random, 0, 1) == 0);
+        return random_smaller(net, random, from);
     case 3: /* halves of the channels */
         if (channels < 2)
             return random_convolution(net, random, from, draw(random, 2, 9));
@@ -185,9 +196,12 @@ static uint32_t random_block(struct net *net, struct pim_random *random, uint32_
     }
 }
 
+/* Arguments of a call may be evaluated in any order, so every draw is a statement of its own here. */
 void net_random(struct net *net, struct pim_random *random)
 {
-    uint32_t layer = net_input(net, draw(random, 1, 5), draw(random, 5, 9), draw(random, 5, 9));
+    uint32_t columns = draw(random, 5, 9);
+    uint32_t rows = draw(random, 5, 9);
+    uint32_t layer = net_input(net, draw(random, 1, 5), rows, columns);
     layer = random_convolution(net, random, layer, draw(random, 1, 9));
     uint32_t blocks = draw(random, 1, 4);
     for (uint32_t i = 0; i < blocks; i++)

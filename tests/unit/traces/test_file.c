@@ -102,6 +102,22 @@ static void draw_rows(struct pim_instruction *instruction, uint64_t *state, uint
     }
 }
 
+static void draw_crossbar(struct pim_instruction *instruction, uint64_t *state)
+{
+    if (instruction->opcode == PIM_OP_MVM) {
+        instruction->u.mvm.group = (uint32_t)draw(state);
+        instruction->u.mvm.windows = 1 + (uint32_t)(draw(state) >> 40);
+        instruction->u.mvm.input_address = (uint32_t)(draw(state) >> 33);
+        instruction->u.mvm.output_bytes = (uint32_t)(draw(state) >> 33);
+    } else {
+        instruction->u.array_write.group = (uint32_t)draw(state);
+        instruction->u.array_write.row = (uint32_t)(draw(state) >> 33);
+        instruction->u.array_write.rows = 1 + (uint32_t)(draw(state) >> 40);
+        instruction->u.array_write.source = (uint32_t)(draw(state) >> 33);
+        instruction->u.array_write.bytes = 1 + (uint32_t)(draw(state) >> 40);
+    }
+}
+
 static void draw_tile(struct pim_instruction *instruction, uint64_t *state, uint32_t unit, uint32_t units)
 {
     uint32_t random = (uint32_t)draw(state);
@@ -157,17 +173,8 @@ static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, u
         instruction.u.matrix.output_bits = 1 + (uint8_t)(random >> 32) % 64;
         break;
     case PIM_OP_MVM:
-        instruction.u.mvm.group = (uint32_t)draw(state);
-        instruction.u.mvm.windows = 1 + (uint32_t)(draw(state) >> 40);
-        instruction.u.mvm.input_address = (uint32_t)(draw(state) >> 33);
-        instruction.u.mvm.output_bytes = (uint32_t)(draw(state) >> 33);
-        break;
     case PIM_OP_ARRAY_WRITE:
-        instruction.u.array_write.group = (uint32_t)draw(state);
-        instruction.u.array_write.row = (uint32_t)(draw(state) >> 33);
-        instruction.u.array_write.rows = 1 + (uint32_t)(draw(state) >> 40);
-        instruction.u.array_write.source = (uint32_t)(draw(state) >> 33);
-        instruction.u.array_write.bytes = 1 + (uint32_t)(draw(state) >> 40);
+        draw_crossbar(&instruction, state);
         break;
     case PIM_OP_BIT_SERIAL:
         instruction.detail = (uint8_t)(random >> 8) % PIM_BIT_SERIALS;

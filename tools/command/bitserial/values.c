@@ -4,6 +4,7 @@
 #include "sim/output/csv.h"
 #include "tools/command/bitserial/run.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -66,7 +67,9 @@ static void put_word(struct pim_bitserial_bits *bits, const struct pim_bitserial
                      uint32_t columns, uint32_t index, uint64_t value)
 {
     uint32_t word = pim_bitserial_word_bits(o->bits);
-    for (uint32_t j = 0; j < o->bits; j++) {
+    const uint32_t bits_of_word = o->bits;
+    assert(bits_of_word <= 64);
+    for (uint32_t j = 0; j < bits_of_word; j++) {
         uint64_t place = (uint64_t)index * word + j;
         pim_bitserial_set_bit(bits, o->a + (uint32_t)(place / columns), (uint32_t)(place % columns),
                               value >> j & 1);
