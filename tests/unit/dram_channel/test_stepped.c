@@ -121,6 +121,8 @@ static void compare(const struct outcome *fast, const struct outcome *slow, cons
     ck_assert_uint_eq(fast->cycles, slow->cycles);
 }
 
+enum { SETTINGS = 32 }; /* of a shape and at random, at most */
+
 START_TEST(fast_equals_slow)
 {
     struct pim_random random;
@@ -130,16 +132,17 @@ START_TEST(fast_equals_slow)
         struct pim_dram_configuration configuration;
         struct outcome fast, slow;
         random_settings(&settings, &random);
-        const char *all[16] = {NULL};
+        const char *all[SETTINGS] = {NULL};
         size_t n = 0;
         for (const char *const *s = shapes[_i].settings; *s; s++)
             all[n++] = *s;
         for (const char *const *s = settings.list; round > 0 && *s; s++)
             all[n++] = *s;
+        ck_assert_uint_lt(n, SETTINGS); /* the last one is NULL */
         configure(&configuration, shapes[_i].preset, all);
         struct access *list = random_list(&random, &configuration, REQUESTS,
                                           round % 3 == 0 ? 2 : 0.02 + 0.3 * pim_random_unit(&random));
-        char what[512];
+        char what[64 * SETTINGS];
         int length = snprintf(what, sizeof what, "shape %d, round %u:", _i, round);
         for (size_t i = 0; i < n; i++)
             length += snprintf(what + length, sizeof what - (size_t)length, " %s", all[i]);
