@@ -81,6 +81,28 @@ START_TEST(a_path_is_held_as_a_whole)
 }
 END_TEST
 
+/* What ends just at the limit is whole; what would go on behind it is given up. */
+START_TEST(a_limit_is_part_of_the_run)
+{
+    static const uint32_t steps[] = {1, 1, 1, 1};
+    static const struct small_edge edges[] = {{0, 3, 10, NULL, NULL}, {1, 2, 5, NULL, NULL}};
+    struct pim_task_graph *graph = small_graph(4, steps, one_each, 2, edges);
+    for (unsigned i = 0; i < 2; i++) {
+        struct recorded recorded;
+        struct pim_conflict_options options = row_options(4, &recorded);
+        struct pim_conflict_result result;
+        struct pim_error error = {0};
+        options.limit_ns = i ? 36.5 : 37;
+        ck_assert_msg(pim_conflict_run(graph, placed, &options, &result, &error) == PIM_OK, "%s", error.text);
+        ck_assert(result.given_up == (i == 1));
+        if (i == 0)
+            ck_assert_double_eq(result.end_ns, 37);
+        pim_conflict_result_terminate(&result);
+    }
+    pim_task_graph_destroy(graph);
+}
+END_TEST
+
 START_TEST(opposite_directions_exclude_each_other_only_in_path_hold)
 {
     static const uint32_t steps[] = {1, 1, 1, 1};
@@ -385,6 +407,7 @@ Suite *conflict_replay_suite(void)
     Suite *suite = suite_create("replay");
     TCase *cases = tcase_create("by hand");
     tcase_add_test(cases, a_path_is_held_as_a_whole);
+    tcase_add_test(cases, a_limit_is_part_of_the_run);
     tcase_add_test(cases, opposite_directions_exclude_each_other_only_in_path_hold);
     tcase_add_test(cases, arbiters_order_a_held_path);
     tcase_add_test(cases, balance_compares_shares);

@@ -68,6 +68,24 @@ START_TEST(another_clock)
 }
 END_TEST
 
+/* Clocks that do not divide each other, 2.5 cycles of the cores to one of the memory. The data of a load come
+ * in 21 of the memory, 52.5 of the cores; those of a store, asked for in 8 of the cores, 3.2 of memory,
+ * 17 cycles behind its edge 4, 52.5 as well. Both go on at the next edge of the cores. */
+START_TEST(no_common_edges)
+{
+    struct run run = {.width = 1,
+                      .height = 1,
+                      .settings = {BANK, NO_REFRESH, "clock.logic_khz=1000000", "clock.memory_khz=400000",
+                                   "clock.network_khz=400000"}};
+    replay_well(&run, ".unit 0\nlocal_load address=0 local=0 bytes=64\n");
+    ENDS(&run, 0, 0, 53 + 12);
+    clean(&run);
+    replay_well(&run, ".unit 0\nlocal_store address=0 local=0 bytes=64\n");
+    ENDS(&run, 0, 0, 53);
+    clean(&run);
+}
+END_TEST
+
 static void note(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
 {
     uint64_t *ends = context;
@@ -75,37 +93,45 @@ static void note(void *context, uint64_t request, uint64_t first_command, uint64
     ends[request] = completed > ends[request] ? completed : ends[request];
 }
 
-/* Two chips load together: their accesses come to the controller in turn, each load ends with its last data.
- * The same accesses handed to the memory of `pimsim dram`. */
+/* Two or three chips load together: their accesses come to the controller in turn, each load ends with its
+ * last data. The same accesses handed to the memory of `pimsim dram`. */
 START_TEST(chips_take_turns)
 {
-    static const uint32_t bytes[][2] = {{1024, 640}, {64, 4096}, {2048, 2048}};
-    const uint64_t second = 1 << 20;
+    enum { CHIPS = 3 };
+    static const uint32_t bytes[][CHIPS] = {{1024, 640},      {64, 4096},        {2048, 2048},
+                                            {2048, 64, 2048}, {640, 4096, 1024}, {1024, 1024, 1024}};
+    const uint32_t chips = bytes[_i][2] > 0 ? 3 : 2;
     struct run run = {
-        .width = 2, .height = 1, .settings = {DDR4, "chips.width=2", _i % 2 ? NO_REFRESH : NULL}};
+        .width = chips,
+        .height = 1,
+        .settings = {DDR4, chips == 3 ? "chips.width=3" : "chips.width=2", _i % 2 ? NO_REFRESH : NULL}};
     char program[256];
-    (void)snprintf(program, sizeof program,
-                   ".unit 0\nlocal_load address=0 local=0 bytes=%u\n"
-                   ".unit 1\nlocal_load address=1048576 local=0 bytes=%u\n",
-                   bytes[_i][0], bytes[_i][1]);
+    size_t length = 0;
+    for (unsigned i = 0; i < chips; i++)
+        length +=
+            (size_t)snprintf(program + length, sizeof program - length,
+                             ".unit %u\nlocal_load address=%u local=0 bytes=%u\n", i, i << 20, bytes[_i][i]);
     replay_well(&run, program);
     const struct pim_dram_configuration *dram = &run.system->hardware.cores.dram;
-    uint64_t ends[2] = {0, 0};
+    uint64_t ends[CHIPS] = {0}, all = 0, handed = 1;
     const struct pim_dram_sink sink = {ends, note, NULL};
     struct pim_dram_memory *memory =
         pim_dram_memory_create(&dram->specification, &dram->policy, &dram->mapping, &sink);
     ck_assert_ptr_nonnull(memory);
-    for (uint64_t at = 0; at < bytes[_i][0] || at < bytes[_i][1]; at += 64) {
-        if (at < bytes[_i][0])
-            (void)pim_dram_memory_request(memory, 0, at, false, 0);
-        if (at < bytes[_i][1])
-            (void)pim_dram_memory_request(memory, 0, second + at, false, 1);
+    for (uint64_t at = 0; handed > 0; at += 64) {
+        handed = 0;
+        for (uint64_t i = 0; i < chips; i++)
+            if (at < bytes[_i][i]) {
+                (void)pim_dram_memory_request(memory, 0, (i << 20) + at, false, i);
+                handed++;
+            }
+        all += handed;
     }
     (void)pim_dram_memory_finish(memory);
     pim_dram_memory_destroy(memory);
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < chips; i++)
         ENDS(&run, i, 0, ends[i] + bytes[_i][i] / 16 * 3);
-    ck_assert_uint_eq(run.result.dram.reads, (bytes[_i][0] + bytes[_i][1]) / 64);
+    ck_assert_uint_eq(run.result.dram.reads, all);
     ck_assert(run.result.energy.global > 0 && run.result.energy.total >= run.result.energy.global);
     clean(&run);
 }
@@ -187,7 +213,8 @@ Suite *core_memory_suite(void)
     tcase_add_test(cases, pieces);
     tcase_add_test(cases, a_store);
     tcase_add_test(cases, another_clock);
-    tcase_add_loop_test(cases, chips_take_turns, 0, 3);
+    tcase_add_test(cases, no_common_edges);
+    tcase_add_loop_test(cases, chips_take_turns, 0, 6);
     tcase_add_loop_test(cases, random_traffic, 0, 4);
     tcase_add_test(cases, refusals);
     suite_add_tcase(suite, cases);
