@@ -251,6 +251,25 @@ static void count_traffic(const struct pim_pe_configuration *configuration, cons
         divide_up(outputs * (updates - 1 + accumulate) * configuration->accumulator_bits, 8);
 }
 
+/* Bits a cycle of the streams, of what stays in the array, and of sums; 0: without a limit. */
+static struct ports ports_of(const struct pim_pe_configuration *p)
+{
+    uint64_t input = 8 * (uint64_t)p->input_port_bytes, weight = 8 * (uint64_t)p->weight_port_bytes;
+    bool swapped = p->dataflow == PIM_PE_INPUT_STATIONARY;
+    return (struct ports){.row = swapped ? weight : input,
+                          .stationary = swapped ? input : weight,
+                          .sum = 8 * (uint64_t)p->output_port_bytes};
+}
+
+uint64_t pim_pe_matrix_cycles(const struct pim_pe_configuration *configuration, uint32_t m, uint32_t n,
+                              uint32_t k, unsigned input_bits, unsigned weight_bits)
+{
+    assert(m > 0 && n > 0 && k > 0 && input_bits > 0 && weight_bits > 0);
+    const struct work work = lay_out(configuration, m, n, k, input_bits, weight_bits);
+    const struct ports ports = ports_of(configuration);
+    return cycles_of(configuration, &work, &ports);
+}
+
 void pim_pe_matrix(const struct pim_pe_configuration *configuration, uint32_t m, uint32_t n, uint32_t k,
                    unsigned input_bits, unsigned weight_bits, bool accumulate, struct pim_pe_cost *cost)
 {
@@ -258,11 +277,7 @@ void pim_pe_matrix(const struct pim_pe_configuration *configuration, uint32_t m,
     const struct pim_pe_configuration *p = configuration;
     const struct work work = lay_out(p, m, n, k, input_bits, weight_bits);
     const struct ports unlimited = {0, 0, 0};
-    struct ports ports = {.row = 8 * (uint64_t)p->input_port_bytes,
-                          .stationary = 8 * (uint64_t)p->weight_port_bytes,
-                          .sum = 8 * (uint64_t)p->output_port_bytes};
-    if (p->dataflow == PIM_PE_INPUT_STATIONARY)
-        ports = (struct ports){.row = ports.stationary, .stationary = ports.row, .sum = ports.sum};
+    const struct ports ports = ports_of(p);
     uint64_t compute = cycles_of(p, &work, &unlimited);
     uint64_t cycles = ports.row || ports.stationary || ports.sum ? cycles_of(p, &work, &ports) : compute;
     *cost = (struct pim_pe_cost){.cycles = cycles,

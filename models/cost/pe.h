@@ -93,6 +93,10 @@ enum pim_status pim_pe_check_matrix(uint32_t m, uint32_t n, uint32_t k, unsigned
 void pim_pe_matrix(const struct pim_pe_configuration *configuration, uint32_t m, uint32_t n, uint32_t k,
                    unsigned input_bits, unsigned weight_bits, bool accumulate, struct pim_pe_cost *cost);
 
+/* `cycles` of pim_pe_matrix() alone, for searches. */
+uint64_t pim_pe_matrix_cycles(const struct pim_pe_configuration *configuration, uint32_t m, uint32_t n,
+                              uint32_t k, unsigned input_bits, unsigned weight_bits);
+
 /* "vector_mac" ...; NULL for a value outside the table. */
 const char *pim_pe_dataflow_name(unsigned dataflow);
 

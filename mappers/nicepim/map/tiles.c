@@ -50,17 +50,6 @@ static struct pieces count_pieces(const struct tile_product *product, const stru
     return pieces;
 }
 
-/* Cycles of one matrix instruction as the node counts them: its ports move operands of FLOW_BYTES, and what
- * of the array a smaller product fills. */
-static struct pim_pe_cost matrix_cost(const struct pim_estimate_hardware *hardware, uint64_t m, uint64_t n,
-                                      uint64_t k, bool accumulate)
-{
-    struct pim_pe_cost cost;
-    pim_pe_matrix(&hardware->pe, (uint32_t)m, (uint32_t)n, (uint32_t)k, 8 * FLOW_BYTES, 8 * FLOW_BYTES,
-                  accumulate, &cost);
-    return cost;
-}
-
 /* Cycles of all matrix instructions of a product: tiles of n and k at the edges are smaller, and fill the
  * array as they are. */
 static uint64_t matrix_cycles(const struct pim_estimate_hardware *hardware,
@@ -73,8 +62,11 @@ static uint64_t matrix_cycles(const struct pim_estimate_hardware *hardware,
     for (size_t i = 0; i < 2; i++) {
         for (size_t j = 0; j < 2; j++) {
             uint64_t count = (i == 0 ? pieces->n - 1 : 1) * (j == 0 ? pieces->k - 1 : 1);
+            /* as the node counts them: its ports move operands of FLOW_BYTES */
             if (count > 0)
-                cycles += count * matrix_cost(hardware, m, ns[i], tile_k(product, cs[j]), true).cycles;
+                cycles += count * pim_pe_matrix_cycles(&hardware->pe, (uint32_t)m, (uint32_t)ns[i],
+                                                       (uint32_t)tile_k(product, cs[j]), 8 * FLOW_BYTES,
+                                                       8 * FLOW_BYTES);
         }
     }
     return (uint64_t)((double)(cycles * pieces->m) * pieces->m_share);
@@ -93,7 +85,9 @@ static void count_actions(const struct pim_estimate_hardware *hardware, const st
     uint64_t m = (uint64_t)tiling->batches * tiling->rows * tiling->columns, n = tiling->n,
              k = tile_k(product, tiling->channels), weight_bytes = k * n * FLOW_BYTES;
     uint64_t width = product->sums ? FLOW_SUM_BYTES : FLOW_BYTES;
-    struct pim_pe_cost pe = matrix_cost(hardware, m, n, k, pieces->k > 1);
+    struct pim_pe_cost pe;
+    pim_pe_matrix(&hardware->pe, (uint32_t)m, (uint32_t)n, (uint32_t)k, 8 * FLOW_BYTES, 8 * FLOW_BYTES,
+                  pieces->k > 1, &pe);
     double columns = (double)traffic->input_columns * traffic->inputs +
                      (double)traffic->weight_columns * traffic->weights +
                      (double)traffic->result_columns * traffic->results;

@@ -98,6 +98,9 @@ START_TEST(closed_forms_equal_stepped_arrays)
         ck_assert_msg(pim_pe_check_configuration(&configuration, &error) == PIM_OK, "%s", error.text);
         pim_pe_matrix(&configuration, product.m, product.n, product.k, product.input_bits,
                       product.weight_bits, product.accumulate, &cost);
+        ck_assert_uint_eq(pim_pe_matrix_cycles(&configuration, product.m, product.n, product.k,
+                                               product.input_bits, product.weight_bits),
+                          cost.cycles);
         ck_assert_msg(
             cost.cycles == product.cycles,
             "product %d, %s %ux%u, m %u n %u k %u, ports %u %u %u: %" PRIu64 " cycles, stepped %" PRIu64, i,
