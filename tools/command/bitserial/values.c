@@ -67,9 +67,7 @@ static void put_word(struct pim_bitserial_bits *bits, const struct pim_bitserial
                      uint32_t columns, uint32_t index, uint64_t value)
 {
     uint32_t word = pim_bitserial_word_bits(o->bits);
-    const uint32_t bits_of_word = o->bits;
-    assert(bits_of_word <= 64);
-    for (uint32_t j = 0; j < bits_of_word; j++) {
+    for (uint32_t j = 0; j < o->bits; j++) {
         uint64_t place = (uint64_t)index * word + j;
         pim_bitserial_set_bit(bits, o->a + (uint32_t)(place / columns), (uint32_t)(place % columns),
                               value >> j & 1);
@@ -80,6 +78,7 @@ static enum pim_status read_number(const struct pim_csv_reader *reader, size_t c
                                    const struct pim_bitserial_operation *o, uint64_t *value,
                                    struct pim_error *error)
 {
+    assert(o->bits > 0 && o->bits <= 64);
     const uint64_t most = UINT64_MAX >> (64 - o->bits);
     if (!o->is_signed)
         return pim_csv_count(reader, column, 0, most, value, error);
