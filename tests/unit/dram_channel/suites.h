@@ -5,6 +5,7 @@
 
 Suite *suite_channel_golden(void);
 Suite *suite_channel_stepped(void);
+Suite *suite_channel_stepped_long(void);
 Suite *suite_channel_check(void);
 Suite *suite_channel_stream(void);
 Suite *suite_channel_tensor(void);

@@ -1,10 +1,11 @@
 /*
  * A million commands for every preset, at random settings: none of them breaks a rule. And the long lists on
  * which Ramulator 2.1 (commit c5b1c3a) was measured, made anew: total cycles, command counts, mean latency of
- * reads, row hits.
+ * reads, row hits. And all rounds of the stepped controller.
  */
 #include "models/dram/standard/schema.h"
 #include "tests/unit/dram_channel/check_runs.h"
+#include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
 #include "tests/unit/test_main.h"
 
@@ -137,4 +138,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, million("channel_million_2", presets / 3, 2 * presets / 3));
     srunner_add_suite(runner, million("channel_million_3", 2 * presets / 3, presets));
     srunner_add_suite(runner, ramulator_lists());
+    srunner_add_suite(runner, suite_channel_stepped_long());
 }

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 8, REQUESTS = 200 };
+/* Rounds of a shape: settings of its own, then random ones; quick takes the first and the second. */
+enum { QUICK_ROUNDS = 2, ROUNDS = 8, REQUESTS = 200 };
 
 /* Organisations that the presets do not have, and refresh often enough to matter. */
 static const struct {
@@ -123,27 +124,27 @@ static void compare(const struct outcome *fast, const struct outcome *slow, cons
 
 enum { SETTINGS = 32 }; /* of a shape and at random, at most */
 
-START_TEST(fast_equals_slow)
+static void run_rounds(int shape, unsigned rounds)
 {
     struct pim_random random;
-    pim_random_initialize(&random, 1000 + (uint64_t)_i);
-    for (unsigned round = 0; round < ROUNDS; round++) {
+    pim_random_initialize(&random, 1000 + (uint64_t)shape);
+    for (unsigned round = 0; round < rounds; round++) {
         struct settings settings;
         struct pim_dram_configuration configuration;
         struct outcome fast, slow;
         random_settings(&settings, &random);
         const char *all[SETTINGS] = {NULL};
         size_t n = 0;
-        for (const char *const *s = shapes[_i].settings; *s; s++)
+        for (const char *const *s = shapes[shape].settings; *s; s++)
             all[n++] = *s;
         for (const char *const *s = settings.list; round > 0 && *s; s++)
             all[n++] = *s;
         ck_assert_uint_lt(n, SETTINGS); /* the last one is NULL */
-        configure(&configuration, shapes[_i].preset, all);
+        configure(&configuration, shapes[shape].preset, all);
         struct access *list = random_list(&random, &configuration, REQUESTS,
                                           round % 3 == 0 ? 2 : 0.02 + 0.3 * pim_random_unit(&random));
         char what[64 * SETTINGS];
-        int length = snprintf(what, sizeof what, "shape %d, round %u:", _i, round);
+        int length = snprintf(what, sizeof what, "shape %d, round %u:", shape, round);
         for (size_t i = 0; i < n; i++)
             length += snprintf(what + length, sizeof what - (size_t)length, " %s", all[i]);
         serve(&fast, &configuration, list, REQUESTS, true);
@@ -154,6 +155,17 @@ START_TEST(fast_equals_slow)
         outcome_free(&slow);
         free(list);
     }
+}
+
+START_TEST(fast_equals_slow)
+{
+    run_rounds(_i, QUICK_ROUNDS);
+}
+END_TEST
+
+START_TEST(fast_equals_slow_for_long)
+{
+    run_rounds(_i, ROUNDS);
 }
 END_TEST
 
@@ -198,6 +210,16 @@ Suite *suite_channel_stepped(void)
     TCase *cases = tcase_create("random");
     tcase_add_loop_test(cases, fast_equals_slow, 0, sizeof shapes / sizeof shapes[0]);
     tcase_add_loop_test(cases, row_closes_behind_a_cas, 0, 2);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+Suite *suite_channel_stepped_long(void)
+{
+    Suite *suite = suite_create("channel_stepped_long");
+    TCase *cases = tcase_create("random");
+    tcase_set_timeout(cases, 300);
+    tcase_add_loop_test(cases, fast_equals_slow_for_long, 0, sizeof shapes / sizeof shapes[0]);
     suite_add_tcase(suite, cases);
     return suite;
 }

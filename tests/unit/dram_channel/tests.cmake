@@ -13,8 +13,9 @@ pimsim_test(test_dram_channel
   SUITES channel_golden channel_stepped channel_check channel_stream channel_tensor channel_refusals channel_policy channel_run)
 pimsim_test(test_dram_channel_long
   SOURCES ${dram_channel_folder}/support.c ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_long.c
+          ${dram_channel_folder}/test_stepped.c ${dram_channel_folder}/stepped_controller.c
   LINK pimsim_dram LABEL long
-  SUITES channel_million_1 channel_million_2 channel_million_3 channel_lists)
+  SUITES channel_million_1 channel_million_2 channel_million_3 channel_lists channel_stepped_long)
 # The commands as they are called.
 add_test(NAME dram.command COMMAND ${dram_channel_folder}/command $<TARGET_FILE:pimsim>)
 set_tests_properties(dram.command PROPERTIES LABELS quick TIMEOUT 1200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
