@@ -188,10 +188,10 @@ static void take_better_search(struct made *made)
     made->searched_twice = true;
 }
 
-static enum pim_status search(struct made *made, struct pim_error *error)
+/* What a user asked of a search, within the time that is left. */
+static struct pim_core_search_options search_options(const struct made *made)
 {
     const struct choices *choices = &made->choices;
-    struct pim_core_plan *plan = &made->plan;
     struct pim_core_search_options options;
     bool known = pim_core_search_preset(preset_names[choices->preset], &options);
     assert(known); /* preset_names are the choices */
@@ -204,6 +204,14 @@ static enum pim_status search(struct made *made, struct pim_error *error)
     options.context = choices->search.context;
     if (choices->search.steps)
         options.generations = (uint32_t)choices->search.steps;
+    return options;
+}
+
+static enum pim_status search(struct made *made, struct pim_error *error)
+{
+    const struct choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_core_search_options options = search_options(made);
     options.runners_up = choices->profile ? (uint32_t)choices->profile - 1 : 0;
     plan->searched = true;
     if (pim_core_layout_search(&plan->architecture, &plan->network, &plan->partition, plan->mapping.mode,
@@ -293,18 +301,8 @@ static enum pim_status search_segments(struct made *made, struct pim_error *erro
 {
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
-    struct pim_core_search_options options;
-    bool known = pim_core_search_preset(preset_names[choices->preset], &options);
-    assert(known); /* preset_names are the choices */
-    (void)known;
-    options.seed = choices->search.seed;
-    options.threads = (unsigned)choices->search.threads;
-    options.seconds = remaining(made) / plan->segments.count;
-    options.progress = choices->search.progress;
-    options.stop = choices->search.stop;
-    options.context = choices->search.context;
-    if (choices->search.steps)
-        options.generations = (uint32_t)choices->search.steps;
+    struct pim_core_search_options options = search_options(made);
+    options.seconds /= plan->segments.count;
     const struct pim_core_profile_options profiling = {.schedule = made->schedule,
                                                        .threads = (unsigned)choices->search.threads};
     plan->searched = true;
