@@ -51,9 +51,11 @@ static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("layout", struct choices, layout, "METHOD", "genetic|balance|first",
                    "Replicas and places of array groups: searched (default), balanced by windows, or one "
                    "replica first fit"),
-    PIM_COUNT_ROW("profile", struct choices, profile, "LAYOUTS", 0, PIM_RUNNERS_UP_MOST + 1,
-                  "Layouts of the search that are timed at its end, beside those without a search: the best "
-                  "is refined, the fastest taken; 0: none. Default: 4, preset fast 1, paper 8"),
+    PIM_COUNT_ROW(
+        "profile", struct choices, profile, "LAYOUTS", 0, PIM_RUNNERS_UP_MOST + 1,
+        "Layouts of the search that are timed at its end, beside those without a search: the best "
+        "is refined, the fastest taken; in segments they are timed alone; 0: none. Default: 4, preset fast "
+        "1, paper 8"),
     PIM_CHOICE_ROW("unfolding", struct choices, unfolding, "NAME",
                    "auto|i_o_kk|i_okk_1|ik_o_k|ik_ok_1|ikk_o_1|blocks",
                    "Of all layers; auto (default): chosen for each"),
@@ -130,20 +132,30 @@ static double remaining(const struct made *made)
 
 /* --- the stages --- */
 
+/* The unfolding that was asked for, of each layer; NULL: each has its own. */
+static enum pim_status force(struct made *made, uint32_t layers, const enum pim_unfolding **forced,
+                             struct pim_error *error)
+{
+    *forced = NULL;
+    if (made->choices.unfolding == 0)
+        return PIM_OK;
+    enum pim_unfolding *all = PIM_ARENA_ARRAY(&made->arena, enum pim_unfolding, layers);
+    if (!all)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the unfoldings");
+    for (uint32_t i = 0; i < layers; i++)
+        all[i] = (enum pim_unfolding)(made->choices.unfolding - 1);
+    *forced = all;
+    return PIM_OK;
+}
+
 static enum pim_status partition(struct made *made, struct pim_error *error)
 {
     struct pim_core_plan *plan = &made->plan;
-    struct pim_arena *arena = &made->arena;
-    enum pim_unfolding *forced = NULL;
-    if (made->choices.unfolding > 0) {
-        forced = PIM_ARENA_ARRAY(arena, enum pim_unfolding, plan->network.count);
-        if (!forced)
-            return pim_fail(error, PIM_NO_MEMORY, "out of memory for the unfoldings");
-        for (uint32_t i = 0; i < plan->network.count; i++)
-            forced[i] = (enum pim_unfolding)(made->choices.unfolding - 1);
-    }
-    return pim_core_partition_make(&plan->network, &plan->architecture, plan->mapping.mode, forced, arena,
-                                   &plan->partition, error);
+    const enum pim_unfolding *forced;
+    if (force(made, plan->network.count, &forced, error) != PIM_OK)
+        return error->status;
+    return pim_core_partition_make(&plan->network, &plan->architecture, plan->mapping.mode, forced,
+                                   &made->arena, &plan->partition, error);
 }
 
 /* The layouts that need no search; those that do not fit are left out. */
@@ -275,24 +287,18 @@ static enum pim_status cut(struct made *made, struct pim_error *error)
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
     bool high = plan->mapping.mode == PIM_CORE_HIGH_THROUGHPUT;
-    enum pim_unfolding *forced = NULL;
-    made->lowered = plan->network;
-    if (pim_core_segments_split(&made->lowered, &plan->architecture, &made->arena, &plan->network, error) !=
-        PIM_OK)
-        return error->status;
-    if (choices->unfolding > 0)
-        forced = PIM_ARENA_ARRAY(&made->arena, enum pim_unfolding, plan->network.count);
-    if (choices->unfolding > 0 && !forced)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the unfoldings");
-    for (uint32_t i = 0; forced && i < plan->network.count; i++)
-        forced[i] = (enum pim_unfolding)(choices->unfolding - 1);
     if (high && made->schedule.batch == 0)
         made->schedule.batch = PIM_CORE_SEGMENT_SAMPLES;
+    made->lowered = plan->network;
     made->problem = (struct pim_core_segment_problem){.architecture = &plan->architecture,
                                                       .network = &plan->network,
-                                                      .forced = forced,
                                                       .mode = plan->mapping.mode,
                                                       .samples = high ? made->schedule.batch : 1};
+    if (force(made, made->lowered.count, &made->problem.forced, error) != PIM_OK ||
+        pim_core_segments_split(&made->lowered, &made->problem, &made->arena, &plan->network, error) !=
+            PIM_OK ||
+        force(made, plan->network.count, &made->problem.forced, error) != PIM_OK)
+        return error->status;
     return (choices->cut ? pim_core_segments_greedy : pim_core_segments_cut)(&made->problem, &made->arena,
                                                                              &plan->segments, error);
 }
@@ -302,12 +308,11 @@ static enum pim_status search_segments(struct made *made, struct pim_error *erro
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
     struct pim_core_search_options options = search_options(made);
-    options.seconds /= plan->segments.count;
     const struct pim_core_profile_options profiling = {.schedule = made->schedule,
                                                        .threads = (unsigned)choices->search.threads};
     plan->searched = true;
-    return pim_core_segmented_search(&made->problem, &options, &profiling, &made->arena, &plan->segments,
-                                     &plan->search, error);
+    return pim_core_segmented_search(&made->problem, &options, &profiling, (uint32_t)choices->profile,
+                                     &made->arena, &plan->segments, &plan->search, error);
 }
 
 static enum pim_status compile_segments(struct made *made, struct pim_error *error)
@@ -349,6 +354,29 @@ static enum pim_status lay_out(struct made *made, struct pim_error *error)
     return search(made, error);
 }
 
+/* Whether a layout failed for lack of arrays: then a rule of thumb fails, too, which has no other reason. */
+static bool finds_no_room(struct made *made)
+{
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_error ignored = {0};
+    struct pim_core_layout layout;
+    return pim_core_layout_first(&plan->architecture, &plan->network, &plan->partition, &made->arena, &layout,
+                                 &ignored) == PIM_BAD_INPUT;
+}
+
+/* What is too large for the chip, says `why`, goes in segments; if it does not, both reasons are told. */
+static enum pim_status compile_larger(struct made *made, const struct pim_error *why, struct pim_error *error)
+{
+    struct pim_error other = {0};
+    if (compile_segments(made, &other) == PIM_OK)
+        return PIM_OK;
+    if (other.status != PIM_BAD_INPUT) {
+        *error = other;
+        return other.status;
+    }
+    return pim_fail(error, PIM_BAD_INPUT, "%s; in segments: %s", why->text, other.text);
+}
+
 /* Partition and layout. */
 static enum pim_status compile(struct made *made, struct pim_error *error)
 {
@@ -357,12 +385,16 @@ static enum pim_status compile(struct made *made, struct pim_error *error)
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
     made->begin = begin;
     enum pim_status status = partition(made, error);
+    bool larger = plan->partition.larger;
     plan->partition_seconds = seconds_since(&begin);
-    if (status == PIM_OK)
+    if (status == PIM_OK) {
         status = lay_out(made, error);
-    if (status == PIM_BAD_INPUT && plan->architecture.write_row_cycles > 0 &&
-        made->choices.baseline == PIM_BASELINE_NONE)
-        return compile_segments(made, error);
+        larger = status == PIM_BAD_INPUT && finds_no_room(made);
+    }
+    if (larger && plan->architecture.write_row_cycles > 0 && made->choices.baseline == PIM_BASELINE_NONE) {
+        const struct pim_error why = *error;
+        return compile_larger(made, &why, error);
+    }
     if (status != PIM_OK)
         return status;
     plan->layout_seconds = seconds_since(&begin);
@@ -392,6 +424,9 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
     if (simulates && choices->keep_pixels)
         return pim_fail(error, PIM_USAGE,
                         "--keep-pixels counts memory that cores do not have: no --profile with it");
+    if (simulates && (choices->layout != LAYOUT_GENETIC || choices->baseline != PIM_BASELINE_NONE))
+        return pim_fail(error, PIM_USAGE,
+                        "--profile is for layouts of a search: --layout genetic, no --baseline");
     if (choices->check && choices->keep_pixels)
         return pim_fail(error, PIM_USAGE, "--check-values and --keep-pixels: one of them alone");
     return PIM_OK;

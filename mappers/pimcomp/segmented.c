@@ -1,6 +1,15 @@
 /* See segmented.h. */
 #include "mappers/pimcomp/segmented.h"
 
+#include <time.h>
+
+struct search {
+    const struct pim_core_segment_problem *problem;
+    const struct pim_core_profile_options *profiling;
+    uint32_t timed;
+    struct pim_arena *arena;
+};
+
 enum pim_status pim_core_segmented_rule(const struct pim_core_segment_problem *problem,
                                         pim_core_layout_rule *rule, const char *name, struct pim_arena *arena,
                                         struct pim_core_segments *segments, struct pim_error *error)
@@ -33,9 +42,8 @@ static enum pim_status take_best(const struct pim_core_segment_problem *problem,
         tried.no_keeping = candidate->no_keeping;
         if (pim_core_segment_weigh(problem, &tried, error) != PIM_OK)
             return error->status;
-        uint64_t rounds = (tried.cycles - tried.write_cycles) / (tried.round_cycles ? tried.round_cycles : 1);
         tried.round_cycles = candidate->estimate;
-        tried.cycles = tried.write_cycles + rounds * candidate->estimate;
+        tried.cycles = tried.write_cycles + pim_core_segment_rounds(problem, &tried) * candidate->estimate;
         if (!any || tried.cycles < best.cycles)
             best = tried;
         any = true;
@@ -44,16 +52,29 @@ static enum pim_status take_best(const struct pim_core_segment_problem *problem,
     return PIM_OK;
 }
 
-static enum pim_status search_one(const struct pim_core_segment_problem *problem,
-                                  const struct pim_core_search_options *search,
-                                  const struct pim_core_profile_options *profiling, struct pim_arena *arena,
+/* Of the rule of thumb and the searched layout the better one by the closed forms. */
+static enum pim_status take_better(const struct pim_core_segment_problem *problem,
+                                   const struct pim_core_layout *searched, struct pim_core_segment *segment,
+                                   struct pim_error *error)
+{
+    struct pim_core_segment tried = *segment;
+    tried.layout = *searched;
+    tried.taken = "genetic";
+    if (pim_core_segment_weigh(problem, &tried, error) != PIM_OK)
+        return error->status;
+    if (tried.cycles < segment->cycles)
+        *segment = tried;
+    return PIM_OK;
+}
+
+static enum pim_status search_one(const struct search *search, struct pim_core_search_options *options,
                                   struct pim_core_segment *segment, struct pim_core_search_result *result,
                                   struct pim_error *error)
 {
-    struct pim_core_search_options options = *search;
-    struct pim_core_profile_options used = *profiling;
+    const struct pim_core_segment_problem *problem = search->problem;
+    struct pim_core_profile_options profiling = *search->profiling;
     struct pim_core_layout searched;
-    struct pim_core_profile *profile = PIM_ARENA_NEW(arena, struct pim_core_profile);
+    struct pim_core_profile *profile = PIM_ARENA_NEW(search->arena, struct pim_core_profile);
     const struct pim_core_mapping mapping = {.architecture = problem->architecture,
                                              .network = &segment->network,
                                              .partition = &segment->partition,
@@ -61,30 +82,55 @@ static enum pim_status search_one(const struct pim_core_segment_problem *problem
                                              .mode = problem->mode};
     if (!profile)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the layouts of a segment");
-    options.starts = 1;
-    options.start = &segment->layout;
-    options.runners_up = 0;
-    used.mapping = &mapping;
+    options->starts = 1;
+    options->start = &segment->layout;
+    options->runners_up = search->timed ? search->timed - 1 : 0;
+    profiling.mapping = &mapping;
     if (pim_core_layout_search(problem->architecture, &segment->network, &segment->partition, problem->mode,
-                               &options, arena, &searched, result, error) != PIM_OK)
+                               options, search->arena, &searched, result, error) != PIM_OK)
         return error->status;
-    pim_core_profile_add(&used, profile, segment->taken, false, &segment->layout);
-    pim_core_profile_add(&used, profile, "genetic", true, &searched);
-    if (pim_core_profile_time(&used, profile, 0, error) != PIM_OK)
+    if (search->timed == 0)
+        return take_better(problem, &searched, segment, error);
+    pim_core_profile_add(&profiling, profile, segment->taken, false, &segment->layout);
+    pim_core_profile_add(&profiling, profile, "genetic", true, &searched);
+    for (uint32_t i = 0; i < result->runners_up; i++)
+        pim_core_profile_add(&profiling, profile, "genetic", true, &result->runner_up[i]);
+    if (pim_core_profile_time(&profiling, profile, 0, error) != PIM_OK)
         return error->status;
     return take_best(problem, profile, segment, error);
 }
 
+static double now(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* An equal part of what is left of the time for each of `segments`, a moment at least; 0: no limit. */
+static double share_of(double seconds, double begin, uint32_t segments)
+{
+    const double least = 0.001;
+    double left = (seconds - (now() - begin)) / segments;
+    if (seconds <= 0)
+        return 0;
+    return left > least ? left : least;
+}
+
 enum pim_status pim_core_segmented_search(const struct pim_core_segment_problem *problem,
                                           const struct pim_core_search_options *search,
-                                          const struct pim_core_profile_options *profiling,
+                                          const struct pim_core_profile_options *profiling, uint32_t timed,
                                           struct pim_arena *arena, struct pim_core_segments *segments,
                                           struct pim_core_search_result *result, struct pim_error *error)
 {
+    const struct search all = {.problem = problem, .profiling = profiling, .timed = timed, .arena = arena};
+    const double begin = now();
     *result = (struct pim_core_search_result){.generations = 0};
     for (uint32_t s = 0; s < segments->count; s++) {
         struct pim_core_search_result one = {.generations = 0};
-        if (search_one(problem, search, profiling, arena, &segments->segment[s], &one, error) != PIM_OK)
+        struct pim_core_search_options options = *search;
+        options.seconds = share_of(search->seconds, begin, segments->count - s);
+        if (search_one(&all, &options, &segments->segment[s], &one, error) != PIM_OK)
             return pim_fail_in(error, "segment %u", (unsigned)s);
         result->generations += one.generations;
         result->evaluations += one.evaluations;

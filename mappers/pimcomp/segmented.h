@@ -18,10 +18,12 @@ enum pim_status pim_core_segmented_rule(const struct pim_core_segment_problem *p
                                         struct pim_core_segments *segments, struct pim_error *error);
 
 /* Searches each segment by itself from its rule of thumb on, and takes what is the fastest with all samples:
- * by the timing of its schedule and what writing takes. `result` counts over all segments. */
+ * of the rule and the `timed` best layouts of the search, by the timing of their schedules and what writing
+ * takes; `timed` 0: by the closed forms. `search->seconds` are of all segments: what one leaves, the others
+ * have. `result` counts over all of them. */
 enum pim_status pim_core_segmented_search(const struct pim_core_segment_problem *problem,
                                           const struct pim_core_search_options *search,
-                                          const struct pim_core_profile_options *profiling,
+                                          const struct pim_core_profile_options *profiling, uint32_t timed,
                                           struct pim_arena *arena, struct pim_core_segments *segments,
                                           struct pim_core_search_result *result, struct pim_error *error);
 

@@ -24,9 +24,14 @@ static int32_t plain_weight(const struct pim_graph *graph, const struct pim_core
                                  column);
     }
     uint32_t groups = matrix->attributes.convolution.groups;
-    if (groups > 1 && row % channels / (channels / groups) != column / (layer->channels / groups))
+    if (groups == 1)
+        return pim_verify_weight(layer->matrix_layer, row, column);
+    /* the layer may have some of the groups alone; `column` is of all of them */
+    uint32_t inputs = channels / layer->blocks, outputs = layer->channels / layer->blocks;
+    uint32_t channel = layer->first_channel / outputs * inputs + row % channels;
+    if (channel / inputs != column / outputs)
         return 0;
-    return pim_verify_weight(layer->matrix_layer, row, column);
+    return pim_verify_weight(layer->matrix_layer, pixel * (groups * inputs) + channel, column);
 }
 
 int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,

@@ -274,10 +274,10 @@ static void fill_groups(const struct pim_core_layer *layer, uint32_t index,
 
 static enum pim_status partition_layer(const struct pim_core_layer *layer, uint32_t index,
                                        const struct pim_core_architecture *a, enum pim_unfolding unfolding,
-                                       struct pim_arena *arena, struct pim_core_partition_layer *result,
-                                       struct pim_error *error)
+                                       const struct shape *shape, struct pim_arena *arena,
+                                       struct pim_core_partition_layer *result, struct pim_error *error)
 {
-    struct shape s = shape_of(layer, a, unfolding);
+    const struct shape s = *shape;
     if (s.parts == 0)
         return pim_fail(
             error, PIM_BAD_INPUT,
@@ -333,8 +333,10 @@ enum pim_status pim_core_partition_make(const struct pim_core_network *network,
         enum pim_unfolding unfolding = forced ? forced[i] : choose(layer, architecture, mode);
         if (unfolding == PIM_UNFOLDING_BLOCKS && layer->blocks <= 1)
             unfolding = PIM_UNFOLDING_IKK_O_1; /* one block: the same matrix */
+        struct shape shape = shape_of(layer, architecture, unfolding);
+        partition->larger = shape.parts != 0 && shape.groups > PIM_TRACE_ARRAY_GROUPS;
         enum pim_status status =
-            partition_layer(layer, i, architecture, unfolding, arena, &partition->layer[i], error);
+            partition_layer(layer, i, architecture, unfolding, &shape, arena, &partition->layer[i], error);
         if (status != PIM_OK)
             return status;
         partition->arrays += partition->layer[i].arrays;
@@ -343,7 +345,8 @@ enum pim_status pim_core_partition_make(const struct pim_core_network *network,
         partition->macs += cells * layer->windows;
     }
     uint64_t have = (uint64_t)architecture->cores * architecture->arrays;
-    if (partition->arrays > have)
+    partition->larger = partition->arrays > have;
+    if (partition->larger)
         return pim_fail(error, PIM_BAD_INPUT,
                         "network %s does not fit: one replica of each layer takes %" PRIu64
                         " arrays of %" PRIu32 " x %" PRIu32 " weights, the %" PRIu32 " cores have %" PRIu64

@@ -209,6 +209,7 @@ struct pim_core_partition {
     uint64_t arrays;                        /* for one replica of every layer */
     uint64_t macs, weights; /* of the matrices as they are stored: with the zeros of grouped convolutions
                                that are not in blocks */
+    bool larger; /* PIM_BAD_INPUT for lack of arrays or for too many array groups: a part of it may fit */
 };
 
 /* --- layout (section VI) --- */

@@ -48,22 +48,28 @@ static uint64_t weight_bytes(const struct pim_core_segment *segment)
     return bytes;
 }
 
+uint64_t pim_core_segment_rounds(const struct pim_core_segment_problem *problem,
+                                 const struct pim_core_segment *segment)
+{
+    uint64_t matrices = 0;
+    for (uint32_t i = 0; i < segment->network.count; i++)
+        matrices += segment->network.layer[i].kind == PIM_CORE_MATRIX;
+    if (problem->mode == PIM_CORE_LOW_LATENCY || matrices == 0)
+        return problem->samples;
+    return problem->samples + matrices - 1; /* groups of layers, at most */
+}
+
 enum pim_status pim_core_segment_weigh(const struct pim_core_segment_problem *problem,
                                        struct pim_core_segment *segment, struct pim_error *error)
 {
     const struct pim_core_mapping mapping = mapping_of(problem, segment);
     struct pim_core_estimate estimate;
-    uint64_t rounds = problem->samples, matrices = 0;
     if (pim_core_estimate_layout(&mapping, &estimate, error) != PIM_OK)
         return error->status;
-    for (uint32_t i = 0; i < segment->network.count; i++)
-        matrices += segment->network.layer[i].kind == PIM_CORE_MATRIX;
-    if (problem->mode == PIM_CORE_HIGH_THROUGHPUT && matrices > 0) /* groups of layers, at most */
-        rounds += matrices - 1;
     segment->weight_bytes = weight_bytes(segment);
     segment->write_cycles = write_cycles(problem, segment);
     segment->round_cycles = estimate.cycles;
-    segment->cycles = segment->write_cycles + rounds * estimate.cycles;
+    segment->cycles = segment->write_cycles + pim_core_segment_rounds(problem, segment) * estimate.cycles;
     return PIM_OK;
 }
 
@@ -113,7 +119,8 @@ struct cut {
     uint32_t *position; /* layers before it; the last one is behind all */
     uint64_t *cycles;   /* UINT64_MAX: no way */
     uint32_t *from;
-    struct pim_error why; /* the longest prefix could not be continued */
+    struct pim_error why; /* the longest prefix could not be continued: from this layer to that */
+    uint32_t why_begin, why_end;
 };
 
 static bool has_matrix(const struct pim_core_network *network, uint32_t begin, uint32_t end)
@@ -179,6 +186,8 @@ static enum pim_status extend(struct cut *cut, uint32_t from, bool longest, stru
         }
         if (status != PIM_OK) {
             cut->why = failure;
+            cut->why_begin = cut->position[from];
+            cut->why_end = cut->position[to];
             break;
         }
         last = to;
@@ -237,7 +246,9 @@ static enum pim_status find(const struct pim_core_segment_problem *problem, bool
     if (cut.why.status == PIM_OK)
         return pim_fail(error, PIM_BAD_INPUT, "network %s has no weights to write", problem->network->name);
     *error = cut.why;
-    return pim_fail_in(error, "no cut into segments makes the network fit");
+    return pim_fail_in(error, "no cut into segments makes the network fit: layers %s to %s",
+                       problem->network->layer[cut.why_begin].name,
+                       problem->network->layer[cut.why_end - 1].name);
 }
 
 enum pim_status pim_core_segments_cut(const struct pim_core_segment_problem *problem, struct pim_arena *arena,

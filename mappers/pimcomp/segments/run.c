@@ -8,7 +8,7 @@
 
 /* Of the local memory while weights are written: the barrier's elements, then places for pieces of weights,
  * which are loaded into one place after the other. */
-enum { BUFFERS = 64, PLACES = 8, PLACE_BYTES = 16384, ALIGNMENT = 64 };
+enum { BUFFERS = 64, PLACES = 8, PLACE_BYTES = 16384, PLACE_STEP = 4, ALIGNMENT = 64 };
 
 struct run {
     const struct pim_core_segment_problem *problem;
@@ -44,8 +44,9 @@ struct piece {
     uint64_t address; /* of its next row in the global memory */
 };
 
-/* The groups of a core, and the longest row of one. */
-static uint32_t list_pieces(const struct run *run, uint32_t core, struct piece *piece, uint64_t *longest)
+/* The groups of a core; *widest is the one with the longest row. */
+static uint32_t list_pieces(const struct run *run, uint32_t core, struct piece *piece, uint64_t *longest,
+                            uint32_t *widest)
 {
     const struct pim_core_segment *segment = run->segment;
     uint32_t count = 0;
@@ -56,8 +57,11 @@ static uint32_t list_pieces(const struct run *run, uint32_t core, struct piece *
         for (uint32_t g = 0; g < part->groups; g++) {
             for (uint32_t r = 0; r < layout->replicas; r++)
                 if (layout->core[(size_t)r * part->groups + g] == core) {
+                    if (row_bytes(&part->group[g]) > *longest) {
+                        *longest = row_bytes(&part->group[g]);
+                        *widest = i;
+                    }
                     piece[count++] = (struct piece){.layer = i, .replica = r, .group = g, .address = address};
-                    *longest = row_bytes(&part->group[g]) > *longest ? row_bytes(&part->group[g]) : *longest;
                 }
             address += row_bytes(&part->group[g]) * part->group[g].rows;
         }
@@ -69,20 +73,23 @@ static uint32_t list_pieces(const struct run *run, uint32_t core, struct piece *
 static void write_core(const struct run *run, struct pim_core_emitter *emitter, uint32_t core,
                        struct piece *piece)
 {
-    uint64_t room = run->problem->architecture->local_memory_bytes, longest = 1;
-    uint32_t count = list_pieces(run, core, piece, &longest), left = count, turn = 0;
+    uint64_t room = run->problem->architecture->local_memory_bytes, longest = 0;
+    uint32_t widest = 0, count = list_pieces(run, core, piece, &longest, &widest), left = count, turn = 0;
     room = room > UINT32_MAX ? UINT32_MAX : room;
     room = room > BUFFERS ? room - BUFFERS : 0;
-    uint64_t bytes = room / PLACES < PLACE_BYTES ? room / PLACES : PLACE_BYTES;
-    bytes = (longest > bytes ? longest : bytes) / 4 * 4;
-    uint32_t places = (uint32_t)(room / (bytes ? bytes : 4) < PLACES ? room / (bytes ? bytes : 4) : PLACES);
-    if (count > 0 && (longest > bytes || places == 0)) {
+    if (count == 0)
+        return;
+    uint64_t bytes = (room / PLACES < PLACE_BYTES ? room / PLACES : PLACE_BYTES) / PLACE_STEP * PLACE_STEP;
+    if (longest > bytes)
+        bytes = (longest + PLACE_STEP - 1) / PLACE_STEP * PLACE_STEP;
+    uint32_t places = (uint32_t)(room / bytes < PLACES ? room / bytes : PLACES);
+    if (places == 0) {
         emitter->status = emitter->program.status =
             pim_fail(run->error, PIM_BAD_INPUT,
                      "core %" PRIu32 ": a row of weights of %s is %" PRIu64
                      " bytes, too many to be written from its local memory: core.local_memory_bytes is "
                      "%" PRIu64,
-                     core, run->segment->network.layer[piece[0].layer].name, longest,
+                     core, run->segment->network.layer[widest].name, longest,
                      run->problem->architecture->local_memory_bytes);
         return;
     }

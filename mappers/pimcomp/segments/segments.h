@@ -40,16 +40,17 @@ struct pim_core_segments {
 
 struct pim_core_segment_problem {
     const struct pim_core_architecture *architecture;
-    const struct pim_core_network *network; /* split */
-    const enum pim_unfolding *forced;       /* of each layer of it; NULL: greedy */
+    const struct pim_core_network *network; /* split; while it is split: nobody looks */
+    const enum pim_unfolding *forced;       /* of each layer; NULL: greedy */
     enum pim_core_mode mode;
     uint32_t samples; /* that go through a segment before the next is written */
 };
 
-/* The network with matrices that are wider than the chip in parts of fewer output channels, layers of their
- * own. PIM_NO_MEMORY; PIM_BAD_INPUT names a layer whose parts would not fit either. */
+/* The network with matrices that are larger than the chip in parts, layers of their own: of fewer output
+ * channels, of a grouped convolution of fewer groups. `forced` is of the layers of `network`. PIM_NO_MEMORY;
+ * PIM_BAD_INPUT names a layer whose parts would not fit either. */
 enum pim_status pim_core_segments_split(const struct pim_core_network *network,
-                                        const struct pim_core_architecture *architecture,
+                                        const struct pim_core_segment_problem *problem,
                                         struct pim_arena *arena, struct pim_core_network *split,
                                         struct pim_error *error);
 
@@ -63,6 +64,10 @@ enum pim_status pim_core_segment_slice(const struct pim_core_network *network, u
 enum pim_status pim_core_segment_make(const struct pim_core_segment_problem *problem, uint32_t begin,
                                       uint32_t end, struct pim_arena *arena, struct pim_core_segment *segment,
                                       struct pim_error *error);
+
+/* Rounds in which all samples go through a segment, at most. */
+uint64_t pim_core_segment_rounds(const struct pim_core_segment_problem *problem,
+                                 const struct pim_core_segment *segment);
 
 /* What writing and samples take with the segment's layout. PIM_NO_MEMORY. */
 enum pim_status pim_core_segment_weigh(const struct pim_core_segment_problem *problem,

@@ -1,4 +1,6 @@
 /* Networks out of networks: parts of wide layers, and segments. See segments.h. */
+#include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/segments/segments.h"
 
 #include <inttypes.h>
@@ -18,30 +20,73 @@ static uint32_t divide_up(uint32_t a, uint32_t b)
     return a / b + (a % b != 0);
 }
 
-/* Whether array groups for all rows of a matrix and `columns` columns find room on an empty chip. */
-static bool has_room(const struct pim_core_architecture *a, const struct pim_core_layer *layer,
-                     uint32_t columns)
+/* A layer goes in parts of whole units of output channels: columns of arrays, or groups of a convolution. */
+static uint32_t unit_of(const struct pim_core_architecture *a, const struct pim_core_layer *layer)
 {
-    uint64_t groups = divide_up(layer->rows, a->array_rows), step = a->arrays_per_group_step;
-    uint64_t arrays = (divide_up(columns, a->array_columns) + step - 1) / step * step;
-    uint64_t whole = arrays / a->arrays, rest = arrays % a->arrays, cores = groups * whole;
-    if (rest > 0) {
-        uint64_t each = a->arrays / rest;
-        cores += (groups + each - 1) / each;
-    }
-    return cores <= a->cores;
+    return layer->blocks > 1 ? layer->channels / layer->blocks : a->array_columns;
 }
 
-/* In how many parts a layer goes; 0: however many, one does not fit. */
-static uint32_t parts_of(const struct pim_core_architecture *a, const struct pim_core_layer *layer)
+/* Channels [first, first + channels) of a matrix as a layer, but for its name and the parts of its source. */
+static struct pim_core_layer part_of(const struct pim_core_layer *layer, uint32_t first, uint32_t channels)
 {
-    uint32_t most = divide_up(layer->channels, a->array_columns);
-    if (layer->kind != PIM_CORE_MATRIX || layer->blocks > 1 || layer->tensor_block != 0)
-        return 1;
-    for (uint32_t parts = 1; parts <= most; parts++)
-        if (has_room(a, layer, divide_up(most, parts) * a->array_columns))
-            return parts;
-    return 0;
+    struct pim_core_layer part = *layer;
+    part.first_channel = first;
+    part.channels = channels;
+    if (layer->blocks > 1) { /* of a group's channels alone */
+        part.blocks = channels / (layer->channels / layer->blocks);
+        part.rows = layer->rows / layer->blocks * part.blocks;
+        part.source[0].channels = layer->source[0].channels / layer->blocks * part.blocks;
+    }
+    return part;
+}
+
+/* Whether one replica of a layer finds room on an empty chip. PIM_BAD_INPUT: it does not, *error says why. */
+static enum pim_status find_room(const struct pim_core_layer *layer,
+                                 const struct pim_core_segment_problem *problem,
+                                 const enum pim_unfolding *forced, struct pim_error *error)
+{
+    struct pim_core_layer alone = *layer;
+    const struct pim_core_network network = {.name = layer->name, .count = 1, .layer = &alone};
+    struct pim_core_partition partition;
+    struct pim_core_layout layout;
+    struct pim_arena scratch;
+    pim_arena_initialize(&scratch, 1 << 16);
+    enum pim_status status = pim_core_partition_make(&network, problem->architecture, problem->mode, forced,
+                                                     &scratch, &partition, error);
+    if (status == PIM_OK)
+        status = pim_core_layout_first(problem->architecture, &network, &partition, &scratch, &layout, error);
+    pim_arena_terminate(&scratch);
+    return status;
+}
+
+/* The fewest parts of a layer that find room each on an empty chip; all but the last are equally wide. */
+static enum pim_status count_parts(const struct pim_core_segment_problem *problem,
+                                   const struct pim_core_layer *layer, const enum pim_unfolding *forced,
+                                   uint32_t *parts, struct pim_error *error)
+{
+    struct pim_error why = {0};
+    *parts = 1;
+    if (layer->kind != PIM_CORE_MATRIX)
+        return PIM_OK;
+    uint32_t unit = unit_of(problem->architecture, layer), units = divide_up(layer->channels, unit);
+    for (uint32_t wanted = 1, last = 0; wanted <= units; wanted++) {
+        uint32_t each = divide_up(units, wanted);
+        if (each == last)
+            continue;
+        last = each;
+        const struct pim_core_layer part = part_of(layer, 0, each < units ? each * unit : layer->channels);
+        struct pim_error tried = {0};
+        *parts = divide_up(units, each);
+        enum pim_status status = find_room(&part, problem, forced, &tried);
+        if (status == PIM_OK)
+            return PIM_OK;
+        why = tried;
+        if (status != PIM_BAD_INPUT)
+            break;
+    }
+    *error = why;
+    return pim_fail_in(error, "%s: not even %s of its matrix fits", layer->name,
+                       layer->blocks > 1 ? "one group" : "a single column of arrays");
 }
 
 struct split {
@@ -51,20 +96,27 @@ struct split {
     struct pim_arena *arena;
 };
 
-/* The sources of a layer in terms of the parts of what it reads. */
-static bool map_source(const struct split *s, const struct pim_core_source *from, struct pim_core_source *to)
+/* The sources of a layer in terms of the parts of what it reads: `channels` of them from `first` on. */
+static bool map_source(const struct split *s, const struct pim_core_source *from, uint32_t first,
+                       uint32_t channels, struct pim_core_source *to)
 {
-    uint32_t most = 0;
+    uint32_t room = 0;
     for (uint32_t i = 0; i < from->parts; i++)
-        most += s->parts[from->part[i].layer];
-    struct pim_core_part *part = PIM_ARENA_ARRAY(s->arena, struct pim_core_part, most);
+        room += s->parts[from->part[i].layer];
+    struct pim_core_part *part = PIM_ARENA_ARRAY(s->arena, struct pim_core_part, room);
     if (!part)
         return false;
     *to = *from;
     to->part = part;
     to->parts = 0;
-    for (uint32_t i = 0; i < from->parts; i++) {
-        uint32_t channel = from->part[i].channel, end = channel + from->part[i].channels, at = 0;
+    to->channels = channels;
+    uint32_t before = 0; /* channels of the source before part i */
+    for (uint32_t i = 0; i < from->parts; before += from->part[i++].channels) {
+        uint32_t low = first > before ? first - before : 0, at = 0;
+        uint32_t most = first + channels > before ? first + channels - before : 0;
+        uint32_t channel = from->part[i].channel + low;
+        uint32_t end =
+            from->part[i].channel + (most < from->part[i].channels ? most : from->part[i].channels);
         for (uint32_t p = 0; p < s->parts[from->part[i].layer]; p++) {
             uint32_t layer = s->first[from->part[i].layer] + p, next = at + s->to->layer[layer].channels;
             if (channel < next && at < end) {
@@ -78,37 +130,44 @@ static bool map_source(const struct split *s, const struct pim_core_source *from
     return true;
 }
 
-/* Layer `index` as one layer or in parts of whole columns of arrays. */
+/* Part `number` of layer `index`, which has several. */
+static bool add_part(struct split *s, uint32_t index, uint32_t number, uint32_t width)
+{
+    const struct pim_core_layer *from = &s->from->layer[index];
+    struct pim_core_layer *to = &s->to->layer[s->to->count++];
+    uint32_t first = number * width, left = from->channels - first;
+    char name[NAME_MOST];
+    *to = part_of(from, first, left < width ? left : width);
+    uint32_t each = from->blocks > 1 ? from->source[0].channels / from->blocks : 0;
+    uint32_t block = from->blocks > 1 ? first / (from->channels / from->blocks) : 0;
+    (void)snprintf(name, sizeof name, "%s %" PRIu32 "/%" PRIu32, from->name, number + 1, s->parts[index]);
+    to->name = pim_arena_copy_text(s->arena, name);
+    return to->name && map_source(s, &from->source[0], block * each, to->source[0].channels, &to->source[0]);
+}
+
+/* Layer `index` as one layer or in parts. */
 static bool add_layers(struct split *s, uint32_t index, const struct pim_core_architecture *a)
 {
     const struct pim_core_layer *from = &s->from->layer[index];
-    struct pim_core_source source[PIM_CORE_SOURCES];
-    uint32_t parts = s->parts[index], width = divide_up(divide_up(from->channels, a->array_columns), parts);
+    uint32_t parts = s->parts[index];
     s->first[index] = s->to->count;
-    for (uint32_t i = 0; i < from->sources; i++)
-        if (!map_source(s, &from->source[i], &source[i]))
-            return false;
-    for (uint32_t p = 0; p < parts; p++) {
+    if (parts == 1) {
         struct pim_core_layer *to = &s->to->layer[s->to->count++];
         *to = *from;
         for (uint32_t i = 0; i < from->sources; i++)
-            to->source[i] = source[i];
-        if (parts == 1)
-            continue;
-        char name[NAME_MOST];
-        uint32_t left = from->channels - p * width * a->array_columns;
-        (void)snprintf(name, sizeof name, "%s %" PRIu32 "/%" PRIu32, from->name, p + 1, parts);
-        to->name = pim_arena_copy_text(s->arena, name);
-        to->first_channel = p * width * a->array_columns;
-        to->channels = left < width * a->array_columns ? left : width * a->array_columns;
-        if (!to->name)
-            return false;
+            if (!map_source(s, &from->source[i], 0, from->source[i].channels, &to->source[i]))
+                return false;
+        return true;
     }
+    uint32_t unit = unit_of(a, from), units = divide_up(from->channels, unit);
+    for (uint32_t p = 0; p < parts; p++)
+        if (!add_part(s, index, p, divide_up(units, parts) * unit))
+            return false;
     return true;
 }
 
 enum pim_status pim_core_segments_split(const struct pim_core_network *network,
-                                        const struct pim_core_architecture *architecture,
+                                        const struct pim_core_segment_problem *problem,
                                         struct pim_arena *arena, struct pim_core_network *split,
                                         struct pim_error *error)
 {
@@ -121,19 +180,9 @@ enum pim_status pim_core_segments_split(const struct pim_core_network *network,
     if (!s.first || !s.parts)
         return no_memory(error);
     for (uint32_t i = 0; i < network->count; i++) {
-        /* the last part may be empty where columns do not divide: parts of so many columns, then as many as
-         * there are */
-        s.parts[i] = parts_of(architecture, &network->layer[i]);
-        if (s.parts[i] == 0)
-            return pim_fail(error, PIM_BAD_INPUT,
-                            "%s: the %" PRIu32 " rows of its matrix take more than all %" PRIu32
-                            " cores of %" PRIu32 " arrays for a single column of arrays",
-                            network->layer[i].name, network->layer[i].rows, architecture->cores,
-                            architecture->arrays);
-        if (s.parts[i] > 1) {
-            uint32_t columns = divide_up(network->layer[i].channels, architecture->array_columns);
-            s.parts[i] = divide_up(columns, divide_up(columns, s.parts[i]));
-        }
+        const enum pim_unfolding *forced = problem->forced ? &problem->forced[i] : NULL;
+        if (count_parts(problem, &network->layer[i], forced, &s.parts[i], error) != PIM_OK)
+            return error->status;
         count += s.parts[i];
     }
     *split = *network;
@@ -143,7 +192,7 @@ enum pim_status pim_core_segments_split(const struct pim_core_network *network,
     if (!split->layer || count > UINT32_MAX)
         return no_memory(error);
     for (uint32_t i = 0; i < network->count; i++)
-        if (!add_layers(&s, i, architecture))
+        if (!add_layers(&s, i, problem->architecture))
             return no_memory(error);
     return pim_core_network_connect(split, error);
 }

@@ -67,11 +67,11 @@ static enum pim_status cut_network(struct segmented *m, const struct net *net, c
                                    bool greedy)
 {
     m->architecture = chip(s);
-    if (pim_core_network_lower(&net->graph, "net", &m->arena, &m->lowered, &m->error) != PIM_OK ||
-        pim_core_segments_split(&m->lowered, &m->architecture, &m->arena, &m->network, &m->error) != PIM_OK)
-        return m->error.status;
     m->problem = (struct pim_core_segment_problem){
         .architecture = &m->architecture, .network = &m->network, .mode = s->mode, .samples = s->samples};
+    if (pim_core_network_lower(&net->graph, "net", &m->arena, &m->lowered, &m->error) != PIM_OK ||
+        pim_core_segments_split(&m->lowered, &m->problem, &m->arena, &m->network, &m->error) != PIM_OK)
+        return m->error.status;
     return (greedy ? pim_core_segments_greedy : pim_core_segments_cut)(&m->problem, &m->arena, &m->segments,
                                                                        &m->error);
 }
@@ -227,6 +227,122 @@ START_TEST(wide_layers_in_parts)
 }
 END_TEST
 
+/* Grouped and depthwise convolutions larger than the chip: in parts of some groups each, which read the
+ * channels of these alone, of maps that are in parts themselves. */
+static void grouped(struct net *net)
+{
+    uint32_t layer = net_convolution(net, net_input(net, 6, 5, 5), 60, 1, 1, 0, 1, true);
+    layer = net_convolution(net, layer, 90, 3, 1, 1, 5, true); /* 12 channels to 18, five times */
+    layer = net_activation(net, layer, PIM_ACTIVATION_RELU);
+    layer = net_convolution(net, layer, 90, 3, 2, 1, 90, false); /* depthwise */
+    layer = net_convolution(net, layer, 14, 3, 1, 0, 2, true);
+    (void)net_linear(net, net_flatten(net, layer), 9, true);
+}
+
+START_TEST(grouped_layers_in_parts)
+{
+    for (int low = 0; low < 2; low++) {
+        const struct setup setup = {.mode = low ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT,
+                                    .cores = 3,
+                                    .arrays = 9,
+                                    .samples = low ? 1 : 2,
+                                    .local_bytes = 1 << 15};
+        struct net net;
+        struct segmented m = {.segments = {.count = 0}};
+        struct pim_core_schedule_report report;
+        uint32_t parts = 0, channels = 0;
+        pim_arena_initialize(&m.arena, 0);
+        net_initialize(&net);
+        grouped(&net);
+        ck_assert_msg(cut_network(&m, &net, &setup, false) == PIM_OK, "%s", m.error.text);
+        for (uint32_t i = 0; i < m.network.count; i++)
+            if (m.network.layer[i].matrix_layer == 2 && m.network.layer[i].kind == PIM_CORE_MATRIX) {
+                const struct pim_core_layer *layer = &m.network.layer[i];
+                ck_assert_uint_eq(layer->first_channel, channels);
+                ck_assert_uint_eq(layer->channels, 18 * layer->blocks);
+                ck_assert_uint_eq(layer->source[0].channels, 12 * layer->blocks);
+                channels += layer->channels;
+                parts++;
+            }
+        ck_assert_uint_eq(channels, 90);
+        ck_assert_uint_gt(parts, 1);
+        ck_assert_msg(prove(&m, &net, &setup, 11, &report) == PIM_OK, "%s", m.error.text);
+        pim_arena_terminate(&m.arena);
+        net_terminate(&net);
+    }
+}
+END_TEST
+
+/* Rows of weights whose length is no multiple of the steps in which local memory is given out. */
+START_TEST(odd_rows_of_weights)
+{
+    static const uint64_t places[] = {26, 56, 81}; /* of one row, of two, of three and a little */
+    const struct setup setup = {.cores = 2, .arrays = 4, .samples = 1, .local_bytes = 64 + 8 * places[_i]};
+    struct net net;
+    struct segmented m = {.segments = {.count = 0}};
+    struct pim_core_schedule_report report;
+    pim_arena_initialize(&m.arena, 0);
+    net_initialize(&net);
+    uint32_t layer = net_linear(&net, net_flatten(&net, net_input(&net, 4, 1, 1)), 13, true);
+    for (unsigned i = 0; i < 4; i++)
+        layer = net_linear(&net, layer, 13, true);
+    ck_assert_msg(cut_network(&m, &net, &setup, false) == PIM_OK, "%s", m.error.text);
+    ck_assert_msg(prove(&m, &net, &setup, 3, &report) == PIM_OK, "%s", m.error.text);
+    ck_assert_uint_gt(m.segments.count, 1);
+    pim_arena_terminate(&m.arena);
+    net_terminate(&net);
+}
+END_TEST
+
+/* What a segment costs, by hand: loads over all memories or the rows of the highest group; every sample, and
+ * rounds that fill the pipeline. */
+START_TEST(costs_by_hand)
+{
+    struct net net;
+    struct pim_arena arena;
+    struct pim_core_network network;
+    struct pim_error error = {0};
+    const struct setup setup = {.cores = 4, .arrays = 64};
+    struct pim_core_architecture a = chip(&setup);
+    pim_arena_initialize(&arena, 0);
+    net_initialize(&net);
+    uint32_t layer = net_convolution(&net, net_input(&net, 2, 3, 3), 5, 1, 1, 0, 1, true); /* 2 x 5 */
+    layer = net_convolution(&net, layer, 7, 1, 1, 0, 1, true);                             /* 5 x 7 */
+    (void)net_linear(&net, net_flatten(&net, layer), 3, true);                             /* 63 x 3 */
+    ck_assert_int_eq(pim_core_network_lower(&net.graph, "net", &arena, &network, &error), PIM_OK);
+    for (unsigned i = 0; i < 8; i++) {
+        const struct pim_core_segment_problem problem = {.architecture = &a,
+                                                         .network = &network,
+                                                         .mode = i & 1 ? PIM_CORE_LOW_LATENCY
+                                                                       : PIM_CORE_HIGH_THROUGHPUT,
+                                                         .samples = i & 1 ? 1 : 5};
+        struct pim_core_segment segment, other;
+        a.chip_width = i & 2 ? 2 : 4;
+        a.write_row_cycles = i & 4 ? 1 : 20;
+        ck_assert_int_eq(pim_core_segment_make(&problem, 0, network.count, &arena, &segment, &error), PIM_OK);
+        uint64_t bytes = 0, memories = i & 2 ? 2 : 1;
+        for (uint32_t l = 0; l < network.count; l++)
+            bytes += 2u * network.layer[l].rows * network.layer[l].channels *
+                     segment.layout.layer[l].replicas; /* of no layer without a matrix: no replicas */
+        uint64_t loads = (bytes + 32 * memories - 1) / (32 * memories), writes = 16 * a.write_row_cycles;
+        ck_assert_uint_eq(segment.weight_bytes, bytes);
+        ck_assert_uint_eq(segment.write_cycles, loads > writes ? loads : writes);
+        ck_assert_uint_eq(segment.cycles,
+                          segment.write_cycles + (i & 1 ? 1 : 5 + 3 - 1) * segment.round_cycles);
+        other = segment;
+        for (int rule = 0; rule < 2; rule++) {
+            ck_assert_int_eq((rule ? pim_core_layout_first : pim_core_layout_balance)(
+                                 &a, &segment.network, &segment.partition, &arena, &other.layout, &error),
+                             PIM_OK);
+            ck_assert_int_eq(pim_core_segment_weigh(&problem, &other, &error), PIM_OK);
+            ck_assert_uint_le(segment.cycles, other.cycles);
+        }
+    }
+    pim_arena_terminate(&arena);
+    net_terminate(&net);
+}
+END_TEST
+
 /* The least sum over all cuts from layer `begin` on. */
 static uint64_t least(const struct pim_core_segment_problem *problem, uint32_t begin)
 {
@@ -303,8 +419,9 @@ START_TEST(what_cannot_be_cut)
     net_initialize(&net);
     (void)net_linear(&net, net_flatten(&net, net_input(&net, 20, 4, 4)), 7, true); /* 20 row blocks */
     ck_assert_int_eq(cut_network(&m, &net, &setup, false), PIM_BAD_INPUT);
-    ck_assert_msg(strstr(m.error.text, "320 rows of its matrix take more than all 2 cores of 2 arrays"), "%s",
-                  m.error.text);
+    ck_assert_msg(strstr(m.error.text, "not even a single column of arrays of its matrix fits: ") &&
+                      strstr(m.error.text, "20 arrays of 16 x 8 weights, the 2 cores have 4: 16 arrays"),
+                  "%s", m.error.text);
     pim_arena_terminate(&m.arena);
     net_terminate(&net);
 }
@@ -316,6 +433,9 @@ Suite *segments_suite(void)
     TCase *tests = tcase_create("segments");
     tcase_add_loop_test(tests, values_of_random_networks, 0, 12);
     tcase_add_test(tests, wide_layers_in_parts);
+    tcase_add_test(tests, grouped_layers_in_parts);
+    tcase_add_loop_test(tests, odd_rows_of_weights, 0, 3);
+    tcase_add_test(tests, costs_by_hand);
     tcase_add_test(tests, the_cut_is_the_best_of_all);
     tcase_add_test(tests, what_cannot_be_cut);
     suite_add_tcase(suite, tests);
