@@ -37,8 +37,10 @@ struct pim_mapper_search {
     uint64_t steps;                /* budget, in what the mapper calls a step; 0: its own choice */
     uint64_t seconds;              /* of wall clock; then the best so far is taken; 0: no limit */
     pim_mapper_progress *progress; /* NULL: nobody is told */
-    bool (*stop)(void *context);   /* asked now and then; true: the best so far is taken. NULL: never */
-    void *context;                 /* of both */
+    /* Asked now and then, by several threads at once; true, and then for good: the best so far is taken.
+       NULL: never. */
+    bool (*stop)(void *context);
+    void *context; /* of both */
 };
 
 #define PIM_SEED_ROW(text) PIM_COUNT_ROW("seed", struct pim_mapper_search, seed, "NUMBER", 0, INT64_MAX, text)
@@ -62,17 +64,26 @@ typedef enum pim_status pim_mapper_simulate(void *context, const char *trace, ui
  * thousands of latencies. Who calls a mapper may bring it along, as pim_mapper_simulate.
  */
 struct pim_tile_graph;
+
+/* Where a replay is given up. */
+struct pim_tile_limits {
+    double latency_ns;           /* an image that takes longer; INFINITY: none does */
+    bool (*stop)(void *context); /* asked every so often; true: it ends at once. NULL: never */
+    void *stop_context;
+};
+
 struct pim_mapper_tiles {
     /* `graph` is not needed afterwards. *replay is NULL where this hardware has no such replay. */
     enum pim_status (*create)(void *context, const struct pim_tile_graph *graph, uint32_t images,
                               void **replay, struct pim_error *error);
     /* Latency of an image, and end / images for all of them, ns; both INFINITY when an image takes longer
-     * than the limit. PIM_DEADLOCK says who waits for what. Several threads may call it at once. */
-    enum pim_status (*run)(void *replay, const uint32_t *place, double limit_ns, double *latency_ns,
-                           double *interval_ns, struct pim_error *error);
-    /* The behaviour tables of such a run into a trace. */
-    enum pim_status (*tables)(void *replay, const uint32_t *place, struct pim_trace_writer *writer,
-                              struct pim_error *error);
+     * than the limit, and NAN what was stopped before its end. `interval_ns` NULL: one image is replayed
+     * alone. PIM_DEADLOCK says who waits for what. Several threads may call it at once. */
+    enum pim_status (*run)(void *replay, const uint32_t *place, const struct pim_tile_limits *limits,
+                           double *latency_ns, double *interval_ns, struct pim_error *error);
+    /* The behaviour tables of such a run into a trace; PIM_BAD_INPUT when it is stopped. */
+    enum pim_status (*tables)(void *replay, const uint32_t *place, const struct pim_tile_limits *limits,
+                              struct pim_trace_writer *writer, struct pim_error *error);
     void (*destroy)(void *replay); /* NULL is allowed */
 };
 

@@ -162,7 +162,7 @@ struct pimsim_map_options {
     void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);
     /* Asked now and then; not 0 ends a search with the best so far. NULL: never. */
     int (*stop)(void *context);
-    void *context; /* of both functions, which may be called from other threads of the library */
+    void *context; /* of both functions; threads of the library call them, several of them `stop` at once */
 };
 
 /* A network that was mapped. Opaque. */

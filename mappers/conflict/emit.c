@@ -24,6 +24,7 @@ struct emission {
     const struct pim_tile_graph *graph;
     const uint32_t *place;
     uint32_t images;
+    const struct pim_tile_limits *limits;
     struct pim_trace_writer *writer;
     struct pim_error *error;
     uint32_t node, unit;
@@ -230,8 +231,14 @@ static enum pim_status put_node(struct emission *emission)
 {
     enum pim_status status = make_groups(emission);
     uint32_t layers = emission->graph->layers;
-    for (emission->image = 0; emission->image < emission->images && status == PIM_OK; emission->image++)
+    for (emission->image = 0; emission->image < emission->images && status == PIM_OK; emission->image++) {
+        const struct pim_tile_limits *limits = emission->limits;
         status = put_image(emission, emission->image * layers + emission->graph->node[emission->node].layer);
+        if (status == PIM_OK && limits->stop && emission->image % 64 == 0 &&
+            limits->stop(limits->stop_context))
+            status = pim_fail(emission->error, PIM_BAD_INPUT,
+                              "it was stopped while the trace was written: there is none");
+    }
     for (uint32_t g = 0; g < emission->groups; g++) {
         free(emission->group[g].wait);
         free(emission->group[g].drop);
@@ -270,12 +277,13 @@ static enum pim_status put_phases(const struct emission *emission, const struct 
 }
 
 enum pim_status pim_tile_emit(const struct pim_tile_graph *graph, const uint32_t *place, uint32_t images,
-                              const struct pim_tile_estimate *estimate, struct pim_trace_writer *writer,
-                              struct pim_error *error)
+                              const struct pim_tile_estimate *estimate, const struct pim_tile_limits *limits,
+                              struct pim_trace_writer *writer, struct pim_error *error)
 {
     struct emission emission = {.graph = graph,
                                 .place = place,
                                 .images = images,
+                                .limits = limits,
                                 .writer = writer,
                                 .error = error,
                                 .input = calloc((size_t)graph->edges + 1, sizeof(uint32_t)),

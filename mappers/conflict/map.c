@@ -17,8 +17,8 @@ struct run {
     size_t load_at, estimation_at; /* in a thread's scratch */
     uint32_t *place;
     struct pim_tile_mapping_result *result;
-    uint64_t started; /* of the wall clock */
-    bool chosen;      /* time was over before the search itself */
+    struct pim_tile_deadline deadline;
+    bool chosen; /* time was over before the search itself */
     /* of the finalists */
     uint32_t finalists; /* of the last population; the others are seeds */
     double *latency, *interval;
@@ -37,12 +37,6 @@ struct run {
 enum { FINALISTS_AT_A_TIME = 16 };
 
 static const struct pim_place_routes routes = {.undirected = true, .stretch = true};
-
-static enum pim_status simulate(const struct run *run, const uint32_t *place, double limit, double *latency,
-                                double *interval, struct pim_error *error)
-{
-    return run->options->simulate(run->options->simulate_context, place, limit, latency, interval, error);
-}
 
 /* The room of a learned fitness, in a thread's scratch. */
 static struct pim_tile_estimation **estimation_of(const struct run *run, void *scratch)
@@ -69,15 +63,18 @@ static enum pim_status score(void *context, void *scratch, void *data, double *s
                              struct pim_error *error)
 {
     const struct pim_tile_problem *problem = context;
-    const struct run *run = context;
+    struct run *run = context;
     const struct pim_grid *grid = &run->options->grid;
     const uint32_t *place = problem->places(problem, data);
     uint32_t edges = problem->graph->edges;
     if (run->fitness == PIM_TILE_BY_SIMULATION) {
         double latency, interval;
-        enum pim_status status = simulate(run, place, run->limit, &latency, &interval, error);
+        const struct pim_tile_limits limits = {run->limit, pim_tile_over, &run->deadline};
+        bool both = problem->search.objectives > 1;
+        enum pim_status status = run->options->simulate(run->options->simulate_context, place, &limits,
+                                                        &latency, both ? &interval : NULL, error);
         scores[0] = latency;
-        if (problem->search.objectives > 1)
+        if (both)
             scores[1] = interval;
         return status;
     }
@@ -114,19 +111,9 @@ static uint64_t digest(void *context, const void *data)
     return pim_tile_digest(problem->places(problem, data), problem->graph->nodes);
 }
 
-/* --- one limit for all stages --- */
-
-static double seconds_left(const struct run *run)
+static bool over(struct run *run)
 {
-    double left = run->options->seconds - (double)(pim_search_nanoseconds() - run->started) * 1e-9;
-    return run->options->seconds > 0 ? fmax(left, 1e-9) : 0;
-}
-
-static bool over(const struct run *run)
-{
-    const struct pim_tile_mapping_options *options = run->options;
-    return (options->seconds > 0 && seconds_left(run) <= 1e-9) ||
-           (options->stop && options->stop(options->stop_context));
+    return pim_tile_over(&run->deadline);
 }
 
 /* --- the end --- */
@@ -143,8 +130,9 @@ static void simulate_one(void *context, unsigned worker, uint64_t index)
 {
     struct run *run = context;
     (void)worker;
-    run->status[index] = simulate(run, finalist_places(run, index), HUGE_VAL, &run->latency[index],
-                                  &run->interval[index], &run->errors[index]);
+    run->status[index] =
+        pim_tile_simulate_found(&run->deadline, finalist_places(run, index), &run->latency[index],
+                                run->options->finalist ? &run->interval[index] : NULL, &run->errors[index]);
 }
 
 static void tell_finalist(const struct run *run, uint32_t index)
@@ -186,7 +174,7 @@ static enum pim_status simulate_finalists(struct run *run, uint32_t asked, uint3
                                           struct pim_error *error)
 {
     struct pim_tile_mapping_result *result = run->result;
-    uint32_t count = 0;
+    uint32_t count = 0, ended = 0;
     do {
         uint32_t next = count + FINALISTS_AT_A_TIME < asked ? count + FINALISTS_AT_A_TIME : asked;
         pim_workers_run(run->population->workers, simulate_one, run, count, next);
@@ -198,15 +186,22 @@ static enum pim_status simulate_finalists(struct run *run, uint32_t asked, uint3
                 *error = run->errors[i];
             return run->status[i];
         }
-        if (run->latency[i] < run->latency[*winner])
+        if (isnan(run->latency[i])) /* stopped: it may be anything */
+            continue;
+        if (ended++ == 0 || run->latency[i] < run->latency[*winner])
             *winner = i;
+        if (run->options->finalist)
+            tell_finalist(run, i);
     }
-    for (uint32_t i = 0; run->options->finalist && i < count; i++)
-        tell_finalist(run, i);
+    result->finalists = ended;
+    if (ended == 0) {
+        double known = run->population->individual[0]->score[0];
+        if (run->fitness == PIM_TILE_BY_SIMULATION && isfinite(known))
+            result->latency_ns = known;
+        return PIM_OK;
+    }
     result->latency_ns = run->latency[*winner];
-    result->interval_ns = run->interval[*winner];
-    result->finalists = count;
-    return keep_fastest(run, count, error);
+    return ended == count ? keep_fastest(run, count, error) : PIM_OK; /* else there is no time for more */
 }
 
 /* The best by fitness, or by simulation of the first `finalists`. */
@@ -350,7 +345,7 @@ static enum pim_status search(struct run *run, struct pim_error *error)
     struct pim_tile_problem *problem = &run->problem;
     struct pim_search_budget budget = {.seed = options->seed,
                                        .steps = options->generations,
-                                       .seconds = seconds_left(run),
+                                       .seconds = pim_tile_seconds_left(&run->deadline),
                                        .threads = options->threads,
                                        .stop = options->stop,
                                        .stop_context = options->stop_context,
@@ -376,7 +371,7 @@ static enum pim_status search(struct run *run, struct pim_error *error)
     run->fitness = options->fitness;
     if (options->fitness != PIM_TILE_BY_COST || options->mapping == PIM_TILE_NSGA2)
         status = search_by_cost(run, &evolution, &budget, best, error);
-    budget.seconds = seconds_left(run);
+    budget.seconds = pim_tile_seconds_left(&run->deadline);
     if (status == PIM_OK && !run->chosen)
         status = options->mapping == PIM_TILE_NSGA2
                      ? pim_nsga2(&problem->search, &sorting, &budget, best, &run->result->search, error)
@@ -438,6 +433,17 @@ static enum pim_status judge(struct run *run, struct pim_error *error)
     return PIM_OK;
 }
 
+/* All images are replayed once, on the mapping that is taken. */
+static enum pim_status judge_images(const struct run *run, struct pim_error *error)
+{
+    struct pim_tile_mapping_result *result = run->result;
+    double latency;
+    result->interval_ns = result->latency_ns;
+    if (run->options->images <= 1 || !isfinite(result->latency_ns))
+        return PIM_OK;
+    return pim_tile_simulate_found(&run->deadline, run->place, &latency, &result->interval_ns, error);
+}
+
 enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
                              const struct pim_tile_mapping_options *options, uint32_t *place,
                              struct pim_tile_mapping_result *result, struct pim_error *error)
@@ -446,7 +452,7 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
                       .place = place,
                       .result = result,
                       .limit = HUGE_VAL,
-                      .started = pim_search_nanoseconds()};
+                      .deadline = {options, pim_search_nanoseconds()}};
     *result = (struct pim_tile_mapping_result){.latency_ns = nan(""), .interval_ns = nan("")};
     if (check(graph, options, error) != PIM_OK)
         return error->status;
@@ -462,15 +468,16 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
         status = make_problem(&run, error);
         if (status == PIM_OK)
             status = search(&run, error);
-        struct pim_tile_mapping_options rest = *options;
-        rest.seconds = seconds_left(&run);
         if (status == PIM_OK && !over(&run))
-            status = pim_tile_refine(graph, &rest, run.first, run.firsts, place, result, error);
+            status = pim_tile_refine(graph, &run.deadline, run.first, run.firsts, place, result, error);
     } else {
         pim_tile_pattern(options->mapping, &options->grid, graph->nodes, place);
         if (options->simulate)
-            status = simulate(&run, place, HUGE_VAL, &result->latency_ns, &result->interval_ns, error);
+            status = pim_tile_simulate_found(&run.deadline, place, &result->latency_ns, NULL, error);
     }
+    if (status == PIM_OK)
+        status = judge_images(&run, error);
+    result->stopped = (isnan(result->latency_ns) || isnan(result->interval_ns)) && over(&run);
     if (status == PIM_OK)
         status = judge(&run, error);
     terminate(&run.problem);

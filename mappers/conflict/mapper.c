@@ -4,6 +4,7 @@
 #include "mappers/conflict/plan.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,15 +143,40 @@ static enum pim_status describe(void *plan, struct pim_trace_description *descri
     return PIM_OK;
 }
 
+/* Every packet has an operation in each router of its way: known before all images are replayed for them. */
+static enum pim_status check_tables(const struct pim_conflict_plan *plan, struct pim_error *error)
+{
+    const struct pim_tile_graph *tiles = &plan->tiles;
+    const struct pim_grid grid = {plan->machine.width, plan->machine.height};
+    uint64_t least = 0, images = plan->choices->images;
+    for (uint32_t e = 0; e < tiles->edges; e++) {
+        const struct pim_tile_edge *edge = &tiles->edge[e];
+        least += edge->packets * ((uint64_t)pim_grid_distance(&grid, plan->place[edge->source],
+                                                              plan->place[edge->destination]) +
+                                  1);
+    }
+    if (least <= PIM_TRACE_BEHAVIOURS / images)
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "an image needs %" PRIu64 " operations of routers or more, and the behaviour tables of a "
+                    "trace hold %d: %" PRIu64 " images at most, not %" PRIu64,
+                    least, PIM_TRACE_BEHAVIOURS, PIM_TRACE_BEHAVIOURS / least, images);
+}
+
+/* A stop that ended the search is no stop of the trace: the second Ctrl-C ends the program. */
 static enum pim_status emit(void *plan, struct pim_trace_writer *writer, struct pim_error *error)
 {
     const struct pim_conflict_plan *made = plan;
-    if (pim_tile_emit(&made->tiles, made->place, (uint32_t)made->choices->images, &made->estimate, writer,
-                      error) != PIM_OK)
+    const struct pim_mapper_search *asked = &made->choices->search;
+    bool stopped = asked->stop && asked->stop(asked->context);
+    const struct pim_tile_limits limits = {HUGE_VAL, stopped ? NULL : asked->stop, asked->context};
+    bool tables = made->machine.tables && made->replay;
+    if (tables && check_tables(made, error) != PIM_OK)
         return error->status;
-    return made->machine.tables && made->replay
-               ? made->inputs->tiles->tables(made->replay, made->place, writer, error)
-               : PIM_OK;
+    if (pim_tile_emit(&made->tiles, made->place, (uint32_t)made->choices->images, &made->estimate, &limits,
+                      writer, error) != PIM_OK)
+        return error->status;
+    return tables ? made->inputs->tiles->tables(made->replay, made->place, &limits, writer, error) : PIM_OK;
 }
 
 static enum pim_status print(void *plan, FILE *file, struct pim_error *error)

@@ -7,6 +7,7 @@
 #define PIMSIM_MAPPERS_CONFLICT_MAPPING_H
 
 #include "mappers/conflict/graph.h"
+#include "mappers/mapper.h"
 #include "mappers/place/place.h"
 #include "mappers/search/population.h"
 
@@ -49,12 +50,12 @@ const char *pim_tile_mapping_text(unsigned mapping);
 const char *pim_tile_fitness_name(unsigned fitness);
 
 /*
- * Simulates a mapping: latency of the first image and time for an image in ns. A mapping that cannot run (a
- * deadlock), or takes longer than `limit_ns`, has INFINITY in both. Called by several threads at once. Given
- * by whoever has a simulator, as mappers include none.
+ * Simulates a mapping as the `run` of pim_mapper_tiles does (mappers/mapper.h), with INFINITY in both for one
+ * that cannot run (a deadlock). Given by whoever has a simulator, as mappers include none.
  */
-typedef enum pim_status pim_tile_simulate(void *context, const uint32_t *place, double limit_ns,
-                                          double *latency_ns, double *interval_ns, struct pim_error *error);
+typedef enum pim_status pim_tile_simulate(void *context, const uint32_t *place,
+                                          const struct pim_tile_limits *limits, double *latency_ns,
+                                          double *interval_ns, struct pim_error *error);
 
 /* A mapping of the last population that was simulated. */
 struct pim_tile_finalist {
@@ -78,10 +79,11 @@ struct pim_tile_mapping_options {
        neither cost nor simulation starts from; 0: none. */
     uint32_t finalists;
     uint32_t refinement; /* simulations of local moves on the fastest of them; 0: none */
+    uint32_t images;     /* of which the time for an image is found, on the mapping that is taken; 0: one */
     uint64_t seed;
     unsigned threads;
-    double seconds; /* of wall clock, for all of it; 0: without limit */
-    bool (*stop)(void *context);
+    double seconds;              /* of wall clock, for all of it; 0: without limit */
+    bool (*stop)(void *context); /* by several threads at once; true for good */
     void *stop_context;
     void (*progress)(void *context, uint64_t steps, double best);
     void *progress_context;
@@ -103,6 +105,7 @@ struct pim_tile_mapping_result {
     uint64_t bottleneck; /* bits x distance of all packets through the worst link */
     double latency_ns;   /* simulated; NAN: was not */
     double interval_ns;  /* time for an image; NAN: was not simulated */
+    bool stopped;        /* by `stop` or the end of the time, before a simulation of it had ended */
     uint32_t finalists;  /* that were simulated */
     uint64_t refined;    /* simulations of local moves behind them */
     uint32_t front;      /* NSGA-II: mappings that none of the population beats in both objectives */
@@ -128,12 +131,24 @@ double pim_tile_limit(const struct pim_population *population, uint32_t survivor
 /* The indices of the lowest latencies, lowest first; returns how many there are. */
 uint32_t pim_tile_fastest(const double *latency, uint32_t count, uint32_t first[PIM_TILE_STARTS]);
 
-/* Local moves on `count` mappings, the places of one behind the other (refine.c); `place` and the latency of
- * `result` become those of the fastest. */
-enum pim_status pim_tile_refine(const struct pim_tile_graph *graph,
-                                const struct pim_tile_mapping_options *options, const uint32_t *starts,
-                                uint32_t count, uint32_t *place, struct pim_tile_mapping_result *result,
-                                struct pim_error *error);
+/* When everything has to end. */
+struct pim_tile_deadline {
+    const struct pim_tile_mapping_options *options;
+    uint64_t started; /* of the wall clock */
+};
+double pim_tile_seconds_left(const struct pim_tile_deadline *deadline); /* 0: without limit */
+bool pim_tile_over(void *deadline);
+
+/* Simulates what has been found, latency and time for an image; when time is over, as much as takes the
+ * moment that a user waits behind Ctrl-C: NAN beyond. */
+enum pim_status pim_tile_simulate_found(const struct pim_tile_deadline *deadline, const uint32_t *place,
+                                        double *latency_ns, double *interval_ns, struct pim_error *error);
+
+/* Local moves on `count` mappings, the places of one behind the other, the fastest first (refine.c); `place`
+ * and the latency of `result`, which are those of the first, become those of the fastest. */
+enum pim_status pim_tile_refine(const struct pim_tile_graph *graph, struct pim_tile_deadline *deadline,
+                                const uint32_t *starts, uint32_t count, uint32_t *place,
+                                struct pim_tile_mapping_result *result, struct pim_error *error);
 
 uint64_t pim_tile_digest(const uint32_t *place, uint32_t nodes);
 

@@ -77,30 +77,34 @@ static enum pim_status open_log(struct search *search, struct pim_error *error)
 }
 
 /* A mapping on which the graph stands still is the worst of all, not an error. */
-static enum pim_status simulate(void *context, const uint32_t *place, double limit_ns, double *latency_ns,
-                                double *interval_ns, struct pim_error *error)
+static enum pim_status simulate(void *context, const uint32_t *place, const struct pim_tile_limits *limits,
+                                double *latency_ns, double *interval_ns, struct pim_error *error)
 {
     const struct search *search = context;
     const struct pim_conflict_plan *plan = search->plan;
     assert(plan->inputs->tiles != NULL); /* there is a replay */
     enum pim_status status =
-        plan->inputs->tiles->run(plan->replay, place, limit_ns, latency_ns, interval_ns, error);
+        plan->inputs->tiles->run(plan->replay, place, limits, latency_ns, interval_ns, error);
     if (status != PIM_DEADLOCK)
         return status;
-    *latency_ns = *interval_ns = HUGE_VAL;
+    *latency_ns = HUGE_VAL;
+    if (interval_ns)
+        *interval_ns = HUGE_VAL;
     return PIM_OK;
 }
 
-/* Whether the graph runs at all: buffers that are too small stop it wherever its nodes stand. */
+/* Whether an image gets through at all: buffers that are too small stop it wherever nodes stand. */
 static enum pim_status try_to_run(const struct pim_conflict_plan *plan, struct pim_error *error)
 {
-    double latency, interval;
+    double latency;
     const struct pim_grid grid = {plan->machine.width, plan->machine.height};
+    const struct pim_mapper_search *asked = &plan->choices->search;
+    const struct pim_tile_limits limits = {HUGE_VAL, asked->stop, asked->context};
     if (!plan->replay || plan->tiles.nodes > pim_grid_cells(&grid))
         return PIM_OK;
     assert(plan->inputs->tiles != NULL);
     pim_tile_pattern(PIM_TILE_ROW_MAJOR, &grid, plan->tiles.nodes, plan->place);
-    return plan->inputs->tiles->run(plan->replay, plan->place, HUGE_VAL, &latency, &interval, error);
+    return plan->inputs->tiles->run(plan->replay, plan->place, &limits, &latency, NULL, error);
 }
 
 /* As many simulations as so many packets make: they take about as long for any network. */
@@ -115,7 +119,6 @@ static uint32_t simulations(const struct pim_conflict_plan *plan, uint64_t asked
         return (uint32_t)asked;
     for (uint32_t e = 0; e < plan->tiles.edges; e++)
         packets += plan->tiles.edge[e].packets;
-    packets *= plan->choices->images;
     uint64_t count = packets > 0 ? PACKETS / packets : most;
     return (uint32_t)(count < least ? least : count > most ? most : count);
 }
@@ -134,6 +137,7 @@ static struct pim_tile_mapping_options options_of(struct search *search)
         .group_most = (uint32_t)choices->group,
         .finalists = simulations(plan, choices->finalists, 16, 200),
         .refinement = simulations(plan, choices->refinement, 200, 4000),
+        .images = (uint32_t)choices->images,
         .seed = choices->search.seed,
         .threads = (unsigned)choices->search.threads,
         .seconds = (double)choices->search.seconds,
@@ -169,11 +173,18 @@ static enum pim_status make_study(struct search *search, struct pim_error *error
     return pim_tile_study_make(&plan->study, &study, &mapping, error);
 }
 
+/* A mapping on which the images stand still is none: who waits for what is said. */
 static enum pim_status map(struct search *search, struct pim_error *error)
 {
     struct pim_conflict_plan *plan = search->plan;
     const struct pim_tile_mapping_options options = options_of(search);
-    return pim_tile_map(&plan->tiles, &options, plan->place, &plan->result, error);
+    const struct pim_tile_limits limits = {HUGE_VAL, options.stop, options.stop_context};
+    double latency, interval;
+    enum pim_status status = pim_tile_map(&plan->tiles, &options, plan->place, &plan->result, error);
+    if (status != PIM_OK || (!isinf(plan->result.latency_ns) && !isinf(plan->result.interval_ns)))
+        return status;
+    assert(plan->inputs->tiles != NULL);
+    return plan->inputs->tiles->run(plan->replay, plan->place, &limits, &latency, &interval, error);
 }
 
 static enum pim_status make_mapping(struct pim_conflict_plan *plan, struct pim_error *error)

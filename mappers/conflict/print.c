@@ -25,6 +25,15 @@ static void print_search(const struct pim_conflict_plan *plan, FILE *file)
         fprintf(file, "first front          %" PRIu32 " mappings\n", result->front);
 }
 
+/* What was not simulated because it was stopped says so; what nobody asked for is left out. */
+static void print_time(FILE *file, const char *name, double ns, bool stopped)
+{
+    if (!isnan(ns))
+        fprintf(file, "%-20s %.3f us\n", name, ns / 1000);
+    else if (stopped)
+        fprintf(file, "%-20s not known: it was stopped before its simulation had ended\n", name);
+}
+
 enum pim_status pim_conflict_print(const struct pim_conflict_plan *plan, FILE *file, struct pim_error *error)
 {
     const struct pim_tile_mapping_result *result = &plan->result;
@@ -50,11 +59,9 @@ enum pim_status pim_conflict_print(const struct pim_conflict_plan *plan, FILE *f
     fprintf(file, "bottleneck link      %.3f us held\n",
             (double)result->bottleneck / plan->machine.link_gbps / 1000);
     fprintf(file, "estimate             %.3f us\n", plan->estimate.end / 1000);
-    if (!isnan(result->latency_ns))
-        fprintf(file, "latency              %.3f us\n", result->latency_ns / 1000);
-    if (!isnan(result->interval_ns) && plan->choices->images > 1)
-        fprintf(file, "time for an image    %.3f us, %" PRIu64 " images\n", result->interval_ns / 1000,
-                plan->choices->images);
+    print_time(file, "latency", result->latency_ns, result->stopped);
+    if (plan->choices->images > 1)
+        print_time(file, "time for an image", result->interval_ns, result->stopped);
     return PIM_OK;
 }
 

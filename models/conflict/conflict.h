@@ -77,6 +77,8 @@ struct pim_conflict_options {
     bool half_duplex; /* saf: the two directions of a link exclude each other. path_hold always holds both */
     uint32_t images;  /* 1 to 65535, one after the other through the same nodes */
     double limit_ns;  /* the run is given up behind this time; 0: never */
+    bool (*stop)(void *context); /* asked every 1024 time points; true: the run is given up. NULL: never */
+    void *stop_context;
     double bandwidth_gbps;   /* of every link: bits per ns; 10^-6 to 10^6 */
     uint64_t input_bits;     /* input buffer of a node, split equally among its incoming edges */
     uint64_t output_bits;    /* output buffer of a node for each of its outgoing edges */
@@ -125,8 +127,9 @@ struct pim_conflict_node_result {
 
 /* Everything a run leaves behind; pim_conflict_result_terminate() frees it. */
 struct pim_conflict_result {
-    bool given_up; /* at limit_ns: all else is of the time until then */
-    pim_time end;  /* when the last step ended */
+    bool given_up; /* at limit_ns, or stopped: all else is of the time until then */
+    bool stopped;
+    pim_time end; /* when the last step ended */
     double end_ns;
     double *image_start_ns, *image_end_ns; /* first step start and last step end of each image */
     uint32_t images;

@@ -20,25 +20,28 @@ static bool is_ignored(void)
     return sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-void interrupt_begin(void)
+void interrupt_begin(struct interrupt *interrupt)
 {
     const sigset_t set = interrupts();
+    atomic_init(&interrupt->taken, false);
     if (!is_ignored())
         (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-bool interrupt_asked(void)
+bool interrupt_asked(void *context)
 {
+    struct interrupt *interrupt = context;
     const struct timespec now = {0, 0};
     const sigset_t set = interrupts();
-    sigset_t held;
-    if (is_ignored() || pthread_sigmask(SIG_BLOCK, NULL, &held) != 0)
+    if (is_ignored())
         return false;
-    if (sigismember(&held, SIGINT) != 1) /* it was taken before */
-        return true;
-    if (sigtimedwait(&set, NULL, &now) != SIGINT)
-        return false;
-    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* the next one ends the program as ever */
+    if (!atomic_load(&interrupt->taken)) {
+        if (sigtimedwait(&set, NULL, &now) != SIGINT)
+            return false;
+        atomic_store(&interrupt->taken, true);
+    }
+    /* In every thread that knows: the next one ends the program as ever. */
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     return true;
 }
 

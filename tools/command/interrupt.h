@@ -6,13 +6,18 @@
 #ifndef PIMSIM_TOOLS_COMMAND_INTERRUPT_H
 #define PIMSIM_TOOLS_COMMAND_INTERRUPT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
-/* Holds SIGINT back, in the threads that are started from now on too. */
-void interrupt_begin(void);
+struct interrupt {
+    atomic_bool taken;
+};
 
-/* Whether SIGINT has come since then; between begin and end, always from the same thread. */
-bool interrupt_asked(void);
+/* Holds SIGINT back, in the threads that are started from now on too. */
+void interrupt_begin(struct interrupt *interrupt);
+
+/* Whether SIGINT has come since then; between begin and end, from any thread. `context` is the interrupt. */
+bool interrupt_asked(void *context);
 
 /* Takes a SIGINT that came, and lets later ones through. */
 void interrupt_end(void);

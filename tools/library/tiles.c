@@ -100,43 +100,58 @@ static enum pim_status create(void *context, const struct pim_tile_graph *tiles,
     return PIM_OK;
 }
 
+/* The end of `images` images, each its share. */
 static enum pim_status run_images(const struct replay *replay, const uint32_t *place, uint32_t images,
-                                  double limit_ns, double *end_ns, struct pim_error *error)
+                                  const struct pim_tile_limits *limits, double *end_ns,
+                                  struct pim_error *error)
 {
     struct pim_conflict_options options = replay->options;
     struct pim_conflict_result result;
+    *end_ns = nan("");
+    if (limits->stop && limits->stop(limits->stop_context)) /* before the graph is made ready */
+        return PIM_OK;
     options.images = images;
-    options.limit_ns = isfinite(limit_ns) ? limit_ns : 0;
+    options.limit_ns = images == 1 && isfinite(limits->latency_ns) ? limits->latency_ns : 0;
+    options.stop = limits->stop;
+    options.stop_context = limits->stop_context;
     enum pim_status status = pim_conflict_run(replay->graph, place, &options, &result, error);
-    *end_ns = status == PIM_OK && !result.given_up ? result.end_ns / images : HUGE_VAL;
+    *end_ns = status != PIM_OK || result.stopped ? nan("")
+              : result.given_up                  ? HUGE_VAL
+                                                 : result.end_ns / images;
     pim_conflict_result_terminate(&result);
     return status;
 }
 
-/* A mapping that takes longer than the limit has INFINITY in both. */
-static enum pim_status run(void *context, const uint32_t *place, double limit_ns, double *latency_ns,
-                           double *interval_ns, struct pim_error *error)
+static enum pim_status run(void *context, const uint32_t *place, const struct pim_tile_limits *limits,
+                           double *latency_ns, double *interval_ns, struct pim_error *error)
 {
     const struct replay *replay = context;
-    enum pim_status status = run_images(replay, place, 1, limit_ns, latency_ns, error);
-    *interval_ns = *latency_ns;
-    if (status == PIM_OK && replay->images > 1 && isfinite(*latency_ns))
-        status = run_images(replay, place, replay->images, HUGE_VAL, interval_ns, error);
+    enum pim_status status = run_images(replay, place, 1, limits, latency_ns, error);
+    if (interval_ns)
+        *interval_ns = *latency_ns;
+    if (status == PIM_OK && interval_ns && replay->images > 1 && isfinite(*latency_ns))
+        status = run_images(replay, place, replay->images, limits, interval_ns, error);
     return status;
 }
 
-static enum pim_status tables(void *context, const uint32_t *place, struct pim_trace_writer *writer,
-                              struct pim_error *error)
+static enum pim_status tables(void *context, const uint32_t *place, const struct pim_tile_limits *limits,
+                              struct pim_trace_writer *writer, struct pim_error *error)
 {
     const struct replay *replay = context;
     struct pim_conflict_options options = replay->options;
     struct pim_conflict_result result;
     struct pim_behaviour table;
     options.images = replay->images;
+    options.stop = limits->stop;
+    options.stop_context = limits->stop_context;
     if (pim_behaviour_initialize(&table, &options.mesh, error) != PIM_OK)
         return error->status;
     options.make_table = &table;
     enum pim_status status = pim_conflict_run(replay->graph, place, &options, &result, error);
+    if (status == PIM_OK && result.stopped)
+        status = pim_fail(error, PIM_BAD_INPUT,
+                          "it was stopped: behaviour tables are those of a whole run, and there is no trace "
+                          "without them");
     if (status == PIM_OK)
         status = pim_behaviour_put(&table, writer, error);
     pim_conflict_result_terminate(&result);

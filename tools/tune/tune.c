@@ -257,7 +257,7 @@ static enum pim_status search(struct pim_tuning *tuning, bool *stopped, struct p
     pim_progress_start(&tuning->progress, "tune", request->iterations, request->quiet);
     for (uint64_t i = 0; i < request->iterations && !*stopped && error->status == PIM_OK;) {
         uint64_t count = pim_tune_independent(tuning->strategy, i, request->iterations - i);
-        if ((request->asked && request->asked()) || out_of_time(tuning))
+        if ((request->asked && request->asked(request->asked_context)) || out_of_time(tuning))
             *stopped = true;
         else if (work(tuning, i, i + count, stopped, error) == PIM_OK && i == 0 && !*stopped)
             (void)check_first(tuning, count, error);

@@ -37,7 +37,8 @@ struct pim_tune_request {
     const char *output;
     enum pim_store_mode mode;
     bool quiet;
-    bool (*asked)(void); /* whether to stop at once; NULL: never */
+    bool (*asked)(void *context); /* whether to stop at once; NULL: never */
+    void *asked_context;
 };
 
 /* What came out; the caller terminates it. */

@@ -92,7 +92,7 @@ static enum pim_status draw(struct pim_tile_samples *samples, const struct pim_t
     free(place);
     if (status != PIM_OK)
         return status;
-    if (result.search.end == PIM_SEARCH_STOPPED)
+    if (result.search.end == PIM_SEARCH_STOPPED || (given->stop && given->stop(given->stop_context)))
         return pim_fail(error, PIM_BAD_INPUT, "it was stopped: estimators are trained whole or not at all");
     samples->populations++;
     return PIM_OK;

@@ -16,7 +16,7 @@ enum { CHILDREN = 8, MOVES = 3, REACH = 2 };
 
 struct refinement {
     const struct pim_tile_graph *graph;
-    const struct pim_tile_mapping_options *options;
+    struct pim_tile_deadline *deadline;
     const uint32_t *start; /* places of the mappings it begins with, one behind the other */
     uint32_t starts;
     double limit; /* of a simulation: the last survivor's latency */
@@ -33,7 +33,7 @@ static bool move(void *context, void *scratch, void *data, struct pim_random *ra
 {
     const struct refinement *refinement = context;
     const struct pim_tile_graph *graph = refinement->graph;
-    const struct pim_grid *grid = &refinement->options->grid;
+    const struct pim_grid *grid = &refinement->deadline->options->grid;
     uint32_t *place = data;
     (void)scratch;
     const struct pim_tile_edge *edge = &graph->edge[pim_random_below(random, graph->edges)];
@@ -62,10 +62,10 @@ static enum pim_status score(void *context, void *scratch, void *data, double *s
                              struct pim_error *error)
 {
     const struct refinement *refinement = context;
-    double interval;
+    const struct pim_tile_mapping_options *options = refinement->deadline->options;
+    const struct pim_tile_limits limits = {refinement->limit, pim_tile_over, refinement->deadline};
     (void)scratch;
-    return refinement->options->simulate(refinement->options->simulate_context, data, refinement->limit,
-                                         scores, &interval, error);
+    return options->simulate(options->simulate_context, data, &limits, scores, NULL, error);
 }
 
 double pim_tile_limit(const struct pim_population *population, uint32_t survivors)
@@ -108,12 +108,12 @@ uint32_t pim_tile_fastest(const double *latency, uint32_t count, uint32_t first[
     return found;
 }
 
-enum pim_status pim_tile_refine(const struct pim_tile_graph *graph,
-                                const struct pim_tile_mapping_options *options, const uint32_t *starts,
-                                uint32_t count, uint32_t *place, struct pim_tile_mapping_result *result,
-                                struct pim_error *error)
+enum pim_status pim_tile_refine(const struct pim_tile_graph *graph, struct pim_tile_deadline *deadline,
+                                const uint32_t *starts, uint32_t count, uint32_t *place,
+                                struct pim_tile_mapping_result *result, struct pim_error *error)
 {
-    struct refinement refinement = {graph, options, starts, count, HUGE_VAL};
+    const struct pim_tile_mapping_options *options = deadline->options;
+    struct refinement refinement = {graph, deadline, starts, count, HUGE_VAL};
     const struct pim_search_problem problem = {.context = &refinement,
                                                .size = graph->nodes * sizeof *place,
                                                .objectives = 1,
@@ -130,7 +130,7 @@ enum pim_status pim_tile_refine(const struct pim_tile_graph *graph,
                                                     .context = &refinement};
     const struct pim_search_budget budget = {.seed = ~options->seed,
                                              .steps = (options->refinement + CHILDREN - 1) / CHILDREN - 1,
-                                             .seconds = options->seconds,
+                                             .seconds = pim_tile_seconds_left(deadline),
                                              .threads = options->threads,
                                              .stop = options->stop,
                                              .stop_context = options->stop_context};
@@ -139,8 +139,9 @@ enum pim_status pim_tile_refine(const struct pim_tile_graph *graph,
         return PIM_OK;
     enum pim_status status = pim_evolve(&problem, &evolution, &budget, place, &refined, error);
     result->refined = refined.evaluations;
-    if (status == PIM_OK)
-        status = options->simulate(options->simulate_context, place, HUGE_VAL, &result->latency_ns,
-                                   &result->interval_ns, error);
+    if (status == PIM_OK && refined.best < result->latency_ns)
+        result->latency_ns = refined.best;
+    else
+        memcpy(place, starts, problem.size); /* nothing faster: the first of the starts goes on */
     return status;
 }

@@ -241,6 +241,13 @@ static enum pim_status check_idle(struct run *run, struct pim_error *error)
                        pim_conflict_ns(run->replay.arithmetic, run->replay.now));
 }
 
+/* Asked now and then, as a time point takes less than the question. */
+static bool asked_to_stop(const struct conflict_replay *replay)
+{
+    const struct pim_conflict_options *options = replay->options;
+    return options->stop && replay->result->time_points % 1024 == 0 && options->stop(options->stop_context);
+}
+
 static enum pim_status execute(struct run *run, struct pim_error *error)
 {
     struct conflict_replay *replay = &run->replay;
@@ -252,10 +259,16 @@ static enum pim_status execute(struct run *run, struct pim_error *error)
     while (replay->status == PIM_OK && conflict_agenda_next(&replay->agenda) <= until) {
         replay->now = conflict_agenda_next(&replay->agenda);
         conflict_next_point(replay);
+        if (run->nodes_left > 0 && asked_to_stop(replay)) {
+            replay->result->stopped = true;
+            break;
+        }
     }
     if (replay->status != PIM_OK)
         return replay->status;
-    replay->result->given_up = conflict_agenda_next(&replay->agenda) != PIM_TIME_NEVER && run->nodes_left > 0;
+    replay->result->given_up =
+        replay->result->stopped ||
+        (conflict_agenda_next(&replay->agenda) != PIM_TIME_NEVER && run->nodes_left > 0);
     finish(run);
     return replay->result->given_up ? PIM_OK : check_idle(run, error);
 }

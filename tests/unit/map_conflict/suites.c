@@ -1,11 +1,15 @@
 #include "tests/unit/map_conflict/suites.h"
 
+#include <math.h>
+
 void pimsim_suites(SRunner *runner)
 {
     srunner_add_suite(runner, conflict_graph_suite());
     srunner_add_suite(runner, conflict_mapping_suite());
     srunner_add_suite(runner, conflict_estimators_suite());
 }
+
+const struct pim_tile_limits no_limits = {HUGE_VAL, NULL, NULL};
 
 void make_recorded(const char *name, enum pim_tile_preset preset, struct pim_arena *arena,
                    struct pim_tile_graph *graph)

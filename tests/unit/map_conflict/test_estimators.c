@@ -462,7 +462,7 @@ START_TEST(populations_have_their_own_seeds_and_true_latencies)
         for (uint32_t i = population->first; i < population->first + population->count; i++) {
             const uint32_t *place = samples.place + i * tiles.nodes;
             double latency, interval;
-            ck_assert(pim_tiles_simulator.run(replay, place, HUGE_VAL, &latency, &interval, &error) ==
+            ck_assert(pim_tiles_simulator.run(replay, place, &no_limits, &latency, &interval, &error) ==
                       PIM_OK);
             ck_assert_double_eq(latency, samples.latency_ns[i]);
             ck_assert_uint_eq(samples.cost[i], pim_place_hops(&mesh, setting.flows, tiles.edges, place));

@@ -139,7 +139,7 @@ START_TEST(simulation_as_fitness)
         options.simulate_context = replay;
         ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_OK);
         hold_legal(place, tiles.nodes);
-        ck_assert(pim_tiles_simulator.run(replay, place, HUGE_VAL, &latency, &interval, &error) == PIM_OK);
+        ck_assert(pim_tiles_simulator.run(replay, place, &no_limits, &latency, &interval, &error) == PIM_OK);
         ck_assert_double_eq(result.latency_ns, latency);
         ck_assert_double_eq(result.search.best, latency);
         pim_tiles_simulator.destroy(replay);
@@ -149,7 +149,7 @@ START_TEST(simulation_as_fitness)
     struct pim_tile_mapping_options options = options_for(PIM_TILE_NODE_GROUP);
     struct pim_tile_mapping_result result;
     pim_tile_pattern(PIM_TILE_SNAKE, &grid, tiles.nodes, place);
-    ck_assert(pim_tiles_simulator.run(replay, place, HUGE_VAL, &snake, &interval, &error) == PIM_OK);
+    ck_assert(pim_tiles_simulator.run(replay, place, &no_limits, &snake, &interval, &error) == PIM_OK);
     options.simulate = pim_tiles_simulator.run;
     options.simulate_context = replay;
     options.finalists = 8;
@@ -162,11 +162,12 @@ START_TEST(simulation_as_fitness)
 END_TEST
 
 /* The simulator, but for its limit. */
-static enum pim_status without_limit(void *replay, const uint32_t *place, double limit_ns, double *latency_ns,
+static enum pim_status without_limit(void *replay, const uint32_t *place,
+                                     const struct pim_tile_limits *limits, double *latency_ns,
                                      double *interval_ns, struct pim_error *error)
 {
-    (void)limit_ns;
-    return pim_tiles_simulator.run(replay, place, HUGE_VAL, latency_ns, interval_ns, error);
+    (void)limits;
+    return pim_tiles_simulator.run(replay, place, &no_limits, latency_ns, interval_ns, error);
 }
 
 /* Simulations that are given up are those of mappings that would not survive: the search is the same. Local
@@ -200,12 +201,14 @@ START_TEST(limits_and_local_moves)
     ck_assert_uint_le(result[2].refined, 64 + PIM_TILE_STARTS);
     ck_assert_double_lt(result[2].latency_ns, result[0].latency_ns);
     double latency, interval;
-    ck_assert(pim_tiles_simulator.run(replay, place[2], HUGE_VAL, &latency, &interval, &error) == PIM_OK);
+    ck_assert(pim_tiles_simulator.run(replay, place[2], &no_limits, &latency, &interval, &error) == PIM_OK);
     ck_assert_double_eq(latency, result[2].latency_ns);
-    ck_assert(pim_tiles_simulator.run(replay, place[2], latency, &latency, &interval, &error) == PIM_OK);
+    struct pim_tile_limits limits = {latency, NULL, NULL};
+    ck_assert(pim_tiles_simulator.run(replay, place[2], &limits, &latency, NULL, &error) == PIM_OK);
     ck_assert_double_eq(latency, result[2].latency_ns);
-    ck_assert(pim_tiles_simulator.run(replay, place[2], 0.999 * latency, &latency, &interval, &error) ==
-              PIM_OK);
+    limits.latency_ns = 0.999 * latency;
+    ck_assert(pim_tiles_simulator.run(replay, place[2], &limits, &latency, &interval, &error) == PIM_OK);
+    ck_assert(isinf(interval));
     ck_assert(isinf(latency));
     pim_tiles_simulator.destroy(replay);
     pim_arena_terminate(&arena);
@@ -218,12 +221,12 @@ struct counted {
     uint32_t calls;
 };
 
-static enum pim_status by_distance(void *context, const uint32_t *place, double limit_ns, double *latency_ns,
-                                   double *interval_ns, struct pim_error *error)
+static enum pim_status by_distance(void *context, const uint32_t *place, const struct pim_tile_limits *limits,
+                                   double *latency_ns, double *interval_ns, struct pim_error *error)
 {
     struct counted *counted = context;
     const struct pim_grid grid = {16, 16};
-    (void)limit_ns;
+    (void)limits;
     (void)error;
     counted->calls++;
     *latency_ns = 0;
@@ -232,7 +235,8 @@ static enum pim_status by_distance(void *context, const uint32_t *place, double 
         *latency_ns += (double)edge->packets * (double)edge->bits *
                        (double)pim_grid_distance(&grid, place[edge->source], place[edge->destination]);
     }
-    *interval_ns = *latency_ns;
+    if (interval_ns)
+        *interval_ns = *latency_ns;
     return PIM_OK;
 }
 
@@ -297,6 +301,104 @@ START_TEST(one_limit_for_all_stages)
 }
 END_TEST
 
+/* Says stop from the `after`-th question on, and counts the questions behind the first stop. */
+struct impatient {
+    uint32_t after, asked, later;
+};
+
+static bool stops_later(void *context)
+{
+    struct impatient *impatient = context;
+    if (++impatient->asked <= impatient->after)
+        return false;
+    impatient->later++;
+    return true;
+}
+
+/* A stop within a simulation: what was found so far, and no figure of what did not end. Images that would
+ * take minutes show that nothing runs to its end. */
+START_TEST(stop_within_a_simulation)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_error error = {0};
+    static struct pim_hardware hardware = {.tiles.options = PIM_CONFLICT_DEFAULTS};
+    struct pim_tile_mapping_result result;
+    void *replay;
+    uint32_t place[256], pattern[256];
+    double latency, interval;
+    const struct pim_grid grid = {16, 16};
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-vgg8", PIM_TILE_CODE, &arena, &tiles);
+    ck_assert(pim_tiles_simulator.create(&hardware, &tiles, 65535, &replay, &error) == PIM_OK);
+    pim_tile_pattern(PIM_TILE_SNAKE, &grid, tiles.nodes, pattern);
+    ck_assert(pim_tiles_simulator.run(replay, pattern, &no_limits, &latency, NULL, &error) == PIM_OK);
+    for (uint32_t after = 0; after < 400; after = 2 * after + 1) {
+        struct impatient impatient = {after, 0, 0};
+        struct pim_tile_mapping_options options = options_for(PIM_TILE_SNAKE);
+        options.simulate = pim_tiles_simulator.run;
+        options.simulate_context = replay;
+        options.images = 65535;
+        options.stop = stops_later;
+        options.stop_context = &impatient;
+        ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_OK);
+        ck_assert_mem_eq(place, pattern, tiles.nodes * sizeof place[0]);
+        ck_assert(result.stopped && isnan(result.interval_ns));
+        ck_assert(isnan(result.latency_ns) || result.latency_ns == latency);
+        ck_assert(after < 100 || result.latency_ns == latency);
+        ck_assert_uint_le(impatient.later, 40);
+        const struct pim_tile_limits limits = {HUGE_VAL, stops_later, &impatient};
+        ck_assert(pim_tiles_simulator.run(replay, place, &limits, &latency, &interval, &error) == PIM_OK);
+        ck_assert(isnan(latency) && isnan(interval));
+        ck_assert(pim_tiles_simulator.run(replay, place, &no_limits, &latency, NULL, &error) == PIM_OK);
+    }
+    pim_tiles_simulator.destroy(replay);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
+/* The latency that a stopped search tells is that of the mapping it hands out, or none. */
+START_TEST(stopped_searches_tell_the_truth)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_error error = {0};
+    static struct pim_hardware hardware = {.tiles.options = PIM_CONFLICT_DEFAULTS};
+    void *replay;
+    uint32_t known = 0, unknown = 0;
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-vgg8", PIM_TILE_CODE, &arena, &tiles);
+    ck_assert(pim_tiles_simulator.create(&hardware, &tiles, 1, &replay, &error) == PIM_OK);
+    for (uint32_t i = 0; i < 12; i++) {
+        struct impatient impatient = {i % 4 * 37 * (i % 4), 0, 0};
+        struct pim_tile_mapping_options options = options_for(PIM_TILE_NODE_GROUP);
+        struct pim_tile_mapping_result result;
+        uint32_t place[256];
+        double latency;
+        options.fitness = (enum pim_tile_fitness)(i / 4);
+        options.population = 8;
+        options.generations = 5;
+        options.finalists = 8;
+        options.refinement = 30;
+        options.simulate = pim_tiles_simulator.run;
+        options.simulate_context = replay;
+        options.stop = stops_later;
+        options.stop_context = &impatient;
+        ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_OK);
+        hold_legal(place, tiles.nodes);
+        ck_assert(pim_tiles_simulator.run(replay, place, &no_limits, &latency, NULL, &error) == PIM_OK);
+        ck_assert(isnan(result.latency_ns) || result.latency_ns == latency);
+        ck_assert(isnan(result.latency_ns) == result.stopped);
+        known += isnan(result.latency_ns) ? 0 : 1;
+        unknown += isnan(result.latency_ns) ? 1 : 0;
+    }
+    ck_assert_uint_gt(known, 0);
+    ck_assert_uint_gt(unknown, 0);
+    pim_tiles_simulator.destroy(replay);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
 START_TEST(fastest_first)
 {
     static const double latencies[] = {5, 3, 9, 3, 1, 8, 2};
@@ -348,6 +450,8 @@ Suite *conflict_mapping_suite(void)
     tcase_add_test(tests, limits_and_local_moves);
     tcase_add_test(tests, never_worse_than_the_start);
     tcase_add_test(tests, one_limit_for_all_stages);
+    tcase_add_test(tests, stop_within_a_simulation);
+    tcase_add_test(tests, stopped_searches_tell_the_truth);
     tcase_add_test(tests, fastest_first);
     tcase_add_test(tests, bad_input_is_refused);
     suite_add_tcase(suite, tests);

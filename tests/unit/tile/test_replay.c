@@ -78,13 +78,14 @@ static void write_trace(const struct net *net, const uint32_t *place, uint32_t i
         .width = 16, .height = 16, .link_gbps = 8, .logic_khz = 1000000};
     const struct pim_trace_description description = {
         .family = "conflict", .width = 16, .height = 16, .units = 256};
+    const struct pim_tile_limits limits = {.latency_ns = 0};
     struct pim_tile_estimate estimate;
     struct pim_trace_writer *writer;
     struct pim_error error = {0};
     ck_assert(pim_tile_estimate_make(&estimate, &net->tiles, place, &machine, &error) == PIM_OK);
     ck_assert(pim_trace_writer_create(path, &description, &writer, &error) == PIM_OK);
-    ck_assert_msg(pim_tile_emit(&net->tiles, place, images, &estimate, writer, &error) == PIM_OK, "%s",
-                  error.text);
+    ck_assert_msg(pim_tile_emit(&net->tiles, place, images, &estimate, &limits, writer, &error) == PIM_OK,
+                  "%s", error.text);
     if (table)
         ck_assert(pim_behaviour_put(table, writer, &error) == PIM_OK);
     ck_assert_msg(pim_trace_writer_finish(writer, &error) == PIM_OK, "%s", error.text);

@@ -22,8 +22,9 @@ struct request {
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 
-/* On a terminal, for searches that take long: a bar for one thing after the other. */
+/* Of searches that take long: on a terminal a bar for one thing after the other; and Ctrl-C. */
 struct bar {
+    struct interrupt interrupt;
     struct pim_progress progress;
     const char *what; /* NULL: none is shown */
     bool quiet;
@@ -80,8 +81,8 @@ static struct option_rule *make_rules(const struct pim_option_table *table, void
 
 static bool interrupted(void *context)
 {
-    (void)context;
-    return interrupt_asked();
+    struct bar *bar = context;
+    return interrupt_asked(&bar->interrupt);
 }
 
 static enum pim_status map_network(struct request *request, struct bar *bar, struct pim_error *error)
@@ -93,7 +94,7 @@ static enum pim_status map_network(struct request *request, struct bar *bar, str
         return error->status;
     request->map.configuration = configuration;
     if (request->map.mapper->stops)
-        interrupt_begin();
+        interrupt_begin(&bar->interrupt);
     enum pim_status status = pim_map_create(&request->map, &map, error);
     end_bar(bar);
     if (request->map.mapper->stops)

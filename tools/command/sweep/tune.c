@@ -179,6 +179,7 @@ static enum pim_status check(const struct request *request, struct pim_error *er
 
 static enum pim_status run(const struct request *request, struct pim_error *error)
 {
+    struct interrupt interrupt;
     struct pim_tune_request tune = {.constraints = request->constraints,
                                     .goal = request->goal,
                                     .mapper = request->mapper,
@@ -195,7 +196,8 @@ static enum pim_status run(const struct request *request, struct pim_error *erro
                                             : request->resume ? PIM_STORE_RESUME
                                                               : PIM_STORE_NEW,
                                     .quiet = request->quiet,
-                                    .asked = interrupt_asked};
+                                    .asked = interrupt_asked,
+                                    .asked_context = &interrupt};
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     struct pim_tune_result result = {.done = 0};
     char *text = NULL;
@@ -209,7 +211,7 @@ static enum pim_status run(const struct request *request, struct pim_error *erro
         status = split(&request->networks, &text, &names, &tune.network_count, error);
     tune.networks = names;
     if (status == PIM_OK) {
-        interrupt_begin();
+        interrupt_begin(&interrupt);
         status = pim_tune_run(&tune, &result, error);
         interrupt_end();
     }
