@@ -22,6 +22,8 @@ static PIM_ALWAYS_INLINE uint64_t account_class(struct pim_core *core, unsigned 
     if (end > shared) {
         result->share[class] += (end - shared) * period;
         core->unit.sums->share[class] += (end - shared) * period;
+        result->actions.clocked_ticks += (end - shared) * period;
+        core->unit.sums->actions.clocked_ticks += (end - shared) * period;
         if (shared * period < core->unit.sums->work_start)
             core->unit.sums->work_start = shared * period;
         shared = end;

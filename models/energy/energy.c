@@ -35,6 +35,8 @@ void pim_energy_of(const struct pim_energy_configuration *configuration, const s
                                         (double)actions->interconnect_flits * unit->interconnect_pj_per_flit);
     energy->chip_link =
         modelled(unit->chip_link_pj_per_bit, (double)actions->chip_link_bits * unit->chip_link_pj_per_bit);
+    energy->clocked =
+        modelled(unit->clocked_pj_per_tick, (double)actions->clocked_ticks * unit->clocked_pj_per_tick);
     /* 1 mW over 1 ns is 1 pJ. */
     energy->standing =
         modelled(unit->static_mw_per_node, unit->static_mw_per_node * (double)nodes * nanoseconds);

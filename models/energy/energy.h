@@ -20,6 +20,7 @@ struct pim_energy_configuration {
     double crossbar_step_pj;    /* of a bank that computes with NORs */
     double vector_pj_per_operation, local_pj_per_bit, global_pj_per_bit;
     double interconnect_pj_per_bit, interconnect_pj_per_flit, chip_link_pj_per_bit;
+    double clocked_pj_per_tick; /* of a core while it works */
 };
 
 /* X(member, text): of nodes, and of cores (which have the network on chip too) */
@@ -36,7 +37,8 @@ struct pim_energy_configuration {
     X(local, "local memory")                                                                                 \
     X(global, "global memory")                                                                               \
     X(interconnect, "interconnect") /* bus or shared memory */                                               \
-    X(chip_link, "chip links")
+    X(chip_link, "chip links")                                                                               \
+    X(clocked, "clocked power")
 
 struct pim_energy {
 #define X(member, text) double member;

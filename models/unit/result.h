@@ -65,6 +65,7 @@ struct pim_actions {
     uint64_t local_bits, global_bits;           /* read or written */
     uint64_t interconnect_bits, chip_link_bits; /* through bus or shared memory; from chip to chip */
     uint64_t interconnect_flits;                /* core.timing pimsim_nn: requests included */
+    uint64_t clocked_ticks;                     /* in which any engine of a core works */
 };
 
 #define PIM_NO_WORK UINT64_MAX

@@ -12,7 +12,7 @@ own; a batch of 128 takes 128 + groups - 1 rounds (the experiment "batch" simula
 pipeline: its samples follow each other.
 
 Searches of Figs. 10 to 13 are of the preset asked for, those of ablations and sensitivities of the fast one,
-which both sides of a comparison share.
+which both sides of a comparison share; both sides of an ablation (Figs. 14, 16, 17) have the same layout.
 """
 
 import argparse
@@ -332,11 +332,16 @@ def saving(study, report, pairs, name, title, mode, ways, measure):
     study.all(c for (_, _, w), c in cases.items() if ways[w][2])
     rows = []
     for a, n in pairs:
-        values = []
+        values, placed = [], []
         for w, (_, _, simulated) in enumerate(ways):
             case = cases[a, n, w]
             done = study.done[case] if simulated else (study.plan(case), None)
             values.append(measure(*done) if done and done[0] else None)
+            if done and done[0]:
+                placed.append([(layer["name"], layer["unfolding"], layer["replicas"], layer["cores"])
+                               for layer in done[0]["layers"] if layer["kind"] == "matrix"])
+        if name != "unfolding" and any(other != placed[0] for other in placed):
+            study.faults.append(f"{cases[a, n, 0].label}, {name}: the two sides have other layouts")
         less = [100 * (1 - values[0] / v) if v and values[0] is not None else None for v in values[1:]]
         rows.append([cases[a, n, 0].label, *values, *less])
     start = 1 + len(ways)
@@ -351,23 +356,28 @@ def saving(study, report, pairs, name, title, mode, ways, measure):
                 f"of {ways[-1][0]}")
 
 
+# No closed loop: the search goes by closed forms, which know no options of the schedule, so both sides of a
+# comparison have the same layout (but for the unfoldings, which have other array groups).
+FIXED = ("--profile", "0")
+
+
 def optimizations(study, report, pairs):
     """Figs. 14 to 17."""
     saving(study, report, pairs, "grouping",
            "Fig. 14: first-batch latency in us, high throughput: groups x round", "ht",
-           [("layer groups", (), True), ("a layer a group", ("--no-grouping",), True)],
+           [("layer groups", FIXED, True), ("a layer a group", (*FIXED, "--no-grouping"), True)],
            lambda plan, result: plan["layer_groups"] * result["time_ns"] / 1e3)
     saving(study, report, pairs, "unfolding",
            "Fig. 15: bytes loaded from the global memory for a sample, high throughput", "ht",
-           [("rows kept", (), False), ("unfolding chosen", ("--reuse", "unfolding"), False),
-            ("ikk_o_1", ("--reuse", "unfolding", "--unfolding", "ikk_o_1"), False)],
+           [("rows kept", FIXED, False), ("unfolding chosen", (*FIXED, "--reuse", "unfolding"), False),
+            ("ikk_o_1", (*FIXED, "--reuse", "unfolding", "--unfolding", "ikk_o_1"), False)],
            lambda plan, _: plan["loaded_bytes"])
     saving(study, report, pairs, "communication", "Fig. 16: latency in us, low latency", "ll",
-           [("messages held", (), True), ("sent at once", ("--transmit-threshold", "1"), True)],
+           [("messages held", FIXED, True), ("sent at once", (*FIXED, "--transmit-threshold", "1"), True)],
            lambda _, result: result["time_ns"] / 1e3)
     saving(study, report, pairs, "local_memory",
            "Fig. 17: bytes of local memory used, all cores, low latency", "ll",
-           [("reclaimed", ("--profile", "0"), False), ("nothing reclaimed", ("--keep-pixels",), False)],
+           [("reclaimed", FIXED, False), ("nothing reclaimed", (*FIXED, "--keep-pixels"), False)],
            lambda plan, _: plan["all_local_bytes"])
 
 
@@ -464,7 +474,7 @@ def compile_times(study, report, networks, preset):
 def breakdown(study, report, pairs):
     """Where the time and the energy of the programs of Figs. 10 to 13 go."""
     rows, energies = [], []
-    parts = ["crossbar", "vector", "local", "global", "noc", "chip_link", "static"]
+    parts = ["crossbar", "vector", "local", "global", "noc", "chip_link", "clocked", "static"]
     for (a, n), (mode, kind) in ((p, k) for p in pairs for k in KINDS):
         case = baseline(n, a, mode, kind)
         done = study.done.get(case)
@@ -488,32 +498,76 @@ def breakdown(study, report, pairs):
 
 
 def leakage(study, report, pairs):
-    """Figs. 11 and 13 with a part of the static power: arithmetic on the runs, no other runs."""
+    """Figs. 11 and 13 with a part of the power that the presets "all-static" charge as static, in place of that
+    of the configurations: arithmetic on the runs, no other runs."""
     rows, own = [], list(dict.fromkeys(a for a, _ in pairs))
-    for share in (1.0, 0.3, 0.1, 0.03, 0.01, 0.0):
+    for share in (None, 1.0, 0.3, 0.1, 0.03, 0.01, 0.0):
         def over(mode, kind, among):
             return average(ratio(*(scaled(study, baseline(n, a, mode, k), share) for k in (kind, "pimcomp")))
                            for a, n in among)
-        rows.append([f"{100 * share:.0f} %",
+        rows.append(["as configured" if share is None else f"all-static, {100 * share:.0f} %",
                      *[over("ht", "songc", [p for p in pairs if p[0] == a]) for a in own],
                      *[over("ll", kind, pairs) for kind in PAPER["ll_energy_over"]]])
     rows.append(["paper", *[PAPER["ht_energy_over_songc"][a] for a in own],
                  *PAPER["ll_energy_over"].values()])
-    report.table("leakage", "Figs. 11 and 13 if static power were a part of that of the configurations",
-                 ["static power", *[f"HT SongC / ours, Arch-{a.upper()}" for a in own], "LL SongC / ours",
-                  "LL PUMA / ours", "LL Polyhedral / ours"], rows)
+    report.table("leakage", "Figs. 11 and 13 by what is static",
+                 ["power", *[f"HT SongC / ours, Arch-{a.upper()}" for a in own], "LL SongC / ours",
+                  "LL PUMA / ours", "LL Polyhedral / ours"], rows,
+                 ["all-static: clocked power 0, and so much of the static power of "
+                  "configs/hardware/pimcomp-arch-*-all-static.cfg."])
+
+
+def all_static(architecture):
+    """mW of a whole accelerator by its preset "all-static"."""
+    def file(name):
+        with open(f"configs/hardware/{name}.cfg", encoding="utf-8") as opened:
+            return opened.read()
+    name = f"pimcomp-arch-{architecture}"
+    power = {key: float(value) for key, value in
+             re.findall(r"static_mw_per_(core|chip) = ([0-9.]+);", file(name + "-all-static"))}
+    width, height = re.search(r"array = \{ kind = \"core\"; width = (\d+); height = (\d+);", file(name)).groups()
+    chips = re.search(r"chips = \{\s*width = (\d+);[^}]*?height = (\d+);", file(name)).groups()
+    return power["core"] * int(width) * int(height) + power["chip"] * int(chips[0]) * int(chips[1])
 
 
 def scaled(study, case, share):
-    """pJ of a sample with a part of the static power."""
+    """pJ of a sample; with a share, that part of the preset's static power in place of static and clocked."""
     done = study.done.get(case)
     if not done:
         return None
-    if case.mode == "ht" and done[0]["batch"] == 0:
-        _, total, static = per_sample(done)
-    else:
-        total, static = done[1]["energy_pj"]["total"], done[1]["energy_pj"]["static"]
-    return total - static + share * static
+    result, energy = done[1], done[1]["energy_pj"]
+    batched = case.mode == "ht" and done[0]["batch"] == 0
+    time = per_sample(done)[0] if batched else result["time_ns"]
+    if share is None:
+        return per_sample(done)[1] if batched else energy["total"]
+    work = energy["total"] - energy["static"] - (energy["clocked"] or 0)
+    return work + share * all_static(case.architecture) * time
+
+
+def estimates(study, report, pairs):
+    """How near the plans of Figs. 10 to 13 are, and which layouts were taken."""
+    taken, rows, off = {}, [], []
+    for mode in ("ht", "ll"):
+        for a, n in pairs:
+            done = study.done.get(baseline(n, a, mode, "pimcomp"))
+            if done:
+                plan, result = done
+                name = plan["layout_taken"]
+                taken[name] = taken.get(name, 0) + 1
+                off.append(100 * (plan["estimate_cycles"] / result["cycles"] - 1))
+                best = min((c["cycles"] for c in plan.get("candidates", [])
+                            if "cycles" in c and c["layout"].split(",")[0] in RULES), default=None)
+                rows.append([f"Arch-{a.upper()} {n} {mode}", result["cycles"], off[-1], name, best])
+    report.table("estimates", "Estimates and layouts taken, Figs. 10 to 13",
+                 ["program", "cycles", "estimate %", "layout taken", "best without a search"], rows,
+                 [f"Deviation: mean {average(abs(o) for o in off):.2f} %, largest {max(off, key=abs):.2f} %."
+                  if off else "None.",
+                  "Taken: " + ", ".join(f"{k} {v}" for k, v in sorted(taken.items())) + ".",
+                  "Best without a search: empty where the closed loop ended their simulations, because they "
+                  "take longer, or did not begin them, because of their estimates."])
+
+
+RULES = ("first", "balance", "whole cores")
 
 
 def main():
@@ -533,6 +587,7 @@ def main():
     low_latency(study, report, pairs)
     leakage(study, report, pairs)
     breakdown(study, report, pairs)
+    estimates(study, report, pairs)
     optimizations(study, report, pairs)
     batch(study, report, [("a", n) for n in NETWORKS[:1 if options.quick else 2]])
     if not options.quick:

@@ -151,12 +151,17 @@ static void read_core_energy(const struct pim_configuration *configuration,
     energy->interconnect_pj_per_flit =
         pim_configuration_real(configuration, "energy.interconnect_pj_per_flit");
     energy->chip_link_pj_per_bit = pim_configuration_real(configuration, "energy.chip_link_pj_per_bit");
+    /* 1 mW over 1 ns is 1 pJ */
+    energy->clocked_pj_per_tick = pim_configuration_real(configuration, "energy.clocked_mw_per_core") * 1e9 /
+                                  (double)hardware->ticks_per_second;
     uint32_t chips = integer(configuration, "chips.width") * integer(configuration, "chips.height");
     double cores = (double)hardware->width * hardware->height;
+    double of_chip = pim_configuration_real(configuration, "energy.static_mw_per_chip");
+    if (chips > 1)
+        of_chip += pim_configuration_real(configuration, "energy.link_mw_per_chip");
     /* the share of a chip's static power that falls on each of its cores */
     energy->static_mw_per_node =
-        pim_configuration_real(configuration, "energy.static_mw_per_core") +
-        pim_configuration_real(configuration, "energy.static_mw_per_chip") * chips / cores;
+        pim_configuration_real(configuration, "energy.static_mw_per_core") + of_chip * chips / cores;
 }
 
 enum pim_status pim_core_hardware_read(const struct pim_configuration *configuration,

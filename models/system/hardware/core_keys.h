@@ -179,10 +179,17 @@
                         "Energy of a bit from chip to chip. 0: not modelled."),                              \
         PIM_KEY_OF_REAL("energy.interconnect_pj_per_flit", "0", 0, 1000000, "pJ/flit",                       \
                         "core.timing pimsim_nn: energy of a flit, whatever its way. 0: not modelled."),      \
+        PIM_KEY_OF_REAL("energy.clocked_mw_per_core", "0", 0, 1000000, "mW",                                 \
+                        "Power of a core while any of its engines works, beside what actions take: clocks, " \
+                        "buses, buffers. 0: not modelled."),                                                 \
         PIM_KEY_OF_REAL("energy.static_mw_per_core", "0", 0, 1000000, "mW",                                  \
-                        "Static power of a core. 0: not modelled."),                                         \
+                        "Static power of a core, for the whole run. 0: not modelled."),                      \
         PIM_KEY_OF_REAL("energy.static_mw_per_chip", "0", 0, 1000000, "mW",                                  \
-                        "Static power of a chip beside its cores: global memory, links. 0: not modelled.")
+                        "Static power of a chip beside its cores and links: global memory. 0: not "          \
+                        "modelled."),                                                                        \
+        PIM_KEY_OF_REAL("energy.link_mw_per_chip", "0", 0, 1000000, "mW",                                    \
+                        "Static power of the links of a chip to others; of a single chip nothing, it has "   \
+                        "none. 0: not modelled.")
 /* clang-format on */
 
 #endif

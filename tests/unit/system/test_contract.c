@@ -248,14 +248,44 @@ static void components_add_up(const char *trace, const char *const *names, size_
 START_TEST(components_of_the_energy_add_up)
 {
     static const char *const nodes[] = {"PE array", "ACU", "SRAM buffers", "DRAM", "NoC", "static"};
-    static const char *const cores[] = {"crossbars",    "vector units", "local memory", "global memory",
-                                        "interconnect", "chip links",   "NoC",          "static"};
+    static const char *const cores[] = {"crossbars",     "vector units", "local memory",
+                                        "global memory", "interconnect", "chip links",
+                                        "clocked power", "NoC",          "static"};
     components_add_up(program, nodes, sizeof nodes / sizeof nodes[0]);
     static const char *const channels[] = {"banks", "interface", "static"};
     components_add_up(cores_program, cores, sizeof cores / sizeof cores[0]);
     components_add_up(channels_program, channels, sizeof channels / sizeof channels[0]);
     static const char *const tiles[] = {"crossbars", "NoC", "static"};
     components_add_up(tiles_program, tiles, sizeof tiles / sizeof tiles[0]);
+}
+END_TEST
+
+/* A core draws clocked power while any of its engines works; static power does not ask; links between chips
+ * draw none where there is one chip. */
+START_TEST(clocked_and_static_power_of_cores)
+{
+    assemble(cores_program);
+    json_t *json = results("--set energy.clocked_mw_per_core=5 --set energy.link_mw_per_chip=7");
+    double period = real(json, "time_ns") / (double)integer(json, "cycles");
+    json_int_t works = 0;
+    double units = 0, phases = 0;
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *unit = json_array_get(at(json, "units"), i), *by = at(unit, "cycles_by");
+        works +=
+            integer(by, "matrix") + integer(by, "vector") + integer(by, "memory") + integer(by, "network");
+        units += real(unit, "energy_pj.clocked");
+    }
+    phases = real(json, "phases.0.energy_pj.clocked");
+    ck_assert_int_gt(works, 0);
+    ck_assert_int_lt(works, 2 * integer(json, "cycles")); /* unit 1 waits in its phase, or is done */
+    ck_assert_double_eq_tol(real(json, "energy_pj.clocked"), 5.0 * period * (double)works, 1e-6);
+    ck_assert_double_eq_tol(units, real(json, "energy_pj.clocked"), 1e-6);
+    ck_assert_double_eq_tol(phases, real(json, "energy_pj.clocked"), 1e-6);
+    ck_assert_double_eq_tol(real(json, "energy_pj.static"), 3.0 * 2 * real(json, "time_ns"), 1e-6);
+    json_decref(json);
+    json = results("--set chips.width=2 --set chips.link_bytes_per_cycle=8 --set energy.link_mw_per_chip=7");
+    ck_assert_double_eq_tol(real(json, "energy_pj.static"), (3.0 + 7.0) * 2 * real(json, "time_ns"), 1e-6);
+    json_decref(json);
 }
 END_TEST
 
@@ -552,6 +582,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(tests, two_runs_give_the_same_bytes);
     tcase_add_test(tests, a_run_that_stops_early_says_so);
     tcase_add_test(tests, components_of_the_energy_add_up);
+    tcase_add_test(tests, clocked_and_static_power_of_cores);
     tcase_add_test(tests, steps_share_the_run);
     tcase_add_test(tests, csv_and_text_tell_the_same_figures);
     tcase_add_test(tests, a_deadlock_has_its_own_exit_code_and_no_results);

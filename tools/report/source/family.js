@@ -9,7 +9,7 @@ const COMPONENTS = new Map(Object.entries({
     sram: ["SRAM buffers", "var(--sram)"], local: ["local memories", "var(--sram)"],
     dram: ["DRAM", "var(--memory)"], global: ["global memory", "var(--memory)"],
     noc: ["NoC", "var(--network)"], interconnect: ["interconnect", "var(--series-1)"],
-    chip_link: ["links between chips", "var(--series-3)"], static: ["static power", "var(--waiting)"],
+    chip_link: ["links between chips", "var(--series-3)"], clocked: ["clocked power", "var(--series-6)"], static: ["static power", "var(--waiting)"],
 }));
 const OTHERS = ["var(--series-5)", "var(--series-6)", "var(--series-4)", "var(--series-2)"];
 
