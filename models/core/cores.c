@@ -220,5 +220,6 @@ const struct pim_unit_family pim_core_family = {
     .account = pim_core_account,
     .leave_phase = leave_phase,
     .describe = describe,
+    .shared_rows = pim_core_memory_rows,
     .terminate = terminate,
 };

@@ -74,14 +74,7 @@ static uint64_t cycle_now(const struct pim_core_memory *memory)
 /* Can this cycle of the memory clock be counted in ticks? Else the run has failed. */
 static bool in_time(struct pim_core_memory *memory, uint64_t cycle)
 {
-    struct pim_units *units = &memory->cores->units;
-    if (cycle <= units->time_last / period_of(memory))
-        return true;
-    pim_unit_fail(pim_units_at(units, 0),
-                  "the global memory works after its cycle %llu, beyond which times cannot be counted: "
-                  "shorten the trace, or choose clocks with a larger common divisor",
-                  (unsigned long long)(units->time_last / period_of(memory)));
-    return false;
+    return pim_unit_in_time(pim_units_at(&memory->cores->units, 0), cycle, period_of(memory));
 }
 
 /* An event in `cycle`, unless one comes earlier. */
@@ -269,6 +262,18 @@ enum pim_status pim_core_memory_create(struct pim_cores *cores, struct pim_error
     }
     return good ? PIM_OK
                 : pim_fail(error, PIM_NO_MEMORY, "out of memory for the channels of the global memory");
+}
+
+void pim_core_memory_rows(const struct pim_units *units, struct pim_dram_counters *sum)
+{
+    const struct pim_core_memory *memory = ((const struct pim_cores *)units)->memory;
+    if (!memory)
+        return;
+    for (uint32_t i = 0; i < specification_of(memory)->organization.channels; i++) {
+        struct pim_dram_counters one;
+        pim_dram_channel_counters(memory->channel[i].channel, cycle_now(memory), &one);
+        pim_dram_counters_add(sum, &one);
+    }
 }
 
 void pim_core_memory_close(struct pim_cores *cores, pim_time end, struct pim_bank_counters *counters,

@@ -11,4 +11,7 @@ void pim_core_memory_destroy(struct pim_cores *cores);
 /* A load or store of the present cycle. pim_core_memory_served tells its end. */
 void pim_core_memory_ask(struct pim_cores *cores, const struct pim_core_request *request);
 
+/* Adds what all channels have counted so far. */
+void pim_core_memory_rows(const struct pim_units *units, struct pim_dram_counters *sum);
+
 #endif

@@ -113,7 +113,7 @@ static void arbitrate(struct pim_kernel *kernel, void *context)
         return;
     }
     pim_bank_access(&port->bank, &part, now / configuration->memory_period, &times);
-    if (!pim_node_in_time(node, NULL, 0, times.last_data, configuration->memory_period))
+    if (!pim_unit_in_time(&node->unit, times.last_data, configuration->memory_period))
         return;
     port->free_at = times.next * configuration->memory_period;
     if (last) {

@@ -206,6 +206,7 @@ const struct pim_unit_family pim_node_family = {
     .leave_phase = pim_port_attribute,
     .describe = describe,
     .complete_result = complete_result,
+    .shared_rows = pim_shared_memories_rows,
     .terminate = terminate,
     .gauges = gauges,
 };

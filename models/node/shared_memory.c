@@ -39,7 +39,7 @@ static void wake(struct pim_shared_memory *memory, uint64_t cycle)
 {
     struct pim_kernel *kernel = memory->array->units.kernel;
     const pim_time period = memory->array->configuration.memory_period;
-    if (!pim_node_in_time(pim_node_at(memory->array, memory->first), NULL, 0, cycle, period) ||
+    if (!pim_unit_in_time(pim_units_at(&memory->array->units, memory->first), cycle, period) ||
         pim_event_time(&memory->event) <= cycle * period)
         return;
     (void)pim_event_cancel(kernel, &memory->event);
@@ -56,7 +56,7 @@ static void end_access(struct pim_transfer *transfer)
     /* What a waiting write answers or absorbs is complete in the cycle that is under way. */
     const uint64_t next = cycle_now(node->port.memory) + 1;
     const uint64_t completed = transfer->completed > next ? transfer->completed : next;
-    if (pim_node_in_time(node, NULL, 0, completed, period))
+    if (pim_unit_in_time(&node->unit, completed, period))
         pim_kernel_schedule(array->units.kernel, completed * period - pim_kernel_now(array->units.kernel),
                             PIM_PHASE_MEMORY, transfer->handler, transfer->context);
     pim_pool_give(&array->transfers, transfer);
@@ -277,6 +277,21 @@ void pim_shared_memories_destroy(struct pim_node_array *array)
         destroy(pim_node_at(array, id)->port.memory, channels->dram.specification.organization.channels);
     pim_dram_rules_destroy(array->channel_rules);
     pim_pool_terminate(&array->transfers);
+}
+
+void pim_shared_memories_rows(const struct pim_units *units, struct pim_dram_counters *sum)
+{
+    const struct pim_node_array *array = (const struct pim_node_array *)units;
+    const struct pim_node_channels *channels = &array->configuration.channels;
+    for (uint32_t id = 0; channels->nodes > 0 && id < units->count; id += channels->nodes) {
+        const struct pim_shared_memory *memory =
+            ((const struct pim_node *)pim_units_at(units, id))->port.memory;
+        for (uint32_t i = 0; i < channels->dram.specification.organization.channels; i++) {
+            struct pim_dram_counters one;
+            pim_dram_channel_counters(memory->channel[i].channel, cycle_now(memory), &one);
+            pim_dram_counters_add(sum, &one);
+        }
+    }
 }
 
 void pim_shared_memory_close(struct pim_node *node, pim_time end, struct pim_bank_counters *counters)

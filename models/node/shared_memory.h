@@ -31,4 +31,7 @@ void pim_shared_memory_take(struct pim_node *node, const struct pim_burst *part,
  * the array. */
 void pim_shared_memory_close(struct pim_node *node, pim_time end, struct pim_bank_counters *counters);
 
+/* Adds what all channels have counted so far. */
+void pim_shared_memories_rows(const struct pim_units *units, struct pim_dram_counters *sum);
+
 #endif

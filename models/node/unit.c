@@ -8,16 +8,9 @@
 bool pim_node_in_time(struct pim_node *node, const struct pim_slot *slot, pim_time from, uint64_t cycles,
                       pim_time period)
 {
-    pim_time last = node->unit.units->time_last;
-    if (from <= last && cycles <= (last - from) / period)
+    if (pim_units_in_time(node->unit.units, from, cycles, period))
         return true;
-#define TOO_LONG                                                                                             \
-    "the run goes on after tick %" PRIu64 ", beyond which times cannot be counted: shorten the trace, or "   \
-    "choose clocks with a larger common divisor"
-    if (slot)
-        pim_node_fail(node, slot, TOO_LONG, last);
-    else
-        pim_unit_fail(&node->unit, TOO_LONG, last);
+    pim_node_fail(node, slot, PIM_TOO_LONG, node->unit.units->time_last);
     return false;
 }
 

@@ -34,6 +34,20 @@ void pim_unit_fail(struct pim_unit *unit, const char *format, ...)
     fail(unit, "", text);
 }
 
+bool pim_units_in_time(const struct pim_units *units, pim_time from, uint64_t cycles, pim_time period)
+{
+    const pim_time last = units->time_last;
+    return from <= last && cycles <= (last - from) / period;
+}
+
+bool pim_unit_in_time(struct pim_unit *unit, uint64_t cycle, pim_time period)
+{
+    if (pim_units_in_time(unit->units, 0, cycle, period))
+        return true;
+    pim_unit_fail(unit, PIM_TOO_LONG, unit->units->time_last);
+    return false;
+}
+
 void pim_unit_fail_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode, const char *format, ...)
 {
     char text[MESSAGE], place[128];

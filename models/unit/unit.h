@@ -24,6 +24,7 @@
 
 #include <stddef.h>
 
+struct pim_dram_counters;
 struct pim_unit;
 struct pim_units;
 
@@ -54,6 +55,8 @@ struct pim_unit_family {
     void (*describe)(struct pim_unit *unit, struct pim_idle_report *report);
     /* Adds to the unit's result what is not accounted while it runs; NULL: nothing. */
     void (*complete_result)(struct pim_unit *unit, pim_time end, struct pim_unit_result *result);
+    /* Adds what the channels that units share have counted so far; NULL: there are none. */
+    void (*shared_rows)(const struct pim_units *units, struct pim_dram_counters *sum);
     void (*terminate)(struct pim_units *units);
     const struct pim_gauge *gauges; /* at most 8, up to one without a name; NULL: none */
 };
@@ -141,6 +144,14 @@ void pim_unit_result_of(struct pim_units *units, uint32_t id, struct pim_unit_re
 
 /* The first error of a run, with unit and instruction; stops the kernel. */
 void pim_unit_fail(struct pim_unit *unit, const char *format, ...) PIM_PRINTF(2, 3);
+/* Can the end of `cycles` periods from tick `from` on be counted in ticks? */
+bool pim_units_in_time(const struct pim_units *units, pim_time from, uint64_t cycles, pim_time period);
+/* What is said where it cannot. */
+#define PIM_TOO_LONG                                                                                         \
+    "the run goes on after tick %" PRIu64 ", beyond which times cannot be counted: shorten the trace, or "   \
+    "choose clocks with a larger common divisor"
+/* Can a cycle of a clock be counted in ticks? Else the run has failed. */
+bool pim_unit_in_time(struct pim_unit *unit, uint64_t cycle, pim_time period);
 void pim_unit_fail_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode, const char *format, ...)
     PIM_PRINTF(4, 5);
 

@@ -196,6 +196,16 @@ class Timelines(unittest.TestCase):
             self.assertLessEqual(value, busiest)
             self.assertLessEqual(busiest, 1000)
 
+    def test_row_hits_of_channels_that_units_share(self):
+        for family, settings in (
+            ("cores", ("global_memory.standard=ddr4_2400r", "clock.memory_khz=1200000")),
+            ("nodes", ("dram.standard=ddr4_2400r", "clock.memory_khz=1200000", "dram.nodes=2")),
+        ):
+            counters = self.run_trace(family, *(word for setting in settings for word in ("--set", setting))).counters()
+            self.assertNotIn("row hits", {name for _, name in counters})
+            hits = [value for _, value in counters[1, "row hits, shared memory"]]
+            self.assertTrue(all(0 <= value <= 1000 for value in hits) and any(hits), family)
+
     def test_a_window_keeps_the_pairs(self):
         whole, part = self.run_trace("nodes"), self.run_trace("nodes", "--timeline-window", "1500:100000")
         texts = lambda timeline: {event["leaves"]: event["instruction"] for event in timeline.events if "leaves" in event}

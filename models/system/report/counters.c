@@ -1,5 +1,6 @@
 #include "models/system/report/counters.h"
 
+#include "models/dram/channel/channel.h"
 #include "sim/arena.h"
 
 #include <stdlib.h>
@@ -29,8 +30,9 @@ struct pim_counters {
     struct pim_timeline *timeline;
     pim_time begin, end, last; /* the last sample */
     pim_time period;
-    uint32_t links_mean, links_most, packets; /* tracks */
-    uint64_t *busy;                           /* of each link, at the last sample */
+    uint32_t links_mean, links_most, packets, row_hits; /* tracks */
+    uint64_t rows_hit, rows; /* on the channels that units share, at the last sample */
+    uint64_t *busy;          /* of each link, at the last sample */
     uint32_t links;
     struct observed *observed;
     size_t count, capacity;
@@ -217,6 +219,21 @@ static void sample_unit(struct pim_counters *counters, struct observed *one, pim
     }
 }
 
+static void sample_rows(struct pim_counters *counters, bool shown)
+{
+    const struct pim_units *units = counters->system->units;
+    struct pim_dram_counters sum = {0};
+    if (!units->family->shared_rows)
+        return;
+    units->family->shared_rows(units, &sum);
+    const uint64_t rows = sum.row_hits + sum.row_misses + sum.row_conflicts;
+    if (shown && rows > counters->rows)
+        write_figure(counters, &counters->row_hits, 0, "row hits, shared memory", "per mille", counters->last,
+                     per_mille(sum.row_hits - counters->rows_hit, rows - counters->rows));
+    counters->rows_hit = sum.row_hits;
+    counters->rows = rows;
+}
+
 enum pim_status pim_counters_sample(struct pim_counters *counters, pim_time now, struct pim_error *error)
 {
     const bool shown = now > counters->begin && counters->last < counters->end;
@@ -226,6 +243,7 @@ enum pim_status pim_counters_sample(struct pim_counters *counters, pim_time now,
         return error->status;
     for (size_t i = 0; i < counters->count; i++)
         sample_unit(counters, &counters->observed[i], now, shown);
+    sample_rows(counters, shown);
     counters->last = now;
     return PIM_OK;
 }

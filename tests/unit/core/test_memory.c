@@ -1,5 +1,6 @@
 /* The global memory on channels of a DRAM standard: by hand, against the memory of `pimsim dram`, and what
  * holds for any run. */
+#include "models/core/memory_channels.h"
 #include "models/dram/memory.h"
 #include "sim/random.h"
 #include "tests/unit/core/suites.h"
@@ -51,6 +52,7 @@ START_TEST(a_store)
     replay_well(&run, ".unit 0\nlocal_store address=0 local=0 bytes=64\n");
     ENDS(&run, 0, 0, 8 + 1 + 8 + 3 + 4 + 1);
     ck_assert_uint_eq(run.result.dram.writes, 4);
+    ck_assert_uint_eq(run.result.dram.data_cycles, 4);
     clean(&run);
 }
 END_TEST
@@ -137,6 +139,33 @@ START_TEST(chips_take_turns)
 }
 END_TEST
 
+/* Cores of one chip wait in one line, in the order of their numbers: the second load hands over its first
+ * access in the cycle behind the last of the first. The same accesses, one in a cycle, to the memory of
+ * `pimsim dram`. */
+START_TEST(cores_of_a_chip_stand_in_line)
+{
+    enum { FIRST = 1024, SECOND = 640 };
+    struct run run = {.width = 2, .height = 1, .settings = {DDR4, NO_REFRESH}};
+    replay_well(&run, ".unit 0\nlocal_load address=0 local=0 bytes=1024\n"
+                      ".unit 1\nlocal_load address=0x100000 local=0 bytes=640\n");
+    const struct pim_dram_configuration *dram = &run.system->hardware.cores.dram;
+    uint64_t ends[2] = {0};
+    const struct pim_dram_sink sink = {ends, note, NULL};
+    struct pim_dram_memory *memory =
+        pim_dram_memory_create(&dram->specification, &dram->policy, &dram->mapping, &sink);
+    ck_assert_ptr_nonnull(memory);
+    for (uint64_t at = 0; at < FIRST + SECOND; at += 64)
+        (void)pim_dram_memory_request(memory, at / 64, at < FIRST ? at : (1 << 20) + at - FIRST, false,
+                                      at >= FIRST);
+    (void)pim_dram_memory_finish(memory);
+    pim_dram_memory_destroy(memory);
+    ENDS(&run, 0, 0, ends[0] + FIRST / 16 * 3);
+    ENDS(&run, 1, 0, ends[1] + SECOND / 16 * 3);
+    ck_assert_uint_eq(run.result.dram.reads, (FIRST + SECOND) / 64);
+    clean(&run);
+}
+END_TEST
+
 static const char *const standards[][4] = {
     {"global_memory.standard=ddr4_2400r", "clock.memory_khz=1200000"},
     {"global_memory.standard=ddr5_4800an", "clock.memory_khz=2400000"},
@@ -178,7 +207,11 @@ START_TEST(random_traffic)
         replay_well(run, program);
         const struct pim_bank_counters *dram = &run->result.dram;
         ck_assert_uint_gt(dram->reads, 0);
-        ck_assert_uint_le(dram->row_hits + dram->row_misses + dram->row_conflicts,
+        struct pim_dram_counters channels = {0};
+        pim_core_memory_rows(run->system->units, &channels);
+        ck_assert_uint_gt(channels.forwarded_reads + channels.absorbed_writes, 0);
+        ck_assert_uint_eq(dram->row_hits + dram->row_misses + dram->row_conflicts + channels.forwarded_reads +
+                              channels.absorbed_writes,
                           dram->reads + dram->writes);
         ck_assert_uint_ge(dram->bytes_read, run->result.bytes_loaded);
         ck_assert_uint_ge(dram->bytes_written, run->result.bytes_stored);
@@ -215,6 +248,7 @@ Suite *core_memory_suite(void)
     tcase_add_test(cases, another_clock);
     tcase_add_test(cases, no_common_edges);
     tcase_add_loop_test(cases, chips_take_turns, 0, 6);
+    tcase_add_test(cases, cores_of_a_chip_stand_in_line);
     tcase_add_loop_test(cases, random_traffic, 0, 4);
     tcase_add_test(cases, refusals);
     suite_add_tcase(suite, cases);
