@@ -1,79 +1,35 @@
 #include "mappers/conflict/estimate.h"
 
-#include "mappers/conflict/mapping.h"
+#include "mappers/conflict/contention.h"
+#include "mappers/place/place.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Steps of a node at which it is seen whether it is held up: the last, and so many before it. */
 enum { SAMPLES = 32 };
 
-/* The first and the last packet of an edge at their destination, ns; those between come evenly. */
-struct arrival {
-    double first, last;
-};
+/* Passes: each knows from the one before it when packets travel. */
+enum { PASSES = 10 };
 
 struct pipeline {
     const struct pim_tile_graph *graph;
     const struct pim_machine_tiles *machine;
     const uint32_t *place;
     struct pim_grid grid;
-    struct pim_flow *flows;
-    uint64_t *load;  /* bits that pass a link while it is held, of an image */
-    uint32_t *links; /* of a route */
+    struct pim_tile_contention *contention;
     double *start, *end;
-    struct arrival *arrival;
-    double interval;
+    /* Of each edge: the first and the last packet at their destination, those between come evenly; and the
+       same of the pass before. */
+    struct pim_tile_window *arrival, *before;
+    bool first_pass;
 };
 
 static double larger(double a, double b)
 {
     return a > b ? a : b;
-}
-
-static struct pim_place_routes routes_of(const struct pim_machine_tiles *machine, bool columns_first)
-{
-    return (struct pim_place_routes){
-        .columns_first = columns_first, .undirected = !machine->stores, .stretch = !machine->stores};
-}
-
-/* The busiest link of one route of an edge, bits of an image. */
-static uint64_t worst_of_route(const struct pipeline *pipeline, uint32_t e, bool columns_first)
-{
-    const struct pim_tile_edge *edge = &pipeline->graph->edge[e];
-    const struct pim_place_routes routes = routes_of(pipeline->machine, columns_first);
-    uint32_t count = pim_place_route(&pipeline->grid, pipeline->place[edge->source],
-                                     pipeline->place[edge->destination], &routes, pipeline->links);
-    uint64_t worst = 0;
-    for (uint32_t i = 0; i < count; i++)
-        worst = pipeline->load[pipeline->links[i]] > worst ? pipeline->load[pipeline->links[i]] : worst;
-    return worst;
-}
-
-/* The busiest link on the way of an edge, ns of an image; of the better way where there is a choice. */
-static double worst_load(const struct pipeline *pipeline, uint32_t e)
-{
-    uint64_t worst = worst_of_route(pipeline, e, false);
-    if (pipeline->machine->adaptive) {
-        uint64_t other = worst_of_route(pipeline, e, true);
-        worst = other < worst ? other : worst;
-    }
-    return (double)worst / pipeline->machine->link_gbps;
-}
-
-/* What lies on the links in an image. Routes over idle links share it out between both ways round. */
-static void lay_loads(struct pipeline *pipeline)
-{
-    const struct pim_machine_tiles *machine = pipeline->machine;
-    size_t links = (size_t)pim_grid_cells(&pipeline->grid) * PIM_PLACE_DIRECTIONS;
-    for (int other = 0; other <= machine->adaptive; other++) {
-        const struct pim_place_routes routes = routes_of(machine, other == 1);
-        pim_place_loads(&pipeline->grid, pipeline->flows, pipeline->graph->edges, pipeline->place, &routes,
-                        pipeline->load);
-    }
-    for (size_t i = 0; machine->adaptive && i < links; i++)
-        pipeline->load[i] /= 2;
 }
 
 /* Packets leave their source as it makes them, each behind the one before it. */
@@ -85,17 +41,17 @@ static void carry(struct pipeline *pipeline, uint32_t e)
     double way = link * (double)pim_grid_distance(&pipeline->grid, pipeline->place[edge->source],
                                                   pipeline->place[edge->destination]);
     double each = pipeline->machine->stores ? link : way;
-    struct arrival *arrival = &pipeline->arrival[e];
+    struct pim_tile_window *arrival = &pipeline->arrival[e];
     arrival->first = pipeline->start[edge->source] + source->latency_ns + way;
     arrival->last = larger(pipeline->end[edge->source] + way, arrival->first + (edge->packets - 1) * each);
-    double load = worst_load(pipeline, e);
-    arrival->last = larger(arrival->last, arrival->first + load);
-    pipeline->interval = larger(pipeline->interval, larger(edge->packets * each, load));
+    if (!pipeline->first_pass)
+        arrival->last = larger(arrival->last, arrival->first + pim_tile_contention_time(pipeline->contention,
+                                                                                        e, pipeline->before));
 }
 
 static double time_of(const struct pipeline *pipeline, uint32_t e, uint32_t packets)
 {
-    const struct arrival *arrival = &pipeline->arrival[e];
+    const struct pim_tile_window *arrival = &pipeline->arrival[e];
     uint32_t all = pipeline->graph->edge[e].packets;
     if (packets == 0)
         return 0;
@@ -119,20 +75,45 @@ static void hold_up(struct pipeline *pipeline, uint32_t n, uint32_t e)
 }
 
 /* Edges stand by their sources, and lead to nodes behind them. */
-static void run(struct pipeline *pipeline)
+static void run_once(struct pipeline *pipeline)
 {
     const struct pim_tile_graph *graph = pipeline->graph;
     uint32_t e = 0;
+    memset(pipeline->start, 0, graph->nodes * sizeof *pipeline->start);
+    memset(pipeline->end, 0, graph->nodes * sizeof *pipeline->end);
     for (uint32_t n = 0; n < graph->nodes; n++) {
         const struct pim_tile_node *node = &graph->node[n];
         double work = node->steps * node->latency_ns;
         pipeline->end[n] = larger(pipeline->end[n], pipeline->start[n] + work);
-        pipeline->interval = larger(pipeline->interval, work);
         for (; e < graph->edges && graph->edge[e].source == n; e++) {
             carry(pipeline, e);
             hold_up(pipeline, graph->edge[e].destination, e);
         }
     }
+}
+
+/* What travels at the same time follows from what is held up, and the other way round. */
+static void run(struct pipeline *pipeline)
+{
+    size_t size = pipeline->graph->edges * sizeof *pipeline->arrival;
+    run_once(pipeline);
+    pipeline->first_pass = false;
+    for (int pass = 1; pass < PASSES && memcmp(pipeline->before, pipeline->arrival, size) != 0; pass++) {
+        memcpy(pipeline->before, pipeline->arrival, size);
+        run_once(pipeline);
+    }
+}
+
+/* Nothing makes an image in less time than its own work, or than its busiest link. */
+static double find_interval(const struct pipeline *pipeline)
+{
+    const struct pim_tile_graph *graph = pipeline->graph;
+    double interval = 0;
+    for (uint32_t n = 0; n < graph->nodes; n++)
+        interval = larger(interval, graph->node[n].steps * graph->node[n].latency_ns);
+    for (uint32_t e = 0; e < graph->edges; e++)
+        interval = larger(interval, pim_tile_contention_interval(pipeline->contention, e));
+    return interval;
 }
 
 static void collect(struct pim_tile_estimate *estimate, const struct pipeline *pipeline)
@@ -153,7 +134,7 @@ static void collect(struct pim_tile_estimate *estimate, const struct pipeline *p
                                               pipeline->place[edge->destination]);
         layer->transfer = larger(layer->transfer, edge->packets * each);
     }
-    estimate->interval = pipeline->interval;
+    estimate->interval = find_interval(pipeline);
 }
 
 enum pim_status pim_tile_estimate_make(struct pim_tile_estimate *estimate, const struct pim_tile_graph *graph,
@@ -164,30 +145,27 @@ enum pim_status pim_tile_estimate_make(struct pim_tile_estimate *estimate, const
                                 .machine = machine,
                                 .place = place,
                                 .grid = {machine->width, machine->height},
-                                .flows = pim_tile_flows(graph),
+                                .contention = pim_tile_contention_create(graph, place, machine),
                                 .start = calloc((size_t)graph->nodes + 1, sizeof(double)),
                                 .end = calloc((size_t)graph->nodes + 1, sizeof(double)),
-                                .arrival = calloc((size_t)graph->edges + 1, sizeof(struct arrival))};
-    size_t links = (size_t)pim_grid_cells(&pipeline.grid) * PIM_PLACE_DIRECTIONS;
-    pipeline.load = calloc(links + 1, sizeof *pipeline.load);
-    pipeline.links = calloc((size_t)machine->width + machine->height, sizeof *pipeline.links);
+                                .arrival = calloc((size_t)graph->edges + 1, sizeof(struct pim_tile_window)),
+                                .before = calloc((size_t)graph->edges + 1, sizeof(struct pim_tile_window)),
+                                .first_pass = true};
     *estimate =
         (struct pim_tile_estimate){.graph = graph,
                                    .cycles_per_ns = (double)machine->logic_khz * 1e-6,
                                    .layer = calloc((size_t)graph->layers + 1, sizeof *estimate->layer)};
-    bool complete = pipeline.flows && pipeline.load && pipeline.links && pipeline.start && pipeline.end &&
-                    pipeline.arrival && estimate->layer;
+    bool complete = pipeline.contention && pipeline.start && pipeline.end && pipeline.arrival &&
+                    pipeline.before && estimate->layer;
     if (complete) {
-        lay_loads(&pipeline);
         run(&pipeline);
         collect(estimate, &pipeline);
     }
-    free(pipeline.flows);
-    free(pipeline.load);
-    free(pipeline.links);
+    pim_tile_contention_destroy(pipeline.contention);
     free(pipeline.start);
     free(pipeline.end);
     free(pipeline.arrival);
+    free(pipeline.before);
     if (complete)
         return PIM_OK;
     pim_tile_estimate_terminate(estimate);

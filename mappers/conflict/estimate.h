@@ -1,7 +1,6 @@
 /*
  * When layers end, in closed form: a pipeline of steps and of packets that go one behind the other over each
- * edge. Two figures for everything: without conflicts, and with the busiest link of a path as another bound
- * on how fast the packets of an image can come. docs/mappers/conflict.md has the formulas.
+ * edge, held up by what is in their way meanwhile (contention.h). docs/mappers/conflict.md has the rules.
  */
 #ifndef PIMSIM_MAPPERS_CONFLICT_ESTIMATE_H
 #define PIMSIM_MAPPERS_CONFLICT_ESTIMATE_H

@@ -23,6 +23,7 @@ enum pim_status pim_machine_tiles_read(const struct pim_configuration *configura
         .link_gbps = pim_configuration_real(configuration, "tile.link_gbps"),
         .stores = pim_configuration_choice(configuration, "tile.switching") != 0,
         .tables = pim_configuration_choice(configuration, "tile.routing") == 3, /* "xy|yx|adaptive|table" */
+        .columns_first = pim_configuration_choice(configuration, "tile.routing") == 1,
         .adaptive = pim_configuration_choice(configuration, "tile.routing") >= 2 &&
                     pim_configuration_choice(configuration, "tile.switching") == 0,
         .logic_khz = (uint64_t)pim_configuration_integer(configuration, "clock.logic_khz"),
