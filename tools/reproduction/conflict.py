@@ -25,6 +25,9 @@ import conflict_estimators
 PIMSIM = os.environ["PIMSIM"]
 HARDWARE = os.path.join(os.path.dirname(__file__), "../../configs/hardware/noc-conflict-16x16.cfg")
 PJ_PER_BIT_HOP = 5.875  # router and link, the authors' code
+SIZES = ("cifar", "imagenet")
+PARTS = (*SIZES, "table1", "estimators")
+NETWORKS = ("alexnet", "vgg8", "resnet18", "vgg16")
 CIFAR_BUFFER, IMAGENET_BUFFER = 822400, 67108864  # bits; the last pooling of ImageNet does not fit the first
 PAPER = {
     "latency_reduction": 78,       # abstract, per cent
@@ -132,6 +135,16 @@ class Sheet:
         with open(os.path.join(self.folder, f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([header, *rows])
 
+    def saved(self, name, networks):
+        """The rows of these networks in the tables of both sizes, by the names of their columns; none if one is not there."""
+        rows = {}
+        for size in SIZES:
+            path = os.path.join(self.folder, f"{name}_{size}.csv")
+            if os.path.exists(path):
+                with open(path, newline="", encoding="utf-8") as file:
+                    rows |= {row["network"]: row for row in csv.DictReader(file)}
+        return [rows[network] for network in networks] if all(network in rows for network in networks) else []
+
 
 def ms(value):
     return f"{value / 1e6:.4f}"
@@ -145,9 +158,12 @@ def mean(values):
     return sum(values) / len(values)
 
 
-def figure_8(bench, sheet, networks, size, found):
-    """Latency under mappings and schedules, and the gap to a network without conflicts. `found` gains the figures whose
-    means the paper gives."""
+def average(rows, column, digits):
+    return f"{mean([float(row[column]) for row in rows]):.{digits}f}"
+
+
+def figure_8(bench, sheet, networks, size):
+    """Latency under mappings and schedules, and the gap to a network without conflicts."""
     rows = []
     for network in networks:
         xy = SCHEDULES["xy"]
@@ -158,19 +174,22 @@ def figure_8(bench, sheet, networks, size, found):
         ours, least, most = bench.mean(network, "node-group", *SCHEDULES["ours"])
         ideal = bench.mean(network, "node-group", *xy, "--ideal")[0]
         baseline = (snake + rows_in_turns) / 2
-        found.append({"cut": 1 - ours / baseline, "before": 1 - ideal / baseline, "after": 1 - ideal / ours})
-        rows.append([network, *map(ms, (snake, rows_in_turns, heuristic, mapped, scheduled, ours)),
-                     f"{ms(least)}-{ms(most)}", ms(ideal), percent(found[-1]["cut"]), percent(found[-1]["after"])])
+        rows.append([network, *map(ms, (snake, rows_in_turns, heuristic, mapped, scheduled, ours)), f"{ms(least)}-{ms(most)}",
+                     ms(ideal), percent(1 - ours / baseline), percent(1 - ideal / baseline), percent(1 - ideal / ours)])
     sheet.table(f"figure8_{size}", f"Fig. 8, {size}, latency of an image, ms, path_hold (what the authors simulated)",
                 ["network", "snake XY", "boustrophedon XY", "heuristic XY", "ours XY", "snake ours", "ours",
-                 "least-most", "ideal", "cut %", "gap %"], rows)
+                 "least-most", "ideal", "cut %", "gap before %", "gap %"], rows)
 
 
-def figure_8_means(sheet, found):
+def figure_8_means(sheet, networks):
+    """Over both sizes, as the paper has it; nothing while a part of them has not been run."""
+    found = sheet.saved("figure8", networks)
+    if not found:
+        return
     sheet.table("figure8_means", "Fig. 8, means over all networks, per cent", ["", "ours", "paper"],
-                [["latency cut by mapping and schedule", percent(mean([f["cut"] for f in found])), PAPER["latency_reduction"]],
-                 ["gap to ideal, baselines", percent(mean([f["before"] for f in found])), PAPER["gap_before"]],
-                 ["gap to ideal, ours", percent(mean([f["after"] for f in found])), PAPER["gap_after"]]])
+                [["latency cut by mapping and schedule", average(found, "cut %", 1), PAPER["latency_reduction"]],
+                 ["gap to ideal, baselines", average(found, "gap before %", 1), PAPER["gap_before"]],
+                 ["gap to ideal, ours", average(found, "gap %", 1), PAPER["gap_after"]]])
 
 
 def figure_8_saf(bench, sheet, networks):
@@ -186,8 +205,8 @@ def figure_8_saf(bench, sheet, networks):
                 ["network", "snake fixed", "ours balance", "ideal", "cut %", "gap %"], rows)
 
 
-def figure_9(bench, sheet, networks, size, found):
-    """Throughput: images over the time of all of them. `found` gains the figures whose means the paper gives."""
+def figure_9(bench, sheet, networks, size):
+    """Throughput: images over the time of all of them."""
     rows = []
     for network in networks:
         images = ["--images", 3 if network.startswith("imagenet") else 8]
@@ -195,19 +214,21 @@ def figure_9(bench, sheet, networks, size, found):
         for mapping, schedule in (("snake", "xy"), ("boustrophedon", "xy"), ("heuristic", "xy"), ("node-group", "ours")):
             rates.append(images[1] / bench.mean(network, mapping, *SCHEDULES[schedule], *images)[0] * 1e9)
         ideal = images[1] / bench.mean(network, "node-group", *SCHEDULES["xy"], "--ideal", *images)[0] * 1e9
-        found.append({"gain": rates[3] / ((rates[0] + rates[1]) / 2), "gap": 1 - rates[3] / ideal})
-        rows.append([network, images[1], *(f"{rate:.1f}" for rate in (*rates, ideal)), f"{found[-1]['gain']:.2f}",
-                     percent(found[-1]["gap"])])
+        rows.append([network, images[1], *(f"{rate:.1f}" for rate in (*rates, ideal)),
+                     f"{rates[3] / ((rates[0] + rates[1]) / 2):.2f}", percent(1 - rates[3] / ideal)])
     sheet.table(f"figure9_{size}", f"Fig. 9, {size}, images a second, path_hold",
                 ["network", "images", "snake XY", "boustrophedon XY", "heuristic XY", "ours", "ideal", "gain", "gap %"],
                 rows)
 
 
-def figure_9_means(sheet, found):
+def figure_9_means(sheet, networks):
+    found = sheet.saved("figure9", networks)
+    if not found:
+        return
     sheet.table("figure9_means", "Fig. 9, means over all networks (the paper does not say how many images, nor which time it divides by)",
                 ["", "ours", "paper"],
-                [["throughput gain, times", f"{mean([f['gain'] for f in found]):.2f}", PAPER["throughput_gain"]],
-                 ["gap to ideal, per cent", percent(mean([f["gap"] for f in found])), PAPER["throughput_gap"]]])
+                [["throughput gain, times", average(found, "gain", 2), PAPER["throughput_gain"]],
+                 ["gap to ideal, per cent", average(found, "gap %", 1), PAPER["throughput_gap"]]])
 
 
 def figure_1(bench, sheet, network):
@@ -338,37 +359,53 @@ def table_2(bench, sheet, networks):
                  ["everything, mJ", "-", PAPER["total_energy"]]])
 
 
+def figures_of_cifar(sheet, folder, networks, seeds, quick):
+    bench = Bench(folder, seeds, 20 if quick else 200, 300)
+    figure_1(bench, sheet, "cifar-vgg8" if quick else "cifar-resnet18")
+    figure_6(bench, sheet, networks)
+    figure_8(bench, sheet, networks, "cifar")
+    figure_9(bench, sheet, networks, "cifar")
+    figure_8_saf(bench, sheet, networks)
+    if quick:
+        figure_10(bench, sheet, "cifar-vgg8")
+    table_2(bench, sheet, networks)
+
+
+def figures_of_imagenet(sheet, folder, networks):
+    """One seed and ten finalists: a simulation takes seconds."""
+    bench = Bench(folder, [1], 10, 300)
+    figure_8(bench, sheet, networks, "imagenet")
+    figure_9(bench, sheet, networks, "imagenet")
+    figure_10(bench, sheet, "imagenet-vgg8")
+
+
 def main():
     parser = argparse.ArgumentParser(description="Tables and figures of the communication-conflict paper.")
     parser.add_argument("--quick", action="store_true", help="AlexNet and VGG-8 on CIFAR, one seed")
-    parser.add_argument("--part", choices=["all", "estimators"], default="all", help="the estimators alone")
+    parser.add_argument("--part", choices=PARTS, help="this one alone; means over both sizes need the tables of the other in the folder")
     parser.add_argument("-o", "--output", default="build/reproduction/conflict", help="folder of the CSV files")
     arguments = parser.parse_args()
+    quick = arguments.quick
+    if quick and arguments.part == "imagenet":
+        parser.error("--quick has no network on ImageNet")
     os.makedirs(arguments.output, exist_ok=True)
-    cifar = ["cifar-alexnet", "cifar-vgg8"] + ([] if arguments.quick else ["cifar-resnet18", "cifar-vgg16"])
-    every = cifar + ([] if arguments.quick else [f"imagenet-{name}" for name in ("alexnet", "vgg8", "resnet18", "vgg16")])
-    seeds = [1] if arguments.quick else [1, 2, 3, 4, 5]
+    networks = {"cifar": [f"cifar-{name}" for name in (("alexnet", "vgg8") if quick else NETWORKS)],
+                "imagenet": [] if quick else [f"imagenet-{name}" for name in NETWORKS]}
+    seeds = [1] if quick else [1, 2, 3, 4, 5]
     sheet = Sheet(arguments.output)
-    with tempfile.TemporaryDirectory() as folder:
-        if arguments.part == "estimators":
-            estimators(sheet, folder, arguments.quick)
-            return
-        bench = Bench(folder, seeds, 20 if arguments.quick else 200, 300)
-        figure_1(bench, sheet, "cifar-vgg8" if arguments.quick else "cifar-resnet18")
-        figure_6(bench, sheet, cifar)
-        large = Bench(folder, seeds[:1], 10, 300) if not arguments.quick else bench
-        latencies, throughputs = [], []
-        for own, networks, size in ((bench, cifar, "cifar"), (large, every[len(cifar):], "imagenet")):
-            if networks:
-                figure_8(own, sheet, networks, size, latencies)
-                figure_9(own, sheet, networks, size, throughputs)
-        figure_8_means(sheet, latencies)
-        figure_9_means(sheet, throughputs)
-        figure_8_saf(bench, sheet, cifar)
-        figure_10(large, sheet, "cifar-vgg8" if arguments.quick else "imagenet-vgg8")
-        table_1(bench, sheet, "cifar-vgg8")
-        estimators(sheet, folder, arguments.quick)
-        table_2(bench, sheet, cifar)
+    for part in [arguments.part] if arguments.part else PARTS:
+        with tempfile.TemporaryDirectory() as folder:
+            if part == "cifar":
+                figures_of_cifar(sheet, folder, networks[part], seeds, quick)
+            elif part == "imagenet" and not quick:
+                figures_of_imagenet(sheet, folder, networks[part])
+            elif part == "table1":
+                table_1(Bench(folder, seeds, 0, 300), sheet, "cifar-vgg8")
+            elif part == "estimators":
+                estimators(sheet, folder, quick)
+        if part in SIZES:
+            figure_8_means(sheet, sum(networks.values(), []))
+            figure_9_means(sheet, sum(networks.values(), []))
     print("\nNot reproduced: totals of Table II (synthesis of the authors' router and tile).")
 
 
