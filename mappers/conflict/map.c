@@ -25,8 +25,9 @@ struct run {
     enum pim_status *status;
     struct pim_error *errors;
     struct pim_population *population;
-    uint32_t *first; /* places of the fastest, one mapping behind the other */
+    uint32_t *first; /* places of the fastest of all searches, one mapping behind the other */
     uint32_t firsts;
+    double first_latency[PIM_TILE_STARTS];
     double limit; /* no child that is slower survives */
     /* A search by anything but cost starts from the survivors of a search by cost. */
     enum pim_tile_fitness fitness; /* of the search that goes on */
@@ -35,6 +36,8 @@ struct run {
 };
 
 enum { FINALISTS_AT_A_TIME = 16 };
+
+static const uint32_t NO_WINNER = UINT32_MAX;
 
 static const struct pim_place_routes routes = {.undirected = true, .stretch = true};
 
@@ -155,26 +158,40 @@ static void tell_finalist(const struct run *run, uint32_t index)
     run->options->finalist(run->options->finalist_context, &finalist);
 }
 
-/* Local moves begin at the fastest finalists. */
+/* Local moves begin at the fastest finalists of all searches so far. */
 static enum pim_status keep_fastest(struct run *run, uint32_t count, struct pim_error *error)
 {
     size_t nodes = run->problem.graph->nodes;
-    uint32_t first[PIM_TILE_STARTS];
-    run->firsts = pim_tile_fastest(run->latency, count, first);
-    run->first = calloc(run->firsts * nodes + 1, sizeof *run->first);
-    if (!run->first)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " mappings", run->firsts);
-    for (uint32_t i = 0; i < run->firsts; i++)
-        memcpy(run->first + i * nodes, finalist_places(run, first[i]), nodes * sizeof *run->first);
+    uint32_t first[PIM_TILE_STARTS], known = run->firsts;
+    double *latency = calloc((size_t)known + count, sizeof *latency);
+    uint32_t *kept = calloc(PIM_TILE_STARTS * nodes + 1, sizeof *kept);
+    if (!latency || !kept) {
+        free(latency);
+        free(kept);
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " mappings", known + count);
+    }
+    memcpy(latency, run->first_latency, known * sizeof *latency);
+    memcpy(latency + known, run->latency, count * sizeof *latency);
+    run->firsts = pim_tile_fastest(latency, known + count, first);
+    for (uint32_t i = 0; i < run->firsts; i++) {
+        const uint32_t *place =
+            first[i] < known ? run->first + first[i] * nodes : finalist_places(run, first[i] - known);
+        memcpy(kept + i * nodes, place, nodes * sizeof *kept);
+        run->first_latency[i] = latency[first[i]];
+    }
+    free(latency);
+    free(run->first);
+    run->first = kept;
     return PIM_OK;
 }
 
-/* All of them, or as many as there is time for. */
+/* All of them, or as many as there is time for; `winner` is set where one is faster than those before. */
 static enum pim_status simulate_finalists(struct run *run, uint32_t asked, uint32_t *winner,
                                           struct pim_error *error)
 {
     struct pim_tile_mapping_result *result = run->result;
     uint32_t count = 0, ended = 0;
+    double least = result->latency_ns; /* of the searches before; NAN: nothing is known */
     do {
         uint32_t next = count + FINALISTS_AT_A_TIME < asked ? count + FINALISTS_AT_A_TIME : asked;
         pim_workers_run(run->population->workers, simulate_one, run, count, next);
@@ -188,19 +205,22 @@ static enum pim_status simulate_finalists(struct run *run, uint32_t asked, uint3
         }
         if (isnan(run->latency[i])) /* stopped: it may be anything */
             continue;
-        if (ended++ == 0 || run->latency[i] < run->latency[*winner])
+        ended++;
+        if (isnan(least) || run->latency[i] < least) {
             *winner = i;
+            least = run->latency[i];
+        }
         if (run->options->finalist)
             tell_finalist(run, i);
     }
-    result->finalists = ended;
+    result->finalists += ended;
     if (ended == 0) {
         double known = run->population->individual[0]->score[0];
-        if (run->fitness == PIM_TILE_BY_SIMULATION && isfinite(known))
+        if (isnan(least) && run->fitness == PIM_TILE_BY_SIMULATION && isfinite(known))
             result->latency_ns = known;
         return PIM_OK;
     }
-    result->latency_ns = run->latency[*winner];
+    result->latency_ns = least;
     return ended == count ? keep_fastest(run, count, error) : PIM_OK; /* else there is no time for more */
 }
 
@@ -209,7 +229,8 @@ static enum pim_status choose(void *context, struct pim_population *population, 
 {
     struct run *run = context;
     const struct pim_tile_mapping_options *options = run->options;
-    uint32_t count = options->simulate ? options->finalists : 0, winner = 0;
+    uint32_t count = options->simulate ? options->finalists : 0;
+    uint32_t winner = run->result->searches == 0 ? 0 : NO_WINNER;
     count = count < options->population ? count : options->population;
     if (options->fitness == PIM_TILE_BY_SIMULATION)
         count = options->population < PIM_TILE_STARTS ? options->population : PIM_TILE_STARTS;
@@ -231,7 +252,8 @@ static enum pim_status choose(void *context, struct pim_population *population, 
         free(run->status);
         free(run->errors);
     }
-    memcpy(run->place, finalist_places(run, winner), run->problem.graph->nodes * sizeof *run->place);
+    if (winner != NO_WINNER)
+        memcpy(run->place, finalist_places(run, winner), run->problem.graph->nodes * sizeof *run->place);
     return status;
 }
 
@@ -339,11 +361,11 @@ static enum pim_status make_problem(struct run *run, struct pim_error *error)
     return status;
 }
 
-static enum pim_status search(struct run *run, struct pim_error *error)
+static enum pim_status search(struct run *run, uint64_t seed, struct pim_error *error)
 {
     const struct pim_tile_mapping_options *options = run->options;
     struct pim_tile_problem *problem = &run->problem;
-    struct pim_search_budget budget = {.seed = options->seed,
+    struct pim_search_budget budget = {.seed = seed,
                                        .steps = options->generations,
                                        .seconds = pim_tile_seconds_left(&run->deadline),
                                        .threads = options->threads,
@@ -377,6 +399,30 @@ static enum pim_status search(struct run *run, struct pim_error *error)
                      ? pim_nsga2(&problem->search, &sorting, &budget, best, &run->result->search, error)
                      : pim_evolve(&problem->search, &evolution, &budget, best, &run->result->search, error);
     free(best);
+    return status;
+}
+
+/* Searches with seeds of their own. What they share are the fastest finalists, and the fastest of all. */
+static enum pim_status search_often(struct run *run, struct pim_error *error)
+{
+    const struct pim_tile_mapping_options *options = run->options;
+    struct pim_tile_mapping_result *result = run->result;
+    const struct pim_search_problem whole = run->problem.search;
+    uint32_t searches =
+        options->simulate && options->finalists > 0 && options->searches > 1 ? options->searches : 1;
+    uint64_t seeds = options->seed;
+    enum pim_status status = PIM_OK;
+    while (status == PIM_OK && result->searches < searches && (result->searches == 0 || !over(run))) {
+        const struct pim_search_result before = result->search;
+        run->problem.search = whole;
+        run->limit = HUGE_VAL;
+        free(run->seed);
+        run->seed = NULL;
+        status = search(run, result->searches == 0 ? options->seed : pim_splitmix64(&seeds), error);
+        result->search.steps += before.steps;
+        result->search.evaluations += before.evaluations;
+        result->searches++;
+    }
     return status;
 }
 
@@ -467,7 +513,7 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
     if (result->searched) {
         status = make_problem(&run, error);
         if (status == PIM_OK)
-            status = search(&run, error);
+            status = search_often(&run, error);
         if (status == PIM_OK && !over(&run))
             status = pim_tile_refine(graph, &run.deadline, run.first, run.firsts, place, result, error);
     } else {

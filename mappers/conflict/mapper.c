@@ -28,6 +28,9 @@ static const struct pim_option rows[] = {
     PIM_COUNT_ROW("refine", struct pim_conflict_choices, refinement, "N", 0, 1000000,
                   "Simulations of local moves on the fastest of these; by default as many as 20 million "
                   "packets make, 200 to 4000; 0: none"),
+    PIM_COUNT_ROW("searches", struct pim_conflict_choices, searches, "N", 1, 1024,
+                  "Searches with seeds of their own, local moves begin at the fastest of all; by default as "
+                  "many as those leave of 20 million packets, 1 to 8; with --refine 0 one"),
     PIM_COUNT_ROW("group", struct pim_conflict_choices, group, "N", 0, 65536,
                   "Nodes of a capped group; 0 (default): a sixteenth of all"),
     PIM_COUNT_ROW("images", struct pim_conflict_choices, images, "N", 1, 65535,
@@ -56,6 +59,7 @@ static const struct pim_conflict_choices defaults = {.search = {.seed = 1, .step
                                                      .population = 200,
                                                      .finalists = PIM_CONFLICT_BY_SIZE,
                                                      .refinement = PIM_CONFLICT_BY_SIZE,
+                                                     .searches = PIM_CONFLICT_BY_SIZE,
                                                      .populations = 5,
                                                      .epochs = 60,
                                                      .images = 1};

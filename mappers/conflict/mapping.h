@@ -79,6 +79,7 @@ struct pim_tile_mapping_options {
        neither cost nor simulation starts from; 0: none. */
     uint32_t finalists;
     uint32_t refinement; /* simulations of local moves on the fastest of them; 0: none */
+    uint32_t searches;   /* with seeds of their own, where finalists are simulated; 0: one */
     uint32_t images;     /* of which the time for an image is found, on the mapping that is taken; 0: one */
     uint64_t seed;
     unsigned threads;
@@ -97,8 +98,9 @@ struct pim_tile_mapping_options {
 };
 
 struct pim_tile_mapping_result {
-    struct pim_search_result search; /* of patterns: all 0 */
+    struct pim_search_result search; /* steps and scores of all searches; of patterns: all 0 */
     bool searched;
+    uint32_t searches;   /* that were made */
     uint32_t groups;     /* 0: there are none */
     double space;        /* decimal logarithm of the number of mappings that the search may meet */
     uint64_t cost;       /* bits x distance, of an image */

@@ -8,13 +8,13 @@
 #include "mappers/mapper.h"
 #include "sim/arena.h"
 
-/* Finalists and refinement that were not asked for follow from how long a simulation takes. */
+/* Finalists, refinement and searches that were not asked for follow from how long a simulation takes. */
 #define PIM_CONFLICT_BY_SIZE UINT64_MAX
 
 struct pim_conflict_choices {
     struct pim_mapper_search search; /* steps: generations */
     unsigned mapping, fitness, preset;
-    uint64_t population, finalists, refinement, group, images;
+    uint64_t population, finalists, refinement, searches, group, images;
     const char *log, *graph;
     const char *train, *weights; /* of estimators */
     bool judge;

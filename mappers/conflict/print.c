@@ -13,6 +13,8 @@ static void print_search(const struct pim_conflict_plan *plan, FILE *file)
     fprintf(file, "search               by %s, %" PRIu64 " generations, %" PRIu64 " scores; it ended: %s\n",
             pim_tile_fitness_name(plan->choices->fitness), result->search.steps, result->search.evaluations,
             pim_search_end_name(result->search.end));
+    if (result->searches > 1)
+        fprintf(file, "searches             %" PRIu32 ", each with a seed of its own\n", result->searches);
     fprintf(file, "search space         10^%.1f", result->space);
     if (result->groups)
         fprintf(file, " for %" PRIu32 " groups", result->groups);
@@ -89,6 +91,7 @@ enum pim_status pim_conflict_write_json(const struct pim_conflict_plan *plan, FI
     pim_json_put_count(json, "seed", plan->choices->search.seed);
     pim_json_put_count(json, "generations", result->search.steps);
     pim_json_put_count(json, "evaluations", result->search.evaluations);
+    pim_json_put_count(json, "searches", result->searches);
     pim_json_put_count(json, "refined", result->refined);
     pim_json_put_count(json, "groups", result->groups);
     put_real_or_null(json, "search_space_log10", result->searched ? result->space : (double)NAN);

@@ -161,6 +161,73 @@ START_TEST(simulation_as_fitness)
 }
 END_TEST
 
+/* Of several searches the fastest mapping is taken, with the first search the one that stands alone; all
+ * finalists are told, and the fastest of all is where local moves begin. */
+struct told {
+    double least;
+    uint32_t calls;
+};
+
+static void note_least(void *context, const struct pim_tile_finalist *finalist)
+{
+    struct told *told = context;
+    told->least = fmin(told->least, finalist->latency_ns);
+    told->calls++;
+}
+
+START_TEST(of_several_searches_the_fastest_is_taken)
+{
+    struct pim_arena arena;
+    struct pim_tile_graph tiles;
+    struct pim_error error = {0};
+    static struct pim_hardware hardware = {.tiles.options = PIM_CONFLICT_DEFAULTS};
+    void *replay;
+    bool gained = false;
+    pim_arena_initialize(&arena, 0);
+    make_recorded("cifar-alexnet", PIM_TILE_CODE, &arena, &tiles);
+    ck_assert(pim_tiles_simulator.create(&hardware, &tiles, 1, &replay, &error) == PIM_OK);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct pim_tile_mapping_options options = options_for(PIM_TILE_NODE_GROUP);
+        struct pim_tile_mapping_result result[3];
+        struct told told[3];
+        uint32_t place[3][256];
+        options.seed = seed;
+        options.simulate = pim_tiles_simulator.run;
+        options.simulate_context = replay;
+        options.finalists = 4;
+        options.finalist = note_least;
+        for (size_t i = 0; i < 3; i++) {
+            told[i] = (struct told){HUGE_VAL, 0};
+            options.finalist_context = &told[i];
+            options.searches = i == 0 ? 1 : 5;
+            options.refinement = i == 2 ? 16 : 0;
+            ck_assert(pim_tile_map(&tiles, &options, place[i], &result[i], &error) == PIM_OK);
+            hold_legal(place[i], tiles.nodes);
+        }
+        for (size_t i = 0; i < 3; i++) {
+            double latency, interval;
+            ck_assert(pim_tiles_simulator.run(replay, place[i], &no_limits, &latency, &interval, &error) ==
+                      PIM_OK);
+            ck_assert_double_eq(latency, result[i].latency_ns);
+            if (i < 2)
+                ck_assert_double_eq(told[i].least, result[i].latency_ns);
+        }
+        ck_assert_uint_eq(told[0].calls, 4);
+        ck_assert_uint_eq(told[1].calls, 20);
+        ck_assert_uint_eq(result[1].finalists, 20);
+        ck_assert_uint_eq(result[1].searches, 5);
+        ck_assert_uint_eq(result[1].search.steps, 5 * result[0].search.steps);
+        ck_assert_uint_gt(result[1].search.evaluations, result[0].search.evaluations);
+        ck_assert_double_le(result[1].latency_ns, result[0].latency_ns);
+        ck_assert_double_le(result[2].latency_ns, result[1].latency_ns);
+        gained |= result[1].latency_ns < result[0].latency_ns;
+    }
+    ck_assert(gained);
+    pim_tiles_simulator.destroy(replay);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
 /* The simulator, but for its limit. */
 static enum pim_status without_limit(void *replay, const uint32_t *place,
                                      const struct pim_tile_limits *limits, double *latency_ns,
@@ -447,6 +514,7 @@ Suite *conflict_mapping_suite(void)
     tcase_add_test(tests, searches_by_simulation_are_the_same_for_any_threads);
     tcase_add_test(tests, spaces_and_groups);
     tcase_add_test(tests, simulation_as_fitness);
+    tcase_add_test(tests, of_several_searches_the_fastest_is_taken);
     tcase_add_test(tests, limits_and_local_moves);
     tcase_add_test(tests, never_worse_than_the_start);
     tcase_add_test(tests, one_limit_for_all_stages);
