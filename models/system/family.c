@@ -56,6 +56,18 @@ static enum pim_status initialize_tiles(struct pim_units *units, struct pim_kern
     return pim_tile_array_initialize((struct pim_tiles *)units, kernel, &hardware->tiles, trace, error);
 }
 
+/* Channels send over links and buses of their own. */
+static bool channels_have_routers(const struct pim_hardware *hardware)
+{
+    (void)hardware;
+    return false;
+}
+
+static bool cores_have_routers(const struct pim_hardware *hardware)
+{
+    return hardware->cores.interconnect == PIM_INTERCONNECT_MESH;
+}
+
 static const char *interconnect_of_tiles(const struct pim_hardware *hardware)
 {
     static const char *const kinds[] = {[PIM_SWITCHING_PATH_HOLD] = "paths that are held whole",
@@ -95,7 +107,8 @@ const struct pim_hardware_family pim_hardware_families[] = {
      .engines = {"crossbars", "vector", "load/store", "network"},
      .shown = cores_shown,
      .beyond = cores_beyond,
-     .interconnect = interconnect_of_cores},
+     .interconnect = interconnect_of_cores,
+     .routers = cores_have_routers},
     {.plural = "channels",
      .units = &pim_channel_family,
      .size = sizeof(struct pim_channels),
@@ -105,7 +118,8 @@ const struct pim_hardware_family pim_hardware_families[] = {
      .engines = {"banks", "transposer", "row moves", "messages"},
      .shown = channels_shown,
      .beyond = channels_beyond,
-     .interconnect = interconnect_of_channels},
+     .interconnect = interconnect_of_channels,
+     .routers = channels_have_routers},
     {.plural = "tiles",
      .units = &pim_tile_family,
      .size = sizeof(struct pim_tiles),

@@ -34,6 +34,8 @@ struct pim_hardware_family {
     const struct pim_energy_row *beyond; /* in JSON and CSV, beyond those of nodes */
     /* What stands for the fidelity of the network in text; NULL, or where it gives NULL: the fidelity. */
     const char *(*interconnect)(const struct pim_hardware *hardware);
+    /* Whether models/noc carries messages, so that its links are in the results; NULL: it does. */
+    bool (*routers)(const struct pim_hardware *hardware);
     /* Links and counts of packets, where its own network carries them; NULL: models/noc does. */
     enum pim_status (*collect)(struct pim_system *system, struct pim_run_result *result,
                                struct pim_error *error);

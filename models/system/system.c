@@ -194,6 +194,9 @@ pim_time pim_system_end(const struct pim_system *system)
 static enum pim_status collect_links(struct pim_system *system, struct pim_run_result *result,
                                      struct pim_error *error)
 {
+    const struct pim_hardware_family *family = system->hardware.family;
+    if (family->routers && !family->routers(&system->hardware))
+        return PIM_OK;
     return pim_noc_collect_links(system->noc, &result->links, &result->link_count, error);
 }
 

@@ -45,6 +45,7 @@ const EXPECTED = {
     channel: {steps: 2, phases: 2, energy: 2},
     core: {mesh: 168, steps: 2, phases: 2, energy: 6},
     families: {mesh: 168, runs: 8, "energy-runs": 10},
+    tile: {mesh: 256 + 960, steps: 20, phases: 20, estimate: 11, energy: 1},
     dense: {mesh: 33 * 32},
     tune: {convergence: 4, curve: 4},
     sweep: {curve: 16, "curve-small": 16, estimate: 2, heat: 16, pareto: 48},
@@ -186,6 +187,8 @@ for (const name of ["run", "core", "channel"]) { // what a machine has is drawn,
 { // a sweep: metric, axis, curves
     const {page, faults, close} = await open("sweep", 1280, "light");
     const figure = page.locator("figure[data-chart=curve]");
+    const heights = await page.locator("figure[data-chart=pareto] g[aria-label=\"y-axis tick label\"] text").allTextContents();
+    check(heights.length > 2 && new Set(heights).size === heights.length, `values of an axis share a label: ${heights.join(" ")}`);
     const title = () => figure.locator("h3").textContent();
     const first = await title();
     check(first.startsWith("cycles:") && first.includes("knee"), `no knee in "${first}"`);

@@ -424,6 +424,25 @@ START_TEST(links_and_packets_add_up)
 }
 END_TEST
 
+static size_t links_of(const char *text, const char *options)
+{
+    assemble(text);
+    json_t *json = results(options);
+    const size_t links = json_array_size(at(json, "links"));
+    json_decref(json);
+    return links;
+}
+
+START_TEST(links_that_do_not_exist_are_not_told)
+{
+    ck_assert_uint_eq(links_of(channels_program, ""), 0);
+    ck_assert_uint_eq(links_of(cores_program, ""), 2);
+    ck_assert_uint_eq(links_of(cores_program, "--set interconnect.kind=bus"), 0);
+    ck_assert_uint_eq(links_of(cores_program, "--set interconnect.kind=shared_memory"), 0);
+    ck_assert_uint_eq(links_of(tiles_program, ""), 1);
+}
+END_TEST
+
 START_TEST(simulator_and_inputs_allow_to_repeat_a_run)
 {
     assemble(program);
@@ -578,6 +597,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(tests, the_start_of_work_is_not_that_of_waiting);
     tcase_add_test(tests, no_work_has_no_start);
     tcase_add_test(tests, links_and_packets_add_up);
+    tcase_add_test(tests, links_that_do_not_exist_are_not_told);
     tcase_add_test(tests, simulator_and_inputs_allow_to_repeat_a_run);
     tcase_add_test(tests, two_runs_give_the_same_bytes);
     tcase_add_test(tests, a_run_that_stops_early_says_so);

@@ -35,15 +35,16 @@ export function breakable(name) {
     return element("span", {}, parts.flatMap((part, i) => i === 0 ? [part] : [element("wbr"), part]));
 }
 
-// columns: [{title, number: bool}], rows of cells (text, or an element). `stacked`: on a narrow page the first cell of a
-// row stands above the others; roles are told because that layout would lose them.
+// columns: [{title, number: bool, wide: bool}], rows of cells (text, or an element). `stacked`: on a narrow page the first cell of a
+// row stands above the others, and a wide one below them; roles are told because that layout would lose them.
 export function table(caption, columns, rows, stacked = false) {
     const role = (name) => stacked ? name : null;
+    const kind = (column) => [column.number && "number", column.wide && "wide"].filter(Boolean).join(" ") || null;
     const head = element("tr", {role: role("row")}, columns.map((column) =>
-        element("th", {scope: "col", role: role("columnheader"), class: column.number ? "number" : null}, column.title)));
+        element("th", {scope: "col", role: role("columnheader"), class: kind(column)}, column.title)));
     const body = rows.map((cells) => element("tr", {role: role("row")}, cells.map((cell, i) =>
         i === 0 ? element("th", {scope: "row", role: role("rowheader")}, cell)
-                : element("td", {role: role("cell"), class: columns[i].number ? "number" : null}, cell))));
+                : element("td", {role: role("cell"), class: kind(columns[i])}, cell))));
     return element("div", {class: stacked ? "table stacked" : "table", tabindex: "0", role: "region", "aria-label": caption},
         element("table", {role: role("table")}, element("caption", {}, caption), element("thead", {role: role("rowgroup")}, head),
             element("tbody", {role: role("rowgroup")}, body)));

@@ -75,6 +75,15 @@ export function compact(value, digits = 3) {
     return figure(value, Math.max(3, digits));
 }
 
+// Axis ticks of a metric: scaled units for energy and time, and as many digits as tell neighbours apart.
+export function tickText(metric, low, high) {
+    const size = Math.max(Math.abs(low), Math.abs(high));
+    const digits = Math.min(7, Math.max(2, Math.ceil(Math.log10(size / ((high - low) / 8 || size))) + 1));
+    if (metric.unit === "pJ") return (value) => value === 0 ? "0" : si(value * 1e-12, "J", digits);
+    if (metric.unit === "ns") return (value) => value === 0 ? "0" : si(value * 1e-9, "s", digits);
+    return (value) => compact(value, digits);
+}
+
 // "noc.link_utilization_mean" is "NoC: link utilization, mean" in titles.
 const WORDS = new Map([["noc", "NoC"], ["dram", "DRAM"], ["pe", "PE array"], ["acu", "ACU"], ["sram", "SRAM"]]);
 export function keyWords(key) {

@@ -159,6 +159,6 @@ export function busiestLinks(entry, rows = 12) {
     return element("div", {class: "card", "data-chart": "busiest"}, element("h3", {}, "Busiest links"),
         table(`The ${integer(busiest.length)} links that carried most`, [{title: "Link"}, {title: "Flits", number: true}, {title: "Used", number: true},
             ...(blocked ? [{title: added ? "Waits, cycles added up" : "Blocked", number: true}] : [])],
-            busiest.map((link) => [`${at(link.from, width)} \u2192 ${at(link.to, width)}`, integer(link.flits), share(link.utilization),
+            busiest.map((link) => [element("span", {class: "whole"}, `${at(link.from, width)} \u2192 ${at(link.to, width)}`), integer(link.flits), share(link.utilization),
                 ...(blocked ? [added ? integer(link.blocked_cycles) : share(link.blocked_cycles / whole)] : [])])));
 }

@@ -28,6 +28,9 @@ function describe(piece, whole) {
         bar.phases ? ["phases", integer(bar.phases)] : ["units", integer(bar.units)]]};
 }
 
+// What stands for the estimate, where there is one.
+const estimated = (bars, mark) => bars.some((bar) => bar.estimate > 0) ? ` ${mark}: the mapper's estimate.` : "";
+
 export function stepChart(steps, whole) {
     const heavy = steps.slice(0, 2).filter((step) => step.cycles > 0);
     const title = heavy.length === 2 && steps.length === 2 ? `${heavy[0].name} takes ${share(heavy[0].cycles / whole, 0)} of the time` : heavy.length === 2
@@ -36,7 +39,7 @@ export function stepChart(steps, whole) {
     return chart({
         name: "steps", title, legend: [legend()],
         note: "Bars: by how much the phases of a step move the end of the work; together they are the run. Colours: how "
-            + "the units spent their time in these phases, in the mean. Tick: the mapper's estimate.",
+            + "the units spent their time in these phases, in the mean." + estimated(steps, "Tick"),
         draw(width, marks) {
             const data = pieces(steps);
             if (data.length === 0) return null;
@@ -84,8 +87,7 @@ export function phaseChart(tiles, whole) {
                           : "Time by phase";
     return chart({
         name: "phases", title, legend: [legend()],
-        note: "One bar for each phase, in the order of the trace; height: by how much it moves the end of the work. Point: the "
-            + "mapper's estimate.",
+        note: "One bar for each phase, in the order of the trace; height: by how much it moves the end of the work." + estimated(tiles, "Point"),
         draw(width, marks) {
             const data = pieces(tiles);
             if (data.length === 0) return null;
@@ -122,7 +124,7 @@ export function runsChart(all) {
     const least = bars.length > 1 && networks.size === 1 ? bars.reduce((best, bar) => bar.cycles < best.cycles ? bar : best) : null;
     return chart({
         name: "runs", title: least ? `${least.name} needs the fewest cycles, ${integer(least.cycles)}` : networks.size > 1 ? "Cycles of the runs: of different networks" : "Cycles of the runs", legend: [legend()],
-        note: "How the units spend their time in each run, in the mean. Tick: the mapper's estimate." +
+        note: "How the units spend their time in each run, in the mean." + estimated(bars, "Tick") +
             (runs.length < all.length ? " Runs that were stopped before their end are not compared." : ""),
         draw(width, marks) {
             const data = pieces(bars);

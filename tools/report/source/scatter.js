@@ -2,14 +2,15 @@
 import * as Plot from "@observablehq/plot";
 import {chart, ramp, swatches, tracked} from "./chart.js";
 import {choice} from "./dom.js";
-import {compact, energy, figure, integer, isNumber, time, unit} from "./format.js";
+import {energy, figure, integer, isNumber, tickText, time, unit} from "./format.js";
 import {paretoFront} from "./pareto.js";
 
 const GREATER_IS_BETTER = new Set(["throughput"]);
 const CLASSES = 8;
 
 const text = (metric, value) => metric.unit === "pJ" ? energy(value) : metric.unit === "ns" ? time(value) : unit(figure(value, 5), metric.unit);
-const tick = (metric) => metric.unit === "pJ" ? energy : metric.unit === "ns" ? time : (value) => compact(value, 4);
+// Ticks that no two values of an axis share, of the values that are drawn.
+const tickOf = (metric, values) => tickText(metric, Math.min(...values), Math.max(...values));
 const axisText = (metric) => metric.unit && !["pJ", "ns"].includes(metric.unit) ? `${metric.name} (${metric.unit})` : metric.name;
 const nameOf = (data, point) => data.axes.map((axis) => `${axis.short} = ${axis.of(point)}`).join(", ") || `point ${point.id}`;
 
@@ -45,8 +46,8 @@ export function scatterChart(data) {
             const front = all.filter((one) => one.front).sort((a, b) => a.x - b.x || a.y - b.y);
             return Plot.plot({
                 width, height: Math.min(420, 240 + width / 6), marginLeft: 72, marginRight: 20, marginBottom: 46, marginTop: 26,
-                x: {label: axisText(state.x), tickFormat: tick(state.x), ticks: Math.max(2, width / 150), grid: true, labelAnchor: "center", labelArrow: "none", nice: true, inset: 8},
-                y: {label: axisText(state.y), tickFormat: tick(state.y), ticks: 6, grid: true, labelArrow: "none", nice: true, inset: 8},
+                x: {label: axisText(state.x), tickFormat: tickOf(state.x, all.map((one) => one.x)), ticks: Math.max(2, width / 150), grid: true, labelAnchor: "center", labelArrow: "none", nice: true, inset: 8},
+                y: {label: axisText(state.y), tickFormat: tickOf(state.y, all.map((one) => one.y)), ticks: 6, grid: true, labelArrow: "none", nice: true, inset: 8},
                 marks: [
                     Plot.line(front, {x: "x", y: "y", stroke: "var(--bad)", strokeWidth: 1.25, curve: sign(state.x) > 0 ? "step-after" : "step-before"}),
                     Plot.dot(all, {x: "x", y: "y", r: (d) => d.front ? 5 : 3.5, fill: {value: (d) => d.front ? "var(--bad)" : "var(--quiet)", scale: null}, fillOpacity: 0.85,
@@ -83,8 +84,8 @@ export function heatChart(data, state) {
     const legend = () => {
         const all = cells();
         if (all.length === 0) return [];
-        const {low, step} = bounds(all);
-        return [ramp(axisText(shown()), "cool", Array.from({length: CLASSES}, (_, i) => low + step * (i + 1)), (value) => tick(shown())(value === 0 ? low : value))];
+        const {low, step} = bounds(all), tick = tickOf(shown(), all.map((one) => one.value));
+        return [ramp(axisText(shown()), "cool", Array.from({length: CLASSES}, (_, i) => low + step * (i + 1)), (value) => tick(value === 0 ? low : value))];
     };
     const made = chart({
         name: "heat", title: title(), legend: legend(), note: "The metric, axes and fixed values are those that are chosen for the curves. Eight classes of equal size from the least to the most.",

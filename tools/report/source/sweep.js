@@ -4,7 +4,7 @@ import {chart, swatches, tracked} from "./chart.js";
 import {convergenceChart} from "./convergence.js";
 import {choice, element, table} from "./dom.js";
 import {estimateChart, worstTable} from "./estimate.js";
-import {compact, energy, figure, integer, isNumber, si, time, unit} from "./format.js";
+import {energy, figure, integer, isNumber, tickText, time, unit} from "./format.js";
 import {LEAST_DISTANCE, LEAST_POINTS, findKnee} from "./knee.js";
 import {SERIES} from "./palette.js";
 import {heatChart, scatterChart} from "./scatter.js";
@@ -13,15 +13,6 @@ import {curves, endOf, readSweep, relativeTo} from "./sweep-data.js";
 const SYMBOLS = ["circle", "diamond", "square", "triangle", "star", "cross", "wye"];
 const TABLE_ROWS = 500;
 const BASELINES = 16; // values of an axis that can be one
-
-// Axis ticks: scaled units for energy and time, and as many digits as tell neighbours apart.
-function tickText(metric, low, high) {
-    const size = Math.max(Math.abs(low), Math.abs(high));
-    const digits = Math.min(7, Math.max(2, Math.ceil(Math.log10(size / ((high - low) / 8 || size))) + 1));
-    if (metric.unit === "pJ") return (value) => value === 0 ? "0" : si(value * 1e-12, "J", digits);
-    if (metric.unit === "ns") return (value) => value === 0 ? "0" : si(value * 1e-9, "s", digits);
-    return (value) => compact(value, digits);
-}
 
 const axisName = (metric) => ["pJ", "ns", ""].includes(metric.unit) ? metric.name : `${metric.name} (${metric.unit})`;
 
@@ -221,8 +212,8 @@ export function sweepArticle(entry) {
             "They are not compared, and stand in the table of points alone."));
     if (data.failed.length > 0)
         body.push(element("div", {class: "card"}, element("h3", {}, data.failed.length === 1 ? "1 point failed" : `${integer(data.failed.length)} points failed`),
-            table("Points that failed, and why", [{title: "Point"}, ...data.axes.map((axis) => ({title: axis.name})), {title: "Status"}, {title: "Message"}],
-                data.failed.slice(0, 20).map((point) => [integer(point.id), ...data.axes.map((axis) => axis.of(point)), point.status, point.error ?? ""]))));
+            table("Points that failed, and why", [{title: "Point"}, ...data.axes.map((axis) => ({title: axis.name})), {title: "Status"}, {title: "Message", wide: true}],
+                data.failed.slice(0, 20).map((point) => [integer(point.id), ...data.axes.map((axis) => axis.of(point)), point.status, point.error ?? ""]), true)));
     if (data.done.length > 0 && data.axes.length > 0 && data.metrics.length > 0) {
         const state = explore(data);
         body.push(convergenceChart(data)?.node);
