@@ -7,6 +7,9 @@ import {CLASSES, at, classBounds, classOf, placeLinks} from "./geometry.js";
 import {engineName, enginesOf, kindOf, waitsAddUp} from "./family.js";
 import {arraySize, networkCycles} from "./run-data.js";
 
+// What the map says of links that carry flits, and of those that paths of tiles hold or packets are stored behind.
+const ARROWS = {carried: "Arrows are links in each direction; traffic keeps right. ", held: "Arrows are links; one that is held in both directions stands once. "};
+const USED = {carried: "A link is used when it carries a flit. ", held: "A link is used while a packet holds it. "};
 const DENSE = 1024; // more units than this are cells of a heat map, which leave no room for links
 
 // The share of time of the busiest link that leaves a unit.
@@ -110,6 +113,7 @@ export function meshChart(entry) {
     const dense = width * height > DENSE, words = kindOf(entry);
     const activities = [...activitiesOf(entry), ...(dense ? [["busiest link out used", busiestOut(result, width)]] : [])];
     const nodes = nodesOf(result, activities, width, height);
+    const held = waitsAddUp(result);
     const blockedKnown = links.some((link) => isNumber(link.blocked));
     const view = {width, height, dense, nodes, links, activities, name: words.unit.replace(/^./, (first) => first.toUpperCase()), activity: 0, measure: "utilization"};
     const update = () => {
@@ -141,8 +145,8 @@ export function meshChart(entry) {
     const made = chart({
         name: "mesh", title: mapTitle(view), controls, legend: legends(),
         note: `Squares are ${words.units}, columns from left and rows from above, as (column,row). ` +
-            (dense ? "So many of them leave no room for links: choose the busiest link out of each. " : links.length > 0 ? "Arrows are links in each direction; traffic keeps right. " : "") +
-            `${dense || links.length > 0 ? "A link is used when it carries a flit. " : ""}${blockedKnown && carried ? "It is blocked when it carries nothing although a flit asks for it in vain. " : ""}` +
+            (dense ? "So many of them leave no room for links: choose the busiest link out of each. " : links.length > 0 ? ARROWS[held ? "held" : "carried"] : "") +
+            `${dense || links.length > 0 ? USED[held ? "held" : "carried"] : ""}${blockedKnown && carried ? "It is blocked when it carries nothing although a flit asks for it in vain. " : ""}` +
             `Each ramp has ${CLASSES} classes of equal size.`,
         draw: (pixels, marks) => drawMap(view, pixels, marks),
     });

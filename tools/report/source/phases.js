@@ -83,7 +83,7 @@ function stages(tiles) {
 
 export function phaseChart(tiles, whole) {
     const longest = tiles.reduce((most, tile) => tile.cycles > most.cycles ? tile : most, tiles[0]);
-    const title = longest ? `Of ${integer(tiles.length)} phases ${longest.name} is the longest, with ${share(longest.cycles / whole)} of the time`
+    const title = tiles.length === 1 ? `One phase, ${longest.name}` : longest ? `Of ${integer(tiles.length)} phases ${longest.name} is the longest, with ${share(longest.cycles / whole)} of the time`
                           : "Time by phase";
     return chart({
         name: "phases", title, legend: [legend()],
