@@ -76,9 +76,8 @@ struct pim_allspark_options {
        (schedule/schedule.h); NULL: the first solver that is there. */
     bool ilp;
     const char *solver;
-    uint32_t solver_seconds;         /* 0: 600 */
-    pim_schedule_progress *progress; /* NULL: none */
-    void *context;
+    uint32_t solver_seconds; /* 0: 600 */
+    struct pim_schedule_watch watch;
 };
 
 /* Where the sub-arrays of a stage lie: Algorithm 1 of the paper. */
@@ -213,8 +212,10 @@ struct pim_allspark_plan {
     uint64_t head_base, head_bytes; /* classifier weights on the nodes that hold them */
     uint64_t weight_bytes;          /* of a node, all stages and the classifier */
     uint64_t workspace_base, workspace_bytes;
-    uint64_t cycles; /* sum of the estimates of all phases */
-    uint64_t bound;  /* no plan of the space has fewer; equal to `cycles`: the plan is optimal */
+    uint64_t cycles;     /* sum of the estimates of all phases */
+    uint64_t bound;      /* no plan of the space has fewer; equal to `cycles`: the plan is optimal */
+    uint32_t candidates; /* of all stages: the space */
+    bool stopped;        /* the search was asked to end: the best so far */
 };
 
 /*

@@ -137,11 +137,10 @@ static enum pim_status schedule(struct choice *choice, struct pim_schedule_solut
 {
     const struct pim_allspark_options *options = choice->options;
     *solution = (struct pim_schedule_solution){0};
-    return options->ilp
-               ? pim_schedule_ilp(&choice->problem, PIM_SCHEDULE_COUNTS, options->solver,
-                                  options->solver_seconds ? options->solver_seconds : SOLVER_SECONDS,
-                                  solution, error)
-               : pim_schedule_exact(&choice->problem, options->progress, options->context, solution, error);
+    return options->ilp ? pim_schedule_ilp(&choice->problem, PIM_SCHEDULE_COUNTS, options->solver,
+                                           options->solver_seconds ? options->solver_seconds : SOLVER_SECONDS,
+                                           &options->watch, solution, error)
+                        : pim_schedule_exact(&choice->problem, &options->watch, solution, error);
 }
 
 /* Bytes that the plan needs and a node does not have. */
@@ -170,6 +169,7 @@ static enum pim_status solve_again(struct choice *choice, struct pim_error *erro
         if (found) {
             status = take(choice, &solution, error);
             plan->cycles = solution.cycles;
+            plan->stopped = plan->stopped || solution.stopped;
         }
         pim_schedule_solution_terminate(&solution);
         if (!found || status != PIM_OK)
@@ -187,6 +187,7 @@ static enum pim_status solve(struct choice *choice, struct pim_error *error)
     if (status == PIM_OK) {
         choice->plan->cycles = solution.cycles;
         choice->plan->bound = solution.bound;
+        choice->plan->stopped = solution.stopped;
     }
     pim_schedule_solution_terminate(&solution);
     return status == PIM_OK ? solve_again(choice, error) : status;
@@ -200,10 +201,11 @@ enum pim_status pim_plan_choose(struct pim_allspark_plan *plan, const struct pim
     choice.problem.stages = plan->stages;
     choice.problem.memory = plan->hardware.memory_bytes;
     for (uint32_t i = 0; i < plan->stages && status == PIM_OK; i++) {
-        if (options->progress)
-            options->progress(options->context, "candidates", i, plan->stages);
+        if (options->watch.progress)
+            options->watch.progress(options->watch.context, "candidates", i, plan->stages);
         status =
             pim_candidates_collect(plan, options, i, &choice.candidates[i], &choice.problem.stage[i], error);
+        plan->candidates += choice.problem.stage[i].count;
     }
     if (status == PIM_OK)
         status = solve(&choice, error);

@@ -42,10 +42,11 @@ static const struct pim_option rows[] = {
                    "How the best plan is found: by pimsim, or by an integer programming solver"),
     PIM_TEXT_ROW("solver", struct choices, solver, "NAME",
                  "The solver for ilp: cbc, highs, gurobi_cl or glpsol"),
-    PIM_SECONDS_ROW("Of the solver"),
+    PIM_SECONDS_ROW(
+        "Then, as on Ctrl-C, the best schedule so far is taken (default: none, and 600 of a solver)"),
 };
 
-static const struct choices defaults = {.search = {.seconds = 600}, .partition = "auto"};
+static const struct choices defaults = {.partition = "auto"};
 
 /* A plan with what its traces and reports carry. */
 struct made {
@@ -92,6 +93,32 @@ static double seconds_since(const struct timespec *begin)
     return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
 }
 
+/* A search under way: since when, and why it is to end. */
+struct told {
+    const struct pim_mapper_search *search;
+    const struct timespec *begin;
+    bool timed;        /* its seconds count here; a solver counts its own */
+    const char *ended; /* NULL: it goes on */
+};
+
+static void progress(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    const struct told *told = context;
+    if (told->search->progress)
+        told->search->progress(told->search->context, what, done, total);
+}
+
+static bool stop(void *context)
+{
+    struct told *told = context;
+    if (told->search->stop && told->search->stop(told->search->context))
+        told->ended = "interrupt";
+    else if (told->timed && told->search->seconds > 0 &&
+             seconds_since(told->begin) >= (double)told->search->seconds)
+        told->ended = "time limit";
+    return told->ended != NULL;
+}
+
 static void terminate(void *plan)
 {
     struct made *made = plan;
@@ -105,6 +132,8 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const struct
                             struct made *made, struct pim_error *error)
 {
     struct timespec begin;
+    struct told told = {
+        .search = &choices->search, .begin = &begin, .timed = choices->scheduler == SCHEDULER_EXACT};
     struct pim_allspark_options options = {.ring = (uint32_t)choices->ring,
                                            .chunks = (uint32_t)choices->chunks,
                                            .batch = (uint32_t)choices->batch,
@@ -112,8 +141,7 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const struct
                                            .ilp = choices->scheduler == SCHEDULER_ILP,
                                            .solver = choices->solver,
                                            .solver_seconds = (uint32_t)choices->search.seconds,
-                                           .progress = choices->search.progress,
-                                           .context = choices->search.context};
+                                           .watch = {progress, stop, &told}};
     enum pim_status status = choices->plan ? pim_plan_read(&made->file, choices->plan, &options, error)
                                            : parse_partition(choices->partition, &options, error);
     if (status != PIM_OK)
@@ -129,6 +157,9 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const struct
                                             .scheduler = options.ilp ? "ilp" : "exact",
                                             .partition = choices->plan ? pim_plan_label(&made->file)
                                                                        : choices->partition};
+    if (made->plan.stopped)
+        made->result.ended_early = told.ended ? told.ended : "time limit"; /* the solver's own */
+    pim_plan_space(&options, &made->result);
     return choices->plan ? pim_plan_check(&made->file, &made->plan, error) : PIM_OK;
 }
 
@@ -217,6 +248,7 @@ const struct pim_mapper pim_allspark_mapper = {
     .name = "allspark",
     .summary = "Vision transformers on DRAM-PIM nodes",
     .description = "Maps a vision transformer onto an array of DRAM-PIM nodes as Allspark does.",
+    .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
     .accept = accept,
     .plan = plan,

@@ -59,7 +59,12 @@ struct pim_plan_result {
     uint64_t parts[PIM_ESTIMATE_PARTS]; /* of the cycles */
     double solve_seconds;
     const char *scheduler, *partition; /* the method; the partition that was asked for */
+    const char *ended_early;           /* why: "time limit", "interrupt"; NULL: it did not */
+    char optimal_of[256];              /* what the plan was chosen from */
 };
+
+/* Fills what a plan that these options ask for is chosen from: the space in which "optimal" holds. */
+void pim_plan_space(const struct pim_allspark_options *options, struct pim_plan_result *result);
 
 void pim_plan_print(const struct pim_plan_result *result, FILE *file);
 enum pim_status pim_plan_write_json(const struct pim_plan_result *result, FILE *file,

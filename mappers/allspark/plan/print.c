@@ -77,6 +77,43 @@ static void print_placement(const struct pim_allspark_plan *plan, FILE *file)
                 plan->exchange == PIM_ALLSPARK_GATHER ? " over top-left nodes" : "", between);
 }
 
+void pim_plan_space(const struct pim_allspark_options *options, struct pim_plan_result *result)
+{
+    bool automatic = options->scheme == PIM_ALLSPARK_AUTOMATIC;
+    bool cut = result->plan->network->transformer->family == PIM_FAMILY_TWINS;
+    char rings[32] = "up to a line", chunks[32] = "1 to 64";
+    if (options->ring)
+        (void)snprintf(rings, sizeof rings, "of %s%" PRIu32, options->ring > 1 ? "at most " : "",
+                       options->ring);
+    if (options->ring == 1)
+        (void)snprintf(rings, sizeof rings, "of one branch");
+    if (options->chunks)
+        (void)snprintf(chunks, sizeof chunks, "%" PRIu32, options->chunks);
+    (void)snprintf(result->optimal_of, sizeof result->optimal_of,
+                   "%" PRIu32 " candidates (%s, rings %s, chunks %s%s%s), by their estimates without "
+                   "what branches give to each other",
+                   result->plan->candidates,
+                   automatic ? "partitions that make the largest share smaller" : "the given partitions",
+                   rings, chunks, automatic ? "" : ", where not given",
+                   cut ? ", for this cut of the global attention" : "");
+}
+
+/* How far the plan is from the best of its space, and what that is. */
+static void print_optimum(const struct pim_plan_result *result, FILE *file)
+{
+    const struct pim_allspark_plan *plan = result->plan;
+    uint64_t gap = plan->cycles - plan->bound;
+    fprintf(file, "scheduler %s: %.3f s, ", result->scheduler, result->solve_seconds);
+    if (result->ended_early)
+        fprintf(file, "ended early (%s) with the best so far, ", result->ended_early);
+    if (gap == 0)
+        fputs("optimal", file);
+    else
+        fprintf(file, "at most %.2f %% above the optimum",
+                100.0 * (double)gap / (double)(plan->bound ? plan->bound : 1));
+    fprintf(file, "\n  of %s\n", result->optimal_of);
+}
+
 void pim_plan_print(const struct pim_plan_result *result, FILE *file)
 {
     const struct pim_allspark_plan *plan = result->plan;
@@ -108,14 +145,11 @@ void pim_plan_print(const struct pim_plan_result *result, FILE *file)
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         fprintf(file, "%s %s %.1f %%", part ? "," : " =", pim_estimate_part_name(part),
                 100.0 * (double)result->parts[part] / (double)(result->cycles ? result->cycles : 1));
-    uint64_t gap = plan->cycles - plan->bound, ideal = ideal_cycles(plan);
+    uint64_t ideal = ideal_cycles(plan);
     fprintf(file, "\nideal: %" PRIu64 " cycles with all elements always at work, %.1f %% of the estimate",
             ideal, 100.0 * (double)ideal / (double)(result->cycles ? result->cycles : 1));
-    fprintf(file, "\nscheduler %s: %.3f s, ", result->scheduler, result->solve_seconds);
-    if (gap == 0)
-        fputs("optimal\n", file);
-    else
-        fprintf(file, "at most %.2f %% above the optimum\n", 100.0 * (double)gap / (double)plan->cycles);
+    fputs("\n", file);
+    print_optimum(result, file);
 }
 
 static void put_layers(struct pim_json *json, const struct pim_allspark_stage *stage)
@@ -185,6 +219,9 @@ enum pim_status pim_plan_write_json(const struct pim_plan_result *result, FILE *
     pim_json_put_count(json, "scheduled_cycles", plan->cycles);
     pim_json_put_count(json, "bound_cycles", plan->bound);
     pim_json_put_boolean(json, "optimal", plan->cycles == plan->bound);
+    pim_json_put_text(json, "optimal_of", result->optimal_of);
+    if (result->ended_early)
+        pim_json_put_text(json, "ended_early", result->ended_early);
     pim_json_put_text(json, "scheduler", result->scheduler);
     pim_json_put_real(json, "solve_seconds", result->solve_seconds);
     enum pim_status status = pim_json_write(json, file, error);

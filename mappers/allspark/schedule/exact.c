@@ -4,7 +4,7 @@
  * stages behind, whose Lagrangian bound, with a price of its own for what is left of the memory, says whether
  * it is worth a look. A first search with few labels finds a good solution; the second one looks at
  * everything below it, and leaves out only what a bound or a dominance excludes: what it ends with is the
- * optimum.
+ * optimum. Once something is found the second search may be stopped; the first one takes milliseconds.
  */
 #include "mappers/allspark/schedule/exact.h"
 
@@ -29,6 +29,7 @@ struct exact {
     uint64_t limit; /* cycles of a solution that is wanted, at most */
     uint32_t beam;  /* labels of a stage; 0: all */
     uint32_t nodes; /* that may be visited yet */
+    struct pim_stop stop;
 };
 
 /* What the stages before have left. */
@@ -179,7 +180,9 @@ static void visit(struct exact *exact, const struct node *node, const struct pim
 
 static void descend(struct exact *exact, const struct node *node)
 {
-    if (floor_of(exact, node) > node->memory || exact->nodes == 0)
+    bool stopped = exact->beam == 0 && exact->solution->found && pim_stop_asked(&exact->stop);
+    exact->cut = exact->cut || stopped;
+    if (stopped || floor_of(exact, node) > node->memory || exact->nodes == 0)
         return;
     exact->nodes--;
     if (node->depth == exact->problem->stages) {
@@ -203,7 +206,9 @@ static void descend(struct exact *exact, const struct node *node)
                                            .memory = node->memory - others,
                                            .workspace = floor_of(exact, node),
                                            .turns = pim_schedule_takes_turns(exact->problem, stage),
-                                           .beam = exact->beam};
+                                           .beam = exact->beam,
+                                           .stop = exact->beam == 0 && exact->solution->found ? &exact->stop
+                                                                                              : NULL};
     struct pim_bounds bounds = {0};
     struct pim_labels labels = {0};
     if (!pim_bounds_make(&bounds, &exact->view[stage], exact->price[price]) ||
@@ -250,7 +255,14 @@ static void search_beam(struct exact *exact, uint64_t lowest)
     }
 }
 
-static void search(struct exact *exact, pim_schedule_progress *progress, void *context)
+static void tell(const struct exact *exact, const char *what, uint64_t done)
+{
+    const struct pim_schedule_watch *watch = exact->stop.watch;
+    if (watch && watch->progress)
+        watch->progress(watch->context, what, done, 2);
+}
+
+static void search(struct exact *exact)
 {
     const struct node root = {.memory = exact->problem->memory};
     uint32_t price;
@@ -259,11 +271,9 @@ static void search(struct exact *exact, pim_schedule_progress *progress, void *c
     exact->solution->bound = lowest;
     if (bound >= PIM_PRICE_INFINITE || too_large(exact))
         return;
-    if (progress)
-        progress(context, "a good schedule", 0, 2);
+    tell(exact, "a good schedule", 0);
     search_beam(exact, lowest);
-    if (progress)
-        progress(context, "the best schedule", 1, 2);
+    tell(exact, "the best schedule", 1);
     /* Everything below what was found; or everything, when nothing was. */
     if (!exact->solution->found)
         exact->limit = PIM_PRICE_INFINITE / PIM_PRICE_SCALE / 2;
@@ -271,6 +281,7 @@ static void search(struct exact *exact, pim_schedule_progress *progress, void *c
     exact->nodes = MOST_NODES;
     exact->cut = false;
     descend(exact, &root);
+    exact->solution->stopped = exact->stop.stopped;
     if (exact->solution->found && !exact->cut && exact->nodes > 0)
         exact->solution->bound = exact->solution->cycles;
 }
@@ -294,17 +305,17 @@ uint64_t pim_schedule_bound(const struct pim_schedule_problem *problem)
 }
 
 enum pim_status pim_schedule_exact(const struct pim_schedule_problem *problem,
-                                   pim_schedule_progress *progress, void *context,
+                                   const struct pim_schedule_watch *watch,
                                    struct pim_schedule_solution *solution, struct pim_error *error)
 {
-    struct exact exact = {.problem = problem, .solution = solution};
+    struct exact exact = {.problem = problem, .solution = solution, .stop.watch = watch};
     bool done = pim_schedule_solution_initialize(solution, problem) && prepare(&exact);
     for (uint32_t s = 0; s < problem->stages; s++) {
         exact.taken[s] = calloc((size_t)problem->stage[s].count + 1, sizeof *exact.taken[s]);
         done = done && exact.taken[s];
     }
     if (done)
-        search(&exact, progress, context);
+        search(&exact);
     done = done && !exact.out_of_memory;
     terminate(&exact);
     return done ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for the schedule");

@@ -81,19 +81,34 @@ struct pim_labels {
     /* the complete ones of which none is beaten by another in cycles, weights and workspace; by cycles */
     uint32_t *complete;
     uint32_t complete_count, complete_capacity;
-    bool cut; /* some were dropped because they were too many: what is found need not be the optimum */
+    bool cut; /* some were dropped, too many or too late: what is found need not be the optimum */
 };
+
+/* Whether a search is to end: once asked for, it stays so. */
+struct pim_stop {
+    const struct pim_schedule_watch *watch; /* NULL: never */
+    bool stopped;
+};
+
+static inline bool pim_stop_asked(struct pim_stop *stop)
+{
+    if (stop && !stop->stopped && stop->watch && stop->watch->stop)
+        stop->stopped = stop->watch->stop(stop->watch->context);
+    return stop && stop->stopped;
+}
 
 /* What a label may cost: everything that cannot become a solution below it is dropped. */
 struct pim_label_limit {
-    int64_t priced;     /* 256 * cycles + price * (weights + workspace), at most */
-    uint64_t memory;    /* weights + workspace, at most */
-    uint64_t workspace; /* that other stages need anyway */
-    bool turns;         /* the stage takes turns with another: what lasts counts by itself */
-    uint32_t beam;      /* labels that are carried on, at most; 0: as many as can be managed */
+    int64_t priced;        /* 256 * cycles + price * (weights + workspace), at most */
+    uint64_t memory;       /* weights + workspace, at most */
+    uint64_t workspace;    /* that other stages need anyway */
+    bool turns;            /* the stage takes turns with another: what lasts counts by itself */
+    uint32_t beam;         /* labels that are carried on, at most; 0: as many as can be managed */
+    struct pim_stop *stop; /* NULL: to the end */
 };
 
-/* All labels of a stage within a limit. False when memory is out. */
+/* All labels of a stage within a limit; those found so far when the search is to end. False when memory is
+   out. */
 bool pim_labels_make(struct pim_labels *labels, const struct pim_view *view, const struct pim_bounds *bounds,
                      const struct pim_label_limit *limit);
 void pim_labels_terminate(struct pim_labels *labels);

@@ -295,10 +295,9 @@ static enum pim_status judge(const struct pim_schedule_problem *problem,
     if (answer->outcome == PIM_SOLVER_INFEASIBLE)
         return PIM_OK;
     if (answer->outcome == PIM_SOLVER_UNKNOWN)
-        return pim_fail(
-            error, PIM_BAD_INPUT,
-            "%s found no schedule in its time: give it more (--time-limit), or use --scheduler exact",
-            answer->solver);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s found no schedule %s: give it more time (--time-limit), or use --scheduler exact",
+                        answer->solver, answer->stopped ? "before it was stopped" : "in its time");
     if (!pim_schedule_cost(problem, solution->layers, &cost) ||
         cost.weights + cost.workspace > problem->memory)
         return pim_fail(error, PIM_BAD_INPUT,
@@ -308,12 +307,13 @@ static enum pim_status judge(const struct pim_schedule_problem *problem,
     solution->found = true;
     solution->cycles = cost.cycles;
     solution->bound = answer->outcome == PIM_SOLVER_OPTIMAL ? cost.cycles : pim_schedule_bound(problem);
+    solution->stopped = answer->outcome != PIM_SOLVER_OPTIMAL;
     return PIM_OK;
 }
 
 enum pim_status pim_schedule_ilp(const struct pim_schedule_problem *problem, enum pim_schedule_form form,
-                                 const char *name, uint32_t seconds, struct pim_schedule_solution *solution,
-                                 struct pim_error *error)
+                                 const char *name, uint32_t seconds, const struct pim_schedule_watch *watch,
+                                 struct pim_schedule_solution *solution, struct pim_error *error)
 {
     struct pim_ilp_model model;
     struct pim_solver_answer answer;
@@ -325,7 +325,9 @@ enum pim_status pim_schedule_ilp(const struct pim_schedule_problem *problem, enu
         pim_mps_terminate(&model.mps);
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the schedule");
     }
-    enum pim_status status = pim_solver_run(name, &model.mps, seconds, "--scheduler exact", &answer, error);
+    const struct pim_solver_limit limit = {seconds, watch ? watch->stop : NULL,
+                                           watch ? watch->context : NULL};
+    enum pim_status status = pim_solver_run(name, &model.mps, &limit, "--scheduler exact", &answer, error);
     if (status == PIM_OK && (answer.outcome == PIM_SOLVER_OPTIMAL || answer.outcome == PIM_SOLVER_FEASIBLE))
         pim_ilp_layers(problem, &model, answer.values, solution);
     if (status == PIM_OK)

@@ -226,6 +226,11 @@ static void advance(struct search *search, uint32_t position, struct active *act
     next->count = 0;
     assert(active->count == 0 || active->items);
     for (uint32_t i = 0; i < active->count && !search->out_of_memory; i++) {
+        if (pim_stop_asked(search->limit->stop)) {
+            search->labels->cut = true;
+            next->count = 0;
+            return;
+        }
         if (within(search, &search->labels->items[active->items[i]], position + 1) &&
             !push(search, &next->items, &next->count, &next->capacity, active->items[i]))
             return;
@@ -246,7 +251,8 @@ bool pim_labels_make(struct pim_labels *labels, const struct pim_view *view, con
     uint32_t root = store(&search, &(struct pim_label){.parent = PIM_LABEL_NONE});
     if (root != PIM_LABEL_NONE)
         (void)push(&search, &active.items, &active.count, &active.capacity, root);
-    for (uint32_t position = 0; position < view->count && !search.out_of_memory; position++) {
+    for (uint32_t position = 0; position < view->count && !search.out_of_memory && active.count > 0;
+         position++) {
         advance(&search, position, &active, &next);
         struct active other = active;
         active = next;

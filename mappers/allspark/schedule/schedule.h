@@ -68,6 +68,7 @@ struct pim_schedule_solution {
     bool found; /* false: nothing fits the memory */
     uint64_t cycles;
     uint64_t bound; /* no solution has fewer cycles; equal to `cycles`: it is optimal */
+    bool stopped;   /* the search was asked to end: the best so far */
     uint32_t *layers[PIM_SCHEDULE_STAGES];
 };
 
@@ -111,15 +112,21 @@ bool pim_schedule_cost(const struct pim_schedule_problem *problem, uint32_t *con
 
 /* --- methods --- */
 
-/* Told about a long search: `done` of `total` parts of it. May be NULL. */
-typedef void pim_schedule_progress(void *context, const char *what, uint64_t done, uint64_t total);
+/* Who looks after a long search; members may be NULL. */
+struct pim_schedule_watch {
+    /* `done` of `total` parts of it */
+    void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);
+    bool (*stop)(void *context); /* asked often; true: the best so far is taken, and it is not asked again */
+    void *context;               /* of both */
+};
 
 /*
- * The optimum (exact.c): labels with Lagrangian bounds. PIM_NO_MEMORY is the only error. The solution belongs
- * to the caller, who terminates it, found or not.
+ * The optimum (exact.c): labels with Lagrangian bounds; or, when `watch` (NULL: nobody) stops it, the best so
+ * far: a solution is found even then wherever there is one. PIM_NO_MEMORY is the only error. The solution
+ * belongs to the caller, who terminates it, found or not.
  */
 enum pim_status pim_schedule_exact(const struct pim_schedule_problem *problem,
-                                   pim_schedule_progress *progress, void *context,
+                                   const struct pim_schedule_watch *watch,
                                    struct pim_schedule_solution *solution, struct pim_error *error);
 
 /* A lower bound of the cycles of any solution: the largest of the Lagrangian ones; 0 when memory is out. */
@@ -133,8 +140,9 @@ enum pim_status pim_schedule_least_memory(const struct pim_schedule_problem *pro
 /*
  * The optimum by an integer programme that an installed solver is run on (ilp.c). `name` is that of a
  * solver ("cbc", "glpsol", "highs", "gurobi_cl"); NULL: the first of them that is installed. PIM_BAD_INPUT:
- * none is installed (the message says what to install), or the solver fails. When `seconds` are over the
- * solver gives its best solution and bound.
+ * none is installed (the message says what to install), or the solver fails. When `seconds` are over, or
+ * `watch` (NULL: nobody) stops it, the solver gives its best solution, and the bound is
+ * pim_schedule_bound(); PIM_BAD_INPUT when it has none.
  */
 enum pim_schedule_form {
     PIM_SCHEDULE_COUNTS,  /* layers of each candidate */
@@ -143,7 +151,7 @@ enum pim_schedule_form {
 };
 
 enum pim_status pim_schedule_ilp(const struct pim_schedule_problem *problem, enum pim_schedule_form form,
-                                 const char *name, uint32_t seconds, struct pim_schedule_solution *solution,
-                                 struct pim_error *error);
+                                 const char *name, uint32_t seconds, const struct pim_schedule_watch *watch,
+                                 struct pim_schedule_solution *solution, struct pim_error *error);
 
 #endif

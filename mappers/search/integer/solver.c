@@ -259,11 +259,12 @@ static void remove_files(const struct run *run)
     (void)rmdir(run->folder);
 }
 
-/* Waits for the child, and ends it when it does not keep to its limit. */
-static bool wait_for(pid_t child, uint32_t seconds)
+/* Waits for the child; asks it to end when it is to stop, and ends it when it does not keep to its limit. */
+static bool wait_for(pid_t child, const struct pim_solver_limit *limit, bool *stopped)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
     struct timespec begin, now;
+    time_t seconds = (time_t)limit->seconds;
     int status = 0;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
     for (pid_t ended = 0; ended != child;) {
@@ -271,7 +272,12 @@ static bool wait_for(pid_t child, uint32_t seconds)
         if (ended < 0 && errno != EINTR)
             return false;
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
-        if (ended == 0 && now.tv_sec - begin.tv_sec > (time_t)seconds + GRACE_SECONDS)
+        if (ended == 0 && !*stopped && limit->stop && limit->stop(limit->context)) {
+            *stopped = true;
+            seconds = now.tv_sec - begin.tv_sec;
+            (void)kill(child, SIGINT);
+        }
+        if (ended == 0 && now.tv_sec - begin.tv_sec > seconds + GRACE_SECONDS)
             (void)kill(child, SIGKILL);
         if (ended == 0)
             (void)nanosleep(&pause, NULL);
@@ -281,7 +287,7 @@ static bool wait_for(pid_t child, uint32_t seconds)
 
 extern char **environ;
 
-static bool run_solver(const struct run *run, uint32_t seconds)
+static bool run_solver(const struct run *run, const struct pim_solver_limit *limit, bool *stopped)
 {
     posix_spawn_file_actions_t actions;
     char *arguments[16];
@@ -294,15 +300,15 @@ static bool run_solver(const struct run *run, uint32_t seconds)
         posix_spawn_file_actions_addopen(&actions, 1, run->log, O_WRONLY | O_CREAT | O_TRUNC, 0600) == 0 &&
         posix_spawn_file_actions_adddup2(&actions, 1, 2) == 0 &&
         posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ) == 0 &&
-        wait_for(child, seconds);
+        wait_for(child, limit, stopped);
     (void)posix_spawn_file_actions_destroy(&actions);
     return done;
 }
 
 /* --- the whole --- */
 
-enum pim_status pim_solver_run(const char *name, struct pim_mps *mps, uint32_t seconds, const char *instead,
-                               struct pim_solver_answer *answer, struct pim_error *error)
+enum pim_status pim_solver_run(const char *name, struct pim_mps *mps, const struct pim_solver_limit *limit,
+                               const char *instead, struct pim_solver_answer *answer, struct pim_error *error)
 {
     struct run run = {0};
     const struct solver *solver = NULL;
@@ -314,12 +320,12 @@ enum pim_status pim_solver_run(const char *name, struct pim_mps *mps, uint32_t s
     if (!answer->values || mps->out_of_memory)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for an integer programme");
     enum pim_status status = PIM_OK;
-    if (!make_files(&run, mps, seconds))
+    if (!make_files(&run, mps, limit->seconds))
         status = pim_fail(error, PIM_BAD_INPUT, "the files for %s cannot be written in %s: %s", solver->name,
                           run.folder, strerror(errno));
     else {
         solver->arguments(&run);
-        if (!run_solver(&run, seconds))
+        if (!run_solver(&run, limit, &answer->stopped) && !answer->stopped)
             status = pim_fail(error, PIM_BAD_INPUT, "%s does not run, or ended by a signal", solver->name);
     }
     if (status == PIM_OK) {

@@ -21,16 +21,25 @@ struct pim_solver_answer {
     enum pim_solver_outcome outcome;
     const char *solver; /* its name; static */
     int64_t *values;    /* by column */
+    bool stopped;       /* it was asked to end before its time was over */
+};
+
+/* How long a solver may work. */
+struct pim_solver_limit {
+    uint32_t seconds;
+    bool (*stop)(void *context); /* asked now and then; true: its best so far is taken. NULL: never */
+    void *context;
 };
 
 /*
  * Runs solver `name` ("cbc", "highs", "gurobi_cl", "glpsol"; NULL: the first of them that is installed) for
- * at most `seconds`. PIM_BAD_INPUT: it is not known or not installed (the message says what to install, and
+ * within a limit. PIM_BAD_INPUT: it is not known or not installed (the message says what to install, and
  * names `instead`, an option that needs no solver, unless that is NULL), it fails, or its files cannot be
  * written; PIM_NO_MEMORY. The answer needs pim_solver_answer_terminate() in every case.
  */
-enum pim_status pim_solver_run(const char *name, struct pim_mps *mps, uint32_t seconds, const char *instead,
-                               struct pim_solver_answer *answer, struct pim_error *error);
+enum pim_status pim_solver_run(const char *name, struct pim_mps *mps, const struct pim_solver_limit *limit,
+                               const char *instead, struct pim_solver_answer *answer,
+                               struct pim_error *error);
 void pim_solver_answer_terminate(struct pim_solver_answer *answer);
 
 /* Whether such a solver is in the PATH; NULL: any of them. */

@@ -1,4 +1,5 @@
 /* Plans: schemes, rings, memory, refusals, counts. */
+#include "mappers/allspark/mapper.h"
 #include "tests/unit/allspark/scenario.h"
 
 #include <inttypes.h>
@@ -404,9 +405,53 @@ START_TEST(layers_that_do_not_fit)
 }
 END_TEST
 
+/* --- searches that are stopped --- */
+
+static bool when_told(void *context)
+{
+    const bool *told = context;
+    return *told;
+}
+
+/* A search that is stopped has a plan, which says so in both forms; one that is not says nothing of it. */
+START_TEST(a_stopped_search_says_so)
+{
+    const struct pim_mapper *mapper = &pim_allspark_mapper;
+    const struct pim_estimate_hardware hardware = real_hardware(4, 4);
+    struct pim_network *network = real_network("swin-t", NULL);
+    const struct pim_mapper_inputs inputs = {
+        .network = network, .nodes = &hardware, .configuration_text = ""};
+    struct pim_mapper_search *search = calloc(1, mapper->options.size);
+    struct pim_error error = {0};
+    ck_assert_ptr_nonnull(search);
+    memcpy(search, mapper->options.defaults, mapper->options.size);
+    bool told = _i == 1;
+    search->stop = when_told;
+    search->context = &told;
+    void *plan;
+    ck_assert_msg(mapper->plan(&inputs, search, &plan, &error) == PIM_OK, "%s", error.text);
+    for (int form = 0; form < 2; form++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *file = open_memstream(&text, &size);
+        ck_assert_ptr_nonnull(file);
+        ck_assert((form ? mapper->write_json : mapper->print)(plan, file, &error) == PIM_OK);
+        ck_assert_int_eq(fclose(file), 0);
+        const char *expected = form ? "\"ended_early\": \"interrupt\"" : "ended early (interrupt)";
+        ck_assert_msg((strstr(text, expected) != NULL) == told, "%s", text);
+        ck_assert_msg((strstr(text, "early") != NULL) == told, "%s", text);
+        free(text);
+    }
+    mapper->terminate(plan);
+    free(search);
+    pim_network_destroy(network);
+}
+END_TEST
+
 static void add_loops(TCase *tests)
 {
     tcase_add_loop_test(tests, branches_of_swin, 0, 5);
+    tcase_add_loop_test(tests, a_stopped_search_says_so, 0, 2);
     tcase_add_loop_test(tests, the_least_memory_is_enough, 0, 8);
     tcase_add_loop_test(tests, macs_are_those_of_the_network, 0, (int)(sizeof counted / sizeof counted[0]));
 }

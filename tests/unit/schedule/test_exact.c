@@ -21,7 +21,7 @@ START_TEST(exact_is_the_optimum)
         struct pim_error error = {0};
         random_problem(&random, _i == 0, &literal, &problem);
         uint64_t best = brute_force(&problem);
-        ck_assert(pim_schedule_exact(&problem, NULL, NULL, &solution, &error) == PIM_OK);
+        ck_assert(pim_schedule_exact(&problem, NULL, &solution, &error) == PIM_OK);
         ck_assert_msg(solution.found == (best != UINT64_MAX), "instance %u: found %d", i, solution.found);
         if (solution.found) {
             check_solution(&problem, &solution);
@@ -38,6 +38,52 @@ START_TEST(exact_is_the_optimum)
     }
     ck_assert_uint_gt(solved, INSTANCES / 4);
     ck_assert_uint_gt(refused, INSTANCES / 20);
+}
+END_TEST
+
+/* Says stop when it has been asked so often. */
+static bool countdown(void *context)
+{
+    uint32_t *left = context;
+    return *left == 0 || (*left)-- == 0;
+}
+
+/* Wherever a search is stopped: a solution where there is one, with a true bound; the optimum if it was not
+   stopped after all. */
+START_TEST(stopped_searches_have_a_solution)
+{
+    static const uint32_t patience[] = {0, 1, 2, 5, 30};
+    struct pim_random random;
+    uint32_t stopped = 0, open = 0, whole = 0;
+    pim_random_initialize(&random, seed + 11);
+    for (unsigned i = 0; i < INSTANCES; i++) {
+        struct pim_schedule_problem literal, problem;
+        struct pim_schedule_solution solution;
+        struct pim_error error = {0};
+        uint32_t left = patience[i % 5];
+        const struct pim_schedule_watch watch = {.stop = countdown, .context = &left};
+        random_problem(&random, i % 2 == 0, &literal, &problem);
+        uint64_t best = brute_force(&problem);
+        ck_assert(pim_schedule_exact(&problem, &watch, &solution, &error) == PIM_OK);
+        ck_assert_msg(solution.found == (best != UINT64_MAX), "instance %u: found %d", i, solution.found);
+        if (solution.found) {
+            check_solution(&problem, &solution);
+            ck_assert_uint_ge(solution.cycles, best);
+            ck_assert_uint_le(solution.bound, best);
+            ck_assert(solution.stopped || (solution.cycles == best && solution.bound == best));
+            ck_assert(solution.stopped || patience[i % 5] > 0); /* asked before anything else */
+            stopped += solution.stopped;
+            open += solution.bound < solution.cycles;
+            whole += !solution.stopped;
+        }
+        pim_schedule_solution_terminate(&solution);
+        pim_schedule_problem_terminate(&literal);
+        pim_schedule_problem_terminate(&problem);
+    }
+    printf("%u stopped, %u of these not proven, %u not stopped\n", stopped, open, whole);
+    ck_assert_uint_gt(stopped, INSTANCES / 5);
+    ck_assert_uint_gt(open, INSTANCES / 20); /* a proof needs the whole search */
+    ck_assert_uint_gt(whole, 0);
 }
 END_TEST
 
@@ -87,7 +133,7 @@ START_TEST(constraints_are_kept)
                       i);
     struct pim_schedule_solution solution;
     struct pim_error error = {0};
-    ck_assert(pim_schedule_exact(&problem, NULL, NULL, &solution, &error) == PIM_OK);
+    ck_assert(pim_schedule_exact(&problem, NULL, &solution, &error) == PIM_OK);
     ck_assert_uint_eq(solution.cycles, 6);
     pim_schedule_solution_terminate(&solution);
     pim_schedule_problem_terminate(&problem);
@@ -99,6 +145,7 @@ Suite *exact_suite(void)
     Suite *suite = suite_create("exact");
     TCase *tests = tcase_create("exact");
     tcase_add_loop_test(tests, exact_is_the_optimum, 0, 2);
+    tcase_add_test(tests, stopped_searches_have_a_solution);
     tcase_add_test(tests, least_memory_is_sharp);
     tcase_add_test(tests, constraints_are_kept);
     suite_add_tcase(suite, tests);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { INSTANCES = 200, LITERAL_INSTANCES = 60, SECONDS = 20 };
 
@@ -27,8 +29,8 @@ static void compare(const struct pim_schedule_problem *problem, const struct pim
 {
     struct pim_schedule_solution exact, other;
     struct pim_error error = {0};
-    ck_assert(pim_schedule_exact(counts, NULL, NULL, &exact, &error) == PIM_OK);
-    ck_assert_msg(pim_schedule_ilp(problem, form, solver, SECONDS, &other, &error) == PIM_OK, "%s",
+    ck_assert(pim_schedule_exact(counts, NULL, &exact, &error) == PIM_OK);
+    ck_assert_msg(pim_schedule_ilp(problem, form, solver, SECONDS, NULL, &other, &error) == PIM_OK, "%s",
                   error.text);
     ck_assert_msg(exact.found == other.found, "instance %u: exact %d, programme %d", instance, exact.found,
                   other.found);
@@ -94,16 +96,54 @@ START_TEST(solvers_that_are_not_there)
     struct pim_schedule_problem problem = {.stages = 0};
     struct pim_schedule_solution solution;
     struct pim_error error = {0};
-    ck_assert(pim_schedule_ilp(&problem, PIM_SCHEDULE_COUNTS, "simplex", 1, &solution, &error) ==
+    ck_assert(pim_schedule_ilp(&problem, PIM_SCHEDULE_COUNTS, "simplex", 1, NULL, &solution, &error) ==
               PIM_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "cbc, highs, gurobi_cl and glpsol are"));
     pim_schedule_solution_terminate(&solution);
     ck_assert(setenv("PATH", "/nowhere", 1) == 0);
     error = (struct pim_error){0};
     ck_assert(!pim_solver_installed(NULL));
-    ck_assert(pim_schedule_ilp(&problem, PIM_SCHEDULE_COUNTS, NULL, 1, &solution, &error) == PIM_BAD_INPUT);
+    ck_assert(pim_schedule_ilp(&problem, PIM_SCHEDULE_COUNTS, NULL, 1, NULL, &solution, &error) ==
+              PIM_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "apt install coinor-cbc"));
     pim_schedule_solution_terminate(&solution);
+}
+END_TEST
+
+static bool always(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* A solver that never ends is ended when it is to stop, and what it had is asked for: nothing here. */
+START_TEST(a_solver_is_stopped)
+{
+    struct pim_schedule_problem literal, problem;
+    struct pim_schedule_solution solution;
+    struct pim_error error = {0};
+    struct pim_random random;
+    const struct pim_schedule_watch watch = {.stop = always};
+    char folder[] = "/tmp/pimsim-solver-XXXXXX", path[64], search[4200];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/highs", folder);
+    (void)snprintf(search, sizeof search, "%s:%.4000s", folder, getenv("PATH"));
+    FILE *script = fopen(path, "w");
+    ck_assert_ptr_nonnull(script);
+    fputs("#!/bin/sh\nexec sleep 3600\n", script);
+    ck_assert_int_eq(fclose(script), 0);
+    ck_assert_int_eq(chmod(path, 0700), 0);
+    ck_assert_int_eq(setenv("PATH", search, 1), 0);
+    pim_random_initialize(&random, seed);
+    random_problem(&random, true, &literal, &problem);
+    ck_assert(pim_schedule_ilp(&problem, PIM_SCHEDULE_COUNTS, "highs", 3600, &watch, &solution, &error) ==
+              PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, "no schedule before it was stopped") != NULL, "%s", error.text);
+    pim_schedule_solution_terminate(&solution);
+    pim_schedule_problem_terminate(&literal);
+    pim_schedule_problem_terminate(&problem);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(rmdir(folder), 0);
 }
 END_TEST
 
@@ -142,6 +182,7 @@ Suite *ilp_suite(void)
     tcase_add_test(tests, exact_is_the_literal_programme);
     tcase_add_test(tests, all_solvers_agree);
     tcase_add_test(tests, solvers_that_are_not_there);
+    tcase_add_test(tests, a_solver_is_stopped);
     tcase_add_test(tests, mps_is_written);
     suite_add_tcase(suite, tests);
     return suite;
