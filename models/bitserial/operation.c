@@ -28,6 +28,12 @@ enum pim_status pim_bitserial_check_memory(const struct pim_dram_specification *
             error, PIM_BAD_INPUT,
             "dram.taa is 0: the banks of this memory have no second activations and cannot compute; "
             "4 cycles are usual for a bank with a second row decoder, dram.tras for one without");
+    struct pim_dram_constraint_table own = {.count = 0};
+    pim_dram_own_constraints(specification, &own);
+    if (own.count > 0)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.constraints: %s: banks that compute keep the rows of jedec alone",
+                        own.row[0].text);
     if (banks == 0 || banks > most)
         return pim_fail(error, PIM_BAD_INPUT, "%u banks of a channel: allowed are 1 to %u", banks, most);
     if (channels == 0 || channels > o->channels)

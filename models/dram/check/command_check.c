@@ -70,6 +70,7 @@ struct pim_dram_check *pim_dram_check_create(const struct pim_dram_specification
     check->report = report;
     check->context = context;
     pim_dram_check_rules(specification, &check->table);
+    pim_dram_own_constraints(&check->specification, &check->table);
     uint32_t ranks = pim_dram_ranks(organization);
     const uint32_t nodes[SCOPES] = {ranks * pim_dram_banks_per_rank(organization),
                                     ranks * organization->bank_groups, ranks, organization->pseudo_channels,

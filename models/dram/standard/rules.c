@@ -84,7 +84,8 @@ static void compile(struct pim_dram_rules *rules, enum pim_dram_command command,
             continue;
         if (row->window > 1) {
             assert(command == PIM_DRAM_ACT && row->scope == PIM_DRAM_SCOPE_RANK && row->window == 4);
-            rules->four_activates = row->cycles + (rules->half & row->cycles & 1);
+            const uint32_t four = row->cycles + (rules->half & row->cycles & 1);
+            rules->four_activates = four > rules->four_activates ? four : rules->four_activates;
             continue;
         }
         for (unsigned next = 0; next < PIM_DRAM_COMMANDS; next++)
@@ -125,7 +126,7 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     const uint32_t *parameter = specification->parameter;
     rules->specification = *specification;
     rules->policy = *policy;
-    pim_dram_constraints(specification, &rules->constraints);
+    pim_dram_constraints(&rules->specification, &rules->constraints);
     rules->half = specification->half_clock;
     rules->low_power = specification->write_clock || parameter[PIM_DRAM_T_AAD] > 0;
     rules->plain = policy->page == PIM_DRAM_PAGE_OPEN && !rules->low_power;

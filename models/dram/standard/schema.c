@@ -1,6 +1,8 @@
 /* The table behind `pim_dram_schema`, and its values as the models' structs. */
 #include "models/dram/standard/schema.h"
 
+#include "models/dram/standard/rows.h"
+
 #include <stdio.h>
 
 #define INTEGER PIM_KEY_OF_INTEGER
@@ -39,10 +41,18 @@ static const struct pim_key keys[] = {
     PIM_DRAM_PARAMETER_MAP(X)
 #undef X
 
-        TEXT("dram.mapping", "\"" PIM_DRAM_MAPPING_DEFAULT "\"",
-             "Fields of an address from the most significant bit to the least: row, bank, group, rank, "
-             "pseudo, "
-             "column, channel; name:n takes the next n bits of a field only."),
+        TEXT("dram.timings", "\"\"",
+             "Names for distances in dram.constraints, in cycles or in ns (rounded up): "
+             "\"trfm = 280 ns; tmine = 12\"."),
+    TEXT("dram.constraints", "\"jedec\"",
+         "Rows of constraints, with semicolons between them: \"jedec; rank: REF -> ACT >= tmine + 2\"; "
+         "jedec "
+         "stands for the rows of configs/dram/constraints/jedec.rows. See dram-standards.md."),
+
+    TEXT("dram.mapping", "\"" PIM_DRAM_MAPPING_DEFAULT "\"",
+         "Fields of an address from the most significant bit to the least: row, bank, group, rank, "
+         "pseudo, "
+         "column, channel; name:n takes the next n bits of a field only."),
     BOOLEAN("dram.bank_xor", "false", "Bank and bank group are exclusive-ored with the low bits of the row."),
 
     CHOICE(
@@ -153,6 +163,17 @@ static void take_specification(const struct pim_configuration *values, uint32_t 
         specification->parameter[PIM_DRAM_T_REFPB_REFPB] = specification->parameter[PIM_DRAM_T_RREFD];
 }
 
+static enum pim_status take_rows(const struct pim_configuration *values,
+                                 struct pim_dram_specification *specification, struct pim_error *error)
+{
+    static const char timings[] = "dram.timings", rows[] = "dram.constraints";
+    if (pim_dram_timings_parse(specification, pim_configuration_text(values, timings), error) != PIM_OK)
+        return pim_configuration_fail(values, error, timings, "%s", error->text);
+    if (pim_dram_rows_parse(specification, pim_configuration_text(values, rows), error) != PIM_OK)
+        return pim_configuration_fail(values, error, rows, "%s", error->text);
+    return PIM_OK;
+}
+
 static void take_policy(const struct pim_configuration *values, struct pim_dram_policy *policy)
 {
     uint32_t writes = number(values, "dram.write_queue");
@@ -256,6 +277,8 @@ enum pim_status pim_dram_configure(const struct pim_configuration *values,
                                       "%u is no multiple of dram.access_bytes, which is %u", row_bytes,
                                       access);
     take_specification(values, row_bytes, &configuration->specification);
+    if (take_rows(values, &configuration->specification, error) != PIM_OK)
+        return error->status;
     take_policy(values, &configuration->policy);
     const struct pim_dram_policy *policy = &configuration->policy;
     const struct pim_dram_specification *specification = &configuration->specification;

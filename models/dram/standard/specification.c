@@ -1,4 +1,4 @@
-/* The table of constraints as expressions over the parameters, its evaluation, and the checks. */
+/* The table of constraints: the evaluation of its rows, and the checks. */
 #include "models/dram/standard/specification.h"
 
 #include <assert.h>
@@ -11,86 +11,6 @@
 #define PRES (SET(PRE) | SET(PREA))
 #define SINGLES (SET(REFPB) | SET(REFSB)) /* refreshes of less than a rank */
 #define T(name) PIM_DRAM_T_##name
-#define BANK PIM_DRAM_SCOPE_BANK
-#define GROUP PIM_DRAM_SCOPE_GROUP
-#define RANK PIM_DRAM_SCOPE_RANK
-#define OTHER PIM_DRAM_SCOPE_OTHER_RANK
-#define PSEUDO PIM_DRAM_SCOPE_PSEUDO_CHANNEL
-
-enum { TERMS = 5 };
-
-/*
- * One constraint before evaluation: the distance is the sum of the parameters in `plus` minus those in
- * `minus`. A set has activations, column commands or others, because each of these three may hold the bus for
- * another number of cycles.
- */
-struct rule {
-    enum pim_dram_scope scope;
-    uint32_t previous, next;
-    uint8_t plus[TERMS];
-    uint8_t minus;
-    uint8_t window;
-    const char *text;
-};
-
-static const struct rule rules[] = {
-    /* Column commands: the data bus, and the path from the bank groups to it. */
-    {PSEUDO, READS, READS, {T(B)}, 0, 1, "B"},
-    {PSEUDO, WRITES, WRITES, {T(B)}, 0, 1, "B"},
-    {OTHER, READS, READS, {T(B), T(CS)}, 0, 1, "B + tCS"},
-    {OTHER, READS, WRITES, {T(CL), T(B), T(CS)}, T(CWL), 1, "tCL + B + tCS - tCWL"},
-    {OTHER, WRITES, READS, {T(CWL), T(B), T(CS)}, T(CL), 1, "tCWL + B + tCS - tCL"},
-    {RANK, READS, READS, {T(CCD_S)}, 0, 1, "tCCD_S"},
-    {RANK, WRITES, WRITES, {T(CCD_S)}, 0, 1, "tCCD_S"},
-    {RANK, READS, WRITES, {T(CL), T(B), T(RTW)}, T(CWL), 1, "tCL + B + tRTW - tCWL"},
-    {RANK, WRITES, READS, {T(CWL), T(B), T(WTR_S)}, 0, 1, "tCWL + B + tWTR_S"},
-    {GROUP, READS, READS, {T(CCD_L)}, 0, 1, "tCCD_L"},
-    {GROUP, WRITES, WRITES, {T(CCD_L_WR)}, 0, 1, "tCCD_L (write)"},
-    {GROUP, WRITES, READS, {T(CWL), T(B), T(WTR_L)}, 0, 1, "tCWL + B + tWTR_L"},
-    /* Rows of one bank. */
-    {BANK, SET(ACT), SET(ACT), {T(RC)}, 0, 1, "tRC"},
-    {BANK, SET(ACT), READS, {T(RCDRD)}, 0, 1, "tRCD (read)"},
-    {BANK, SET(ACT), WRITES, {T(RCDWR)}, 0, 1, "tRCD (write)"},
-    {BANK, SET(ACT), SET(PRE), {T(RAS)}, 0, 1, "tRAS"},
-    {BANK, SET(PRE), SET(ACT), {T(RP)}, 0, 1, "tRP"},
-    {BANK, SET(RD), SET(PRE), {T(RTP)}, 0, 1, "tRTP"},
-    {BANK, SET(WR), SET(PRE), {T(CWL), T(B), T(WR_PRE)}, 0, 1, "tCWL + B + tWR"},
-    {BANK, SET(RDA), SET(ACT), {T(RTP), T(RP)}, 0, 1, "tRTP + tRP"},
-    {BANK, SET(WRA), SET(ACT), {T(CWL), T(B), T(WR_PRE), T(RP)}, 0, 1, "tCWL + B + tWR + tRP"},
-    /* Rows of a bank group and a rank. */
-    {GROUP, SET(ACT), SET(ACT), {T(RRD_L)}, 0, 1, "tRRD_L"},
-    {RANK, SET(ACT), SET(ACT), {T(RRD_S)}, 0, 1, "tRRD_S"},
-    {RANK, SET(ACT), SET(ACT), {T(FAW)}, 0, 4, "tFAW"},
-    {RANK, PRES, PRES, {T(PPD)}, 0, 1, "tPPD"},
-    {RANK, SET(ACT), SET(PREA), {T(RAS)}, 0, 1, "tRAS"},
-    {RANK, SET(RD), SET(PREA), {T(RTP)}, 0, 1, "tRTP"},
-    {RANK, SET(WR), SET(PREA), {T(CWL), T(B), T(WR_PRE)}, 0, 1, "tCWL + B + tWR"},
-    {RANK, SET(PREA), SET(ACT), {T(RPAB)}, 0, 1, "tRPab"},
-    /* Refresh of a rank. */
-    {RANK, SET(ACT), SET(REF), {T(RC)}, 0, 1, "tRC"},
-    {RANK, SET(PRE), SET(REF), {T(RP)}, 0, 1, "tRP"},
-    {RANK, SET(PREA), SET(REF), {T(RPAB)}, 0, 1, "tRPab"},
-    {RANK, SET(RDA), SET(REF), {T(RTP), T(RP)}, 0, 1, "tRTP + tRP"},
-    {RANK, SET(WRA), SET(REF), {T(CWL), T(B), T(WR_PRE), T(RP)}, 0, 1, "tCWL + B + tWR + tRP"},
-    {RANK, SET(REF), SET(ACT), {T(RFC)}, 0, 1, "tRFC"},
-    {RANK, SET(REF), SET(REF) | SET(PREA) | SINGLES, {T(RFC)}, 0, 1, "tRFC"},
-    /* Refresh of a bank. */
-    {BANK, SET(ACT), SINGLES, {T(RC)}, 0, 1, "tRC"},
-    {BANK, SET(PRE), SINGLES, {T(RP)}, 0, 1, "tRP"},
-    {BANK, SET(RDA), SINGLES, {T(RTP), T(RP)}, 0, 1, "tRTP + tRP"},
-    {BANK, SET(WRA), SINGLES, {T(CWL), T(B), T(WR_PRE), T(RP)}, 0, 1, "tCWL + B + tWR + tRP"},
-    {BANK, SINGLES, SET(ACT), {T(RFCPB)}, 0, 1, "tRFCpb"},
-    {BANK, SINGLES, SINGLES, {T(RFCPB)}, 0, 1, "tRFCpb"},
-    {GROUP, SET(ACT), SINGLES, {T(RRD_L)}, 0, 1, "tRRD_L"},
-    {RANK, SET(ACT), SINGLES, {T(RRD_S)}, 0, 1, "tRRD_S"},
-    {RANK, SET(PREA), SINGLES, {T(RPAB)}, 0, 1, "tRPab"},
-    {RANK, SINGLES, SET(ACT), {T(RREFD)}, 0, 1, "tRREFD"},
-    {RANK, SINGLES, SINGLES, {T(REFPB_REFPB)}, 0, 1, "tRREFD (REFpb)"},
-    {RANK, SINGLES, SET(REF), {T(RFCPB)}, 0, 1, "tRFCpb"},
-    /* The second activation of a bank that computes; left out with tAA = 0. */
-    {BANK, SET(ACT), SET(ACT2), {T(AA)}, 0, 1, "tAA"},
-    {BANK, SET(ACT2), SET(PRE), {T(RAS)}, 0, 1, "tRAS (ACT2)"},
-};
 
 const char *pim_dram_command_text(enum pim_dram_command command)
 {
@@ -184,43 +104,91 @@ static void add_bus_rows(const struct pim_dram_specification *specification, boo
     }
 }
 
-/* What a set means in a scope when there are second activations. */
-static uint32_t with_second(enum pim_dram_scope scope, uint32_t set)
+/* The distance of a row in cycles, from the first cycle of a command to the first of the next; 0 or less: the
+ * row constrains nothing. */
+static int64_t distance_of(const struct pim_dram_specification *specification, const struct pim_dram_row *row)
 {
-    return scope != BANK && set == SET(ACT) ? ACTIVATES : set;
+    int64_t cycles = 0;
+    for (unsigned i = 0; i < row->terms; i++) {
+        const struct pim_dram_term *term = &row->term[i];
+        const int64_t value = term->parameter ? specification->parameter[term->parameter] : term->cycles;
+        cycles += term->minus ? -value : value;
+    }
+    /* A parameter that is 0 switches its row off: nothing is longer for taking two cycles. */
+    if (cycles <= 0)
+        return 0;
+    /* JEDEC counts from the last cycle of a command to the last cycle of the next one. */
+    return cycles + command_cycles(specification, row->previous) - command_cycles(specification, row->next);
+}
+
+static void add_rows(const struct pim_dram_specification *specification, bool own_alone,
+                     struct pim_dram_constraint_table *table)
+{
+    const uint32_t known = specification->parameter[T(AA)] > 0 ? UINT32_MAX : ~SET(ACT2);
+    for (unsigned i = 0; i < specification->rows; i++) {
+        const struct pim_dram_row *row = &specification->row[i];
+        const uint32_t previous = row->previous & known, next = row->next & known;
+        const int64_t cycles = distance_of(specification, row);
+        if (cycles <= 0 || previous == 0 || next == 0 || (own_alone && !row->own))
+            continue;
+        assert(table->count < PIM_DRAM_CONSTRAINTS_MAX);
+        table->row[table->count++] = (struct pim_dram_constraint){row->scope,       previous,    next,
+                                                                  (uint32_t)cycles, row->window, row->text};
+    }
 }
 
 void pim_dram_constraints(const struct pim_dram_specification *specification,
                           struct pim_dram_constraint_table *table)
 {
-    bool second = specification->parameter[T(AA)] > 0;
+    assert(specification->standard);
     table->count = 0;
-    for (size_t i = 0; i < COUNT(rules); i++) {
-        const struct rule *rule = &rules[i];
-        uint32_t previous = rule->previous, next = rule->next;
-        int64_t cycles = 0;
-        if (second) {
-            previous = with_second(rule->scope, previous);
-            next = with_second(rule->scope, next);
-        } else if ((previous | next) & SET(ACT2)) {
+    add_rows(specification, false, table);
+    add_bus_rows(specification, specification->parameter[T(AA)] > 0, table);
+}
+
+void pim_dram_own_constraints(const struct pim_dram_specification *specification,
+                              struct pim_dram_constraint_table *table)
+{
+    add_rows(specification, true, table);
+}
+
+/* What the controller would not honour, or cannot count. */
+static enum pim_status check_own_rows(const struct pim_dram_specification *specification,
+                                      struct pim_error *error)
+{
+    for (unsigned i = 0; i < specification->rows; i++) {
+        const struct pim_dram_row *row = &specification->row[i];
+        if (!row->own)
             continue;
-        }
-        for (size_t j = 0; j < TERMS && rule->plus[j]; j++)
-            cycles += specification->parameter[rule->plus[j]];
-        if (rule->minus)
-            cycles -= specification->parameter[rule->minus];
-        /* A parameter that is 0 switches its rule off: nothing is longer for taking two cycles. */
-        if (cycles <= 0)
-            continue;
-        /* JEDEC counts from the last cycle of a command to the last cycle of the next one. */
-        cycles += command_cycles(specification, rule->previous) - command_cycles(specification, rule->next);
-        if (cycles <= 0)
-            continue;
-        assert(table->count < PIM_DRAM_CONSTRAINTS_MAX);
-        table->row[table->count++] = (struct pim_dram_constraint){rule->scope,      previous,     next,
-                                                                  (uint32_t)cycles, rule->window, rule->text};
+        if (distance_of(specification, row) > PIM_DRAM_CYCLES_MAX)
+            return pim_fail(error, PIM_BAD_INPUT, "dram.constraints: %s is %lld cycles: allowed are up to %d",
+                            row->text, (long long)distance_of(specification, row), PIM_DRAM_CYCLES_MAX);
+        if (specification->half_clock && (row->previous & PRES) && row->scope > PIM_DRAM_SCOPE_RANK)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "dram.constraints: %s counts from PRE or PREA, which with dram.half_clock issue "
+                            "at either edge: allowed are the scopes bank, group and rank",
+                            row->text);
     }
-    add_bus_rows(specification, second, table);
+    return PIM_OK;
+}
+
+/* What rows of the configuration's own may add to a refresh of a rank: every step to it, the column
+ * and PRE of each bank, may wait for the longest of them, and what comes behind it for the longest behind a
+ * refresh. */
+static uint64_t own_delay(const struct pim_dram_specification *specification)
+{
+    const uint32_t refreshes = SET(REF) | SINGLES;
+    int64_t longest = 0, behind = 0;
+    for (unsigned i = 0; i < specification->rows; i++) {
+        const struct pim_dram_row *row = &specification->row[i];
+        const int64_t distance = row->own ? distance_of(specification, row) : 0;
+        if (!(row->previous & ~refreshes))
+            behind = distance > behind ? distance : behind;
+        else
+            longest = distance > longest ? distance : longest;
+    }
+    const uint64_t steps = 4 + 2 * (uint64_t)pim_dram_banks_per_rank(&specification->organization);
+    return steps * (uint64_t)longest + (uint64_t)behind;
 }
 
 static enum pim_status check_organization(const struct pim_dram_organization *organization,
@@ -306,6 +274,7 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
                          : waits * close + parameter[PIM_DRAM_T_RFC];
     if (independent)
         least += 4 * ranks;
+    least += ranks * own_delay(specification);
     uint64_t interval =
         per_bank_refresh ? pim_dram_bank_refresh_interval(specification) : parameter[PIM_DRAM_T_REFI];
     if (interval <= least)
@@ -376,7 +345,7 @@ enum pim_status pim_dram_check_specification(const struct pim_dram_specification
     for (size_t i = 0; i < COUNT(ordered); i++)
         if (check_order(specification, ordered[i][0], ordered[i][1], error) != PIM_OK)
             return error->status;
-    if (check_clocks(specification, error) != PIM_OK)
+    if (check_clocks(specification, error) != PIM_OK || check_own_rows(specification, error) != PIM_OK)
         return error->status;
     return refreshing == PIM_DRAM_NOT_REFRESHED
                ? PIM_OK

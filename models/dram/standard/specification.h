@@ -8,7 +8,8 @@
  *
  * A constraint says: after command `previous`, command `next` in the scope must be at least `cycles` later.
  * Rules: Ramulator 2.1 (commit c5b1c3a), with the rank switch from reading to writing as in DRAMsim3 (commit
- * 2981759) and the constraints of per-bank refresh that JESD235 has and Ramulator 2.1 lacks.
+ * 2981759) and the constraints of per-bank refresh that JESD235 has and Ramulator 2.1 lacks; they stand in
+ * configs/dram/constraints (rows.h).
  */
 #ifndef PIMSIM_MODELS_DRAM_STANDARD_SPECIFICATION_H
 #define PIMSIM_MODELS_DRAM_STANDARD_SPECIFICATION_H
@@ -99,7 +100,10 @@ enum {
     PIM_DRAM_BANKS_MAX = 64, /* of one channel: sets of banks are 64-bit words */
     PIM_DRAM_RANKS_MAX = 16, /* of one channel */
     PIM_DRAM_CHANNELS_MAX = 4096,
-    PIM_DRAM_CONSTRAINTS_MAX = 80
+    PIM_DRAM_ROWS_MAX = 120,
+    PIM_DRAM_CONSTRAINTS_MAX = PIM_DRAM_ROWS_MAX + 2, /* and those of the command bus */
+    PIM_DRAM_TERMS_MAX = 6,                           /* of a distance */
+    PIM_DRAM_TIMINGS_MAX = 32                         /* names of an architect's own */
 };
 
 struct pim_dram_organization {
@@ -113,6 +117,38 @@ struct pim_dram_organization {
     uint32_t access_bytes;    /* moved by a column access */
 };
 
+enum pim_dram_scope {
+    PIM_DRAM_SCOPE_BANK,           /* same bank */
+    PIM_DRAM_SCOPE_GROUP,          /* same bank group, same bank included */
+    PIM_DRAM_SCOPE_RANK,           /* same rank */
+    PIM_DRAM_SCOPE_OTHER_RANK,     /* other rank of the same pseudo-channel */
+    PIM_DRAM_SCOPE_PSEUDO_CHANNEL, /* same pseudo-channel, any rank */
+    PIM_DRAM_SCOPE_CHANNEL
+};
+
+/* A part of a distance: a parameter, or without one a number of cycles. */
+struct pim_dram_term {
+    uint32_t cycles;
+    uint8_t parameter; /* enum pim_dram_parameter */
+    bool minus;
+};
+
+/* A constraint before its evaluation, as rows.h reads it. `previous` and `next` are sets of commands
+ * (bit 1 << command). */
+struct pim_dram_row {
+    enum pim_dram_scope scope;
+    uint32_t previous, next;
+    struct pim_dram_term term[PIM_DRAM_TERMS_MAX];
+    uint8_t terms, window;
+    bool own;      /* of the configuration, not of the built-in standards */
+    char text[48]; /* the distance as it was written, cut to this */
+};
+
+struct pim_dram_timing {
+    char name[33];
+    uint32_t cycles;
+};
+
 struct pim_dram_specification {
     struct pim_dram_organization organization;
     uint32_t clock_ps;      /* period of the memory clock */
@@ -123,15 +159,10 @@ struct pim_dram_specification {
     /* LPDDR5: RD and WR need the write clock, which CAS starts; it runs until tWCKPST behind their data. */
     bool write_clock;
     uint32_t parameter[PIM_DRAM_PARAMETERS];
-};
-
-enum pim_dram_scope {
-    PIM_DRAM_SCOPE_BANK,           /* same bank */
-    PIM_DRAM_SCOPE_GROUP,          /* same bank group, same bank included */
-    PIM_DRAM_SCOPE_RANK,           /* same rank */
-    PIM_DRAM_SCOPE_OTHER_RANK,     /* other rank of the same pseudo-channel */
-    PIM_DRAM_SCOPE_PSEUDO_CHANNEL, /* same pseudo-channel, any rank */
-    PIM_DRAM_SCOPE_CHANNEL
+    unsigned timings, rows;
+    bool standard; /* the built-in rows are among them */
+    struct pim_dram_timing timing[PIM_DRAM_TIMINGS_MAX];
+    struct pim_dram_row row[PIM_DRAM_ROWS_MAX];
 };
 
 /* `previous` and `next` are sets of commands (bit 1 << command). REFsb is a command to each of its banks and
@@ -142,7 +173,7 @@ struct pim_dram_constraint {
     uint32_t previous, next;
     uint32_t cycles;
     uint32_t window;
-    const char *text; /* "tCWL + B + tWTR_L" */
+    const char *text; /* "tcwl + burst_cycles + twtr_l"; of the specification, or of the checker */
 };
 
 struct pim_dram_constraint_table {
@@ -203,9 +234,13 @@ enum pim_status pim_dram_check_specification(const struct pim_dram_specification
                                              enum pim_dram_refreshing refreshing, bool independent,
                                              struct pim_error *error);
 
-/* Evaluates the table; rows that constrain nothing (0 cycles or less) are left out. With tAA > 0 a row about
- * ACT of a scope wider than a bank is about ACT2 as well: both draw the current of an activation. */
+/* Evaluates the rows; those that constrain nothing (0 cycles or less) are left out. Without second
+ * activations (tAA = 0) ACT2 is in no set. */
 void pim_dram_constraints(const struct pim_dram_specification *specification,
                           struct pim_dram_constraint_table *table);
+
+/* Adds the rows of the configuration's own alone. */
+void pim_dram_own_constraints(const struct pim_dram_specification *specification,
+                              struct pim_dram_constraint_table *table);
 
 #endif

@@ -94,6 +94,33 @@ START_TEST(every_constraint_is_checked)
 }
 END_TEST
 
+/* And of rows of one's own: what breaks one is found once, what keeps it is not. */
+START_TEST(own_rows_are_checked)
+{
+    static const char *const settings[] = {
+        "dram.ranks=2", "dram.refresh=false", "dram.timings=a = 100; b = 83.4 ns",
+        "dram.constraints=jedec; rank: RD RDA -> RD RDA >= a + tccd_l - 1; bank: PRE -> ACT >= b; "
+        "channel: REF -> ACT ACT2 >= 500; other_rank: WR -> PRE >= a",
+        NULL};
+    static const uint32_t cycles[] = {105, 101, 500, 100};
+    struct pim_dram_configuration configuration;
+    struct pim_dram_constraint_table table = {.count = 0};
+    configure(&configuration, "ddr4_2400r", settings);
+    pim_dram_own_constraints(&configuration.specification, &table);
+    ck_assert_uint_eq(table.count, 4);
+    for (size_t i = 0; i < table.count; i++) {
+        const struct pim_dram_constraint *row = &table.row[i];
+        ck_assert_uint_eq(row->cycles, cycles[i]);
+        for (unsigned previous = 0; previous < PIM_DRAM_COMMANDS; previous++)
+            for (unsigned next = 0; next < PIM_DRAM_COMMANDS; next++)
+                if ((row->previous >> previous & 1) && (row->next >> next & 1)) {
+                    ck_assert_uint_eq(plant(&configuration, row, previous, next, false), 1);
+                    ck_assert_uint_eq(plant(&configuration, row, previous, next, true), 0);
+                }
+    }
+}
+END_TEST
+
 /* How the places of two commands are related. */
 enum relation { SAME_BANK, SAME_GROUP, SAME_RANK, OTHER_RANK, OTHER_PSEUDO_CHANNEL, RELATIONS };
 
@@ -572,6 +599,7 @@ Suite *suite_channel_check(void)
     Suite *suite = suite_create("channel_check");
     TCase *cases = tcase_create("check");
     int presets = (int)pim_dram_preset_count();
+    tcase_add_test(cases, own_rows_are_checked);
     tcase_add_loop_test(cases, every_constraint_is_checked, 0, 2 * presets);
     tcase_add_loop_test(cases, both_tables_agree, 0, presets);
     tcase_add_loop_test(cases, other_mistakes_are_found, 0, sizeof mistakes / sizeof mistakes[0]);

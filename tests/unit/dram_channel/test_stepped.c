@@ -74,6 +74,16 @@ static const struct {
     {"lpddr5_6400", {"dram.ranks=2", "dram.refresh_mode=per_bank", "dram.refresh_pull_in=5"}},
     {"lpddr4_3200", {INDEPENDENT, "dram.ranks=2", "dram.refresh_pull_in=2", "dram.trefi=1400"}},
     {"hbm1_2000", {"dram.refresh_pull_in=8", "dram.trefi=700"}},
+    /* Rows of one's own, of every scope. */
+    {"ddr4_2400r",
+     {"dram.ranks=2", "dram.timings=a = 9; b = 7.5 ns", "dram.trefi=5000",
+      "dram.constraints=jedec; bank: PRE -> ACT >= trp + a; group: ACT -> RD RDA >= b; other_rank: ACT -> "
+      "ACT >= a; "
+      "rank: REF -> ACT >= trfc + 5; rank: 4 ACT -> ACT >= tfaw + a"}},
+    {"hbm2_pim",
+     {"dram.pseudo_channels=4", "dram.trefi=9000",
+      "dram.constraints=channel: ACT -> ACT >= 5; pseudo: WR WRA -> RD RDA >= 30; jedec; rank: WR -> PREA >= "
+      "40"}},
     {"hbm1_2000", {"dram.column_cycles=1", "dram.refresh_mode=per_bank", "dram.trefi_bank=200"}},
 };
 
