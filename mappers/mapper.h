@@ -137,9 +137,11 @@ struct pim_mapper {
        wanted. PIM_USAGE. NULL: all are good. */
     enum pim_status (*accept)(const void *options, bool writes, struct pim_error *error);
 
-    /* Decides everything. `options` is borrowed too. On failure *plan is NULL. */
-    enum pim_status (*plan)(const struct pim_mapper_inputs *inputs, const void *options, void **plan,
+    /* Decides everything, in `plan_size` zeroed bytes. `options` is borrowed too. */
+    size_t plan_size;
+    enum pim_status (*plan)(const struct pim_mapper_inputs *inputs, const void *options, void *plan,
                             struct pim_error *error);
+    /* Gives back what the bytes own, also after a failure of `plan`, wherever that was. */
     void (*terminate)(void *plan);
 
     /* Of the whole trace; the same before and after it is emitted. */

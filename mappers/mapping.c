@@ -19,14 +19,20 @@ void *pim_mapper_options(const struct pim_mapper *mapper)
 enum pim_status pim_mapping_make(const struct pim_mapper *mapper, const struct pim_mapper_inputs *inputs,
                                  const void *options, struct pim_mapping *mapping, struct pim_error *error)
 {
-    *mapping = (struct pim_mapping){.mapper = mapper};
-    return mapper->plan(inputs, options, &mapping->plan, error);
+    *mapping = (struct pim_mapping){.mapper = mapper, .plan = calloc(1, mapper->plan_size)};
+    if (!mapping->plan)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    enum pim_status status = mapper->plan(inputs, options, mapping->plan, error);
+    if (status != PIM_OK)
+        pim_mapping_terminate(mapping);
+    return status;
 }
 
 void pim_mapping_terminate(struct pim_mapping *mapping)
 {
     if (mapping->plan)
         mapping->mapper->terminate(mapping->plan);
+    free(mapping->plan);
     mapping->plan = NULL;
 }
 

@@ -125,12 +125,13 @@ static void terminate(void *plan)
     if (made->planned)
         pim_allspark_plan_terminate(&made->plan);
     pim_plan_close(&made->file);
-    free(made);
 }
 
-static enum pim_status make(const struct pim_mapper_inputs *inputs, const struct choices *choices,
-                            struct made *made, struct pim_error *error)
+static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *given, void *plan,
+                            struct pim_error *error)
 {
+    const struct choices *choices = given;
+    struct made *made = plan;
     struct timespec begin;
     struct told told = {
         .search = &choices->search, .begin = &begin, .timed = choices->scheduler == SCHEDULER_EXACT};
@@ -161,21 +162,6 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const struct
         made->result.ended_early = told.ended ? told.ended : "time limit"; /* the solver's own */
     pim_plan_space(&options, &made->result);
     return choices->plan ? pim_plan_check(&made->file, &made->plan, error) : PIM_OK;
-}
-
-static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *options, void **made_plan,
-                            struct pim_error *error)
-{
-    struct made *made = calloc(1, sizeof *made);
-    *made_plan = NULL;
-    if (!made)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
-    if (make(inputs, options, made, error) != PIM_OK) {
-        terminate(made);
-        return error->status;
-    }
-    *made_plan = made;
-    return PIM_OK;
 }
 
 static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)
@@ -251,7 +237,8 @@ const struct pim_mapper pim_allspark_mapper = {
     .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
     .accept = accept,
-    .plan = plan,
+    .plan_size = sizeof(struct made),
+    .plan = make,
     .terminate = terminate,
     .estimate = estimate,
     .describe = describe,

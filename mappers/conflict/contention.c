@@ -9,6 +9,7 @@ enum { WAYS = 2 };
 
 struct pim_tile_contention {
     const struct pim_machine_tiles *machine;
+    bool adaptive;
     unsigned ways;
     uint32_t *first; /* of way w of edge e: link[first[ways e + w]] to link[first[ways e + w + 1] - 1] */
     uint32_t *link;
@@ -74,7 +75,9 @@ struct pim_tile_contention *pim_tile_contention_create(const struct pim_tile_gra
     if (!made)
         return NULL;
     made->machine = machine;
-    made->ways = machine->adaptive ? WAYS : 1;
+    /* On a mesh of one row there is no other way. */
+    made->adaptive = machine->adaptive && machine->width > 1 && machine->height > 1;
+    made->ways = made->adaptive ? WAYS : 1;
     for (size_t e = 0; e < edges; e++)
         uses += made->ways *
                 pim_grid_distance(&grid, place[graph->edge[e].source], place[graph->edge[e].destination]);
@@ -157,7 +160,7 @@ static double all_in_the_way(struct pim_tile_contention *contention, uint32_t ed
 double pim_tile_contention_time(struct pim_tile_contention *contention, uint32_t edge,
                                 const struct pim_tile_window *windows)
 {
-    bool links_alone = contention->machine->stores || contention->machine->adaptive;
+    bool links_alone = contention->machine->stores || contention->adaptive;
     return links_alone ? busiest(contention, edge, windows) : all_in_the_way(contention, edge, windows);
 }
 

@@ -41,12 +41,14 @@ static void carry(struct pipeline *pipeline, uint32_t e)
     double way = link * (double)pim_grid_distance(&pipeline->grid, pipeline->place[edge->source],
                                                   pipeline->place[edge->destination]);
     double each = pipeline->machine->stores ? link : way;
+    double leaves = pipeline->start[edge->source] + source->latency_ns;
     struct pim_tile_window *arrival = &pipeline->arrival[e];
-    arrival->first = pipeline->start[edge->source] + source->latency_ns + way;
+    arrival->first = leaves + way;
     arrival->last = larger(pipeline->end[edge->source] + way, arrival->first + (edge->packets - 1) * each);
-    if (!pipeline->first_pass)
-        arrival->last = larger(arrival->last, arrival->first + pim_tile_contention_time(pipeline->contention,
-                                                                                        e, pipeline->before));
+    if (!pipeline->first_pass) {
+        double time = pim_tile_contention_time(pipeline->contention, e, pipeline->before);
+        arrival->last = larger(arrival->last, leaves + time + way - each);
+    }
 }
 
 static double time_of(const struct pipeline *pipeline, uint32_t e, uint32_t packets)

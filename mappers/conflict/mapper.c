@@ -85,6 +85,8 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
     (void)writes;
     if (choices->train && choices->weights)
         return pim_fail(error, PIM_USAGE, "--train makes weights, --weights takes them: one of the two");
+    if (choices->finalists == 0 && choices->refinement > 0 && choices->refinement != PIM_CONFLICT_BY_SIZE)
+        return pim_fail(error, PIM_USAGE, "--refine begins at finalists, and --finalists 0 leaves none");
     if (choices->judge && !choices->weights)
         return pim_fail(error, PIM_USAGE,
                         "--judge needs --weights FILE (--train judges what it has trained by itself)");
@@ -97,22 +99,12 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
 static void terminate(void *plan)
 {
     pim_conflict_plan_terminate(plan);
-    free(plan);
 }
 
-static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *options, void **plan,
+static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *options, void *plan,
                             struct pim_error *error)
 {
-    struct pim_conflict_plan *made = calloc(1, sizeof *made);
-    *plan = NULL;
-    if (!made)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
-    if (pim_conflict_plan_make(inputs, options, made, error) != PIM_OK) {
-        terminate(made);
-        return error->status;
-    }
-    *plan = made;
-    return PIM_OK;
+    return pim_conflict_plan_make(inputs, options, plan, error);
 }
 
 static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)
@@ -204,6 +196,7 @@ const struct pim_mapper pim_conflict_mapper = {
     .knows = knows,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct pim_conflict_choices), &defaults},
     .accept = accept,
+    .plan_size = sizeof(struct pim_conflict_plan),
     .plan = make,
     .terminate = terminate,
     .estimate = estimate,

@@ -69,25 +69,16 @@ static void terminate(void *plan)
 {
     struct made *made = plan;
     pim_overlapim_plan_terminate(&made->plan);
-    free(made);
 }
 
-static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *options, void **plan,
+static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *options, void *plan,
                             struct pim_error *error)
 {
-    struct made *made = calloc(1, sizeof *made);
-    *plan = NULL;
-    if (!made)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
-    if (pim_overlapim_plan_make(inputs, options, &made->plan, error) != PIM_OK) {
-        terminate(made);
-        return error->status;
-    }
     const struct pim_overlapim_options *given = options;
+    struct made *made = plan;
     made->inputs = inputs;
     made->check = given->check;
-    *plan = made;
-    return PIM_OK;
+    return pim_overlapim_plan_make(inputs, options, &made->plan, error);
 }
 
 static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)
@@ -187,6 +178,7 @@ const struct pim_mapper pim_overlapim_mapper = {
     .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct pim_overlapim_options), &defaults},
     .accept = accept,
+    .plan_size = sizeof(struct made),
     .plan = make,
     .terminate = terminate,
     .estimate = estimate,

@@ -436,7 +436,6 @@ static void terminate(void *plan)
 {
     struct made *made = plan;
     pim_arena_terminate(&made->arena);
-    free(made);
 }
 
 /* What of the options depends on others. */
@@ -508,23 +507,15 @@ static enum pim_status make(struct made *made, struct pim_error *error)
     return PIM_OK;
 }
 
-static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *options, void **made_plan,
+static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *options, void *made_plan,
                             struct pim_error *error)
 {
-    struct made *made = calloc(1, sizeof *made);
-    *made_plan = NULL;
-    if (!made)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    struct made *made = made_plan;
     made->choices = *(const struct choices *)options;
     made->inputs = inputs;
     settle(&made->choices);
     pim_arena_initialize(&made->arena, 1 << 20);
-    if (make(made, error) != PIM_OK) {
-        terminate(made);
-        return error->status;
-    }
-    *made_plan = made;
-    return PIM_OK;
+    return make(made, error);
 }
 
 static enum pim_status emit(void *made_plan, struct pim_trace_writer *writer, struct pim_error *error)
@@ -636,6 +627,7 @@ const struct pim_mapper pim_pimcomp_mapper = {
     .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
     .accept = accept,
+    .plan_size = sizeof(struct made),
     .plan = plan,
     .terminate = terminate,
     .estimate = estimate,

@@ -82,7 +82,6 @@ static void terminate(void *plan)
     struct made *made = plan;
     nice_plan_terminate(&made->plan);
     nice_record_terminate(&made->record);
-    free(made);
 }
 
 static const char *const methods[] = {
@@ -213,19 +212,14 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, struct made 
     return made->found ? PIM_OK : pim_fail(error, first.status, "%s", first.text);
 }
 
-static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *options, void **made_plan,
+static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *options, void *made_plan,
                             struct pim_error *error)
 {
     const struct choices *choices = options;
-    struct made *made = calloc(1, sizeof *made);
-    *made_plan = NULL;
-    if (!made)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
-    if (!inputs->nodes || inputs->nodes->width > 32 || inputs->nodes->height > 32) {
-        free(made);
+    struct made *made = made_plan;
+    if (!inputs->nodes || inputs->nodes->width > 32 || inputs->nodes->height > 32)
         return pim_fail(error, PIM_BAD_INPUT,
                         "the hardware is no array of DRAM-PIM nodes of at most 32 x 32");
-    }
     made->hardware = *inputs->nodes;
     made->configuration = inputs->configuration_text;
     made->name = inputs->network->name;
@@ -237,12 +231,7 @@ static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *
     for (int method = 0; method < NICE_METHODS; method++)
         made->asked[method] =
             choices->mapping == 0 ? method != NICE_PIPELINE : method == (int)methods_of[choices->mapping];
-    if (make(inputs, made, error) != PIM_OK) {
-        terminate(made);
-        return error->status;
-    }
-    *made_plan = made;
-    return PIM_OK;
+    return make(inputs, made, error);
 }
 
 static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)
@@ -502,6 +491,7 @@ const struct pim_mapper pim_nicepim_mapper = {
                    "cuts of layers, copies of weights, layouts.",
     .onnx = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
+    .plan_size = sizeof(struct made),
     .plan = plan,
     .terminate = terminate,
     .estimate = estimate,

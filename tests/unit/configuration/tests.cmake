@@ -89,7 +89,7 @@ pimsim_command_test(area_cores "area --hardware ${PROJECT_SOURCE_DIR}/configs/ha
 pimsim_command_test(map_conflict "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake" 0
   "32 nodes, 46 edges.*1372 packets.*latency              383\\.940 us\n" "^$")
 pimsim_command_test(map_conflict_adaptive "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.routing=adaptive" 0
-  "\nestimate             186\\.516 us\n" "^$")
+  "\nestimate             184\\.050 us\n" "^$")
 pimsim_command_test(map_conflict_tiles "map conflict --network recorded:cifar-vgg8 --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set array.width=7 --set array.height=7" 1 "^$"
   "^pimsim map conflict: the network needs 61 tiles, but the mesh of 7 x 7 has 49: 12 are missing\n")
 pimsim_command_test(map_conflict_buffers "map conflict --network recorded:imagenet-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake" 3 "^$"
@@ -98,6 +98,8 @@ pimsim_command_test(map_conflict_learned "map conflict --network recorded:cifar-
   "^pimsim map conflict: --fitness gcn is learned: it needs --weights FILE, or --train FILE\n")
 pimsim_command_test(map_conflict_judge "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --weights ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/conflict_weights/one_edge.json --judge" 1 "^$"
   "one_edge\\.json: the weights are of the graph 0123456789abcdef of one .2 nodes, 1 edges.*train anew with --train\n")
+pimsim_command_test(map_conflict_refine "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --finalists 0 --refine 9" 2 "^$"
+  "^pimsim map conflict: --refine begins at finalists, and --finalists 0 leaves none\n")
 pimsim_command_test(dram_two_outputs "dram --pattern sequential --log - --commands -" 2 "^$"
   "^pimsim dram: --log and --commands would both go to standard output: name a file for one of them\n")
 
