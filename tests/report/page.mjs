@@ -45,7 +45,7 @@ const EXPECTED = {
     channel: {steps: 2, phases: 2, energy: 2},
     core: {mesh: 168, steps: 2, phases: 2, energy: 6},
     families: {mesh: 168, runs: 8, "energy-runs": 10},
-    tile: {mesh: 256 + 960, steps: 20, phases: 20, estimate: 11, energy: 1},
+    tile: {mesh: 256 + 480, steps: 22, phases: 22, estimate: 11, energy: 1},
     dense: {mesh: 33 * 32},
     tune: {convergence: 4, curve: 4},
     sweep: {curve: 16, "curve-small": 16, estimate: 2, heat: 16, pareto: 48},
