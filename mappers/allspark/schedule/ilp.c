@@ -1,8 +1,9 @@
 /*
  * The schedule as an integer programme, in two forms.
  *
- * Counts: for each candidate n (layers) and use (0 or 1), n <= most * use; the largest workspace is a column
- * of its own. Its size does not depend on the number of branches.
+ * Counts: for each candidate n (layers) and use (0 or 1), n <= most * use; the largest workspace, and of each
+ * stage what lasts and the scratch, are columns of their own. Its size does not depend on the number of
+ * branches, and grows with that of the candidates.
  *
  * Literal: the paper's X (a layer j of a stage has i branches under scheme k), Y and Z, with what its text
  * means where the printed constraints say something else (docs/mappers/allspark.md lists the places).
@@ -53,67 +54,68 @@ static void counts_of_stage(const struct pim_schedule_stage *stage, struct pim_i
     }
 }
 
-/* workspace >= what lasts + the scratch of each used candidate */
-static void counted_workspace(const struct pim_schedule_stage *stage, struct pim_ilp_model *model, uint32_t s,
-                              uint32_t workspace)
+/* What lasts of a stage and its largest scratch, as columns: an entry for each candidate, however many there
+   are. */
+struct workspace {
+    uint32_t lasting, scratch;
+};
+
+/* A row of a column that is at least what the entries to come take. */
+static uint32_t at_least(struct pim_mps *mps, uint32_t column)
+{
+    uint32_t row = pim_mps_row(mps, PIM_MPS_AT_LEAST, 0);
+    pim_mps_entry(mps, row, column, 1);
+    return row;
+}
+
+/* lasting >= sum of once and layer bytes; scratch >= that of each used candidate; largest >= both together */
+static struct workspace counted_workspace(const struct pim_schedule_stage *stage, struct pim_ilp_model *model,
+                                          uint32_t s, uint32_t largest)
 {
     struct pim_mps *mps = &model->mps;
+    const struct workspace workspace = {.lasting = pim_mps_column(mps, 0, 0, INT64_MAX),
+                                        .scratch = pim_mps_column(mps, 0, 0, INT64_MAX)};
+    uint32_t lasting = at_least(mps, workspace.lasting);
     for (uint32_t k = 0; k < stage->count; k++) {
-        uint32_t row = pim_mps_row(mps, PIM_MPS_AT_LEAST, 0);
-        pim_mps_entry(mps, row, workspace, 1);
-        for (uint32_t other = 0; other < stage->count; other++) {
-            const struct pim_schedule_candidate *candidate = &stage->candidates[other];
-            uint64_t scratch = other == k ? candidate->scratch_bytes : 0;
-            pim_mps_entry(mps, row, model->first[s] + 2 * other, -(int64_t)candidate->layer_bytes);
-            pim_mps_entry(mps, row, model->first[s] + 2 * other + 1,
-                          -(int64_t)(candidate->once_bytes + scratch));
-        }
+        const struct pim_schedule_candidate *candidate = &stage->candidates[k];
+        uint32_t n = model->first[s] + 2 * k, use = n + 1, scratch = at_least(mps, workspace.scratch);
+        pim_mps_entry(mps, lasting, n, -(int64_t)candidate->layer_bytes);
+        pim_mps_entry(mps, lasting, use, -(int64_t)candidate->once_bytes);
+        pim_mps_entry(mps, scratch, use, -(int64_t)candidate->scratch_bytes);
     }
+    uint32_t both = at_least(mps, largest);
+    pim_mps_entry(mps, both, workspace.lasting, -1);
+    pim_mps_entry(mps, both, workspace.scratch, -1);
+    return workspace;
 }
 
-/* What lasts of a stage, `times` times, on the other side of a row; and the scratch of its candidate `k`,
-   UINT32_MAX: of none. */
-static void add_lasting(const struct pim_schedule_problem *problem, struct pim_ilp_model *model, uint32_t row,
-                        uint32_t s, int64_t times, uint32_t k)
+/* The workspace of two stages that take turns, as in pim_schedule_together(). */
+static void workspace_together(struct pim_mps *mps, uint32_t keeps, const struct workspace *first,
+                               const struct workspace *second, uint32_t largest)
 {
-    for (uint32_t i = 0; i < problem->stage[s].count; i++) {
-        const struct pim_schedule_candidate *candidate = &problem->stage[s].candidates[i];
-        int64_t scratch = i == k ? (int64_t)candidate->scratch_bytes : 0;
-        pim_mps_entry(&model->mps, row, model->first[s] + 2 * i, -times * (int64_t)candidate->layer_bytes);
-        pim_mps_entry(&model->mps, row, model->first[s] + 2 * i + 1,
-                      -times * (int64_t)candidate->once_bytes - scratch);
-    }
-}
-
-/* The workspace of stage `s` and the next, which take turns. */
-static void workspace_together(const struct pim_schedule_problem *problem, struct pim_ilp_model *model,
-                               uint32_t s, uint32_t workspace)
-{
-    uint32_t row = pim_mps_row(&model->mps, PIM_MPS_AT_LEAST, 0);
-    pim_mps_entry(&model->mps, row, workspace, 1);
-    add_lasting(problem, model, row, s, 1 + (int64_t)problem->stage[s].keeps, UINT32_MAX);
-    add_lasting(problem, model, row, s + 1, 2, UINT32_MAX);
-    for (uint32_t k = 0; k < problem->stage[s + 1].count; k++) {
-        row = pim_mps_row(&model->mps, PIM_MPS_AT_LEAST, 0);
-        pim_mps_entry(&model->mps, row, workspace, 1);
-        add_lasting(problem, model, row, s, 1, UINT32_MAX);
-        add_lasting(problem, model, row, s + 1, 1, k);
-    }
+    uint32_t moved = at_least(mps, largest), worked = at_least(mps, largest);
+    pim_mps_entry(mps, moved, first->lasting, -1 - (int64_t)keeps);
+    pim_mps_entry(mps, moved, second->lasting, -2);
+    pim_mps_entry(mps, worked, first->lasting, -1);
+    pim_mps_entry(mps, worked, second->lasting, -1);
+    pim_mps_entry(mps, worked, second->scratch, -1);
 }
 
 bool pim_ilp_counts(const struct pim_schedule_problem *problem, struct pim_ilp_model *model)
 {
     *model = (struct pim_ilp_model){.form = PIM_SCHEDULE_COUNTS};
     uint32_t memory = pim_mps_row(&model->mps, PIM_MPS_AT_MOST, (int64_t)problem->memory);
-    uint32_t workspace = pim_mps_column(&model->mps, 0, 0, INT64_MAX);
-    pim_mps_entry(&model->mps, memory, workspace, 1);
+    struct workspace workspace[PIM_SCHEDULE_STAGES];
+    uint32_t largest = pim_mps_column(&model->mps, 0, 0, INT64_MAX);
+    pim_mps_entry(&model->mps, memory, largest, 1);
     for (uint32_t s = 0; s < problem->stages; s++)
         counts_of_stage(&problem->stage[s], model, s, memory);
     for (uint32_t s = 0; s < problem->stages; s++)
-        counted_workspace(&problem->stage[s], model, s, workspace);
+        workspace[s] = counted_workspace(&problem->stage[s], model, s, largest);
     for (uint32_t s = 0; s + 1 < problem->stages; s++)
         if (problem->stage[s].keeps > 0)
-            workspace_together(problem, model, s, workspace);
+            workspace_together(&model->mps, problem->stage[s].keeps, &workspace[s], &workspace[s + 1],
+                               largest);
     return !model->mps.out_of_memory;
 }
 
