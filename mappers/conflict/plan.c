@@ -123,20 +123,19 @@ static uint32_t simulations(const struct pim_conflict_plan *plan, uint64_t asked
     return (uint32_t)(count < least ? least : count > most ? most : count);
 }
 
-/* As many searches as finalists and moves leave of those packets; one where scores take long. */
+/* As many searches as have finalists of so many packets; one where scores take long. */
 static uint32_t searches(const struct pim_conflict_plan *plan)
 {
     const struct pim_conflict_choices *choices = plan->choices;
     if (choices->searches != PIM_CONFLICT_BY_SIZE)
         return (uint32_t)choices->searches;
     uint32_t all = simulations(plan, PIM_CONFLICT_BY_SIZE, 0, UINT32_MAX),
-             moves = simulations(plan, choices->refinement, 200, 4000),
              finalists = simulations(plan, choices->finalists, 16, 200);
     if (choices->fitness != PIM_TILE_BY_COST || choices->mapping == PIM_TILE_NSGA2 ||
-        choices->refinement == 0 || finalists == 0 || all < moves)
+        choices->refinement == 0 || finalists == 0)
         return 1;
-    uint32_t left = (all - moves) / finalists;
-    return left < 1 ? 1 : left > 8 ? 8 : left;
+    uint32_t count = all / finalists;
+    return count < 1 ? 1 : count > 8 ? 8 : count;
 }
 
 static struct pim_tile_mapping_options options_of(struct search *search)

@@ -13,6 +13,7 @@ Everything is shown in both readings: path_hold, what the authors simulated, and
 
 import argparse
 import csv
+import glob
 import json
 import math
 import os
@@ -138,12 +139,15 @@ class Sheet:
     def saved(self, name, networks):
         """The rows of these networks in the tables of both sizes, by the names of their columns; none if one is not there."""
         rows = {}
-        for size in SIZES:
-            path = os.path.join(self.folder, f"{name}_{size}.csv")
-            if os.path.exists(path):
-                with open(path, newline="", encoding="utf-8") as file:
-                    rows |= {row["network"]: row for row in csv.DictReader(file)}
+        for path in sorted(sum((glob.glob(os.path.join(glob.escape(self.folder), f"{name}_{size}*.csv")) for size in SIZES), [])):
+            with open(path, newline="", encoding="utf-8") as file:
+                rows |= {row["network"]: row for row in csv.DictReader(file)}
         return [rows[network] for network in networks] if all(network in rows for network in networks) else []
+
+
+def named(name, label):
+    """A table of part of the networks has their name."""
+    return name if label in SIZES else f"{name}_{label}"
 
 
 def ms(value):
@@ -192,7 +196,7 @@ def figure_8_means(sheet, networks):
                  ["gap to ideal, ours", average(found, "gap %", 1), PAPER["gap_after"]]])
 
 
-def figure_8_saf(bench, sheet, networks):
+def figure_8_saf(bench, sheet, networks, label):
     """The same under store and forward, as the text has it: full duplex, unlimited router buffers."""
     rows = []
     for network in networks:
@@ -201,7 +205,7 @@ def figure_8_saf(bench, sheet, networks):
         ours = bench.mean(network, "node-group", *saf, "--arbiter", "balance")[0]
         ideal = bench.mean(network, "node-group", *saf, "--arbiter", "fixed", "--ideal")[0]
         rows.append([network, ms(snake), ms(ours), ms(ideal), percent(1 - ours / snake), percent(1 - ideal / ours)])
-    sheet.table("figure8_saf", "Fig. 8 under store and forward (what the text says), ms",
+    sheet.table(named("figure8_saf", label), "Fig. 8 under store and forward (what the text says), ms",
                 ["network", "snake fixed", "ours balance", "ideal", "cut %", "gap %"], rows)
 
 
@@ -242,7 +246,7 @@ def figure_1(bench, sheet, network):
                 ["Gb/s", "with conflicts", "without", "loss %"], rows)
 
 
-def figure_6(bench, sheet, networks):
+def figure_6(bench, sheet, networks, label):
     """Latency over R, beside XY routing."""
     rows = []
     for network in networks:
@@ -251,7 +255,7 @@ def figure_6(bench, sheet, networks):
             cells = [bench.mean(network, mapping, "--routing", "adaptive", "--arbiter", "balance", "--count", "hops",
                                 "--slack", 0, "--detour", r)[0] / xy for r in (1, 1.5, 2, 3, 10)]
             rows.append([network, mapping, *(f"{cell:.3f}" for cell in cells)])
-    sheet.table("figure6", f"Fig. 6, latency relative to XY, balanced arbiter; the paper: R = {PAPER['best_r']} is best",
+    sheet.table(named("figure6", label), f"Fig. 6, latency relative to XY, balanced arbiter; the paper: R = {PAPER['best_r']} is best",
                 ["network", "mapping", "R=1", "1.5", "2", "3", "10"], rows)
 
 
@@ -335,7 +339,7 @@ def estimators(sheet, folder, quick):
         conflict_estimators.worth(call, sheet, network, words, weights, 1 if quick else 4, [1] if quick else [1, 2, 3, 4, 5])
 
 
-def table_2(bench, sheet, networks):
+def table_2(bench, sheet, networks, label):
     """What behaviour tables take: memories of their own at 28 nm (docs/models/area.md), and reading them."""
     rows = []
     for network in networks:
@@ -345,11 +349,11 @@ def table_2(bench, sheet, networks):
         rows.append([network, tables["operations"], tables["longest"], tables["run_length_bits"],
                      f"{tables['area_mm2']:.3f}", f"{tables['read_nj']:.1f}", f"{network_mj:.3f}",
                      f"{tables['read_nj'] * 1e-4 / network_mj:.4f}"])
-    sheet.table("table2", f"Table II, behaviour tables of ours, one image; paper: {PAPER['table_area']} mm2, "
+    sheet.table(named("table2", label), f"Table II, behaviour tables of ours, one image; paper: {PAPER['table_area']} mm2, "
                 f"{PAPER['table_energy']} mJ, with the estimator, process not stated",
                 ["network", "operations", "longest", "bits coded", "mm2", "nJ read", "network mJ", "read %"], rows)
     area = json.loads(call("area", "--hardware", HARDWARE, "--format", "json"))
-    sheet.table("table2_totals", "Table II, totals: what has a published figure here; the paper does not say what its totals are made of",
+    sheet.table(named("table2_totals", label), "Table II, totals: what has a published figure here; the paper does not say what its totals are made of",
                 ["", "ours", "paper"],
                 [["routers, ISAAC's at 32 nm, mm2", f"{area['isaac_routers_mm2_at_32_nm']:.3f}", "-"],
                  ["routers, closed form at 28 nm, mm2", f"{area['mid']['routers_mm2']:.3f}", "-"],
@@ -359,46 +363,58 @@ def table_2(bench, sheet, networks):
                  ["everything, mJ", "-", PAPER["total_energy"]]])
 
 
-def figures_of_cifar(sheet, folder, networks, seeds, quick):
+def figures_of_cifar(sheet, folder, networks, label, seeds, quick):
     bench = Bench(folder, seeds, 20 if quick else 200, 300)
-    figure_1(bench, sheet, "cifar-vgg8" if quick else "cifar-resnet18")
-    figure_6(bench, sheet, networks)
-    figure_8(bench, sheet, networks, "cifar")
-    figure_9(bench, sheet, networks, "cifar")
-    figure_8_saf(bench, sheet, networks)
-    if quick:
+    for network in ["cifar-vgg8" if quick else "cifar-resnet18"]:
+        if network in networks:
+            figure_1(bench, sheet, network)
+    figure_6(bench, sheet, networks, label)
+    figure_8(bench, sheet, networks, label)
+    figure_9(bench, sheet, networks, label)
+    figure_8_saf(bench, sheet, networks, label)
+    if quick and "cifar-vgg8" in networks:
         figure_10(bench, sheet, "cifar-vgg8")
-    table_2(bench, sheet, networks)
+    table_2(bench, sheet, networks, label)
 
 
-def figures_of_imagenet(sheet, folder, networks):
+def figures_of_imagenet(sheet, folder, networks, label):
     """One seed and ten finalists: a simulation takes seconds."""
     bench = Bench(folder, [1], 10, 300)
-    figure_8(bench, sheet, networks, "imagenet")
-    figure_9(bench, sheet, networks, "imagenet")
-    figure_10(bench, sheet, "imagenet-vgg8")
+    figure_8(bench, sheet, networks, label)
+    figure_9(bench, sheet, networks, label)
+    if "imagenet-vgg8" in networks:
+        figure_10(bench, sheet, "imagenet-vgg8")
 
 
 def main():
     parser = argparse.ArgumentParser(description="Tables and figures of the communication-conflict paper.")
     parser.add_argument("--quick", action="store_true", help="AlexNet and VGG-8 on CIFAR, one seed")
     parser.add_argument("--part", choices=PARTS, help="this one alone; means over both sizes need the tables of the other in the folder")
+    parser.add_argument("--network", help="of the parts cifar and imagenet, this one alone, as cifar-vgg8: tables that have its name")
+    parser.add_argument("--seeds", type=int, help="searches of each mapping on CIFAR; 5")
     parser.add_argument("-o", "--output", default="build/reproduction/conflict", help="folder of the CSV files")
     arguments = parser.parse_args()
     quick = arguments.quick
     if quick and arguments.part == "imagenet":
         parser.error("--quick has no network on ImageNet")
+    if arguments.seeds is not None and not 1 <= arguments.seeds <= 1000:
+        parser.error(f"--seeds {arguments.seeds}: 1 to 1000")
     os.makedirs(arguments.output, exist_ok=True)
     networks = {"cifar": [f"cifar-{name}" for name in (("alexnet", "vgg8") if quick else NETWORKS)],
                 "imagenet": [] if quick else [f"imagenet-{name}" for name in NETWORKS]}
-    seeds = [1] if quick else [1, 2, 3, 4, 5]
+    own = networks.get(arguments.part, [])
+    if arguments.network and arguments.network not in own:
+        parser.error(f"--network {arguments.network}: --part cifar has {', '.join(networks['cifar'])}; "
+                     f"--part imagenet {', '.join(networks['imagenet']) or 'none'}")
+    seeds = list(range(1, (arguments.seeds or (1 if quick else 5)) + 1))
     sheet = Sheet(arguments.output)
     for part in [arguments.part] if arguments.part else PARTS:
+        chosen, label = [arguments.network] if arguments.network else networks.get(part, []), arguments.network or part
         with tempfile.TemporaryDirectory() as folder:
             if part == "cifar":
-                figures_of_cifar(sheet, folder, networks[part], seeds, quick)
+                figures_of_cifar(sheet, folder, chosen, label, seeds, quick)
             elif part == "imagenet" and not quick:
-                figures_of_imagenet(sheet, folder, networks[part])
+                figures_of_imagenet(sheet, folder, chosen, label)
             elif part == "table1":
                 table_1(Bench(folder, seeds, 0, 300), sheet, "cifar-vgg8")
             elif part == "estimators":
