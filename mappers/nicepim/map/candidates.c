@@ -27,6 +27,7 @@ struct walk {
     uint32_t layer;
     struct known *known;
     struct pim_cut_table *table; /* of the cut that is looked at */
+    uint32_t busy[2];            /* the node that was found too slow last, of each side */
     struct candidate *best;      /* of the baseline: by sharing */
     struct candidate_list front; /* else: stored bytes up, cycles down */
 };
@@ -191,6 +192,15 @@ static uint32_t parts_of(const struct pim_cut *cut, uint32_t loops)
     return parts;
 }
 
+/* No loop is cut into more parts than it is long. */
+static bool parts_have_work(const struct flow_operation *operation, const struct pim_cut *cut)
+{
+    bool work = true;
+    for (size_t loop = 0; loop < PIM_LOOPS; loop++)
+        work &= cut->high[loop] * cut->wide[loop] <= operation->conv.length[loop];
+    return work;
+}
+
 /* Elements of a box that a node has. */
 static uint64_t has(const struct owned *owned, uint32_t node, const struct pim_span box[4])
 {
@@ -202,7 +212,7 @@ static uint64_t has(const struct owned *owned, uint32_t node, const struct pim_s
 
 /* Cycles of bringing inputs to the nodes that own a piece of them, from where they lie: the busiest node or,
  * on average, the links; what moves is packed on its way. */
-static uint64_t move_cycles(const struct walk *walk, const struct pim_cut *cut, size_t side, uint64_t limit,
+static uint64_t move_cycles(struct walk *walk, const struct pim_cut *cut, size_t side, uint64_t limit,
                             double *pj)
 {
     static const uint8_t loops[] = {1u << PIM_LOOP_K, 1u << PIM_LOOP_P | 1u << PIM_LOOP_Q};
@@ -213,12 +223,16 @@ static uint64_t move_cycles(const struct walk *walk, const struct pim_cut *cut, 
         walk->plan->layout[walk->plan->flow.graph->layers[walk->layer].input[side]];
     uint64_t most = 0, total = 0, copied = 0;
     pim_cut_table_make(&walk->operation->conv, cut, region->height, region->width, walk->table);
-    for (uint32_t i = 0; i < region->width * region->height; i++) {
+    /* A cut that is too slow mostly is so on the node on which the one before was. */
+    uint32_t nodes = region->width * region->height, first = walk->busy[side];
+    bool idle = !parts_have_work(walk->operation, cut);
+    for (uint32_t turn = 0; turn < nodes; turn++) {
+        uint32_t i = turn + first < nodes ? turn + first : turn + first - nodes;
         struct pim_part part;
         struct pim_span box[4], piece[4];
         bool runs;
         pim_cut_table_part(walk->table, i / region->width, i % region->width, &part);
-        if (pim_part_macs(&walk->operation->conv, &part) == 0)
+        if (idle && pim_part_macs(&walk->operation->conv, &part) == 0)
             continue;
         uint32_t index = part.index[PIM_LOOP_K];
         if (side == 0) {
@@ -227,13 +241,18 @@ static uint64_t move_cycles(const struct walk *walk, const struct pim_cut *cut, 
             flow_right_box(walk->operation, &part, box);
             index = part.index[PIM_LOOP_P] * parts_of(cut, 1u << PIM_LOOP_Q) + part.index[PIM_LOOP_Q];
         }
-        split_box(box, layout, sharing, index, piece, &runs);
+        if (sharing > 1)
+            split_box(box, layout, sharing, index, piece, &runs);
+        else
+            memcpy(piece, box, sizeof piece);
         uint32_t node = (region->y + i / region->width) * hardware->width + region->x + i % region->width;
         uint64_t own = has(&walk->owned[side], node, piece), missing = flow_box_elements(piece) - own;
         if (missing > most) {
             most = missing;
-            if (pim_estimate_link(walk->plan->hardware, most * FLOW_BYTES) >= limit)
+            if (pim_estimate_link(walk->plan->hardware, most * FLOW_BYTES) >= limit) {
+                walk->busy[side] = i;
                 return limit;
+            }
         }
         copied = own > copied && sharing > 1 ? own : copied;
         total += missing;

@@ -83,13 +83,16 @@ bool place_meets(const struct place *place, const struct grid part[PLACE_DIMENSI
     for (size_t d = 0; d < PLACE_DIMENSIONS; d++) {
         const struct pim_span *span = &place->box[d];
         uint64_t step = part[d].step, from = part[d].from, end = from + part[d].count * step;
-        if (from < span->from)
-            from += divide_up(span->from - from, step) * step;
-        if (end > span->to)
-            end = span->to;
-        if (part[d].count == 0 || from >= end)
+        if (part[d].count == 0 || from >= span->to || end <= span->from)
             return false;
-        met[d] = (struct grid){(uint32_t)from, (uint32_t)divide_up(end - from, step), part[d].step};
+        end = end < span->to ? end : span->to;
+        /* Hardly any part has steps, and divisions are slow. */
+        uint64_t before = from < span->from ? span->from - from : 0;
+        from += step == 1 ? before : divide_up(before, step) * step;
+        if (from >= end)
+            return false;
+        met[d] = (struct grid){
+            (uint32_t)from, (uint32_t)(step == 1 ? end - from : divide_up(end - from, step)), part[d].step};
     }
     return true;
 }
@@ -308,7 +311,8 @@ void split_box(const struct pim_span box[PLACE_DIMENSIONS], struct pim_map_layou
         size_t d = order[i];
         /* Groups of channels stay whole. */
         uint32_t grain = d == 1 && layout.order == PIM_LAYOUT_BCHW ? group_of(layout) : 1;
-        uint32_t length = (uint32_t)divide_up(box[d].to - box[d].from, grain);
+        uint32_t length = box[d].to - box[d].from;
+        length = grain == 1 ? length : length / grain + (length % grain != 0);
         if (length > most) {
             most = length;
             along = d;
@@ -321,7 +325,7 @@ void split_box(const struct pim_span box[PLACE_DIMENSIONS], struct pim_map_layou
         *runs &= box[order[i]].to - box[order[i]].from == 1;
     memcpy(part, box, PLACE_DIMENSIONS * sizeof *part);
     uint32_t length = box[along].to - box[along].from;
-    struct pim_span span = pim_span_of((uint32_t)divide_up(length, unit), parts, index);
+    struct pim_span span = pim_span_of(most, parts, index);
     uint64_t from = (uint64_t)span.from * unit, to = (uint64_t)span.to * unit;
     part[along].from = box[along].from + (uint32_t)(from < length ? from : length);
     part[along].to = box[along].from + (uint32_t)(to < length ? to : length);

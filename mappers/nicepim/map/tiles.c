@@ -250,21 +250,31 @@ static bool half_empty(const struct pim_estimate_hardware *hardware, const struc
            weights_fit(hardware, product, &larger) && positions_fit(hardware, product, &larger);
 }
 
-bool tile_choose(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
-                 const struct nice_weights *weights, struct tiling *tiling)
+/* Tiles of at least `columns` output channels. */
+static bool choose_from(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                        const struct nice_weights *weights, uint32_t columns, struct tiling *tiling)
 {
     bool found = false;
     for (uint32_t c = 1; c > 0; c = next_size(c, product->channels)) {
         if (found && half_empty(hardware, product, c))
             continue;
-        for (uint32_t n = (uint32_t)smaller(hardware->pe_columns, product->n); n > 0;
-             n = next_size(n, product->n)) {
+        for (uint32_t n = columns; n > 0; n = next_size(n, product->n)) {
             struct tiling trial = {.batches = 1, .rows = 1, .columns = 1, .n = n, .channels = c};
             if (!weights_fit(hardware, product, &trial))
                 break;
             found |= try_positions(hardware, product, weights, &trial, found, tiling);
         }
     }
+    return found;
+}
+
+bool tile_choose(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                 const struct nice_weights *weights, struct tiling *tiling)
+{
+    bool found = false;
+    /* All columns of the array; where the buffers do not take so much, as many as they do. */
+    for (uint32_t n = (uint32_t)smaller(hardware->pe_columns, product->n); n > 0 && !found; n /= 2)
+        found = choose_from(hardware, product, weights, n, tiling);
     return found;
 }
 

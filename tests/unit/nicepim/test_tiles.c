@@ -100,12 +100,27 @@ START_TEST(a_small_buffer_takes_the_most_that_fits)
 }
 END_TEST
 
+/* A buffer that does not take all columns of the array: half as many, down to one. */
+START_TEST(a_tiny_buffer_takes_fewer_columns)
+{
+    struct pim_estimate_hardware nodes;
+    read_nodes(&nodes);
+    nodes.weight_bytes = 2 * 2 * 8;
+    ck_assert_uint_eq(tile_of(&nodes, 1, 64, 64).n, 8);
+    nodes.weight_bytes = 2 * 2 * 8 - 1;
+    ck_assert_uint_eq(tile_of(&nodes, 1, 64, 64).n, 4);
+    nodes.weight_bytes = 2 * 2;
+    ck_assert_uint_eq(tile_of(&nodes, 1, 64, 64).n, 1);
+}
+END_TEST
+
 void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("tiles");
     TCase *tests = tcase_create("tiles");
     tcase_add_test(tests, few_channels_are_one_tile);
     tcase_add_test(tests, a_small_buffer_takes_the_most_that_fits);
+    tcase_add_test(tests, a_tiny_buffer_takes_fewer_columns);
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }

@@ -104,6 +104,18 @@ static void add_move(struct emitter *emitter, uint32_t layer, uint32_t from, uin
     memcpy(move->part, part, sizeof move->part);
 }
 
+/* Asked of every piece of a tensor for every box: without branches, as most do not meet. */
+static bool boxes_meet(const struct pim_span a[PLACE_DIMENSIONS], const struct pim_span b[PLACE_DIMENSIONS])
+{
+    unsigned apart = 0;
+    for (size_t d = 0; d < PLACE_DIMENSIONS; d++) {
+        uint32_t from = a[d].from > b[d].from ? a[d].from : b[d].from;
+        uint32_t to = a[d].to < b[d].to ? a[d].to : b[d].to;
+        apart |= from >= to;
+    }
+    return apart == 0;
+}
+
 void move_box(struct emitter *emitter, uint32_t layer, uint32_t node, const struct pim_span box[4],
               const struct place *target)
 {
@@ -112,7 +124,7 @@ void move_box(struct emitter *emitter, uint32_t layer, uint32_t node, const stru
     grid_of_box(box, part);
     for (uint32_t i = 0; i < home->count; i++) {
         const struct piece *piece = &home->pieces[i];
-        if (place_meets(&piece->place, part, met))
+        if (boxes_meet(piece->place.box, box) && place_meets(&piece->place, part, met))
             add_move(emitter, layer, piece->node, node, &piece->place, target, met);
     }
 }
@@ -122,10 +134,15 @@ void operand_bring(struct emitter *emitter, uint32_t layer, uint32_t node, const
 {
     const struct home *home = &emitter->home[layer];
     struct grid part[PLACE_DIMENSIONS], met[PLACE_DIMENSIONS];
-    uint32_t places = 0;
+    uint32_t places = 0, meets[OPERAND_PLACES];
     grid_of_box(box, part);
-    for (uint32_t i = 0; i < home->count; i++)
-        places += place_meets(&home->pieces[i].place, part, met);
+    for (uint32_t i = 0; i < home->count; i++) {
+        if (!boxes_meet(home->pieces[i].place.box, box))
+            continue;
+        if (places < OPERAND_PLACES)
+            meets[places] = i;
+        places++;
+    }
     if (home->everywhere || places > OPERAND_PLACES) {
         struct place place = place_borrow(emitter, node, box, emitter->plan->layout[layer], FLOW_BYTES);
         const struct nice_note placed = {.kind = NICE_NOTE_PLACED, .layer = layer, .place = place};
@@ -137,11 +154,10 @@ void operand_bring(struct emitter *emitter, uint32_t layer, uint32_t node, const
     }
     if (!operand_reserve(emitter, operand, places))
         return;
-    for (uint32_t i = 0; i < home->count; i++) {
-        const struct piece *piece = &home->pieces[i];
+    for (uint32_t i = 0; i < places; i++) {
+        const struct piece *piece = &home->pieces[meets[i]];
         struct pim_span overlap[PLACE_DIMENSIONS];
-        if (!place_meets(&piece->place, part, met))
-            continue;
+        (void)place_meets(&piece->place, part, met);
         for (size_t d = 0; d < PLACE_DIMENSIONS; d++)
             overlap[d] = (struct pim_span){met[d].from, met[d].from + met[d].count};
         struct place *place = &operand->places[operand->count++];
