@@ -60,7 +60,7 @@ struct pim_plan_result {
     double solve_seconds;
     const char *scheduler, *partition; /* the method; the partition that was asked for */
     const char *ended_early;           /* why: "time limit", "interrupt"; NULL: it did not */
-    char optimal_of[256];              /* what the plan was chosen from */
+    char optimal_of[320];              /* what the plan was chosen from */
 };
 
 /* Fills what a plan that these options ask for is chosen from: the space in which "optimal" holds. */

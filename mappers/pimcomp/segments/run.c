@@ -77,7 +77,7 @@ static void write_core(const struct run *run, struct pim_core_emitter *emitter, 
     uint32_t widest = 0, count = list_pieces(run, core, piece, &longest, &widest), left = count, turn = 0;
     room = room > UINT32_MAX ? UINT32_MAX : room;
     room = room > BUFFERS ? room - BUFFERS : 0;
-    if (count == 0)
+    if (count == 0 || longest == 0)
         return;
     uint64_t bytes = (room / PLACES < PLACE_BYTES ? room / PLACES : PLACE_BYTES) / PLACE_STEP * PLACE_STEP;
     if (longest > bytes)
@@ -97,16 +97,17 @@ static void write_core(const struct run *run, struct pim_core_emitter *emitter, 
         for (uint32_t i = 0; i < count; i++) {
             const struct pim_trace_array_group *group =
                 &run->segment->partition.layer[piece[i].layer].group[piece[i].group];
-            uint64_t most = bytes / row_bytes(group), rows = group->rows - piece[i].row;
-            if (rows == 0)
+            uint64_t row = row_bytes(group), rows = group->rows - piece[i].row;
+            if (rows == 0 || row == 0)
                 continue;
+            uint64_t most = bytes / row;
             rows = rows < most ? rows : most;
             uint64_t local = BUFFERS + (turn++ % places) * bytes;
-            pim_core_emit_load(emitter, core, local, piece[i].address, rows * row_bytes(group), 1, 0);
+            pim_core_emit_load(emitter, core, local, piece[i].address, rows * row, 1, 0);
             pim_core_emit_array_write(emitter, piece[i].layer, piece[i].replica, piece[i].group, piece[i].row,
                                       (uint32_t)rows, local);
             piece[i].row += (uint32_t)rows;
-            piece[i].address += rows * row_bytes(group);
+            piece[i].address += rows * row;
             left -= piece[i].row == group->rows;
         }
 }

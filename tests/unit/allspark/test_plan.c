@@ -428,21 +428,21 @@ START_TEST(a_stopped_search_says_so)
     bool told = _i == 1;
     search->stop = when_told;
     search->context = &told;
-    void *plan;
-    ck_assert_msg(mapper->plan(&inputs, search, &plan, &error) == PIM_OK, "%s", error.text);
+    struct pim_mapping mapping;
+    ck_assert_msg(pim_mapping_make(mapper, &inputs, search, &mapping, &error) == PIM_OK, "%s", error.text);
     for (int form = 0; form < 2; form++) {
         char *text = NULL;
         size_t size = 0;
         FILE *file = open_memstream(&text, &size);
         ck_assert_ptr_nonnull(file);
-        ck_assert((form ? mapper->write_json : mapper->print)(plan, file, &error) == PIM_OK);
+        ck_assert((form ? mapper->write_json : mapper->print)(mapping.plan, file, &error) == PIM_OK);
         ck_assert_int_eq(fclose(file), 0);
         const char *expected = form ? "\"ended_early\": \"interrupt\"" : "ended early (interrupt)";
         ck_assert_msg((strstr(text, expected) != NULL) == told, "%s", text);
         ck_assert_msg((strstr(text, "early") != NULL) == told, "%s", text);
         free(text);
     }
-    mapper->terminate(plan);
+    pim_mapping_terminate(&mapping);
     free(search);
     pim_network_destroy(network);
 }

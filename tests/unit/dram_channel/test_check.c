@@ -99,8 +99,8 @@ START_TEST(own_rows_are_checked)
 {
     static const char *const settings[] = {
         "dram.ranks=2", "dram.refresh=false", "dram.timings=a = 100; b = 83.4 ns",
-        "dram.constraints=jedec; rank: RD RDA -> RD RDA >= a + tccd_l - 1; bank: PRE -> ACT >= b; "
-        "channel: REF -> ACT ACT2 >= 500; other_rank: WR -> PRE >= a",
+        ("dram.constraints=jedec; rank: RD RDA -> RD RDA >= a + tccd_l - 1; bank: PRE -> ACT >= b; "
+         "channel: REF -> ACT ACT2 >= 500; other_rank: WR -> PRE >= a"),
         NULL};
     static const uint32_t cycles[] = {105, 101, 500, 100};
     struct pim_dram_configuration configuration;
