@@ -3,6 +3,16 @@
 #include <math.h>
 #include <stddef.h>
 
+const char *pim_area_reading_text(enum pim_area_reading reading)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        PIM_AREA_READING_MAP(X)
+#undef X
+    };
+    return texts[reading];
+}
+
 /* Registers of a PE: an input and two weights of the operands' width, a sum. 5.98 um2 a bit at 40 nm
  * (Aladdin), times 0.49 for 28 nm. */
 static double registers(double bits, double sum_bits)

@@ -31,6 +31,9 @@ enum pim_area_reading {
         PIM_AREA_READINGS
 };
 
+/* "low", "mid", "high". */
+const char *pim_area_reading_text(enum pim_area_reading reading);
+
 /* A processing element: multiplier of operands of `bits`, adder and register of sums of `sum_bits`, registers
  * of an input and two weights; um2. Sources cover 8 and 16 bits. */
 double pim_area_pe(enum pim_area_reading reading, double bits, double sum_bits);

@@ -1,6 +1,6 @@
 /*
- * What the files of the configuration share. Beside them only tools/sweep/specification/specification.c
- * includes this, for the scanner: it reads the same syntax.
+ * What the files of the configuration share. Beside them the readers of specifications of sweeps and of lists
+ * of systems include this, for the scanner and the parser: they read the same syntax.
  */
 #ifndef PIMSIM_SIM_CONFIGURATION_INTERNAL_H
 #define PIMSIM_SIM_CONFIGURATION_INTERNAL_H
@@ -86,6 +86,9 @@ struct pim_source {
 /* Scans source->text and fills what follows it. The caller terminates the source in any case. */
 enum pim_status pim_source_scan(struct pim_source *source, struct pim_error *error);
 void pim_source_terminate(struct pim_source *source);
+
+/* Lets libconfig parse a scanned source. On success the caller destroys *parsed. */
+enum pim_status pim_source_parse(const struct pim_source *source, config_t *parsed, struct pim_error *error);
 
 /* Sets "<name>:<line>: <message>" and returns PIM_BAD_INPUT. */
 enum pim_status pim_source_fail(const struct pim_source *source, unsigned line, struct pim_error *error,

@@ -143,45 +143,11 @@ static enum pim_status apply_group(struct reading *reading, const struct pim_sou
     return PIM_OK;
 }
 
-/* Line number `line` of the text, without blanks at its ends, for a message. */
-static void quote_line(const struct pim_source *source, unsigned line, char *buffer, size_t size)
-{
-    const char *begin = source->text, *end = source->text + source->size;
-    for (unsigned i = 1; i < line; i++) {
-        const char *newline = memchr(begin, '\n', (size_t)(end - begin));
-        if (!newline)
-            break;
-        begin = newline + 1;
-    }
-    while (begin < end && (*begin == ' ' || *begin == '\t'))
-        begin++;
-    const char *stop = begin;
-    while (stop < end && *stop != '\n' && *stop != '\r')
-        stop++;
-    pim_quote(begin, (size_t)(stop - begin), buffer, size);
-}
-
-/* Lets libconfig parse a scanned source. On success the caller destroys *parsed. */
-static enum pim_status parse(const struct pim_source *source, config_t *parsed, struct pim_error *error)
-{
-    config_init(parsed);
-    if (config_read_string(parsed, source->clean) == CONFIG_TRUE)
-        return PIM_OK;
-    unsigned line = config_error_line(parsed) > 0 ? (unsigned)config_error_line(parsed) : 1;
-    char text[80];
-    const char *message = config_error_text(parsed);
-    quote_line(source, line, text, sizeof text);
-    (void)pim_source_fail(source, line, error, "%s%s%s", message ? message : "syntax error",
-                          text[0] ? " at or before: " : "", text);
-    config_destroy(parsed);
-    return PIM_BAD_INPUT;
-}
-
 static enum pim_status apply_text(struct reading *reading, const struct pim_source *source,
                                   const char *prefix)
 {
     config_t parsed;
-    enum pim_status status = parse(source, &parsed, reading->error);
+    enum pim_status status = pim_source_parse(source, &parsed, reading->error);
     if (status != PIM_OK)
         return status;
     status = apply_group(reading, source, config_root_setting(&parsed), prefix);
@@ -375,7 +341,7 @@ enum pim_status pim_configuration_assign(struct pim_configuration *configuration
     source.text = line;
     enum pim_status status = pim_source_scan(&source, error);
     if (status == PIM_OK)
-        status = parse(&source, &parsed, error);
+        status = pim_source_parse(&source, &parsed, error);
     if (status == PIM_OK) {
         const config_setting_t *root = config_root_setting(&parsed);
         struct pim_value *value = &configuration->values[key];

@@ -22,7 +22,7 @@ static bool is_bandwidth(const struct pim_sweep_key *key)
                                         "global_memory.write_cycles",
                                         "core.local_bytes_per_cycle"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!key->of_network && strcmp(key->name, names[i]) == 0)
+        if (strcmp(key->name, names[i]) == 0)
             return true;
     return false;
 }

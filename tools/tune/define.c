@@ -71,17 +71,12 @@ static enum pim_status read_space(struct pim_tuning *tuning, struct pim_error *e
 
 static void put_space(struct pim_json *json, const struct pim_tuning *tuning)
 {
-    static const char *const readings[] = {
-#define X(name, text) text,
-        PIM_AREA_READING_MAP(X)
-#undef X
-    };
     const struct pim_tune_bounds *bounds = &tuning->constraints.bounds;
     const uint32_t ends[] = {bounds->node_least, bounds->node_most,    bounds->pe_least,
                              bounds->pe_most,    bounds->buffer_least, bounds->buffer_most};
     pim_json_put_text(json, "configuration", tuning->space.base_text);
     pim_json_put_real(json, "budget_mm2", tuning->constraints.budget);
-    pim_json_put_text(json, "reading", readings[tuning->constraints.reading]);
+    pim_json_put_text(json, "reading", pim_area_reading_text(tuning->constraints.reading));
     pim_json_begin_array(json, "bounds");
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         pim_json_put_count(json, NULL, ends[i]);

@@ -99,6 +99,13 @@ enum pim_status pim_overlap_exhaustive(const struct pim_overlap_layer *layers, u
         if (list_made(&layers[link->producer], &schedules[link->producer], &made, &made_count, error) !=
             PIM_OK)
             return error->status;
+        if (made_count > 0 && count > PIM_OVERLAP_COMPARISONS / made_count) {
+            free(made);
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "%s: %" PRIu64 " x %" PRIu64 " data spaces are too many to compare one by one: "
+                            "at most %" PRIu64 " pairs; the analysis without it has no such limit",
+                            layer->name, count, made_count, PIM_OVERLAP_COMPARISONS);
+        }
         for (uint64_t i = 0; i < count; i++) {
             struct pim_range box[PIM_DIMENSIONS], needs[PIM_FLAT_BOXES][4];
             (void)pim_nest_data_space(&layer->workload, &layer->nest, &layer->strides, list[i].bank,

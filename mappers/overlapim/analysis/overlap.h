@@ -22,6 +22,8 @@
 
 /* Data spaces that are looked at one by one (placements, tables of transformed layers) are at most that. */
 #define PIM_OVERLAP_EXPLICIT (UINT64_C(1) << 24)
+/* Pairs of data spaces that the comparison one by one looks at: minutes. */
+#define PIM_OVERLAP_COMPARISONS (UINT64_C(1) << 36)
 #define PIM_OVERLAP_TIME (UINT64_C(1) << 60) /* no schedule may last longer */
 
 /* When the outputs of a layer that was scheduled are final. Exactly one of the three forms. */

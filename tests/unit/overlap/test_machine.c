@@ -91,6 +91,40 @@ START_TEST(operations)
 }
 END_TEST
 
+/* Rows of a column that hold a reduction of words over all columns, counted by hand: two operands of w bits,
+ * a product of 2 w, and a sum that grows by a bit a level; one fewer is refused. */
+START_TEST(rows_are_counted)
+{
+    static const struct {
+        unsigned bits, columns, rows;
+    } cases[] = {{4, 8192, 53}, {6, 8192, 73}, {16, 1024, 193}, {2, 8, 25}, {2, 64, 26}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (unsigned fewer = 0; fewer < 2; fewer++) {
+            char path[PATH_MAX], settings[3][64];
+            struct pim_error error = {PIM_OK, ""};
+            struct pim_configuration *configuration;
+            struct pim_machine machine;
+            ck_assert(pim_configuration_create(&pim_hardware_schema, &configuration, &error) == PIM_OK);
+            ck_assert(pim_configuration_read_file(
+                          configuration,
+                          pimsim_source_path(path, sizeof path, "configs/hardware/fast-overlapim-hbm2.cfg"),
+                          &error) == PIM_OK);
+            (void)snprintf(settings[0], sizeof settings[0], "levels.word_bits=%u", cases[i].bits);
+            (void)snprintf(settings[1], sizeof settings[1], "levels.columns=%u", cases[i].columns);
+            (void)snprintf(settings[2], sizeof settings[2], "levels.rows=%u", cases[i].rows - fewer);
+            for (unsigned s = 0; s < 3; s++)
+                ck_assert_msg(pim_configuration_set(configuration, settings[s], &error) == PIM_OK, "%s",
+                              error.text);
+            ck_assert_msg(pim_configuration_complete(configuration, &error) == PIM_OK, "%s", error.text);
+            ck_assert_msg(pim_machine_read(configuration, &machine, &error) ==
+                              (fewer ? PIM_BAD_INPUT : PIM_OK),
+                          "%u bits, %u columns, %u rows: %s", cases[i].bits, cases[i].columns,
+                          cases[i].rows - fewer, error.text);
+            pim_configuration_destroy(configuration);
+        }
+}
+END_TEST
+
 START_TEST(rows)
 {
     struct sides sides;
@@ -144,6 +178,7 @@ Suite *machine_suite(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, operations);
     tcase_add_test(tests, rows);
+    tcase_add_test(tests, rows_are_counted);
     tcase_add_test(tests, steps_of_crossbars);
     suite_add_tcase(suite, tests);
     return suite;

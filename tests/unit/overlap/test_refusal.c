@@ -26,6 +26,7 @@ static const struct {
     {PAIR(PLAIN, PLAIN, ",\"link\":{\"producer\":1}"), "reads from a layer that is not before it"},
     {PAIR(PLAIN, "{\"dims\":{\"K\":4,\"C\":3},\"nest\":[[\"K\",4,\"S\"],[\"C\",3,\"T\"]],\"cut\":2}", ""),
      "makes 4 channels from channel 0, its consumer reads 3"},
+    {PAIR(PLAIN, PLAIN, ",\"link\":[]"), "link: a pair needs a link"},
     {PAIR(PLAIN, PLAIN, ",\"X\":-1"), "X: must be a number of ticks"},
     {PAIR(PLAIN, PLAIN, ",\"what\":1"), "unknown key \"what\""},
     {"layer a\nfor P in [0:2)\n", "its last iterations do not exist"},

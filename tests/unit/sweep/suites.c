@@ -4,6 +4,7 @@
 void pimsim_suites(SRunner *runner)
 {
     srunner_add_suite(runner, sweep_axis_suite());
+    srunner_add_suite(runner, sweep_best_suite());
     srunner_add_suite(runner, sweep_expression_suite());
     srunner_add_suite(runner, sweep_points_suite());
     srunner_add_suite(runner, sweep_specification_suite());

@@ -4,6 +4,7 @@
 #include <check.h>
 
 Suite *sweep_axis_suite(void);
+Suite *sweep_best_suite(void);
 Suite *sweep_expression_suite(void);
 Suite *sweep_points_suite(void);
 Suite *sweep_specification_suite(void);

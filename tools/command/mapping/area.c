@@ -13,12 +13,6 @@
 
 enum { FORMAT_TEXT = 0, DEFAULT_BITS = 16 };
 
-static const char *const readings[] = {
-#define X(name, text) text,
-    PIM_AREA_READING_MAP(X)
-#undef X
-};
-
 /* X(member, key of JSON, text) */
 #define AREA_MAP(X)                                                                                          \
     X(pe, "pe_mm2", "PE arrays")                                                                             \
@@ -47,7 +41,7 @@ static void write_text(FILE *file, const struct request *request, const struct p
             system->nodes, system->pe_rows, system->pe_columns, system->operand_bits, system->sum_bits);
     fprintf(file, "\nmm2 at 28 nm        ");
     for (int reading = 0; reading < PIM_AREA_READINGS; reading++)
-        fprintf(file, " %9s", readings[reading]);
+        fprintf(file, " %9s", pim_area_reading_text((enum pim_area_reading)reading));
 #define X(member, key, text)                                                                                 \
     fprintf(file, "\n%-20s", text);                                                                          \
     for (int reading = 0; reading < PIM_AREA_READINGS; reading++)                                            \
@@ -79,7 +73,7 @@ static enum pim_status write_json(FILE *file, const struct request *request,
     pim_json_put_count(json, "sum_bits", system->sum_bits);
     pim_json_put_count(json, "technology_nm", 28);
     for (int reading = 0; reading < PIM_AREA_READINGS; reading++) {
-        pim_json_begin_object(json, readings[reading]);
+        pim_json_begin_object(json, pim_area_reading_text((enum pim_area_reading)reading));
 #define X(member, key, text) pim_json_put_real(json, key, areas[reading].member);
         AREA_MAP(X)
 #undef X

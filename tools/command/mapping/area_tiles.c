@@ -5,12 +5,6 @@
 
 #include <inttypes.h>
 
-static const char *const readings[] = {
-#define X(name, text) text,
-    PIM_AREA_READING_MAP(X)
-#undef X
-};
-
 /* X(member, key of JSON, text) */
 #define AREA_MAP(X)                                                                                          \
     X(input, "input_buffer_mm2", "input buffers")                                                            \
@@ -28,7 +22,7 @@ void area_tiles_write_text(FILE *file, const struct pim_configuration *configura
             system.tiles, system.router_ports, system.virtual_channels, system.buffer_flits,
             system.flit_bits);
     for (int reading = 0; reading < PIM_AREA_READINGS; reading++)
-        fprintf(file, " %9s", readings[reading]);
+        fprintf(file, " %9s", pim_area_reading_text((enum pim_area_reading)reading));
 #define X(member, key, text)                                                                                 \
     fprintf(file, "\n%-20s", text);                                                                          \
     for (int reading = 0; reading < PIM_AREA_READINGS; reading++)                                            \
@@ -53,7 +47,7 @@ enum pim_status area_tiles_write_json(FILE *file, const struct pim_configuration
     pim_json_put_count(json, "router_ports", system.router_ports);
     pim_json_put_count(json, "technology_nm", 28);
     for (int reading = 0; reading < PIM_AREA_READINGS; reading++) {
-        pim_json_begin_object(json, readings[reading]);
+        pim_json_begin_object(json, pim_area_reading_text((enum pim_area_reading)reading));
 #define X(member, key, text) pim_json_put_real(json, key, areas[reading].member);
         AREA_MAP(X)
 #undef X

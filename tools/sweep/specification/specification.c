@@ -412,18 +412,10 @@ static enum pim_status combine(struct reading *reading)
 static enum pim_status parse(struct reading *reading, struct pim_source *source)
 {
     config_t parsed;
-    if (pim_source_scan(source, reading->error) != PIM_OK)
+    if (pim_source_scan(source, reading->error) != PIM_OK ||
+        pim_source_parse(source, &parsed, reading->error) != PIM_OK)
         return reading->error->status;
-    config_init(&parsed);
-    enum pim_status status;
-    if (config_read_string(&parsed, source->clean) == CONFIG_TRUE) {
-        status = read_settings(reading, config_root_setting(&parsed));
-    } else {
-        const char *message = config_error_text(&parsed);
-        int line = config_error_line(&parsed);
-        status = pim_source_fail(source, line > 0 ? (unsigned)line : 1, reading->error,
-                                 "%s at or before this line", message ? message : "syntax error");
-    }
+    enum pim_status status = read_settings(reading, config_root_setting(&parsed));
     config_destroy(&parsed);
     return status == PIM_OK ? combine(reading) : status;
 }

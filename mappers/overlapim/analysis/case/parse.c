@@ -229,7 +229,10 @@ static enum pim_status take_pair_of_layers(const struct reading *reading, json_t
         take_latency(reading, "L1", json_object_get(root, "L1"), &kase->layer[0].latency) != PIM_OK ||
         take_latency(reading, "L2", json_object_get(root, "L2"), &kase->layer[1].latency) != PIM_OK)
         return reading->error->status;
-    return take_links(reading, "link", json_object_get(root, "link"), link, &kase->layer[1]);
+    json_t *value = json_object_get(root, "link");
+    if (json_is_array(value) && json_array_size(value) == 0)
+        return refuse(reading, "link", "a pair needs a link: an object or an array of them, or no key");
+    return take_links(reading, "link", value, link, &kase->layer[1]);
 }
 
 static enum pim_status take_chain_layer(const struct reading *reading, json_t *root, uint32_t index,
