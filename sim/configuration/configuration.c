@@ -15,13 +15,30 @@ size_t pim_configuration_find(const struct pim_schema *schema, const char *path)
     return i;
 }
 
+size_t pim_configuration_twin(const struct pim_schema *schema, size_t index)
+{
+    static const char suffix[] = "_ns";
+    const struct pim_key *key = &schema->keys[index];
+    char path[PATH_LIMIT + sizeof suffix];
+    const size_t length = strlen(key->path), ending = sizeof suffix - 1;
+    if (key->fallback && key->fallback[0] == '\0') {
+        assert(length > ending && strcmp(key->path + length - ending, suffix) == 0);
+        (void)snprintf(path, sizeof path, "%.*s", (int)(length - ending), key->path);
+        return pim_configuration_find(schema, path);
+    }
+    (void)snprintf(path, sizeof path, "%.*s%s", PATH_LIMIT, key->path, suffix);
+    const size_t twin = pim_configuration_find(schema, path);
+    const char *fallback = twin < schema->count ? schema->keys[twin].fallback : NULL;
+    return fallback && fallback[0] == '\0' ? twin : schema->count;
+}
+
 /* Takes over the defaults. One that its own key refuses is a mistake in the schema, which is part of the
  * program. */
 static enum pim_status take_defaults(struct pim_configuration *configuration, struct pim_error *error)
 {
     const struct pim_schema *schema = configuration->schema;
     for (size_t i = 0; i < schema->count; i++) {
-        if (!schema->keys[i].fallback)
+        if (!schema->keys[i].fallback || schema->keys[i].fallback[0] == '\0')
             continue;
         enum pim_status status =
             pim_configuration_assign(configuration, i, schema->keys[i].fallback, PIM_ORIGIN_DEFAULT, error);
@@ -73,7 +90,7 @@ enum pim_status pim_configuration_complete(struct pim_configuration *configurati
     missing[0] = '\0';
     for (size_t i = 0; i < schema->count; i++) {
         char allowed[256];
-        if (configuration->values[i].origin != PIM_ORIGIN_NONE)
+        if (configuration->values[i].origin != PIM_ORIGIN_NONE || schema->keys[i].fallback)
             continue;
         count++;
         pim_key_describe(&schema->keys[i], allowed, sizeof allowed);

@@ -13,7 +13,9 @@
  *    refused.
  * 3. Integers are read as written: decimal or hexadecimal, up to 64 bits, with or without the suffix L.
  *    (libconfig 1.5 alone would wrap a literal beyond 32 bits silently.)
- * 4. The canonical text (pim_configuration_write) reads back to the same values and the same hash.
+ * 4. A key `x_ns` without a value of its own (fallback "") says in ns what `x` says in cycles: the
+ *    later of the two takes the other's value away, and both in one file are refused.
+ * 5. The canonical text (pim_configuration_write) reads back to the same values and the same hash.
  *
  * docs/configuration.md describes the file format for users. Every function that takes a `path` asserts that
  * it is a key of the schema; the typed getters assert its type too, and that the key has a value
@@ -46,7 +48,8 @@ enum pim_key_type {
 struct pim_key {
     const char *path; /* "noc.link_bits" */
     enum pim_key_type type;
-    const char *fallback;    /* default as in a file ("64", "true", "xy", "[2, 2, 6, 2]"); NULL: required */
+    const char
+        *fallback; /* default as in a file ("64", "true", "xy", "[2, 2, 6, 2]"); NULL: required; "": see 4 */
     double minimum, maximum; /* INTEGER, REAL, elements of a list; both ends allowed; integers up to +-2^53 */
     const char *choices;     /* CHOICE: "xy|yx|o1turn"; else NULL */
     const char *unit;        /* "bits", "cycles", "MHz", "pJ/bit", "" */

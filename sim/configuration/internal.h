@@ -49,6 +49,10 @@ struct pim_configuration {
 /* The index of the key `path`, or the number of keys when there is none. */
 size_t pim_configuration_find(const struct pim_schema *schema, const char *path);
 
+/* The index of the key that says the same quantity as key `index`, in ns or in cycles; the number of keys
+ * when there is none. */
+size_t pim_configuration_twin(const struct pim_schema *schema, size_t index);
+
 /* Writes "file:line", "command line" or "default". */
 void pim_configuration_origin(const struct pim_value *value, char *buffer, size_t size);
 

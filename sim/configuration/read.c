@@ -96,6 +96,24 @@ static enum pim_status refuse_unknown(const struct pim_schema *schema, const cha
                     nearest->path, allowed);
 }
 
+/* The quantity that key number `key` now has is no longer what its twin says. */
+static enum pim_status displace_twin(struct pim_configuration *configuration, size_t key, const char *place,
+                                     struct pim_error *error)
+{
+    const struct pim_schema *schema = configuration->schema;
+    const struct pim_value *value = &configuration->values[key];
+    const size_t index = pim_configuration_twin(schema, key);
+    if (index == schema->count)
+        return PIM_OK;
+    struct pim_value *twin = &configuration->values[index];
+    if (value->origin == PIM_ORIGIN_FILE && twin->origin == PIM_ORIGIN_FILE && twin->file == value->file)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: %s: %s in line %u says the same: remove one of them",
+                        place, schema->keys[key].path, schema->keys[index].path, twin->line);
+    if (value->origin != PIM_ORIGIN_DEFAULT)
+        twin->origin = PIM_ORIGIN_NONE;
+    return PIM_OK;
+}
+
 static enum pim_status apply_setting(struct reading *reading, const struct pim_source *source,
                                      const config_setting_t *setting, const char *path)
 {
@@ -118,7 +136,7 @@ static enum pim_status apply_setting(struct reading *reading, const struct pim_s
     value->origin = PIM_ORIGIN_FILE;
     value->file = source->name;
     value->line = line;
-    return PIM_OK;
+    return displace_twin(configuration, key, place, reading->error);
 }
 
 /* Applies the members of `group`; the scanner has bounded the depth. `path` is the group's, "" at the top. */
@@ -349,8 +367,10 @@ enum pim_status pim_configuration_assign(struct pim_configuration *configuration
             status = pim_fail(error, PIM_BAD_INPUT, "%s: found several values, allowed is %s", name, allowed);
         else
             status = pim_value_read(described, config_setting_get_elem(root, 0), place, value, error);
-        if (status == PIM_OK)
+        if (status == PIM_OK) {
             value->origin = origin;
+            status = displace_twin(configuration, key, place, error);
+        }
         config_destroy(&parsed);
     } else if (status == PIM_BAD_INPUT) { /* the scanner's words are about files; here the value matters */
         status = pim_fail(error, PIM_BAD_INPUT, "%s: found %s, allowed is %s", name,

@@ -35,9 +35,13 @@ static bool begins_group(const struct pim_schema *schema, size_t index)
 
 static void describe_default(const struct pim_key *key, char *buffer, size_t size)
 {
+    const bool none = key->fallback && key->fallback[0] == '\0';
     bool text = key->type == PIM_KEY_CHOICE || key->type == PIM_KEY_TEXT;
     bool quotes = key->fallback && text && key->fallback[0] != '"';
-    (void)snprintf(buffer, size, "%s%s%s", quotes ? "\"" : "", key->fallback ? key->fallback : "required",
+    (void)snprintf(buffer, size, "%s%s%s", quotes ? "\"" : "",
+                   none            ? "none"
+                   : key->fallback ? key->fallback
+                                   : "required",
                    quotes ? "\"" : "");
 }
 
@@ -73,7 +77,7 @@ static void print_row(const struct pim_key *key, FILE *out)
     pim_key_describe(key, allowed, sizeof allowed);
     describe_default(key, fallback, sizeof fallback);
     fprintf(out, "| `%s` | ", key->path);
-    if (key->fallback)
+    if (key->fallback && key->fallback[0] != '\0')
         fprintf(out, "`%s`", fallback);
     else
         (void)fputs(fallback, out);
@@ -128,7 +132,7 @@ static void put_key(struct pim_json *json, const struct pim_key *key)
     pim_json_put_text(json, "path", key->path);
     pim_json_put_text(json, "type", types[key->type]);
     pim_json_put_boolean(json, "required", !key->fallback);
-    if (key->fallback)
+    if (key->fallback && key->fallback[0] != '\0')
         pim_json_put_text(json, "default", key->fallback);
     put_range(json, key);
     pim_json_put_text(json, "unit", key->unit ? key->unit : "");

@@ -96,7 +96,10 @@ static void print_key(FILE *file, const struct pim_schema *schema, const struct 
     fprintf(file, "%s (a key of the %s configuration)\n", key->path, schema->name);
     print_wrapped(file, "means", key->text);
     print_wrapped(file, "allowed", allowed);
-    print_wrapped(file, "default", key->fallback ? key->fallback : "none: it must be given");
+    print_wrapped(file, "default",
+                  !key->fallback             ? "none: it must be given"
+                  : key->fallback[0] == '\0' ? "none: the key without _ns holds"
+                                             : key->fallback);
     print_wrapped(file, "page", "docs/reference/configuration.md");
 }
 

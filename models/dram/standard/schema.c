@@ -3,6 +3,8 @@
 
 #include "models/dram/standard/rows.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdio.h>
 
 #define INTEGER PIM_KEY_OF_INTEGER
@@ -41,9 +43,14 @@ static const struct pim_key keys[] = {
     PIM_DRAM_PARAMETER_MAP(X)
 #undef X
 
-        TEXT("dram.timings", "\"\"",
-             "Names for distances in dram.constraints, in cycles or in ns (rounded up): "
-             "\"trfm = 280 ns; tmine = 12\"."),
+#define X(name, key, fallback, text)                                                                         \
+    REAL("dram." key "_ns", "", 1000000000, "ns", "In place of dram." key ", in ns. " text),
+        PIM_DRAM_TIME_MAP(X) PIM_DRAM_CLOCK_TIME_MAP(X)
+#undef X
+
+            TEXT("dram.timings", "\"\"",
+                 "Names for distances in dram.constraints, in cycles or in ns (rounded up): "
+                 "\"trfm = 280 ns; tmine = 12\"."),
     TEXT("dram.constraints", "\"jedec\"",
          "Rows of constraints, with semicolons between them: \"jedec; rank: REF -> ACT >= tmine + 2\"; "
          "jedec "
@@ -132,8 +139,46 @@ static uint32_t number(const struct pim_configuration *values, const char *path)
     return (uint32_t)pim_configuration_integer(values, path);
 }
 
-static void take_specification(const struct pim_configuration *values, uint32_t row_bytes,
-                               struct pim_dram_specification *specification)
+/* A time in ns, in whole ps, as cycles: a shortest distance is rounded up, the interval of refreshes down. */
+static enum pim_status take_time(const struct pim_configuration *values, const char *path, bool interval,
+                                 uint32_t clock_ps, uint32_t *cycles, struct pim_error *error)
+{
+    const double ns = pim_configuration_real(values, path);
+    const uint64_t picoseconds = (uint64_t)llround(ns * 1000);
+    const uint64_t most = interval ? PIM_DRAM_REFRESH_INTERVAL_MAX : PIM_DRAM_CYCLES_MAX;
+    assert(clock_ps > 0);
+    const uint64_t count = (picoseconds + (interval ? 0 : clock_ps - 1)) / clock_ps;
+    if (count > most || (count == 0 && ns > 0))
+        return pim_configuration_fail(values, error, path,
+                                      "%g ns are %llu cycles of %u ps: allowed are 0, and 1 to %llu cycles",
+                                      ns, (unsigned long long)count, clock_ps, (unsigned long long)most);
+    *cycles = (uint32_t)count;
+    return PIM_OK;
+}
+
+/* Each parameter in cycles, or, where it is a time that was given in ns, from that. */
+static enum pim_status take_parameters(const struct pim_configuration *values,
+                                       struct pim_dram_specification *specification, struct pim_error *error)
+{
+    for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++) {
+        const char *key = pim_dram_parameter_key((enum pim_dram_parameter)i);
+        const bool interval = i == PIM_DRAM_T_REFI || i == PIM_DRAM_T_REFIPB;
+        const bool time = i != PIM_DRAM_T_B && i != PIM_DRAM_T_ACT_CYCLES && i != PIM_DRAM_T_COLUMN_CYCLES;
+        char path[64], ns[72];
+        (void)snprintf(path, sizeof path, "dram.%s", key);
+        (void)snprintf(ns, sizeof ns, "%s_ns", path);
+        if (!time || !pim_configuration_given(values, ns))
+            specification->parameter[i] = number(values, path);
+        else if (take_time(values, ns, interval, specification->clock_ps, &specification->parameter[i],
+                           error) != PIM_OK)
+            return error->status;
+    }
+    return PIM_OK;
+}
+
+static enum pim_status take_specification(const struct pim_configuration *values, uint32_t row_bytes,
+                                          struct pim_dram_specification *specification,
+                                          struct pim_error *error)
 {
     uint32_t access = number(values, "dram.access_bytes");
     specification->organization = (struct pim_dram_organization){
@@ -150,17 +195,15 @@ static void take_specification(const struct pim_configuration *values, uint32_t 
     specification->split_command_bus = pim_configuration_boolean(values, "dram.split_command_bus");
     specification->half_clock = pim_configuration_boolean(values, "dram.half_clock");
     specification->write_clock = pim_configuration_boolean(values, "dram.write_clock");
-    for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++) {
-        char path[64];
-        (void)snprintf(path, sizeof path, "dram.%s", pim_dram_parameter_key((enum pim_dram_parameter)i));
-        specification->parameter[i] = number(values, path);
-    }
+    if (take_parameters(values, specification, error) != PIM_OK)
+        return error->status;
     if (specification->parameter[PIM_DRAM_T_RPAB] == 0)
         specification->parameter[PIM_DRAM_T_RPAB] = specification->parameter[PIM_DRAM_T_RP];
     if (specification->parameter[PIM_DRAM_T_CCD_L_WR] == 0)
         specification->parameter[PIM_DRAM_T_CCD_L_WR] = specification->parameter[PIM_DRAM_T_CCD_L];
     if (specification->parameter[PIM_DRAM_T_REFPB_REFPB] == 0)
         specification->parameter[PIM_DRAM_T_REFPB_REFPB] = specification->parameter[PIM_DRAM_T_RREFD];
+    return PIM_OK;
 }
 
 static enum pim_status take_rows(const struct pim_configuration *values,
@@ -276,8 +319,8 @@ enum pim_status pim_dram_configure(const struct pim_configuration *values,
         return pim_configuration_fail(values, error, "dram.row_bytes",
                                       "%u is no multiple of dram.access_bytes, which is %u", row_bytes,
                                       access);
-    take_specification(values, row_bytes, &configuration->specification);
-    if (take_rows(values, &configuration->specification, error) != PIM_OK)
+    if (take_specification(values, row_bytes, &configuration->specification, error) != PIM_OK ||
+        take_rows(values, &configuration->specification, error) != PIM_OK)
         return error->status;
     take_policy(values, &configuration->policy);
     const struct pim_dram_policy *policy = &configuration->policy;

@@ -48,8 +48,7 @@ enum pim_dram_command {
  * Timing parameters in cycles of the memory clock: X(enumerator, key, fallback, text). Names are JEDEC's.
  * tRTW and tCS are the empty data cycles between read and write data, and between data of different ranks.
  */
-#define PIM_DRAM_PARAMETER_MAP(X)                                                                            \
-    X(B, "burst_cycles", "4", "Cycles that the data of one column access hold the data bus (BL/2).")         \
+#define PIM_DRAM_TIME_MAP(X)                                                                                 \
     X(CL, "tcl", "16", "RD to its first data.")                                                              \
     X(CWL, "tcwl", "12", "WR to its first data.")                                                            \
     X(RCDRD, "trcd_read", "16", "ACT to RD.")                                                                \
@@ -77,14 +76,22 @@ enum pim_dram_command {
     X(RREFD, "trrefd", "8", "REFpb (REFsb) to ACT or REFpb of another bank.")                                \
     X(REFPB_REFPB, "trefpb_refpb", "0", "REFpb to REFpb of another bank (LPDDR5: tpbR2pbR); 0: trrefd.")     \
     X(REFI, "trefi", "9364", "Due refreshes of a rank are this far apart.")                                  \
-    X(REFIPB, "trefi_bank", "0", "Due REFpb (REFsb) of a rank are this far apart; 0: trefi / their number.") \
-    X(ACT_CYCLES, "activate_cycles", "1", "Cycles that ACT holds its command bus.")                          \
-    X(COLUMN_CYCLES, "column_cycles", "1", "Cycles that RD and WR hold their command bus (DDR5: 2).")        \
+    X(REFIPB, "trefi_bank", "0", "Due REFpb (REFsb) of a rank are this far apart; 0: trefi / their number.")
+
+#define PIM_DRAM_CLOCK_TIME_MAP(X)                                                                           \
     X(AAD, "taad", "0",                                                                                      \
       "ACT is ACTIVATE-1, and its ACT-2 follows at most this much later (LPDDR5: tAAD); 0: one command.")    \
     X(WCKPST, "twckpst", "0",                                                                                \
       "The write clock runs on for so long behind the data of a column command (LPDDR5: tWCKPST).")          \
     X(AA, "taa", "0", "ACT to ACT2, the second activation of a bank that computes; 0: there is none.")
+
+/* PIM_DRAM_TIME_MAP and PIM_DRAM_CLOCK_TIME_MAP are times, and may be given in ns, too. */
+#define PIM_DRAM_PARAMETER_MAP(X)                                                                            \
+    X(B, "burst_cycles", "4", "Cycles that the data of one column access hold the data bus (BL/2).")         \
+    PIM_DRAM_TIME_MAP(X)                                                                                     \
+    X(ACT_CYCLES, "activate_cycles", "1", "Cycles that ACT holds its command bus.")                          \
+    X(COLUMN_CYCLES, "column_cycles", "1", "Cycles that RD and WR hold their command bus (DDR5: 2).")        \
+    PIM_DRAM_CLOCK_TIME_MAP(X)
 
 enum pim_dram_parameter {
     PIM_DRAM_NO_PARAMETER,

@@ -282,6 +282,36 @@ START_TEST(round_trip_property)
 }
 END_TEST
 
+/* One quantity in cycles or in ns: the later says it, and takes the other's value away. */
+START_TEST(two_units)
+{
+    static const struct pim_key units[] = {{"t.a", PIM_KEY_INTEGER, "3", 0, 9, NULL, "cycles", ""},
+                                           {"t.a_ns", PIM_KEY_REAL, "", 0, 9, NULL, "ns", ""}};
+    static const char both[] = "t = {\n a = 4;\n a_ns = 1.5; };", cycles[] = "t = { a = 5; };";
+    const struct pim_schema schema = {"small", "", units, 2};
+    struct pim_configuration *configuration = NULL;
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_OK);
+    ck_assert_int_eq(pim_configuration_complete(configuration, &error), PIM_OK);
+    ck_assert(!pim_configuration_given(configuration, "t.a_ns"));
+    set_good(configuration, "t.a_ns=2.5");
+    char *text = pim_configuration_write(configuration, false);
+    ck_assert_str_eq(text, "t = {\n    a_ns = 2.5;\n};\n");
+    ck_assert_int_eq(pim_configuration_complete(configuration, &error), PIM_OK);
+    read_good(configuration, cycles);
+    ck_assert(!pim_configuration_given(configuration, "t.a_ns"));
+    ck_assert_int_eq(pim_configuration_integer(configuration, "t.a"), 5);
+    read_good(configuration, text);
+    ck_assert(!pim_configuration_given(configuration, "t.a"));
+    ck_assert(pim_configuration_real(configuration, "t.a_ns") == 2.5);
+    free(text);
+    ck_assert_int_eq(pim_configuration_read_text(configuration, "b", both, strlen(both), &error),
+                     PIM_BAD_INPUT);
+    ck_assert_str_eq(error.text, "b:3: t.a_ns: t.a in line 2 says the same: remove one of them");
+    pim_configuration_destroy(configuration);
+}
+END_TEST
+
 START_TEST(wrong_default_is_named)
 {
     static const struct pim_key wrong[] = {{"a", PIM_KEY_INTEGER, "10", 0, 9, NULL, "", ""}};
@@ -338,6 +368,7 @@ Suite *values_suite(void)
     tcase_add_test(group, canonical_text);
     tcase_add_test(group, canonical_text_without_values);
     tcase_add_test(group, round_trip_property);
+    tcase_add_test(group, two_units);
     tcase_add_test(group, wrong_default_is_named);
     tcase_add_test(group, infinity_is_never_a_value);
     tcase_add_test(group, edit_distances);

@@ -38,6 +38,11 @@ static const struct {
     {"ddr4_2400r", {"dram.rows=50000", "dram.mapping=bank row group column"}, "row must stand first"},
     {"ddr4_2400r", {"dram.rows=268435456", "dram.row_bytes=16777216", "dram.channels=4096"}, "2^60"},
     {"ddr4_2400r", {"dram.refresh_postpone=9"}, "refresh_postpone"},
+    {"ddr4_2400r", {"dram.trc_ns=30"}, "dram.tras is 39 cycles"},
+    {"ddr4_2400r", {"dram.trefi_ns=0.5"}, "dram.trefi_ns: 0.5 ns are 0 cycles of 833 ps"},
+    {"ddr4_2400r", {"dram.trcd_read_ns=0.0001"}, "dram.trcd_read_ns"},
+    {"ddr4_2400r", {"dram.trfc_ns=873464.0"}, "dram.trfc_ns: 873464 ns are 1048577 cycles"},
+    {"ddr4_2400r", {"dram.burst_cycles_ns=5"}, "unknown key"},
     {"ddr4_2400", {NULL}, "the nearest is ddr4_2400r"},
 /* Rows of one's own. */
 #define ROWS(text)                                                                                           \
@@ -86,6 +91,34 @@ static const struct {
     {"ddr4_2400r", {"dram.timings=a = 3.5000 ns"}, "a time is"},
     {"ddr4_2400r", {"dram.timings=a = 1048577"}, "a time is"},
 };
+
+/* Times in ns: distances up, intervals down, the later of two ways to say it, after all of which the clock is
+ * looked at. */
+START_TEST(times_in_ns)
+{
+    static const struct {
+        const char *settings[4];
+        enum pim_dram_parameter parameter;
+        uint32_t cycles;
+    } cases[] = {
+        {{"dram.trcd_read_ns=13.328"}, PIM_DRAM_T_RCDRD, 16},
+        {{"dram.trcd_read_ns=13.329"}, PIM_DRAM_T_RCDRD, 17},
+        {{"dram.trcd_read_ns=13.329"}, PIM_DRAM_T_RCDWR, 16},
+        {{"dram.trcd_read_ns=13.328", "dram.clock_ps=832"}, PIM_DRAM_T_RCDRD, 17},
+        {{"dram.trcd_read_ns=20", "dram.trcd_read=12"}, PIM_DRAM_T_RCDRD, 12},
+        {{"dram.trcd_read=12", "dram.trcd_read_ns=20"}, PIM_DRAM_T_RCDRD, 25},
+        {{"dram.trcd_read=12", "dram.trcd_read_ns=20", "dram.trcd_read=11"}, PIM_DRAM_T_RCDRD, 11},
+        {{"dram.tppd=4", "dram.tppd_ns=0"}, PIM_DRAM_T_PPD, 0},
+        {{"dram.trp_ns=15"}, PIM_DRAM_T_RPAB, 19},
+        {{"dram.trefi_ns=7800"}, PIM_DRAM_T_REFI, 9363},
+        {{"dram.trefi_bank_ns=488"}, PIM_DRAM_T_REFIPB, 585},
+        {{"dram.twckpst_ns=2.5"}, PIM_DRAM_T_WCKPST, 4},
+    };
+    struct pim_dram_configuration configuration;
+    configure(&configuration, "ddr4_2400r", cases[_i].settings);
+    ck_assert_uint_eq(configuration.specification.parameter[cases[_i].parameter], cases[_i].cycles);
+}
+END_TEST
 
 START_TEST(impossible_configurations)
 {
@@ -227,6 +260,7 @@ Suite *suite_channel_refusals(void)
     Suite *suite = suite_create("channel_refusals");
     TCase *cases = tcase_create("refusals");
     tcase_add_loop_test(cases, impossible_configurations, 0, sizeof refused / sizeof refused[0]);
+    tcase_add_loop_test(cases, times_in_ns, 0, 12);
     tcase_add_loop_test(cases, request_lists, 0, sizeof lists / sizeof lists[0]);
     tcase_add_loop_test(cases, generated_streams, 0, 5);
     tcase_add_loop_test(cases, mapping_is_one_to_one, 0, sizeof mappings / sizeof mappings[0]);
