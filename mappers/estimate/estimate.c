@@ -57,6 +57,22 @@ uint64_t pim_estimate_columns(const struct pim_estimate_hardware *hardware, uint
                         hardware->memory_khz);
 }
 
+uint64_t pim_estimate_near(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
+                           uint64_t among, bool write)
+{
+    uint64_t opening = write ? hardware->write_row_cycles : hardware->read_row_cycles;
+    uint64_t row = hardware->row_bytes, filled = among < row ? among : row;
+    uint64_t cycles = columns * hardware->column_cycles + (rows < columns ? rows : columns) * opening;
+    if (columns > 0 && rows < columns)
+        cycles += ceil_divide(opening * filled, row);
+    return logic_cycles(hardware, with_refresh(hardware, cycles), hardware->memory_khz);
+}
+
+uint64_t pim_estimate_latency(const struct pim_estimate_hardware *hardware)
+{
+    return logic_cycles(hardware, hardware->latency_cycles, hardware->memory_khz);
+}
+
 uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch,
                              uint64_t pieces, uint64_t bursts, bool write)
 {

@@ -40,6 +40,7 @@ static void take_bank(const struct pim_bank_rules *bank, struct pim_estimate_har
     nodes->read_row_cycles = beyond(timing->trtp + reopen, bank->column_step);
     nodes->write_row_cycles = beyond(bank->write_to_precharge + reopen, bank->column_step);
     nodes->access_cycles = 1 + timing->trcd + bank->read_to_data_end;
+    nodes->latency_cycles = 1 + bank->read_to_data_end;
     nodes->turn_cycles = beyond(bank->read_to_write + bank->write_to_read, 2 * bank->column_step);
     nodes->refresh_cycles = timing->trfc + reopen;
     nodes->refresh_interval = timing->trefi;

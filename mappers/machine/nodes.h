@@ -37,8 +37,9 @@ struct pim_estimate_hardware {
     uint64_t turn_bytes;    /* of one client at the port before the next has its turn; 0: a row */
     /* Memory cycles lost between the last read (write) of a row and the first access of the next. */
     uint32_t read_row_cycles, write_row_cycles;
-    uint32_t access_cycles; /* memory cycles from a request to its first data, row closed */
-    uint32_t turn_cycles;   /* memory cycles lost when the port turns from reading to writing and back */
+    uint32_t access_cycles;  /* memory cycles from a request to its first data, row closed */
+    uint32_t latency_cycles; /* the same, row open */
+    uint32_t turn_cycles;    /* memory cycles lost when the port turns from reading to writing and back */
     uint32_t refresh_cycles, refresh_interval; /* memory cycles; interval 0: no refresh */
     uint32_t flit_bytes;
     /* Network cycles: zero-load latency = fixed + hop * routers + flits - 1, with one router at least; fixed

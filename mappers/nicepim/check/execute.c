@@ -27,14 +27,15 @@ enum pim_status execution_make(struct execution *x, uint32_t node, const struct 
     return PIM_OK;
 }
 
-/* What instructions up to `last` have made is taken by the instruction at work. */
+/* What instructions up to `last` have made is taken by the instruction at work; UINT64_MAX: nothing, but for a
+ * store right behind another one, which writes more of the same. */
 static enum pim_status take(struct execution *x, uint32_t node, uint64_t last)
 {
     struct node_state *state = &x->node[node];
-    if (last == UINT64_MAX)
+    if (last == UINT64_MAX && state->stores)
         return PIM_OK;
     state->taken.count = 0;
-    while (state->before < state->stream.count && state->made[state->before] <= last) {
+    while (last != UINT64_MAX && state->before < state->stream.count && state->made[state->before] <= last) {
         if (!words_add(&state->taken, &state->stream.items[state->before++]))
             return execution_no_memory(x);
     }
@@ -176,6 +177,7 @@ static enum pim_status store(struct execution *x, uint32_t node, const struct ni
                 return x->error->status;
         }
     }
+    state->stores = true;
     return PIM_OK;
 }
 
@@ -386,6 +388,7 @@ static enum pim_status execute(struct execution *x, uint32_t node)
     if ((port || is_control(&state->instruction) || (after != UINT64_MAX && after >= state->stored_by)) &&
         finish_store(x, node) != PIM_OK)
         return x->error->status;
+    state->stores &= state->instruction.opcode == PIM_OP_STORE;
     switch ((int)state->instruction.opcode) {
     case PIM_OP_LOAD:
         return load(x, node);
@@ -406,7 +409,6 @@ static enum pim_status execute(struct execution *x, uint32_t node)
         if (note->kind == NICE_NOTE_TILE && state->last_product > state->joined &&
             (after == UINT64_MAX || after + 1 < state->last_product))
             return does_not_wait(x, node);
-        state->taken.count = 0; /* nothing, if it waits for nothing */
         return take(x, node, after) == PIM_OK ? execute_vector(x, node, note) : x->error->status;
     default:
         state->joined = is_control(&state->instruction) ? state->sequence : state->joined;

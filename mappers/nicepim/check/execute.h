@@ -54,6 +54,7 @@ struct node_state {
     uint64_t *stored_at;          /* addresses; from malloc */
     size_t stored_capacity;
     uint64_t stored_by;
+    bool stores; /* the instruction before was a STORE */
 };
 
 struct execution {

@@ -86,7 +86,8 @@ static uint64_t share_cycles(const struct nice_plan *plan, uint64_t block, uint6
                              bool reduce)
 {
     uint64_t piece = divide_up(block, members);
-    return members > 1 ? (members - 1) * program_ring_step(plan->hardware, piece, load * piece, reduce) : 0;
+    return members > 1 ? (members - 1) * program_ring_step(plan->hardware, piece, load * piece, block, reduce)
+                       : 0;
 }
 
 /* Nodes between neighbours on a cycle of a group of these loops. */
@@ -296,8 +297,8 @@ static void count_sharing(const struct walk *walk, struct trial *trial, const st
         return;
     uint64_t sums = pim_part_outputs(part) * FLOW_SUM_BYTES;
     trial->cycles += share_cycles(plan, sums, of_c, crossing(cut, 1u << PIM_LOOP_C), true) +
-                     2 * pim_estimate_access(plan->hardware) +
-                     2 * pim_estimate_stream(plan->hardware, divide_up(sums, of_c), false);
+                     2 * pim_estimate_latency(plan->hardware) +
+                     2 * place_run_cycles(plan->hardware, divide_up(sums, of_c), sums, false);
     trial->pj += share_pj(plan, cut, 1u << PIM_LOOP_C, trial->nodes, sums, of_c, true);
 }
 

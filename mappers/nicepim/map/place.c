@@ -249,23 +249,29 @@ static void add_seen(void *context, const struct nest *nest, uint64_t address)
     add_nest(context, nest);
 }
 
-static uint64_t cycles_of(const struct cost *cost, bool write)
+static uint64_t cycles_of(const struct cost *cost, uint64_t among, bool write)
 {
-    uint64_t rows = 1 + (uint64_t)cost->rows;
-    return pim_estimate_columns(cost->hardware, cost->columns, rows, write);
+    return pim_estimate_near(cost->hardware, cost->columns, (uint64_t)cost->rows, among, write);
+}
+
+uint64_t place_run_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
+                          bool write)
+{
+    return pim_estimate_near(hardware, divide_up(bytes, hardware->port_bytes), bytes / hardware->row_bytes,
+                             among, write);
 }
 
 uint64_t place_cycles(const struct pim_estimate_hardware *hardware, const struct place *place,
-                      const struct grid part[PLACE_DIMENSIONS], bool write)
+                      const struct grid part[PLACE_DIMENSIONS], uint64_t among, bool write)
 {
     struct cost cost = {.hardware = hardware};
     visit_nests(place, part, add_seen, &cost);
-    return cycles_of(&cost, write);
+    return cycles_of(&cost, among, write);
 }
 
 uint64_t spread_cycles(const struct pim_estimate_hardware *hardware, const struct spread *spread,
                        const uint32_t extent[PLACE_DIMENSIONS], const uint32_t step[PLACE_DIMENSIONS],
-                       uint32_t width, bool write, uint64_t *columns)
+                       uint32_t width, uint64_t among, bool write, uint64_t *columns)
 {
     struct cost cost = {.hardware = hardware};
     uint64_t boxes = 1, size[PLACE_DIMENSIONS], stride[PLACE_DIMENSIONS], g = group_of(spread->layout);
@@ -273,7 +279,7 @@ uint64_t spread_cycles(const struct pim_estimate_hardware *hardware, const struc
     if (spread->layout.group == 0) {
         uint64_t bytes = (uint64_t)extent[0] * extent[1] * extent[2] * extent[3] * width;
         *columns = divide_up(bytes, hardware->port_bytes);
-        return pim_estimate_stream(hardware, bytes, write);
+        return place_run_cycles(hardware, bytes, among, write);
     }
     *columns = 0;
     for (size_t d = 0; d < PLACE_DIMENSIONS; d++) /* windows that lie in padding alone */
@@ -293,7 +299,7 @@ uint64_t spread_cycles(const struct pim_estimate_hardware *hardware, const struc
                grouped ? divide_up(part[1].count, g) : 1, width, &nest);
     add_nest(&cost, &nest);
     *columns = boxes * cost.columns;
-    return boxes * cycles_of(&cost, write);
+    return boxes * cycles_of(&cost, among, write);
 }
 
 /* --- parts --- */

@@ -46,6 +46,8 @@ bool place_is_run(const struct place *place, const struct grid part[PLACE_DIMENS
 void grid_of_box(const struct pim_span box[PLACE_DIMENSIONS], struct grid part[PLACE_DIMENSIONS]);
 
 /*
+ * `among`, of all that follows: bytes that the port goes to by turns (pim_estimate_near).
+ *
  * Cycles of the memory port for a part of `extent` positions, `step` apart, of a map that falls into boxes
  * of `size`, and the columns that pass it. A layout of group 0 is not known: volumes alone count.
  */
@@ -55,10 +57,13 @@ struct spread {
 };
 uint64_t spread_cycles(const struct pim_estimate_hardware *hardware, const struct spread *spread,
                        const uint32_t extent[PLACE_DIMENSIONS], const uint32_t step[PLACE_DIMENSIONS],
-                       uint32_t width, bool write, uint64_t *columns);
+                       uint32_t width, uint64_t among, bool write, uint64_t *columns);
 /* Of a part of a place. */
 uint64_t place_cycles(const struct pim_estimate_hardware *hardware, const struct place *place,
-                      const struct grid part[PLACE_DIMENSIONS], bool write);
+                      const struct grid part[PLACE_DIMENSIONS], uint64_t among, bool write);
+/* Of bytes in one run. */
+uint64_t place_run_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
+                          bool write);
 
 /*
  * Part `index` of `parts` of a box, along the outermost dimension of its layout that is long enough, or the

@@ -71,6 +71,8 @@ static bool tile_product_in(const struct nice_plan *plan, uint32_t layer, const 
     product->kernel[1] = conv->kernel_width;
     product->stride[0] = conv->stride_height;
     product->stride[1] = conv->stride_width;
+    product->map[0] = conv->height;
+    product->map[1] = conv->width;
     product->right = (uint32_t)operation->right;
     if (operation->right != FLOW_STORED) { /* every batch has weights of its own */
         product->count *= product->batches;

@@ -17,6 +17,14 @@ uint32_t tile_window(const struct tile_product *product, size_t dimension, uint3
     return kernel == 1 ? outputs : (outputs - 1) * stride + kernel;
 }
 
+/* Rows or columns of the input that are loaded for so many of the output: what is beside the map is not. */
+static uint32_t loaded_window(const struct tile_product *product, size_t dimension, uint32_t outputs,
+                              uint32_t *step)
+{
+    uint32_t window = tile_window(product, dimension, outputs, step);
+    return (uint32_t)smaller(window, divide_up(product->map[dimension], *step));
+}
+
 /* Elements of the box under a tile, and how they lie; what padding covers is not there. */
 static uint64_t input_box(const struct tile_product *product, const struct tiling *tiling,
                           uint32_t extent[PLACE_DIMENSIONS], uint32_t step[PLACE_DIMENSIONS])
@@ -26,7 +34,7 @@ static uint64_t input_box(const struct tile_product *product, const struct tilin
     extent[1] = tiling->channels;
     step[0] = step[1] = 1;
     for (size_t d = 0; d < 2; d++)
-        extent[2 + d] = tile_window(product, d, outputs[d], &step[2 + d]);
+        extent[2 + d] = loaded_window(product, d, outputs[d], &step[2 + d]);
     return (uint64_t)extent[0] * extent[1] * extent[2] * extent[3];
 }
 
@@ -106,20 +114,80 @@ static void count_actions(const struct pim_estimate_hardware *hardware, const st
                           hardware->banks * product->count};
 }
 
+/* What a step takes on the array, the port and the ACU: a tile of the product, and what is loaded and stored
+ * from one to the next. */
+struct step {
+    double array, port, vector;
+};
+
+/*
+ * From a step to the next. Tiles fit two by two, and a store stands behind the loads of the tile after its own:
+ * loads of a tile begin when the one two before is worked and stored, so that two steps take at least all of
+ * array, ACU, port and its latency in turn.
+ */
+static double step_cycles(const struct step *step, double access)
+{
+    double turn = (step->array + step->vector + step->port + access) / 2;
+    double slowest = step->array > step->port ? step->array : step->port;
+    slowest = step->vector > slowest ? step->vector : slowest;
+    return turn > slowest ? turn : slowest;
+}
+
+/* Means of the tiles of a product. */
+struct tile_times {
+    double input, weight, store, vector, array;
+};
+
+/* Cycles of all tiles from the first load on. Each step is as long as what is slowest in it. */
+static double all_steps(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                        const struct pieces *pieces, const struct tiling *tiling,
+                        const struct tile_times *times)
+{
+    double access = (double)pim_estimate_latency(hardware);
+    double stored = times->store + (double)pim_estimate_turns(hardware, 1);
+    double products = (double)product->count, tiles = (double)(pieces->m * pieces->n);
+    struct step both = {times->array, times->input + times->weight + stored, times->vector};
+    if (pieces->k > 1) {
+        const struct step inner = {times->array, times->input + times->weight, 0};
+        both.vector = 0; /* long over when its store is due */
+        return products * tiles * (double)(pieces->k - 1) * step_cycles(&inner, access) +
+               (products * tiles - 1) * step_cycles(&both, access);
+    }
+    double outer = (double)(tiling->stationary ? pieces->n : pieces->m);
+    const struct step inner = {times->array, (tiling->stationary ? times->input : times->weight) + stored,
+                               times->vector};
+    return products * (tiles - outer) * step_cycles(&inner, access) +
+           (products * outer - 1) * step_cycles(&both, access);
+}
+
 /* A tile of weights: one run, or keys or values as they lie. */
 static uint64_t weight_cycles(const struct pim_estimate_hardware *hardware,
-                              const struct tile_product *product, uint64_t k, uint32_t n, uint64_t *columns)
+                              const struct tile_product *product, uint64_t k, uint32_t n, uint64_t among,
+                              uint64_t *columns)
 {
     uint32_t extent[] = {1, (uint32_t)k, n, 1}, one[] = {1, 1, 1, 1};
     if (product->right == FLOW_STORED) {
         *columns = divide_up(k * n * FLOW_BYTES, hardware->port_bytes);
-        return pim_estimate_stream(hardware, k * n * FLOW_BYTES, false);
+        return place_run_cycles(hardware, k * n * FLOW_BYTES, among, false);
     }
     if (product->right == FLOW_VALUES) {
         extent[1] = n;
         extent[2] = (uint32_t)k;
     }
-    return spread_cycles(hardware, &product->weights, extent, one, FLOW_BYTES, false, columns);
+    return spread_cycles(hardware, &product->weights, extent, one, FLOW_BYTES, among, false, columns);
+}
+
+/* Bytes of all operands of a product. */
+static uint64_t operand_bytes(const struct tile_product *product)
+{
+    uint32_t step;
+    uint64_t input = (uint64_t)product->batches * product->channels *
+                     loaded_window(product, 0, product->rows, &step) *
+                     loaded_window(product, 1, product->columns, &step);
+    uint64_t right = tile_k(product, product->channels) * product->n;
+    uint64_t output = (uint64_t)product->batches * product->n * product->rows * product->columns;
+    return product->count *
+           ((input + right) * FLOW_BYTES + output * (product->sums ? FLOW_SUM_BYTES : FLOW_BYTES));
 }
 
 static void estimate(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
@@ -131,13 +199,14 @@ static void estimate(const struct pim_estimate_hardware *hardware, const struct 
                    one[] = {1, 1, 1, 1};
     uint64_t m = (uint64_t)tiling->batches * tiling->rows * tiling->columns,
              k = tile_k(product, tiling->channels), tiles = pieces.m * pieces.n;
+    uint64_t among = operand_bytes(product);
     struct traffic traffic = {.input_bytes = input_box(product, tiling, extent, step) * FLOW_BYTES};
-    uint64_t input =
-        spread_cycles(hardware, &product->input, extent, step, FLOW_BYTES, false, &traffic.input_columns);
-    uint64_t weight = weight_cycles(hardware, product, k, tiling->n, &traffic.weight_columns);
+    uint64_t input = spread_cycles(hardware, &product->input, extent, step, FLOW_BYTES, among, false,
+                                   &traffic.input_columns);
+    uint64_t weight = weight_cycles(hardware, product, k, tiling->n, among, &traffic.weight_columns);
     uint64_t store =
         spread_cycles(hardware, &product->output, results, one, product->sums ? FLOW_SUM_BYTES : FLOW_BYTES,
-                      true, &traffic.result_columns);
+                      among, true, &traffic.result_columns);
     uint64_t vector = pim_estimate_vector(hardware, m, tiling->n, 1);
     /* With one tile of k either inputs stay while n advances, or weights while the rest does. */
     uint64_t all = tiles * pieces.k, few = pieces.m, once = pieces.n;
@@ -158,9 +227,14 @@ static void estimate(const struct pim_estimate_hardware *hardware, const struct 
                          product->count +
                      turns;
     tiling->vector = (uint64_t)((double)(vector * tiles) * pieces.m_share * pieces.n_share) * product->count;
-    uint64_t slowest = tiling->compute > tiling->memory ? tiling->compute : tiling->memory;
-    slowest = tiling->vector > slowest ? tiling->vector : slowest;
-    tiling->total = slowest + input + weight + pim_estimate_access(hardware) + vector + store;
+    const struct tile_times times = {.input = inputs,
+                                     .weight = right,
+                                     .store = (double)store * pieces.m_share * pieces.n_share,
+                                     .vector = (double)vector * pieces.m_share * pieces.n_share,
+                                     .array = (double)tiling->compute / (double)(all * product->count)};
+    tiling->total = input + weight + pim_estimate_latency(hardware) +
+                    (uint64_t)(all_steps(hardware, product, &pieces, tiling, &times) + times.array +
+                               times.vector + times.store);
     tiling->cost = weights->cycles * tiling->total;
     if (weights->energy == 0)
         return;

@@ -17,6 +17,7 @@ struct tile_product {
     uint32_t n, channels;            /* output and input channels of one product */
     uint32_t count;                  /* so many products of this shape one after another: groups */
     uint32_t kernel[2], stride[2];   /* of rows and columns */
+    uint32_t map[2];                 /* rows and columns of the whole input; windows reach beyond it */
     uint32_t sums;                   /* results are partial sums, stored in 32 bits */
     uint32_t right;                  /* enum flow_right */
     struct spread input, output;     /* how the maps lie in memory */

@@ -96,6 +96,35 @@ START_TEST(streams_take_the_cycles_of_the_bank)
 }
 END_TEST
 
+/* A stream in one place of two: in the open row it takes its columns alone, and its data come without an
+ * activation; the more of a row is in use by turns, the more of an opening it pays. */
+START_TEST(near_streams_open_their_row_in_part)
+{
+    static const char *const off[] = {"dram.refresh=false"};
+    struct machine machine;
+    machine_read(&machine, machine_presets[_i % MACHINE_PRESETS], off, 1);
+    const struct pim_estimate_hardware *hardware = &machine.estimate;
+    bool write = _i >= MACHINE_PRESETS;
+    uint64_t row = hardware->row_bytes,
+             opening = write ? hardware->write_row_cycles : hardware->read_row_cycles;
+    for (uint64_t columns = 1; columns < 9; columns++) {
+        uint64_t open = to_logic(hardware, columns * hardware->column_cycles);
+        uint64_t closed = pim_estimate_columns(hardware, columns, 1, write);
+        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, 0, write), open);
+        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, row, write), closed);
+        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, 7 * row + 1, write), closed);
+        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, row / 2, write),
+                          to_logic(hardware, columns * hardware->column_cycles + (opening + 1) / 2));
+    }
+    ck_assert_uint_eq(pim_estimate_near(hardware, 100, 3, row, write),
+                      pim_estimate_columns(hardware, 100, 4, write));
+    ck_assert_uint_eq(pim_estimate_near(hardware, 0, 0, row, write), 0);
+    ck_assert_uint_eq(hardware->latency_cycles + machine.hardware.node.bank.timing.trcd,
+                      hardware->access_cycles);
+    ck_assert_uint_eq(pim_estimate_latency(hardware), to_logic(hardware, hardware->latency_cycles));
+}
+END_TEST
+
 /* Over many refreshes: within one percent and a refresh. */
 START_TEST(refresh_takes_its_share)
 {
@@ -164,6 +193,7 @@ Suite *estimate_memory_suite(void)
     tcase_add_loop_test(cases, access_is_what_the_bank_needs_for_its_first_data, 0, MACHINE_PRESETS);
     tcase_add_loop_test(cases, turns_are_what_the_bank_loses, 0, MACHINE_PRESETS);
     tcase_add_loop_test(cases, streams_take_the_cycles_of_the_bank, 0, 2 * MACHINE_PRESETS);
+    tcase_add_loop_test(cases, near_streams_open_their_row_in_part, 0, 2 * MACHINE_PRESETS);
     tcase_add_loop_test(cases, refresh_takes_its_share, 0, MACHINE_PRESETS);
     tcase_add_loop_test(cases, pieces_take_the_columns_of_the_bank, 0, 2 * MACHINE_PRESETS);
     tcase_add_loop_test(cases, nothing_takes_no_time, 0, MACHINE_PRESETS);

@@ -25,7 +25,9 @@ static struct pim_estimate_hardware hardware_of(int variant)
                                           .port_bytes = 16,
                                           .row_bytes = 1024,
                                           .column_cycles = 1,
-                                          .access_cycles = 11,
+                                          .latency_cycles = 11,
+                                          .read_row_cycles = 5,
+                                          .write_row_cycles = 7,
                                           .flit_bytes = 8,
                                           .hop_cycles = variants[variant].hop,
                                           .packet_bytes = 1024,
@@ -38,6 +40,14 @@ static struct pim_estimate_hardware hardware_of(int variant)
 static uint64_t logic(const struct pim_estimate_hardware *hardware, uint64_t cycles)
 {
     return (cycles * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;
+}
+
+/* Reading a packet of so many bytes in an open row before it is sent, and writing it: columns of 16 bytes, and a
+ * row is opened for each. */
+static uint64_t ends_of(uint64_t bytes)
+{
+    uint64_t columns = (bytes + 15) / 16;
+    return 2 * 11 + (columns + 5) + (columns + 7);
 }
 
 /* Routers from one node to another, both counted, step by step. */
@@ -81,7 +91,8 @@ START_TEST(short_messages_wait_for_round_trips)
             continue;
         messages[count++] = (struct program_message){
             .from = from, .to = to, .bytes = bytes, .source = 0, .target = 4096, .after = PROGRAM_NOTHING};
-        trips += 2 * (logic(&hardware, routers(from, to) * variants[_i].hop) + 11) + logic(&hardware, flits);
+        trips += 2 * logic(&hardware, routers(from, to) * variants[_i].hop) + logic(&hardware, flits) +
+                 ends_of(bytes);
     }
     uint64_t expected = (trips + variants[_i].posted - 1) / variants[_i].posted;
     ck_assert_uint_eq(exchange(&hardware, messages, count), expected);
@@ -100,7 +111,7 @@ START_TEST(long_messages_wait_for_links)
         {.from = 0, .to = 2, .bytes = 40000, .target = 65536, .after = PROGRAM_NOTHING},
         {.from = 1, .to = 3, .bytes = 40000, .target = 65536, .after = PROGRAM_NOTHING},
         {.from = 4, .to = 8, .bytes = 30000, .target = 65536, .after = PROGRAM_NOTHING}};
-    uint64_t ends = 2 * 11 + logic(&hardware, (uint64_t)(WIDTH + HEIGHT) * variants[_i].hop);
+    uint64_t ends = ends_of(1024) + logic(&hardware, (uint64_t)(WIDTH + HEIGHT) * variants[_i].hop);
     struct pim_estimate_hardware many = hardware;
     many.posted_receives = 64;
     ck_assert_uint_eq(exchange(&many, messages, 3), logic(&hardware, 2 * 40000 / 8) + ends); /* link 1 to 2 */

@@ -114,6 +114,63 @@ START_TEST(a_tiny_buffer_takes_fewer_columns)
 }
 END_TEST
 
+/* A layer whose array and vector unit have nearly nothing to do takes what its port does: the first loads and
+ * the last store are a part of that. */
+START_TEST(the_ends_of_a_layer_count_once)
+{
+    struct pim_estimate_hardware nodes;
+    read_nodes(&nodes);
+    nodes.port_bytes /= 16;
+    struct tiling tiling = tile_of(&nodes, 1, 64, 64);
+    ck_assert_uint_gt(tiling.memory, tiling.compute + tiling.vector);
+    ck_assert_uint_ge(tiling.total, tiling.memory * 98 / 100);
+    ck_assert_uint_le(tiling.total, tiling.memory * 102 / 100 + pim_estimate_access(&nodes) + tiling.vector);
+}
+END_TEST
+
+/* And one whose port has hardly anything to do, what its array does. */
+START_TEST(a_busy_array_hides_the_port)
+{
+    struct pim_estimate_hardware nodes;
+    read_nodes(&nodes);
+    nodes.pe.rows = nodes.pe_rows = 8;
+    struct tiling tiling = tile_of(&nodes, 3, 128, 8);
+    ck_assert_uint_gt(tiling.compute, 4 * tiling.memory);
+    ck_assert_uint_ge(tiling.total, tiling.compute);
+    ck_assert_uint_le(tiling.total, tiling.compute * 103 / 100);
+}
+END_TEST
+
+/* Windows that reach beyond a small map load the map alone: 5 x 5 taps over 3 x 3 positions are 9 elements. */
+START_TEST(padding_is_not_loaded)
+{
+    struct pim_estimate_hardware nodes;
+    read_nodes(&nodes);
+    const struct nice_weights weights = {.cycles = 1};
+    struct tile_product product = {.batches = 1,
+                                   .rows = 3,
+                                   .columns = 3,
+                                   .n = 8,
+                                   .channels = 1,
+                                   .count = 1,
+                                   .kernel = {5, 5},
+                                   .stride = {1, 1},
+                                   .map = {3, 3}};
+    const uint32_t one[] = {8, 1};
+    struct tiling small, large;
+    nodes.input_bytes = 2 * 3 * 3 * 2; /* two tiles of all that is loaded, and no more */
+    ck_assert(tile_choose_positions(&nodes, &product, &weights, one, &small));
+    ck_assert_uint_eq(small.rows * small.columns, 9);
+    nodes.input_bytes--;
+    ck_assert(!tile_choose_positions(&nodes, &product, &weights, one, &large) ||
+              large.rows * large.columns < 9);
+    nodes.input_bytes = 1 << 16;
+    product.map[0] = product.map[1] = 7; /* without padding: 7 x 7 elements */
+    ck_assert(tile_choose_positions(&nodes, &product, &weights, one, &large));
+    ck_assert_uint_ge(large.memory, small.memory);
+}
+END_TEST
+
 void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("tiles");
@@ -121,6 +178,9 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(tests, few_channels_are_one_tile);
     tcase_add_test(tests, a_small_buffer_takes_the_most_that_fits);
     tcase_add_test(tests, a_tiny_buffer_takes_fewer_columns);
+    tcase_add_test(tests, the_ends_of_a_layer_count_once);
+    tcase_add_test(tests, a_busy_array_hides_the_port);
+    tcase_add_test(tests, padding_is_not_loaded);
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }

@@ -175,13 +175,18 @@ static uint64_t move_bytes(const struct move *move)
            move->source.width;
 }
 
+/* The memory port of a node: cycles of copies, and the bytes among which they go. */
+struct port {
+    uint64_t cycles, among;
+};
+
 /* A copy through the port of a node: its load, and its store when the next load has been asked for. */
 struct copy {
     struct move *move;
     uint64_t loaded;
 };
 
-static void finish_copy(struct emitter *emitter, struct copy *copy, uint64_t *port)
+static void finish_copy(struct emitter *emitter, struct copy *copy, struct port *port)
 {
     struct move *move = copy->move;
     if (!move)
@@ -190,7 +195,8 @@ static void finish_copy(struct emitter *emitter, struct copy *copy, uint64_t *po
     if (move->from == move->to) {
         (void)program_part(program, move->to, PIM_OP_STORE, PIM_BUFFER_NONE, move->layer, &move->target,
                            move->part, copy->loaded);
-        port[move->to] += place_cycles(program->plan->hardware, &move->target, move->part, true);
+        port[move->to].cycles +=
+            place_cycles(program->plan->hardware, &move->target, move->part, port[move->to].among, true);
     } else {
         uint64_t bytes = move_bytes(move), address = program_borrow(program, move->from, bytes);
         struct nice_note note = {.kind = NICE_NOTE_PACK, .layer = move->layer, .place = move->target};
@@ -199,7 +205,8 @@ static void finish_copy(struct emitter *emitter, struct copy *copy, uint64_t *po
         uint64_t stored =
             program_memory(program, move->from, PIM_OP_STORE, PIM_BUFFER_NONE, address, bytes, copy->loaded);
         program->note = NULL;
-        port[move->from] += pim_estimate_stream(program->plan->hardware, bytes, true);
+        port[move->from].cycles +=
+            place_run_cycles(program->plan->hardware, bytes, port[move->from].among, true);
         move->source.address = address;
         move->packed = stored;
     }
@@ -208,7 +215,7 @@ static void finish_copy(struct emitter *emitter, struct copy *copy, uint64_t *po
 
 /* What stays on its node is copied; what is not one run is packed into one, in the order of its target. What
  * is one here and there has that order: groups of channels are whole in both, or positions are one. */
-static void pack(struct emitter *emitter, struct copy *copies, uint64_t *port)
+static void pack(struct emitter *emitter, struct copy *copies, struct port *port)
 {
     struct program *program = &emitter->program;
     for (size_t i = 0; i < emitter->move_count && program->status == PIM_OK; i++) {
@@ -221,7 +228,8 @@ static void pack(struct emitter *emitter, struct copy *copies, uint64_t *port)
         }
         uint64_t loaded = program_part(program, move->from, PIM_OP_LOAD, PIM_BUFFER_NONE, move->layer,
                                        &move->source, move->part, PROGRAM_NOTHING);
-        port[move->from] += place_cycles(program->plan->hardware, &move->source, move->part, false);
+        port[move->from].cycles +=
+            place_cycles(program->plan->hardware, &move->source, move->part, port[move->from].among, false);
         finish_copy(emitter, &copies[move->from], port);
         copies[move->from] = (struct copy){move, loaded};
     }
@@ -231,7 +239,7 @@ static void pack(struct emitter *emitter, struct copy *copies, uint64_t *port)
 
 /* Parts that do not lie in one run where they go come in elsewhere and are put in their places. */
 static void unpack(struct emitter *emitter, const struct program_message *messages, size_t count,
-                   uint64_t *port)
+                   struct port *port)
 {
     struct program *program = &emitter->program;
     for (size_t i = 0; i < count && program->status == PIM_OK; i++) {
@@ -242,9 +250,11 @@ static void unpack(struct emitter *emitter, const struct program_message *messag
                                          messages[i].bytes, messages[i].received);
         (void)program_part(program, move->to, PIM_OP_STORE, PIM_BUFFER_NONE, move->layer, &move->target,
                            move->part, loaded);
-        port[move->to] += pim_estimate_stream(program->plan->hardware, messages[i].bytes, false) +
-                          place_cycles(program->plan->hardware, &move->target, move->part, true) +
-                          pim_estimate_access(program->plan->hardware);
+        const struct pim_estimate_hardware *hardware = program->plan->hardware;
+        struct port *to = &port[move->to];
+        to->cycles += place_run_cycles(hardware, messages[i].bytes, to->among, false) +
+                      place_cycles(hardware, &move->target, move->part, to->among, true) +
+                      pim_estimate_latency(hardware);
     }
 }
 
@@ -271,11 +281,14 @@ static size_t make_messages(struct emitter *emitter, struct program_message *mes
     return count;
 }
 
-static uint64_t most(const uint64_t *port, uint32_t nodes)
+/* The cycles of the busiest port, which begin anew. */
+static uint64_t most(struct port *port, uint32_t nodes)
 {
     uint64_t most = 0;
-    for (uint32_t node = 0; node < nodes; node++)
-        most = port[node] > most ? port[node] : most;
+    for (uint32_t node = 0; node < nodes; node++) {
+        most = port[node].cycles > most ? port[node].cycles : most;
+        port[node].cycles = 0;
+    }
     return most;
 }
 
@@ -284,14 +297,18 @@ uint64_t move_all(struct emitter *emitter)
     struct program *program = &emitter->program;
     struct program_message *messages = calloc(emitter->move_count + 1, sizeof *messages);
     struct copy *copies = calloc((size_t)program->nodes + 1, sizeof *copies);
-    uint64_t *port = calloc((size_t)program->nodes + 1, sizeof *port), cycles = 0;
+    struct port *port = calloc((size_t)program->nodes + 1, sizeof *port);
+    uint64_t cycles = 0;
     if (!messages || !copies || !port) {
         out_of_memory(emitter);
     } else {
+        for (size_t i = 0; i < emitter->move_count; i++) {
+            port[emitter->moves[i].from].among += move_bytes(&emitter->moves[i]);
+            port[emitter->moves[i].to].among += move_bytes(&emitter->moves[i]);
+        }
         pack(emitter, copies, port);
         size_t count = make_messages(emitter, messages);
         cycles = most(port, program->nodes) + program_exchange(program, messages, count);
-        memset(port, 0, program->nodes * sizeof *port);
         unpack(emitter, messages, count, port);
         cycles += most(port, program->nodes);
     }

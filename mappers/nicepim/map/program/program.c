@@ -60,7 +60,7 @@ static uint64_t put(struct program *program, uint32_t node, const struct pim_ins
 void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS])
 {
     struct pim_trace_phase phase = {.name = ""};
-    uint64_t begin = 0;
+    uint64_t begin = 0, work = 0;
     for (uint32_t node = 0; node < program->nodes; node++) {
         if (!program->open[node])
             continue;
@@ -71,10 +71,11 @@ void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PART
     }
     for (size_t i = 0; i < PIM_ESTIMATE_PARTS; i++) {
         phase.estimate_parts[i] = parts[i];
-        phase.estimate_cycles += parts[i];
+        work += parts[i];
         program->parts[i] += parts[i];
     }
-    uint64_t done = begin + phase.estimate_cycles;
+    uint64_t done = begin + work;
+    phase.estimate_cycles = done > program->cycles ? done - program->cycles : 0;
     for (uint32_t node = 0; node < program->nodes; node++)
         program->clock[node] = program->open[node] ? done : program->clock[node];
     program->cycles = done > program->cycles ? done : program->cycles;
@@ -268,6 +269,14 @@ static int compare_messages(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
+/* The first packet of a message is read before it is sent, the last one is written when it has come. */
+static uint64_t packet_ends(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+{
+    uint64_t packet = bytes < hardware->packet_bytes ? bytes : hardware->packet_bytes;
+    return 2 * pim_estimate_latency(hardware) + pim_estimate_stream(hardware, packet, false) +
+           pim_estimate_stream(hardware, packet, true);
+}
+
 /* A node has a few receives open at a time, each from its announcement to its write: adds the cycles of such
  * a round trip to those of the receiver. */
 static void add_round_trip(const struct program *program, const struct program_message *m, uint64_t *rounds)
@@ -276,8 +285,8 @@ static void add_round_trip(const struct program *program, const struct program_m
     uint32_t width = hardware->width, x = m->from % width, y = m->from / width, tx = m->to % width,
              ty = m->to / width;
     uint64_t routers = 1 + (x > tx ? x - tx : tx - x) + (y > ty ? y - ty : ty - y);
-    rounds[m->to] += 2 * (pim_estimate_hops(hardware, routers) + pim_estimate_access(hardware)) +
-                     pim_estimate_link(hardware, m->bytes);
+    rounds[m->to] += 2 * pim_estimate_hops(hardware, routers) + pim_estimate_link(hardware, m->bytes) +
+                     packet_ends(hardware, m->bytes);
 }
 
 uint64_t program_exchange(struct program *program, struct program_message *messages, size_t count)
@@ -285,7 +294,8 @@ uint64_t program_exchange(struct program *program, struct program_message *messa
     const struct pim_estimate_hardware *hardware = program->plan->hardware;
     if (count == 0)
         return 0;
-    uint64_t *through = calloc((size_t)program->nodes * 3, sizeof *through), busiest = 0, rounds = 0;
+    uint64_t *through = calloc((size_t)program->nodes * 3, sizeof *through), busiest = 0, rounds = 0,
+             largest = 0;
     if (!through) {
         program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
         return 0;
@@ -302,6 +312,7 @@ uint64_t program_exchange(struct program *program, struct program_message *messa
         send(program, m->from, PIM_OP_SEND, m->to, tag, m->source, m->bytes, m->after, NULL);
         load_route(program, m->from, m->to, m->bytes);
         through[2 * m->from] += m->bytes;
+        largest = m->bytes > largest ? m->bytes : largest;
         through[2 * m->to + 1] += m->bytes;
         add_round_trip(program, m, through + 2 * (size_t)program->nodes);
     }
@@ -312,7 +323,7 @@ uint64_t program_exchange(struct program *program, struct program_message *messa
     for (size_t i = (size_t)program->nodes * 2; i < (size_t)program->nodes * 3; i++)
         rounds = through[i] > rounds ? through[i] : rounds;
     free(through);
-    uint64_t links = pim_estimate_link(hardware, busiest) + 2 * pim_estimate_access(hardware) +
+    uint64_t links = pim_estimate_link(hardware, busiest) + packet_ends(hardware, largest) +
                      pim_estimate_hops(hardware, (uint64_t)hardware->width + hardware->height);
     rounds = divide_up(rounds, hardware->posted_receives > 0 ? hardware->posted_receives : 1);
     return rounds > links ? rounds : links;
@@ -443,15 +454,18 @@ static void pass_on(struct program *program, const struct program_ring *ring, ui
 }
 
 uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t load,
-                           bool reduce)
+                           uint64_t block, bool reduce)
 {
-    uint64_t cycles =
-        pim_estimate_link(hardware, load > piece ? load : piece) +
-        pim_estimate_stream(hardware, piece < hardware->packet_bytes ? piece : hardware->packet_bytes, true) +
-        pim_estimate_access(hardware) + pim_estimate_hops(hardware, 4);
-    return cycles + (reduce ? 3 * pim_estimate_stream(hardware, piece, false) +
-                                  pim_estimate_vector(hardware, 1, piece / FLOW_SUM_BYTES, 1)
-                            : 0);
+    uint64_t packet = piece < hardware->packet_bytes ? piece : hardware->packet_bytes;
+    uint64_t cycles = pim_estimate_latency(hardware) + place_run_cycles(hardware, packet, block, false) +
+                      pim_estimate_hops(hardware, 2) +
+                      pim_estimate_link(hardware, load > piece ? load : piece) +
+                      place_run_cycles(hardware, packet, block, true);
+    return cycles +
+           (reduce ? pim_estimate_latency(hardware) + place_run_cycles(hardware, piece, 2 * block, false) +
+                         pim_estimate_vector(hardware, 1, piece / FLOW_SUM_BYTES, 1) +
+                         place_run_cycles(hardware, piece, 2 * block, true)
+                   : 0);
 }
 
 uint64_t program_rings(struct program *program, struct program_ring *rings, uint32_t count, uint64_t load,
@@ -461,13 +475,14 @@ uint64_t program_rings(struct program *program, struct program_ring *rings, uint
     struct step state = {calloc(program->nodes, sizeof *state.last),
                          calloc(program->nodes, sizeof *state.spare)};
     uint32_t longest = 0;
-    uint64_t largest = 0, cycles = 0;
+    uint64_t largest = 0, block = 0, cycles = 0;
     if (!state.last || !state.spare)
         program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for rings");
     for (uint32_t r = 0; r < count; r++) {
         longest = rings[r].count > longest ? rings[r].count : longest;
         uint64_t piece = largest_piece(&rings[r]);
         largest = piece > largest ? piece : largest;
+        block = piece * rings[r].count > block ? piece * rings[r].count : block;
         for (uint32_t i = 0; i < rings[r].count && reduce && program->status == PIM_OK; i++)
             state.spare[rings[r].member[i]] = program_borrow(program, rings[r].member[i], piece);
     }
@@ -478,7 +493,7 @@ uint64_t program_rings(struct program *program, struct program_ring *rings, uint
             if (step + 1 < rings[r].count)
                 pass_on(program, &rings[r], step, reduce, &state);
         }
-        cycles += program_ring_step(hardware, largest, load, reduce);
+        cycles += program_ring_step(hardware, largest, load, block, reduce);
     }
     free(state.last);
     free(state.spare);

@@ -55,7 +55,8 @@ bool program_initialize(struct program *program, const struct nice_plan *plan,
                         struct pim_trace_writer *writer, struct pim_error *error);
 void program_terminate(struct program *program);
 
-/* Phases; the estimate is in cycles, by parts whose sum it is. A phase begins when all its nodes have ended
+/* Phases; `parts` make up what the phase takes, in cycles. Its estimate in the trace is by how much it moves the
+ * end of the run: phases on other nodes may go on beside it. A phase begins when all its nodes have ended
  * what they did before: phases of different nodes run side by side. */
 void program_begin(struct program *program, const char *name, const char *step);
 void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS]);
@@ -94,9 +95,9 @@ uint64_t program_schedule(struct program *program, struct program_ring *rings, u
  * ends with the sums of the piece of place i + 1. Gives an estimate. */
 uint64_t program_rings(struct program *program, struct program_ring *rings, uint32_t count, uint64_t load,
                        bool reduce);
-/* Estimate of one step: the largest piece, and the bytes on the busiest link. */
+/* Estimate of one step: the largest piece, the bytes on the busiest link, and those of the whole block. */
 uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t load,
-                           bool reduce);
+                           uint64_t block, bool reduce);
 bool program_ring_initialize(struct program_ring *ring, uint32_t count);
 void program_ring_terminate(struct program_ring *ring);
 

@@ -448,9 +448,10 @@ static uint64_t finish_sums(struct emitter *emitter, const struct product *produ
     program->note = NULL;
     (void)program_store_place(program, node, product->layer, &home->pieces[home->count - 1].place, done);
     const struct pim_estimate_hardware *hardware = program->plan->hardware;
-    return 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, bytes, false) +
+    uint64_t among = bytes + elements * FLOW_BYTES;
+    return 2 * pim_estimate_latency(hardware) + place_run_cycles(hardware, bytes, among, false) +
            pim_estimate_vector(hardware, 1, elements, 1) +
-           pim_estimate_stream(hardware, elements * FLOW_BYTES, true);
+           place_run_cycles(hardware, elements * FLOW_BYTES, among, true);
 }
 
 /* Partial sums of nodes with other input channels are added round a cycle; each ends with a piece of the

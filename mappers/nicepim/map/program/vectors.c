@@ -2,11 +2,22 @@
 
 #include <stdlib.h>
 
+/* Bytes of a piece of the results and of where its inputs lie. */
+static uint64_t bytes_among(const struct emitter *emitter, uint32_t layer, const struct piece *piece,
+                            const struct operand *operands)
+{
+    uint64_t bytes = place_bytes(&piece->place);
+    for (uint32_t k = 0; k < emitter->plan->flow.graph->layers[layer].inputs; k++)
+        for (uint32_t i = 0; i < operands[k].count; i++)
+            bytes += place_bytes(&operands[k].places[i]);
+    return bytes;
+}
+
 /* Of the loads of a piece of the results. */
 static uint64_t load_cycles(const struct emitter *emitter, uint32_t layer, const struct piece *piece,
                             const struct operand *operands)
 {
-    uint64_t cycles = 0;
+    uint64_t cycles = 0, among = bytes_among(emitter, layer, piece, operands);
     for (uint32_t k = 0; k < emitter->plan->flow.graph->layers[layer].inputs; k++) {
         struct pim_span box[4];
         struct grid part[PLACE_DIMENSIONS], met[PLACE_DIMENSIONS];
@@ -14,7 +25,7 @@ static uint64_t load_cycles(const struct emitter *emitter, uint32_t layer, const
         grid_of_box(box, part);
         for (uint32_t i = 0; i < operands[k].count; i++) {
             if (place_meets(&operands[k].places[i], part, met))
-                cycles += place_cycles(emitter->plan->hardware, &operands[k].places[i], met, false);
+                cycles += place_cycles(emitter->plan->hardware, &operands[k].places[i], met, among, false);
         }
     }
     return cycles;
@@ -54,8 +65,8 @@ static uint64_t vector_piece(struct emitter *emitter, uint32_t layer, const stru
                    (uint32_t)(pairs ? elements : length), &cost);
     uint64_t bytes = place_bytes(&piece->place);
     (void)program_store_place(&emitter->program, piece->node, layer, &piece->place, done);
-    return load_cycles(emitter, layer, piece, operands) + 2 * pim_estimate_access(hardware) + cost.cycles +
-           pim_estimate_stream(hardware, bytes, true);
+    return load_cycles(emitter, layer, piece, operands) + 2 * pim_estimate_latency(hardware) + cost.cycles +
+           place_run_cycles(hardware, bytes, bytes_among(emitter, layer, piece, operands), true);
 }
 
 struct operand *vector_bring(struct emitter *emitter, uint32_t layer, uint64_t *cycles)
