@@ -27,8 +27,8 @@ enum pim_status execution_make(struct execution *x, uint32_t node, const struct 
     return PIM_OK;
 }
 
-/* What instructions up to `last` have made is taken by the instruction at work; UINT64_MAX: nothing, but for a
- * store right behind another one, which writes more of the same. */
+/* What instructions up to `last` have made is taken by the instruction at work; UINT64_MAX: nothing, but for
+ * a store right behind another one, which writes more of the same. */
 static enum pim_status take(struct execution *x, uint32_t node, uint64_t last)
 {
     struct node_state *state = &x->node[node];

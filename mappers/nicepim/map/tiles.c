@@ -121,9 +121,9 @@ struct step {
 };
 
 /*
- * From a step to the next. Tiles fit two by two, and a store stands behind the loads of the tile after its own:
- * loads of a tile begin when the one two before is worked and stored, so that two steps take at least all of
- * array, ACU, port and its latency in turn.
+ * From a step to the next. Tiles fit two by two, and a store stands behind the loads of the tile after its
+ * own: loads of a tile begin when the one two before is worked and stored, so that two steps take at least
+ * all of array, ACU, port and its latency in turn.
  */
 static double step_cycles(const struct step *step, double access)
 {

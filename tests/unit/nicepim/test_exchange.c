@@ -42,8 +42,8 @@ static uint64_t logic(const struct pim_estimate_hardware *hardware, uint64_t cyc
     return (cycles * hardware->logic_khz + hardware->network_khz - 1) / hardware->network_khz;
 }
 
-/* Reading a packet of so many bytes in an open row before it is sent, and writing it: columns of 16 bytes, and a
- * row is opened for each. */
+/* Reading a packet of so many bytes before it is sent, and writing it: columns of 16 bytes, and a row is
+ * opened for each. */
 static uint64_t ends_of(uint64_t bytes)
 {
     uint64_t columns = (bytes + 15) / 16;

@@ -141,7 +141,7 @@ START_TEST(a_busy_array_hides_the_port)
 }
 END_TEST
 
-/* Windows that reach beyond a small map load the map alone: 5 x 5 taps over 3 x 3 positions are 9 elements. */
+/* Windows that reach beyond a small map load the map alone: 5 x 5 taps over 3 x 3 positions: 9 elements. */
 START_TEST(padding_is_not_loaded)
 {
     struct pim_estimate_hardware nodes;

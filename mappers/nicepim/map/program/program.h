@@ -55,9 +55,9 @@ bool program_initialize(struct program *program, const struct nice_plan *plan,
                         struct pim_trace_writer *writer, struct pim_error *error);
 void program_terminate(struct program *program);
 
-/* Phases; `parts` make up what the phase takes, in cycles. Its estimate in the trace is by how much it moves the
- * end of the run: phases on other nodes may go on beside it. A phase begins when all its nodes have ended
- * what they did before: phases of different nodes run side by side. */
+/* Phases; `parts` make up what the phase takes, in cycles. Its estimate in the trace is by how much it moves
+ * the end of the run. A phase begins when all its nodes have ended what they did before: phases of different
+ * nodes run side by side. */
 void program_begin(struct program *program, const char *name, const char *step);
 void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS]);
 
