@@ -446,9 +446,10 @@ static enum pim_status check(const struct pim_tile_graph *graph,
     if (graph->nodes > pim_grid_cells(grid))
         return pim_fail(error, PIM_BAD_INPUT,
                         "the network needs %" PRIu32 " tiles, but the mesh of %" PRIu32 " x %" PRIu32
-                        " has %" PRIu32 ": %" PRIu32 " are missing",
+                        " has %" PRIu32 ": %" PRIu32 " %s missing",
                         graph->nodes, grid->height, grid->width, pim_grid_cells(grid),
-                        graph->nodes - pim_grid_cells(grid));
+                        graph->nodes - pim_grid_cells(grid),
+                        graph->nodes - pim_grid_cells(grid) == 1 ? "is" : "are");
     if (options->population < 2 || options->population > 65536)
         return pim_fail(error, PIM_BAD_INPUT, "a population of %" PRIu32 ": allowed are 2 to 65536",
                         options->population);

@@ -495,6 +495,9 @@ START_TEST(bad_input_is_refused)
     ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "needs 61 tiles"));
     ck_assert_ptr_nonnull(strstr(error.text, "12 are missing"));
+    options.grid = (struct pim_grid){10, 6};
+    ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "1 is missing"));
     options = options_for(PIM_TILE_NODE_GROUP);
     options.fitness = PIM_TILE_BY_SIMULATION;
     ck_assert(pim_tile_map(&tiles, &options, place, &result, &error) == PIM_BAD_INPUT);
