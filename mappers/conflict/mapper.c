@@ -64,19 +64,11 @@ static const struct pim_conflict_choices defaults = {.search = {.seed = 1, .step
                                                      .epochs = 60,
                                                      .images = 1};
 
-/* "recorded:cifar-vgg8" and so on. */
+/* "recorded:cifar-vgg8" and so on; which there are, the plan says. */
 static bool knows(const char *name)
 {
     static const char prefix[] = "recorded:";
-    struct pim_arena arena;
-    struct pim_tile_layer *layers;
-    uint32_t count;
-    if (strncmp(name, prefix, strlen(prefix)) != 0)
-        return false;
-    pim_arena_initialize(&arena, 0);
-    bool known = pim_tile_layers_named(name + strlen(prefix), &arena, &layers, &count);
-    pim_arena_terminate(&arena);
-    return known;
+    return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
 static enum pim_status accept(const void *options, bool writes, struct pim_error *error)

@@ -29,7 +29,10 @@ static enum pim_status make_graph(struct pim_conflict_plan *plan, struct pim_err
     struct pim_tile_layer *layers = NULL;
     uint32_t count = 0;
     if (!inputs->network && !pim_tile_layers_named(name, &plan->arena, &layers, &count))
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for %s", name);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "recorded:%s is not a network of the paper's authors: recorded:cifar- and "
+                        "recorded:imagenet- have alexnet, vgg8, resnet18 and vgg16",
+                        name);
     if (inputs->network &&
         pim_tile_layers_of(&inputs->network->graph, &plan->arena, &layers, &count, error) != PIM_OK)
         return error->status;
