@@ -1,12 +1,12 @@
 #include "mappers/overlapim/plan.h"
 
 #include "mappers/overlapim/constraints.h"
+#include "mappers/search/workers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Comparisons of data spaces in the time of an analysis: about 2 us against 1.5 ns (docs/benchmarks.md). */
 enum { COMPARISONS = 1500 };
@@ -79,10 +79,10 @@ static enum pim_status make_spaces(struct pim_overlapim_plan *plan,
 
 static unsigned threads_of(const struct pim_mapper_search *search)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned processors = pim_workers_processors();
     if (search->threads > 0)
         return (unsigned)search->threads;
-    return processors < 1 ? 1 : processors > 64 ? 64 : (unsigned)processors;
+    return processors > 64 ? 64 : processors;
 }
 
 struct told {

@@ -8,6 +8,7 @@
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/refine.h"
 #include "mappers/pimcomp/segmented.h"
+#include "mappers/search/workers.h"
 #include "traces/file/reader.h"
 
 #include <assert.h>
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { LAYOUT_GENETIC, LAYOUT_BALANCE, LAYOUT_FIRST };
 enum { RULES = 3, MAX_LAYERS_IN_CORE = 32 };
@@ -111,12 +111,6 @@ static double seconds_since(struct timespec *begin)
     double seconds = (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
     *begin = now;
     return seconds;
-}
-
-static uint64_t processors(void)
-{
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (uint64_t)count : 1;
 }
 
 /* What is left of --time-limit, a moment at least; 0: there is none. */
@@ -442,7 +436,7 @@ static void terminate(void *plan)
 static void settle(struct choices *choices)
 {
     if (choices->search.threads == 0)
-        choices->search.threads = processors();
+        choices->search.threads = pim_workers_processors();
     if (choices->profile == PROFILE_BY_PRESET)
         choices->profile = choices->keep_pixels ? 0 : preset_profiles[choices->preset];
 }

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct pim_workers {
     pthread_t thread[PIM_SEARCH_THREADS];
@@ -47,6 +48,12 @@ static void *help(void *context)
     }
     (void)pthread_mutex_unlock(&workers->mutex);
     return NULL;
+}
+
+unsigned pim_workers_processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (unsigned)count : 1;
 }
 
 enum pim_status pim_workers_create(struct pim_workers **workers, unsigned threads, struct pim_error *error)

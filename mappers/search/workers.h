@@ -14,6 +14,9 @@ typedef void pim_worker_task(void *context, unsigned worker, uint64_t index);
 
 struct pim_workers;
 
+/* Processors that are online, 1 at least: what options of threads mean by 0. */
+unsigned pim_workers_processors(void);
+
 /* The caller and threads - 1 others (0: none), fewer when the system gives no more: pim_workers_count() says
  * how many numbers `worker` may have. PIM_NO_MEMORY. */
 enum pim_status pim_workers_create(struct pim_workers **workers, unsigned threads, struct pim_error *error);

@@ -3,15 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHARING = 1024, MOST_CANDIDATES = 1024, KNOWN = 1021 };
-
-/* Cycles of the tiles of a part, remembered by its shape. */
-struct known {
-    struct tile_product product;
-    bool filled, fits;
-    uint64_t cycles;
-    double pj;
-};
+enum { MOST_SHARING = 1024, MOST_CANDIDATES = 1024 };
 
 /* Which pieces of the input a node has: places[first[node]] .. places[first[node + 1] - 1]. */
 struct owned {
@@ -25,7 +17,6 @@ struct walk {
     struct owned owned[2]; /* of both inputs; without first: what moves is not looked at */
     const struct flow_operation *operation;
     uint32_t layer;
-    struct known *known;
     struct pim_cut_table *table; /* of the cut that is looked at */
     uint32_t busy[2];            /* the node that was found too slow last, of each side */
     struct candidate *best;      /* of the baseline: by sharing */
@@ -35,27 +26,6 @@ struct walk {
 static uint64_t divide_up(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);
-}
-
-static const struct known *tile_cycles(struct walk *walk, const struct tile_product *product)
-{
-    uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof *product / sizeof(uint32_t); i++) {
-        uint32_t word;
-        memcpy(&word, (const char *)product + i * sizeof word, sizeof word);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-    struct known *known = &walk->known[hash % KNOWN];
-    if (!known->filled || memcmp(&known->product, product, sizeof *product) != 0) {
-        struct tiling tiling;
-        known->product = *product;
-        known->filled = true;
-        known->fits = tile_choose(walk->plan->hardware, product, &walk->plan->weights, &tiling);
-        known->cycles = known->fits ? tiling.total : 0;
-        known->pj = known->fits ? nice_actions_pj(walk->plan->hardware, &tiling.actions) : 0;
-    }
-    return known;
 }
 
 /* Nodes from a member of a group to the next along a side: parts of the loops that vary faster and do not
@@ -308,6 +278,7 @@ static bool visit(void *context, const struct pim_cut *cut)
     const struct flow_operation *operation = walk->operation;
     struct pim_part part;
     struct tile_product product;
+    struct tiling tiling;
     uint32_t parts[PIM_LOOPS];
     for (size_t i = 0; i < PIM_LOOPS; i++)
         parts[i] = cut->high[i] * cut->wide[i];
@@ -317,8 +288,7 @@ static bool visit(void *context, const struct pim_cut *cut)
     pim_cut_part(&operation->conv, cut, 0, 0, &part); /* the first part is the largest */
     if (!nice_tile_product(walk->plan, walk->layer, cut, &part, &product))
         return true;
-    const struct known *known = tile_cycles(walk, &product);
-    if (!known->fits)
+    if (!nice_tiling(walk->plan, &product, &tiling))
         return true;
     uint64_t needing = (uint64_t)parts[PIM_LOOP_B] * parts[PIM_LOOP_P] * parts[PIM_LOOP_Q];
     uint64_t weights = pim_part_weights(&operation->conv, &part) * FLOW_BYTES;
@@ -326,9 +296,9 @@ static bool visit(void *context, const struct pim_cut *cut)
         weights = 0;
         needing = 1;
     }
-    struct trial trial = {.cut = cut, .cycles = known->cycles};
+    struct trial trial = {.cut = cut, .cycles = tiling.total};
     trial.nodes = flow_parts_like(&operation->conv, &part);
-    trial.pj = known->pj * trial.nodes;
+    trial.pj = nice_actions_pj(walk->plan->hardware, &tiling.actions) * trial.nodes;
     if (walk->plan->sequential) {
         consider(walk, &trial, weights, needing);
         return true;
@@ -410,7 +380,6 @@ enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer,
                         .region = region,
                         .operation = &plan->flow.operation[layer],
                         .layer = layer,
-                        .known = calloc(KNOWN, sizeof *walk.known),
                         .table = calloc(1, sizeof *walk.table),
                         .best = calloc(MOST_SHARING, sizeof *walk.best),
                         .front = {.items = calloc(MOST_CANDIDATES, sizeof *walk.front.items)}};
@@ -420,7 +389,7 @@ enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer,
     for (size_t side = 0; side < 2; side++)
         owned = owned && (!inputs[side] || inputs[side]->everywhere ||
                           own_pieces(inputs[side], nodes, &walk.owned[side]));
-    if (!walk.known || !walk.table || !walk.best || !walk.front.items || !list->items || !owned) {
+    if (!walk.table || !walk.best || !walk.front.items || !list->items || !owned) {
         status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the candidates of a layer");
     } else {
         walk_cuts(&walk, region->height, region->width, false);
@@ -437,7 +406,6 @@ enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer,
                               (unsigned long long)plan->hardware->weight_bytes,
                               (unsigned long long)plan->hardware->output_bytes);
     }
-    free(walk.known);
     free(walk.table);
     free(walk.best);
     free(walk.front.items);

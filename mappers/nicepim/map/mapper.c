@@ -2,38 +2,18 @@
 #include "mappers/nicepim/mapper.h"
 
 #include "mappers/nicepim/check/check_values.h"
-#include "mappers/nicepim/map/program/emit.h"
+#include "mappers/nicepim/map/attempts.h"
 #include "sim/output/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPACITY_TRIALS = 6, LIMIT_TRIALS = 4 };
-
 struct choices {
     struct pim_mapper_search search;
     uint64_t batch;
     unsigned mapping, objective;
     bool check;
-};
-
-/* X(name, text) */
-#define OBJECTIVE_MAP(X)                                                                                     \
-    X(OBJECTIVE_LATENCY, "latency")                                                                          \
-    X(OBJECTIVE_ENERGY, "energy")                                                                            \
-    X(OBJECTIVE_EDP, "edp")
-
-enum objective {
-#define X(name, text) name,
-    OBJECTIVE_MAP(X)
-#undef X
-};
-
-static const char *const objectives[] = {
-#define X(name, text) text,
-    OBJECTIVE_MAP(X)
-#undef X
 };
 
 static const struct pim_option rows[] = {
@@ -45,6 +25,7 @@ static const struct pim_option rows[] = {
         "image by image through parts of the network on regions of their own"),
     PIM_CHOICE_ROW("objective", struct choices, objective, "GOAL", "latency|energy|edp",
                    "What is minimised: cycles (latency), energy, or their product (edp)"),
+    PIM_THREADS_ROW("Threads that make plans (one for each processor); the plan is the same with any number"),
     PIM_COUNT_ROW("batch", struct choices, batch, "IMAGES", 1, 64, "Images that are worked together (1)"),
     PIM_FLAG_ROW(
         "check-values", struct choices, check,
@@ -53,24 +34,11 @@ static const struct pim_option rows[] = {
 
 static const struct choices defaults = {.batch = 1};
 
-/* Estimates of a plan; 0 cycles: not tried, or it did not fit. */
-struct tried {
-    uint64_t cycles;
-    double pj;
-};
-
 struct made {
-    struct nice_plan plan;
-    struct nice_result result;
+    struct nice_search search;
+    struct nice_best best;
     struct pim_estimate_hardware hardware;
-    const char *configuration, *name;
-    uint32_t batch;
-    bool asked[NICE_METHODS];         /* which plans are made */
-    enum objective objective;         /* what they are compared by */
-    bool found;                       /* a plan */
-    enum nice_method method;          /* that won */
-    struct tried tried[NICE_METHODS]; /* the best of each */
-    char left_out[NICE_METHODS][256]; /* why; "": tried or not asked for */
+    const char *configuration;
     char network[256], mapping[256];
     bool check, checked;
     struct nice_record record; /* for the check */
@@ -80,136 +48,8 @@ struct made {
 static void terminate(void *plan)
 {
     struct made *made = plan;
-    nice_plan_terminate(&made->plan);
+    nice_best_terminate(&made->best);
     nice_record_terminate(&made->record);
-}
-
-static const char *const methods[] = {
-#define X(name, text) text,
-    NICE_METHOD_MAP(X)
-#undef X
-};
-
-struct attempt {
-    enum nice_method method;
-    struct nice_weights weights;
-};
-
-/* Weights get what maps and what is received leave, which depends on the plan: as long as a plan needs more
- * than there is, weights get less. */
-static enum pim_status try_limit(const struct pim_mapper_inputs *inputs, const struct made *made,
-                                 const struct attempt *attempt, uint64_t copy_limit, struct nice_plan *plan,
-                                 struct nice_result *result, struct pim_error *error)
-{
-    uint64_t memory = made->hardware.memory_bytes, capacity = memory;
-    for (int trial = 0;; trial++) {
-        const struct nice_request request = {inputs->network, &made->hardware, made->batch,     capacity,
-                                             copy_limit,      attempt->method, attempt->weights};
-        if (nice_plan_make(&request, plan, error) != PIM_OK || nice_emit(plan, NULL, result, error) != PIM_OK)
-            return error->status;
-        if (result->memory_bytes <= memory)
-            return PIM_OK;
-        uint64_t excess = result->memory_bytes - memory;
-        if (trial == CAPACITY_TRIALS || excess >= plan->stored)
-            return pim_fail(error, PIM_BAD_INPUT,
-                            "weights, maps and what is received need %" PRIu64
-                            " bytes on the fullest node, which has %" PRIu64 ": %" PRIu64 " too few",
-                            result->memory_bytes, memory, excess);
-        capacity = plan->stored - excess;
-        nice_plan_terminate(plan);
-    }
-}
-
-/* A copy that several nodes hold together is brought together where it is used, in memory that large layers
- * may not leave: where that is so, large copies are held whole. */
-static enum pim_status try_method(const struct pim_mapper_inputs *inputs, const struct made *made,
-                                  const struct attempt *attempt, struct nice_plan *plan,
-                                  struct nice_result *result, struct pim_error *error)
-{
-    struct pim_error first = {0};
-    uint64_t limit = UINT64_MAX;
-    for (int trial = 0; trial < LIMIT_TRIALS; trial++) {
-        struct pim_error failure = {0};
-        if (try_limit(inputs, made, attempt, limit, plan, result, &failure) == PIM_OK)
-            return PIM_OK;
-        nice_plan_terminate(plan);
-        first = trial == 0 ? failure : first;
-        if (failure.status != PIM_BAD_INPUT)
-            break;
-        limit = limit == UINT64_MAX ? made->hardware.memory_bytes / 2 : limit / 2;
-    }
-    return pim_fail(error, first.status, "%s", first.text);
-}
-
-static double score(enum objective objective, const struct tried *tried)
-{
-    return objective == OBJECTIVE_LATENCY  ? (double)tried->cycles
-           : objective == OBJECTIVE_ENERGY ? tried->pj
-                                           : tried->pj * (double)tried->cycles;
-}
-
-/* All methods with these weights; the best plan of all is kept by what its programs are estimated to take:
- * candidates see what moves between layers only roughly. */
-static void try_weights(const struct pim_mapper_inputs *inputs, struct made *made,
-                        struct nice_weights weights, struct pim_error *first)
-{
-    for (int method = 0; method < NICE_METHODS; method++) {
-        const struct attempt attempt = {(enum nice_method)method, weights};
-        struct nice_plan plan = {0};
-        struct nice_result result = {0};
-        struct pim_error failure = {0};
-        if (!made->asked[method] || (method >= NICE_SEQUENTIAL && weights.energy > 0))
-            continue; /* the baselines know latency and throughput alone */
-        if (try_method(inputs, made, &attempt, &plan, &result, &failure) != PIM_OK) {
-            nice_plan_terminate(&plan);
-            if (made->tried[method].cycles == 0)
-                (void)snprintf(made->left_out[method], sizeof made->left_out[method], "%.255s", failure.text);
-            *first = first->status == PIM_OK ? failure : *first;
-            continue;
-        }
-        const struct tried tried = {result.cycles, result.energy.total},
-                           best = {made->result.cycles, made->result.energy.total};
-        if (made->tried[method].cycles == 0 ||
-            score(made->objective, &tried) < score(made->objective, &made->tried[method]))
-            made->tried[method] = tried;
-        if (made->found && score(made->objective, &tried) >= score(made->objective, &best)) {
-            nice_plan_terminate(&plan);
-            continue;
-        }
-        nice_plan_terminate(&made->plan);
-        made->plan = plan;
-        made->result = result;
-        made->method = (enum nice_method)method;
-        made->found = true;
-    }
-}
-
-/*
- * Plans for latency are made for every objective. For energy, plans with the least energy besides; for the
- * product of both, plans for the weighted sum that falls as the product does at the best plan so far, anew
- * where that changed (Dinkelbach's method, twice at most).
- */
-static enum pim_status make(const struct pim_mapper_inputs *inputs, struct made *made,
-                            struct pim_error *error)
-{
-    enum { SUMS = 2 };
-    struct pim_error first = {0};
-    uint64_t standing = (uint64_t)(nice_standing_pj(&made->hardware) + 0.5), cycles = 0;
-    try_weights(inputs, made, (struct nice_weights){1, 0}, &first);
-    if (made->objective != OBJECTIVE_LATENCY && made->found && made->result.energy.total <= 0)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "the hardware has no energies (energy.*): nothing to minimise for --objective %s",
-                        objectives[made->objective]);
-    if (made->objective != OBJECTIVE_LATENCY && made->found)
-        try_weights(inputs, made, (struct nice_weights){standing, 1}, &first);
-    for (int sum = 0;
-         sum < SUMS && made->objective == OBJECTIVE_EDP && made->found && cycles != made->result.cycles;
-         sum++) {
-        cycles = made->result.cycles;
-        double slope = made->result.energy.total / (double)cycles;
-        try_weights(inputs, made, (struct nice_weights){standing + (uint64_t)(slope + 0.5), 1}, &first);
-    }
-    return made->found ? PIM_OK : pim_fail(error, first.status, "%s", first.text);
 }
 
 static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *options, void *made_plan,
@@ -222,24 +62,26 @@ static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *
                         "the hardware is no array of DRAM-PIM nodes of at most 32 x 32");
     made->hardware = *inputs->nodes;
     made->configuration = inputs->configuration_text;
-    made->name = inputs->network->name;
-    made->batch = (uint32_t)choices->batch;
-    made->objective = (enum objective)choices->objective;
     made->check = choices->check;
+    made->search = (struct nice_search){.network = inputs->network,
+                                        .hardware = &made->hardware,
+                                        .batch = (uint32_t)choices->batch,
+                                        .objective = (enum nice_objective)choices->objective,
+                                        .threads = (unsigned)choices->search.threads};
     static const enum nice_method methods_of[] = {NICE_METHODS, NICE_SEQUENTIAL, NICE_SERIAL, NICE_PARALLEL,
                                                   NICE_PIPELINE};
     for (int method = 0; method < NICE_METHODS; method++)
-        made->asked[method] =
+        made->search.asked[method] =
             choices->mapping == 0 ? method != NICE_PIPELINE : method == (int)methods_of[choices->mapping];
-    return make(inputs, made, error);
+    return nice_search(&made->search, &made->best, error);
 }
 
 static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)
 {
     const struct made *made = plan;
     (void)error;
-    estimate->cycles = made->result.cycles;
-    memcpy(estimate->parts, made->result.parts, sizeof estimate->parts);
+    estimate->cycles = made->best.result.cycles;
+    memcpy(estimate->parts, made->best.result.parts, sizeof estimate->parts);
     return PIM_OK;
 }
 
@@ -256,12 +98,12 @@ static enum pim_status describe(void *plan, struct pim_trace_description *descri
 {
     struct made *made = plan;
     (void)error;
-    (void)snprintf(made->network, sizeof made->network, "%.200s", made->name);
+    (void)snprintf(made->network, sizeof made->network, "%.200s", made->search.network->name);
     (void)snprintf(made->mapping, sizeof made->mapping, "%s, batch of %" PRIu32,
-                   made->asked[NICE_SERIAL] || made->asked[NICE_PARALLEL] ? "NicePIM"
-                   : made->asked[NICE_PIPELINE]                           ? "DDAM pipeline"
-                                                                          : "sequential baseline",
-                   made->batch);
+                   made->search.asked[NICE_SERIAL] || made->search.asked[NICE_PARALLEL] ? "NicePIM"
+                   : made->search.asked[NICE_PIPELINE]                                  ? "DDAM pipeline"
+                                                       : "sequential baseline",
+                   made->search.batch);
     *description = (struct pim_trace_description){.family = "nicepim",
                                                   .network = made->network,
                                                   .mapping = made->mapping,
@@ -269,8 +111,8 @@ static enum pim_status describe(void *plan, struct pim_trace_description *descri
                                                   .width = made->hardware.width,
                                                   .height = made->hardware.height,
                                                   .units = made->hardware.width * made->hardware.height,
-                                                  .macs = made->plan.flow.macs * made->plan.images,
-                                                  .weight_bytes = weight_bytes(&made->plan)};
+                                                  .macs = made->best.plan.flow.macs * made->best.plan.images,
+                                                  .weight_bytes = weight_bytes(&made->best.plan)};
     return PIM_OK;
 }
 
@@ -281,7 +123,7 @@ static enum pim_status emit(void *plan, struct pim_trace_writer *writer, struct 
     const struct nice_observer observer = {nice_record_see, &made->record};
     if (made->check && !nice_record_initialize(&made->record, made->hardware.width * made->hardware.height))
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for notes");
-    return nice_emit_observed(&made->plan, writer, made->check ? &observer : NULL, &result, error);
+    return nice_emit_observed(&made->best.plan, writer, made->check ? &observer : NULL, &result, error);
 }
 
 static bool checks(const void *plan)
@@ -298,7 +140,8 @@ static enum pim_status check(void *plan, const char *path, struct pim_error *err
     if (pim_trace_open(path, &trace, error) != PIM_OK)
         return error->status;
     made->checked = true;
-    enum pim_status status = nice_check_values(&made->plan, &made->record, trace, SEED, &made->values, error);
+    enum pim_status status =
+        nice_check_values(&made->best.plan, &made->record, trace, SEED, &made->values, error);
     pim_trace_close(trace);
     return status == PIM_OK ? PIM_OK : pim_fail_in(error, "the check of values");
 }
@@ -330,17 +173,17 @@ static void layout_text(struct pim_map_layout layout, char text[32])
 
 static void print_tried(FILE *file, const struct made *made, int method)
 {
-    fprintf(file, "%-20s %" PRIu64 " cycles", method == (int)made->method ? "taken" : "tried",
-            made->tried[method].cycles);
-    if (made->objective != OBJECTIVE_LATENCY)
-        fprintf(file, ", %.1f uJ", made->tried[method].pj * 1e-6);
-    fprintf(file, " estimated: %s\n", methods[method]);
+    fprintf(file, "%-20s %" PRIu64 " cycles", method == (int)made->best.method ? "taken" : "tried",
+            made->best.tried[method].cycles);
+    if (made->search.objective != NICE_LATENCY)
+        fprintf(file, ", %.1f uJ", made->best.tried[method].pj * 1e-6);
+    fprintf(file, " estimated: %s\n", nice_methods[method]);
 }
 
 static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
 {
     const struct made *made = plan;
-    const struct nice_plan *p = &made->plan;
+    const struct nice_plan *p = &made->best.plan;
     (void)error;
     fprintf(file, "segments             %" PRIu32 ", %" PRIu32 " with branches side by side\n",
             p->flow.segments.segment_count, p->parallel_segments);
@@ -354,17 +197,17 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
                 "parts                %" PRIu32 ", the slowest takes %" PRIu64
                 " cycles of an image as the division saw it\n",
                 p->parts, p->cost);
-    fprintf(file, "memory of a node     %" PRIu64 " bytes of %" PRIu64 "\n", made->result.memory_bytes,
+    fprintf(file, "memory of a node     %" PRIu64 " bytes of %" PRIu64 "\n", made->best.result.memory_bytes,
             made->hardware.memory_bytes);
     for (int method = 0; method < NICE_METHODS; method++) {
-        if (made->tried[method].cycles > 0)
+        if (made->best.tried[method].cycles > 0)
             print_tried(file, made, method);
-        else if (made->left_out[method][0] != '\0')
-            fprintf(file, "%-20s %s: %s\n", "left out", methods[method], made->left_out[method]);
+        else if (made->best.left_out[method][0] != '\0')
+            fprintf(file, "%-20s %s: %s\n", "left out", nice_methods[method], made->best.left_out[method]);
     }
-    fprintf(file, "estimated cycles     %" PRIu64 "\n", made->result.cycles);
-    if (made->result.energy.total > 0)
-        fprintf(file, "estimated energy     %.1f uJ\n", made->result.energy.total * 1e-6);
+    fprintf(file, "estimated cycles     %" PRIu64 "\n", made->best.result.cycles);
+    if (made->best.result.energy.total > 0)
+        fprintf(file, "estimated energy     %.1f uJ\n", made->best.result.energy.total * 1e-6);
     if (made->checked)
         fprintf(file, "checked values       %" PRIu64 " elements are those of the network\n",
                 made->values.elements);
@@ -449,27 +292,27 @@ static void put_energy(struct pim_json *json, const struct nice_energy *energy)
 static enum pim_status write_json(void *plan, FILE *file, struct pim_error *error)
 {
     const struct made *made = plan;
-    const struct nice_plan *p = &made->plan;
+    const struct nice_plan *p = &made->best.plan;
     struct pim_json *json = pim_json_create();
     if (!json)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the report");
     pim_json_put_text(json, "mapper", "nicepim");
-    pim_json_put_text(json, "network", made->name);
-    pim_json_put_text(json, "mapping", methods[made->method]);
-    pim_json_put_count(json, "batch", made->batch);
+    pim_json_put_text(json, "network", made->search.network->name);
+    pim_json_put_text(json, "mapping", nice_methods[made->best.method]);
+    pim_json_put_count(json, "batch", made->search.batch);
     pim_json_put_count(json, "segments", p->flow.segments.segment_count);
     pim_json_put_count(json, "parallel_segments", p->parallel_segments);
     pim_json_put_count(json, "weight_capacity_bytes", p->capacity);
     pim_json_put_count(json, "stored_weight_bytes", p->stored);
-    pim_json_put_count(json, "memory_bytes", made->result.memory_bytes);
+    pim_json_put_count(json, "memory_bytes", made->best.result.memory_bytes);
     pim_json_put_count(json, "front_points", p->front_points);
-    pim_json_put_text(json, "objective", objectives[made->objective]);
+    pim_json_put_text(json, "objective", nice_objectives[made->search.objective]);
     put_choice(json, p);
     if (p->parts > 0)
         pim_json_put_count(json, "parts", p->parts);
-    pim_json_put_count(json, "macs", made->result.macs);
-    pim_json_put_count(json, "estimated_cycles", made->result.cycles);
-    put_energy(json, &made->result.energy);
+    pim_json_put_count(json, "macs", made->best.result.macs);
+    pim_json_put_count(json, "estimated_cycles", made->best.result.cycles);
+    put_energy(json, &made->best.result.energy);
     if (made->checked)
         pim_json_put_count(json, "checked_elements", made->values.elements);
     pim_json_begin_array(json, "layers");

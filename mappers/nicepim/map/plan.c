@@ -100,6 +100,11 @@ bool nice_tile_product(const struct nice_plan *plan, uint32_t layer, const struc
     return tile_product_in(plan, layer, cut, part, layouts, product);
 }
 
+bool nice_tiling(const struct nice_plan *plan, const struct tile_product *product, struct tiling *tiling)
+{
+    return tile_recall(plan->tiles, plan->hardware, product, &plan->weights, tiling);
+}
+
 /* --- layouts --- */
 
 /* Tensors that are tied by operations which do not change the layout: the smallest of them. */
@@ -132,7 +137,7 @@ static uint64_t product_cost(const struct nice_plan *plan, uint32_t layer,
     pim_cut_part(&plan->flow.operation[layer].conv, &decision->cut, 0, 0, &part);
     if (!tile_product_in(plan, layer, &decision->cut, &part, layouts, &product))
         return 0;
-    if (!tile_choose(plan->hardware, &product, &plan->weights, &tiling))
+    if (!nice_tiling(plan, &product, &tiling))
         return 0;
     /* Cycles are those of one part, energy is that of all. */
     double parts = flow_parts_like(&plan->flow.operation[layer].conv, &part);
@@ -353,14 +358,15 @@ enum pim_status nice_plan_make(const struct nice_request *request, struct nice_p
     size_t count = plan->flow.count + (size_t)1;
     plan->decision = calloc(count, sizeof *plan->decision);
     plan->layout = calloc(count, sizeof *plan->layout);
+    plan->tiles = tile_memory_create();
     plan->part = pipeline ? calloc(count, sizeof *plan->part) : NULL;
     uint32_t *parent = calloc(count, sizeof *parent);
     struct pim_map_layout *layout = calloc(count, sizeof *layout),
                           *kept_layout = calloc(count, sizeof *kept_layout);
     struct nice_decision *kept = calloc(count, sizeof *kept);
     enum pim_status status = PIM_OK;
-    if (!plan->decision || !plan->layout || (pipeline && !plan->part) || !parent || !layout || !kept_layout ||
-        !kept)
+    if (!plan->decision || !plan->layout || !plan->tiles || (pipeline && !plan->part) || !parent || !layout ||
+        !kept_layout || !kept)
         status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
     if (status == PIM_OK)
         status = plan->sequential || pipeline ? make_sequential(plan, error)
@@ -380,5 +386,6 @@ void nice_plan_terminate(struct nice_plan *plan)
     free(plan->decision);
     free(plan->layout);
     free(plan->part);
+    tile_memory_destroy(plan->tiles);
     *plan = (struct nice_plan){0};
 }

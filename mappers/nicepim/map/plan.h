@@ -6,7 +6,7 @@
 #define PIMSIM_MAPPERS_NICEPIM_MAP_PLAN_H
 
 #include "mappers/nicepim/map/flow.h"
-#include "mappers/nicepim/map/tiles.h"
+#include "mappers/nicepim/map/tile_memory.h"
 
 struct nice_region {
     uint32_t x, y, width, height;
@@ -25,6 +25,7 @@ struct nice_plan {
     const struct pim_estimate_hardware *hardware;
     struct nice_weights weights; /* what is minimised */
     struct flow flow;
+    struct tile_memory *tiles;
     struct nice_decision *decision; /* of each layer of the graph; of products alone */
     struct pim_map_layout *layout;  /* of the output of each layer */
     uint64_t capacity;              /* for weights on a node */
@@ -83,5 +84,8 @@ void nice_plan_terminate(struct nice_plan *plan);
  * has nothing to do. */
 bool nice_tile_product(const struct nice_plan *plan, uint32_t layer, const struct pim_cut *cut,
                        const struct pim_part *part, struct tile_product *product);
+
+/* The tiling of least cost for this plan; false when not even the smallest fits. */
+bool nice_tiling(const struct nice_plan *plan, const struct tile_product *product, struct tiling *tiling);
 
 #endif

@@ -3,6 +3,7 @@
 #include "mappers/nicepim/map/program/emit.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
+#include "sim/random.h"
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -170,6 +171,35 @@ START_TEST(padding_is_not_loaded)
 }
 END_TEST
 
+/* More products than are remembered, each asked for twice: what took another's place is not taken for it. */
+START_TEST(what_is_remembered_is_what_was_found)
+{
+    enum { TRIALS = 20000 };
+    struct tile_memory *memory = tile_memory_create();
+    const struct nice_weights weights = {.cycles = 1, .energy = 3};
+    struct pim_estimate_hardware nodes;
+    struct pim_random random;
+    ck_assert_ptr_nonnull(memory);
+    read_nodes(&nodes);
+    pim_random_initialize(&random, 1);
+    for (uint32_t trial = 0; trial < TRIALS; trial++) {
+        struct tile_product product = {.batches = 1, .count = 1, .kernel = {1, 1}, .stride = {1, 1}};
+        product.rows = product.map[0] = 1 + (uint32_t)pim_random_below(&random, 4);
+        product.columns = product.map[1] = 1 + (uint32_t)pim_random_below(&random, 32);
+        product.n = 1 + (uint32_t)pim_random_below(&random, 16);
+        product.channels = 1 + (uint32_t)pim_random_below(&random, 16);
+        product.sums = (uint32_t)pim_random_below(&random, 2);
+        struct tiling found, known;
+        bool fits = tile_choose(&nodes, &product, &weights, &found);
+        for (int turn = 0; turn < 2; turn++) {
+            ck_assert(tile_recall(memory, &nodes, &product, &weights, &known) == fits);
+            ck_assert(!fits || memcmp(&found, &known, sizeof found) == 0);
+        }
+    }
+    tile_memory_destroy(memory);
+}
+END_TEST
+
 void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("tiles");
@@ -180,6 +210,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(tests, the_ends_of_a_layer_count_once);
     tcase_add_test(tests, a_busy_array_hides_the_port);
     tcase_add_test(tests, padding_is_not_loaded);
+    tcase_add_test(tests, what_is_remembered_is_what_was_found);
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }

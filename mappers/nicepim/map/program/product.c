@@ -285,7 +285,7 @@ static bool choose_order(const struct emitter *emitter, struct product *product,
         widest = positions > most ? shape : widest;
         most = positions > most ? positions : most;
     }
-    if (!tile_choose(emitter->plan->hardware, &widest, &emitter->plan->weights, &tiling))
+    if (!nice_tiling(emitter->plan, &widest, &tiling))
         return false;
     product->order[first][0] = tiling.n;
     product->order[first][1] = tiling.channels;
@@ -297,7 +297,7 @@ static bool choose_tiling(const struct emitter *emitter, struct product *product
 {
     uint32_t first = product->copy[i];
     if (first == UINT32_MAX)
-        return tile_choose(emitter->plan->hardware, shape, &emitter->plan->weights, tiling);
+        return nice_tiling(emitter->plan, shape, tiling);
     return (product->order[first][0] > 0 || choose_order(emitter, product, first)) &&
            tile_choose_positions(emitter->plan->hardware, shape, &emitter->plan->weights,
                                  product->order[first], tiling);

@@ -1,0 +1,181 @@
+#include "mappers/nicepim/map/attempts.h"
+
+#include "mappers/search/workers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { CAPACITY_TRIALS = 6, LIMIT_TRIALS = 4 };
+
+const char *const nice_objectives[NICE_OBJECTIVES] = {
+#define X(name, text) text,
+    NICE_OBJECTIVE_MAP(X)
+#undef X
+};
+
+const char *const nice_methods[NICE_METHODS] = {
+#define X(name, text) text,
+    NICE_METHOD_MAP(X)
+#undef X
+};
+
+/* A plan by one method with one pair of weights. */
+struct attempt {
+    enum nice_method method;
+    struct nice_weights weights;
+    enum pim_status status;
+    struct nice_plan plan;
+    struct nice_result result;
+    struct pim_error failure;
+};
+
+struct attempts {
+    const struct nice_search *search;
+    struct attempt list[NICE_METHODS];
+    unsigned count;
+};
+
+/* Weights get what maps and what is received leave, which depends on the plan: as long as a plan needs more
+ * than there is, weights get less. */
+static enum pim_status try_limit(const struct nice_search *search, struct attempt *attempt,
+                                 uint64_t copy_limit, struct pim_error *error)
+{
+    uint64_t memory = search->hardware->memory_bytes, capacity = memory;
+    struct nice_plan *plan = &attempt->plan;
+    for (int trial = 0;; trial++) {
+        const struct nice_request request = {search->network, search->hardware, search->batch,   capacity,
+                                             copy_limit,      attempt->method,  attempt->weights};
+        if (nice_plan_make(&request, plan, error) != PIM_OK ||
+            nice_emit(plan, NULL, &attempt->result, error) != PIM_OK)
+            return error->status;
+        uint64_t needed = attempt->result.memory_bytes, excess = needed - memory;
+        if (needed <= memory)
+            return PIM_OK;
+        if (trial == CAPACITY_TRIALS || excess >= plan->stored)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "weights, maps and what is received need %" PRIu64
+                            " bytes on the fullest node, which has %" PRIu64 ": %" PRIu64 " too few",
+                            needed, memory, excess);
+        capacity = plan->stored - excess;
+        nice_plan_terminate(plan);
+    }
+}
+
+/* A copy that several nodes hold together is brought together where it is used, in memory that large layers
+ * may not leave: where that is so, large copies are held whole. The failure of the first trial is told. */
+static void work(void *context, unsigned worker, uint64_t index)
+{
+    const struct attempts *attempts = context;
+    struct attempt *attempt = &((struct attempts *)context)->list[index];
+    uint64_t limit = UINT64_MAX, memory = attempts->search->hardware->memory_bytes;
+    (void)worker;
+    for (int trial = 0; trial < LIMIT_TRIALS; trial++) {
+        struct pim_error failure = {0};
+        attempt->status = try_limit(attempts->search, attempt, limit, &failure);
+        if (attempt->status == PIM_OK)
+            return;
+        nice_plan_terminate(&attempt->plan);
+        if (trial == 0)
+            attempt->failure = failure;
+        if (attempt->status != PIM_BAD_INPUT)
+            return;
+        limit = limit == UINT64_MAX ? memory / 2 : limit / 2;
+    }
+}
+
+static double score(enum nice_objective objective, const struct nice_tried *tried)
+{
+    return objective == NICE_LATENCY  ? (double)tried->cycles
+           : objective == NICE_ENERGY ? tried->pj
+                                      : tried->pj * (double)tried->cycles;
+}
+
+/* The best is kept by what its programs are estimated to take: candidates see what moves between layers only
+ * roughly. */
+static void keep(enum nice_objective objective, struct attempt *attempt, struct nice_best *best)
+{
+    const struct nice_tried tried = {attempt->result.cycles, attempt->result.energy.total},
+                            kept = {best->result.cycles, best->result.energy.total};
+    struct nice_tried *of_method = &best->tried[attempt->method];
+    if (attempt->status != PIM_OK) {
+        if (of_method->cycles == 0)
+            (void)snprintf(best->left_out[attempt->method], sizeof best->left_out[0], "%.255s",
+                           attempt->failure.text);
+        return;
+    }
+    if (of_method->cycles == 0 || score(objective, &tried) < score(objective, of_method))
+        *of_method = tried;
+    if (best->found && score(objective, &tried) >= score(objective, &kept)) {
+        nice_plan_terminate(&attempt->plan);
+        return;
+    }
+    nice_plan_terminate(&best->plan);
+    best->plan = attempt->plan;
+    best->result = attempt->result;
+    best->method = attempt->method;
+    best->found = true;
+}
+
+/* All methods with these weights. */
+static void try_weights(const struct nice_search *search, struct nice_weights weights,
+                        struct pim_workers *workers, struct nice_best *best, struct pim_error *first)
+{
+    struct attempts attempts = {.search = search};
+    for (int method = 0; method < NICE_METHODS; method++) {
+        /* the baselines know latency and throughput alone */
+        if (search->asked[method] && (method < NICE_SEQUENTIAL || weights.energy == 0))
+            attempts.list[attempts.count++] =
+                (struct attempt){.method = (enum nice_method)method, .weights = weights};
+    }
+    pim_workers_run(workers, work, &attempts, 0, attempts.count);
+    for (unsigned i = 0; i < attempts.count; i++) {
+        if (attempts.list[i].status != PIM_OK && first->status == PIM_OK)
+            *first = attempts.list[i].failure;
+        keep(search->objective, &attempts.list[i], best);
+    }
+}
+
+/*
+ * Plans of least cycles are made for every objective, and plans of least energy where energy counts. Plans
+ * for the weighted sum that falls as the product of both does at the best plan so far (Dinkelbach's method)
+ * are made for that product, anew where the best changed, and once for latency: what moves between layers is
+ * seen only roughly by candidates, costs energy, and is often what makes a plan slow.
+ */
+static enum pim_status try_all(const struct nice_search *search, struct pim_workers *workers,
+                               struct nice_best *best, struct pim_error *error)
+{
+    static const int sums[] = {[NICE_LATENCY] = 1, [NICE_ENERGY] = 0, [NICE_EDP] = 2};
+    struct pim_error first = {0};
+    uint64_t standing = (uint64_t)(nice_standing_pj(search->hardware) + 0.5), cycles = 0;
+    try_weights(search, (struct nice_weights){1, 0}, workers, best, &first);
+    bool energies = best->found && best->result.energy.total > 0;
+    if (search->objective != NICE_LATENCY && best->found && !energies)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "the hardware has no energies (energy.*): nothing to minimise for --objective %s",
+                        nice_objectives[search->objective]);
+    if (search->objective != NICE_LATENCY && best->found)
+        try_weights(search, (struct nice_weights){standing, 1}, workers, best, &first);
+    for (int sum = 0; sum < sums[search->objective] && energies && cycles != best->result.cycles; sum++) {
+        cycles = best->result.cycles;
+        double slope = best->result.energy.total / (double)cycles;
+        try_weights(search, (struct nice_weights){standing + (uint64_t)(slope + 0.5), 1}, workers, best,
+                    &first);
+    }
+    return best->found ? PIM_OK : pim_fail(error, first.status, "%s", first.text);
+}
+
+enum pim_status nice_search(const struct nice_search *search, struct nice_best *best, struct pim_error *error)
+{
+    unsigned threads = search->threads > 0 ? search->threads : pim_workers_processors();
+    struct pim_workers *workers;
+    if (pim_workers_create(&workers, threads < NICE_METHODS ? threads : NICE_METHODS, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = try_all(search, workers, best, error);
+    pim_workers_destroy(workers);
+    return status;
+}
+
+void nice_best_terminate(struct nice_best *best)
+{
+    nice_plan_terminate(&best->plan);
+}

@@ -1,0 +1,47 @@
+#include "mappers/nicepim/map/tile_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A prime. A product that finds the place of another one takes it. */
+enum { PLACES = 8191 };
+
+struct tile_memory {
+    struct known {
+        struct tile_product product;
+        bool filled, fits;
+        struct tiling tiling;
+    } places[PLACES];
+};
+
+struct tile_memory *tile_memory_create(void)
+{
+    return calloc(1, sizeof(struct tile_memory));
+}
+
+void tile_memory_destroy(struct tile_memory *memory)
+{
+    free(memory);
+}
+
+bool tile_recall(struct tile_memory *memory, const struct pim_estimate_hardware *hardware,
+                 const struct tile_product *product, const struct nice_weights *weights,
+                 struct tiling *tiling)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof *product / sizeof(uint32_t); i++) {
+        uint32_t word;
+        memcpy(&word, (const char *)product + i * sizeof word, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    struct known *known = &memory->places[hash % PLACES];
+    if (!known->filled || memcmp(&known->product, product, sizeof *product) != 0) {
+        known->product = *product;
+        known->filled = true;
+        known->fits = tile_choose(hardware, product, weights, &known->tiling);
+    }
+    if (known->fits)
+        *tiling = known->tiling;
+    return known->fits;
+}

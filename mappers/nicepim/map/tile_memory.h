@@ -1,0 +1,19 @@
+/* Tilings that were found, by their products: layers alike, and cuts with parts alike, ask again
+ * and again. One plan's: hardware and weights are the same throughout. */
+#ifndef PIMSIM_MAPPERS_NICEPIM_MAP_TILE_MEMORY_H
+#define PIMSIM_MAPPERS_NICEPIM_MAP_TILE_MEMORY_H
+
+#include "mappers/nicepim/map/tiles.h"
+
+struct tile_memory;
+
+/* NULL: out of memory. */
+struct tile_memory *tile_memory_create(void);
+void tile_memory_destroy(struct tile_memory *memory);
+
+/* tile_choose(), looked up first. */
+bool tile_recall(struct tile_memory *memory, const struct pim_estimate_hardware *hardware,
+                 const struct tile_product *product, const struct nice_weights *weights,
+                 struct tiling *tiling);
+
+#endif
