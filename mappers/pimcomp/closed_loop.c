@@ -193,10 +193,10 @@ enum pim_status pim_core_profile_time(const struct pim_core_profile_options *opt
     return time_one(options, UINT64_MAX, p.candidate[0], error); /* says why */
 }
 
-uint32_t pim_core_profile_best(const struct pim_core_profile *profile)
+uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t count)
 {
     uint32_t best = 0;
-    for (uint32_t i = 1; i < profile->count; i++)
+    for (uint32_t i = 1; i < count; i++)
         if (!profile->candidate[i].refused &&
             (profile->candidate[best].refused ||
              profile->candidate[i].estimate < profile->candidate[best].estimate))
@@ -229,7 +229,7 @@ enum pim_status pim_core_profile_run(const struct pim_core_profile_options *opti
 {
     struct profiling p = {
         .options = options, .what = "simulated layouts", .work = simulate_one, .limit = UINT64_MAX};
-    uint32_t best = profile->taken = pim_core_profile_best(profile);
+    uint32_t best = profile->taken = pim_core_profile_best(profile, profile->count);
     if (!options->simulate)
         return PIM_OK;
     if (simulate_one(options, UINT64_MAX, &profile->candidate[best], error) != PIM_OK)

@@ -18,7 +18,7 @@
 #include "mappers/pimcomp/schedule/schedule.h"
 
 enum { PIM_CORE_MARGIN = 10 };
-enum { PIM_CORE_CANDIDATES_MOST = 2 * (2 * PIM_RUNNERS_UP_MOST + 6) };
+enum { PIM_CORE_CANDIDATES_MOST = 2 * (2 * PIM_RUNNERS_UP_MOST + 8) };
 
 struct pim_core_candidate {
     const char *name;
@@ -58,8 +58,8 @@ enum pim_status pim_core_profile_time(const struct pim_core_profile_options *opt
                                       struct pim_core_profile *profile, uint32_t first,
                                       struct pim_error *error);
 
-/* The candidate with the best estimate. */
-uint32_t pim_core_profile_best(const struct pim_core_profile *profile);
+/* Of the first `count` candidates the one with the best estimate. */
+uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t count);
 
 /* Simulates those that may be the fastest, of the search's own at most `most`, and takes the fastest. PIM_IO,
  * PIM_NO_MEMORY. */

@@ -7,6 +7,7 @@
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/refine.h"
+#include "mappers/pimcomp/searches.h"
 #include "mappers/pimcomp/segmented.h"
 #include "mappers/search/workers.h"
 #include "traces/file/reader.h"
@@ -18,7 +19,7 @@
 #include <time.h>
 
 enum { LAYOUT_GENETIC, LAYOUT_BALANCE, LAYOUT_FIRST };
-enum { RULES = 3, MAX_LAYERS_IN_CORE = 32 };
+enum { MAX_LAYERS_IN_CORE = 32 };
 
 static const char *const preset_names[] = {"default", "fast", "paper"};
 /* Layouts of the search that are simulated, by preset. */
@@ -46,7 +47,7 @@ static const struct pim_option rows[] = {
     PIM_THREADS_ROW(
         "Threads of the search; 0 (default): one for each processor. Results do not depend on it"),
     PIM_COUNT_ROW("budget", struct pim_mapper_search, steps, "GENERATIONS", 0, 1000000,
-                  "Generations of each of the two searches at most; 0 (default): as --preset says"),
+                  "Generations of each search at most; 0 (default): as --preset says"),
     PIM_SECONDS_ROW("Of the search, which then takes the best so far; results depend on it"),
     PIM_CHOICE_ROW("layout", struct choices, layout, "METHOD", "genetic|balance|first",
                    "Replicas and places of array groups: searched (default), balanced by windows, or one "
@@ -92,14 +93,8 @@ struct made {
     struct pim_core_schedule_options schedule; /* of the trace and of the layouts that are simulated */
     struct pim_core_network lowered;           /* where plan->network has wide layers in parts */
     struct pim_core_segment_problem problem;   /* of a plan with segments */
-    uint32_t rules;                            /* layouts that need no search */
-    const char *rule_name[RULES];
-    struct pim_core_layout rule[RULES];
-    /* the search that starts from them, or from one replica each: what the plan does not have */
-    bool searched_twice;
-    struct timespec begin; /* of the searches */
-    struct pim_core_layout second_layout;
-    struct pim_core_search_result second;
+    struct timespec begin;                     /* of the searches */
+    struct pim_core_searches searches;
     bool scheduled;
     char mapping[128];
 };
@@ -152,48 +147,6 @@ static enum pim_status partition(struct made *made, struct pim_error *error)
                                    &made->arena, &plan->partition, error);
 }
 
-/* The layouts that need no search; those that do not fit are left out. */
-static void find_rules(struct made *made)
-{
-    struct pim_core_plan *plan = &made->plan;
-    static const struct {
-        const char *name;
-        enum pim_status (*make)(const struct pim_core_architecture *, const struct pim_core_network *,
-                                const struct pim_core_partition *, struct pim_arena *,
-                                struct pim_core_layout *, struct pim_error *);
-    } rules[] = {{"first", pim_core_layout_first},
-                 {"balance", pim_core_layout_balance},
-                 {"whole cores", pim_core_layout_whole_cores}};
-    _Static_assert(sizeof rules / sizeof *rules == RULES, "one place for each");
-    for (unsigned i = 0; i < RULES; i++) {
-        struct pim_error ignored = {0};
-        made->rule_name[made->rules] = rules[i].name;
-        made->rules += rules[i].make(&plan->architecture, &plan->network, &plan->partition, &made->arena,
-                                     &made->rule[made->rules], &ignored) == PIM_OK;
-    }
-}
-
-/* The search with the better closed form comes first; the plan counts what both did. */
-static void take_better_search(struct made *made)
-{
-    struct pim_core_search_result *first = &made->plan.search, *second = &made->second;
-    uint32_t generations = first->generations + second->generations;
-    uint64_t evaluations = first->evaluations + second->evaluations;
-    if (second->best.cycles < first->best.cycles) {
-        const struct pim_core_layout layout = made->plan.layout;
-        const struct pim_core_search_result result = *first;
-        made->plan.layout = made->second_layout;
-        *first = *second;
-        made->second_layout = layout;
-        *second = result;
-    }
-    first->generations = generations;
-    first->evaluations = evaluations;
-    if (second->end == PIM_SEARCH_TIME || second->end == PIM_SEARCH_STOPPED)
-        first->end = second->end;
-    made->searched_twice = true;
-}
-
 /* What a user asked of a search, within the time that is left. */
 static struct pim_core_search_options search_options(const struct made *made)
 {
@@ -220,28 +173,34 @@ static enum pim_status search(struct made *made, struct pim_error *error)
     struct pim_core_search_options options = search_options(made);
     options.runners_up = choices->profile ? (uint32_t)choices->profile - 1 : 0;
     plan->searched = true;
-    if (pim_core_layout_search(&plan->architecture, &plan->network, &plan->partition, plan->mapping.mode,
-                               &options, &made->arena, &plan->layout, &plan->search, error) != PIM_OK)
+    if (pim_core_searches_run(&plan->mapping, &options, &made->arena, &made->searches, error) != PIM_OK)
         return error->status;
-    find_rules(made);
-    if (made->rules == 0 || plan->search.end == PIM_SEARCH_TIME || plan->search.end == PIM_SEARCH_STOPPED)
-        return PIM_OK;
-    options.seconds = remaining(made);
-    options.starts = made->rules; /* a search of its own: among others they would be all that survives */
-    options.start = made->rule;
-    if (pim_core_layout_search(&plan->architecture, &plan->network, &plan->partition, plan->mapping.mode,
-                               &options, &made->arena, &made->second_layout, &made->second, error) != PIM_OK)
-        return error->status;
-    take_better_search(made);
+    plan->layout = made->searches.found[pim_core_searches_best(&made->searches)].layout;
+    plan->search = pim_core_searches_sum(&made->searches);
     return PIM_OK;
 }
 
-/* Takes the fastest of what the search found and the layouts without a search. */
+/* What the searches from number `first` on found. */
+static void add_found(const struct pim_core_profile_options *options,
+                      const struct pim_core_searches *searches, uint32_t first, uint32_t end,
+                      struct pim_core_profile *profile)
+{
+    for (uint32_t s = first; s < end; s++) {
+        const struct pim_core_search_result *result = &searches->found[s].result;
+        pim_core_profile_add(options, profile, "genetic", true, &searches->found[s].layout);
+        for (uint32_t i = 0; i < result->runners_up; i++)
+            pim_core_profile_add(options, profile, "genetic", true, &result->runner_up[i]);
+    }
+}
+
+/* Takes the fastest of what the searches found and the layouts without a search. The best that preset "fast"
+ * would have refined is refined too where it is another than the best of all. */
 static enum pim_status profile(struct made *made, struct pim_error *error)
 {
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
     struct pim_core_profile *profile = &plan->profile;
+    const struct pim_core_searches *searches = &made->searches;
     const struct pim_core_profile_options options = {.simulate = made->inputs->simulate,
                                                      .simulator = made->inputs->simulator,
                                                      .mapping = &plan->mapping,
@@ -249,23 +208,26 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
                                                      .threads = (unsigned)choices->search.threads,
                                                      .progress = choices->search.progress,
                                                      .context = choices->search.context};
-    const struct pim_refine_options refine = {.rounds = preset_rounds[plan->mapping.mode][choices->preset],
-                                              .seed = choices->search.seed,
-                                              .max_layers_in_core = MAX_LAYERS_IN_CORE,
-                                              .seconds = remaining(made),
-                                              .stop = choices->search.stop,
-                                              .context = choices->search.context};
-    pim_core_profile_add(&options, profile, "genetic", true, &plan->layout);
-    for (uint32_t i = 0; i < plan->search.runners_up; i++)
-        pim_core_profile_add(&options, profile, "genetic", true, &plan->search.runner_up[i]);
-    if (made->searched_twice)
-        pim_core_profile_add(&options, profile, "genetic", true, &made->second_layout);
-    for (uint32_t i = 0; i < made->second.runners_up; i++)
-        pim_core_profile_add(&options, profile, "genetic", true, &made->second.runner_up[i]);
-    for (uint32_t i = 0; i < made->rules; i++)
-        pim_core_profile_add(&options, profile, made->rule_name[i], false, &made->rule[i]);
-    if (pim_core_profile_time(&options, profile, 0, error) != PIM_OK ||
-        pim_core_refine(&options, &refine, &made->arena, profile, error) != PIM_OK ||
+    struct pim_refine_options refine = {.rounds = preset_rounds[plan->mapping.mode][choices->preset],
+                                        .seed = choices->search.seed,
+                                        .max_layers_in_core = MAX_LAYERS_IN_CORE,
+                                        .seconds = remaining(made),
+                                        .stop = choices->search.stop,
+                                        .context = choices->search.context};
+    add_found(&options, searches, 0, searches->brief, profile);
+    for (uint32_t i = 0; i < searches->rules; i++)
+        pim_core_profile_add(&options, profile, searches->rule_name[i], false, &searches->rule[i]);
+    uint32_t brief = profile->count;
+    add_found(&options, searches, searches->brief, searches->count, profile);
+    if (pim_core_profile_time(&options, profile, 0, error) != PIM_OK)
+        return error->status;
+    uint32_t best = pim_core_profile_best(profile, profile->count),
+             other = searches->brief > 0 ? pim_core_profile_best(profile, brief) : best;
+    if (pim_core_refine(&options, &refine, best, &made->arena, profile, error) != PIM_OK)
+        return error->status;
+    refine.seconds = remaining(made);
+    if ((other != best &&
+         pim_core_refine(&options, &refine, other, &made->arena, profile, error) != PIM_OK) ||
         pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error) != PIM_OK)
         return error->status;
     const struct pim_core_candidate *taken = &profile->candidate[profile->taken];

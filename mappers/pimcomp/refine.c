@@ -3,6 +3,7 @@
 
 #include "mappers/pimcomp/layout/chromosome.h"
 
+#include <string.h>
 #include <time.h>
 
 /* Streams of random numbers behind those of the generations. */
@@ -93,7 +94,7 @@ static enum pim_status advance(struct refinement *r, uint32_t number, bool *bett
     }
     if (status != PIM_OK)
         return status;
-    uint32_t best = pim_core_profile_best(r->round);
+    uint32_t best = pim_core_profile_best(r->round, r->round->count);
     if (r->round->candidate[best].estimate < r->cycles) {
         r->cycles = r->round->candidate[best].estimate;
         r->no_keeping = r->round->candidate[best].no_keeping;
@@ -128,17 +129,20 @@ static enum pim_status climb(struct refinement *r, struct pim_arena *arena, stru
     struct pim_core_candidate *candidate = &profile->candidate[profile->count++];
     *candidate = (struct pim_core_candidate){
         .name = "refined", .number = 1, .searched = true, .no_keeping = r->no_keeping, .estimate = r->cycles};
+    for (uint32_t i = 0; i + 1 < profile->count; i++)
+        candidate->number += strcmp(profile->candidate[i].name, candidate->name) == 0;
     return pim_chromosome_layout(&r->space, &r->best, arena, &candidate->layout, error);
 }
 
 enum pim_status pim_core_refine(const struct pim_core_profile_options *profiling,
-                                const struct pim_refine_options *options, struct pim_arena *arena,
-                                struct pim_core_profile *profile, struct pim_error *error)
+                                const struct pim_refine_options *options, uint32_t start,
+                                struct pim_arena *arena, struct pim_core_profile *profile,
+                                struct pim_error *error)
 {
     struct pim_arena scratch;
     pim_arena_initialize(&scratch, 1 << 20);
     struct refinement *r = PIM_ARENA_NEW(&scratch, struct refinement);
-    const struct pim_core_candidate *best = &profile->candidate[pim_core_profile_best(profile)];
+    const struct pim_core_candidate *best = &profile->candidate[start];
     *r = (struct refinement){
         .profiling = profiling, .options = options, .no_keeping = best->no_keeping, .cycles = best->estimate};
     enum pim_status status = make(r, &scratch, error);

@@ -1,5 +1,5 @@
 /*
- * Local search behind the genetic one: mutants of the best candidate, compiled and timed.
+ * Local search behind the genetic one: mutants of a candidate, compiled and timed.
  *
  * In a round PIM_REFINE_CHILDREN mutants of the best layout are timed, half of them the best of as many times
  * more by the closed forms of the search, half whatever comes; the last one changes whether maps stay on chip
@@ -23,11 +23,12 @@ struct pim_refine_options {
     void *context;
 };
 
-/* Refines the best candidate of a profile that has been timed, and adds what it finds as a candidate
+/* Refines the candidate `start` of a profile that has been timed, and adds what it finds as a candidate
  * "refined", timed. Nothing is added when nothing is better, or when a chromosome cannot say the layout.
  * PIM_NO_MEMORY. */
 enum pim_status pim_core_refine(const struct pim_core_profile_options *profiling,
-                                const struct pim_refine_options *options, struct pim_arena *arena,
-                                struct pim_core_profile *profile, struct pim_error *error);
+                                const struct pim_refine_options *options, uint32_t start,
+                                struct pim_arena *arena, struct pim_core_profile *profile,
+                                struct pim_error *error);
 
 #endif

@@ -2,6 +2,7 @@
 #include "mappers/pimcomp/layout/chromosome.h"
 #include "mappers/pimcomp/layout/genetic.h"
 #include "mappers/pimcomp/refine.h"
+#include "mappers/pimcomp/searches.h"
 #include "tests/unit/pimcomp/cases.h"
 
 #include <stdlib.h>
@@ -246,6 +247,37 @@ START_TEST(search_is_better_than_balance)
 }
 END_TEST
 
+/* A large budget has what "fast" finds with the same seed, from one replica each and from the rules. */
+START_TEST(a_large_budget_has_all_of_the_small_one)
+{
+    enum { GENERATIONS = 12 };
+    static struct pim_core_searches fast, large;
+    enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
+    struct pim_core_search_options options;
+    struct core_case c;
+    struct pim_error error;
+    small_case(&c);
+    core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
+    ck_assert(pim_core_search_preset("fast", &options));
+    options.generations = GENERATIONS;
+    ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, &c.arena, &fast, &error), PIM_OK);
+    ck_assert_uint_eq(fast.brief, 0);
+    ck_assert_uint_eq(fast.count, 2);
+    ck_assert(pim_core_search_preset("default", &options));
+    options.generations = 2 * GENERATIONS;
+    options.runners_up = 3;
+    ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, &c.arena, &large, &error), PIM_OK);
+    ck_assert_uint_eq(large.brief, 2);
+    ck_assert_uint_eq(large.count, 4);
+    ck_assert_uint_gt(pim_core_searches_sum(&large).evaluations, pim_core_searches_sum(&fast).evaluations);
+    options.generations = GENERATIONS;
+    ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, &c.arena, &large, &error), PIM_OK);
+    for (uint32_t i = 0; i < 2; i++)
+        ck_assert(same_layout(&c, &fast.found[i].layout, &large.found[i].layout));
+    core_case_end(&c);
+}
+END_TEST
+
 /* A network without array groups has nothing to move. */
 START_TEST(refinement_of_a_network_without_weights_leaves_it)
 {
@@ -262,7 +294,9 @@ START_TEST(refinement_of_a_network_without_weights_leaves_it)
     pim_core_profile_add(&options, &profile, "first", false, &c.layout);
     ck_assert_msg(pim_core_profile_time(&options, &profile, 0, &error) == PIM_OK, "%s", error.text);
     uint32_t count = profile.count;
-    ck_assert_msg(pim_core_refine(&options, &refine, &c.arena, &profile, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_core_refine(&options, &refine, pim_core_profile_best(&profile, profile.count), &c.arena,
+                                  &profile, &error) == PIM_OK,
+                  "%s", error.text);
     ck_assert_uint_eq(profile.count, count);
     core_case_end(&c);
 }
@@ -300,6 +334,7 @@ Suite *search_suite(void)
     tcase_add_loop_test(t, starts_are_in_the_population, 0, 2);
     tcase_add_loop_test(t, search_gains_and_does_not_depend_on_threads, 0, 2);
     tcase_add_loop_test(t, search_is_better_than_balance, 0, 2);
+    tcase_add_loop_test(t, a_large_budget_has_all_of_the_small_one, 0, 2);
     tcase_add_test(t, refinement_of_a_network_without_weights_leaves_it);
     tcase_add_test(t, options_are_checked);
     suite_add_tcase(suite, t);

@@ -1,0 +1,114 @@
+/* See searches.h. */
+#include "mappers/pimcomp/searches.h"
+
+#include "mappers/pimcomp/layout/baseline.h"
+
+#include <assert.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Layouts that do not fit are left out. */
+static void find_rules(const struct pim_core_mapping *mapping, struct pim_arena *arena,
+                       struct pim_core_searches *searches)
+{
+    static const struct {
+        const char *name;
+        enum pim_status (*make)(const struct pim_core_architecture *, const struct pim_core_network *,
+                                const struct pim_core_partition *, struct pim_arena *,
+                                struct pim_core_layout *, struct pim_error *);
+    } rules[] = {{"first", pim_core_layout_first},
+                 {"balance", pim_core_layout_balance},
+                 {"whole cores", pim_core_layout_whole_cores}};
+    _Static_assert(sizeof rules / sizeof *rules == PIM_CORE_RULES, "one place for each");
+    for (unsigned i = 0; i < PIM_CORE_RULES; i++) {
+        struct pim_error ignored = {0};
+        searches->rule_name[searches->rules] = rules[i].name;
+        searches->rules += rules[i].make(mapping->architecture, mapping->network, mapping->partition, arena,
+                                         &searches->rule[searches->rules], &ignored) == PIM_OK;
+    }
+}
+
+static bool ended_early(const struct pim_core_search_result *result)
+{
+    return result->end == PIM_SEARCH_TIME || result->end == PIM_SEARCH_STOPPED;
+}
+
+/* Two searches with this budget, of which the second starts from the layouts without a search: in one
+ * population their descendants would be all that survives. */
+static enum pim_status run_both(const struct pim_core_mapping *mapping,
+                                struct pim_core_search_options options, double end, struct pim_arena *arena,
+                                struct pim_core_searches *searches, struct pim_error *error)
+{
+    const double least = 0.001; /* s; 0 would be no limit */
+    for (unsigned turn = 0; turn < 2; turn++) {
+        double left = end - now();
+        if (end > 0)
+            options.seconds = left > least ? left : least;
+        options.starts = turn == 0 ? 0 : searches->rules;
+        options.start = turn == 0 ? NULL : searches->rule;
+        if (turn > 0 && searches->rules == 0)
+            return PIM_OK;
+        assert(searches->count < PIM_CORE_SEARCHES_MOST);
+        if (pim_core_layout_search(mapping->architecture, mapping->network, mapping->partition, mapping->mode,
+                                   &options, arena, &searches->found[searches->count].layout,
+                                   &searches->found[searches->count].result, error) != PIM_OK)
+            return error->status;
+        if (ended_early(&searches->found[searches->count++].result))
+            return PIM_OK;
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
+                                      const struct pim_core_search_options *options, struct pim_arena *arena,
+                                      struct pim_core_searches *searches, struct pim_error *error)
+{
+    struct pim_core_search_options fast, brief = *options;
+    const double end = options->seconds > 0 ? now() + options->seconds : 0;
+    bool known = pim_core_search_preset("fast", &fast);
+    assert(known);
+    (void)known;
+    *searches = (struct pim_core_searches){0};
+    find_rules(mapping, arena, searches);
+    if (options->population > fast.population) {
+        brief.population = fast.population;
+        brief.generations = fast.generations < options->generations ? fast.generations : options->generations;
+        brief.patience = fast.patience;
+        brief.runners_up = 0;
+        if (run_both(mapping, brief, end, arena, searches, error) != PIM_OK)
+            return error->status;
+        searches->brief = searches->count;
+        if (ended_early(&searches->found[searches->count - 1].result))
+            return PIM_OK;
+    }
+    return run_both(mapping, *options, end, arena, searches, error);
+}
+
+uint32_t pim_core_searches_best(const struct pim_core_searches *searches)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < searches->count; i++)
+        if (searches->found[i].result.best.cycles < searches->found[best].result.best.cycles)
+            best = i;
+    return best;
+}
+
+struct pim_core_search_result pim_core_searches_sum(const struct pim_core_searches *searches)
+{
+    struct pim_core_search_result sum = searches->found[pim_core_searches_best(searches)].result;
+    sum.generations = 0;
+    sum.evaluations = 0;
+    for (uint32_t i = 0; i < searches->count; i++) {
+        const struct pim_core_search_result *result = &searches->found[i].result;
+        sum.generations += result->generations;
+        sum.evaluations += result->evaluations;
+        sum.end = ended_early(result) ? result->end : sum.end;
+    }
+    return sum;
+}
