@@ -29,6 +29,10 @@ static const uint32_t preset_profiles[] = {4, 1, 8};
 static const uint32_t preset_rounds[][3] = {
     [PIM_CORE_HIGH_THROUGHPUT] = {16, 4, 32}, [PIM_CORE_LOW_LATENCY] = {6, 1, 12}};
 
+/* How often the searches of "fast" are run before those of larger presets. */
+static const uint32_t preset_restarts[][3] = {
+    [PIM_CORE_HIGH_THROUGHPUT] = {4, 0, 8}, [PIM_CORE_LOW_LATENCY] = {12, 0, 24}};
+
 /* The options, as a user gives them. */
 struct choices {
     struct pim_mapper_search search;
@@ -173,7 +177,8 @@ static enum pim_status search(struct made *made, struct pim_error *error)
     struct pim_core_search_options options = search_options(made);
     options.runners_up = choices->profile ? (uint32_t)choices->profile - 1 : 0;
     plan->searched = true;
-    if (pim_core_searches_run(&plan->mapping, &options, &made->arena, &made->searches, error) != PIM_OK)
+    if (pim_core_searches_run(&plan->mapping, &options, preset_restarts[plan->mapping.mode][choices->preset],
+                              &made->arena, &made->searches, error) != PIM_OK)
         return error->status;
     plan->layout = made->searches.found[pim_core_searches_best(&made->searches)].layout;
     plan->search = pim_core_searches_sum(&made->searches);

@@ -3,6 +3,8 @@
 
 #include "mappers/pimcomp/layout/baseline.h"
 
+#include "sim/random.h"
+
 #include <assert.h>
 #include <time.h>
 
@@ -66,8 +68,9 @@ static enum pim_status run_both(const struct pim_core_mapping *mapping,
 }
 
 enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
-                                      const struct pim_core_search_options *options, struct pim_arena *arena,
-                                      struct pim_core_searches *searches, struct pim_error *error)
+                                      const struct pim_core_search_options *options, uint32_t restarts,
+                                      struct pim_arena *arena, struct pim_core_searches *searches,
+                                      struct pim_error *error)
 {
     struct pim_core_search_options fast, brief = *options;
     const double end = options->seconds > 0 ? now() + options->seconds : 0;
@@ -81,11 +84,17 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
         brief.generations = fast.generations < options->generations ? fast.generations : options->generations;
         brief.patience = fast.patience;
         brief.runners_up = 0;
-        if (run_both(mapping, brief, end, arena, searches, error) != PIM_OK)
-            return error->status;
-        searches->brief = searches->count;
-        if (ended_early(&searches->found[searches->count - 1].result))
-            return PIM_OK;
+        uint64_t seeds = options->seed;
+        assert(restarts <= PIM_CORE_RESTARTS_MOST);
+        for (uint32_t r = 0; r < restarts; r++) {
+            brief.seed = r == 0 ? options->seed : pim_splitmix64(&seeds);
+            if (run_both(mapping, brief, end, arena, searches, error) != PIM_OK)
+                return error->status;
+            if (r == 0)
+                searches->brief = searches->count;
+            if (ended_early(&searches->found[searches->count - 1].result))
+                return PIM_OK;
+        }
     }
     return run_both(mapping, *options, end, arena, searches, error);
 }

@@ -260,18 +260,18 @@ START_TEST(a_large_budget_has_all_of_the_small_one)
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
     ck_assert(pim_core_search_preset("fast", &options));
     options.generations = GENERATIONS;
-    ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, &c.arena, &fast, &error), PIM_OK);
+    ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, 0, &c.arena, &fast, &error), PIM_OK);
     ck_assert_uint_eq(fast.brief, 0);
     ck_assert_uint_eq(fast.count, 2);
     ck_assert(pim_core_search_preset("default", &options));
     options.generations = 2 * GENERATIONS;
     options.runners_up = 3;
-    ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, &c.arena, &large, &error), PIM_OK);
+    ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, 3, &c.arena, &large, &error), PIM_OK);
     ck_assert_uint_eq(large.brief, 2);
-    ck_assert_uint_eq(large.count, 4);
+    ck_assert_uint_eq(large.count, 2 * 3 + 2);
     ck_assert_uint_gt(pim_core_searches_sum(&large).evaluations, pim_core_searches_sum(&fast).evaluations);
     options.generations = GENERATIONS;
-    ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, &c.arena, &large, &error), PIM_OK);
+    ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, 3, &c.arena, &large, &error), PIM_OK);
     for (uint32_t i = 0; i < 2; i++)
         ck_assert(same_layout(&c, &fast.found[i].layout, &large.found[i].layout));
     core_case_end(&c);
