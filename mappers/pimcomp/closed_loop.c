@@ -193,10 +193,10 @@ enum pim_status pim_core_profile_time(const struct pim_core_profile_options *opt
     return time_one(options, UINT64_MAX, p.candidate[0], error); /* says why */
 }
 
-uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t count)
+uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t first, uint32_t end)
 {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < count; i++)
+    uint32_t best = first;
+    for (uint32_t i = first + 1; i < end; i++)
         if (!profile->candidate[i].refused &&
             (profile->candidate[best].refused ||
              profile->candidate[i].estimate < profile->candidate[best].estimate))
@@ -204,12 +204,17 @@ uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t 
     return best;
 }
 
+uint64_t pim_core_profile_near(const struct pim_core_profile *profile)
+{
+    uint64_t best = profile->candidate[pim_core_profile_best(profile, 0, profile->count)].estimate;
+    return best + best / 100 * PIM_CORE_MARGIN;
+}
+
 /* The candidates whose estimates are near that of the best: all rules of thumb, and so many others. */
 static void list_finalists(struct pim_core_profile *profile, uint32_t best, uint32_t most,
                            struct profiling *p)
 {
-    uint64_t limit = profile->candidate[best].estimate;
-    limit += limit / 100 * PIM_CORE_MARGIN;
+    uint64_t limit = pim_core_profile_near(profile);
     for (uint32_t i = 0; i < profile->count; i++) {
         struct pim_core_candidate *candidate = &profile->candidate[i];
         uint32_t before = 0;
@@ -229,7 +234,7 @@ enum pim_status pim_core_profile_run(const struct pim_core_profile_options *opti
 {
     struct profiling p = {
         .options = options, .what = "simulated layouts", .work = simulate_one, .limit = UINT64_MAX};
-    uint32_t best = profile->taken = pim_core_profile_best(profile, profile->count);
+    uint32_t best = profile->taken = pim_core_profile_best(profile, 0, profile->count);
     if (!options->simulate)
         return PIM_OK;
     if (simulate_one(options, UINT64_MAX, &profile->candidate[best], error) != PIM_OK)

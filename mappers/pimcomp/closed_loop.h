@@ -58,8 +58,11 @@ enum pim_status pim_core_profile_time(const struct pim_core_profile_options *opt
                                       struct pim_core_profile *profile, uint32_t first,
                                       struct pim_error *error);
 
-/* Of the first `count` candidates the one with the best estimate. */
-uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t count);
+/* Of the candidates from number `first` to `end` - 1 the one with the best estimate. */
+uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t first, uint32_t end);
+
+/* The longest estimate that is within PIM_CORE_MARGIN of the best. */
+uint64_t pim_core_profile_near(const struct pim_core_profile *profile);
 
 /* Simulates those that may be the fastest, of the search's own at most `most`, and takes the fastest. PIM_IO,
  * PIM_NO_MEMORY. */

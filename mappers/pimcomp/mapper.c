@@ -198,8 +198,9 @@ static void add_found(const struct pim_core_profile_options *options,
     }
 }
 
-/* Takes the fastest of what the searches found and the layouts without a search. The best that preset "fast"
- * would have refined is refined too where it is another than the best of all. */
+/* Takes the fastest of what the searches found and the layouts without a search. Refined are the best of what
+ * "fast" has with the same seed, of its searches with other seeds, and of the large searches, as far as they
+ * are near the best of all. */
 static enum pim_status profile(struct made *made, struct pim_error *error)
 {
     const struct choices *choices = &made->choices;
@@ -222,18 +223,24 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
     add_found(&options, searches, 0, searches->brief, profile);
     for (uint32_t i = 0; i < searches->rules; i++)
         pim_core_profile_add(&options, profile, searches->rule_name[i], false, &searches->rule[i]);
-    uint32_t brief = profile->count;
-    add_found(&options, searches, searches->brief, searches->count, profile);
+    uint32_t part[4] = {[1] = profile->count}; /* where the candidates of further searches begin */
+    add_found(&options, searches, searches->brief, searches->large, profile);
+    part[2] = profile->count;
+    add_found(&options, searches, searches->large, searches->count, profile);
+    part[3] = profile->count;
     if (pim_core_profile_time(&options, profile, 0, error) != PIM_OK)
         return error->status;
-    uint32_t best = pim_core_profile_best(profile, profile->count),
-             other = searches->brief > 0 ? pim_core_profile_best(profile, brief) : best;
-    if (pim_core_refine(&options, &refine, best, &made->arena, profile, error) != PIM_OK)
-        return error->status;
-    refine.seconds = remaining(made);
-    if ((other != best &&
-         pim_core_refine(&options, &refine, other, &made->arena, profile, error) != PIM_OK) ||
-        pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error) != PIM_OK)
+    uint64_t near = pim_core_profile_near(profile);
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t start = pim_core_profile_best(profile, part[i], part[i + 1]);
+        if (part[i] == part[i + 1] || profile->candidate[start].refused ||
+            profile->candidate[start].estimate > near)
+            continue;
+        refine.seconds = remaining(made);
+        if (pim_core_refine(&options, &refine, start, &made->arena, profile, error) != PIM_OK)
+            return error->status;
+    }
+    if (pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error) != PIM_OK)
         return error->status;
     const struct pim_core_candidate *taken = &profile->candidate[profile->taken];
     plan->layout = taken->layout;

@@ -94,7 +94,7 @@ static enum pim_status advance(struct refinement *r, uint32_t number, bool *bett
     }
     if (status != PIM_OK)
         return status;
-    uint32_t best = pim_core_profile_best(r->round, r->round->count);
+    uint32_t best = pim_core_profile_best(r->round, 0, r->round->count);
     if (r->round->candidate[best].estimate < r->cycles) {
         r->cycles = r->round->candidate[best].estimate;
         r->no_keeping = r->round->candidate[best].no_keeping;

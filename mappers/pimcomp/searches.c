@@ -90,13 +90,17 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
             brief.seed = r == 0 ? options->seed : pim_splitmix64(&seeds);
             if (run_both(mapping, brief, end, arena, searches, error) != PIM_OK)
                 return error->status;
-            if (r == 0)
-                searches->brief = searches->count;
+            searches->brief = r == 0 ? searches->count : searches->brief;
+            searches->large = searches->count;
             if (ended_early(&searches->found[searches->count - 1].result))
                 return PIM_OK;
         }
     }
-    return run_both(mapping, *options, end, arena, searches, error);
+    searches->large = searches->count;
+    enum pim_status status = run_both(mapping, *options, end, arena, searches, error);
+    if (searches->brief == 0)
+        searches->brief = searches->large = searches->count;
+    return status;
 }
 
 uint32_t pim_core_searches_best(const struct pim_core_searches *searches)

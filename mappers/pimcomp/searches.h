@@ -20,7 +20,9 @@ struct pim_core_searches {
     uint32_t rules; /* layouts that need no search, as far as they fit */
     const char *rule_name[PIM_CORE_RULES];
     struct pim_core_layout rule[PIM_CORE_RULES];
-    uint32_t brief, count; /* of the searches the first `brief` are those of "fast" with the same seed */
+    uint32_t brief; /* of the searches the first `brief` are those of "fast" with the same seed (or all), */
+    uint32_t large; /* the next, up to number `large` - 1, with other seeds; then come those asked for */
+    uint32_t count;
     struct {
         struct pim_core_layout layout;
         struct pim_core_search_result result;
