@@ -61,6 +61,8 @@ struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *ru
         .waiting = {{-1, -1, -1, -1, 0, 0, 0}, {-1, -1, -1, -1, 0, 0, 0}}, .row = NO_ROW, .active = NO_ENTRY};
     for (size_t i = 0; i < banks; i++) {
         channel->banks[i] = closed;
+        channel->banks[i].section = &channel->section[i / SECTION_BANKS];
+        channel->banks[i].section->banks = &channel->banks[i / SECTION_BANKS * SECTION_BANKS];
         channel->banks[i].rank = (uint8_t)(i / rules->banks_per_rank);
         channel->banks[i].group = (uint8_t)(i / rules->banks_per_group);
     }
@@ -220,7 +222,8 @@ bool pim_dram_channel_offer(struct pim_dram_channel *channel, uint64_t cycle,
 
 uint64_t pim_dram_channel_drain(struct pim_dram_channel *channel)
 {
-    while (channel->waiting_count[0] + channel->waiting_count[1] > 0 || channel->active_banks)
+    while (channel->waiting_count[0] + channel->waiting_count[1] > 0 ||
+           any_active(channel, channel->rules->sections))
         if (!step(channel, UINT64_MAX - 1))
             assert(false && "requests wait, and nothing will happen");
     return channel->last_completion;

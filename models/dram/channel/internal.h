@@ -67,10 +67,11 @@ struct pim_dram_rules {
     uint32_t refresh_turns; /* so many of them until each rank has had one: 1, or the ranks */
     uint32_t refresh_banks; /* next_bank counts so far: 1, the banks of a rank, or of a group */
     uint32_t ranks, banks_per_rank, banks_per_group, groups_per_rank, ranks_per_pseudo;
-    uint32_t half;  /* 1 with half clocks, whose odd cycles are the rising edges; else 0 */
-    bool low_power; /* ACT in two halves, or a write clock (channel_low_power.c) */
-    bool plain;     /* open pages and not low_power: nothing to look at before a plan */
-    bool replans;   /* an arrival throws the plan away */
+    uint32_t sections; /* of the channel's banks */
+    uint32_t half;     /* 1 with half clocks, whose odd cycles are the rising edges; else 0 */
+    bool low_power;    /* ACT in two halves, or a write clock (channel_low_power.c) */
+    bool plain;        /* open pages and not low_power: nothing to look at before a plan */
+    bool replans;      /* an arrival throws the plan away */
 };
 
 /* Requests of one direction that wait for one bank, oldest first. hit and other are kept while the bank is
@@ -85,6 +86,7 @@ struct waiting {
 struct bank {
     _Alignas(LINE_BYTES) uint64_t ready[CLASSES];
     struct waiting waiting[2]; /* reads, writes */
+    struct section *section;   /* whose sets have it */
     uint32_t row;              /* NO_ROW: closed */
     uint32_t accesses;         /* of the open row */
     uint64_t used;             /* cycle of the last ACT, RD or WR */
@@ -94,6 +96,16 @@ struct bank {
     uint8_t active_class;      /* CLASS_READ or CLASS_WRITE */
     uint8_t rank, group;       /* in the channel */
     bool closing;              /* the page policy has asked for its PRE */
+};
+
+/* Sets of the banks of a section: bank SECTION_BANKS x section + i is bit i. */
+enum { SECTION_BANKS = 64, SECTIONS_MAX = PIM_DRAM_BANKS_MAX / SECTION_BANKS };
+struct section {
+    uint64_t open, active;
+    uint64_t waiting[2]; /* banks with waiting reads, writes */
+    uint64_t hit[2];     /* open ones with a hit among them, */
+    uint64_t other[2];   /* with a request for another row */
+    struct bank *banks;  /* bit 0 stands for the first of them */
 };
 
 struct node {
@@ -175,10 +187,6 @@ struct pim_dram_channel {
     bool planned;
     bool write_mode;
     bool owing; /* a rank may owe a refresh that is not queued, or may have one ahead of its time */
-    uint64_t open_banks, active_banks;
-    uint64_t waiting_banks[2]; /* banks with waiting reads, writes */
-    uint64_t hit_banks[2];     /* open ones with a hit among them, */
-    uint64_t other_banks[2];   /* with a request for another row */
     uint32_t waiting_count[2];
     uint32_t maintenance_first, maintenance_count;
     uint32_t free_count;
@@ -189,8 +197,24 @@ struct pim_dram_channel {
     uint32_t maintenance_mask; /* size of the queue - 1, a power of two above ranks + banks */
     struct pim_dram_counters counters;
     struct low_power low_power;
+    struct section section[SECTIONS_MAX];
     uint16_t filter[FILTER_SIZE];
 };
+
+/* The place of a bank in the sets of its section. */
+static inline uint64_t section_bit(uint32_t bank)
+{
+    return UINT64_C(1) << bank % SECTION_BANKS;
+}
+
+/* Was the row of any bank opened for a request that is not served? `sections` are those of the channel. */
+static inline bool any_active(const struct pim_dram_channel *channel, uint32_t sections)
+{
+    uint64_t any = channel->section[0].active;
+    for (uint32_t i = 1; i < sections; i++)
+        any |= channel->section[i].active;
+    return any != 0;
+}
 
 /* Counts a request in `counter` when it has caused no command before. */
 static inline void first_command(struct entry *entry, uint64_t cycle, uint64_t *counter)
@@ -272,17 +296,13 @@ void maintenance_refresh_due(struct pim_dram_channel *channel);
 void maintenance_skip_idle(struct pim_dram_channel *channel, uint64_t until);
 /* Queues the owed refreshes that may not wait any longer, or need not. */
 void maintenance_queue_owed(struct pim_dram_channel *channel);
-/* The time at which the page policy wants to close a bank; NEVER. */
-uint64_t maintenance_close_time(const struct pim_dram_channel *channel, const struct bank *bank);
-/* Queues the closing of every bank whose time is not after `cycle`. */
-void maintenance_queue_closings(struct pim_dram_channel *channel, uint64_t cycle);
 /* Fills close_time at the start of a plan for `floor`. */
 void maintenance_begin(struct pim_dram_channel *channel, bool cycle_begins, uint64_t floor);
 /* The next maintenance command, at `floor` or later: of the head of the queue, or of the entry that comes
  * first when they are independent. Its time is NEVER when it has to wait for a request. */
 struct choice maintenance_choice(const struct pim_dram_channel *channel, uint64_t floor);
-/* The banks whose requests independent maintenance keeps away. */
-uint64_t maintenance_banks(const struct pim_dram_channel *channel);
+/* The banks of a section whose requests independent maintenance keeps away. */
+uint64_t maintenance_banks(const struct pim_dram_channel *channel, uint32_t section);
 /* Tells that what maintenance_choice said was issued. */
 void maintenance_issued(struct pim_dram_channel *channel, const struct choice *choice);
 

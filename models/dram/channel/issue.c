@@ -120,26 +120,26 @@ static inline int16_t find(const struct pim_dram_channel *channel, int16_t entry
 static void set_hit(struct pim_dram_channel *channel, struct waiting *waiting, unsigned write, unsigned bank,
                     int16_t entry)
 {
-    uint64_t bit = UINT64_C(1) << bank;
+    uint64_t *hits = &channel->banks[bank].section->hit[write];
     waiting->hit = entry;
     if (entry >= 0) {
         waiting->hit_age = channel->entries[entry].age;
-        channel->hit_banks[write] |= bit;
+        *hits |= section_bit(bank);
     } else {
-        channel->hit_banks[write] &= ~bit;
+        *hits &= ~section_bit(bank);
     }
 }
 
 static void set_other(struct pim_dram_channel *channel, struct waiting *waiting, unsigned write,
                       unsigned bank, int16_t entry)
 {
-    uint64_t bit = UINT64_C(1) << bank;
+    uint64_t *others = &channel->banks[bank].section->other[write];
     waiting->other = entry;
     if (entry >= 0) {
         waiting->other_age = channel->entries[entry].age;
-        channel->other_banks[write] |= bit;
+        *others |= section_bit(bank);
     } else {
-        channel->other_banks[write] &= ~bit;
+        *others &= ~section_bit(bank);
     }
 }
 
@@ -159,7 +159,7 @@ static void bank_open(struct pim_dram_channel *channel, struct bank *bank, uint3
     bank->row = row;
     bank->accesses = 0;
     bank->used = bank->opened = cycle;
-    channel->open_banks |= UINT64_C(1) << number;
+    bank->section->open |= section_bit(number);
     for (unsigned i = 0; i < 2; i++) {
         struct waiting *waiting = &bank->waiting[i];
         if (waiting->first >= 0)
@@ -184,11 +184,13 @@ static void bank_close(struct pim_dram_channel *channel, struct bank *bank, uint
     assert(bank->row != NO_ROW && bank->active == NO_ENTRY);
     bank->row = NO_ROW;
     bank->closing = false;
-    channel->open_banks &= ~(UINT64_C(1) << number);
+    struct section *section = bank->section;
+    const uint64_t others = ~section_bit(number);
+    section->open &= others;
     for (unsigned i = 0; i < 2; i++) {
         bank->waiting[i].hit = bank->waiting[i].other = NO_ENTRY;
-        channel->hit_banks[i] &= ~(UINT64_C(1) << number);
-        channel->other_banks[i] &= ~(UINT64_C(1) << number);
+        section->hit[i] &= others;
+        section->other[i] &= others;
     }
     channel->counters.precharged_banks++;
     channel->ranks[bank->rank].open--;
@@ -210,7 +212,7 @@ void waiting_add(struct pim_dram_channel *channel, int16_t number)
         waiting->first_age = entry->age;
     }
     waiting->last = number;
-    channel->waiting_banks[entry->write] |= UINT64_C(1) << entry->bank;
+    bank->section->waiting[entry->write] |= section_bit(entry->bank);
     channel->waiting_count[entry->write]++;
     if (entry->write)
         channel->filter[filter_index(entry->bank, link->row, entry->column)]++;
@@ -240,7 +242,7 @@ void waiting_remove(struct pim_dram_channel *channel, int16_t number)
     else
         waiting->last = link->previous;
     if (waiting->first < 0)
-        channel->waiting_banks[entry->write] &= ~(UINT64_C(1) << entry->bank);
+        bank->section->waiting[entry->write] &= ~section_bit(entry->bank);
     channel->waiting_count[entry->write]--;
     if (entry->write)
         channel->filter[filter_index(entry->bank, link->row, entry->column)]--;
@@ -306,7 +308,7 @@ static void issue_column(struct pim_dram_channel *channel, const struct choice *
     bank->used = cycle;
     if (bank->active == choice->entry) {
         bank->active = NO_ENTRY;
-        channel->active_banks &= ~(UINT64_C(1) << entry->bank);
+        bank->section->active &= ~section_bit(entry->bank);
     } else {
         waiting_remove(channel, choice->entry);
     }
@@ -346,7 +348,7 @@ static void issue_row(struct pim_dram_channel *channel, const struct choice *cho
     bank->active = choice->entry;
     bank->active_age = entry->age;
     bank->active_class = entry->write ? CLASS_WRITE : CLASS_READ;
-    channel->active_banks |= UINT64_C(1) << entry->bank;
+    bank->section->active |= section_bit(entry->bank);
     bank_open(channel, bank, entry->bank, channel->links[choice->entry].row, cycle);
 }
 

@@ -65,10 +65,10 @@ void maintenance_refresh_due(struct pim_dram_channel *channel)
 
 static bool is_idle(const struct pim_dram_channel *channel)
 {
-    if (channel->open_banks || channel->maintenance_count > 0 || channel->owing)
+    if (channel->maintenance_count > 0 || channel->owing)
         return false;
     for (uint32_t i = 0; i < channel->rules->ranks; i++)
-        if (channel->ranks[i].pending > 0)
+        if (channel->ranks[i].pending > 0 || channel->ranks[i].open > 0)
             return false;
     return true;
 }
@@ -133,7 +133,8 @@ void maintenance_skip_idle(struct pim_dram_channel *channel, uint64_t until)
     channel->refresh_due += skipped * interval;
 }
 
-uint64_t maintenance_close_time(const struct pim_dram_channel *channel, const struct bank *bank)
+/* The time at which the page policy wants to close a bank; NEVER. */
+static uint64_t close_time(const struct pim_dram_channel *channel, const struct bank *bank)
 {
     const struct pim_dram_policy *policy = &channel->rules->policy;
     /* Behind its CAS a column command follows, which may close the row by itself. */
@@ -144,16 +145,24 @@ uint64_t maintenance_close_time(const struct pim_dram_channel *channel, const st
     return later(bank->used + policy->page_timeout, bank_ready(channel, bank, CLASS_PRE));
 }
 
-void maintenance_queue_closings(struct pim_dram_channel *channel, uint64_t cycle)
+/* Queues the closing of every bank that the page policy wants to close by `cycle`. Returns the time for the
+ * first of the others; NEVER. */
+static uint64_t queue_closings(struct pim_dram_channel *channel, uint64_t cycle)
 {
-    for (uint64_t banks = channel->open_banks; banks; banks &= banks - 1) {
-        unsigned number = pim_lowest_bit(banks);
-        struct bank *bank = &channel->banks[number];
-        if (maintenance_close_time(channel, bank) > cycle)
-            continue;
-        bank->closing = true;
-        enqueue(channel, MAINTAIN_CLOSE, bank->rank, number);
-    }
+    uint64_t first = NEVER;
+    for (uint32_t section = 0; section < channel->rules->sections; section++)
+        for (uint64_t banks = channel->section[section].open; banks; banks &= banks - 1) {
+            const unsigned number = pim_lowest_bit(banks);
+            struct bank *bank = &channel->section[section].banks[number];
+            const uint64_t time = close_time(channel, bank);
+            if (time > cycle) {
+                first = time < first ? time : first;
+                continue;
+            }
+            bank->closing = true;
+            enqueue(channel, MAINTAIN_CLOSE, bank->rank, section * SECTION_BANKS + number);
+        }
+    return first;
 }
 
 /*
@@ -172,13 +181,8 @@ void maintenance_begin(struct pim_dram_channel *channel, bool cycle_begins, uint
     }
     if (channel->owing)
         maintenance_queue_owed(channel);
-    if (!closes)
-        return;
-    maintenance_queue_closings(channel, floor);
-    for (uint64_t banks = channel->open_banks; banks; banks &= banks - 1) {
-        uint64_t time = maintenance_close_time(channel, &channel->banks[pim_lowest_bit(banks)]);
-        channel->close_time = time < channel->close_time ? time : channel->close_time;
-    }
+    if (closes)
+        channel->close_time = queue_closings(channel, floor);
 }
 
 static bool is_done(const struct pim_dram_channel *channel, uint32_t place)
@@ -199,32 +203,48 @@ static void drop_done(struct pim_dram_channel *channel)
             dequeue(channel, place - 1);
 }
 
-static uint64_t rank_banks(const struct pim_dram_channel *channel, uint32_t rank)
+/* The banks of a rank in a section. They are a power of two: a rank has whole sections, or lies in one. */
+static uint64_t rank_banks(const struct pim_dram_channel *channel, uint32_t rank, uint32_t section)
 {
-    const uint32_t banks = channel->rules->banks_per_rank;
-    return (UINT64_MAX >> (64 - banks)) << (rank * banks);
+    const uint32_t banks = channel->rules->banks_per_rank, first = rank * banks;
+    if (banks >= SECTION_BANKS)
+        return section - first / SECTION_BANKS < banks / SECTION_BANKS ? UINT64_MAX : 0;
+    return section == first / SECTION_BANKS ? (section_bit(banks) - 1) << first % SECTION_BANKS : 0;
 }
 
-/* The banks of the number of `bank` in all groups of its rank. */
-static uint64_t same_banks(const struct pim_dram_channel *channel, uint32_t bank)
+/* The banks of the number of `bank` in all groups of its rank, as far as they are in a section. */
+static uint64_t same_banks(const struct pim_dram_channel *channel, uint32_t bank, uint32_t section)
 {
     const struct pim_dram_rules *rules = channel->rules;
     uint64_t banks = 0;
-    for (uint32_t g = 0; g < rules->groups_per_rank; g++)
-        banks |= UINT64_C(1) << (bank + g * rules->banks_per_group);
+    for (uint32_t g = 0; g < rules->groups_per_rank; g++, bank += rules->banks_per_group)
+        banks |= bank / SECTION_BANKS == section ? section_bit(bank) : 0;
     return banks;
+}
+
+/* Has the rank a row that was opened for a request that is not served? */
+static bool rank_is_active(const struct pim_dram_channel *channel, uint32_t rank)
+{
+    for (uint32_t section = 0; section < channel->rules->sections; section++)
+        if (channel->section[section].active & rank_banks(channel, rank, section))
+            return true;
+    return false;
 }
 
 /* Fills the choice for REFsb: PRE of its open bank that may be closed first, or REFsb. */
 static void choose_same(const struct pim_dram_channel *channel, uint64_t floor, struct choice *choice)
 {
-    const uint64_t set = same_banks(channel, choice->bank);
+    const struct pim_dram_rules *rules = channel->rules;
     const uint32_t first = choice->bank;
-    if (channel->active_banks & set)
-        return;
+    uint32_t bank = first;
+    for (uint32_t g = 0; g < rules->groups_per_rank; g++, bank += rules->banks_per_group)
+        if (channel->banks[bank].active >= 0)
+            return;
     choice->command = PIM_DRAM_REFSB;
-    for (uint64_t open = channel->open_banks & set; open; open &= open - 1) {
-        const unsigned bank = pim_lowest_bit(open);
+    bank = first;
+    for (uint32_t g = 0; g < rules->groups_per_rank; g++, bank += rules->banks_per_group) {
+        if (channel->banks[bank].row == NO_ROW)
+            continue;
         const uint64_t time = later(bank_ready(channel, &channel->banks[bank], CLASS_PRE), floor);
         choice->command = PIM_DRAM_PRE;
         if (time >= choice->time)
@@ -233,7 +253,7 @@ static void choose_same(const struct pim_dram_channel *channel, uint64_t floor, 
         choice->bank = (uint8_t)bank;
     }
     if (choice->command == PIM_DRAM_REFSB)
-        choice->time = later(refresh_ready(channel, first, PIM_DRAM_REFSB), floor | channel->rules->half);
+        choice->time = later(refresh_ready(channel, first, PIM_DRAM_REFSB), floor | rules->half);
 }
 
 /* The choice for the entry at a place of the queue. */
@@ -247,7 +267,7 @@ static struct choice choice_at(const struct pim_dram_channel *channel, uint32_t 
         .time = NEVER, .entry = (int16_t)place, .kind = CHOOSE_MAINTENANCE, .bank = entry->bank};
     if (entry->kind == MAINTAIN_REFRESH) {
         bool open = channel->ranks[entry->rank].open > 0;
-        if (channel->active_banks & rank_banks(channel, entry->rank))
+        if (rank_is_active(channel, entry->rank))
             return choice;
         choice.command = open ? PIM_DRAM_PREA : PIM_DRAM_REF;
         choice.time = channel->ranks[entry->rank].ready[open ? CLASS_PREA : CLASS_REF];
@@ -282,17 +302,17 @@ struct choice maintenance_choice(const struct pim_dram_channel *channel, uint64_
     return first;
 }
 
-uint64_t maintenance_banks(const struct pim_dram_channel *channel)
+uint64_t maintenance_banks(const struct pim_dram_channel *channel, uint32_t section)
 {
     uint64_t banks = 0;
     for (uint32_t place = 0; place < channel->maintenance_count; place++) {
         const struct maintenance *entry = maintenance_at(channel, place);
         if (entry->kind == MAINTAIN_REFRESH)
-            banks |= rank_banks(channel, entry->rank);
+            banks |= rank_banks(channel, entry->rank, section);
         else if (entry->kind == MAINTAIN_REFRESH_SAME)
-            banks |= same_banks(channel, entry->bank);
-        else
-            banks |= UINT64_C(1) << entry->bank;
+            banks |= same_banks(channel, entry->bank, section);
+        else if (entry->bank / SECTION_BANKS == section)
+            banks |= section_bit(entry->bank);
     }
     return banks;
 }

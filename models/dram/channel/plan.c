@@ -87,24 +87,27 @@ static inline uint64_t distance(const struct pim_dram_channel *channel, const st
 }
 
 /* Requests whose row was opened for them. */
-static void plan_active(const struct pim_dram_channel *channel, struct choice *column)
+static inline void plan_active(const struct pim_dram_channel *channel, uint32_t sections,
+                               struct choice *column)
 {
     const uint64_t floor = channel->column_floor | channel->rules->half;
     struct first first = {UINT64_MAX, NO_BANK};
-    for (uint64_t banks = channel->active_banks; banks; banks &= banks - 1) {
-        const unsigned number = pim_lowest_bit(banks);
-        const struct bank *bank = &channel->banks[number];
-        const uint64_t time = bank_ready(channel, bank, bank->active_class);
-        take_earlier(&first, later(time, floor) - floor, bank->active_age, number);
-    }
+    for (uint32_t section = 0; section < sections; section++)
+        for (uint64_t banks = channel->section[section].active; banks; banks &= banks - 1) {
+            const uint32_t number = section * SECTION_BANKS + pim_lowest_bit(banks);
+            const struct bank *bank = &channel->banks[number];
+            const uint64_t time = bank_ready(channel, bank, bank->active_class);
+            take_earlier(&first, later(time, floor) - floor, bank->active_age, number);
+        }
     const struct bank *bank = &channel->banks[first.bank];
     *column = choose(&first, floor, bank->active, CHOOSE_COLUMN,
                      bank->active_class == CLASS_WRITE ? PIM_DRAM_WR : PIM_DRAM_RD);
 }
 
-/* Hits of the banks of a set. With a cap, a row that was accessed so often serves hits no longer while an
- * older request of the bank needs another row. */
-static inline void plan_hits(const struct pim_dram_channel *channel, uint64_t banks, struct choice *column)
+/* Hits of the banks of a set of the section whose first bank is `begin`. With a cap, a row that was accessed
+ * so often serves hits no longer while an older request of the bank needs another row. */
+static inline void plan_hits(const struct pim_dram_channel *channel, const struct bank *begin, uint64_t banks,
+                             struct choice *column)
 {
     const bool write = channel->write_mode;
     const enum class next = write ? CLASS_WRITE : CLASS_READ;
@@ -116,7 +119,7 @@ static inline void plan_hits(const struct pim_dram_channel *channel, uint64_t ba
         return;
     for (; banks; banks &= banks - 1) {
         const unsigned number = pim_lowest_bit(banks);
-        const struct bank *bank = &channel->banks[number];
+        const struct bank *bank = &begin[number];
         const struct waiting *waiting = &bank->waiting[write];
         if (cap > 0 && bank->accesses >= cap && waiting->other >= 0 && waiting->hit_age > waiting->other_age)
             continue;
@@ -124,12 +127,13 @@ static inline void plan_hits(const struct pim_dram_channel *channel, uint64_t ba
                      number);
     }
     if (first.bank != NO_BANK)
-        *column = choose(&first, floor, channel->banks[first.bank].waiting[write].hit, CHOOSE_COLUMN,
+        *column = choose(&first, floor, begin[first.bank].waiting[write].hit, CHOOSE_COLUMN,
                          write ? PIM_DRAM_WR : PIM_DRAM_RD);
 }
 
 /* Requests for another row. The row-hit scheduler keeps a row open while an older request hits it. */
-static inline void plan_closings(const struct pim_dram_channel *channel, uint64_t banks, struct choice *row)
+static inline void plan_closings(const struct pim_dram_channel *channel, const struct bank *begin,
+                                 uint64_t banks, struct choice *row)
 {
     const bool write = channel->write_mode;
     const bool keep_hits = channel->rules->policy.scheduler == PIM_DRAM_FRFCFS_ROW_HIT;
@@ -140,7 +144,7 @@ static inline void plan_closings(const struct pim_dram_channel *channel, uint64_
         return;
     for (; banks; banks &= banks - 1) {
         const unsigned number = pim_lowest_bit(banks);
-        const struct bank *bank = &channel->banks[number];
+        const struct bank *bank = &begin[number];
         const struct waiting *waiting = &bank->waiting[write];
         if (keep_hits && waiting->hit >= 0 && waiting->hit_age <= waiting->other_age)
             continue;
@@ -148,11 +152,11 @@ static inline void plan_closings(const struct pim_dram_channel *channel, uint64_
                      waiting->other_age | AGE_WAITING, number);
     }
     if (first.bank != NO_BANK)
-        *row =
-            choose(&first, floor, channel->banks[first.bank].waiting[write].other, CHOOSE_ROW, PIM_DRAM_PRE);
+        *row = choose(&first, floor, begin[first.bank].waiting[write].other, CHOOSE_ROW, PIM_DRAM_PRE);
 }
 
-static inline void plan_openings(const struct pim_dram_channel *channel, uint64_t banks, struct choice *row)
+static inline void plan_openings(const struct pim_dram_channel *channel, const struct bank *begin,
+                                 uint64_t banks, struct choice *row)
 {
     const bool write = channel->write_mode;
     const uint64_t floor = channel->row_floor;
@@ -162,62 +166,72 @@ static inline void plan_openings(const struct pim_dram_channel *channel, uint64_
         return;
     for (; banks; banks &= banks - 1) {
         const unsigned number = pim_lowest_bit(banks);
-        const struct bank *bank = &channel->banks[number];
+        const struct bank *bank = &begin[number];
         take_earlier(&first, distance(channel, bank, CLASS_ACT, floor, floors),
                      bank->waiting[write].first_age | AGE_WAITING, number);
     }
     if (first.bank != NO_BANK)
-        *row =
-            choose(&first, floor, channel->banks[first.bank].waiting[write].first, CHOOSE_ROW, PIM_DRAM_ACT);
+        *row = choose(&first, floor, begin[first.bank].waiting[write].first, CHOOSE_ROW, PIM_DRAM_ACT);
 }
 
-/* Waiting requests of the banks of a set. `column` and `row` may be the same choice. */
-static void plan_banks(const struct pim_dram_channel *channel, uint64_t set, struct choice *column,
-                       struct choice *row)
+/* Waiting requests of the banks of a set of a section. `column` and `row` may be the same choice. */
+static void plan_banks(const struct pim_dram_channel *channel, const struct section *section, uint64_t set,
+                       struct choice *column, struct choice *row)
 {
     const bool write = channel->write_mode;
-    const uint64_t hits = channel->hit_banks[write] & set;
-    const uint64_t others = channel->other_banks[write] & ~channel->active_banks & set;
-    const uint64_t closed = channel->waiting_banks[write] & ~channel->open_banks & set;
+    const struct bank *begin = section->banks;
+    const uint64_t hits = section->hit[write] & set;
+    const uint64_t others = section->other[write] & ~section->active & set;
+    const uint64_t closed = section->waiting[write] & ~section->open & set;
     if (hits)
-        plan_hits(channel, hits, column);
+        plan_hits(channel, begin, hits, column);
     if (others)
-        plan_closings(channel, others, row);
+        plan_closings(channel, begin, others, row);
     /* Behind the first half of an ACT no other row is opened. */
     if (closed && channel->low_power.half_activated < 0)
-        plan_openings(channel, closed, row);
+        plan_openings(channel, begin, closed, row);
+}
+
+/* The banks of a section whose requests may be looked at: all, or those that maintenance leaves alone. */
+static inline uint64_t free_banks(const struct pim_dram_channel *channel, uint32_t section)
+{
+    return channel->maintenance_count > 0 ? ~maintenance_banks(channel, section) : UINT64_MAX;
 }
 
 /* First come, first served: the oldest request alone, and only when no row is being opened for another. */
-static void plan_oldest(const struct pim_dram_channel *channel, uint64_t set, struct choice *column,
+static void plan_oldest(const struct pim_dram_channel *channel, uint32_t sections, struct choice *column,
                         struct choice *row)
 {
     uint64_t age = NEVER, oldest = 0;
+    uint32_t section = 0;
     bool write = channel->write_mode;
-    for (uint64_t banks = channel->waiting_banks[write]; banks; banks &= banks - 1) {
-        const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
-        if (bank->waiting[write].first_age < age) {
-            age = bank->waiting[write].first_age;
-            oldest = banks & ~(banks - 1);
+    for (uint32_t i = 0; i < sections; i++)
+        for (uint64_t banks = channel->section[i].waiting[write]; banks; banks &= banks - 1) {
+            const struct bank *bank = &channel->banks[i * SECTION_BANKS + pim_lowest_bit(banks)];
+            if (bank->waiting[write].first_age < age) {
+                age = bank->waiting[write].first_age;
+                oldest = banks & ~(banks - 1);
+                section = i;
+            }
         }
-    }
-    if (!oldest || channel->active_banks)
+    if (!oldest || any_active(channel, sections))
         return;
     struct choice a = *column, b = *row;
-    plan_banks(channel, oldest & set, &a, &b);
+    plan_banks(channel, &channel->section[section], oldest & free_banks(channel, section), &a, &b);
     if (a.age == (age | AGE_WAITING))
         *column = a;
     else if (b.age == (age | AGE_WAITING))
         *row = b;
 }
 
-/* A stream: every waiting request hits the open row of one bank, and no other is active. */
+/* A stream: every waiting request hits the open row of one bank, and no other is active. With one section
+ * only. */
 static bool plan_stream(const struct pim_dram_channel *channel, struct choice *column)
 {
     const bool write = channel->write_mode;
-    const uint64_t banks = channel->waiting_banks[write];
-    if (channel->active_banks || (banks & (banks - 1)) || !channel->hit_banks[write] ||
-        channel->other_banks[write])
+    const struct section *section = &channel->section[0];
+    const uint64_t banks = section->waiting[write];
+    if (section->active || (banks & (banks - 1)) || !section->hit[write] || section->other[write])
         return false;
     const struct bank *bank = &channel->banks[pim_lowest_bit(banks)];
     const struct waiting *waiting = &bank->waiting[write];
@@ -231,25 +245,28 @@ static bool plan_stream(const struct pim_dram_channel *channel, struct choice *c
     return true;
 }
 
-/* Requests for the banks of a set: all, or those that maintenance leaves alone. */
-static void plan_waiting(const struct pim_dram_channel *channel, uint64_t set, struct choice *column,
-                         struct choice *row)
+/* Waiting requests. */
+static inline void plan_waiting(const struct pim_dram_channel *channel, uint32_t sections,
+                                struct choice *column, struct choice *row)
 {
-    if (set == UINT64_MAX && plan_stream(channel, column))
+    if (sections == 1 && channel->maintenance_count == 0 && plan_stream(channel, column))
         return;
-    if (channel->rules->policy.scheduler == PIM_DRAM_FCFS)
-        plan_oldest(channel, set, column, row);
-    else
-        plan_banks(channel, set, column, row);
+    if (channel->rules->policy.scheduler == PIM_DRAM_FCFS) {
+        plan_oldest(channel, sections, column, row);
+        return;
+    }
+    for (uint32_t section = 0; section < sections; section++)
+        plan_banks(channel, &channel->section[section], free_banks(channel, section), column, row);
 }
 
-/* What a cycle looks at, in this order, with floors and maintenance as they are. */
-static inline void plan_cycle(struct pim_dram_channel *channel, bool column_turn, uint64_t floor)
+/* What a cycle looks at, in this order, with floors and maintenance as they are. `sections` are those of the
+ * channel: compiled once for a single section, and once for several. */
+static inline void plan_cycle(struct pim_dram_channel *channel, uint32_t sections, bool column_turn,
+                              uint64_t floor)
 {
     bool split = channel->rules->specification.split_command_bus;
-    uint64_t set = UINT64_MAX;
-    if (channel->active_banks)
-        plan_active(channel, &channel->column);
+    if (any_active(channel, sections))
+        plan_active(channel, sections, &channel->column);
     /* An active request takes the cycle: nothing else is looked at, and the mode is not decided. (With split
      * buses, the row bus gets a plan of its own once this command is issued.) */
     if (column_turn && channel->column.time == floor)
@@ -264,11 +281,15 @@ static inline void plan_cycle(struct pim_dram_channel *channel, bool column_turn
         if (!channel->rules->policy.independent ||
             (maintenance.time == channel->row_floor && !(split && column_turn)))
             return;
-        set = ~maintenance_banks(channel);
     }
     if (write_mode_changes(channel))
         channel->write_mode = !channel->write_mode;
-    plan_waiting(channel, set, &channel->column, split ? &channel->row : &channel->column);
+    plan_waiting(channel, sections, &channel->column, split ? &channel->row : &channel->column);
+}
+
+static PIM_NOINLINE void plan_sections(struct pim_dram_channel *channel, bool column_turn, uint64_t floor)
+{
+    plan_cycle(channel, channel->rules->sections, column_turn, floor);
 }
 
 void channel_plan(struct pim_dram_channel *channel)
@@ -288,7 +309,10 @@ void channel_plan(struct pim_dram_channel *channel)
     } else {
         channel->close_time = NEVER;
     }
-    plan_cycle(channel, column_turn, floor);
+    if (channel->rules->sections == 1)
+        plan_cycle(channel, 1, column_turn, floor);
+    else
+        plan_sections(channel, column_turn, floor);
     if (low_power)
         low_power_completes(channel, floor);
 }
@@ -313,6 +337,6 @@ void channel_plan_arrival(struct pim_dram_channel *channel, int16_t number)
                      : bank->row == row  ? waiting->hit == number
                                          : waiting->other == number;
     if (candidate)
-        plan_banks(channel, UINT64_C(1) << entry->bank, &channel->column,
+        plan_banks(channel, bank->section, section_bit(entry->bank), &channel->column,
                    channel->rules->specification.split_command_bus ? &channel->row : &channel->column);
 }

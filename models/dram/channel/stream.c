@@ -100,17 +100,32 @@ static uint32_t flow(struct stream *s, uint64_t arrival, uint64_t *accepted)
     }
 }
 
+/* Are all requests of a direction that wait in the section of a bank (there is one) for this bank? */
+static inline bool waits_alone(const struct pim_dram_channel *channel, bool write, uint32_t bank)
+{
+    return channel->section[bank / SECTION_BANKS].waiting[write] == section_bit(bank);
+}
+
+/* Does none wait in the other sections? */
+static bool others_are_free(const struct pim_dram_channel *channel, bool write, uint32_t bank)
+{
+    for (uint32_t i = 0; i < channel->rules->sections; i++)
+        if (i != bank / SECTION_BANKS && channel->section[i].waiting[write])
+            return false;
+    return true;
+}
+
 /* Is there nothing but the stream to choose from, and does the mode stay while it lasts? */
 static bool streams(const struct pim_dram_channel *channel, const struct pim_dram_run *run, uint64_t next)
 {
     const bool write = run->write;
-    const struct waiting *waiting = &channel->banks[run->location.bank].waiting[write];
+    const uint32_t bank = run->location.bank;
+    const struct waiting *waiting = &channel->banks[bank].waiting[write];
     /* Refresh, the page policy, and rows that were opened for a request have their turn before. */
-    return channel->waiting_banks[write] == UINT64_C(1) << run->location.bank &&
-           channel->hit_banks[write] == channel->waiting_banks[write] && waiting->hit == waiting->first &&
-           !channel->active_banks && channel->write_mode == write && channel->maintenance_count == 0 &&
-           !channel->owing && (channel->rules->plain || low_power_streams(channel, write, next)) &&
-           !write_mode_changes(channel);
+    return waits_alone(channel, write, bank) && others_are_free(channel, write, bank) &&
+           waiting->hit == waiting->first && !any_active(channel, channel->rules->sections) &&
+           channel->write_mode == write && channel->maintenance_count == 0 && !channel->owing &&
+           (channel->rules->plain || low_power_streams(channel, write, next)) && !write_mode_changes(channel);
 }
 
 /* PRE for a request behind the hits must not be ready before the next hit is. In the same cycle the hit,
@@ -159,7 +174,7 @@ uint32_t pim_dram_channel_stream(struct pim_dram_channel *channel, const struct 
     const struct pim_dram_rules *rules = channel->rules;
     struct bank *bank = &channel->banks[run->location.bank];
     /* Looked at before the cycles up to now are executed, because it is cheap and mostly says no. */
-    if (channel->waiting_banks[write] != UINT64_C(1) << run->location.bank)
+    if (!waits_alone(channel, write, run->location.bank))
         return 0;
     pim_dram_channel_advance(channel, *cycle);
     const uint64_t next = later(bank_ready(channel, bank, write ? CLASS_WRITE : CLASS_READ),

@@ -96,7 +96,7 @@ static struct checked_channel *channel_of(struct pim_dram_check *check, int64_t 
     if (!*channel) {
         uint32_t nodes = check->first_node[SCOPES];
         *channel = calloc(1, sizeof **channel + nodes * sizeof(struct history));
-        for (uint32_t i = 0; *channel && i < PIM_DRAM_BANKS_MAX; i++)
+        for (uint32_t i = 0; *channel && i < check->first_node[1]; i++)
             (*channel)->bank[i].row = -1;
     }
     return *channel;

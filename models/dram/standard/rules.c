@@ -151,6 +151,7 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     rules->refresh_turns = policy->stagger ? rules->ranks : 1;
     rules->refresh_interval /= rules->refresh_turns;
     rules->banks_per_rank = pim_dram_banks_per_rank(&specification->organization);
+    rules->sections = (rules->ranks * rules->banks_per_rank + SECTION_BANKS - 1) / SECTION_BANKS;
     rules->refresh_banks = !policy->per_bank_refresh ? 1
                            : policy->same_bank       ? specification->organization.banks
                                                      : rules->banks_per_rank;

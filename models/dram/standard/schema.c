@@ -21,7 +21,7 @@ static const struct pim_key keys[] = {
             "Pseudo-channels of a channel: they share its command bus and have a data bus each."),
     INTEGER("dram.ranks", "1", 1, 16, "ranks", "Ranks of a pseudo-channel; they share its data bus."),
     INTEGER("dram.bank_groups", "4", 1, 64, "groups", "Bank groups of a rank."),
-    INTEGER("dram.banks", "4", 1, 64, "banks", "Banks of a bank group. A channel has at most 64 in all."),
+    INTEGER("dram.banks", "4", 1, 64, "banks", "Banks of a bank group. A channel has at most 256 in all."),
     INTEGER("dram.rows", "65536", 1, 268435456, "rows", "Rows of a bank."),
     INTEGER("dram.row_bytes", "8192", 1, 16777216, "bytes", "Bytes of a row (of all devices of a rank)."),
     INTEGER("dram.access_bytes", "64", 1, 65536, "bytes", "Bytes moved by one column access."),

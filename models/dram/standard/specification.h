@@ -104,8 +104,8 @@ enum pim_dram_parameter {
 enum {
     PIM_DRAM_CYCLES_MAX = 1 << 20, /* of a timing parameter */
     PIM_DRAM_REFRESH_INTERVAL_MAX = 1 << 30,
-    PIM_DRAM_BANKS_MAX = 64, /* of one channel: sets of banks are 64-bit words */
-    PIM_DRAM_RANKS_MAX = 16, /* of one channel */
+    PIM_DRAM_BANKS_MAX = 256, /* of one channel: their numbers are bytes */
+    PIM_DRAM_RANKS_MAX = 16,  /* of one channel */
     PIM_DRAM_CHANNELS_MAX = 4096,
     PIM_DRAM_ROWS_MAX = 120,
     PIM_DRAM_CONSTRAINTS_MAX = PIM_DRAM_ROWS_MAX + 2, /* and those of the command bus */

@@ -36,7 +36,7 @@ struct controller {
     uint64_t used[BANKS];
     bool closing[BANKS];
     struct line active, queue[2];
-    struct job jobs[256];
+    struct job jobs[2 * BANKS];
     size_t job_count;
     bool write_mode;
     int32_t owed[PIM_DRAM_RANKS_MAX];
@@ -90,10 +90,10 @@ static bool ready(const struct controller *c, enum pim_dram_command command, uin
                 continue;
             uint32_t too_close = 0;
             for (uint32_t other = 0; other < c->banks; other++)
-                for (unsigned k = 0; in_scope(c, row->scope, bank, other) && k < KEPT; k++) {
-                    uint64_t at = c->issued[previous][other][k];
-                    too_close += at > 0 && c->clock < at + row->cycles;
-                }
+                for (unsigned k = 0;
+                     k < KEPT && c->issued[previous][other][k] > 0 && in_scope(c, row->scope, bank, other);
+                     k++)
+                    too_close += c->clock < c->issued[previous][other][k] + row->cycles;
             if (too_close >= row->window)
                 return false;
         }

@@ -85,6 +85,27 @@ static const struct {
       "dram.constraints=channel: ACT -> ACT >= 5; pseudo: WR WRA -> RD RDA >= 30; jedec; rank: WR -> PREA >= "
       "40"}},
     {"hbm1_2000", {"dram.column_cycles=1", "dram.refresh_mode=per_bank", "dram.trefi_bank=200"}},
+    /* More than 64 banks: in ranks of less, of 64, and of more. */
+    {"ddr5_4800an", {"dram.ranks=4", "dram.trefi=4001"}},
+    {"ddr4_2400r", {INDEPENDENT, "dram.ranks=16", "dram.trefi=2500", "dram.refresh_stagger=true"}},
+    {"ddr4_2400r", {"dram.ranks=8", "dram.scheduler=fcfs", "dram.page=closed", "dram.refresh=false"}},
+    {"ddr4_2400r", {INDEPENDENT, "dram.ranks=8", "dram.scheduler=fcfs", "dram.trefi=1700"}},
+    {"hbm3_6400", {"dram.pseudo_channels=8", "dram.page=timeout", "dram.page_timeout=90"}},
+    {"hbm2_pim",
+     {INDEPENDENT, "dram.pseudo_channels=4", "dram.bank_groups=8", "dram.banks=8",
+      "dram.refresh_mode=per_bank", "dram.trefi_bank=350", "dram.page=closed"}},
+    {"ddr5_4800an",
+     {SAME_BANK, INDEPENDENT, "dram.ranks=2", "dram.bank_groups=32", "dram.trefi=5000", "dram.trfc_bank=312",
+      "dram.page=timeout"}},
+    {"ddr4_2400r", {INDEPENDENT, "dram.bank_groups=64", "dram.trefi=4000", "dram.bank_xor=true"}},
+    {"lpddr5_6400",
+     {"dram.ranks=8", "dram.refresh_mode=per_bank", "dram.trefi_bank=1200", "dram.refresh_postpone=4"}},
+    {"lpddr4_3200",
+     {INDEPENDENT, "dram.ranks=16", "dram.refresh_mode=per_bank", "dram.trefi_bank=400",
+      "dram.refresh_stagger=true", "dram.mapping=row column bank group rank pseudo channel"}},
+    {"ddr4_2400r",
+     {SAME_BANK, INDEPENDENT, "dram.ranks=2", "dram.bank_groups=32", "dram.banks=2", "dram.trefi_bank=600",
+      "energy.model=none"}},
 };
 
 static void found(void *context, const struct pim_dram_violation *violation)
@@ -214,12 +235,90 @@ START_TEST(row_closes_behind_a_cas)
 }
 END_TEST
 
+/* A refresh of bank 0 waits for its open row, and keeps away requests for that bank, not for bank 64. */
+START_TEST(refresh_keeps_away_one_bank)
+{
+    const char *const settings[] = {INDEPENDENT,
+                                    "dram.ranks=16",
+                                    "dram.refresh_mode=per_bank",
+                                    "dram.trefi_bank=400",
+                                    "dram.refresh_stagger=true",
+                                    NULL};
+    struct pim_dram_configuration configuration;
+    configure(&configuration, "lpddr4_3200", settings);
+    const struct pim_dram_location other = {.bank = 64};
+    unsigned before = 0; /* the ACT to bank 64 comes while the refresh waits */
+    for (uint64_t arrival = 0; arrival < 40; arrival++) {
+        const struct access list[] = {
+            {arrival, 0, false}, {arrival + 10, pim_dram_address(&configuration.mapping, &other), false}};
+        struct outcome fast, slow;
+        char what[48];
+        (void)snprintf(what, sizeof what, "arrival %" PRIu64, arrival);
+        serve(&fast, &configuration, list, 2, true);
+        stepped_serve(&slow, &configuration, list, 2);
+        compare(&fast, &slow, what);
+        for (size_t i = 0; i < fast.record_count; i++)
+            if (fast.records[i].bank == 0 && fast.records[i].command == PIM_DRAM_PRE)
+                before += fast.records[i].cycle > fast.first_command[1];
+        outcome_free(&fast);
+        outcome_free(&slow);
+    }
+    ck_assert_uint_gt(before, 10);
+}
+END_TEST
+
+/* Without refreshes a rank whose neighbours are idle is as good as alone: 64 banks of a channel of 256, in
+ * each of its four ranks, against a channel of 64. */
+START_TEST(ranks_are_like_small_channels)
+{
+    enum { BANKS = 64, RANKS = 4 };
+    struct pim_random random;
+    pim_random_initialize(&random, 64 + (uint64_t)_i);
+    struct settings settings;
+    random_settings(&settings, &random);
+    const char *all[SETTINGS] = {"dram.bank_groups=16", "dram.refresh=false"};
+    size_t n = 2;
+    for (const char *const *s = settings.list; *s; s++)
+        all[n++] = *s;
+    struct pim_dram_configuration small, large;
+    configure(&small, "ddr4_2400r", all);
+    all[n] = "dram.ranks=4";
+    configure(&large, "ddr4_2400r", all);
+    struct access *list = random_list(&random, &small, REQUESTS, 0.02 + 0.3 * pim_random_unit(&random));
+    struct access *there = calloc(REQUESTS, sizeof *there);
+    ck_assert_ptr_nonnull(there);
+    struct outcome alone;
+    serve(&alone, &small, list, REQUESTS, true);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        char what[32];
+        struct outcome outcome;
+        (void)snprintf(what, sizeof what, "rank %" PRIu32, rank);
+        for (size_t i = 0; i < REQUESTS; i++) {
+            struct pim_dram_location place = pim_dram_locate(&small.mapping, list[i].address);
+            place.bank += rank * BANKS;
+            there[i] = list[i];
+            there[i].address = pim_dram_address(&large.mapping, &place);
+        }
+        serve(&outcome, &large, there, REQUESTS, true);
+        for (size_t i = 0; i < outcome.record_count; i++)
+            outcome.records[i].bank = (uint8_t)(outcome.records[i].bank - rank * BANKS);
+        compare(&outcome, &alone, what);
+        outcome_free(&outcome);
+    }
+    outcome_free(&alone);
+    free(there);
+    free(list);
+}
+END_TEST
+
 Suite *suite_channel_stepped(void)
 {
     Suite *suite = suite_create("channel_stepped");
     TCase *cases = tcase_create("random");
     tcase_add_loop_test(cases, fast_equals_slow, 0, sizeof shapes / sizeof shapes[0]);
     tcase_add_loop_test(cases, row_closes_behind_a_cas, 0, 2);
+    tcase_add_test(cases, refresh_keeps_away_one_bank);
+    tcase_add_loop_test(cases, ranks_are_like_small_channels, 0, 12);
     suite_add_tcase(suite, cases);
     return suite;
 }

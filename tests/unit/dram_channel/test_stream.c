@@ -29,6 +29,8 @@ static const struct {
     {"pimbank_400", {"dram.trtp=1", "dram.tccd_s=2", "dram.tccd_l=3"}},
     {"pimbank_400", {"dram.banks=4", "dram.mapping=row bank column:2 channel column:4", "dram.channels=2"}},
     {"allspark_stack", {"dram.channels=4"}},
+    {"ddr5_4800an", {"dram.ranks=4", "dram.trefi=4001"}},
+    {"hbm3_6400", {"dram.pseudo_channels=16", "dram.mapping=row rank group bank pseudo column channel"}},
 };
 
 /* Bursts of up to 200 accesses, mostly in order, with pauses; some again, some partly overlapping. */
