@@ -88,6 +88,59 @@ START_TEST(no_common_edges)
 }
 END_TEST
 
+/* A single byte reads its column. */
+START_TEST(a_byte)
+{
+    struct run run = {.width = 1, .height = 1, .settings = {BANK, NO_REFRESH}};
+    replay_well(&run, ".unit 0\nlocal_load address=5 local=0 bytes=1\n");
+    ck_assert_uint_eq(run.result.dram.reads, 1);
+    ENDS(&run, 0, 0, 1 + 8 + 8 + 1 + 3);
+    clean(&run);
+}
+END_TEST
+
+/* Chip 0 asks in cycle 4 for writes in two rows of one bank; the second waits until the first row is closed.
+ * The others copy in their local memories before, 2 + 3 cycles. Their writes to the second row, asked for in
+ * 7, are absorbed in that cycle and in the next, one in a cycle, and end in the cycle behind; a read, asked
+ * for in 5, is answered in the next one. */
+START_TEST(what_a_waiting_write_holds)
+{
+    struct run run = {.width = 3, .height = 1, .settings = {BANK, NO_REFRESH, "chips.width=3"}};
+    replay_well(&run, ".unit 0\nlocal_store address=0 local=0 bytes=16 count=2 stride=4096\n"
+                      ".unit 1\nlocal_copy source=0 destination=64 bytes=16\n"
+                      "local_store address=4096 local=0 bytes=16\n"
+                      ".unit 2\nlocal_copy source=0 destination=64 bytes=16\n"
+                      "local_store address=4096 local=0 bytes=16\n");
+    ENDS(&run, 1, 1, 8);
+    ENDS(&run, 2, 1, 9);
+    ck_assert_uint_eq(run.result.dram.writes, 4);
+    clean(&run);
+    replay_well(&run, ".unit 0\nlocal_store address=0 local=0 bytes=16 count=2 stride=4096\n"
+                      ".unit 1\nlocal_copy source=0 destination=64 bytes=16\n"
+                      "local_load address=4096 local=0 bytes=16\n");
+    ck_assert_uint_eq(run.result.dram.reads, 1);
+    ENDS(&run, 1, 1, 7 + 3);
+    clean(&run);
+}
+END_TEST
+
+/* A request that comes a cycle before the next command of another channel is handed over at once. Chip 0: ACT
+ * in 1, RD in 17. Chip 1 asks in 16, ACT in 17 and 18, WR 16 later, data tCWL 12 + 4 behind the last. */
+START_TEST(a_request_between_commands)
+{
+    struct run run = {.width = 2,
+                      .height = 1,
+                      .settings = {DDR4, "chips.width=2",
+                                   "global_memory.standard_values=\"dram = { refresh = false; channels = 4; "
+                                   "mapping = \\\"row bank group rank pseudo column channel\\\"; };\""}};
+    replay_well(&run, ".unit 0\nlocal_load address=0 local=0 bytes=64\n"
+                      ".unit 1\nlocal_store address=64 local=0 bytes=128\n");
+    ENDS(&run, 0, 0, 17 + 16 + 4 + 12);
+    ENDS(&run, 1, 0, 18 + 16 + 12 + 4);
+    clean(&run);
+}
+END_TEST
+
 static void note(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
 {
     uint64_t *ends = context;
@@ -247,6 +300,9 @@ Suite *core_memory_suite(void)
     tcase_add_test(cases, a_store);
     tcase_add_test(cases, another_clock);
     tcase_add_test(cases, no_common_edges);
+    tcase_add_test(cases, a_byte);
+    tcase_add_test(cases, what_a_waiting_write_holds);
+    tcase_add_test(cases, a_request_between_commands);
     tcase_add_loop_test(cases, chips_take_turns, 0, 6);
     tcase_add_test(cases, cores_of_a_chip_stand_in_line);
     tcase_add_loop_test(cases, random_traffic, 0, 4);

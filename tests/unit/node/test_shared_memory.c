@@ -4,6 +4,7 @@
 #include "tests/unit/node/support.h"
 
 #include "models/dram/memory.h"
+#include "models/node/shared_memory.h"
 #include "models/system/schema.h"
 #include "tests/unit/node/programs.h"
 
@@ -170,6 +171,11 @@ START_TEST(shared_channels_keep_every_invariant)
                           channels->absorbed_writes,
                       dram->reads + dram->writes);
     ck_assert_uint_ge(dram->bytes_read, run.result.bytes_loaded);
+    struct pim_dram_counters rows = {0};
+    pim_shared_memories_rows(run.system->units, &rows);
+    ck_assert_uint_eq(rows.row_hits, channels->row_hits);
+    ck_assert_uint_eq(rows.row_misses, channels->row_misses);
+    ck_assert_uint_eq(rows.row_conflicts, channels->row_conflicts);
     char *first = json_of(&run);
     struct run again = run;
     make_from(&again, run.trace);
