@@ -1,4 +1,5 @@
 /* The estimate held against the replay, layer by layer: an error of one that another makes good is seen. */
+#include "mappers/conflict/contention.h"
 #include "mappers/conflict/estimate.h"
 #include "mappers/network/descriptor/descriptor.h"
 #include "tests/unit/map_conflict/suites.h"
@@ -238,6 +239,47 @@ START_TEST(columns_first)
 }
 END_TEST
 
+/*
+ * Two edges over one link, alone and together. An edge of one packet has a window without length: it is in
+ * the way of all that travel at that time, also of those that end with it.
+ */
+START_TEST(windows)
+{
+    static const struct {
+        struct pim_tile_window one; /* of the second edge; the first travels from 0 to 10 */
+        double held[2], stored[2];  /* what the two edges need */
+    } cases[] = {
+        {{5, 5}, {9, 1}, {5, 1}},       /* within */
+        {{10, 10}, {9, 1}, {5, 1}},     /* at its end */
+        {{0, 0}, {9, 1}, {5, 1}},       /* at its begin */
+        {{11, 11}, {8, 1}, {4, 1}},     /* behind it */
+        {{10, 14}, {8, 1}, {4, 1}},     /* several packets that begin when it ends */
+        {{5, 15}, {8.5, 5}, {4.5, 3}},  /* half of the one, half of the other */
+        {{-5, 15}, {8.5, 9}, {4.5, 5}}, /* half of the one, all of the other */
+        {{8, 10}, {9, 2.6}, {5, 1.8}},  /* all of the one, a fifth of the other */
+    };
+    struct pim_tile_edge edges[] = {{0, 2, 4, 8}, {1, 2, 1, 8}};
+    const struct pim_tile_graph graph = {.nodes = 3, .edges = 2, .edge = edges};
+    const uint32_t place[] = {0, 1, 2};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct pim_tile_window window[] = {{0, 10}, cases[i].one};
+        for (int stores = 0; stores < 2; stores++) {
+            const struct pim_machine_tiles machine = {
+                .width = 3, .height = 1, .link_gbps = 8, .stores = stores == 1};
+            struct pim_tile_contention *made = pim_tile_contention_create(&graph, place, &machine);
+            ck_assert_ptr_nonnull(made);
+            for (uint32_t e = 0; e < 2; e++) {
+                double wanted = stores ? cases[i].stored[e] : cases[i].held[e];
+                double time = pim_tile_contention_time(made, e, window);
+                ck_assert_msg(fabs(time - wanted) < 1e-9, "case %zu, %s, edge %" PRIu32 ": %g ns, not %g", i,
+                              stores ? "stored" : "held", e, time, wanted);
+            }
+            pim_tile_contention_destroy(made);
+        }
+    }
+}
+END_TEST
+
 Suite *conflict_estimate_suite(void)
 {
     Suite *suite = suite_create("conflict_estimate");
@@ -247,6 +289,7 @@ Suite *conflict_estimate_suite(void)
     tcase_add_test(tests, one_packet);
     tcase_add_test(tests, one_row);
     tcase_add_test(tests, columns_first);
+    tcase_add_test(tests, windows);
     suite_add_tcase(suite, tests);
     return suite;
 }
