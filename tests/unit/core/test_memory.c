@@ -15,6 +15,8 @@
     "global_memory.standard=ddr4_2400r", "clock.memory_khz=1200000", "clock.logic_khz=1200000",              \
         "clock.network_khz=1200000"
 #define NO_REFRESH "global_memory.standard_values=\"dram = { refresh = false; };\""
+/* Consecutive columns in different channels, as in the standard's own mapping. */
+#define FOUR_CHANNELS "global_memory.standard_values=\"dram = { refresh = false; channels = 4; };\""
 
 /* ACT in 1, RD in 9 to 12, data in 12 + tCL 8 + 1; then the local memory: 4 beats of 3 cycles. */
 START_TEST(a_load)
@@ -128,11 +130,7 @@ END_TEST
  * in 1, RD in 17. Chip 1 asks in 16, ACT in 17 and 18, WR 16 later, data tCWL 12 + 4 behind the last. */
 START_TEST(a_request_between_commands)
 {
-    struct run run = {.width = 2,
-                      .height = 1,
-                      .settings = {DDR4, "chips.width=2",
-                                   "global_memory.standard_values=\"dram = { refresh = false; channels = 4; "
-                                   "mapping = \\\"row bank group rank pseudo column channel\\\"; };\""}};
+    struct run run = {.width = 2, .height = 1, .settings = {DDR4, "chips.width=2", FOUR_CHANNELS}};
     replay_well(&run, ".unit 0\nlocal_load address=0 local=0 bytes=64\n"
                       ".unit 1\nlocal_store address=64 local=0 bytes=128\n");
     ENDS(&run, 0, 0, 17 + 16 + 4 + 12);
