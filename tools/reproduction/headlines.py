@@ -122,7 +122,7 @@ def of_allspark():
 
 
 def of_nicepim():
-    causes = {"latency saved": "a strong baseline: our tiles, our scheduler, the best of three layouts; BERT-Base is not among them",
+    causes = {"latency saved": "a strong baseline: our tiles, our scheduler, the best of three layouts",
               "energy saved": "the objective is latency: VGG-16 reads more weights to be faster"}
     for what, cause in causes.items():
         yield Headline("nicepim", "Fig. 10", what + " against the sequential baseline, mean", "%", nicepim.PAPER_MEANS[what],
