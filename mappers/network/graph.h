@@ -264,9 +264,10 @@ union pim_attributes {
         uint32_t height, width;
         uint32_t map_height, map_width;
     } window;
-    struct { /* WINDOW_GATHER: for every stride x stride window of the map, the side x side region around it
-              */
+    struct { /* WINDOW_GATHER: for every stride x stride window of the map, the side x side region around it;
+                cyclic: beyond the border the map begins anew, otherwise zeros are there */
         uint32_t stride, side;
+        bool cyclic;
     } gather;
     struct { /* PATCH_MERGING: factor x factor neighbours into the channels; sizes that do not divide are
                 padded */

@@ -60,6 +60,28 @@ static void window_origin(const struct pim_evaluation *e, const uint32_t at[PIM_
     }
 }
 
+/* (row, column) of the map for a window and a position in the region around it; false: beyond the border. */
+static bool region_origin(const struct pim_evaluation *e, const uint32_t at[PIM_SHAPE_RANK],
+                          uint32_t source[PIM_SHAPE_RANK])
+{
+    const union pim_attributes *a = &e->layer->attributes;
+    const struct pim_shape *in = pim_evaluation_shape(e, 0);
+    int64_t stride = a->gather.stride, side = a->gather.side,
+            before = side > stride ? (side - stride) / 2 : 0;
+    int64_t across = in->dimension[2] / stride, windows = in->dimension[1] / stride * across;
+    int64_t position[2] = {at[0] % windows / across * stride + at[1] / side - before,
+                           at[0] % across * stride + at[1] % side - before};
+    for (int axis = 0; axis < 2; axis++) {
+        int64_t size = in->dimension[axis + 1];
+        if (!a->gather.cyclic && (position[axis] < 0 || position[axis] >= size))
+            return false;
+        source[axis + 1] = (uint32_t)((position[axis] % size + size) % size);
+    }
+    source[0] = (uint32_t)(at[0] / windows);
+    source[3] = at[2];
+    return true;
+}
+
 /* The element of the input that element `at` of the output copies; false: it is padding. */
 static bool origin(const struct pim_evaluation *e, const uint32_t at[PIM_SHAPE_RANK], uint64_t *from)
 {
@@ -97,6 +119,8 @@ static bool origin(const struct pim_evaluation *e, const uint32_t at[PIM_SHAPE_R
         e->layer->operation == PIM_OPERATOR_WINDOW_REVERSE ||
         e->layer->operation == PIM_OPERATOR_PATCH_MERGING)
         window_origin(e, at, source);
+    if (e->layer->operation == PIM_OPERATOR_WINDOW_GATHER && !region_origin(e, at, source))
+        return false;
     *from = join(in, source);
     return true;
 }
@@ -107,7 +131,8 @@ static bool copies_elements(enum pim_operator operation)
     return operation == PIM_OPERATOR_TRANSPOSE || operation == PIM_OPERATOR_SLICE ||
            operation == PIM_OPERATOR_PAD || operation == PIM_OPERATOR_SHIFT ||
            operation == PIM_OPERATOR_EXPAND || operation == PIM_OPERATOR_WINDOW_PARTITION ||
-           operation == PIM_OPERATOR_WINDOW_REVERSE || operation == PIM_OPERATOR_PATCH_MERGING;
+           operation == PIM_OPERATOR_WINDOW_REVERSE || operation == PIM_OPERATOR_WINDOW_GATHER ||
+           operation == PIM_OPERATOR_PATCH_MERGING;
 }
 
 static void evaluate_concat(struct pim_evaluation *e)

@@ -38,9 +38,9 @@ static uint32_t build_pooled(struct pim_builder *b, const struct pim_windows *wi
 }
 
 static uint32_t build_gather(struct pim_builder *b, enum pim_role role, const char *name, uint32_t map,
-                             uint32_t stride, uint32_t side)
+                             uint32_t stride, uint32_t side, bool cyclic)
 {
-    const union pim_attributes attributes = {.gather = {.stride = stride, .side = side}};
+    const union pim_attributes attributes = {.gather = {.stride = stride, .side = side, .cyclic = cyclic}};
     return pim_build(b, PIM_OPERATOR_WINDOW_GATHER, role, name, &attributes, 0, 1, &map);
 }
 
@@ -105,10 +105,10 @@ static uint32_t build_attention(struct pim_builder *b, struct pim_transformer_bl
         pim_build_linear_shared(b, PIM_ROLE_VALUE, "value.coarse", pooled, channels, value);
 
     query = pim_build_split(b, &windows, "query.partition", query);
-    key = build_gather(b, PIM_ROLE_WINDOW, "key.fine", key, window, window + 2 * expand);
-    value = build_gather(b, PIM_ROLE_WINDOW, "value.fine", value, window, window + 2 * expand);
-    coarse_key = build_gather(b, PIM_ROLE_WINDOW, "key.coarse.gather", coarse_key, 1, side);
-    coarse_value = build_gather(b, PIM_ROLE_WINDOW, "value.coarse.gather", coarse_value, 1, side);
+    key = build_gather(b, PIM_ROLE_WINDOW, "key.fine", key, window, window + 2 * expand, true);
+    value = build_gather(b, PIM_ROLE_WINDOW, "value.fine", value, window, window + 2 * expand, true);
+    coarse_key = build_gather(b, PIM_ROLE_WINDOW, "key.coarse.gather", coarse_key, 1, side, false);
+    coarse_value = build_gather(b, PIM_ROLE_WINDOW, "value.coarse.gather", coarse_value, 1, side, false);
     key = pim_build_concat(b, PIM_ROLE_WINDOW, "key.all", 1, key, coarse_key);
     value = pim_build_concat(b, PIM_ROLE_WINDOW, "value.all", 1, value, coarse_value);
 

@@ -79,6 +79,8 @@ uint32_t tensors_element(const struct tensors *tensors, uint32_t layer, const ui
         return b * size[1] + p[1];
     if (graph->output.rank == 3)
         return (b * size[1] + p[2]) * size[2] + p[1];
+    if (graph->output.rank == 5)
+        return ((b * size[1] * size[2] + p[1]) * size[3] + p[2]) * size[4] + p[3];
     if (scores) /* heads, queries, keys */
         return ((b * size[1] + p[1] / size[3]) * size[2] + p[2]) * size[3] + p[1] % size[3];
     if (tensors->flow->operation[layer].channels_last)

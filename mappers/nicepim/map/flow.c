@@ -246,7 +246,7 @@ void flow_terminate(struct flow *flow)
 
 /* --- boxes --- */
 
-static struct pim_span clip(int64_t from, int64_t to, uint32_t size)
+struct pim_span flow_clip(int64_t from, int64_t to, uint32_t size)
 {
     from = from < 0 ? 0 : from > size ? size : from;
     to = to < from ? from : to > size ? size : to;
@@ -262,7 +262,7 @@ void flow_needs(const struct flow *flow, uint32_t layer, uint32_t index, const s
         input[d] = size[d] == 1 ? (struct pim_span){0, 1} : output[d];
     if (operation->kind == FLOW_FLATTEN) {
         uint32_t plane = size[2] * size[3];
-        input[1] = clip(output[1].from / plane, (output[1].to + plane - 1) / plane, size[1]);
+        input[1] = flow_clip(output[1].from / plane, (output[1].to + plane - 1) / plane, size[1]);
     }
     if (operation->kind == FLOW_FLATTEN || operation->reach == FLOW_PLANE) {
         input[2] = (struct pim_span){0, size[2]};
@@ -272,13 +272,13 @@ void flow_needs(const struct flow *flow, uint32_t layer, uint32_t index, const s
         input[1] =
             (struct pim_span){output[1].from / group * group, (output[1].to + group - 1) / group * group};
     } else if (operation->reach == FLOW_NEAR) {
-        input[1] = clip((int64_t)output[1].from - 2, (int64_t)output[1].to + 2, size[1]);
+        input[1] = flow_clip((int64_t)output[1].from - 2, (int64_t)output[1].to + 2, size[1]);
     } else if (operation->reach == FLOW_WINDOW) {
         const struct pim_conv *conv = &operation->conv;
-        input[2] = clip(
+        input[2] = flow_clip(
             (int64_t)output[2].from * conv->stride_height - conv->pad_top,
             ((int64_t)output[2].to - 1) * conv->stride_height - conv->pad_top + conv->kernel_height, size[2]);
-        input[3] = clip(
+        input[3] = flow_clip(
             (int64_t)output[3].from * conv->stride_width - conv->pad_left,
             ((int64_t)output[3].to - 1) * conv->stride_width - conv->pad_left + conv->kernel_width, size[3]);
     } else if (operation->reach != FLOW_SAME) {

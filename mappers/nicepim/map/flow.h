@@ -39,7 +39,12 @@ enum flow_reach {
     FLOW_SHIFT,    /* rows and columns of a map, rolled */
     FLOW_WINDOWS,  /* windows of a map into batches */
     FLOW_REVERSE,  /* and back */
-    FLOW_GATHER    /* squares of positions into channels */
+    FLOW_GATHER,   /* squares of positions into channels */
+    FLOW_SWAP,     /* channels and rows change places */
+    FLOW_POOLED,  /* one token of each window into a map: batches into rows and columns, rows into channels */
+    FLOW_SHUFFLE, /* channels of groups by turns */
+    FLOW_PAD,     /* rows and columns of zeros around a map */
+    FLOW_AROUND   /* windows of a map, each with what is around it, into batches */
 };
 
 /* What a product has for weights. */
@@ -58,8 +63,10 @@ struct flow_operation {
     uint32_t taps;          /* VECTOR: elements read for each output */
     uint32_t group;         /* CHANNELS: of a group */
     uint32_t axis, begin;   /* SLICE, CONCAT: the dimension here, and where the slice begins */
-    uint32_t window[2];     /* WINDOWS, REVERSE, GATHER: rows and columns */
-    int32_t shift[2];       /* SHIFT: output row r is input row r + shift[0] */
+    uint32_t window[2];     /* WINDOWS, REVERSE, GATHER: rows and columns; AROUND: stride and side;
+                               SHUFFLE: groups of the input and channels of each */
+    bool cyclic;            /* AROUND: beyond the border the map begins anew; otherwise 0 is there */
+    int32_t shift[2];       /* SHIFT, PAD: output row r is input row r + shift[0] */
 };
 
 struct flow {
@@ -108,6 +115,9 @@ void tokens_needs(const struct flow_operation *operation, const uint32_t input_s
                   const struct pim_span output[4], struct pim_span input[4]);
 enum pim_status flow_refuse(const struct flow *flow, uint32_t layer, const char *why,
                             struct pim_error *error);
+
+/* Positions from `from` to before `to` that a dimension of `size` has. */
+struct pim_span flow_clip(int64_t from, int64_t to, uint32_t size);
 
 static inline uint64_t flow_box_elements(const struct pim_span box[4])
 {

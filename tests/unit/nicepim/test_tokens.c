@@ -14,8 +14,28 @@ struct shape {
     struct flow_operation operation;
 };
 
-/* The element of the input that output element `at` copies (of a square of positions: the n-th). */
-static void source_of(const struct shape *shape, const uint32_t at[4], uint32_t from[4])
+/* Of a region around a window, where it lies on the map; false: beyond the border. */
+static bool region_source(const struct shape *shape, const uint32_t at[4], uint32_t from[4])
+{
+    const struct flow_operation *o = &shape->operation;
+    int64_t stride = o->window[0], side = o->window[1], before = side > stride ? (side - stride) / 2 : 0;
+    uint32_t across = shape->input[3] / o->window[0], windows = shape->input[2] / o->window[0] * across;
+    int64_t position[2] = {at[0] % windows / across * stride - before + at[2] / side,
+                           at[0] % windows % across * stride - before + at[2] % side};
+    from[0] = at[0] / windows;
+    for (int d = 0; d < 2; d++) {
+        int64_t size = shape->input[d + 2];
+        if (!o->cyclic && (position[d] < 0 || position[d] >= size))
+            return false;
+        while (position[d] < 0)
+            position[d] += size;
+        from[d + 2] = (uint32_t)(position[d] % size);
+    }
+    return true;
+}
+
+/* The element of the input that output element `at` copies (of a square of positions: the n-th); false: 0. */
+static bool source_of(const struct shape *shape, const uint32_t at[4], uint32_t from[4])
 {
     const struct flow_operation *o = &shape->operation;
     const uint32_t *in = shape->input, *out = o->dimension;
@@ -24,26 +44,26 @@ static void source_of(const struct shape *shape, const uint32_t at[4], uint32_t 
     switch ((int)o->reach) {
     case FLOW_SLICE:
         from[o->axis] += o->begin;
-        return;
+        return true;
     case FLOW_MERGE:
         from[2] = at[2] / in[3];
         from[3] = at[2] % in[3];
-        return;
+        return true;
     case FLOW_SPLIT:
         from[2] = at[2] * out[3] + at[3];
         from[3] = 0;
-        return;
+        return true;
     case FLOW_SHIFT:
         from[2] = (uint32_t)(((int64_t)at[2] + o->shift[0] + in[2]) % in[2]);
         from[3] = (uint32_t)(((int64_t)at[3] + o->shift[1] + in[3]) % in[3]);
-        return;
+        return true;
     case FLOW_WINDOWS:
         across = in[3] / wide;
         windows = in[2] / high * across;
         from[0] = at[0] / windows;
         from[2] = at[0] % windows / across * high + at[2] / wide;
         from[3] = at[0] % windows % across * wide + at[2] % wide;
-        return;
+        return true;
     case FLOW_REVERSE:
         across = out[3] / wide;
         windows = out[2] / high * across;
@@ -51,11 +71,30 @@ static void source_of(const struct shape *shape, const uint32_t at[4], uint32_t 
         from[0] = at[0] * windows + at[2] / high * across + at[3] / wide;
         from[2] = token;
         from[3] = 0;
-        return;
+        return true;
+    case FLOW_SHUFFLE:
+        from[1] = at[1] % o->window[0] * o->window[1] + at[1] / o->window[0];
+        return true;
+    case FLOW_PAD:
+        from[2] = at[2] + (uint32_t)o->shift[0];
+        from[3] = at[3] + (uint32_t)o->shift[1];
+        return from[2] < in[2] && from[3] < in[3];
+    case FLOW_SWAP:
+        from[1] = at[2];
+        from[2] = at[1];
+        return true;
+    case FLOW_POOLED:
+        from[0] = (at[0] * out[2] + at[2]) * out[3] + at[3];
+        from[1] = from[3] = 0;
+        from[2] = at[1];
+        return true;
+    case FLOW_AROUND:
+        return region_source(shape, at, from);
     default: /* FLOW_GATHER: channel c of the output is one of the square */
         from[1] = at[1] % in[1];
         from[2] = at[2] * high + at[1] / in[1] / wide;
         from[3] = at[3] * wide + at[1] / in[1] % wide;
+        return true;
     }
 }
 
@@ -90,6 +129,42 @@ static void draw_shape(struct pim_random *random, enum flow_reach reach, struct 
     }
 }
 
+/* What a Focal transformer, padding and a shuffle of channels have: shapes of their own. */
+static void draw_other(struct pim_random *random, enum flow_reach reach, struct shape *shape)
+{
+    struct flow_operation *o = &shape->operation;
+    uint32_t *in = shape->input, *out = o->dimension;
+    uint32_t rows = 1 + (uint32_t)pim_random_below(random, 4),
+             columns = 1 + (uint32_t)pim_random_below(random, 4),
+             batches = 1 + (uint32_t)pim_random_below(random, 2),
+             channels = 1 + (uint32_t)pim_random_below(random, 5),
+             stride = 1 + (uint32_t)pim_random_below(random, 3),
+             side = 1 + (uint32_t)pim_random_below(random, 7);
+    const uint32_t map[] = {batches, channels, rows, columns}, swapped[] = {batches, rows, channels, columns},
+                   pooled[] = {batches * rows * columns, 1, channels, 1},
+                   wide[] = {batches, channels, rows * stride, columns * stride},
+                   around[] = {batches * rows * columns, channels, side * side, 1},
+                   shuffled[] = {batches, channels * stride, rows, columns};
+    *shape = (struct shape){.operation = {.kind = FLOW_VECTOR, .reach = reach}};
+    memcpy(in, reach == FLOW_AROUND ? wide : reach == FLOW_POOLED ? pooled : map, sizeof map);
+    memcpy(out, reach == FLOW_AROUND ? around : reach == FLOW_SWAP ? swapped : map, sizeof map);
+    if (reach == FLOW_AROUND) {
+        o->window[0] = stride;
+        o->window[1] = side;
+        o->cyclic = pim_random_below(random, 2) == 1;
+    } else if (reach == FLOW_SHUFFLE) {
+        memcpy(in, shuffled, sizeof map);
+        memcpy(out, shuffled, sizeof map);
+        o->window[0] = stride;
+        o->window[1] = channels;
+    } else if (reach == FLOW_PAD) {
+        for (int d = 0; d < 2; d++) {
+            o->shift[d] = -(int32_t)pim_random_below(random, 4);
+            out[d + 2] += (uint32_t)-o->shift[d] + (uint32_t)pim_random_below(random, 4);
+        }
+    }
+}
+
 /* Checks all elements of a box. */
 static void check_box(const struct shape *shape, const struct pim_span box[4],
                       const struct pim_span needed[4])
@@ -99,7 +174,8 @@ static void check_box(const struct shape *shape, const struct pim_span box[4],
         for (at[1] = box[1].from; at[1] < box[1].to; at[1]++)
             for (at[2] = box[2].from; at[2] < box[2].to; at[2]++)
                 for (at[3] = box[3].from; at[3] < box[3].to; at[3]++) {
-                    source_of(shape, at, from);
+                    if (!source_of(shape, at, from))
+                        continue;
                     for (size_t d = 0; d < 4; d++)
                         ck_assert_msg(from[d] >= needed[d].from && from[d] < needed[d].to &&
                                           needed[d].to <= shape->input[d],
@@ -110,15 +186,17 @@ static void check_box(const struct shape *shape, const struct pim_span box[4],
 
 START_TEST(boxes_hold_all_that_is_read)
 {
-    static const enum flow_reach reaches[] = {FLOW_SLICE,   FLOW_MERGE,   FLOW_SPLIT, FLOW_SHIFT,
-                                              FLOW_WINDOWS, FLOW_REVERSE, FLOW_GATHER};
+    static const enum flow_reach reaches[] = {FLOW_SLICE,   FLOW_MERGE,   FLOW_SPLIT,  FLOW_SHIFT,
+                                              FLOW_WINDOWS, FLOW_REVERSE, FLOW_GATHER, FLOW_SHUFFLE,
+                                              FLOW_PAD,     FLOW_SWAP,    FLOW_POOLED, FLOW_AROUND};
+    const int kinds = sizeof reaches / sizeof *reaches;
     struct pim_random random;
     pim_random_initialize(&random, 0x746f6b656e73);
-    for (int draw = 0; draw < 7000; draw++) {
+    for (int draw = 0; draw < 1000 * kinds; draw++) {
         struct shape shape;
         struct pim_span box[4], needed[4];
         uint64_t elements = 1;
-        draw_shape(&random, reaches[draw % 7], &shape);
+        (draw % kinds < 7 ? draw_shape : draw_other)(&random, reaches[draw % kinds], &shape);
         /* A square takes factors of both sides alike. */
         if (shape.operation.reach == FLOW_GATHER && shape.operation.window[0] != shape.operation.window[1])
             continue;
@@ -132,8 +210,12 @@ START_TEST(boxes_hold_all_that_is_read)
         }
         tokens_needs(&shape.operation, shape.input, box, needed);
         check_box(&shape, box, needed);
-        if (shape.operation.reach == FLOW_SLICE)
+        enum flow_reach reach = shape.operation.reach;
+        if (reach == FLOW_SLICE || reach == FLOW_SWAP)
             ck_assert_uint_eq(flow_box_elements(needed), elements);
+        if (elements == 1 && !shape.operation.cyclic &&
+            (reach == FLOW_AROUND || reach == FLOW_SHUFFLE || reach == FLOW_POOLED))
+            ck_assert_uint_le(flow_box_elements(needed), 1);
     }
 }
 END_TEST

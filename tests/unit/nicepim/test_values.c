@@ -308,6 +308,54 @@ START_TEST(parts_that_read_padding_alone_compute_the_network)
 }
 END_TEST
 
+/* What random networks have not: regions around windows, pooled windows, padding, a shuffle of channels. */
+START_TEST(published_families_compute_the_network)
+{
+    static const char *const focal[] = {"network.image=40",           "network.blocks=[1,2]",
+                                        "network.channels=[8,12]",    "network.heads=[2,3]",
+                                        "network.window=4",           "network.expand=1",
+                                        "network.focal_window=[3,1]", "network.classes=5"},
+                             *const shuffle[] = {"network.image=32", "network.classes=5"};
+    static const struct {
+        const char *file;
+        const char *const *settings;
+        size_t count;
+        enum nice_method method;
+    } cases[] = {{"configs/networks/focal-t.cfg", focal, 8, NICE_SERIAL},
+                 {"configs/networks/focal-t.cfg", focal, 8, NICE_PARALLEL},
+                 {"configs/networks/focal-t.cfg", focal, 8, NICE_SEQUENTIAL},
+                 {"configs/networks/shufflenet.cfg", shuffle, 2, NICE_SERIAL},
+                 {"configs/networks/shufflenet.cfg", shuffle, 2, NICE_SEQUENTIAL}};
+    struct pim_error error = {0};
+    struct pim_network *network;
+    struct nice_plan plan;
+    struct program_of program;
+    struct nice_check result;
+    char path[512];
+    read_hardware();
+    pimsim_source_path(path, sizeof path, cases[_i].file);
+    ck_assert_msg(pim_network_read(path, cases[_i].settings, cases[_i].count, &network, &error) == PIM_OK,
+                  "%s", error.text);
+    struct pim_estimate_hardware hardware = of_file;
+    hardware.width = 3;
+    hardware.height = 2;
+    const struct nice_request request = {.network = network,
+                                         .hardware = &hardware,
+                                         .batch = 2,
+                                         .capacity = hardware.memory_bytes,
+                                         .copy_limit = UINT64_MAX,
+                                         .method = cases[_i].method,
+                                         .weights = {.cycles = 1}};
+    ck_assert_msg(nice_plan_make(&request, &plan, &error) == PIM_OK, "%s", error.text);
+    record_program(&plan, &program);
+    ck_assert_msg(check_program(&plan, &program, 1, &result, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_eq(result.products, plan.flow.macs * plan.images);
+    release_program(&program);
+    nice_plan_terminate(&plan);
+    pim_network_destroy(network);
+}
+END_TEST
+
 /* --- what is wrong is found --- */
 
 enum spoil { SPOIL_SEND, SPOIL_RECEIVE, SPOIL_LOAD, SPOIL_STORE, SPOIL_WAIT, SPOIL_EARLY, SPOIL_SUM, SPOILS };
@@ -459,6 +507,7 @@ Suite *nicepim_values_suite(void)
     tcase_add_test(tests, random_mappings_compute_the_network);
     tcase_add_test(tests, a_softmax_of_a_map_is_refused);
     tcase_add_loop_test(tests, parts_that_read_padding_alone_compute_the_network, 0, 3);
+    tcase_add_loop_test(tests, published_families_compute_the_network, 0, 5);
     tcase_add_test(tests, one_wrong_instruction_is_found);
     tcase_add_test(tests, wrong_owner_is_found);
     suite_add_tcase(suite, tests);

@@ -456,13 +456,23 @@ static void put_window_reverse(struct pim_onnx_exporter *e)
     (void)put_shape(e, true, put_transpose(e, false, x, window_order, 6), out);
 }
 
-/* Regions that overlap: the map with a margin, its positions as one dimension, and from those the positions
- * of every region. */
+/* Position of a region that begins half of `around` before the map. */
+static uint64_t cyclic_position(uint64_t position, uint64_t around, uint64_t size)
+{
+    return (position + around * size - around / 2) % size;
+}
+
+/*
+ * Regions that overlap: the map with a margin of zeros, or without one where it begins anew at its border;
+ * its positions as one dimension, and from those the positions of every region.
+ */
 static void put_window_gather(struct pim_onnx_exporter *e)
 {
     const struct pim_shape *s = input_shape(e, 0);
     uint32_t stride = e->layer->attributes.gather.stride, side = e->layer->attributes.gather.side;
-    uint32_t margin = side > stride ? side - stride : 0, before[4] = {0, margin / 2, margin / 2, 0};
+    bool cyclic = e->layer->attributes.gather.cyclic;
+    uint32_t around = side > stride ? side - stride : 0, margin = cyclic ? 0 : around;
+    uint32_t before[4] = {0, margin / 2, margin / 2, 0};
     uint32_t after[4] = {0, margin - margin / 2, margin - margin / 2, 0};
     uint64_t rows = s->dimension[1] / stride, columns = s->dimension[2] / stride,
              width = (uint64_t)s->dimension[2] + margin;
@@ -473,8 +483,11 @@ static void put_window_gather(struct pim_onnx_exporter *e)
     }
     int64_t *index = pim_arena_require_array(&e->arena, (size_t)count + 1, sizeof *index, _Alignof(int64_t));
     for (uint64_t n = 0; n < count; n++) {
-        uint64_t window = n / side / side, y = n / side % side, x = n % side;
-        index[n] = (int64_t)((window / columns * stride + y) * width + window % columns * stride + x);
+        uint64_t window = n / side / side, y = window / columns * stride + n / side % side,
+                 x = window % columns * stride + n % side;
+        index[n] = (int64_t)(cyclic ? cyclic_position(y, around, s->dimension[1]) * width +
+                                          cyclic_position(x, around, s->dimension[2])
+                                    : y * width + x);
     }
     const char *map = input_name(e, 0);
     if (margin)

@@ -47,9 +47,16 @@ enum pim_status tokens_shape(const struct flow *flow, uint32_t layer, struct flo
     const struct pim_shape *shape = &l->output;
     const uint32_t *size = shape->dimension;
     uint32_t *four = operation->dimension;
-    if (shape->rank < 2 || shape->rank > 4)
+    bool moved = l->operation == PIM_OPERATOR_RESHAPE || l->operation == PIM_OPERATOR_TRANSPOSE;
+    if (shape->rank < 2 || shape->rank > (moved ? 5 : 4))
         return flow_refuse(flow, layer, "its output is neither a map, nor tokens, nor a vector", error);
     four[0] = size[0] * (l->operation == PIM_OPERATOR_PARAMETER ? 1 : flow->batch);
+    if (shape->rank == 5) { /* a map whose channels lie in groups */
+        four[1] = size[1] * size[2];
+        four[2] = size[3];
+        four[3] = size[4];
+        return PIM_OK;
+    }
     four[1] = size[shape->rank == 3 ? 2 : 1];
     four[2] = shape->rank == 4 ? size[2] : shape->rank == 3 ? size[1] : 1;
     four[3] = shape->rank == 4 ? size[3] : 1;
@@ -104,16 +111,48 @@ static enum pim_status build_reshape(const struct flow *flow, uint32_t layer,
 {
     const struct flow_operation *from = &flow->operation[flow->graph->layers[layer].input[0]];
     const uint32_t *in = from->dimension, *out = operation->dimension;
-    if (memcmp(in, out, 4 * sizeof *in) == 0) {
+    uint32_t rank = flow->graph->layers[flow->graph->layers[layer].input[0]].output.rank;
+    bool groups = rank == 5 || flow->graph->layers[layer].output.rank == 5;
+    if (memcmp(in, out, 4 * sizeof *in) == 0 && !(groups && from->channels_last)) {
         operation->kind = FLOW_ALIAS;
         return PIM_OK;
     }
-    bool map = flow->graph->layers[flow->graph->layers[layer].input[0]].output.rank == 4;
+    if (groups)
+        return flow_refuse(flow, layer, "it is no cutting of the channels of a map into groups", error);
+    bool map = rank == 4;
+    if (!map && operation->channels_last && in[1] == 1 && in[2] == out[1] && in[3] == 1 &&
+        in[0] == (uint64_t)out[0] * out[2] * out[3]) {
+        operation->reach = FLOW_POOLED;
+        return PIM_OK;
+    }
     bool same = in[0] == out[0] && in[1] == out[1] && (uint64_t)in[2] * in[3] == (uint64_t)out[2] * out[3];
     operation->reach = map ? FLOW_MERGE : FLOW_SPLIT;
     if (!same || (map ? out[3] != 1 || !from->channels_last : in[3] != 1))
         return flow_refuse(flow, layer, "it is no flattening and no map of tokens", error);
     return PIM_OK;
+}
+
+static enum pim_status build_transpose(const struct flow *flow, uint32_t layer,
+                                       struct flow_operation *operation, struct pim_error *error)
+{
+    static const uint32_t orders[][4] = {{0, 2, 3, 1}, {0, 3, 1, 2}}, swap[] = {0, 2, 1},
+                          shuffle[] = {0, 2, 1, 3, 4};
+    const struct pim_layer *l = &flow->graph->layers[layer];
+    const struct flow_operation *from = &flow->operation[l->input[0]];
+    if (l->output.rank == 3 && memcmp(l->attributes.transpose.order, swap, sizeof swap) == 0) {
+        operation->reach = FLOW_SWAP;
+        return PIM_OK;
+    }
+    if (l->output.rank == 5 && memcmp(l->attributes.transpose.order, shuffle, sizeof shuffle) == 0) {
+        operation->reach = FLOW_SHUFFLE;
+        operation->window[0] = l->output.dimension[2];
+        operation->window[1] = l->output.dimension[1];
+        return PIM_OK;
+    }
+    operation->kind = FLOW_ALIAS;
+    return is_order(l, orders[from->channels_last ? 1 : 0])
+               ? PIM_OK
+               : flow_refuse(flow, layer, "it does not bring channels to an end of a map", error);
 }
 
 static enum pim_status build_slice(const struct flow *flow, uint32_t layer, struct flow_operation *operation,
@@ -160,12 +199,26 @@ static enum pim_status build_window(const struct flow *flow, uint32_t layer, str
                : flow_refuse(flow, layer, "its windows do not divide the map", error);
 }
 
+static enum pim_status build_pad(const struct flow *flow, uint32_t layer, struct flow_operation *operation,
+                                 struct pim_error *error)
+{
+    const struct pim_layer *l = &flow->graph->layers[layer];
+    const uint32_t *in = flow->operation[l->input[0]].dimension;
+    operation->reach = FLOW_PAD;
+    for (uint32_t axis = 0; axis < l->output.rank; axis++) {
+        uint32_t here = axis_of(l, operation->channels_last, axis);
+        if (here >= 2)
+            operation->shift[here - 2] = -(int32_t)l->attributes.pad.before[axis];
+    }
+    return operation->dimension[0] == in[0] && operation->dimension[1] == in[1]
+               ? PIM_OK
+               : flow_refuse(flow, layer, "it is along batches or channels", error);
+}
+
 enum pim_status tokens_build(const struct flow *flow, uint32_t layer, struct flow_operation *operation,
                              struct pim_error *error)
 {
-    static const uint32_t orders[][4] = {{0, 2, 3, 1}, {0, 3, 1, 2}};
     const struct pim_layer *l = &flow->graph->layers[layer];
-    const struct flow_operation *from = &flow->operation[l->input[0]];
     switch ((int)l->operation) {
     case PIM_OPERATOR_ATTENTION_SCORES:
     case PIM_OPERATOR_ATTENTION_CONTEXT:
@@ -173,10 +226,7 @@ enum pim_status tokens_build(const struct flow *flow, uint32_t layer, struct flo
     case PIM_OPERATOR_RESHAPE:
         return build_reshape(flow, layer, operation, error);
     case PIM_OPERATOR_TRANSPOSE:
-        operation->kind = FLOW_ALIAS;
-        return is_order(l, orders[from->channels_last ? 1 : 0])
-                   ? PIM_OK
-                   : flow_refuse(flow, layer, "it does not bring channels to an end of a map", error);
+        return build_transpose(flow, layer, operation, error);
     case PIM_OPERATOR_CONCAT:
         operation->kind = FLOW_CONCAT;
         operation->axis = axis_of(l, operation->channels_last, l->attributes.concat.axis);
@@ -185,6 +235,8 @@ enum pim_status tokens_build(const struct flow *flow, uint32_t layer, struct flo
         return build_slice(flow, layer, operation, error);
     case PIM_OPERATOR_REDUCTION:
         return build_reduction(flow, layer, operation, error);
+    case PIM_OPERATOR_PAD:
+        return build_pad(flow, layer, operation, error);
     case PIM_OPERATOR_WINDOW_PARTITION:
     case PIM_OPERATOR_WINDOW_REVERSE:
         return build_window(flow, layer, operation, error);
@@ -192,6 +244,12 @@ enum pim_status tokens_build(const struct flow *flow, uint32_t layer, struct flo
         operation->reach = FLOW_SHIFT;
         operation->shift[0] = -l->attributes.shift.rows;
         operation->shift[1] = -l->attributes.shift.columns;
+        return PIM_OK;
+    case PIM_OPERATOR_WINDOW_GATHER:
+        operation->reach = FLOW_AROUND;
+        operation->window[0] = l->attributes.gather.stride;
+        operation->window[1] = l->attributes.gather.side;
+        operation->cyclic = l->attributes.gather.cyclic;
         return PIM_OK;
     case PIM_OPERATOR_PATCH_MERGING:
         operation->reach = FLOW_GATHER;
@@ -203,11 +261,6 @@ enum pim_status tokens_build(const struct flow *flow, uint32_t layer, struct flo
 }
 
 /* --- boxes --- */
-
-static struct pim_span upto(uint64_t from, uint64_t to, uint32_t size)
-{
-    return (struct pim_span){(uint32_t)(from > size ? size : from), (uint32_t)(to > size ? size : to)};
-}
 
 /* Positions of a rolled dimension: all of them where the span wraps. */
 static struct pim_span rolled(struct pim_span span, int64_t shift, uint32_t size)
@@ -254,10 +307,51 @@ static void needs_reverse(const struct flow_operation *operation, const uint32_t
     input[3] = (struct pim_span){0, 1};
 }
 
+/* Channels of the output that follow each other are of one group each, by turns. */
+static struct pim_span needs_shuffle(const struct flow_operation *operation, struct pim_span output)
+{
+    uint32_t groups = operation->window[0], channels = operation->window[1], last = output.to - 1;
+    bool turn = output.from / groups == last / groups; /* all of one turn */
+    uint32_t first_group = turn ? output.from % groups : 0, last_group = turn ? last % groups : groups - 1;
+    return (struct pim_span){first_group * channels + output.from / groups,
+                             last_group * channels + last / groups + 1};
+}
+
+/* Of a map that begins anew at its border: all positions where the span goes over it. */
+static struct pim_span around(int64_t from, int64_t to, uint32_t size, bool cyclic)
+{
+    int64_t turn = cyclic && to <= 0 ? size : cyclic && from >= size ? -(int64_t)size : 0;
+    if (cyclic && (from + turn < 0 || to + turn > size))
+        return (struct pim_span){0, size};
+    return flow_clip(from + turn, to + turn, size);
+}
+
+/* The box around some rows of the regions of some windows, or around a run of one row. */
+static void needs_around(const struct flow_operation *operation, const uint32_t size[4],
+                         const struct pim_span output[4], struct pim_span input[4])
+{
+    const int64_t stride = operation->window[0], side = operation->window[1];
+    const int64_t before = side > stride ? (side - stride) / 2 : 0;
+    uint32_t across = size[3] / operation->window[0], count = size[2] / operation->window[0] * across;
+    uint32_t first = output[0].from, last = output[0].to - 1;
+    input[0] = (struct pim_span){first / count, last / count + 1};
+    bool one = input[0].to - input[0].from == 1;
+    int64_t top = one ? first % count / across : 0, bottom = one ? last % count / across : count / across - 1,
+            left = one && top == bottom ? first % across : 0,
+            right = one && top == bottom ? last % across : across - 1;
+    int64_t y[2] = {output[2].from / side, (output[2].to - 1) / side};
+    int64_t x[2] = {y[0] == y[1] ? output[2].from % side : 0,
+                    y[0] == y[1] ? (output[2].to - 1) % side : side - 1};
+    input[2] =
+        around(top * stride - before + y[0], bottom * stride - before + y[1] + 1, size[2], operation->cyclic);
+    input[3] =
+        around(left * stride - before + x[0], right * stride - before + x[1] + 1, size[3], operation->cyclic);
+}
+
 void tokens_needs(const struct flow_operation *operation, const uint32_t size[4],
                   const struct pim_span output[4], struct pim_span input[4])
 {
-    uint32_t wide = operation->dimension[3], factor = operation->window[0], axis = operation->axis;
+    uint32_t wide = operation->dimension[3], factor = operation->window[0], axis = operation->axis, rows;
     switch ((int)operation->reach) {
     case FLOW_SLICE:
         input[axis] =
@@ -275,16 +369,38 @@ void tokens_needs(const struct flow_operation *operation, const uint32_t size[4]
         input[2] = rolled(output[2], operation->shift[0], size[2]);
         input[3] = rolled(output[3], operation->shift[1], size[3]);
         return;
+    case FLOW_PAD:
+        for (size_t d = 2; d < 4; d++)
+            input[d] = flow_clip((int64_t)output[d].from + operation->shift[d - 2],
+                                 (int64_t)output[d].to + operation->shift[d - 2], size[d]);
+        return;
     case FLOW_WINDOWS:
         needs_windows(operation, size, output, input);
         return;
     case FLOW_REVERSE:
         needs_reverse(operation, size, output, input);
         return;
+    case FLOW_AROUND:
+        needs_around(operation, size, output, input);
+        return;
+    case FLOW_SHUFFLE:
+        input[1] = needs_shuffle(operation, output[1]);
+        return;
+    case FLOW_SWAP:
+        input[1] = output[2];
+        input[2] = output[1];
+        return;
+    case FLOW_POOLED:
+        rows = operation->dimension[2];
+        input[0] = (struct pim_span){(output[0].from * rows + output[2].from) * wide + output[3].from,
+                                     ((output[0].to - 1) * rows + output[2].to - 1) * wide + output[3].to};
+        input[1] = input[3] = (struct pim_span){0, 1};
+        input[2] = output[1];
+        return;
     case FLOW_GATHER:
         input[1] = (struct pim_span){0, size[1]};
-        input[2] = upto((uint64_t)output[2].from * factor, (uint64_t)output[2].to * factor, size[2]);
-        input[3] = upto((uint64_t)output[3].from * factor, (uint64_t)output[3].to * factor, size[3]);
+        input[2] = flow_clip((int64_t)output[2].from * factor, (int64_t)output[2].to * factor, size[2]);
+        input[3] = flow_clip((int64_t)output[3].from * factor, (int64_t)output[3].to * factor, size[3]);
         return;
     default:
         return;
