@@ -107,7 +107,7 @@ def architectures(report, found, seeds, folder, networks):
 def add(report, quick, folder):
     """Adds the tables to a report; databases of the searches stay in `folder`, and what is there is not searched
     again."""
-    names = ["squeezenet", "resnet18"] if quick else ["googlenet", "resnet152", "vgg16", "darknet53"]
+    names = ["squeezenet", "resnet18"] if quick else ["googlenet", "resnet152", "vgg16", "darknet53", "bert-base"]
     networks = [f"configs/networks/{name}.cfg" for name in names]
     seeds, iterations, candidates = ([1, 2], 16, 1024) if quick else ([1, 2, 3], 60, 16384)
     os.makedirs(folder, exist_ok=True)
