@@ -126,9 +126,10 @@ static uint32_t simulations(const struct pim_conflict_plan *plan, uint64_t asked
     return (uint32_t)(count < least ? least : count > most ? most : count);
 }
 
-/* As many searches as have finalists of so many packets; one where scores take long. */
+/* As many searches as have finalists of four times so many packets; one where scores take long. */
 static uint32_t searches(const struct pim_conflict_plan *plan)
 {
+    enum { SEARCHES = 32, TIMES = 4 };
     const struct pim_conflict_choices *choices = plan->choices;
     if (choices->searches != PIM_CONFLICT_BY_SIZE)
         return (uint32_t)choices->searches;
@@ -137,8 +138,8 @@ static uint32_t searches(const struct pim_conflict_plan *plan)
     if (choices->fitness != PIM_TILE_BY_COST || choices->mapping == PIM_TILE_NSGA2 ||
         choices->refinement == 0 || finalists == 0)
         return 1;
-    uint32_t count = all / finalists;
-    return count < 1 ? 1 : count > 8 ? 8 : count;
+    uint64_t count = (uint64_t)TIMES * all / finalists;
+    return count < 1 ? 1 : count > SEARCHES ? SEARCHES : (uint32_t)count;
 }
 
 static struct pim_tile_mapping_options options_of(struct search *search)

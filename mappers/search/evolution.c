@@ -48,14 +48,12 @@ static bool breed(struct pim_population *population, void *breeder, void *scratc
 /* Behind the sorting: of twins the older stays, the others go to the end. */
 static void part_twins(struct pim_population *population)
 {
-    const struct pim_search_problem *problem = population->problem;
     struct pim_individual **individual = population->individual;
     uint32_t kept = 0, last = population->count;
     for (uint32_t i = 0; i < last;) {
-        uint64_t digest = problem->digest(problem->context, individual[i]->data);
         bool twin = false;
         for (uint32_t k = kept; k-- > 0 && !twin && individual[k]->score[0] == individual[i]->score[0];)
-            twin = problem->digest(problem->context, individual[k]->data) == digest;
+            twin = individual[k]->digest == individual[i]->digest;
         if (!twin) {
             kept = ++i;
             continue;

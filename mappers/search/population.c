@@ -75,6 +75,7 @@ static void make_one(void *context, unsigned worker, uint64_t index)
     else
         changed = population->breed(population, population->breeder, scratch, place, &random);
     individual->identity = (start ? 0 : (uint64_t)population->generation + 1) << 32 | place;
+    individual->digest = problem->digest ? problem->digest(problem->context, individual->data) : 0;
     population->outcome[place].scored = changed;
     population->outcome[place].status =
         changed ? pim_individual_score(problem, scratch, individual, &population->outcome[place].error)

@@ -30,6 +30,7 @@ struct pim_individual {
     void *data;
     double score[PIM_SEARCH_OBJECTIVES]; /* the first one decides where there is only one */
     uint64_t identity;                   /* place at the start; later (generation + 1) << 32 | place */
+    uint64_t digest;                     /* of the data, where the problem has one and twins are parted */
 };
 
 /*
