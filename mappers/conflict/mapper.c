@@ -30,7 +30,7 @@ static const struct pim_option rows[] = {
                   "packets make, 200 to 4000; 0: none"),
     PIM_COUNT_ROW("searches", struct pim_conflict_choices, searches, "N", 1, 1024,
                   "Searches with seeds of their own, local moves begin at the fastest of all; by default as "
-                  "many as have finalists of 20 million packets, 1 to 8; with --refine 0 one"),
+                  "many as have finalists of 80 million packets, 1 to 32; with --refine 0 one"),
     PIM_COUNT_ROW("group", struct pim_conflict_choices, group, "N", 0, 65536,
                   "Nodes of a capped group; 0 (default): a sixteenth of all"),
     PIM_COUNT_ROW("images", struct pim_conflict_choices, images, "N", 1, 65535,

@@ -91,7 +91,7 @@ pimsim_command_test(map_conflict "map conflict --network recorded:cifar-alexnet 
 pimsim_command_test(map_conflict_adaptive "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.routing=adaptive" 0
   "\nestimate             184\\.050 us\n" "^$")
 pimsim_command_test(map_conflict_searches "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --generations 0 --population 2 --finalists 4000 --refine 1" 0
-  "\nsearches             3, each with a seed of its own\n" "^$")
+  "\nsearches             14, each with a seed of its own\n" "^$")
 pimsim_command_test(map_conflict_tiles "map conflict --network recorded:cifar-vgg8 --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set array.width=7 --set array.height=7" 1 "^$"
   "^pimsim map conflict: the network needs 61 tiles, but the mesh of 7 x 7 has 49: 12 are missing\n")
 pimsim_command_test(map_conflict_buffers "map conflict --network recorded:imagenet-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake" 3 "^$"
