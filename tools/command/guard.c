@@ -65,6 +65,44 @@ static bool is_timeline(const unsigned char *head, size_t size)
            memcmp(head + at + 1, start, sizeof start) == 0;
 }
 
+/* Names or values with commas between them and no space outside quotes: the first line of a table. */
+static bool is_table(const char *text)
+{
+    size_t commas = 0;
+    bool quoted = false;
+    for (; *text && *text != '\n' && (quoted || *text != ' '); text++) {
+        quoted ^= *text == '"';
+        commas += *text == ',' && !quoted;
+    }
+    return *text == '\n' && commas > 0;
+}
+
+/* A word of results with a figure before or behind it, in one line. */
+static bool tells_figures(const char *text)
+{
+    static const char *const words[] = {"cycles", " ns", "mm2", "hops", "AAP"};
+    for (const char *next; *text; text = next) {
+        size_t length = strcspn(text, "\n");
+        next = text + length + (text[length] == '\n');
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+            const char *at = strstr(text, words[i]);
+            if (at && at < text + length && strcspn(text, "0123456789") < length)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a text looks as what commands write: JSON, a page, a trace as text, a table, or lines with figures. */
+static bool is_written_text(const unsigned char *head, size_t size)
+{
+    char text[HEAD_BYTES + 1];
+    memcpy(text, head, size);
+    text[size] = '\0';
+    return text[0] == '{' || text[0] == '[' || strncmp(text, "<!doctype html>", 15) == 0 ||
+           strncmp(text, "# pimsim trace", 14) == 0 || is_table(text) || tells_figures(text);
+}
+
 static enum option_writes kind_of(const char *path, const unsigned char *head, size_t size)
 {
     static const unsigned char database[16] = "SQLite format 3";
@@ -103,8 +141,13 @@ static enum pim_status check_kind(const struct guarded *output, struct pim_error
     if (size == 0)
         return PIM_OK;
     enum option_writes kind = kind_of(output->path, head, size);
-    if (kind == output->writes)
+    if (kind == output->writes && (kind != WRITES_TEXT || is_written_text(head, size)))
         return PIM_OK;
+    if (kind == WRITES_TEXT && output->writes == WRITES_TEXT)
+        return pim_fail(error, PIM_USAGE,
+                        "--%s %.250s is there and does not look as if pimsim had written it: it stays as it is; "
+                        "another name, or --force to overwrite it",
+                        output->option, output->path);
     return pim_fail(error, PIM_USAGE,
                     "--%s %.250s is there and is %s, where %s would be written: it stays as it is; another "
                     "name, or --force to overwrite it",
