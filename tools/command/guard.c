@@ -93,7 +93,7 @@ static bool tells_figures(const char *text)
     return false;
 }
 
-/* Whether a text looks as what commands write: JSON, a page, a trace as text, a table, or lines with figures. */
+/* Whether a text looks as commands write: JSON, a page, a trace as text, a table, or lines with figures. */
 static bool is_written_text(const unsigned char *head, size_t size)
 {
     char text[HEAD_BYTES + 1];
@@ -144,10 +144,11 @@ static enum pim_status check_kind(const struct guarded *output, struct pim_error
     if (kind == output->writes && (kind != WRITES_TEXT || is_written_text(head, size)))
         return PIM_OK;
     if (kind == WRITES_TEXT && output->writes == WRITES_TEXT)
-        return pim_fail(error, PIM_USAGE,
-                        "--%s %.250s is there and does not look as if pimsim had written it: it stays as it is; "
-                        "another name, or --force to overwrite it",
-                        output->option, output->path);
+        return pim_fail(
+            error, PIM_USAGE,
+            "--%s %.250s is there and does not look as if pimsim had written it: it stays as it is; "
+            "another name, or --force to overwrite it",
+            output->option, output->path);
     return pim_fail(error, PIM_USAGE,
                     "--%s %.250s is there and is %s, where %s would be written: it stays as it is; another "
                     "name, or --force to overwrite it",

@@ -358,7 +358,20 @@ END_TEST
 
 /* --- what is wrong is found --- */
 
-enum spoil { SPOIL_SEND, SPOIL_RECEIVE, SPOIL_LOAD, SPOIL_STORE, SPOIL_WAIT, SPOIL_EARLY, SPOIL_SUM, SPOILS };
+enum spoil {
+    SPOIL_SEND,
+    SPOIL_RECEIVE,
+    SPOIL_LOAD,
+    SPOIL_STORE,
+    SPOIL_WAIT,
+    SPOIL_EARLY,
+    SPOIL_SUM,
+    SPOIL_SEND_EARLY,
+    SPOIL_INPUT,
+    SPOIL_WEIGHT,
+    SPOIL_MORE,
+    SPOILS
+};
 
 /* An instruction that a kind of mistake can be made in. */
 static bool can_spoil(enum spoil spoil, const struct pim_instruction *i)
@@ -369,6 +382,14 @@ static bool can_spoil(enum spoil spoil, const struct pim_instruction *i)
                                       [SPOIL_STORE] = PIM_OP_STORE};
     if (spoil == SPOIL_WAIT || spoil == SPOIL_EARLY)
         return i->dependency[0] > 0;
+    if (spoil == SPOIL_SEND_EARLY)
+        return i->opcode == PIM_OP_SEND && i->dependency[0] > 0;
+    if (spoil == SPOIL_INPUT)
+        return i->opcode == PIM_OP_MATRIX && i->detail & PIM_MATRIX_RELEASE_INPUT;
+    if (spoil == SPOIL_WEIGHT)
+        return i->opcode == PIM_OP_MATRIX && i->detail & PIM_MATRIX_RELEASE_WEIGHT;
+    if (spoil == SPOIL_MORE)
+        return i->opcode == PIM_OP_LOAD && i->detail != PIM_BUFFER_NONE && i->u.memory.count == 1;
     if (spoil == SPOIL_SUM)
         return i->opcode == PIM_OP_MATRIX && !(i->detail & PIM_MATRIX_OPEN_OUTPUT);
     return i->opcode == opcodes[spoil];
@@ -379,11 +400,18 @@ static void make_mistake(enum spoil spoil, struct pim_instruction *i)
     enum { BESIDE = 4 }; /* bytes: the next elements, or the next sum */
     if (spoil == SPOIL_WAIT)
         memset(i->dependency, 0, sizeof i->dependency);
-    else if (spoil == SPOIL_EARLY) /* it waits for the instruction before the one it should wait for */
+    else if (spoil == SPOIL_EARLY ||
+             spoil == SPOIL_SEND_EARLY) /* it waits for the instruction before the one it should wait for */
         for (size_t d = 0; d < PIM_DEPENDENCIES; d++)
             i->dependency[d] = (uint16_t)(i->dependency[d] + (i->dependency[d] > 0));
     else if (spoil == SPOIL_SUM) /* what was summed before is lost: every element is where it should be */
         i->detail |= PIM_MATRIX_OPEN_OUTPUT;
+    else if (spoil == SPOIL_INPUT) /* what it worked on stays, and the next tile comes behind it */
+        i->detail &= (uint8_t)~PIM_MATRIX_RELEASE_INPUT;
+    else if (spoil == SPOIL_WEIGHT)
+        i->detail &= (uint8_t)~PIM_MATRIX_RELEASE_WEIGHT;
+    else if (spoil == SPOIL_MORE) /* an element behind the tile, which nobody asks for */
+        i->u.memory.bytes += 2;
     else if (spoil == SPOIL_SEND || spoil == SPOIL_RECEIVE)
         i->u.network.address += BESIDE;
     else
@@ -425,11 +453,13 @@ static uint64_t spoil_trace(const char *path, const char *spoiled, enum spoil sp
 }
 
 /* One mistake in each of many traces. Loads of padding and of elements that another load brings as well are
- * no mistakes: nearly all others are found. */
+ * no mistakes: nearly all others are found. A send may wait for more than its data need, and behind the last
+ * tile of a node nobody misses what is not given back: of these fewer are found. */
 START_TEST(one_wrong_instruction_is_found)
 {
-    static const char *const names[] = {"send", "receive", "load", "store", "wait", "early", "sum"};
-    static const unsigned least[] = {95, 95, 90, 95, 90, 90, 90}; /* % */
+    static const char *const names[] = {"send", "receive",    "load",  "store",  "wait", "early",
+                                        "sum",  "send early", "input", "weight", "more"};
+    static const unsigned least[] = {95, 95, 90, 95, 90, 90, 90, 60, 70, 50, 90}; /* % */
     unsigned made[SPOILS] = {0}, found[SPOILS] = {0};
     read_hardware();
     for (uint32_t i = 0; i < DRAWS; i++) {
