@@ -197,8 +197,8 @@ struct pim_allspark_stage {
     uint64_t weight_bytes, workspace_bytes; /* of a node */
     /* what lies before the workspace of this stage: what its partner keeps while it works (stripes.c) */
     uint64_t workspace_offset;
-    /* Binding (placement.c): the place of each branch among those of the layers, which are numbered layer by
-       layer in the order of the layout; NULL while it is not known: place b for branch b. */
+    /* Binding (placement/binding.c): the place of each branch among those of the layers, which are numbered
+       layer by layer in the order of the layout; NULL while it is not known: place b for branch b. */
     uint32_t *slot_of;
 };
 

@@ -267,6 +267,30 @@ static inline bool pim_stage_padded(const struct pim_allspark_plan *plan, uint32
     return (uint64_t)a->branches * a->tokens != (uint64_t)b->branches * b->tokens;
 }
 
+/* The slot that a branch is bound to; the partition that has a slot; and the partition of a branch, whose
+   *layer is counted from its first. */
+static inline uint32_t pim_stage_slot(const struct pim_allspark_stage *stage, uint32_t branch)
+{
+    return stage->slot_of ? stage->slot_of[branch] : branch;
+}
+
+static inline uint32_t pim_stage_partition_of_slot(const struct pim_allspark_stage *stage, uint32_t slot)
+{
+    uint32_t index = 0;
+    while (slot >= stage->partition[index].first_branch + stage->partition[index].layer_branches)
+        index++;
+    return index;
+}
+
+static inline uint32_t pim_stage_partition_of(const struct pim_allspark_stage *stage, uint32_t branch,
+                                              uint32_t *layer)
+{
+    uint32_t slot = pim_stage_slot(stage, branch), index = pim_stage_partition_of_slot(stage, slot);
+    const struct pim_allspark_partition *part = &stage->partition[index];
+    *layer = (slot - part->first_branch) / (part->layout.count * part->slots);
+    return index;
+}
+
 /* Bytes of a stage's workspace that outlive a temporal layer, for an image; and what of them are features of
    the partitions before `partition`, or of all. */
 uint64_t pim_stage_kept(const struct pim_allspark_stage *stage);

@@ -147,7 +147,7 @@ struct pim_noc_configuration {
     char link_list[PIM_NOC_PATH_LIMIT];    /* links that differ: "from,to,latency,bits_per_cycle" */
     char express_list[PIM_NOC_PATH_LIMIT]; /* further links: the same columns */
     char route_table[PIM_NOC_PATH_LIMIT];  /* "router,destination,next" (routers) */
-    char network_file[PIM_NOC_PATH_LIMIT]; /* PIM_NOC_FILE: topology_file.c */
+    char network_file[PIM_NOC_PATH_LIMIT]; /* PIM_NOC_FILE: topology/file.c */
 };
 
 /* One delivered packet; all times are network cycles. */

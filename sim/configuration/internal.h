@@ -56,14 +56,14 @@ size_t pim_configuration_twin(const struct pim_schema *schema, size_t index);
 /* Writes "file:line", "command line" or "default". */
 void pim_configuration_origin(const struct pim_value *value, char *buffer, size_t size);
 
-/* --- configuration_read.c --- */
+/* --- read.c --- */
 
 /* Gives key number `key` the value `text`, written as on the command line (texts and choices may lack their
  * quotes). */
 enum pim_status pim_configuration_assign(struct pim_configuration *configuration, size_t key,
                                          const char *text, enum pim_origin origin, struct pim_error *error);
 
-/* --- configuration_source.c: one file or text, prepared for libconfig --- */
+/* --- source.c: one file or text, prepared for libconfig --- */
 
 struct pim_include {
     char *path;    /* as written */
@@ -98,7 +98,7 @@ enum pim_status pim_source_parse(const struct pim_source *source, config_t *pars
 enum pim_status pim_source_fail(const struct pim_source *source, unsigned line, struct pim_error *error,
                                 const char *format, ...) PIM_PRINTF(4, 5);
 
-/* --- configuration_value.c: from a libconfig setting to a value that its key allows --- */
+/* --- value.c: from a libconfig setting to a value that its key allows --- */
 
 /* `place` ("file:line", "command line") begins every message. On success the old value is released and
  * `value` is overwritten but for its origin, which is the caller's. */

@@ -6,7 +6,7 @@
  * duplicates in quadratic time. So every text is scanned first. The scanner knows tokens, brackets and the
  * path of the group it is in; the grammar stays libconfig's.
  *
- * 1. What it lets through has at most the sizes of configuration_internal.h, closed brackets, no NUL and no
+ * 1. What it lets through has at most the sizes of internal.h, closed brackets, no NUL and no
  *    duplicate key.
  * 2. The clean text has as many lines as the original, so that libconfig's line numbers are right.
  * 3. Integers leave it in decimal with the suffix L, reals with a decimal point.

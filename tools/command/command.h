@@ -54,4 +54,7 @@ int command_dispatch(const struct command *table, size_t count, const char *abou
  * full disk). main() does it last; a command that keeps other results until then may do it earlier. */
 int command_finish(const char *words, int code);
 
+/* How most commands end: command_fail() unless the status is PIM_OK, then command_finish(). */
+int command_end(const char *words, enum pim_status status, const struct pim_error *error);
+
 #endif

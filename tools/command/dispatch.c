@@ -25,6 +25,11 @@ int command_finish(const char *words, int code)
     return code == 0 ? 1 : code;
 }
 
+int command_end(const char *words, enum pim_status status, const struct pim_error *error)
+{
+    return command_finish(words, status == PIM_OK ? 0 : command_fail(words, error));
+}
+
 static void print_table(const struct command *table, size_t count, const char *about, const char *words,
                         FILE *out)
 {

@@ -296,5 +296,5 @@ int command_explain(int argument_count, char **arguments)
     else
         status = explain(stdout, words.items[0], &error);
     text_list_terminate(&words);
-    return status == PIM_OK ? command_finish(arguments[0], 0) : command_fail(arguments[0], &error);
+    return command_end(arguments[0], status, &error);
 }

@@ -1,5 +1,5 @@
 /*
- * Local memories of cores; see check_local.h.
+ * Local memories of cores; see local.h.
  *
  * A map with a bit for each byte says what the program of the unit has written so far. Hardware lets an
  * instruction wait for earlier ones that touch the same bytes, so what program order shows here holds for

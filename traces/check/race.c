@@ -1,5 +1,5 @@
 /*
- * See check_race.h. Between two neighbouring cuts every byte is accessed alike: a cell. A cell remembers its
+ * See race.h. Between two neighbouring cuts every byte is accessed alike: a cell. A cell remembers its
  * last store and who loaded it since, the latest time of each unit; that is enough, since a store that is in
  * order with these comes after everything that they come after.
  */

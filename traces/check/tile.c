@@ -1,4 +1,4 @@
-/* Executes the programs of tiles without time; see check_tile.h. */
+/* Executes the programs of tiles without time; see tile.h. */
 #include "traces/check/tile.h"
 
 #include "traces/check/local.h"

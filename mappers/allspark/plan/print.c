@@ -1,4 +1,4 @@
-/* Plans of the Allspark mapping as a table and as JSON (pim_plan_read.c reads them). */
+/* Plans of the Allspark mapping as a table and as JSON (read.c reads them). */
 #include "mappers/allspark/plan/file.h"
 
 #include "mappers/allspark/placement/placement.h"

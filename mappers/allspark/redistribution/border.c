@@ -124,23 +124,13 @@ struct seating {
     uint32_t *source, *to; /* first seats of the branches: with their features, and with their fields */
 };
 
-/* The partition of a branch; *layer is counted from its first. */
-static uint32_t partition_of(const struct pim_allspark_stage *stage, uint32_t branch, uint32_t *layer)
-{
-    uint32_t index = 0, slot = stage->slot_of[branch];
-    while (slot >= stage->partition[index].first_branch + stage->partition[index].layer_branches)
-        index++;
-    const struct pim_allspark_partition *part = &stage->partition[index];
-    *layer = (slot - part->first_branch) / (part->layout.count * part->slots);
-    return index;
-}
-
 /* Gives the seats of a branch their places: it sends from `source`, and gets in `to`. */
 static void place_seats(const struct seating *seating, uint32_t b)
 {
     const struct pim_allspark_stage *stage = seating->stage;
     uint32_t branches = stage->partition[0].branches, layer;
-    uint32_t index = partition_of(stage, b % branches, &layer), count = seating->to[b + 1] - seating->to[b];
+    uint32_t index = pim_stage_partition_of(stage, b % branches, &layer),
+             count = seating->to[b + 1] - seating->to[b];
     const struct room room = room_of(&stage->partition[index]);
     uint64_t address = room_address(seating->plan, stage, index, layer, b / branches);
     for (uint32_t i = 0; i < count; i++) {
@@ -168,7 +158,7 @@ static bool fill_field(const struct seating *seating, uint32_t b, uint32_t to, u
     const struct pim_seat *sender = &seating->exchange->seat[seating->source[b] + (to - seating->to[b])];
     uint32_t branches = seating->stage->partition[0].branches, inside = b % branches, layer;
     const struct pim_allspark_partition *part =
-        &seating->stage->partition[partition_of(seating->stage, inside, &layer)];
+        &seating->stage->partition[pim_stage_partition_of(seating->stage, inside, &layer)];
     const struct pim_position_field field = pim_position_field(part, row);
     uint32_t window = part->position.window, columns = (part->position.width + window - 1) / window;
     uint32_t first_y = inside / columns * window, first_x = inside % columns * window;
@@ -211,7 +201,8 @@ static bool make(const struct seating *seating)
     for (uint32_t b = 0; b < all; b++)
         place_seats(seating, b);
     for (uint32_t b = 0; b < all && made; b++) {
-        uint32_t v = stage->partition[partition_of(stage, b % stage->partition[0].branches, &layer)].v;
+        uint32_t v =
+            stage->partition[pim_stage_partition_of(stage, b % stage->partition[0].branches, &layer)].v;
         for (uint32_t i = seating->to[b]; i < seating->to[b + 1] && made; i++)
             made = fill_field(seating, b, i, (i - seating->to[b]) / v, needed);
     }

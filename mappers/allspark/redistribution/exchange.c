@@ -7,20 +7,6 @@
 
 /* --- seats --- */
 
-static uint32_t slot_of(const struct pim_allspark_stage *stage, uint32_t branch)
-{
-    return stage->slot_of ? stage->slot_of[branch] : branch;
-}
-
-static const struct pim_allspark_partition *partition_of_slot(const struct pim_allspark_stage *stage,
-                                                              uint32_t slot, uint32_t *index)
-{
-    *index = 0;
-    while (slot >= stage->partition[*index].first_branch + stage->partition[*index].layer_branches)
-        ++*index;
-    return &stage->partition[*index];
-}
-
 /* `rank`: of the first layer of the partition. */
 static struct pim_seat seat_of(const struct pim_allspark_plan *plan,
                                const struct pim_allspark_partition *part, const struct pim_workspace *space,
@@ -55,8 +41,8 @@ static void fill_seats(const struct pim_allspark_plan *plan, const struct pim_al
                        const struct pim_workspace *space, uint32_t slot, uint32_t image,
                        struct pim_seat *seat)
 {
-    uint32_t index;
-    const struct pim_allspark_partition *part = partition_of_slot(stage, slot, &index);
+    uint32_t index = pim_stage_partition_of_slot(stage, slot);
+    const struct pim_allspark_partition *part = &stage->partition[index];
     uint64_t rank = image * pim_stage_features(stage) + pim_stage_features_before(stage, index);
     for (uint32_t row = 0; row < part->u; row++)
         for (uint32_t column = 0; column < part->v; column++)
@@ -68,11 +54,12 @@ static void fill_seats(const struct pim_allspark_plan *plan, const struct pim_al
 bool pim_exchange_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
                         struct pim_exchange *exchange, uint32_t *first_seat)
 {
-    uint32_t branches = stage->partition[0].branches, all = plan->batch * branches, index;
+    uint32_t branches = stage->partition[0].branches, all = plan->batch * branches;
     first_seat[0] = exchange->seats;
     for (uint32_t b = 0; b < all; b++) {
+        uint32_t slot = pim_stage_slot(stage, b % branches);
         const struct pim_allspark_partition *part =
-            partition_of_slot(stage, slot_of(stage, b % branches), &index);
+            &stage->partition[pim_stage_partition_of_slot(stage, slot)];
         first_seat[b + 1] = first_seat[b] + part->u * part->v;
     }
     exchange->seats = first_seat[all];
@@ -82,7 +69,7 @@ bool pim_exchange_seats(const struct pim_allspark_plan *plan, const struct pim_a
     for (uint32_t b = 0; grown && space && b < all; b++) {
         for (uint32_t i = 0; b % branches == 0 && i < stage->partitions; i++)
             pim_workspace_layout(stage, i, b / branches, plan->workspace_base, &space[i]);
-        fill_seats(plan, stage, space, slot_of(stage, b % branches), b / branches,
+        fill_seats(plan, stage, space, pim_stage_slot(stage, b % branches), b / branches,
                    &exchange->seat[first_seat[b]]);
         for (uint32_t i = first_seat[b]; i < first_seat[b + 1]; i++)
             exchange->seat[i].root = first_seat[b];

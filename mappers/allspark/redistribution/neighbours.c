@@ -204,22 +204,11 @@ static bool make_layer(const struct region *region, struct pim_neighbour_layer *
     return true;
 }
 
-/* The partition of a branch, and its layer counted from the partition's first. */
-static uint32_t partition_of(const struct pim_allspark_stage *stage, uint32_t branch, uint32_t *layer)
-{
-    uint32_t index = 0, slot = stage->slot_of[branch];
-    while (slot >= stage->partition[index].first_branch + stage->partition[index].layer_branches)
-        index++;
-    const struct pim_allspark_partition *part = &stage->partition[index];
-    *layer = (slot - part->first_branch) / (part->layout.count * part->slots);
-    return index;
-}
-
 static void fill_side(const struct region *region, uint32_t branch)
 {
     const struct pim_allspark_stage *stage = region->stage;
     struct pim_workspace space;
-    uint32_t layer, index = partition_of(stage, branch % region->shape->branches, &layer);
+    uint32_t layer, index = pim_stage_partition_of(stage, branch % region->shape->branches, &layer);
     const struct pim_allspark_partition *part = &stage->partition[index], *owner = part;
     for (uint32_t i = 0; i < stage->partitions && part->reuses; i++)
         if (stage->partition[i].reused)
@@ -265,7 +254,7 @@ static bool make_region(struct region *region)
         return false;
     for (uint32_t b = 0; b < plan->batch * branches; b++) {
         const struct pim_allspark_partition *part =
-            &stage->partition[partition_of(stage, b % branches, &layer)];
+            &stage->partition[pim_stage_partition_of(stage, b % branches, &layer)];
         region->first_seat[b + 1] = region->first_seat[b] + part->u * part->v;
         fill_side(region, b);
     }

@@ -223,7 +223,7 @@ bool pim_onnx_fold(struct pim_onnx_importer *i);
 /* The node at work is of the format's own operator set. */
 bool pim_onnx_is_standard(const struct pim_onnx_importer *i);
 
-/* Turns the node at work into layers (operators_table.c). */
+/* Turns the node at work into layers (operators/table.c). */
 void pim_onnx_convert(struct pim_onnx_importer *i);
 
 /* Recognises an expanded GELU, SiLU or layer normalisation that begins at the node at work; true: its last

@@ -416,6 +416,17 @@ static enum pim_status execute(struct execution *x, uint32_t node)
     }
 }
 
+/* What was loaded into a buffer has been given back at the end. */
+static enum pim_status check_empty(const struct execution *x, uint32_t node)
+{
+    const struct node_state *state = &x->node[node];
+    if (state->input.count == 0 && state->weight.count == 0)
+        return PIM_OK;
+    return pim_fail(x->error, PIM_BAD_INPUT,
+                    "node %" PRIu32 " ends with elements in its buffers (%zu inputs, %zu weights)", node,
+                    state->input.count, state->weight.count);
+}
+
 /* As far as a node comes; *moved: it came further. */
 static enum pim_status run_node(struct execution *x, uint32_t node, bool *moved)
 {
@@ -428,7 +439,7 @@ static enum pim_status run_node(struct execution *x, uint32_t node, bool *moved)
                 return x->error->status;
             state->ended = !next;
             if (!next)
-                break;
+                return check_empty(x, node);
             state->instruction = *next;
             state->fetched = true;
         }

@@ -1,7 +1,7 @@
 /*
  * What the parts of a channel share: rules.c (the compiled table), channel.c (requests in and out),
- * channel_plan.c (which command comes next), channel_issue.c (what a command does), channel_stream.c (many
- * column commands at once), channel_low_power.c (what LPDDR5 adds), channel_maintenance.c (refresh and page
+ * plan.c (which command comes next), issue.c (what a command does), stream.c (many
+ * column commands at once), low_power.c (what LPDDR5 adds), maintenance.c (refresh and page
  * policy).
  *
  * The earliest cycle of a command at a bank is the maximum of three numbers: of the bank, of its group and of
@@ -69,7 +69,7 @@ struct pim_dram_rules {
     uint32_t ranks, banks_per_rank, banks_per_group, groups_per_rank, ranks_per_pseudo;
     uint32_t sections; /* of the channel's banks */
     uint32_t half;     /* 1 with half clocks, whose odd cycles are the rising edges; else 0 */
-    bool low_power;    /* ACT in two halves, or a write clock (channel_low_power.c) */
+    bool low_power;    /* ACT in two halves, or a write clock (low_power.c) */
     bool plain;        /* open pages and not low_power: nothing to look at before a plan */
     bool replans;      /* an arrival throws the plan away */
 };
@@ -246,20 +246,20 @@ static inline unsigned filter_index(uint32_t bank, uint32_t row, uint32_t column
 /* channel.c: does a waiting write hold the data of this location? */
 bool write_waits(const struct pim_dram_channel *channel, const struct pim_dram_location *location);
 
-/* channel_plan.c */
+/* plan.c */
 bool write_mode_changes(const struct pim_dram_channel *channel);
 
-/* channel_plan.c: fills column, row and close_time. */
+/* plan.c: fills column, row and close_time. */
 void channel_plan(struct pim_dram_channel *channel);
 /* Takes a request that has just been put into the waiting lists into a valid plan. */
 void channel_plan_arrival(struct pim_dram_channel *channel, int16_t entry);
 
-/* channel_issue.c: issues what was chosen. */
+/* issue.c: issues what was chosen. */
 void channel_issue(struct pim_dram_channel *channel, const struct choice *choice);
 /* Puts an entry at the end of its bank's list, or takes it out. */
 void waiting_add(struct pim_dram_channel *channel, int16_t entry);
 void waiting_remove(struct pim_dram_channel *channel, int16_t entry);
-/* Commands of a stream (channel_stream.c) act like the last of them. */
+/* Commands of a stream (stream.c) act like the last of them. */
 void forbid_later(struct pim_dram_channel *channel, enum pim_dram_command command, struct bank *bank,
                   uint64_t cycle);
 /* Tells the sink of a command. */
@@ -272,7 +272,7 @@ void waiting_sort(struct pim_dram_channel *channel, struct waiting *waiting, uns
 /* Gives the requests that are there the ages from 0 on, in the same order. */
 void waiting_renumber(struct pim_dram_channel *channel);
 
-/* channel_low_power.c: fills the plan with what goes before everything else in the cycle `floor`, or says
+/* low_power.c: fills the plan with what goes before everything else in the cycle `floor`, or says
  * false. */
 bool low_power_goes_first(struct pim_dram_channel *channel, uint64_t floor);
 /* Puts CAS in the place of a planned column command, or an ACT-2 before what is planned. */
@@ -290,7 +290,7 @@ static inline bool low_power_uses(const struct pim_dram_channel *channel, const 
     return forced->kind != CHOOSE_NOTHING && &channel->banks[channel->entries[forced->entry].bank] == bank;
 }
 
-/* channel_maintenance.c */
+/* maintenance.c */
 void maintenance_refresh_due(struct pim_dram_channel *channel);
 /* Skips due refreshes up to `until` that would do nothing but be counted. */
 void maintenance_skip_idle(struct pim_dram_channel *channel, uint64_t until);

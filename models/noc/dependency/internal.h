@@ -35,7 +35,7 @@ static inline uint32_t noc_groups_of(const struct noc_dependencies *graph, uint3
     return set;
 }
 
-/* dependency_table.c: the edges of a topology with a table of ways. PIM_NO_MEMORY. */
+/* table.c: the edges of a topology with a table of ways. PIM_NO_MEMORY. */
 enum pim_status noc_dependency_follow_table(struct noc_dependencies *graph, struct pim_error *error);
 
 /* The next node that `node` waits for, from *place on (0 at first), which moves behind it; PIM_NOC_NONE: no

@@ -133,7 +133,7 @@ struct general_router {
     uint64_t sent;         /* outputs that took a flit in the last evaluation */
     uint32_t first, ports; /* its ports; in the order of the whole network */
     uint32_t held;         /* crossbar inputs that keep the switch */
-    uint16_t listed[GENERAL_LISTS];        /* entries of its lists (general_order.c) */
+    uint16_t listed[GENERAL_LISTS];        /* entries of its lists (order.c) */
     uint16_t vc_diagonal, switch_diagonal; /* wavefront */
     bool starving;                         /* waits for credits, and for nothing before them */
 };
@@ -307,7 +307,7 @@ struct general_site {
     uint32_t node; /* the router */
 };
 
-/* general_watch.c: of the packet that is watched. */
+/* watch.c: of the packet that is watched. */
 void pim_noc_general_tell(struct pim_noc *noc, enum pim_noc_stage_kind kind, uint64_t cycle, uint32_t place,
                           uint32_t port, uint32_t vc, uint64_t flit);
 /* What the row's front does. */
@@ -340,7 +340,7 @@ static inline uint32_t pim_noc_general_available(const struct general_site *site
     return available;
 }
 
-/* general_order.c: the lists of a router. `list` puts a row at the end of one, `list_head` where a head that
+/* order.c: the lists of a router. `list` puts a row at the end of one, `list_head` where a head that
  * arrives belongs; `routed`, at the start of an evaluation, follows what happened while the router was not
  * evaluated; `sort` brings the requests of the scratch that are granted into the order of the lists, and
  * `update` follows all that has happened in this cycle. */
@@ -350,30 +350,30 @@ void pim_noc_general_routed(const struct general_site *site);
 void pim_noc_general_sort(const struct general_site *site);
 void pim_noc_general_update(const struct general_site *site);
 
-/* general_priority.c: of the flit at the front of a row; and the stamps of flits, where priorities need them:
+/* priority.c: of the flit at the front of a row; and the stamps of flits, where priorities need them:
  * of one that comes into a buffer, and of the first one there. */
 int64_t pim_noc_general_priority(const struct general_site *site, unsigned row);
 void pim_noc_general_stamp(const struct general_site *site, unsigned row, const struct general_event *event);
 uint64_t pim_noc_general_first_stamp(const struct general_site *site, unsigned row);
 
-/* general_switch.c: what the rows that are ready ask of the switch, and who gets it: `requests` of the
+/* switch.c: what the rows that are ready ask of the switch, and who gets it: `requests` of the
  * scratch with `granted`; flits of held switches are granted without a request. */
 void pim_noc_general_ask(const struct general_site *site);
 void pim_noc_general_switch(const struct general_site *site);
 
-/* general_channels.c: VC allocation of the heads in the scratch. */
+/* channels.c: VC allocation of the heads in the scratch. */
 void pim_noc_general_channels(const struct general_site *site);
 
-/* general_router.c: one cycle of a router; returns whether it has to be evaluated in the next one. */
+/* router.c: one cycle of a router; returns whether it has to be evaluated in the next one. */
 bool pim_noc_general_evaluate(struct pim_noc *noc, uint32_t router, uint64_t cycle);
 /* Blocked cycles of an output that are not counted yet: those from `since` on, before `end`. */
 uint64_t pim_noc_general_blocked(const struct noc_general *general, uint32_t router, uint32_t port,
                                  uint64_t end);
 
-/* general_terminal.c: one cycle of a terminal's injecting side. */
+/* terminal.c: one cycle of a terminal's injecting side. */
 void pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 
-/* general_match.c */
+/* match.c */
 struct general_matching {
     const struct pim_noc *noc;
     struct general_request *requests;
@@ -401,7 +401,7 @@ bool pim_noc_general_prefers(const struct pim_noc *noc, struct general_arbiter a
                              const struct general_request *a, unsigned first, const struct general_request *b,
                              unsigned second, unsigned pointer, unsigned size, const uint64_t *stamps);
 
-/* general_setup.c: topology and routing of a configuration, checked for deadlock. */
+/* setup.c: topology and routing of a configuration, checked for deadlock. */
 enum pim_status pim_noc_general_plan(const struct pim_noc_configuration *configuration,
                                      struct pim_noc_topology **topology, struct pim_noc_routing **routing,
                                      struct pim_error *error);

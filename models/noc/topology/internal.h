@@ -11,7 +11,7 @@ enum pim_status noc_place_terminals(struct pim_noc_topology *topology, struct pi
 void noc_put_terminal(struct pim_noc_topology *topology, uint32_t node, uint32_t input_router,
                       uint32_t input_port, uint32_t output_router, uint32_t output_port);
 
-/* topology_other.c: any kind but grids; the topology has its kind, width, height and concentration. */
+/* other.c: any kind but grids; the topology has its kind, width, height and concentration. */
 enum pim_status noc_create_other(struct pim_noc_topology *topology,
                                  const struct pim_noc_topology_configuration *configuration,
                                  struct pim_error *error);

@@ -1,6 +1,6 @@
 /*
  * Topologies that are no grids: laying out what the kinds say, each in a file of its own
- * (topology_tree.c, topology_flat.c, topology_file.c).
+ * (tree.c, flat.c, file.c).
  */
 #include "models/noc/topology/internal.h"
 

@@ -17,7 +17,7 @@
  *
  * With a depth of z layers a grid has three dimensions: its rows of routers are those of the first layer,
  * then of the second, and so on; ports 4 and 5 lead to the next and the previous layer, terminals follow. The
- * other kinds (topology_tree.c, topology_flat.c, topology_file.c) have their routers and ports in an order of
+ * other kinds (tree.c, flat.c, file.c) have their routers and ports in an order of
  * their own, terminals at any of them, and a table of ways on.
  *
  * A torus closes every row and every column of at least 3 routers with a link that wraps around. In a row or

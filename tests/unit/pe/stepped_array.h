@@ -1,5 +1,5 @@
 /*
- * PE arrays stepped PE by PE: the oracle for models/pe/pe.c. Operands move through registers, real integer
+ * PE arrays stepped PE by PE: the oracle for models/cost/pe.h. Operands move through registers, real integer
  * products are formed, and SRAM accesses are counted where they happen; controllers decide from the state of
  * the array what comes next, so that no closed form is used.
  */

@@ -332,6 +332,5 @@ int command_bitserial(int argument_count, char **arguments)
         (void)execute(&options, &error);
     }
     dram_memory_options_terminate(&options.memory);
-    int code = error.status == PIM_OK ? 0 : command_fail(arguments[0], &error);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], error.status, &error);
 }

@@ -34,5 +34,5 @@ int command_overlap(int argument_count, char **arguments)
         pim_case_terminate(&kase);
     }
     text_list_terminate(&files);
-    return command_finish(arguments[0], status == PIM_OK ? 0 : command_fail(arguments[0], &error));
+    return command_end(arguments[0], status, &error);
 }

@@ -168,7 +168,7 @@ int command_area(int argument_count, char **arguments)
         0};
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
-    int code = run(&request, &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    enum pim_status status = run(&request, &error);
     common_terminate(&request.common);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }

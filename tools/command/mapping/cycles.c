@@ -186,7 +186,6 @@ int command_cycles(int argument_count, char **arguments)
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};
     enum pim_status status = solve(&request, files.items[0], &error);
-    int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
     text_list_terminate(&files);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }

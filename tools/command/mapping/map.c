@@ -167,13 +167,12 @@ static int run_mapper(const struct pim_mapper *mapper, int argument_count, char 
         error = (struct pim_error){0};
         status = map_with(&request, options, &error);
     }
-    int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
     free(rules);
     free(options);
     text_list_terminate(&request.network_sets);
     text_list_terminate(&request.dimensions);
     common_terminate(&request.common);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }
 
 /* A command of each mapper: the table's name is the last word of arguments[0]. */

@@ -84,12 +84,11 @@ static int show(int argument_count, char **arguments)
     enum pim_status status = command_network_read(files.items[0], &common.sets, &onnx, &network, &error);
     if (status == PIM_OK)
         status = print(network, format, dot, &error);
-    int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
     pim_network_destroy(network);
     text_list_terminate(&files);
     text_list_terminate(&dimensions);
     common_terminate(&common);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }
 
 static enum pim_status write_onnx(const struct pim_network *network, const char *path,
@@ -138,11 +137,10 @@ static int export(int argument_count, char **arguments)
         status = command_network_read(files.items[0], &common.sets, &onnx, &network, &error);
     if (status == PIM_OK)
         status = write_onnx(network, path, &error);
-    int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
     pim_network_destroy(network);
     text_list_terminate(&files);
     common_terminate(&common);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }
 
 int command_network(int argument_count, char **arguments)

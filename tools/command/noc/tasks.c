@@ -498,10 +498,10 @@ static int replay(bool named, int argument_count, char **arguments)
         request.tasks = graphs.items[0];
     struct pim_error error = {0};
     struct run run = {.request = &request};
-    int code = execute(&run, &request, &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    enum pim_status status = execute(&run, &request, &error);
     terminate(&run);
     text_list_terminate(&graphs);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }
 
 int noc_tasks(int argument_count, char **arguments)

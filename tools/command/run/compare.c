@@ -426,8 +426,7 @@ int command_compare(int argument_count, char **arguments)
         print_text(&comparison, stdout);
     else if (status == PIM_OK)
         status = write_json(&comparison, stdout, &error);
-    int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
     terminate(&comparison);
     text_list_terminate(&files);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }

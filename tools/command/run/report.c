@@ -57,7 +57,7 @@ int command_report(int argument_count, char **arguments)
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};
-    int code = write_report(&files, output, &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    enum pim_status status = write_report(&files, output, &error);
     text_list_terminate(&files);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }

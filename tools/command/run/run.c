@@ -80,8 +80,7 @@ int command_run(int argument_count, char **arguments)
     if (status == PIM_OK)
         status = write_reports(&request, &replay, &error);
     replay_terminate(&replay);
-    int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
     text_list_terminate(&files);
     common_terminate(&request.common);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }

@@ -372,8 +372,7 @@ int command_validate(int argument_count, char **arguments)
     replay_terminate(&replay);
     free(comparison.phases);
     free(comparison.steps);
-    int code = status == PIM_OK ? 0 : command_fail(arguments[0], &error);
     text_list_terminate(&files);
     common_terminate(&common);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }

@@ -435,11 +435,11 @@ int command_sweep(int argument_count, char **arguments)
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};
     request.path = files.items[0];
-    int code = dispatch(&request, &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    enum pim_status status = dispatch(&request, &error);
     text_list_terminate(&files);
     text_list_terminate(&request.vary);
     text_list_terminate(&request.constraints);
     text_list_terminate(&request.slurm_options);
     common_terminate(&request.common);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }

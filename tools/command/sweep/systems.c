@@ -161,9 +161,9 @@ int command_systems(int argument_count, char **arguments)
         0};
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
-    int code = run(&request, &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    enum pim_status status = run(&request, &error);
     text_list_terminate(&request.networks);
     text_list_terminate(&request.dimensions);
     common_terminate(&sweep->common);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }

@@ -288,7 +288,7 @@ int command_tune(int argument_count, char **arguments)
         0};
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
-    int code = run(&request, &error) == PIM_OK ? 0 : command_fail(arguments[0], &error);
+    enum pim_status status = run(&request, &error);
     text_list_terminate(&request.networks);
-    return command_finish(arguments[0], code);
+    return command_end(arguments[0], status, &error);
 }

@@ -22,7 +22,7 @@ struct pim_store {
     char *identity;
     sqlite3_stmt *has, *add_point, *add_setting, *add_configuration, *add_statistic, *find_statistic,
         *add_value;
-    sqlite3_stmt *parts[PIM_STORE_PARTS], *stored, *set_checksum; /* of store_check.c */
+    sqlite3_stmt *parts[PIM_STORE_PARTS], *stored, *set_checksum; /* of check.c */
     int64_t version;                                              /* of the file */
     bool logged;                                                  /* it is in WAL mode, and ours to tidy up */
 };
@@ -50,7 +50,7 @@ enum pim_status pim_store_get(const struct pim_store *store, const char *name, c
 /* Brings the tables from version `from` to PIM_STORE_VERSION. */
 enum pim_status pim_store_migrate(const struct pim_store *store, int64_t from, struct pim_error *error);
 
-/* --- checksums, store_check.c --- */
+/* --- checksums, check.c --- */
 
 /* Of all that the file holds of a point. */
 enum pim_status pim_store_checksum(struct pim_store *store, int64_t point, int64_t *sum,

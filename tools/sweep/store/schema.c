@@ -33,7 +33,7 @@ static const char *const steps[PIM_STORE_VERSION] = {
     " FROM setting JOIN axis ON axis.position = setting.axis;"
     "CREATE VIEW results AS SELECT value.point AS point, statistic.name AS name, value.value AS value"
     " FROM value JOIN statistic ON statistic.id = value.statistic;",
-    /* 3: checksums (store_check.c) */
+    /* 3: checksums (check.c) */
     "ALTER TABLE point ADD COLUMN checksum INTEGER;",
 };
 

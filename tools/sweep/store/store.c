@@ -1,4 +1,4 @@
-/* Opening, locking and adding; reading is store_read.c. */
+/* Opening, locking and adding; reading is read.c. */
 #include "tools/sweep/store/internal.h"
 
 #include "include/pimsim/pimsim.h"

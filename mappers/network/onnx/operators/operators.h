@@ -1,6 +1,6 @@
 /*
  * Conversions of operators: each turns the node at work into layers and binds its outputs. `kind` is what the
- * table of operators (operators_table.c) says beside the function; most have no use for it.
+ * table of operators (table.c) says beside the function; most have no use for it.
  */
 #ifndef PIMSIM_MAPPERS_NETWORK_ONNX_OPERATORS_OPERATORS_H
 #define PIMSIM_MAPPERS_NETWORK_ONNX_OPERATORS_OPERATORS_H
