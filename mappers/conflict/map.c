@@ -29,8 +29,10 @@ struct run {
     uint32_t firsts;
     double first_latency[PIM_TILE_STARTS];
     double limit; /* no child that is slower survives */
-    /* A search by anything but cost starts from the survivors of a search by cost. */
+    /* A search by anything but cost starts from the survivors of a search by cost, one by simulation from the
+     * fastest finalists of several. */
     enum pim_tile_fitness fitness; /* of the search that goes on */
+    uint32_t share;                /* of the seeds that each search gives; 0: it is no search for seeds */
     uint32_t seeds;
     unsigned char *seed;
 };
@@ -224,6 +226,28 @@ static enum pim_status simulate_finalists(struct run *run, uint32_t asked, uint3
     return ended == count ? keep_fastest(run, count, error) : PIM_OK; /* else there is no time for more */
 }
 
+/* The fastest finalists become seeds of the search by simulation, byte for byte: they own nothing. */
+static enum pim_status give_seeds(struct run *run, uint32_t count, struct pim_error *error)
+{
+    size_t size = run->problem.search.size;
+    unsigned char *seed = realloc(run->seed, ((size_t)run->seeds + run->share) * size);
+    if (!seed)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " mappings", run->seeds + run->share);
+    run->seed = seed;
+    for (uint32_t given = 0; given < run->share; given++) {
+        uint32_t fastest = NO_WINNER;
+        for (uint32_t i = 0; i < count; i++)
+            if (run->latency[i] < HUGE_VAL &&
+                (fastest == NO_WINNER || run->latency[i] < run->latency[fastest]))
+                fastest = i;
+        if (fastest == NO_WINNER)
+            break;
+        memcpy(run->seed + run->seeds++ * size, run->population->individual[fastest]->data, size);
+        run->latency[fastest] = HUGE_VAL; /* given */
+    }
+    return PIM_OK;
+}
+
 /* The best by fitness, or by simulation of the first `finalists`. */
 static enum pim_status choose(void *context, struct pim_population *population, struct pim_error *error)
 {
@@ -232,7 +256,7 @@ static enum pim_status choose(void *context, struct pim_population *population, 
     uint32_t count = options->simulate ? options->finalists : 0;
     uint32_t winner = run->result->searches == 0 ? 0 : NO_WINNER;
     count = count < options->population ? count : options->population;
-    if (options->fitness == PIM_TILE_BY_SIMULATION)
+    if (options->fitness == PIM_TILE_BY_SIMULATION && run->share == 0)
         count = options->population < PIM_TILE_STARTS ? options->population : PIM_TILE_STARTS;
     run->population = population;
     run->finalists = count > 0 ? count : 1; /* without simulations the first wins */
@@ -247,6 +271,8 @@ static enum pim_status choose(void *context, struct pim_population *population, 
         status = run->latency && run->interval && run->status && run->errors
                      ? simulate_finalists(run, count, &winner, error)
                      : pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " mappings", count);
+        if (status == PIM_OK && run->share > 0)
+            status = give_seeds(run, count, error);
         free(run->latency);
         free(run->interval);
         free(run->status);
@@ -365,6 +391,7 @@ static enum pim_status search(struct run *run, uint64_t seed, struct pim_error *
 {
     const struct pim_tile_mapping_options *options = run->options;
     struct pim_tile_problem *problem = &run->problem;
+    bool by_cost = options->fitness == PIM_TILE_BY_COST || run->share > 0;
     struct pim_search_budget budget = {.seed = seed,
                                        .steps = options->generations,
                                        .seconds = pim_tile_seconds_left(&run->deadline),
@@ -383,15 +410,17 @@ static enum pim_status search(struct run *run, uint64_t seed, struct pim_error *
         .cross_milli = authors ? 0 : 500,
         .breed = problem->breed,
         .breeder = problem,
-        .sorted = options->fitness == PIM_TILE_BY_SIMULATION ? note_limit : NULL,
+        .sorted = options->fitness == PIM_TILE_BY_SIMULATION && !by_cost ? note_limit : NULL,
         .done = choose,
         .context = run};
     void *best = calloc(1, problem->search.size);
     if (!best)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the search");
     enum pim_status status = PIM_OK;
-    run->fitness = options->fitness;
-    if (options->fitness != PIM_TILE_BY_COST || options->mapping == PIM_TILE_NSGA2)
+    run->fitness = by_cost ? PIM_TILE_BY_COST : options->fitness;
+    if (run->share == 0 && run->seeds > 0)
+        problem->search.start = start_from_seed; /* other searches gave them */
+    else if (!by_cost || options->mapping == PIM_TILE_NSGA2)
         status = search_by_cost(run, &evolution, &budget, best, error);
     budget.seconds = pim_tile_seconds_left(&run->deadline);
     if (status == PIM_OK && !run->chosen)
@@ -402,7 +431,21 @@ static enum pim_status search(struct run *run, uint64_t seed, struct pim_error *
     return status;
 }
 
-/* Searches with seeds of their own. What they share are the fastest finalists, and the fastest of all. */
+static enum pim_status search_once(struct run *run, const struct pim_search_problem *whole, uint64_t seed,
+                                   struct pim_error *error)
+{
+    struct pim_tile_mapping_result *result = run->result;
+    const struct pim_search_result before = result->search;
+    run->problem.search = *whole;
+    run->limit = HUGE_VAL;
+    enum pim_status status = search(run, seed, error);
+    result->search.steps += before.steps;
+    result->search.evaluations += before.evaluations;
+    return status;
+}
+
+/* Searches with seeds of their own. What they share are the fastest finalists, and the fastest of all. Those
+ * before a search by simulation are by cost. */
 static enum pim_status search_often(struct run *run, struct pim_error *error)
 {
     const struct pim_tile_mapping_options *options = run->options;
@@ -410,20 +453,24 @@ static enum pim_status search_often(struct run *run, struct pim_error *error)
     const struct pim_search_problem whole = run->problem.search;
     uint32_t searches =
         options->simulate && options->finalists > 0 && options->searches > 1 ? options->searches : 1;
+    bool simulation = options->fitness == PIM_TILE_BY_SIMULATION && searches > 1;
     uint64_t seeds = options->seed;
     enum pim_status status = PIM_OK;
+    if (simulation)
+        run->share = (options->population + searches - 1) / searches;
     while (status == PIM_OK && result->searches < searches && (result->searches == 0 || !over(run))) {
-        const struct pim_search_result before = result->search;
-        run->problem.search = whole;
-        run->limit = HUGE_VAL;
-        free(run->seed);
-        run->seed = NULL;
-        status = search(run, result->searches == 0 ? options->seed : pim_splitmix64(&seeds), error);
-        result->search.steps += before.steps;
-        result->search.evaluations += before.evaluations;
+        if (!simulation) {
+            free(run->seed);
+            run->seed = NULL;
+            run->seeds = 0;
+        }
+        status =
+            search_once(run, &whole, result->searches == 0 ? options->seed : pim_splitmix64(&seeds), error);
         result->searches++;
     }
-    return status;
+    run->share = 0;
+    return status == PIM_OK && simulation && !over(run) ? search_once(run, &whole, options->seed, error)
+                                                        : status;
 }
 
 static void terminate(struct pim_tile_problem *problem)

@@ -135,8 +135,8 @@ static uint32_t searches(const struct pim_conflict_plan *plan)
         return (uint32_t)choices->searches;
     uint32_t all = simulations(plan, PIM_CONFLICT_BY_SIZE, 0, UINT32_MAX),
              finalists = simulations(plan, choices->finalists, 16, 200);
-    if (choices->fitness != PIM_TILE_BY_COST || choices->mapping == PIM_TILE_NSGA2 ||
-        choices->refinement == 0 || finalists == 0)
+    if ((choices->fitness != PIM_TILE_BY_COST && choices->fitness != PIM_TILE_BY_SIMULATION) ||
+        choices->mapping == PIM_TILE_NSGA2 || choices->refinement == 0 || finalists == 0)
         return 1;
     uint64_t count = (uint64_t)TIMES * all / finalists;
     return count < 1 ? 1 : count > SEARCHES ? SEARCHES : (uint32_t)count;
