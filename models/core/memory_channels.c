@@ -4,20 +4,16 @@
  *
  *  1. All chips share one memory, addressed as the programs do. Requests of a chip wait in one line: those of
  *     a cycle of the logic clock by core number, at the first edge of the memory clock from then on.
- *  2. The first of the line becomes column accesses in rising order, each column once. A chip hands over one
- *     access in a cycle, a channel accepts one in a cycle, behind the commands of that cycle; chips have
- *     their turns round robin: whoever had an access accepted goes behind the others. An access whose queue
- *     is full waits, and with it the line. The next request follows in the cycle behind the last access.
+ *  2. The first of the line becomes column accesses in rising order, each column once; chips are the clients
+ *     of the channels (models/unit/channels.h). An access whose queue is full waits, and with it the line.
+ *     The next request follows in the cycle behind the last access.
  *  3. A request ends with the data of its last access, in whatever order they were served, at the next edge
  *     of the logic clock, a cycle at least after it was asked for.
- *
- * A channel is worked on only while an access waits in it.
  */
 #include "models/core/memory_channels.h"
 
-#include "models/dram/memory.h"
+#include "models/unit/channels.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* A load or store from its request to its last data. */
@@ -39,53 +35,20 @@ struct line {
 struct pim_core_memory {
     struct pim_cores *cores;
     struct pim_dram_rules *rules;
-    struct pim_event event;
+    struct pim_channels *channels;
     struct pim_pool transfers;
     struct line *lines; /* by chip */
-    uint32_t turn;      /* chip that is asked first */
-    bool closed;        /* the run is over: nothing is told any more */
     struct pim_bank_counters counted;
-    struct shared_channel {
-        struct pim_core_memory *memory;
-        struct pim_dram_channel *channel;
-        uint64_t wake;     /* cycle of its next command; UINT64_MAX while nothing waits */
-        uint64_t accepted; /* cycle of the last access, and 1 */
-        uint32_t waiting;  /* accesses whose column command has not issued */
-    } channel[];
 };
-
-static const struct pim_dram_specification *specification_of(const struct pim_core_memory *memory)
-{
-    return &memory->cores->configuration.dram.specification;
-}
 
 static pim_time period_of(const struct pim_core_memory *memory)
 {
     return memory->cores->configuration.memory_period;
 }
 
-/* The cycle of the memory clock, rounded up to the next edge. */
-static uint64_t cycle_now(const struct pim_core_memory *memory)
+static uint32_t access_bytes(const struct pim_core_memory *memory)
 {
-    const pim_time now = pim_kernel_now(memory->cores->units.kernel), period = period_of(memory);
-    return now / period + (now % period != 0);
-}
-
-/* Can this cycle of the memory clock be counted in ticks? Else the run has failed. */
-static bool in_time(struct pim_core_memory *memory, uint64_t cycle)
-{
-    return pim_unit_in_time(pim_units_at(&memory->cores->units, 0), cycle, period_of(memory));
-}
-
-/* An event in `cycle`, unless one comes earlier. */
-static void wake(struct pim_core_memory *memory, uint64_t cycle)
-{
-    struct pim_kernel *kernel = memory->cores->units.kernel;
-    const pim_time period = period_of(memory);
-    if (!in_time(memory, cycle) || pim_event_time(&memory->event) <= cycle * period)
-        return;
-    (void)pim_event_cancel(kernel, &memory->event);
-    pim_event_schedule_at(kernel, &memory->event, cycle * period, PIM_PHASE_UNIT);
+    return memory->cores->configuration.dram.specification.organization.access_bytes;
 }
 
 /* One access less under way; at the end of all the core is told. */
@@ -96,7 +59,7 @@ static void end_access(struct transfer *transfer)
     if (--transfer->open > 0)
         return;
     const pim_time logic = cores->configuration.logic_period;
-    if (in_time(memory, transfer->completed)) {
+    if (pim_unit_in_time(pim_units_at(&cores->units, 0), transfer->completed, period_of(memory))) {
         const pim_time data = transfer->completed * period_of(memory);
         const uint64_t end = data / logic + (data % logic != 0);
         pim_core_memory_served(cores, &transfer->request, end, pim_later(end, pim_core_now(cores) + 1));
@@ -104,31 +67,18 @@ static void end_access(struct transfer *transfer)
     pim_pool_give(&memory->transfers, transfer);
 }
 
-static void served(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
+static void served(void *context, uint64_t request, uint64_t completed)
 {
-    struct shared_channel *channel = context;
     struct transfer *transfer = (struct transfer *)(uintptr_t)request;
-    (void)first_command;
-    if (channel->memory->closed)
-        return;
-    assert(channel->waiting > 0);
-    channel->waiting--;
+    (void)context;
     transfer->completed = pim_later(transfer->completed, completed);
     end_access(transfer);
-}
-
-static void count_access(struct pim_core_memory *memory, bool write)
-{
-    struct pim_bank_counters *counters = &memory->counted;
-    const uint32_t bytes = specification_of(memory)->organization.access_bytes;
-    *(write ? &counters->writes : &counters->reads) += 1;
-    *(write ? &counters->bytes_written : &counters->bytes_read) += bytes;
 }
 
 /* Takes requests that have no further column from the front of a line. */
 static struct transfer *front_of(struct pim_core_memory *memory, struct line *line)
 {
-    const uint32_t bytes = specification_of(memory)->organization.access_bytes;
+    const uint32_t bytes = access_bytes(memory);
     while (line->first && !pim_burst_find_column(&line->first->burst, &line->first->cursor, bytes)) {
         struct transfer *done = line->first;
         line->first = done->next;
@@ -137,64 +87,32 @@ static struct transfer *front_of(struct pim_core_memory *memory, struct line *li
     return line->first;
 }
 
-/* Hands over the next access of a chip, if its channel takes it; in `again` whether to ask in the next cycle.
- */
-static bool hand_over(struct pim_core_memory *memory, struct line *line, uint64_t cycle, bool *again)
-{
-    const struct pim_dram_configuration *dram = &memory->cores->configuration.dram;
-    struct transfer *transfer = front_of(memory, line);
-    if (!transfer)
-        return false;
-    const uint32_t bytes = dram->specification.organization.access_bytes;
-    const struct pim_dram_location location =
-        pim_dram_locate(&dram->mapping, transfer->cursor.column * bytes);
-    struct shared_channel *channel = &memory->channel[location.channel];
-    if (line->handed == cycle + 1 || channel->accepted == cycle + 1) {
-        *again = true;
-        return false;
-    }
-    const bool write = transfer->burst.write;
-    /* Counted before, because an access that a waiting write answers is served at once. */
-    transfer->open++;
-    channel->waiting++;
-    if (!pim_dram_channel_offer(channel->channel, cycle, &location, write, (uint64_t)(uintptr_t)transfer)) {
-        transfer->open--;
-        channel->waiting--;
-        return false;
-    }
-    channel->accepted = line->handed = cycle + 1;
-    count_access(memory, write);
-    pim_burst_next_column(&transfer->cursor);
-    *again |= front_of(memory, line) != NULL;
-    return true;
-}
-
-/* The commands of this cycle, then one access of each chip. */
-static void work(struct pim_kernel *kernel, void *context)
+static PIM_ALWAYS_INLINE enum pim_handed hand_over(void *context, uint32_t chip, uint64_t cycle)
 {
     struct pim_core_memory *memory = context;
-    const uint32_t channels = specification_of(memory)->organization.channels;
-    const uint32_t chips = memory->cores->chip_count;
-    const uint64_t cycle = cycle_now(memory);
+    struct line *line = &memory->lines[chip];
+    struct transfer *transfer = front_of(memory, line);
+    if (!transfer)
+        return PIM_HANDED_NOTHING;
+    const uint32_t bytes = access_bytes(memory);
+    const bool write = transfer->burst.write;
+    transfer->open++;
+    const enum pim_handed handed =
+        pim_channels_offer(memory->channels, cycle, &line->handed, transfer->cursor.column * bytes, write,
+                           (uint64_t)(uintptr_t)transfer);
+    if (handed != PIM_HANDED_ONE) {
+        transfer->open--;
+        return handed;
+    }
+    pim_bank_count_access(&memory->counted, write, bytes);
+    pim_burst_next_column(&transfer->cursor);
+    return front_of(memory, line) ? PIM_HANDED_ONE : PIM_HANDED_LAST;
+}
+
+static void work(struct pim_kernel *kernel, void *channels)
+{
     (void)kernel;
-    for (uint32_t i = 0; i < channels; i++)
-        if (memory->channel[i].wake <= cycle)
-            pim_dram_channel_advance(memory->channel[i].channel, cycle);
-    bool again = false;
-    const uint32_t turn = memory->turn;
-    for (uint32_t i = 0; i < chips; i++) {
-        const uint32_t chip = (turn + i) % chips;
-        if (hand_over(memory, &memory->lines[chip], cycle, &again))
-            memory->turn = (chip + 1) % chips;
-    }
-    uint64_t next = again ? cycle + 1 : UINT64_MAX;
-    for (uint32_t i = 0; i < channels; i++) {
-        struct shared_channel *channel = &memory->channel[i];
-        channel->wake = channel->waiting > 0 ? pim_dram_channel_next(channel->channel) : UINT64_MAX;
-        next = channel->wake < next ? channel->wake : next;
-    }
-    if (next < UINT64_MAX)
-        wake(memory, next);
+    pim_channels_work(channels, hand_over);
 }
 
 void pim_core_memory_ask(struct pim_cores *cores, const struct pim_core_request *request)
@@ -221,7 +139,7 @@ void pim_core_memory_ask(struct pim_cores *cores, const struct pim_core_request 
     else
         line->first = transfer;
     line->last = transfer;
-    wake(memory, cycle_now(memory));
+    pim_channels_wake(memory->channels, pim_channels_cycle(memory->channels));
 }
 
 /* --- life cycle --- */
@@ -231,8 +149,7 @@ void pim_core_memory_destroy(struct pim_cores *cores)
     struct pim_core_memory *memory = cores->memory;
     if (!memory)
         return;
-    for (uint32_t i = 0; i < specification_of(memory)->organization.channels; i++)
-        pim_dram_channel_destroy(memory->channel[i].channel);
+    pim_channels_destroy(memory->channels);
     pim_dram_rules_destroy(memory->rules);
     pim_pool_terminate(&memory->transfers);
     free(memory->lines);
@@ -243,57 +160,43 @@ void pim_core_memory_destroy(struct pim_cores *cores)
 enum pim_status pim_core_memory_create(struct pim_cores *cores, struct pim_error *error)
 {
     const struct pim_dram_configuration *dram = &cores->configuration.dram;
-    const uint32_t channels = dram->specification.organization.channels;
-    struct pim_core_memory *memory = calloc(1, sizeof *memory + channels * sizeof memory->channel[0]);
-    if (!memory)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the channels of the global memory");
+    struct pim_core_memory *memory = calloc(1, sizeof *memory);
     cores->memory = memory;
-    memory->cores = cores;
-    memory->lines = calloc(cores->chip_count, sizeof *memory->lines);
-    memory->rules = pim_dram_rules_create(&dram->specification, &dram->policy);
-    pim_event_initialize(&memory->event, work, memory);
-    bool good = memory->lines && memory->rules;
-    for (uint32_t i = 0; good && i < channels; i++) {
-        const struct pim_dram_sink sink = {&memory->channel[i], served, NULL};
-        memory->channel[i].memory = memory;
-        memory->channel[i].wake = UINT64_MAX;
-        memory->channel[i].channel = pim_dram_channel_create(memory->rules, i, &sink);
-        good = memory->channel[i].channel != NULL;
+    if (memory) {
+        const struct pim_channels_owner owner = {.unit = pim_units_at(&cores->units, 0),
+                                                 .dram = dram,
+                                                 .period = cores->configuration.memory_period,
+                                                 .clients = cores->chip_count,
+                                                 .context = memory,
+                                                 .work = work,
+                                                 .served = served};
+        memory->cores = cores;
+        memory->lines = calloc(cores->chip_count, sizeof *memory->lines);
+        memory->rules = pim_dram_rules_create(&dram->specification, &dram->policy);
+        memory->channels = memory->rules ? pim_channels_create(&owner, memory->rules) : NULL;
     }
-    return good ? PIM_OK
-                : pim_fail(error, PIM_NO_MEMORY, "out of memory for the channels of the global memory");
+    return memory && memory->lines && memory->channels
+               ? PIM_OK
+               : pim_fail(error, PIM_NO_MEMORY, "out of memory for the channels of the global memory");
 }
 
 void pim_core_memory_rows(const struct pim_units *units, struct pim_dram_counters *sum)
 {
     const struct pim_core_memory *memory = ((const struct pim_cores *)units)->memory;
-    if (!memory)
-        return;
-    for (uint32_t i = 0; i < specification_of(memory)->organization.channels; i++) {
-        struct pim_dram_counters one;
-        pim_dram_channel_counters(memory->channel[i].channel, cycle_now(memory), &one);
-        pim_dram_counters_add(sum, &one);
-    }
+    if (memory)
+        pim_channels_count(memory->channels, pim_channels_cycle(memory->channels), sum);
 }
 
 void pim_core_memory_close(struct pim_cores *cores, pim_time end, struct pim_bank_counters *counters,
                            struct pim_dram_counters *all)
 {
-    struct pim_core_memory *memory = cores->memory;
-    const struct pim_dram_specification *specification = specification_of(memory);
-    const uint32_t *parameter = specification->parameter;
+    const struct pim_core_memory *memory = cores->memory;
+    const uint32_t *parameter = cores->configuration.dram.specification.parameter;
     const uint32_t step = parameter[PIM_DRAM_T_B] > parameter[PIM_DRAM_T_CCD_S] ? parameter[PIM_DRAM_T_B]
                                                                                 : parameter[PIM_DRAM_T_CCD_S];
-    const uint64_t cycle = end / period_of(memory);
     *counters = memory->counted;
     *all = (struct pim_dram_counters){0};
     counters->data_cycles = (counters->reads + counters->writes) * step;
-    memory->closed = true;
-    for (uint32_t i = 0; i < specification->organization.channels; i++) {
-        struct pim_dram_counters one;
-        pim_dram_channel_advance(memory->channel[i].channel, cycle);
-        pim_dram_channel_counters(memory->channel[i].channel, cycle, &one);
-        pim_dram_counters_add(all, &one);
-    }
+    pim_channels_close(memory->channels, end / period_of(memory), all);
     pim_dram_counters_to_bank(all, counters);
 }

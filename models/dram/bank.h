@@ -86,6 +86,13 @@ struct pim_bank_counters {
     uint64_t turnaround_cycles; /* in which a burst waited for the change between reading and writing */
 };
 
+/* An access of whoever keeps reads, writes and bytes of a bank itself. */
+static inline void pim_bank_count_access(struct pim_bank_counters *counters, bool write, uint32_t bytes)
+{
+    *(write ? &counters->writes : &counters->reads) += 1;
+    *(write ? &counters->bytes_written : &counters->bytes_read) += bytes;
+}
+
 /* 128 bytes: 1 024 banks stay in a second-level cache. Fields are private to bank.c. */
 struct pim_bank {
     const struct pim_bank_rules *rules;

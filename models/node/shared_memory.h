@@ -4,15 +4,13 @@
  *
  *  1. Node i of the memory has the i-th part of its addresses. A part of a request (memory_port.c) becomes
  *     column accesses in rising order of addresses, each column once.
- *  2. A channel accepts one access in a cycle, behind the commands of that cycle; a node hands over one in a
- *     cycle. Nodes have their turns round robin: whoever had an access accepted goes behind the others.
+ *  2. Nodes are the clients of the channels (models/unit/channels.h), who are asked in turn.
  *  3. A node whose `accesses` are under way in the controllers (0: as many as the queues take) waits for the
  *     column command of one of them. Its port takes the next part in the cycle behind that in which the last
  *     access of the part was accepted, or when it may hand over the next one.
  *  4. A request ends when the data of all its accesses are complete, in whatever order they were served.
  *
- * A channel is worked on only while an access waits in it. With a channel of one bank and one access under
- * way the cycles are those of a private bank.
+ * With a channel of one bank and one access under way the cycles are those of a private bank.
  */
 #ifndef PIMSIM_MODELS_NODE_SHARED_MEMORY_H
 #define PIMSIM_MODELS_NODE_SHARED_MEMORY_H
