@@ -1,14 +1,37 @@
 /*
- * Integer arithmetic that C17 lacks: floor of the binary logarithm, the full product of two 64-bit integers,
- * sizes that cannot overflow. The one compiler built-in used has a portable form with the same result beside
- * it.
+ * Integer arithmetic that C17 lacks: the larger and the smaller, quotients rounded up, floor of the binary
+ * logarithm, the full product of two 64-bit integers, sizes that cannot overflow. The one compiler built-in
+ * used has a portable form with the same result beside it.
  */
 #ifndef PIMSIM_SIM_INTEGER_H
 #define PIMSIM_SIM_INTEGER_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+static inline uint64_t pim_larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t pim_smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint32_t pim_smaller32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* a / b, rounded up. */
+static inline uint64_t pim_divide_up(uint64_t a, uint64_t b)
+{
+    assert(b != 0);
+    return a / b + (a % b != 0);
+}
 
 /* floor(log2(value)); `value` must not be 0. */
 static inline unsigned pim_log2_floor(uint64_t value)

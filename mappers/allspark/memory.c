@@ -3,17 +3,13 @@
  * one workspace that all stages use in turn. Every part begins on a column of 64 bytes.
  */
 #include "mappers/allspark/layers/position.h"
+#include "sim/integer.h"
 
 enum { ALIGNMENT = 64 };
 
 static uint64_t align(uint64_t bytes)
 {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-static uint64_t latest(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 struct pim_weight_shape pim_weight_shape(const struct pim_allspark_partition *part,
@@ -154,7 +150,7 @@ static uint64_t largest_weights(const struct pim_allspark_partition *part)
             continue; /* each node has its own */
         uint64_t total = chunk_of(part, (enum pim_allspark_weight)weight, 0, 0).bytes;
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
-            largest = latest(largest, total - pim_share(total, part->ring, part->ring - 1));
+            largest = pim_larger(largest, total - pim_share(total, part->ring, part->ring - 1));
     }
     return align(largest);
 }
@@ -182,8 +178,8 @@ static uint64_t inputs_bytes(const struct pim_allspark_partition *part)
     uint64_t inputs = align((uint64_t)pim_stage_tokens(part, 0) * width);
     /* Once the patches are merged, tokens that leave the branch or come to it are staged there. */
     if (pim_stage_collects(part))
-        return latest(inputs, align(pim_neighbours_leaving(part)));
-    return part->shift > 0 ? latest(inputs, 2 * features_bytes(part)) : inputs;
+        return pim_larger(inputs, align(pim_neighbours_leaving(part)));
+    return part->shift > 0 ? pim_larger(inputs, 2 * features_bytes(part)) : inputs;
 }
 
 /* Query, keys and values of a layer, which others need before the layer goes on. */
@@ -237,7 +233,7 @@ static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool
         &pooling,
         pim_stage_pools(part) ? (pim_pooled_parts_at_most(part) + PIM_PARTITIONS) * PIM_SUM_BYTES * q : 0);
     workspace->logits = take(&pooling, pim_share(part->classes, part->v, 0));
-    return latest(latest(attention, forward), latest(merging, pooling));
+    return pim_larger(pim_larger(attention, forward), pim_larger(merging, pooling));
 }
 
 void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index, uint32_t image,
@@ -327,7 +323,7 @@ void pim_stage_memory(struct pim_allspark_stage *stage)
         pim_partition_memory(part, stage->layers == 1);
         stage->weight_bytes += part->weight_bytes;
         kept_bytes += part->batch * (part->layers * part->layer_bytes + part->sum_bytes);
-        scratch = latest(scratch, part->scratch_bytes);
+        scratch = pim_larger(scratch, part->scratch_bytes);
     }
     stage->workspace_bytes = kept_bytes + scratch;
 }
@@ -360,9 +356,9 @@ static uint64_t hand_over_bytes(const struct pim_allspark_plan *plan, uint32_t i
         return pim_stripes_workspace(plan, index);
     /* Windows that are not whole take some tokens again, at most four times each. */
     uint64_t copies = pim_stage_padded(plan, index) ? PIM_PADDED_COPIES : 1;
-    return latest(own, other) + copies * plan->batch *
-                                    (pim_stage_features(&plan->stage[index]) +
-                                     pim_stage_features(&plan->stage[plan->stage[index].partner]));
+    return pim_larger(own, other) + copies * plan->batch *
+                                        (pim_stage_features(&plan->stage[index]) +
+                                         pim_stage_features(&plan->stage[plan->stage[index].partner]));
 }
 
 void pim_plan_memory(struct pim_allspark_plan *plan)
@@ -383,11 +379,11 @@ void pim_plan_memory(struct pim_allspark_plan *plan)
         for (uint32_t i = 0; i < stage->partitions; i++)
             if (stage->partition[i].reuses)
                 stage->partition[i].weight_base = whole;
-        plan->workspace_bytes = latest(plan->workspace_bytes, stage->workspace_bytes);
+        plan->workspace_bytes = pim_larger(plan->workspace_bytes, stage->workspace_bytes);
     }
     for (uint32_t s = 0; s < plan->stages; s++)
-        plan->workspace_bytes =
-            latest(plan->workspace_bytes, latest(hand_over_bytes(plan, s), pim_border_workspace(plan, s)));
+        plan->workspace_bytes = pim_larger(
+            plan->workspace_bytes, pim_larger(hand_over_bytes(plan, s), pim_border_workspace(plan, s)));
     for (uint32_t s = 0; s < plan->stages; s++)
         if (plan->stage[s].partition[0].work == PIM_ALLSPARK_STRIPES)
             plan->stage[s].workspace_offset =

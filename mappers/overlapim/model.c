@@ -1,13 +1,9 @@
 #include "mappers/overlapim/model.h"
+#include "sim/integer.h"
 
 static bool reduced(unsigned dimension)
 {
     return dimension == PIM_C || dimension == PIM_R || dimension == PIM_S;
-}
-
-static uint64_t up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
 }
 
 /* Steps in which any index of `dimensions` differs from the step before: all temporal loops before the cut
@@ -116,7 +112,7 @@ static uint64_t existing(const struct pim_mapped_layer *layer, const struct pim_
         }
         exist += left > 0;
         if (dimensions >> d & 1 && exist < all)
-            events = up(events * exist, all);
+            events = pim_divide_up(events * exist, all);
     }
     return events;
 }
@@ -135,8 +131,8 @@ void pim_column_use_existing(const struct pim_mapped_layer *layer, const struct 
 static uint64_t partial_sums(const struct pim_machine *machine, const struct pim_column_use *use)
 {
     uint64_t cycles = 0, rows = use->outputs * 2 * machine->word_bits;
-    uint64_t banks = up(use->banks, use->channels);
-    for (uint64_t left = use->shared; left > 1; left = up(left, 2)) {
+    uint64_t banks = pim_divide_up(use->banks, use->channels);
+    for (uint64_t left = use->shared; left > 1; left = pim_divide_up(left, 2)) {
         uint64_t movers = banks > 1 ? banks / 2 : 1; /* of a channel */
         cycles += pim_machine_move(machine, rows, movers) + use->outputs * pim_machine_add(machine, banks);
     }
@@ -158,9 +154,10 @@ static void sum(const struct pim_machine *machine, struct pim_step_cost *cost)
 static uint64_t message_cycles(const struct pim_machine *machine, const struct pim_step_cost *cost,
                                uint64_t messages)
 {
-    uint64_t rows = up(cost->sent, messages);
-    uint64_t bytes = rows * up(machine->columns, 8) * cost->banks * cost->channels;
-    uint64_t read = pim_machine_rows(machine, rows, cost->banks), bus = up(bytes, machine->bus_bytes);
+    uint64_t rows = pim_divide_up(cost->sent, messages);
+    uint64_t bytes = rows * pim_divide_up(machine->columns, 8) * cost->banks * cost->channels;
+    uint64_t read = pim_machine_rows(machine, rows, cost->banks),
+             bus = pim_divide_up(bytes, machine->bus_bytes);
     uint64_t cycles = read > bus ? read : bus;
     return cycles + pim_machine_refresh(machine, cycles);
 }
@@ -173,7 +170,7 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
     uint64_t word = machine->word_bits;
     *cost = (struct pim_step_cost){0};
     pim_column_use(layer, nest, strides, &use);
-    uint64_t banks = up(use.banks, use.channels); /* of a channel */
+    uint64_t banks = pim_divide_up(use.banks, use.channels); /* of a channel */
     uint64_t multiply = pim_machine_multiply(machine, banks), add = pim_machine_add(machine, banks);
     uint64_t stores = use.output_stores, steps = strides->steps;
     uint64_t operands = !layer->product ? 0 : space->drop_weights ? use.weights : use.resident;
@@ -190,17 +187,18 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
         cost->add = adds * add;
         cost->reduce_move = use.outputs * tree.move;
         cost->reduce_add = use.outputs * tree.add;
-        cost->partial = up(partial_sums(machine, &use) * stores, steps);
+        cost->partial = pim_divide_up(partial_sums(machine, &use) * stores, steps);
     } else {
         cost->multiply = use.outputs * layer->each.multiplications * multiply;
         cost->add = use.outputs * layer->each.additions * add;
     }
-    cost->add += up(stores * use.outputs * layer->post.additions * add, steps);
-    cost->multiply += up(stores * use.outputs * layer->post.multiplications * multiply, steps);
-    cost->input = up(pim_machine_move(machine, use.inputs * word, banks) * use.input_loads, steps);
+    cost->add += pim_divide_up(stores * use.outputs * layer->post.additions * add, steps);
+    cost->multiply += pim_divide_up(stores * use.outputs * layer->post.multiplications * multiply, steps);
+    cost->input = pim_divide_up(pim_machine_move(machine, use.inputs * word, banks) * use.input_loads, steps);
     if (layer->product && space->drop_weights)
-        cost->input += up(pim_machine_move(machine, use.weights * word, banks) * use.weight_loads, steps);
-    cost->output = up(pim_machine_rows(machine, 2 * use.outputs * word, banks) * stores, steps);
+        cost->input +=
+            pim_divide_up(pim_machine_move(machine, use.weights * word, banks) * use.weight_loads, steps);
+    cost->output = pim_divide_up(pim_machine_rows(machine, 2 * use.outputs * word, banks) * stores, steps);
     cost->channels = use.channels;
     cost->banks = banks;
     cost->stores = stores;
@@ -214,10 +212,10 @@ struct pim_handover pim_hand_over(const struct pim_machine *machine, const struc
                                   const struct pim_step_cost *consumer, uint64_t consumer_steps)
 {
     uint64_t messages = producer->stores < consumer_steps ? producer->stores : consumer_steps;
-    uint64_t written = up(producer->sent * producer->channels, consumer->channels);
+    uint64_t written = pim_divide_up(producer->sent * producer->channels, consumer->channels);
     uint64_t cycles = pim_machine_rows(machine, written, producer->banks);
     struct pim_handover handover = {.message = message_cycles(machine, producer, messages)};
-    handover.writing = up(cycles + pim_machine_refresh(machine, cycles), consumer_steps);
+    handover.writing = pim_divide_up(cycles + pim_machine_refresh(machine, cycles), consumer_steps);
     handover.ready = handover.message > handover.writing ? handover.message - handover.writing : 0;
     return handover;
 }
@@ -225,7 +223,7 @@ struct pim_handover pim_hand_over(const struct pim_machine *machine, const struc
 /* ceil(work x cycles / lanes), and never less than once `alone`: a single operation in a single bank. */
 static uint64_t spread(uint64_t work, uint64_t lanes, uint64_t cycles, uint64_t alone)
 {
-    uint64_t bound = work / lanes * cycles + up(work % lanes * cycles, lanes);
+    uint64_t bound = work / lanes * cycles + pim_divide_up(work % lanes * cycles, lanes);
     return bound > alone ? bound : alone;
 }
 

@@ -2,6 +2,7 @@
 #include "models/channel/channel_internal.h"
 
 #include "models/unit/fetch.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -9,11 +10,6 @@
 static uint64_t now_of(const struct pim_channel *channel)
 {
     return pim_kernel_now(channel->unit.units->kernel) / channel->unit.units->period;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* --- banks --- */
@@ -74,7 +70,7 @@ static void hold(struct pim_channel *channel, const struct pim_channel_slot *slo
 /* A server that is free from `free` on works for `cycles`, from `now` on at the earliest: the end. */
 static uint64_t serve(uint64_t *free, uint64_t now, uint64_t cycles)
 {
-    *free = later(*free, now) + cycles;
+    *free = pim_larger(*free, now) + cycles;
     return *free;
 }
 
@@ -91,8 +87,8 @@ static uint64_t end_of(struct pim_channel *channel, const struct pim_channel_cos
 {
     uint64_t now = now_of(channel);
     uint64_t end = pim_channel_refreshed(&channel->channels->configuration.memory, now, cost->cycles);
-    end = later(end, share(&channel->rows_free, now, cost->row_cycles));
-    return later(end, share(&channel->data_free, now, cost->data_cycles));
+    end = pim_larger(end, share(&channel->rows_free, now, cost->row_cycles));
+    return pim_larger(end, share(&channel->data_free, now, cost->data_cycles));
 }
 
 static bool schedule(struct pim_channel *channel, struct pim_channel_slot *slot, uint64_t cycle,
@@ -260,13 +256,13 @@ static void start_send(struct pim_channel *channel, struct pim_channel_slot *slo
     uint64_t now = now_of(channel), bytes = message_bytes(channel, &slot->instruction);
     uint64_t rows = bytes / (memory->columns / 8);
     uint64_t row = pim_channel_ceiling(memory->columns / 8, memory->link_bytes), way = rows * row;
-    uint64_t read = end_of(channel, &cost), first = later(now + cost.first, now + row);
-    uint64_t last = later(read, now + way);
-    last = later(last, serve(&channel->link_out_free, now, way));
-    last = later(last, serve(&receive->channel->link_in_free, now, way));
+    uint64_t read = end_of(channel, &cost), first = pim_larger(now + cost.first, now + row);
+    uint64_t last = pim_larger(read, now + way);
+    last = pim_larger(last, serve(&channel->link_out_free, now, way));
+    last = pim_larger(last, serve(&receive->channel->link_in_free, now, way));
     if (slot->instruction.detail == PIM_REACH_STACK) {
         uint64_t bus = pim_channel_ceiling(bytes, memory->bus_bytes);
-        last = later(last, serve(&channels->bus_free, now, bus));
+        last = pim_larger(last, serve(&channels->bus_free, now, bus));
         channels->bus_cycles += bus;
         PIM_ADD_ACTION(channel, chip_link_bits, 8 * bytes);
     }
@@ -292,7 +288,7 @@ static void start_write(struct pim_channel *channel, struct pim_channel_slot *sl
     hold(channel, slot, slot);
     count(channel, &cost);
     PIM_ADD_BYTES(channel, bytes_received, message_bytes(channel, &slot->instruction));
-    (void)schedule(channel, slot, later(end_of(channel, &cost), slot->last + cost.first), written);
+    (void)schedule(channel, slot, pim_larger(end_of(channel, &cost), slot->last + cost.first), written);
 }
 
 /* Takes the head off its queue. */

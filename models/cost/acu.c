@@ -2,15 +2,11 @@
  * Cycles of vector operations (docs/models/acu.md).
  */
 #include "models/cost/acu.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 void pim_acu_configuration_assumed(struct pim_acu_configuration *configuration, uint32_t elements_per_cycle)
 {
@@ -92,7 +88,7 @@ void pim_acu_vector(const struct pim_acu_configuration *configuration, unsigned 
     uint64_t groups = o->by_row ? rows * row_groups : row_groups;
     /* The next pass begins when all rows have been read, and not before the first row's result has left the
      * pipeline. */
-    uint64_t pass_distance = larger(groups, row_groups + o->depth);
+    uint64_t pass_distance = pim_larger(groups, row_groups + o->depth);
     *cost = (struct pim_acu_cost){.cycles = (o->passes - 1) * pass_distance + groups + o->depth,
                                   .operations = total * o->passes,
                                   .elements_read = total * o->passes * o->operands,

@@ -1,5 +1,6 @@
 /* Cost and energy of an MVM. Rules: crossbar.h. */
 #include "models/cost/crossbar.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -58,11 +59,6 @@ enum pim_status pim_crossbar_check(const struct pim_crossbar_configuration *conf
     return PIM_OK;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 void pim_crossbar_cost_of(const struct pim_crossbar_configuration *configuration,
                           struct pim_crossbar_cost *cost)
 {
@@ -78,13 +74,13 @@ void pim_crossbar_cost_of(const struct pim_crossbar_configuration *configuration
     cost->front_cycles =
         (uint64_t)c->input_buffer_cycles + c->dac_cycles + c->read_cycles + c->sample_hold_cycles;
     uint64_t after = (uint64_t)c->shift_add_cycles + c->output_buffer_cycles;
-    uint64_t repeated = larger(c->adc_cycles, after);
+    uint64_t repeated = pim_larger(c->adc_cycles, after);
     cost->back_cycles = c->adc_cycles + after;
     if (cost->conversions > 0)
         cost->back_cycles += (cost->conversions - 1) * repeated;
     else
         cost->back_cycles -= repeated; /* floor_division with more ADCs than columns */
-    uint64_t front = cost->front_cycles, back = cost->back_cycles, slower = larger(front, back);
+    uint64_t front = cost->front_cycles, back = cost->back_cycles, slower = pim_larger(front, back);
     if (!c->pipelined)
         cost->mvm_cycles = cost->applications * (front + back);
     else if (cost->applications > 0)

@@ -4,19 +4,10 @@
  * of folds.
  */
 #include "models/cost/pe.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <stddef.h>
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t divide_up(uint64_t value, uint64_t divisor)
-{
-    return value / divisor + (value % divisor != 0);
-}
 
 /* Folds along one side of the array: `full` ones that fill it, and `partial` (0 or 1) that fill the rest. */
 struct side {
@@ -62,7 +53,7 @@ struct ports {
 /* Cycles in which a port moves one vector of `elements`; at least one. */
 static uint64_t pace(uint64_t elements, uint64_t bits, uint64_t port)
 {
-    return port ? divide_up(elements * bits, port) : 1;
+    return port ? pim_divide_up(elements * bits, port) : 1;
 }
 
 /* Sum of time(rows, columns) over all folds. */
@@ -90,15 +81,16 @@ static uint64_t sum_of_folds(fold_time *time, const struct pim_pe_configuration 
 static uint64_t vector_mac_fold(const struct pim_pe_configuration *configuration, const struct work *work,
                                 const struct ports *ports, uint64_t rows, uint64_t columns)
 {
-    uint64_t step = larger(pace(largest_extent(&work->rows), work->row_bits, ports->row),
-                           pace(largest_extent(&work->columns), work->sum_bits, ports->sum));
+    uint64_t step = pim_larger(pace(largest_extent(&work->rows), work->row_bits, ports->row),
+                               pace(largest_extent(&work->columns), work->sum_bits, ports->sum));
     uint64_t compute = work->stream * step;
     uint64_t load;
     if (configuration->weight_load == PIM_PE_WEIGHTS_KERNEL_PER_CYCLE)
         load = columns * pace(rows, work->stationary_bits, ports->stationary);
     else
-        load = ports->stationary ? divide_up(rows * columns * work->stationary_bits, ports->stationary) : 0;
-    return configuration->double_buffered ? larger(compute, load) : compute + load;
+        load =
+            ports->stationary ? pim_divide_up(rows * columns * work->stationary_bits, ports->stationary) : 0;
+    return configuration->double_buffered ? pim_larger(compute, load) : compute + load;
 }
 
 /* Skewed operands through rows + columns - 2 PEs; sums leave row by row, after the fold or under the next
@@ -107,14 +99,15 @@ static uint64_t output_stationary_fold(const struct pim_pe_configuration *config
                                        const struct work *work, const struct ports *ports, uint64_t rows,
                                        uint64_t columns)
 {
-    uint64_t step = larger(pace(largest_extent(&work->rows), work->row_bits, ports->row),
-                           pace(largest_extent(&work->columns), work->stationary_bits, ports->stationary));
+    uint64_t step =
+        pim_larger(pace(largest_extent(&work->rows), work->row_bits, ports->row),
+                   pace(largest_extent(&work->columns), work->stationary_bits, ports->stationary));
     uint64_t compute = (work->stream + rows + columns - 2) * step;
     uint64_t drain_step = pace(largest_extent(&work->columns), work->sum_bits, ports->sum);
     if (configuration->drain_outputs)
         return compute + rows * drain_step;
     /* The shift chain under the next fold always moves as many rows as the largest fold has. */
-    return larger(compute, largest_extent(&work->rows) * drain_step);
+    return pim_larger(compute, largest_extent(&work->rows) * drain_step);
 }
 
 /* Stationary operands row by row into the array, then the stream; no overlap. */
@@ -123,8 +116,8 @@ static uint64_t stationary_fold(const struct pim_pe_configuration *configuration
 {
     (void)configuration;
     uint64_t load_step = pace(largest_extent(&work->columns), work->stationary_bits, ports->stationary);
-    uint64_t step = larger(pace(largest_extent(&work->rows), work->row_bits, ports->row),
-                           pace(largest_extent(&work->columns), work->sum_bits, ports->sum));
+    uint64_t step = pim_larger(pace(largest_extent(&work->rows), work->row_bits, ports->row),
+                               pace(largest_extent(&work->columns), work->sum_bits, ports->sum));
     return rows * load_step + (work->stream + rows + columns - 2) * step;
 }
 
@@ -135,13 +128,13 @@ static uint64_t shadowed_start(const struct work *work, uint64_t column, uint64_
     const struct side *r = &work->rows;
     /* A fold begins when the fold before has taken its stream and its own operands are in the shadow
      * registers. */
-    uint64_t full = larger(work->stream, r->full_extent);
-    uint64_t partial = larger(work->stream, r->partial_extent);
+    uint64_t full = pim_larger(work->stream, r->full_extent);
+    uint64_t partial = pim_larger(work->stream, r->partial_extent);
     uint64_t first =
         r->full ? r->full_extent : r->partial_extent; /* nothing hides the load of the first fold */
     uint64_t sum = column * (r->full * full + r->partial * partial);
     sum += row < r->full ? (row + 1) * full : r->full * full + partial;
-    return first + sum - larger(work->stream, first);
+    return first + sum - pim_larger(work->stream, first);
 }
 
 /* Folds with shadow registers, rows innermost. The last to end need not be the last to begin: a partial fold
@@ -156,16 +149,16 @@ static uint64_t shadowed_folds(const struct work *work, const struct ports *port
         uint64_t column = partial_column ? c->full : c->full - 1;
         uint64_t columns = partial_column ? c->partial_extent : c->full_extent;
         if (r->full)
-            end = larger(end, shadowed_start(work, column, r->full - 1) + work->stream + r->full_extent +
-                                  columns - 2);
+            end = pim_larger(end, shadowed_start(work, column, r->full - 1) + work->stream + r->full_extent +
+                                      columns - 2);
         if (r->partial)
-            end = larger(end, shadowed_start(work, column, r->full) + work->stream + r->partial_extent +
-                                  columns - 2);
+            end = pim_larger(end, shadowed_start(work, column, r->full) + work->stream + r->partial_extent +
+                                      columns - 2);
     }
     /* All three streams are under way at once, in step. */
-    uint64_t step = larger(pace(largest_extent(r), work->row_bits, ports->row),
-                           larger(pace(largest_extent(c), work->stationary_bits, ports->stationary),
-                                  pace(largest_extent(c), work->sum_bits, ports->sum)));
+    uint64_t step = pim_larger(pace(largest_extent(r), work->row_bits, ports->row),
+                               pim_larger(pace(largest_extent(c), work->stationary_bits, ports->stationary),
+                                          pace(largest_extent(c), work->sum_bits, ports->sum)));
     return end * step;
 }
 
@@ -243,12 +236,12 @@ static void count_traffic(const struct pim_pe_configuration *configuration, cons
         updates = fold_count(&work->rows);
         break;
     }
-    cost->input_bytes_read = divide_up(inputs * input_bits, 8);
-    cost->weight_bytes_read = divide_up(weights * weight_bits, 8);
-    cost->output_bytes_written = divide_up(outputs * updates * configuration->accumulator_bits, 8);
+    cost->input_bytes_read = pim_divide_up(inputs * input_bits, 8);
+    cost->weight_bytes_read = pim_divide_up(weights * weight_bits, 8);
+    cost->output_bytes_written = pim_divide_up(outputs * updates * configuration->accumulator_bits, 8);
     /* The first update of a sum finds nothing to read, unless the product adds to sums that are there. */
     cost->output_bytes_read =
-        divide_up(outputs * (updates - 1 + accumulate) * configuration->accumulator_bits, 8);
+        pim_divide_up(outputs * (updates - 1 + accumulate) * configuration->accumulator_bits, 8);
 }
 
 /* Bits a cycle of the streams, of what stays in the array, and of sums; 0: without a limit. */

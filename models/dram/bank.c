@@ -5,17 +5,13 @@
 #include "models/dram/bank.h"
 
 #include "models/dram/burst.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 
 static const uint64_t no_row = UINT64_MAX;
 
 _Static_assert(sizeof(struct pim_bank) <= 128, "two cache lines a bank");
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* What a wait of a burst is counted for: cycles from `from` to `to`, if any. */
 static uint64_t waited(uint64_t from, uint64_t to)
@@ -34,7 +30,7 @@ void pim_bank_initialize(struct pim_bank *bank, const struct pim_bank_rules *rul
 static void precharge(struct pim_bank *bank, uint64_t cycle)
 {
     bank->open_row = no_row;
-    bank->activate_at = later(bank->activate_at, cycle + bank->rules->timing.trp);
+    bank->activate_at = pim_larger(bank->activate_at, cycle + bank->rules->timing.trp);
     bank->precharges++;
 }
 
@@ -50,8 +46,8 @@ static void activate(struct pim_bank *bank, uint64_t row, uint64_t cycle)
 static void refresh(struct pim_bank *bank)
 {
     if (bank->open_row != no_row)
-        precharge(bank, later(bank->refresh_due, bank->precharge_at));
-    bank->activate_at = later(bank->refresh_due, bank->activate_at) + bank->rules->timing.trfc;
+        precharge(bank, pim_larger(bank->refresh_due, bank->precharge_at));
+    bank->activate_at = pim_larger(bank->refresh_due, bank->activate_at) + bank->rules->timing.trfc;
     bank->refresh_due += bank->rules->timing.trefi;
     bank->refreshes++;
 }
@@ -81,12 +77,12 @@ static uint64_t access_columns(struct pim_bank *bank, bool write, uint64_t first
         bank->writes += count;
         bank->write_at = last + rules->column_step;
         bank->read_at = last + rules->write_to_read;
-        bank->precharge_at = later(bank->precharge_at, last + rules->write_to_precharge);
+        bank->precharge_at = pim_larger(bank->precharge_at, last + rules->write_to_precharge);
     } else {
         bank->reads += count;
         bank->read_at = last + rules->column_step;
         bank->write_at = last + rules->read_to_write;
-        bank->precharge_at = later(bank->precharge_at, last + rules->timing.trtp);
+        bank->precharge_at = pim_larger(bank->precharge_at, last + rules->timing.trtp);
     }
     return last;
 }
@@ -110,7 +106,7 @@ static void wait_for_refresh(struct pim_bank *bank, struct service *service)
 {
     refresh(bank);
     bank->refresh_cycles += waited(service->waiting_since, bank->activate_at);
-    service->waiting_since = later(service->waiting_since, bank->activate_at);
+    service->waiting_since = pim_larger(service->waiting_since, bank->activate_at);
 }
 
 /*
@@ -126,11 +122,11 @@ static uint64_t open_row(struct pim_bank *bank, struct service *service, uint64_
     for (;;) {
         uint64_t cycle;
         if (bank->open_row == row) {
-            cycle = later(service->arrival, write ? bank->write_at : bank->read_at);
+            cycle = pim_larger(service->arrival, write ? bank->write_at : bank->read_at);
             if (cycle < bank->refresh_due)
                 return service->arrival;
         } else if (bank->open_row != no_row) {
-            cycle = later(service->arrival, bank->precharge_at);
+            cycle = pim_larger(service->arrival, bank->precharge_at);
             if (cycle < bank->refresh_due) {
                 command(service, cycle);
                 precharge(bank, cycle);
@@ -138,7 +134,7 @@ static uint64_t open_row(struct pim_bank *bank, struct service *service, uint64_
                 continue;
             }
         } else {
-            cycle = later(service->arrival, bank->activate_at);
+            cycle = pim_larger(service->arrival, bank->activate_at);
             if (cycle < bank->refresh_due) {
                 command(service, cycle);
                 activate(bank, row, cycle);
@@ -161,10 +157,10 @@ static uint64_t serve_run(struct pim_bank *bank, struct service *service, const 
     while (left > 0) {
         bool opened;
         uint64_t ready = open_row(bank, service, run->row, write, &opened);
-        uint64_t cycle = later(ready, write ? bank->write_at : bank->read_at);
+        uint64_t cycle = pim_larger(ready, write ? bank->write_at : bank->read_at);
         if (opened)
             bank->row_cycles += waited(service->waiting_since, ready);
-        bank->turnaround_cycles += waited(later(service->waiting_since, ready), cycle);
+        bank->turnaround_cycles += waited(pim_larger(service->waiting_since, ready), cycle);
         /* The access for which the row was opened is served even when a refresh came due meanwhile; the
          * others only before it. */
         uint64_t count = cycle < bank->refresh_due ? (bank->refresh_due - 1 - cycle) / step + 1 : 1;
@@ -190,11 +186,11 @@ void pim_bank_access(struct pim_bank *bank, const struct pim_burst *burst, uint6
     /* The port is busy with the column accesses before this burst; what it waits after them is its own. */
     uint64_t port_free = bank->read_at < bank->write_at ? bank->read_at : bank->write_at;
     struct service service = {
-        .arrival = cycle + 1, .waiting_since = later(cycle + 1, port_free), .first_command = UINT64_MAX};
+        .arrival = cycle + 1, .waiting_since = pim_larger(cycle + 1, port_free), .first_command = UINT64_MAX};
     if (bank->refresh_due <= cycle) { /* refreshes of idle time: the burst waits for the end of the last */
         pim_bank_advance(bank, cycle);
         bank->refresh_cycles += waited(service.waiting_since, bank->activate_at);
-        service.waiting_since = later(service.waiting_since, bank->activate_at);
+        service.waiting_since = pim_larger(service.waiting_since, bank->activate_at);
     }
 
     struct pim_run_cursor cursor;

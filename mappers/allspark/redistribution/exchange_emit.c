@@ -1,6 +1,7 @@
 /* The programs of an exchange, and what it takes. */
 #include "mappers/allspark/redistribution/exchange.h"
 #include "mappers/allspark/redistribution/relay.h"
+#include "sim/integer.h"
 
 #include <stdlib.h>
 
@@ -152,11 +153,6 @@ uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint3
            (hops > 1 ? pim_estimate_hops(hardware, 2 * (uint64_t)(hops - 1)) : 0);
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* What a unit has to do. Messages follow each other: receives are announced ahead, so that only one flight is
    waited for. What goes out is read at the memory port, what comes is written there. */
 struct work {
@@ -183,7 +179,7 @@ static struct work work_of(const struct pim_estimate_hardware *hardware, const s
         uint64_t flits = (message->bytes + hardware->flit_bytes - 1) / hardware->flit_bytes;
         *(from == unit ? &work.flits_out : &work.flits_in) += flits;
         work.port += pim_estimate_stream(hardware, message->bytes, to == unit);
-        work.flight = larger(work.flight, pim_exchange_flight(hardware, from, to));
+        work.flight = pim_larger(work.flight, pim_exchange_flight(hardware, from, to));
     }
     return work;
 }
@@ -195,9 +191,9 @@ void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, const s
     *transfer = exchange->relay ? exchange->relay->transfer_cycles : 0;
     for (uint32_t unit = 0; unit < exchange->units && !exchange->relay; unit++) {
         const struct work work = work_of(hardware, exchange, unit);
-        uint64_t flits = larger(work.flits_out, work.flits_in);
+        uint64_t flits = pim_larger(work.flits_out, work.flits_in);
         uint64_t network = pim_estimate_network(hardware, flits);
-        uint64_t moved = work.flight + larger(work.port, network);
+        uint64_t moved = work.flight + pim_larger(work.port, network);
         if (work.copies + moved > *memory + *transfer) {
             *memory = work.copies;
             *transfer = moved;

@@ -8,18 +8,14 @@
  */
 #include "mappers/allspark/redistribution/focal.h"
 #include "mappers/allspark/redistribution/circulation.h"
+#include "sim/integer.h"
 
 /* --- how much --- */
-
-static uint64_t minimum(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Integers from 0 to end - 1 whose remainder by `window` is below `bound`. */
 static uint64_t below(uint64_t end, uint64_t window, uint64_t bound)
 {
-    return end / window * bound + minimum(end % window, bound);
+    return end / window * bound + pim_smaller(end % window, bound);
 }
 
 /* Positions of a region along one axis that are one of the first `bound` of some window. */
@@ -41,7 +37,7 @@ static uint64_t uses_before(const struct pim_allspark_focal *focal, uint64_t tok
 uint64_t pim_focal_leaving(const struct pim_allspark_partition *part)
 {
     const struct pim_allspark_focal *focal = &part->focal;
-    uint64_t most = 0, coarse = minimum((uint64_t)focal->side * focal->side, part->branches);
+    uint64_t most = 0, coarse = pim_smaller((uint64_t)focal->side * focal->side, part->branches);
     for (uint32_t row = 0; row < part->u; row++) {
         uint64_t first = pim_share_begin(part->tokens, part->u, row);
         uint64_t uses = uses_before(focal, first + pim_stage_tokens(part, row)) - uses_before(focal, first);
@@ -55,7 +51,7 @@ uint64_t pim_focal_leaving(const struct pim_allspark_partition *part)
 static uint64_t seen_from_corner(uint32_t side, uint32_t windows)
 {
     uint32_t before = side / 2, after = side - 1 - before;
-    return 1 + minimum(before < after ? before : after, windows - 1);
+    return 1 + pim_smaller(before < after ? before : after, windows - 1);
 }
 
 uint64_t pim_focal_zeros(const struct pim_allspark_partition *part)
@@ -66,7 +62,7 @@ uint64_t pim_focal_zeros(const struct pim_allspark_partition *part)
     uint64_t missing =
         (uint64_t)focal->side * focal->side -
         seen_from_corner(focal->side, focal->rows) * seen_from_corner(focal->side, focal->columns);
-    return minimum(missing, pim_stage_keys(part, 0)) * pim_stage_channels(part, 0);
+    return pim_smaller(missing, pim_stage_keys(part, 0)) * pim_stage_channels(part, 0);
 }
 
 /* --- pooling --- */

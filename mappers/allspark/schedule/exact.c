@@ -7,6 +7,7 @@
  * optimum. Once something is found the second search may be stopped; the first one takes milliseconds.
  */
 #include "mappers/allspark/schedule/exact.h"
+#include "sim/integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +41,6 @@ struct node {
     uint64_t lasting[PIM_SCHEDULE_STAGES], scratch[PIM_SCHEDULE_STAGES]; /* of those that are */
 };
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* --- bounds --- */
 
 static bool prepare(struct exact *exact)
@@ -77,7 +73,7 @@ static uint64_t floor_of(const struct exact *exact, const struct node *node)
 {
     uint64_t workspace = node->workspace;
     for (uint32_t d = node->depth; d < exact->problem->stages; d++)
-        workspace = larger(workspace, exact->view[exact->order[d]].least_workspace);
+        workspace = pim_larger(workspace, exact->view[exact->order[d]].least_workspace);
     return workspace;
 }
 
@@ -129,15 +125,15 @@ static struct node child_of(const struct exact *exact, const struct node *node, 
     child.depth++;
     child.cycles += label->cycles;
     child.memory -= label->weights;
-    child.workspace = larger(node->workspace, pim_label_workspace(label));
+    child.workspace = pim_larger(node->workspace, pim_label_workspace(label));
     child.planned |= UINT32_C(1) << stage;
     child.lasting[stage] = label->lasting;
     child.scratch[stage] = label->scratch;
     for (uint32_t s = 0; s + 1 < exact->problem->stages; s++)
         if (stages[s].keeps > 0 && (child.planned >> s & 3) == 3)
-            child.workspace =
-                larger(child.workspace, pim_schedule_together(stages[s].keeps, child.lasting[s],
-                                                              child.lasting[s + 1], child.scratch[s + 1]));
+            child.workspace = pim_larger(child.workspace,
+                                         pim_schedule_together(stages[s].keeps, child.lasting[s],
+                                                               child.lasting[s + 1], child.scratch[s + 1]));
     return child;
 }
 

@@ -8,6 +8,7 @@
  *     weights, lasting and scratch bytes: what completes one completes the other.
  */
 #include "mappers/allspark/schedule/exact.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -48,16 +49,11 @@ static bool push(struct search *search, uint32_t **items, uint32_t *count, uint3
     return true;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The priced cost of a label and of covering what is left with the candidates from `position` on. */
 static int64_t priced_bound(const struct search *search, const struct pim_label *label, uint32_t position)
 {
     uint32_t branches = search->view->stage->branches;
-    uint64_t workspace = larger(pim_label_workspace(label), search->limit->workspace);
+    uint64_t workspace = pim_larger(pim_label_workspace(label), search->limit->workspace);
     uint32_t left = label->covered < branches ? branches - label->covered : 0;
     int64_t rest = pim_bounds_rest(search->bounds, position, label->flags, left);
     return PIM_PRICE_SCALE * (int64_t)label->cycles +
@@ -68,7 +64,7 @@ static int64_t priced_bound(const struct search *search, const struct pim_label 
 static bool within(const struct search *search, const struct pim_label *label, uint32_t position)
 {
     const struct pim_label_limit *limit = search->limit;
-    uint64_t workspace = larger(pim_label_workspace(label), limit->workspace);
+    uint64_t workspace = pim_larger(pim_label_workspace(label), limit->workspace);
     return label->weights + workspace <= limit->memory &&
            priced_bound(search, label, position) <= limit->priced;
 }
@@ -103,7 +99,7 @@ static void extend(struct search *search, uint32_t index, uint32_t position, str
     label.cycles += candidate->once_cycles;
     label.weights += candidate->weights;
     label.lasting += candidate->once_bytes;
-    label.scratch = larger(label.scratch, candidate->scratch_bytes);
+    label.scratch = pim_larger(label.scratch, candidate->scratch_bytes);
     uint32_t branches = search->view->stage->branches, needs = search->view->stage->needs;
     bool more = true;
     while (more && label.total < branches) { /* each layer has a branch */

@@ -1,5 +1,6 @@
 /* Problems, solutions, and what a choice of layers costs. */
 #include "mappers/allspark/schedule/schedule.h"
+#include "sim/integer.h"
 
 #include <stdlib.h>
 
@@ -44,11 +45,6 @@ void pim_schedule_solution_terminate(struct pim_schedule_solution *solution)
     *solution = (struct pim_schedule_solution){0};
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 bool pim_schedule_cost_of_stage(const struct pim_schedule_stage *stage, const uint32_t *layers,
                                 struct pim_schedule_cost *cost)
 {
@@ -64,7 +60,7 @@ bool pim_schedule_cost_of_stage(const struct pim_schedule_stage *stage, const ui
         cost->cycles += candidate->once_cycles + layers[k] * candidate->layer_cycles;
         cost->weights += candidate->weights;
         lasting += candidate->once_bytes + layers[k] * candidate->layer_bytes;
-        scratch = larger(scratch, candidate->scratch_bytes);
+        scratch = pim_larger(scratch, candidate->scratch_bytes);
         provided |= candidate->provides;
         needed |= candidate->needs;
         heads += (candidate->provides & PIM_SCHEDULE_HEAD) != 0;
@@ -84,11 +80,11 @@ bool pim_schedule_cost(const struct pim_schedule_problem *problem, uint32_t *con
             return false;
         cost->cycles += part.cycles;
         cost->weights += part.weights;
-        cost->workspace = larger(cost->workspace, part.workspace);
+        cost->workspace = pim_larger(cost->workspace, part.workspace);
         if (s > 0 && problem->stage[s - 1].keeps > 0)
-            cost->workspace =
-                larger(cost->workspace, pim_schedule_together(problem->stage[s - 1].keeps, before.lasting,
-                                                              part.lasting, part.workspace - part.lasting));
+            cost->workspace = pim_larger(cost->workspace,
+                                         pim_schedule_together(problem->stage[s - 1].keeps, before.lasting,
+                                                               part.lasting, part.workspace - part.lasting));
     }
     return true;
 }

@@ -1,5 +1,6 @@
 /* Cheap lower bounds, tried before any solver: they settle most loads. */
 #include "mappers/nicepim/cycles/internal.h"
+#include "sim/integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,11 +108,6 @@ uint64_t sharing_tours_sum(const struct pim_sharing *sharing, const uint64_t *to
 
 /* --- loads --- */
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 /* inside[r][c]: members of a set in the rows above r and the columns left of c. */
 typedef uint32_t prefix_sums[PIM_SHARING_SIDE + 1][PIM_SHARING_SIDE + 1];
 
@@ -164,7 +160,7 @@ static uint64_t best_rectangle(const struct pim_sharing *sharing, const uint64_t
                     uint64_t links = (uint64_t)((top > 0) + (bottom < rows)) * (right - left) +
                                      (uint64_t)((left > 0) + (right < columns)) * (bottom - top);
                     uint64_t weight = leaving[rectangle_index(sharing, top, bottom, left, right)];
-                    uint64_t bound = links > 0 ? divide_up(weight, links) : 0;
+                    uint64_t bound = links > 0 ? pim_divide_up(weight, links) : 0;
                     best = bound > best ? bound : best;
                 }
             }
@@ -201,7 +197,7 @@ static enum pim_status rectangle_bound(const struct pim_sharing *sharing, uint64
 enum pim_status sharing_load_bound(const struct pim_sharing *sharing, uint64_t hops, uint64_t *bound,
                                    enum pim_cycles_proof *proof, struct pim_error *error)
 {
-    uint64_t links = sharing_links(sharing), count = links > 0 ? divide_up(hops, links) : 0, rectangle;
+    uint64_t links = sharing_links(sharing), count = links > 0 ? pim_divide_up(hops, links) : 0, rectangle;
     *bound = 0;
     *proof = PIM_CYCLES_TRIVIAL;
     for (size_t s = 0; s < sharing->set_count; s++) {

@@ -1,6 +1,7 @@
 #include "mappers/nicepim/ddam/divide.h"
 
 #include "mappers/nicepim/map/candidates.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,11 +33,6 @@ struct division {
     uint64_t *other;              /* of each shape and number of products: cycles of what is no product */
     uint64_t *part; /* of each shape, first product and end: cycles; UINT64_MAX: it does not fit */
 };
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 static uint32_t fill_sides(uint32_t side, uint32_t sides[SIDES])
 {
@@ -107,7 +103,7 @@ static void add_others(struct division *division, size_t shape, uint32_t nodes)
         if (operation->kind != FLOW_VECTOR)
             continue;
         const uint32_t *size = operation->dimension;
-        uint64_t elements = divide_up((uint64_t)size[0] * size[1] * size[2] * size[3], nodes);
+        uint64_t elements = pim_divide_up((uint64_t)size[0] * size[1] * size[2] * size[3], nodes);
         other[division->order[i] + 1] +=
             pim_estimate_vector(hardware, 1, elements, operation->taps > 0 ? operation->taps : 1) +
             pim_estimate_stream(hardware, elements * FLOW_BYTES, true);
@@ -170,7 +166,7 @@ static bool choose_part(const struct division *division, size_t shape, uint32_t 
 static uint64_t arrival(const struct division *division, uint32_t first, uint32_t nodes)
 {
     const struct pim_estimate_hardware *hardware = division->plan->hardware;
-    uint64_t bytes = divide_up(division->crossing[first], nodes);
+    uint64_t bytes = pim_divide_up(division->crossing[first], nodes);
     if (bytes == 0)
         return 0;
     return pim_estimate_link(hardware, bytes) + pim_estimate_stream(hardware, bytes, false) +

@@ -1,4 +1,5 @@
 #include "mappers/nicepim/map/candidates.h"
+#include "sim/integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +23,6 @@ struct walk {
     struct candidate *best;      /* of the baseline: by sharing */
     struct candidate_list front; /* else: stored bytes up, cycles down */
 };
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 /* Nodes from a member of a group to the next along a side: parts of the loops that vary faster and do not
  * belong to the group's loops. */
@@ -55,7 +51,7 @@ static uint64_t crossing(const struct pim_cut *cut, uint32_t loops)
 static uint64_t share_cycles(const struct nice_plan *plan, uint64_t block, uint64_t members, uint64_t load,
                              bool reduce)
 {
-    uint64_t piece = divide_up(block, members);
+    uint64_t piece = pim_divide_up(block, members);
     return members > 1 ? (members - 1) * program_ring_step(plan->hardware, piece, load * piece, block, reduce)
                        : 0;
 }
@@ -147,7 +143,7 @@ static void consider(struct walk *walk, const struct trial *cut, uint64_t weight
                                   .sharing = g,
                                   .cycles = total,
                                   .cost = cost_of(plan, total, pj),
-                                  .stored = divide_up(divide_up(weights, g), port) * port};
+                                  .stored = pim_divide_up(pim_divide_up(weights, g), port) * port};
         if (!walk->plan->sequential)
             insert(&walk->front, &trial);
         else if (walk->best[g].sharing != g || walk->best[g].cycles > total) /* blind to energy */
@@ -268,7 +264,7 @@ static void count_sharing(const struct walk *walk, struct trial *trial, const st
     uint64_t sums = pim_part_outputs(part) * FLOW_SUM_BYTES;
     trial->cycles += share_cycles(plan, sums, of_c, crossing(cut, 1u << PIM_LOOP_C), true) +
                      2 * pim_estimate_latency(plan->hardware) +
-                     2 * place_run_cycles(plan->hardware, divide_up(sums, of_c), sums, false);
+                     2 * place_run_cycles(plan->hardware, pim_divide_up(sums, of_c), sums, false);
     trial->pj += share_pj(plan, cut, 1u << PIM_LOOP_C, trial->nodes, sums, of_c, true);
 }
 
@@ -305,7 +301,7 @@ static bool visit(void *context, const struct pim_cut *cut)
     }
     count_sharing(walk, &trial, &part);
     /* What may move at most, so that the cut is worth something where all nodes hold a copy together. */
-    uint64_t limit = most_cost(walk, divide_up(weights, needing));
+    uint64_t limit = most_cost(walk, pim_divide_up(weights, needing));
     uint64_t cost = cost_of(walk->plan, trial.cycles, trial.pj);
     if (cost >= limit)
         return true;

@@ -1,9 +1,5 @@
 #include "mappers/nicepim/map/energy.h"
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
+#include "sim/integer.h"
 
 uint64_t nice_burst_columns(uint32_t port_bytes, uint64_t address, uint64_t bytes, uint64_t stride,
                             uint64_t count)
@@ -27,7 +23,7 @@ uint64_t nice_burst_columns(uint32_t port_bytes, uint64_t address, uint64_t byte
     }
     for (uint64_t i = 0; i < (whole > 0 ? period : count); i++) {
         uint64_t from = (address + i * stride) % port;
-        uint64_t here = divide_up(from + bytes, port);
+        uint64_t here = pim_divide_up(from + bytes, port);
         columns += here;
         before += i < count ? here : 0;
     }
@@ -40,7 +36,7 @@ static void count_memory(const struct pim_estimate_hardware *hardware, uint64_t 
     uint64_t columns = nice_burst_columns(hardware->port_bytes, address, bytes, stride, count);
     uint64_t rows =
         count > 1 && stride >= hardware->row_bytes
-            ? count * divide_up(bytes, hardware->row_bytes)
+            ? count * pim_divide_up(bytes, hardware->row_bytes)
             : (address % hardware->row_bytes + (count - 1) * stride + bytes - 1) / hardware->row_bytes + 1;
     actions->dram_bits += 8 * columns * hardware->port_bytes;
     actions->dram_activates += rows * hardware->banks;
@@ -87,9 +83,9 @@ static void count_message(const struct pim_estimate_hardware *hardware, uint32_t
     count_memory(hardware, instruction->u.network.address, bytes, 0, 1, actions);
     if (instruction->opcode != PIM_OP_RECEIVE)
         return;
-    uint64_t packets = divide_up(bytes, packet), granted = hardware->receive_packets;
-    uint64_t flits = bytes / packet * divide_up(packet, hardware->flit_bytes) +
-                     divide_up(bytes % packet, hardware->flit_bytes) + 1 +
+    uint64_t packets = pim_divide_up(bytes, packet), granted = hardware->receive_packets;
+    uint64_t flits = bytes / packet * pim_divide_up(packet, hardware->flit_bytes) +
+                     pim_divide_up(bytes % packet, hardware->flit_bytes) + 1 +
                      (packets > granted ? packets - granted : 0);
     actions->noc_bit_hops +=
         flits * 8 * hardware->flit_bytes * distance(hardware, node, instruction->u.network.peer);

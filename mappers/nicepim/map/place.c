@@ -1,4 +1,5 @@
 #include "mappers/nicepim/map/place.h"
+#include "sim/integer.h"
 
 #include <string.h>
 
@@ -10,11 +11,6 @@ struct nest {
     uint64_t count[LEVELS], stride[LEVELS];
     uint64_t run; /* bytes */
 };
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 static uint32_t group_of(struct pim_map_layout layout)
 {
@@ -41,7 +37,7 @@ static void add_level(struct nest *nest, uint64_t count, uint64_t stride)
 static void strides_of(struct pim_map_layout layout, const uint64_t size[PLACE_DIMENSIONS],
                        uint64_t stride[PLACE_DIMENSIONS])
 {
-    uint64_t g = group_of(layout), groups = divide_up(size[1], g);
+    uint64_t g = group_of(layout), groups = pim_divide_up(size[1], g);
     if (layout.order == PIM_LAYOUT_BHWC) {
         stride[1] = 1;
         stride[3] = groups * g;
@@ -74,7 +70,7 @@ uint64_t place_bytes(const struct place *place)
     uint64_t size[PLACE_DIMENSIONS], g = group_of(place->layout);
     for (size_t d = 0; d < PLACE_DIMENSIONS; d++)
         size[d] = place->box[d].to - place->box[d].from;
-    return size[0] * divide_up(size[1], g) * g * size[2] * size[3] * place->width;
+    return size[0] * pim_divide_up(size[1], g) * g * size[2] * size[3] * place->width;
 }
 
 bool place_meets(const struct place *place, const struct grid part[PLACE_DIMENSIONS],
@@ -88,11 +84,12 @@ bool place_meets(const struct place *place, const struct grid part[PLACE_DIMENSI
         end = end < span->to ? end : span->to;
         /* Hardly any part has steps, and divisions are slow. */
         uint64_t before = from < span->from ? span->from - from : 0;
-        from += step == 1 ? before : divide_up(before, step) * step;
+        from += step == 1 ? before : pim_divide_up(before, step) * step;
         if (from >= end)
             return false;
-        met[d] = (struct grid){
-            (uint32_t)from, (uint32_t)(step == 1 ? end - from : divide_up(end - from, step)), part[d].step};
+        met[d] =
+            (struct grid){(uint32_t)from,
+                          (uint32_t)(step == 1 ? end - from : pim_divide_up(end - from, step)), part[d].step};
     }
     return true;
 }
@@ -227,7 +224,7 @@ static void add_nest(struct cost *cost, const struct nest *nest)
         piece += nest->stride[most] * (nest->count[most] - 1);
         pieces /= nest->count[most];
     }
-    cost->columns += pieces * divide_up(piece + (apart ? port / 2 : 0), port);
+    cost->columns += pieces * pim_divide_up(piece + (apart ? port / 2 : 0), port);
     uint64_t whole_rows = nest->run / cost->hardware->row_bytes;
     cost->rows += (double)runs * (double)whole_rows;
     moves = (double)runs;
@@ -257,8 +254,8 @@ static uint64_t cycles_of(const struct cost *cost, uint64_t among, bool write)
 uint64_t place_run_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
                           bool write)
 {
-    return pim_estimate_near(hardware, divide_up(bytes, hardware->port_bytes), bytes / hardware->row_bytes,
-                             among, write);
+    return pim_estimate_near(hardware, pim_divide_up(bytes, hardware->port_bytes),
+                             bytes / hardware->row_bytes, among, write);
 }
 
 uint64_t place_cycles(const struct pim_estimate_hardware *hardware, const struct place *place,
@@ -278,7 +275,7 @@ uint64_t spread_cycles(const struct pim_estimate_hardware *hardware, const struc
     struct grid part[PLACE_DIMENSIONS];
     if (spread->layout.group == 0) {
         uint64_t bytes = (uint64_t)extent[0] * extent[1] * extent[2] * extent[3] * width;
-        *columns = divide_up(bytes, hardware->port_bytes);
+        *columns = pim_divide_up(bytes, hardware->port_bytes);
         return place_run_cycles(hardware, bytes, among, write);
     }
     *columns = 0;
@@ -287,16 +284,16 @@ uint64_t spread_cycles(const struct pim_estimate_hardware *hardware, const struc
             return 0;
     for (size_t d = 0; d < PLACE_DIMENSIONS; d++) {
         uint64_t all = (uint64_t)(extent[d] - 1) * step[d] + 1;
-        uint64_t parts = divide_up(all, spread->size[d]);
+        uint64_t parts = pim_divide_up(all, spread->size[d]);
         size[d] = spread->size[d];
         boxes *= parts;
-        part[d] = (struct grid){0, (uint32_t)divide_up(extent[d], parts), step[d]};
+        part[d] = (struct grid){0, (uint32_t)pim_divide_up(extent[d], parts), step[d]};
     }
     strides_of(spread->layout, size, stride);
     bool grouped = spread->layout.order == PIM_LAYOUT_BCHW && part[1].count >= g;
     struct nest nest;
     build_nest(spread->layout, stride, part, grouped ? g : part[1].count,
-               grouped ? divide_up(part[1].count, g) : 1, width, &nest);
+               grouped ? pim_divide_up(part[1].count, g) : 1, width, &nest);
     add_nest(&cost, &nest);
     *columns = boxes * cost.columns;
     return boxes * cycles_of(&cost, among, write);

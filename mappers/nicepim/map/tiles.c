@@ -1,14 +1,5 @@
 #include "mappers/nicepim/map/tiles.h"
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
+#include "sim/integer.h"
 
 uint32_t tile_window(const struct tile_product *product, size_t dimension, uint32_t outputs, uint32_t *step)
 {
@@ -22,7 +13,7 @@ static uint32_t loaded_window(const struct tile_product *product, size_t dimensi
                               uint32_t *step)
 {
     uint32_t window = tile_window(product, dimension, outputs, step);
-    return (uint32_t)smaller(window, divide_up(product->map[dimension], *step));
+    return (uint32_t)pim_smaller(window, pim_divide_up(product->map[dimension], *step));
 }
 
 /* Elements of the box under a tile, and how they lie; what padding covers is not there. */
@@ -46,11 +37,12 @@ struct pieces {
 
 static struct pieces count_pieces(const struct tile_product *product, const struct tiling *tiling)
 {
-    uint64_t b = divide_up(product->batches, tiling->batches), p = divide_up(product->rows, tiling->rows),
-             q = divide_up(product->columns, tiling->columns);
+    uint64_t b = pim_divide_up(product->batches, tiling->batches),
+             p = pim_divide_up(product->rows, tiling->rows),
+             q = pim_divide_up(product->columns, tiling->columns);
     struct pieces pieces = {.m = b * p * q,
-                            .n = divide_up(product->n, tiling->n),
-                            .k = divide_up(product->channels, tiling->channels)};
+                            .n = pim_divide_up(product->n, tiling->n),
+                            .k = pim_divide_up(product->channels, tiling->channels)};
     pieces.m_share = (double)product->batches / (double)(b * tiling->batches) * (double)product->rows /
                      (double)(p * tiling->rows) * (double)product->columns / (double)(q * tiling->columns);
     pieces.n_share = (double)product->n / (double)(pieces.n * tiling->n);
@@ -167,7 +159,7 @@ static uint64_t weight_cycles(const struct pim_estimate_hardware *hardware,
 {
     uint32_t extent[] = {1, (uint32_t)k, n, 1}, one[] = {1, 1, 1, 1};
     if (product->right == FLOW_STORED) {
-        *columns = divide_up(k * n * FLOW_BYTES, hardware->port_bytes);
+        *columns = pim_divide_up(k * n * FLOW_BYTES, hardware->port_bytes);
         return place_run_cycles(hardware, k * n * FLOW_BYTES, among, false);
     }
     if (product->right == FLOW_VALUES) {
@@ -248,7 +240,7 @@ static void estimate(const struct pim_estimate_hardware *hardware, const struct 
 /* Sizes of a tile along a dimension: the whole, and powers of two times the first; 0 after the last. */
 static uint32_t next_size(uint32_t size, uint32_t length)
 {
-    return size >= length ? 0 : (uint32_t)smaller(2 * (uint64_t)size, length);
+    return size >= length ? 0 : (uint32_t)pim_smaller(2 * (uint64_t)size, length);
 }
 
 static bool fits(uint64_t bytes, uint64_t buffer, bool one)
@@ -318,7 +310,7 @@ static bool half_empty(const struct pim_estimate_hardware *hardware, const struc
     struct tiling larger = {.batches = 1,
                             .rows = 1,
                             .columns = 1,
-                            .n = (uint32_t)smaller(hardware->pe_columns, product->n),
+                            .n = (uint32_t)pim_smaller(hardware->pe_columns, product->n),
                             .channels = next_size(channels, product->channels)};
     return larger.channels > 0 && tile_k(product, channels) * 2 <= hardware->pe_rows &&
            weights_fit(hardware, product, &larger) && positions_fit(hardware, product, &larger);
@@ -347,7 +339,7 @@ bool tile_choose(const struct pim_estimate_hardware *hardware, const struct tile
 {
     bool found = false;
     /* All columns of the array; where the buffers do not take so much, as many as they do. */
-    for (uint32_t n = (uint32_t)smaller(hardware->pe_columns, product->n); n > 0 && !found; n /= 2)
+    for (uint32_t n = (uint32_t)pim_smaller(hardware->pe_columns, product->n); n > 0 && !found; n /= 2)
         found = choose_from(hardware, product, weights, n, tiling);
     return found;
 }

@@ -1,4 +1,5 @@
 #include "mappers/overlapim/analysis/evaluate.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,11 +26,6 @@ uint64_t pim_evaluation_sequential(const struct pim_case *kase)
         total += transfer + pim_overlap_sequential(layer);
     }
     return total;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 static enum pim_status compare(const struct pim_case *kase, uint32_t index,
@@ -76,7 +72,7 @@ static void fill_ends(const struct pim_overlap *overlap, bool transformed,
     /* place of (step, bank) in the list; absent ones are not looked up */
     for (uint64_t i = 0; i < count; i += banks) {
         uint64_t last = count - i < banks ? count : i + banks;
-        now = later(evaluation->sorted[last - 1].ready, now) + overlap->consumer->latency;
+        now = pim_larger(evaluation->sorted[last - 1].ready, now) + overlap->consumer->latency;
         for (uint64_t j = i; j < last; j++) {
             const struct pim_ready *space = &evaluation->sorted[j];
             uint64_t low = 0, high = count;
@@ -111,7 +107,7 @@ static enum pim_status fill_lists(struct pim_overlap *overlap, bool transformed,
         status = pim_overlap_step_ready(overlap, evaluation->step_ready, exists, error);
     uint64_t now = 0;
     for (uint64_t s = 0; s < steps && status == PIM_OK; s++) {
-        now = exists[s] ? later(evaluation->step_ready[s], now) + overlap->consumer->latency : now;
+        now = exists[s] ? pim_larger(evaluation->step_ready[s], now) + overlap->consumer->latency : now;
         evaluation->step_end[s] = now;
     }
     if (status == PIM_OK) {
@@ -138,7 +134,7 @@ static enum pim_status per_bank(struct pim_overlap *overlap, struct pim_evaluati
     enum pim_status status = pim_overlap_list(overlap, &list, error);
     if (status == PIM_OK)
         status = pim_overlap_per_bank(overlap, list, &end, error);
-    evaluation->per_bank = later(end, overlap->inputs_end);
+    evaluation->per_bank = pim_larger(end, overlap->inputs_end);
     free(list);
     return status;
 }
@@ -152,8 +148,8 @@ static enum pim_status figures(struct pim_overlap *overlap, const struct pim_ove
     if (pim_overlap_lockstep(overlap, &lockstep, error) != PIM_OK ||
         pim_overlap_transformed(overlap, &transformed, error) != PIM_OK)
         return error->status;
-    evaluation->lockstep = later(lockstep, overlap->inputs_end);
-    evaluation->transformed = later(transformed, overlap->inputs_end);
+    evaluation->lockstep = pim_larger(lockstep, overlap->inputs_end);
+    evaluation->transformed = pim_larger(transformed, overlap->inputs_end);
     if (per_bank(overlap, evaluation, error) != PIM_OK)
         return error->status;
     if (options->lists && fill_lists(overlap, layer->transformed, evaluation, error) != PIM_OK)

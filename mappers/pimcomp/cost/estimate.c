@@ -13,7 +13,7 @@
 static uint64_t message_cycles(const struct pim_core_architecture *a, uint64_t elements)
 {
     uint64_t hops = a->connection == PIM_CORE_MESH ? ((uint64_t)a->chip_width + a->chip_height) / 3 + 1 : 1;
-    uint64_t link = pim_time_divide_up(elements * a->element_bytes, a->link_bytes_per_cycle);
+    uint64_t link = pim_divide_up(elements * a->element_bytes, a->link_bytes_per_cycle);
     return pim_time_reads(a, elements) + pim_time_read_latency(a) + hops * a->hop_cycles + link +
            pim_time_write_latency(a);
 }
@@ -23,8 +23,8 @@ static uint64_t pixel_cycles(const struct pim_core_architecture *a, uint64_t ele
 {
     uint64_t cycles = message_cycles(a, elements);
     if (a->chip_width != a->width || a->chip_height != a->height)
-        cycles += a->chip_link_cycles +
-                  pim_time_divide_up(elements * a->element_bytes, a->chip_link_bytes_per_cycle);
+        cycles +=
+            a->chip_link_cycles + pim_divide_up(elements * a->element_bytes, a->chip_link_bytes_per_cycle);
     return cycles;
 }
 
@@ -38,7 +38,7 @@ static void price_loads(const struct pim_core_layer *layer, uint32_t element_byt
              across = layer->source[0].width;
     uint64_t rows = layer->sliding.stride[0] < down ? layer->sliding.stride[0] : down;
     uint64_t columns = layer->sliding.stride[1] < right ? layer->sliding.stride[1] : right;
-    cost->new_bytes = pim_time_divide_up(rows * across * pixel, layer->width);
+    cost->new_bytes = pim_divide_up(rows * across * pixel, layer->width);
     cost->row_bytes = across * pixel;
     cost->window_bytes = (right < across ? right : across) * pixel;
     cost->column_bytes = columns * pixel;
@@ -53,7 +53,7 @@ static void price_copies(const struct pim_core_architecture *a, const struct pim
 {
     if (p->bundle) { /* every bundle, gathered from all positions of the kernel (throughput/input.c) */
         uint32_t positions = layer->sliding.kernel[0] * layer->sliding.kernel[1];
-        uint64_t bundles = pim_time_divide_up(layer->source[0].channels, p->bundle);
+        uint64_t bundles = pim_divide_up(layer->source[0].channels, p->bundle);
         uint64_t rows = bundles * layer->sliding.kernel[0];
         cost->copies = rows < positions ? (uint32_t)rows : positions;
         cost->copy_beats =
@@ -82,7 +82,7 @@ static void price_matrix(const struct pim_core_architecture *a, const struct pim
         cost->mvm_beats += pim_time_reads(a, p->group[g].rows) + pim_time_writes(a, outputs);
         columns += outputs;
     }
-    uint64_t mean = pim_time_divide_up(columns, p->groups);
+    uint64_t mean = pim_divide_up(columns, p->groups);
     cost->sum_elements = mean;
     cost->input_beats = pim_time_reads(a, p->group[0].rows);
     cost->trip = cost->input_beats + pim_time_read_latency(a) +
@@ -101,8 +101,8 @@ static void price_matrix(const struct pim_core_architecture *a, const struct pim
     cost->finish_operations = 1u + (layer->bias ? 1u : 0u) + layer->afters;
     uint64_t positions = (uint64_t)layer->sliding.kernel[0] * layer->sliding.kernel[1];
     uint32_t channels = p->bundle ? p->bundle : layer->source[0].channels;
-    cost->position_groups = p->bundle ? p->groups : (uint32_t)pim_time_divide_up(p->groups, positions);
-    uint32_t pixels = (uint32_t)pim_time_divide_up(p->group[0].rows, channels); /* of a group's input */
+    cost->position_groups = p->bundle ? p->groups : (uint32_t)pim_divide_up(p->groups, positions);
+    uint32_t pixels = (uint32_t)pim_divide_up(p->group[0].rows, channels); /* of a group's input */
     cost->gathers = pixels < 2 ? 0 : p->bundle ? pixels : 2;
     cost->pointwise = positions == 1 || p->bundle;
     price_loads(layer, a->element_bytes, cost);
@@ -134,9 +134,9 @@ static void price_vector(const struct pim_core_architecture *a, const struct pim
         (uint64_t)layer->windows * layer->channels * a->element_bytes *
         (layer->kind == PIM_CORE_POOLING ? 2 * (uint64_t)layer->sliding.kernel[1] + 2 : layer->sources);
     for (uint32_t s = 0; s < layer->sources; s++)
-        cost->new_bytes += pim_time_divide_up((uint64_t)layer->source[s].height * layer->source[s].width *
-                                                  layer->source[s].channels * a->element_bytes,
-                                              layer->windows);
+        cost->new_bytes += pim_divide_up((uint64_t)layer->source[s].height * layer->source[s].width *
+                                             layer->source[s].channels * a->element_bytes,
+                                         layer->windows);
 }
 
 static uint32_t covering(uint32_t kernel, uint32_t stride)
@@ -231,14 +231,13 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *a,
         cost->pixel_cycles = pixel_cycles(a, layer->channels);
         if (layer->kind == PIM_CORE_MATRIX) {
             price_matrix(a, layer, &partition->layer[i], cost);
-            uint64_t round = a->mvm_cycles + pim_time_divide_up(cost->mvm_beats, cost->groups) +
-                             cost->add_cycles + cost->finish_cycles + cost->pixel_cycles;
+            uint64_t round = a->mvm_cycles + pim_divide_up(cost->mvm_beats, cost->groups) + cost->add_cycles +
+                             cost->finish_cycles + cost->pixel_cycles;
             costs->room++;
             costs->round_cycles = round > costs->round_cycles ? round : costs->round_cycles;
         } else if (layer->kind != PIM_CORE_INPUT) {
             price_vector(a, layer, cost);
-            cost->load_beats =
-                pim_time_divide_up(cost->new_bytes * costs->load_cycles, a->local_bytes_per_cycle);
+            cost->load_beats = pim_divide_up(cost->new_bytes * costs->load_cycles, a->local_bytes_per_cycle);
         }
         status = find_reach(layer, arena, cost, error);
     }

@@ -4,20 +4,13 @@
 #define PIMSIM_MAPPERS_PIMCOMP_COST_TIMES_H
 
 #include "mappers/pimcomp/representation/pimcomp.h"
-
-#include <assert.h>
-
-static inline uint64_t pim_time_divide_up(uint64_t a, uint64_t b)
-{
-    assert(b != 0);
-    return (a + b - 1) / b;
-}
+#include "sim/integer.h"
 
 /* Cycles that a read (write) keeps the port of the local memory. */
 static inline uint64_t pim_time_port(const struct pim_core_architecture *a, uint64_t elements,
                                      uint32_t beat_cycles)
 {
-    uint64_t beats = pim_time_divide_up(elements * a->element_bytes, a->local_bytes_per_cycle);
+    uint64_t beats = pim_divide_up(elements * a->element_bytes, a->local_bytes_per_cycle);
     return a->local_pipelined ? beats : beats * beat_cycles;
 }
 
@@ -46,7 +39,7 @@ static inline uint64_t pim_time_write_latency(const struct pim_core_architecture
 static inline uint64_t pim_time_vector(const struct pim_core_architecture *a, uint64_t elements,
                                        unsigned operands)
 {
-    uint64_t beats = pim_time_divide_up(elements, a->vector_lanes);
+    uint64_t beats = pim_divide_up(elements, a->vector_lanes);
     uint64_t work = a->vector_pipelined ? a->vector_cycles + beats : a->vector_cycles * beats;
     return operands * (pim_time_reads(a, elements) + pim_time_read_latency(a)) + work +
            pim_time_writes(a, elements) + pim_time_write_latency(a);

@@ -150,7 +150,7 @@ static uint64_t port(const struct pim_core_timing *t, struct pim_timing_core *co
 {
     const struct pim_core_architecture *a = &t->a;
     uint64_t cycles = write ? a->local_write_cycles : a->local_read_cycles;
-    uint64_t beats = pim_time_divide_up(bytes, a->local_bytes_per_cycle);
+    uint64_t beats = pim_divide_up(bytes, a->local_bytes_per_cycle);
     if (bytes == 0)
         return at;
     if (!a->local_pipelined)
@@ -165,8 +165,8 @@ static uint64_t global(struct pim_core_timing *t, const struct pim_timing_core *
     uint64_t latency = write ? a->global_write_cycles : a->global_read_cycles;
     uint64_t bytes = i->u.transfer.bytes, count = i->u.transfer.count;
     uint64_t beats = i->u.transfer.stride == bytes || count == 1
-                         ? pim_time_divide_up(bytes * count, a->global_bytes_per_cycle)
-                         : pim_time_divide_up(bytes, a->global_bytes_per_cycle) * count;
+                         ? pim_divide_up(bytes * count, a->global_bytes_per_cycle)
+                         : pim_divide_up(bytes, a->global_bytes_per_cycle) * count;
     uint64_t cycles = a->global_pipelined ? beats : beats * latency;
     t->memory[core->chip] += cycles;
     uint64_t end = pim_server_take(&t->server[core->chip * PIM_SERVERS + PIM_SERVER_MEMORY], at, cycles);
@@ -200,7 +200,7 @@ static void operate(struct pim_core_timing *t, struct pim_timing_core *core, str
     const struct pim_core_architecture *a = &t->a;
     const struct pim_instruction *i = &entry->instruction;
     uint64_t at = entry->start, bytes = vector_bytes(i);
-    uint64_t beats = pim_time_divide_up(i->u.local_vector.elements, a->vector_lanes);
+    uint64_t beats = pim_divide_up(i->u.local_vector.elements, a->vector_lanes);
     for (unsigned source = 0; source < pim_local_sources(i->detail); source++)
         at = port(t, core, at, bytes, false);
     at += a->vector_pipelined ? a->vector_cycles + beats : a->vector_cycles * beats;
@@ -292,11 +292,11 @@ static uint64_t carry(struct pim_core_timing *t, const struct pim_timing_core *f
     const struct pim_core_architecture *a = &t->a;
     struct pim_server *out = &t->server[from->chip * PIM_SERVERS], *in = &t->server[to->chip * PIM_SERVERS];
     if (from->chip != to->chip) {
-        uint64_t cycles = pim_time_divide_up(bytes, a->chip_link_bytes_per_cycle);
+        uint64_t cycles = pim_divide_up(bytes, a->chip_link_bytes_per_cycle);
         *taken = pim_timing_later(pim_server_take(&out[PIM_SERVER_OUT], at, cycles), read);
         return pim_server_take(&in[PIM_SERVER_IN], *taken - cycles + a->chip_link_cycles, cycles);
     }
-    uint64_t cycles = pim_time_divide_up(bytes, a->link_bytes_per_cycle);
+    uint64_t cycles = pim_divide_up(bytes, a->link_bytes_per_cycle);
     if (a->connection == PIM_CORE_MESH) {
         *taken = pim_timing_later(at + cycles, read);
         return *taken + way(t, from, to);

@@ -8,21 +8,11 @@
  * takes as long as that of the core with the most work in layers that run at that time.
  */
 #include "mappers/pimcomp/cost/weigh_round.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    assert(b != 0);
-    return (a + b - 1) / b;
-}
 
 enum pim_status pim_core_weighing_make(const struct pim_core_costs *costs, struct pim_arena *arena,
                                        struct pim_core_weighing *w, struct pim_error *error)
@@ -68,7 +58,7 @@ static struct pim_core_engines window_of(const struct pim_core_cost *cost, const
         .mvms = share->groups,
         .others =
             adds + 2 * (uint64_t)share->sums_in + share->sums_out + share->homes * cost->finish_operations,
-        .port = divide_up(share->groups * cost->mvm_beats, cost->groups) + adds * cost->add_beats +
+        .port = pim_divide_up(share->groups * cost->mvm_beats, cost->groups) + adds * cost->add_beats +
                 share->sums_in * (cost->add_beats + cost->sum_beats) + share->sums_out * cost->sum_beats +
                 share->homes * cost->finish_beats,
         .vector = (adds + share->sums_in) * cost->add_cycles + share->homes * cost->finish_cycles,
@@ -90,10 +80,10 @@ static uint64_t destinations(const struct pim_core_weighing *w, const struct pim
     if (w->replicas[index] == 0)
         return 0;
     /* Neighbouring windows of a row lie in neighbouring replicas: those of one core need it once. */
-    uint64_t replicas = w->replicas[index], homes = larger(w->homes[index], 1);
-    uint64_t cores = reach->rows * (1 + divide_up((reach->columns - 1) * homes, replicas));
+    uint64_t replicas = w->replicas[index], homes = pim_larger(w->homes[index], 1);
+    uint64_t cores = reach->rows * (1 + pim_divide_up((reach->columns - 1) * homes, replicas));
     /* A replica on several cores: each needs the pixels at the kernel positions of its groups. */
-    uint64_t apart = divide_up(w->lanes[index], replicas);
+    uint64_t apart = pim_divide_up(w->lanes[index], replicas);
     cores *= apart < reader->position_groups ? apart : reader->position_groups;
     return cores < w->members[index] ? cores : w->members[index];
 }
@@ -137,13 +127,14 @@ static void run_pipeline(const struct pim_core_costs *costs, struct pim_core_wei
             const struct pim_core_reach *reach = &cost->source[s];
             uint64_t span = w->last[reach->layer] - w->first[reach->layer];
             uint64_t way = reach->sent && costs->layer[reach->layer].sources != 0;
-            first = larger(first, w->first[reach->layer] + span * (reach->first - 1) / reach->total + way);
-            last = larger(last, w->last[reach->layer] + way);
+            first =
+                pim_larger(first, w->first[reach->layer] + span * (reach->first - 1) / reach->total + way);
+            last = pim_larger(last, w->last[reach->layer] + way);
         }
         if (cost->matrix && w->replicas[i])
-            w->work[i] = divide_up(cost->windows, w->replicas[i]);
+            w->work[i] = pim_divide_up(cost->windows, w->replicas[i]);
         w->first[i] = first;
-        w->last[i] = larger(last, first + (w->work[i] ? w->work[i] - 1 : 0));
+        w->last[i] = pim_larger(last, first + (w->work[i] ? w->work[i] - 1 : 0));
         w->result.spread += w->last[i] * w->last[i];
     }
 }
@@ -190,7 +181,7 @@ static struct pim_core_engines round_of(const struct pim_core_costs *costs, cons
     for (uint32_t s = 0; s < cost->sources; s++) {
         const struct pim_core_cost *from = &costs->layer[cost->source[s].layer];
         uint64_t pixels = from->windows * destinations(w, cost, share->layer, &cost->source[s]);
-        pixels = divide_up(pixels, w->work[share->layer] * larger(w->members[share->layer], 1));
+        pixels = pim_divide_up(pixels, w->work[share->layer] * pim_larger(w->members[share->layer], 1));
         window.others += pixels;
         window.receive += pixels * from->pixel_cycles;
         window.port += pixels * from->pixel_beats;
@@ -216,22 +207,23 @@ static void enter_rounds(const struct pim_core_costs *costs, struct pim_core_wei
         struct pim_core_engines window = round_of(costs, w, &share[i]);
         /* A layer that waits for its inputs now and then has less to do in a round. */
         uint64_t rounds = w->last[layer] + 1 - w->first[layer], work = w->work[layer];
-        int64_t mvms = (int64_t)divide_up(window.mvms * FRACTION * work, rounds);
+        int64_t mvms = (int64_t)pim_divide_up(window.mvms * FRACTION * work, rounds);
         int64_t behind =
-            (int64_t)divide_up((window.vector + larger(window.send, window.receive)) * work, rounds);
+            (int64_t)pim_divide_up((window.vector + pim_larger(window.send, window.receive)) * work, rounds);
         w->change[begin] += mvms;
         w->change[end] -= mvms;
         w->behind[begin] += behind;
         w->behind[end] -= behind;
         add(&total, &window, work);
     }
-    uint64_t matrix = divide_up(total.mvms * costs->architecture->mvm_cycles, costs->architecture->window);
-    uint64_t sum = matrix + total.vector + larger(total.send, total.receive);
+    uint64_t matrix =
+        pim_divide_up(total.mvms * costs->architecture->mvm_cycles, costs->architecture->window);
+    uint64_t sum = matrix + total.vector + pim_larger(total.send, total.receive);
     w->result.spread += sum / 1024 * (sum / 1024);
-    w->result.compute = larger(w->result.compute, matrix);
-    w->result.port = larger(w->result.port, total.port);
-    w->result.vector = larger(w->result.vector, total.vector);
-    w->result.transfer = larger(w->result.transfer, larger(total.send, total.receive));
+    w->result.compute = pim_larger(w->result.compute, matrix);
+    w->result.port = pim_larger(w->result.port, total.port);
+    w->result.vector = pim_larger(w->result.vector, total.vector);
+    w->result.transfer = pim_larger(w->result.transfer, pim_larger(total.send, total.receive));
 }
 
 static void weigh_pipeline(const struct pim_core_costs *costs, struct pim_core_weighing *w,
@@ -251,7 +243,7 @@ static void weigh_pipeline(const struct pim_core_costs *costs, struct pim_core_w
         for (uint32_t m = 0; m + 1 < marks; m++) {
             mvms += w->change[m];
             behind += w->behind[m];
-            uint64_t together = a->in_order ? abreast : larger((uint64_t)mvms, abreast);
+            uint64_t together = a->in_order ? abreast : pim_larger((uint64_t)mvms, abreast);
             uint64_t parts =
                 together * a->mvm_cycles + (uint64_t)behind * abreast; /* of a cycle: 1 / abreast */
             if (mvms > 0 && parts > w->slowest[m])
@@ -259,8 +251,8 @@ static void weigh_pipeline(const struct pim_core_costs *costs, struct pim_core_w
         }
     }
     for (uint32_t m = 0; m + 1 < marks; m++)
-        w->result.cycles +=
-            (w->mark[m + 1] - w->mark[m]) * larger(costs->round_cycles, divide_up(w->slowest[m], abreast));
+        w->result.cycles += (w->mark[m + 1] - w->mark[m]) *
+                            pim_larger(costs->round_cycles, pim_divide_up(w->slowest[m], abreast));
 }
 
 void pim_core_weigh(const struct pim_core_costs *costs, struct pim_core_weighing *w,

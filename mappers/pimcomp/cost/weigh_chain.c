@@ -4,22 +4,11 @@
  */
 #include "mappers/pimcomp/cost/times.h"
 #include "mappers/pimcomp/cost/weigh_round.h"
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/rules.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <string.h>
-
-enum { BLOCK_CHANNELS = 64 }; /* as in the schedule */
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* --- groups --- */
 
@@ -57,14 +46,8 @@ static uint32_t count_bits(const struct pim_weigh_round *round, const uint64_t *
 /* Pieces that the layer is cut into when `able` cores may work on it. */
 static uint32_t pieces_of(const struct pim_core_layer *layer, uint32_t able)
 {
-    const struct pim_sliding *s = &layer->sliding;
-    uint64_t blocks = 1;
-    if (layer->kind == PIM_CORE_POOLING && (s->kernel[0] > s->stride[0] || s->kernel[1] > s->stride[1]))
-        blocks = smaller(able, pim_time_divide_up(layer->channels, PIM_ROUND_LEAST_CHANNELS));
-    else if (layer->windows < able)
-        blocks = smaller(pim_time_divide_up(able, layer->windows),
-                         pim_time_divide_up(layer->channels, BLOCK_CHANNELS));
-    uint64_t items = layer->windows * blocks;
+    uint32_t blocks = pim_round_blocks(layer, able);
+    uint64_t items = (uint64_t)layer->windows * blocks;
     return (uint32_t)(items < able ? items : able / blocks * blocks);
 }
 
@@ -181,11 +164,11 @@ static void run_chains(const struct pim_core_costs *costs, struct pim_weigh_roun
         for (uint32_t i = 0; i < layers; i++)
             if (round->layer[i].begin <= pass && round->layer[i].end != UINT64_MAX &&
                 round->layer[i].end > pass)
-                next = smaller(next, round->layer[i].end);
+                next = pim_smaller(next, round->layer[i].end);
         for (uint32_t i = 0; i < layers; i++)
             if (round->layer[i].before && round->layer[i].begin == UINT64_MAX &&
                 is_ready(costs, round, i, pass + 1))
-                next = smaller(next, larger(round->chain[i].first_pass, pass + 1));
+                next = pim_smaller(next, pim_larger(round->chain[i].first_pass, pass + 1));
         pass = served || next == UINT64_MAX ? pass + 1 : next;
         open = 0;
         for (uint32_t i = 0; i < layers; i++) {
@@ -194,7 +177,7 @@ static void run_chains(const struct pim_core_costs *costs, struct pim_weigh_roun
                 continue;
             working = working || layer->end > pass;
             if (layer->end <= pass)
-                round->passes = larger(round->passes, layer->end);
+                round->passes = pim_larger(round->passes, layer->end);
         }
         for (uint32_t i = 0; i < layers; i++) {
             struct pim_weigh_layer *layer = &round->layer[i];

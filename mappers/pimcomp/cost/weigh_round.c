@@ -9,22 +9,13 @@
 #include "mappers/pimcomp/cost/weigh_round.h"
 
 #include "mappers/pimcomp/cost/times.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <string.h>
 
 /* TRIALS: passes that are weighed after a change before one stands for the rest */
 enum { WHOLE = 1024, STRETCHES = 32, TRIALS = 2 };
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 enum pim_status pim_weigh_round_make(const struct pim_core_costs *costs, struct pim_arena *arena,
                                      struct pim_weigh_round **result, struct pim_error *error)
@@ -114,13 +105,13 @@ static struct pim_weigh_work vector_work(const struct pim_core_costs *costs, con
     const struct pim_weigh_layer *layer = &r->layer[index];
     const struct pim_core_cost *cost = &costs->layer[index];
     uint64_t parts = layer->shares * r->chain[index].passes;
-    uint64_t port = pim_time_divide_up(cost->windows * (cost->finish_beats + cost->load_beats), parts);
-    uint64_t vector = pim_time_divide_up(cost->windows * cost->finish_cycles, parts);
+    uint64_t port = pim_divide_up(cost->windows * (cost->finish_beats + cost->load_beats), parts);
+    uint64_t vector = pim_divide_up(cost->windows * cost->finish_cycles, parts);
     return (struct pim_weigh_work){
         .others = 4 * PIM_PART,
         .port = port,
-        .ends = larger(vector, port),
-        .bytes = pim_time_divide_up(cost->windows * (cost->new_bytes + cost->pixel_bytes), parts)};
+        .ends = pim_larger(vector, port),
+        .bytes = pim_divide_up(cost->windows * (cost->new_bytes + cost->pixel_bytes), parts)};
 }
 
 static void change_vector(const struct pim_core_costs *costs, struct pim_weigh_round *r, uint32_t index,
@@ -136,10 +127,10 @@ static void change_vector(const struct pim_core_costs *costs, struct pim_weigh_r
         c->changed = true;
         if (begins) {
             add(&c->now, &work);
-            c->wait += a->global_read_cycles + pim_time_divide_up(work.bytes, a->global_bytes_per_cycle);
+            c->wait += a->global_read_cycles + pim_divide_up(work.bytes, a->global_bytes_per_cycle);
         } else {
             subtract(&c->now, &work);
-            c->wait -= a->global_read_cycles + pim_time_divide_up(work.bytes, a->global_bytes_per_cycle);
+            c->wait -= a->global_read_cycles + pim_divide_up(work.bytes, a->global_bytes_per_cycle);
         }
     }
 }
@@ -159,13 +150,13 @@ static void change_layer(const struct pim_core_costs *costs, struct pim_weigh_ro
         core->changed = true;
         if (begins) {
             add(&core->now, &share->work);
-            core->trip = larger(core->trip, share->trip);
+            core->trip = pim_larger(core->trip, share->trip);
         } else {
             subtract(&core->now, &share->work);
             core->trip = 0;
             for (uint32_t i = core->first; i < core->next; i++)
                 if (r->share[r->own[i]].works)
-                    core->trip = larger(core->trip, r->share[r->own[i]].trip);
+                    core->trip = pim_larger(core->trip, r->share[r->own[i]].trip);
         }
     }
 }
@@ -192,25 +183,24 @@ static void load_first(const struct pim_core_costs *costs, struct pim_weigh_roun
         if (!c->sums)
             continue;
         r->bytes[chip] += c->sums;
-        r->starts[chip] = r->loads[chip]++ ? smaller(r->starts[chip], c->start) : c->start;
+        r->starts[chip] = r->loads[chip]++ ? pim_smaller(r->starts[chip], c->start) : c->start;
     }
     for (uint32_t core = 0; core < a->cores; core++) {
         uint32_t chip = costs->chip[core];
         struct pim_weigh_core *c = &r->core[core];
         if (!c->sums)
             continue;
-        uint64_t all = pim_time_divide_up(r->bytes[chip] * costs->memory_cycles, a->global_bytes_per_cycle);
+        uint64_t all = pim_divide_up(r->bytes[chip] * costs->memory_cycles, a->global_bytes_per_cycle);
         uint64_t part = all; /* of the server: with as many bytes as the others it is done with them */
         if (c->sums * r->loads[chip] < r->bytes[chip])
             part = all * (c->sums * r->loads[chip]) / r->bytes[chip];
-        uint64_t from = larger(r->memory[chip], r->starts[chip]);
-        c->start = larger(c->start, from + part) + a->global_read_cycles + c->now.inputs;
+        uint64_t from = pim_larger(r->memory[chip], r->starts[chip]);
+        c->start = pim_larger(c->start, from + part) + a->global_read_cycles + c->now.inputs;
     }
     for (uint32_t chip = 0; chip < costs->chips; chip++)
         if (r->loads[chip])
-            r->memory[chip] =
-                larger(r->memory[chip], r->starts[chip]) +
-                pim_time_divide_up(r->bytes[chip] * costs->memory_cycles, a->global_bytes_per_cycle);
+            r->memory[chip] = pim_larger(r->memory[chip], r->starts[chip]) +
+                              pim_divide_up(r->bytes[chip] * costs->memory_cycles, a->global_bytes_per_cycle);
 }
 
 /* --- barriers --- */
@@ -224,13 +214,13 @@ static void barrier(const struct pim_core_costs *costs, struct pim_weigh_round *
     uint32_t count = 0;
     for (uint32_t core = 0; core < a->cores; core++)
         if (r->marked[core / 64] >> core % 64 & 1) {
-            r->core[core].start = larger(r->core[core].start, r->core[core].end);
+            r->core[core].start = pim_larger(r->core[core].start, r->core[core].end);
             r->list[count++] = core;
         }
     for (uint32_t i = count; i-- > 1;) {
         uint32_t child = r->list[i], parent = r->list[(i - 1) / 2];
         uint64_t way = pim_weigh_way(costs, child, parent) + word;
-        r->core[parent].start = larger(r->core[parent].start, r->core[child].start) + way;
+        r->core[parent].start = pim_larger(r->core[parent].start, r->core[child].start) + way;
     }
     for (uint32_t i = 1; i < count; i++) {
         uint32_t child = r->list[i], parent = r->list[(i - 1) / 2];
@@ -341,9 +331,9 @@ static void multiply(const struct pim_core_costs *costs, struct pim_weigh_round 
         if (c->changed)
             find_stall(a, c);
         c->done = c->start + c->matrix;
-        c->sums = larger(c->done, c->vector) + c->now.adds;
+        c->sums = pim_larger(c->done, c->vector) + c->now.adds;
         if (!c->now.mvms)
-            c->sums = larger(c->sums, c->start + c->wait);
+            c->sums = pim_larger(c->sums, c->start + c->wait);
     }
 }
 
@@ -358,13 +348,13 @@ static void pass_messages(const struct pim_core_costs *costs, struct pim_weigh_r
         for (uint32_t l = layer->first_link; l < layer->next_link; l++) {
             const struct pim_weigh_message *m = &r->message[l];
             struct pim_weigh_core *guest = &r->core[m->guest], *home = &r->core[m->home];
-            uint64_t from = larger(guest->send, guest->sums);
+            uint64_t from = pim_larger(guest->send, guest->sums);
             if (a->synchronous) { /* a receive opens when the one before has met its send */
-                from = larger(from, home->receive + m->notice);
+                from = pim_larger(from, home->receive + m->notice);
                 home->receive = from;
             }
             guest->send = from + m->bytes;
-            home->sums = larger(home->sums, from + m->bytes + m->way) + m->add;
+            home->sums = pim_larger(home->sums, from + m->bytes + m->way) + m->add;
         }
     }
 }
@@ -377,7 +367,7 @@ static uint64_t stall(const struct pim_weigh_core *c)
     tail = adds + (tail > adds ? tail - adds : 0) * c->batch;
     uint64_t late = tail * c->late_part / WHOLE;
     late = late > c->hidden ? late - c->hidden : 0;
-    uint64_t longest = larger(tail * c->early_part / WHOLE, late);
+    uint64_t longest = pim_larger(tail * c->early_part / WHOLE, late);
     return longest == 0 || c->batch == 1 ? longest : longest / c->batch;
 }
 
@@ -390,8 +380,8 @@ static uint64_t next_start(const struct pim_core_costs *costs, const struct pim_
         return c->end + c->now.port;
     uint64_t held = stall(c), next = c->done + held + (held ? c->now.inputs : 0);
     uint64_t vector = c->now.adds + c->now.ends + r->side_vector, port = c->now.port + r->side_port;
-    next = larger(next, c->start + larger(vector, port));
-    return larger(next, before);
+    next = pim_larger(next, c->start + pim_larger(vector, port));
+    return pim_larger(next, before);
 }
 
 static void move_on(const struct pim_core_costs *costs, struct pim_weigh_round *r)
@@ -411,21 +401,20 @@ static void move_on(const struct pim_core_costs *costs, struct pim_weigh_round *
     }
     for (uint32_t chip = 0; chip < costs->chips; chip++)
         if (r->loads[chip])
-            r->memory[chip] =
-                larger(r->memory[chip], r->starts[chip] / r->loads[chip]) +
-                pim_time_divide_up(r->bytes[chip] * costs->memory_cycles, a->global_bytes_per_cycle);
+            r->memory[chip] = pim_larger(r->memory[chip], r->starts[chip] / r->loads[chip]) +
+                              pim_divide_up(r->bytes[chip] * costs->memory_cycles, a->global_bytes_per_cycle);
     for (uint32_t core = 0; core < a->cores; core++) {
         struct pim_weigh_core *c = &r->core[core];
         if (c->now.others + c->now.mvms == 0)
             continue;
         uint64_t before = c->end;
         c->vector = c->sums + c->now.ends;
-        c->end = larger(c->vector, c->send);
+        c->end = pim_larger(c->vector, c->send);
         uint64_t next = next_start(costs, r, c, before);
         c->alone = next - c->start;
         c->work += c->alone;
         if (c->now.bytes)
-            next = larger(next, r->memory[costs->chip[core]]);
+            next = pim_larger(next, r->memory[costs->chip[core]]);
         c->rate = next - c->start;
         c->start = next;
     }
@@ -444,7 +433,7 @@ static void repeat(const struct pim_core_costs *costs, struct pim_weigh_round *r
             for (uint32_t l = layer->first_link; l < layer->next_link; l++) {
                 struct pim_weigh_core *guest = &r->core[r->message[l].guest],
                                       *home = &r->core[r->message[l].home];
-                guest->rate = home->rate = larger(guest->rate, home->rate);
+                guest->rate = home->rate = pim_larger(guest->rate, home->rate);
             }
         }
     uint64_t slowest = 0;
@@ -455,7 +444,7 @@ static void repeat(const struct pim_core_costs *costs, struct pim_weigh_round *r
         uint64_t cycles = passes * c->rate;
         c->work += passes * c->alone;
         if (c->now.bytes) /* who asks nothing of the memory does not hold it up */
-            slowest = larger(slowest, cycles);
+            slowest = pim_larger(slowest, cycles);
         c->start += cycles;
         c->end += cycles;
         c->send += cycles;
@@ -492,13 +481,13 @@ static void finish(const struct pim_core_costs *costs, struct pim_core_weighing 
     for (uint32_t core = 0; core < a->cores; core++) {
         struct pim_weigh_core *c = &r->core[core];
         if (c->late)
-            c->end = larger(c->end + c->late * r->late_cycles, r->memory[costs->chip[core]]);
+            c->end = pim_larger(c->end + c->late * r->late_cycles, r->memory[costs->chip[core]]);
         w->result.spread += c->work / 1024 * (c->work / 1024);
         c->start = c->end + a->global_write_cycles;
     }
     barrier(costs, r);
     for (uint32_t core = 0; core < a->cores; core++)
-        w->result.cycles = larger(w->result.cycles, r->core[core].start);
+        w->result.cycles = pim_larger(w->result.cycles, r->core[core].start);
 }
 
 void pim_weigh_round(const struct pim_core_costs *costs, struct pim_core_weighing *w,
@@ -516,7 +505,7 @@ void pim_weigh_round(const struct pim_core_costs *costs, struct pim_core_weighin
     finish(costs, w);
     for (uint32_t i = 0; i < costs->network->count; i++) {
         uint64_t cycles = r->layer[i].steps * costs->architecture->mvm_cycles;
-        w->result.compute = larger(w->result.compute, cycles);
+        w->result.compute = pim_larger(w->result.compute, cycles);
         w->result.spread += cycles / 1024 * (cycles / 1024);
     }
 }

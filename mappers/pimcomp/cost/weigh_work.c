@@ -3,28 +3,10 @@
  */
 #include "mappers/pimcomp/cost/times.h"
 #include "mappers/pimcomp/cost/weigh_round.h"
+#include "mappers/pimcomp/throughput/rules.h"
+#include "sim/integer.h"
 
 #include <string.h>
-
-/* As the schedule has them (throughput/plan.c, throughput/input.c). */
-enum {
-    BATCH_BYTES = 4096,
-    BATCH_PIXELS = 32,
-    BATCHES_LEAST = 4,
-    BIASES = 8,
-    STORE_PIXELS = 32,
-    LOAD_BYTES = 2048
-};
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* --- what shares do in a pass --- */
 
@@ -35,16 +17,16 @@ static uint64_t job_bytes(const struct pim_core_cost *cost, uint64_t windows, ui
     if (windows >= cost->row)
         return above + windows * cost->new_bytes;
     uint64_t piece = rows * (cost->window_bytes + (windows - 1) * cost->column_bytes);
-    return smaller(piece, above + cost->row * cost->new_bytes);
+    return pim_smaller(piece, above + cost->row * cost->new_bytes);
 }
 
 /* Kernel rows that `groups` neighbouring array groups read: those that lie in one, and the parts before and
  * behind; at the beginning of the matrix there is none before. */
 static uint64_t rows_of(const struct pim_core_cost *cost, uint64_t groups, bool first)
 {
-    uint64_t rows = first ? pim_time_divide_up(groups * cost->kernel_rows, cost->groups)
+    uint64_t rows = first ? pim_divide_up(groups * cost->kernel_rows, cost->groups)
                           : 1 + (groups - 1) * cost->kernel_rows / cost->groups;
-    return smaller(rows, cost->kernel_rows);
+    return pim_smaller(rows, cost->kernel_rows);
 }
 
 /* Bytes that a share loads for `steps` passes: the windows of its homes, and those that its guests take turns
@@ -54,25 +36,15 @@ static uint64_t load_bytes(const struct pim_core_cost *cost, const struct pim_co
 {
     uint64_t bytes = 0, own = share->groups - share->guest_groups;
     if (share->homes)
-        bytes = job_bytes(cost, smaller(share->homes * steps, cost->windows), rows_of(cost, own, true));
+        bytes = job_bytes(cost, pim_smaller(share->homes * steps, cost->windows), rows_of(cost, own, true));
     if (cost->pointwise && share->homes && own < cost->groups)
         bytes = bytes * own / cost->groups;
     if (share->span == 0)
         return bytes;
-    uint64_t groups = pim_time_divide_up(share->guest_groups, share->lanes - share->homes);
+    uint64_t groups = pim_divide_up(share->guest_groups, share->lanes - share->homes);
     uint64_t guest =
-        job_bytes(cost, smaller(share->span * steps, cost->windows), rows_of(cost, groups, false));
+        job_bytes(cost, pim_smaller(share->span * steps, cost->windows), rows_of(cost, groups, false));
     return bytes + (cost->pointwise ? guest * groups / cost->groups : guest);
-}
-
-/* Steps of a batch, as the schedule chooses them. */
-static uint32_t batch_of(const struct pim_core_cost *cost, uint64_t homes, uint64_t steps)
-{
-    uint64_t batch = 1, step = cost->pixel_bytes * homes;
-    while (2 * batch * step <= BATCH_BYTES && 2 * batch * homes <= BATCH_PIXELS &&
-           2 * batch * BATCHES_LEAST <= steps)
-        batch *= 2;
-    return (uint32_t)batch;
 }
 
 static void work_of(const struct pim_core_costs *costs, const struct pim_core_share *share,
@@ -82,9 +54,9 @@ static void work_of(const struct pim_core_costs *costs, const struct pim_core_sh
     const struct pim_core_cost *cost = &costs->layer[share->layer];
     struct pim_weigh_work *w = &result->work;
     uint64_t steps = layer->steps, bytes = load_bytes(cost, share, steps);
-    uint64_t sums = pim_time_divide_up(share->groups, share->lanes) - 1, lanes = share->lanes;
-    uint64_t loads = pim_time_divide_up(bytes * PIM_PART, steps * LOAD_BYTES);
-    result->first_bytes = smaller(bytes, load_bytes(cost, share, 1));
+    uint64_t sums = pim_divide_up(share->groups, share->lanes) - 1, lanes = share->lanes;
+    uint64_t loads = pim_divide_up(bytes * PIM_PART, steps * PIM_ROUND_STRETCH_BYTES);
+    result->first_bytes = pim_smaller(bytes, load_bytes(cost, share, 1));
     result->trip = cost->trip;
     w->mvms = (uint64_t)share->groups * PIM_PART;
     w->ahead = loads + lanes * cost->copies * PIM_PART;
@@ -93,23 +65,23 @@ static void work_of(const struct pim_core_costs *costs, const struct pim_core_sh
     w->inputs = share->groups * cost->input_beats;
     w->adds = sums ? sums * pim_time_vector(a, lanes * cost->sum_elements, 2) : 0;
     w->ends = 0;
-    w->port = pim_time_divide_up(share->groups * (cost->mvm_beats + cost->copy_beats), cost->groups) +
+    w->port = pim_divide_up(share->groups * (cost->mvm_beats + cost->copy_beats), cost->groups) +
               sums * lanes * cost->add_beats + share->homes * cost->finish_beats +
-              pim_time_divide_up(bytes * costs->load_cycles, steps * a->local_bytes_per_cycle) +
+              pim_divide_up(bytes * costs->load_cycles, steps * a->local_bytes_per_cycle) +
               share->sums_in * (cost->add_beats + cost->sum_beats) + share->sums_out * cost->sum_beats;
-    w->bytes = (pim_time_divide_up(bytes - result->first_bytes, steps > 1 ? steps - 1 : 1) +
+    w->bytes = (pim_divide_up(bytes - result->first_bytes, steps > 1 ? steps - 1 : 1) +
                 share->homes * cost->pixel_bytes);
-    uint64_t batch = batch_of(cost, share->homes ? share->homes : share->span, steps);
+    uint64_t batch = pim_round_batch(cost->pixel_bytes, share->homes ? share->homes : share->span, steps);
     uint64_t messages = share->homes > 1 || (!share->homes && share->span > 1) ? batch : 1; /* steps of one */
     if (share->homes) {
         uint64_t pixels = batch * share->homes, channels = cost->channels;
-        uint64_t biases = cost->bias ? pim_time_divide_up(pixels, BIASES) : 0;
-        uint64_t ends = biases * pim_time_vector(a, smaller(pixels, BIASES) * channels, 2);
+        uint64_t biases = cost->bias ? pim_divide_up(pixels, PIM_ROUND_BIASES) : 0;
+        uint64_t ends = biases * pim_time_vector(a, pim_smaller(pixels, PIM_ROUND_BIASES) * channels, 2);
         if (cost->afters)
             ends += cost->afters * pim_time_vector(a, pixels * channels, 1);
-        w->ends = pim_time_divide_up(ends, batch);
-        w->others += pim_time_divide_up((biases + cost->afters) * PIM_PART, batch) +
-                     pim_time_divide_up(share->homes * PIM_PART, larger(pixels, STORE_PIXELS)) +
+        w->ends = pim_divide_up(ends, batch);
+        w->others += pim_divide_up((biases + cost->afters) * PIM_PART, batch) +
+                     pim_divide_up(share->homes * PIM_PART, pim_larger(pixels, PIM_ROUND_STORE_PIXELS)) +
                      2 * share->sums_in * PIM_PART / messages;
     }
     w->others += share->sums_out * PIM_PART / messages;
@@ -131,13 +103,13 @@ static void count_shares(const struct pim_core_costs *costs, struct pim_core_wei
         r->chain[i] = (struct pim_chain_layer){
             .scheduled = costs->layer[i].matrix ? w->replicas[i] != 0 : costs->layer[i].sources != 0};
         if (costs->layer[i].matrix && w->replicas[i])
-            layer->steps = pim_time_divide_up(costs->layer[i].windows, w->replicas[i]);
+            layer->steps = pim_divide_up(costs->layer[i].windows, w->replicas[i]);
     }
     for (uint32_t s = 0; s < shares; s++) {
         struct pim_weigh_layer *layer = &r->layer[share[s].layer];
         layer->next++;
-        layer->most_homes = larger(layer->most_homes, share[s].homes);
-        layer->most_workers = larger(layer->most_workers, 1 + share[s].sums_in);
+        layer->most_homes = pim_larger(layer->most_homes, share[s].homes);
+        layer->most_workers = pim_larger(layer->most_workers, 1 + share[s].sums_in);
     }
     for (uint32_t i = 0, at = 0; i < layers; i++) {
         struct pim_weigh_layer *layer = &r->layer[i];
@@ -177,11 +149,10 @@ static void list_shares(const struct pim_core_costs *costs, struct pim_core_weig
                 (here->work.adds + here->work.ends + share[s].sums_in * cost->add_cycles) * layer->steps;
             r->member[(size_t)share[s].layer * r->words + core / 64] |= UINT64_C(1) << core % 64;
         }
-        uint64_t compute =
-            pim_time_divide_up(mvms, costs->architecture->window) * costs->architecture->mvm_cycles;
-        w->result.compute = larger(w->result.compute, compute);
-        w->result.port = larger(w->result.port, port);
-        w->result.vector = larger(w->result.vector, vector);
+        uint64_t compute = pim_divide_up(mvms, costs->architecture->window) * costs->architecture->mvm_cycles;
+        w->result.compute = pim_larger(w->result.compute, compute);
+        w->result.port = pim_larger(w->result.port, port);
+        w->result.vector = pim_larger(w->result.vector, vector);
     }
 }
 
@@ -194,8 +165,8 @@ static void weigh_memory(const struct pim_core_costs *costs, struct pim_core_wei
     for (uint32_t chip = 0; chip < costs->chips; chip++) {
         uint64_t bytes = w->round->bytes[chip] + sides / costs->chips;
         uint64_t memory =
-            pim_time_divide_up(bytes * costs->memory_cycles, costs->architecture->global_bytes_per_cycle);
-        w->result.memory = larger(w->result.memory, memory);
+            pim_divide_up(bytes * costs->memory_cycles, costs->architecture->global_bytes_per_cycle);
+        w->result.memory = pim_larger(w->result.memory, memory);
         w->result.spread += memory / 1024 * (memory / 1024);
     }
 }
@@ -207,18 +178,18 @@ static void price_message(const struct pim_core_costs *costs, const struct pim_w
     const struct pim_core_architecture *a = costs->architecture;
     const struct pim_core_cost *cost = &costs->layer[link->layer];
     uint32_t guest = costs->walk[link->guest], home = costs->walk[link->home];
-    uint64_t batch = link->span > 1 ? batch_of(cost, link->span, layer->steps) : 1;
+    uint64_t batch = link->span > 1 ? pim_round_batch(cost->pixel_bytes, link->span, layer->steps) : 1;
     uint64_t elements = batch * cost->sum_elements, way = pim_weigh_way(costs, guest, home);
     bool apart = costs->chip[guest] != costs->chip[home];
-    uint64_t bytes = pim_time_divide_up(elements * a->element_bytes,
-                                        apart ? a->chip_link_bytes_per_cycle : a->link_bytes_per_cycle);
+    uint64_t bytes = pim_divide_up(elements * a->element_bytes,
+                                   apart ? a->chip_link_bytes_per_cycle : a->link_bytes_per_cycle);
     *message = (struct pim_weigh_message){
         .home = home,
         .guest = guest,
         .notice = way / batch,
         .way = (way + pim_time_read_latency(a) + pim_time_write_latency(a)) / batch,
         .bytes = bytes / batch,
-        .add = pim_time_divide_up(pim_time_vector(a, elements, 2), batch)};
+        .add = pim_divide_up(pim_time_vector(a, elements, 2), batch)};
 }
 
 static void list_links(const struct pim_core_costs *costs, struct pim_core_weighing *w,
@@ -240,7 +211,8 @@ static void list_links(const struct pim_core_costs *costs, struct pim_core_weigh
         r->core[message->home].received += message->bytes * layer->steps;
     }
     for (uint32_t core = 0; core < costs->architecture->cores; core++)
-        w->result.transfer = larger(w->result.transfer, larger(r->core[core].sent, r->core[core].received));
+        w->result.transfer =
+            pim_larger(w->result.transfer, pim_larger(r->core[core].sent, r->core[core].received));
 }
 
 /*
@@ -250,14 +222,15 @@ static void list_links(const struct pim_core_costs *costs, struct pim_core_weigh
  */
 static void spread_sides(const struct pim_core_costs *costs, struct pim_weigh_round *r)
 {
-    uint64_t cores = costs->architecture->cores, passes = larger(r->passes, 1), all = 0, late = 0, chunks = 0;
+    uint64_t cores = costs->architecture->cores, passes = pim_larger(r->passes, 1), all = 0, late = 0,
+             chunks = 0;
     uint64_t vector = 0, port = 0, bytes = 0;
     memset(r->chunks, 0, cores * sizeof *r->chunks);
     for (uint32_t i = 0; i < costs->network->count; i++) {
         const struct pim_core_cost *cost = &costs->layer[i];
         if (cost->matrix || !r->chain[i].scheduled || r->chain[i].chained)
             continue;
-        r->chunks[smaller(r->layer[i].shares, cores) - 1] += r->chain[i].passes;
+        r->chunks[pim_smaller(r->layer[i].shares, cores) - 1] += r->chain[i].passes;
         chunks += r->chain[i].passes;
         vector += cost->windows * cost->finish_cycles;
         port += cost->windows * (cost->finish_beats + cost->load_beats);
@@ -265,7 +238,8 @@ static void spread_sides(const struct pim_core_costs *costs, struct pim_weigh_ro
     }
     for (uint32_t rank = 0; rank < cores; rank++) {
         struct pim_weigh_core *core = &r->core[r->list[rank]];
-        uint64_t from = r->list[rank] * r->planned * 3 / 4 / cores, time = passes > from ? passes - from : 0;
+        uint64_t from = pim_round_begin(r->list[rank], cores, r->planned),
+                 time = passes > from ? passes - from : 0;
         core->late = chunks > time ? chunks - time : 0;
         late += core->late;
         all += chunks;
@@ -274,11 +248,11 @@ static void spread_sides(const struct pim_core_costs *costs, struct pim_weigh_ro
     r->side_vector = r->side_port = r->side_bytes = r->late_cycles = r->late_bytes = 0;
     if (all == 0)
         return;
-    r->side_vector = pim_time_divide_up(vector * (all - late), all * cores * passes);
-    r->side_port = pim_time_divide_up(port * (all - late), all * cores * passes);
-    r->side_bytes = pim_time_divide_up(bytes * (all - late), all * costs->chips * passes);
+    r->side_vector = pim_divide_up(vector * (all - late), all * cores * passes);
+    r->side_port = pim_divide_up(port * (all - late), all * cores * passes);
+    r->side_bytes = pim_divide_up(bytes * (all - late), all * costs->chips * passes);
     r->late_bytes = bytes / all;
-    r->late_cycles = larger(vector, port) / all +
+    r->late_cycles = pim_larger(vector, port) / all +
                      (costs->architecture->global_read_cycles + costs->architecture->global_write_cycles) / 2;
 }
 

@@ -16,6 +16,7 @@
  * group that would be wider than a core is cut into parts of equal columns as far as that goes.
  */
 #include "mappers/pimcomp/partition/partition.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -42,17 +43,11 @@ struct shape {
     uint64_t groups, arrays;
 };
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    assert(b != 0);
-    return (a + b - 1) / b;
-}
-
 /* Arrays that a group of `columns` columns and `folds` folds occupies. */
 static uint64_t group_arrays(const struct pim_core_architecture *a, uint64_t columns, uint64_t folds)
 {
     uint64_t step = a->arrays_per_group_step;
-    return divide_up(divide_up(columns * folds, a->array_columns), step) * step;
+    return pim_divide_up(pim_divide_up(columns * folds, a->array_columns), step) * step;
 }
 
 /* Columns of a core: of whole management steps. */
@@ -65,15 +60,15 @@ static uint64_t core_columns(const struct pim_core_architecture *a)
 static void cut_matrix(const struct pim_core_architecture *a, struct shape *s)
 {
     uint64_t most = core_columns(a) / s->folds;
-    s->blocks = (uint32_t)divide_up(s->rows, a->array_rows);
+    s->blocks = (uint32_t)pim_divide_up(s->rows, a->array_rows);
     if (most == 0)
         return;
-    s->parts = (uint32_t)divide_up(s->columns, most);
-    s->part_columns = (uint32_t)divide_up(s->columns, s->parts);
+    s->parts = (uint32_t)pim_divide_up(s->columns, most);
+    s->part_columns = (uint32_t)pim_divide_up(s->columns, s->parts);
     if (s->parts > 1 && s->folds == 1) { /* whole arrays in all parts but the last */
-        uint64_t whole = divide_up(s->part_columns, a->array_columns) * a->array_columns;
+        uint64_t whole = pim_divide_up(s->part_columns, a->array_columns) * a->array_columns;
         s->part_columns = whole <= most ? (uint32_t)whole : s->part_columns;
-        s->parts = (uint32_t)divide_up(s->columns, s->part_columns);
+        s->parts = (uint32_t)pim_divide_up(s->columns, s->part_columns);
     }
 }
 
@@ -86,9 +81,9 @@ static struct shape bundle_shape(const struct pim_core_layer *layer, const struc
     most = wide < most ? wide : most;
     most = most < 1 ? 1 : most;
     struct shape s = {.folds = 1};
-    s.matrices = (uint32_t)divide_up(layer->blocks, most);
-    s.bundled = (uint32_t)divide_up(layer->blocks, s.matrices);
-    s.matrices = (uint32_t)divide_up(layer->blocks, s.bundled);
+    s.matrices = (uint32_t)pim_divide_up(layer->blocks, most);
+    s.bundled = (uint32_t)pim_divide_up(layer->blocks, s.matrices);
+    s.matrices = (uint32_t)pim_divide_up(layer->blocks, s.bundled);
     s.rows = s.bundled * rows;
     s.columns = s.bundled * columns;
     cut_matrix(a, &s);

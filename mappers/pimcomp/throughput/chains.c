@@ -1,16 +1,12 @@
 /* See chains.h. */
 #include "mappers/pimcomp/throughput/chains.h"
+#include "sim/integer.h"
 
 enum { MARGIN = 8 }; /* an eighth of the round */
 
 static uint64_t divide_up(uint64_t a, uint64_t b)
 {
     return b ? (a + b - 1) / b : a;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* --- times --- */
@@ -35,7 +31,7 @@ struct pim_chain_form pim_chain_form_of(const struct pim_core_architecture *a,
     for (uint32_t s = 0; s < layer->sources; s++)
         elements += (uint64_t)layer->source[s].height * layer->source[s].width * layer->source[s].channels;
     form.memory =
-        divide_up(elements * a->element_bytes, (uint64_t)a->global_bytes_per_cycle * larger(chips, 1));
+        divide_up(elements * a->element_bytes, (uint64_t)a->global_bytes_per_cycle * pim_larger(chips, 1));
     return form;
 }
 
@@ -43,14 +39,14 @@ uint64_t pim_chain_job_cycles(const struct pim_core_architecture *a, const struc
                               uint64_t replicas, uint64_t workers, uint64_t steps)
 {
     uint64_t around = (form->window + form->sums / workers) * replicas;
-    uint64_t step = a->in_order ? a->mvm_cycles + around : larger(a->mvm_cycles, around);
+    uint64_t step = a->in_order ? a->mvm_cycles + around : pim_larger(a->mvm_cycles, around);
     return steps * (step + (workers - 1) * replicas * form->message); /* messages one by one */
 }
 
 uint64_t pim_chain_cycles(const struct pim_core_architecture *a, const struct pim_chain_form *form,
                           uint64_t work)
 {
-    return a->in_order ? form->memory + work : larger(form->memory, work);
+    return a->in_order ? form->memory + work : pim_larger(form->memory, work);
 }
 
 /* --- groups --- */
@@ -71,7 +67,7 @@ static bool find_producers(const struct pim_core_layer *of, const struct pim_cha
                 *end = 0;
             if (!any || producer->group >= *group) {
                 *group = producer->group;
-                *end = larger(*end, producer->start + producer->cycles);
+                *end = pim_larger(*end, producer->start + producer->cycles);
             }
             any = true;
         }
@@ -95,7 +91,7 @@ uint32_t pim_chain_groups(const struct pim_core_network *network, bool alone, st
     for (uint32_t i = 0; i < network->count; i++) {
         layer[i].chained = false;
         if (layer[i].scheduled)
-            longest = larger(longest, layer[i].cycles);
+            longest = pim_larger(longest, layer[i].cycles);
     }
     for (uint32_t i = 0; i < network->count; i++) {
         if (!layer[i].scheduled)
@@ -127,11 +123,11 @@ uint64_t pim_chain_passes(const struct pim_core_network *network, struct pim_cha
         uint64_t end = layer[i].first_pass + layer[i].passes;
         if (!layer[i].scheduled)
             continue;
-        all = larger(all, end);
+        all = pim_larger(all, end);
         for (uint32_t j = 0; j < of->consumers; j++) {
             struct pim_chain_layer *consumer = &layer[of->consumer[j]];
             if (consumer->scheduled && consumer->group == layer[i].group)
-                consumer->first_pass = larger(consumer->first_pass, end);
+                consumer->first_pass = pim_larger(consumer->first_pass, end);
         }
     }
     for (uint32_t i = network->count; i-- > 0;) { /* from the ends of the chains on */
@@ -142,7 +138,7 @@ uint64_t pim_chain_passes(const struct pim_core_network *network, struct pim_cha
         for (uint32_t j = 0; j < of->consumers; j++) {
             const struct pim_chain_layer *consumer = &layer[of->consumer[j]];
             if (consumer->scheduled && consumer->group == layer[i].group)
-                after = larger(after, consumer->chain);
+                after = pim_larger(after, consumer->chain);
         }
         layer[i].chain = after + layer[i].passes;
         if (layer[i].first_pass && all - layer[i].first_pass > layer[i].chain)

@@ -12,13 +12,9 @@
  * Invariant: an input that no window reads is not multiplied.
  */
 #include "mappers/pimcomp/throughput/round.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 void pim_round_find_folds(struct pim_round_schedule *schedule, uint32_t index)
 {
@@ -140,7 +136,7 @@ enum pim_status pim_round_fold_job(struct pim_round_schedule *schedule, struct p
         job->replicas = 0;
         return PIM_OK;
     }
-    job->replicas = smaller(job->replicas, job->end - job->begin);
+    job->replicas = pim_smaller32(job->replicas, job->end - job->begin);
     job->row_begin = job->row_end = 0;
     while (job->row_begin < layer->height && middle_of(layer, job->row_begin) < begin)
         job->row_begin++;
@@ -312,7 +308,7 @@ void pim_round_fold_collect(struct pim_round_schedule *schedule, struct pim_roun
 {
     const struct pim_round_folds *folds = &schedule->layer[job->layer].folds;
     uint32_t first = job->begin + job->step * job->replicas;
-    uint32_t last = smaller(first + job->replicas, job->end) - 1;
+    uint32_t last = pim_smaller32(first + job->replicas, job->end) - 1;
     open_rows(schedule, job, last / folds->across);
     for (uint32_t i = 0; i < job->workers; i++) {
         const struct pim_round_worker *worker = &job->worker[i];

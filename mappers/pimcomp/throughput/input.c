@@ -16,8 +16,6 @@
  */
 #include "mappers/pimcomp/throughput/round.h"
 
-enum { STRETCH_BYTES = 2048 }; /* of a row, loaded at a time */
-
 static const struct pim_round_layer *layer_of(const struct pim_round_schedule *schedule,
                                               const struct pim_round_worker *worker)
 {
@@ -328,7 +326,7 @@ static int64_t use_ring(struct pim_round_schedule *schedule, struct pim_round_wo
         worker->part_from = worker->part_to = column;
     }
     if (column + across > worker->part_to) {
-        int64_t stretch = STRETCH_BYTES / ((int64_t)worker->channels * PIM_CORE_ELEMENT_BYTES);
+        int64_t stretch = PIM_ROUND_STRETCH_BYTES / ((int64_t)worker->channels * PIM_CORE_ELEMENT_BYTES);
         int64_t to = smaller(larger(worker->part_to + stretch, column + across), limit);
         load_ring_rows(schedule, worker, first, worker->part_to, to, sample);
         worker->part_to = to;

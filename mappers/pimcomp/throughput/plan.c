@@ -13,29 +13,16 @@
  * What is left is the area that pooling and element layers share.
  */
 #include "mappers/pimcomp/throughput/round.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 
-enum {
-    STORE_PIXELS = 32,
-    BATCH_BYTES = 4096,
-    BATCH_PIXELS = 32,
-    BATCHES_LEAST = 4,
-    FLAT_BYTES = 4096,
-    RECEIVES = 4,
-    BIASES = 8,
-    AREA_WANTED = 16384
-};
+enum { FLAT_BYTES = 4096, RECEIVES = 4, AREA_WANTED = 16384 };
 
 struct plan {
     struct pim_round_schedule *schedule;
     uint64_t wanted; /* bytes for the shared area */
 };
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 static const struct pim_round_window *window_of(const struct pim_round_schedule *schedule,
                                                 const struct pim_round_worker *worker)
@@ -68,7 +55,7 @@ static uint64_t ring_pixels(const struct pim_round_window *w, const struct pim_r
     if (from == to)
         columns = job->end - job->begin;
     columns = (columns - 1) * pim_round_step(w, 1) + pim_round_span(w, 1, w->kernel[1]);
-    uint64_t span = pim_round_span(w, 0, worker->kernel_rows), fresh = smaller(step, span), unused = 0;
+    uint64_t span = pim_round_span(w, 0, worker->kernel_rows), fresh = pim_smaller(step, span), unused = 0;
     if (from < to) /* columns of the first and the last rows */
         unused = job->begin % w->output_width + w->output_width - 1 - (job->end - 1) % w->output_width;
     return ((to - from) * fresh + span) * columns - fresh * unused * pim_round_step(w, 1);
@@ -98,7 +85,7 @@ static void choose_input(const struct pim_round_schedule *schedule, struct pim_r
         buffers->mode = PIM_ROUND_TILES_OF_WINDOWS;
         buffers->direct = true;
         uint64_t pixels = FLAT_BYTES / ((uint64_t)worker->channels * PIM_CORE_ELEMENT_BYTES);
-        uint32_t steps = (uint32_t)smaller((pixels + lanes - 1) / lanes, job->steps);
+        uint32_t steps = (uint32_t)pim_smaller((pixels + lanes - 1) / lanes, job->steps);
         buffers->segment = (steps ? steps : 1) * lanes;
         return;
     }
@@ -133,17 +120,11 @@ static bool is_uniform(const struct pim_round_schedule *schedule, const struct p
     return true;
 }
 
-/* Steps of a batch, a power of two: some kilobytes of sums, and enough batches for the cores to overlap. */
 static void choose_batch(const struct pim_round_schedule *schedule, struct pim_round_job *job)
 {
-    uint64_t step =
-        (uint64_t)schedule->network->layer[job->layer].channels * job->replicas * PIM_CORE_ELEMENT_BYTES;
-    job->batch = 1;
-    if (schedule->layer[job->layer].folds.folds > 1)
-        return;
-    while (2 * job->batch * step <= BATCH_BYTES && 2 * job->batch * job->replicas <= BATCH_PIXELS &&
-           2 * job->batch * BATCHES_LEAST <= job->steps)
-        job->batch *= 2;
+    uint64_t pixel = (uint64_t)schedule->network->layer[job->layer].channels * PIM_CORE_ELEMENT_BYTES;
+    job->batch =
+        schedule->layer[job->layer].folds.folds > 1 ? 1 : pim_round_batch(pixel, job->replicas, job->steps);
 }
 
 static void choose(const struct pim_round_schedule *schedule, struct pim_round_worker *worker)
@@ -157,7 +138,8 @@ static void choose(const struct pim_round_schedule *schedule, struct pim_round_w
     if (!is_home(worker))
         return;
     uint32_t batch = job->batch * job->replicas;
-    uint32_t batches = (STORE_PIXELS + batch - 1) / batch, all = (job->steps + job->batch - 1) / job->batch;
+    uint32_t batches = (PIM_ROUND_STORE_PIXELS + batch - 1) / batch,
+             all = (job->steps + job->batch - 1) / job->batch;
     buffers->run = (batches < all ? batches : all) * batch;
     buffers->runs = ahead && buffers->run < job->end - job->begin ? 2 : 1;
     if (schedule->layer[job->layer].folds.folds > 1) {
@@ -169,7 +151,7 @@ static void choose(const struct pim_round_schedule *schedule, struct pim_round_w
     }
     buffers->merged = job->replicas > 1;
     buffers->receives = job->workers > 1 ? RECEIVES : 0;
-    buffers->biases = schedule->network->layer[job->layer].bias ? (batch < BIASES ? batch : BIASES) : 0;
+    buffers->biases = schedule->network->layer[job->layer].bias ? pim_smaller32(batch, PIM_ROUND_BIASES) : 0;
 }
 
 /* --- sizes --- */
@@ -372,9 +354,9 @@ static enum pim_status plan_core(const struct plan *plan, uint32_t index)
 {
     struct pim_round_schedule *schedule = plan->schedule;
     struct pim_round_core *core = &schedule->core[index];
-    uint64_t capacity = smaller(schedule->architecture->local_memory_bytes, UINT32_MAX - 8), needed;
+    uint64_t capacity = pim_smaller(schedule->architecture->local_memory_bytes, UINT32_MAX - 8), needed;
     uint64_t wanted = plan->wanted, kept = core->kept_bytes + 2 * core->gather_bytes;
-    capacity -= smaller(kept, capacity);
+    capacity -= pim_smaller(kept, capacity);
     bool fits = wanted < capacity && fit_core(plan, index, capacity - wanted, &needed);
     if (!fits && !fit_core(plan, index, capacity, &needed)) /* then it is not free for other layers */
         return too_small(schedule, index, needed);
@@ -389,8 +371,8 @@ static enum pim_status plan_core(const struct plan *plan, uint32_t index)
 
 uint64_t pim_round_area_wanted(const struct pim_round_schedule *schedule)
 {
-    uint64_t capacity = smaller(schedule->architecture->local_memory_bytes, UINT32_MAX - 8);
-    uint64_t wanted = smaller(AREA_WANTED, capacity / 8);
+    uint64_t capacity = pim_smaller(schedule->architecture->local_memory_bytes, UINT32_MAX - 8);
+    uint64_t wanted = pim_smaller(AREA_WANTED, capacity / 8);
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         if (!schedule->chain[i].scheduled || schedule->network->layer[i].kind == PIM_CORE_MATRIX)
             continue;

@@ -5,13 +5,9 @@
  */
 #include "mappers/pimcomp/kernels/products.h"
 #include "mappers/pimcomp/throughput/round.h"
+#include "sim/integer.h"
 
 enum { ROWS = 32 }; /* of a piece, at most */
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* For `rows` output pixels and `inner` rows of the second operand: results, rows of the first operand, and
  * the tile with what it is multiplied in; the tile once more where it is turned. */
@@ -44,7 +40,7 @@ static void load_block(const struct piece *piece, uint64_t local, uint32_t sourc
     for (uint64_t p = 0; p < (together ? 1 : pixels); p++) {
         const struct pim_round_run *part = run;
         for (uint64_t done = 0, some; done < channels; done += some, part++) {
-            some = smaller(channels - done, part->at + part->channels - channel - done);
+            some = pim_smaller(channels - done, part->at + part->channels - channel - done);
             pim_core_emit_load(&piece->schedule->emitter, piece->core,
                                local + (p * channels + done) * PIM_CORE_ELEMENT_BYTES,
                                pim_round_address(part, piece->sample, pixel + p, (uint32_t)(channel + done)),
@@ -102,9 +98,9 @@ uint64_t pim_round_product_chunk(struct pim_round_schedule *schedule, uint32_t i
     const struct pim_core_product *p = &layer->product;
     uint64_t room, base = pim_round_take_turn(schedule, index, share->core, &room);
     uint32_t block = share->next / layer->windows, pixel = share->next % layer->windows;
-    uint64_t rows = smaller(layer->width - pixel % layer->width, share->end - share->next);
-    rows = smaller(rows, ROWS);
-    while (rows > 1 && bytes_of(p, rows, smaller(p->inner, 8)) > room)
+    uint64_t rows = pim_smaller(layer->width - pixel % layer->width, share->end - share->next);
+    rows = pim_smaller(rows, ROWS);
+    while (rows > 1 && bytes_of(p, rows, pim_smaller(p->inner, 8)) > room)
         rows = (rows + 1) / 2;
     uint32_t inner = p->inner;
     while (inner > 1 && bytes_of(p, rows, inner) > room)
@@ -112,7 +108,8 @@ uint64_t pim_round_product_chunk(struct pim_round_schedule *schedule, uint32_t i
     struct piece piece = {
         .schedule = schedule, .round = &schedule->layer[index], .core = share->core, .sample = sample};
     for (uint32_t done = 0; done < p->inner; done += inner)
-        multiply_tile(&piece, p, base, pixel, rows, block, done, (uint32_t)smaller(inner, p->inner - done));
+        multiply_tile(&piece, p, base, pixel, rows, block, done,
+                      (uint32_t)pim_smaller(inner, p->inner - done));
     const struct pim_round_piece_of_map map = {.pixel = pixel,
                                                .pixels = (uint32_t)rows,
                                                .rows = 1,

@@ -99,13 +99,6 @@ static void pass_jobs(struct pim_round_schedule *schedule, uint32_t round, unsig
     }
 }
 
-/* The pass in which a core begins with layers that are in no chain: over half of the round the cores begin
- * one after the other, so that their loads spread. */
-static uint32_t begin_of(const struct pim_round_schedule *schedule, uint32_t core)
-{
-    return (uint32_t)((uint64_t)core * schedule->passes * 3 / 4 / schedule->architecture->cores);
-}
-
 /* A core works on one layer without matrix in a pass, those first that are in a chain. */
 static void pass_shares(struct pim_round_schedule *schedule, uint32_t round, uint32_t pass)
 {
@@ -120,7 +113,7 @@ static void pass_shares(struct pim_round_schedule *schedule, uint32_t round, uin
         for (uint32_t j = 0; j < layer->shares; j++) {
             uint32_t core = layer->share[j].core;
             bool *busy = &schedule->marked[core];
-            if (!chained && pass < begin_of(schedule, core))
+            if (!chained && pass < pim_round_begin(core, schedule->architecture->cores, schedule->passes))
                 continue;
             uint64_t most = *busy ? 0 : chained ? PIM_ROUND_CHAIN_CHUNK : 1, done = 0, now = 1;
             for (; done < most && now; done += now)

@@ -23,12 +23,9 @@
 #include "mappers/pimcomp/representation/pimcomp.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 #include "mappers/pimcomp/throughput/chains.h"
+#include "mappers/pimcomp/throughput/rules.h"
 
-enum { PIM_ROUND_RESERVED = 4, PIM_ROUND_TILES = 2, PIM_ROUND_LEAST_CHANNELS = 32 };
-
-/* What a core does in a pass of a pooling or element layer (bytes of its buffers): little, so that it does
- * not hold up the MVMs, unless the layer waits for others of its group or they wait for it. */
-enum { PIM_ROUND_CHUNK = 4096, PIM_ROUND_CHAIN_CHUNK = 65536 };
+enum { PIM_ROUND_RESERVED = 4, PIM_ROUND_TILES = 2 };
 
 /* Channels of a source that lie back to back in global memory; `at` is their first one in the source. */
 struct pim_round_run {

@@ -11,17 +11,11 @@
  * pixel at once, are the exception: their items are whole pixels.
  */
 #include "mappers/pimcomp/throughput/round.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
-
-enum { BLOCK_CHANNELS = 64 };
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 bool pim_round_normalizes(const struct pim_core_layer *layer)
 {
@@ -53,7 +47,7 @@ static enum pim_status find_cuts(struct pim_round_schedule *schedule, uint32_t i
             while (source->run[run[i]].at + source->run[run[i]].channels <= at)
                 run[i]++;
             cut->run[i] = run[i];
-            end = smaller(end, source->run[run[i]].at + source->run[run[i]].channels);
+            end = pim_smaller32(end, source->run[run[i]].at + source->run[run[i]].channels);
         }
         cut->channels = end - at;
         at = end;
@@ -94,21 +88,12 @@ static void find_free(const struct pim_round_schedule *schedule, uint32_t index,
         free[core] = schedule->core[core].area_bytes >= least;
 }
 
-/* Ranges of channels that a layer's items are made of. Windows of a pooling that overlap read the same rows:
- * fewer channels and more pixels for each core load less. */
+/* Ranges of channels that a layer's items are made of. */
 static uint32_t blocks_of(const struct pim_core_layer *layer, uint32_t able)
 {
-    const struct pim_sliding *s = &layer->sliding;
     if (pim_round_normalizes(layer))
         return 1;
-    if (layer->kind == PIM_CORE_PRODUCT)
-        return layer->product.batches;
-    if (layer->kind == PIM_CORE_POOLING && (s->kernel[0] > s->stride[0] || s->kernel[1] > s->stride[1]))
-        return smaller(able, (layer->channels + PIM_ROUND_LEAST_CHANNELS - 1) / PIM_ROUND_LEAST_CHANNELS);
-    if (layer->windows >= able)
-        return 1;
-    return smaller((able + layer->windows - 1) / layer->windows,
-                   (layer->channels + BLOCK_CHANNELS - 1) / BLOCK_CHANNELS);
+    return layer->kind == PIM_CORE_PRODUCT ? layer->product.batches : pim_round_blocks(layer, able);
 }
 
 /* Chooses the cores of a layer's shares from the free ones: when there are fewer shares, those with the least

@@ -3,11 +3,7 @@
  * local memory that these layers share.
  */
 #include "mappers/pimcomp/throughput/round.h"
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
+#include "sim/integer.h"
 
 uint64_t pim_round_vector_least(const struct pim_round_schedule *schedule, uint32_t index)
 {
@@ -16,8 +12,9 @@ uint64_t pim_round_vector_least(const struct pim_round_schedule *schedule, uint3
         return schedule->layer[index].moved_pixel;
     if (layer->kind == PIM_CORE_PRODUCT)
         return pim_round_product_least(layer);
-    uint32_t channels =
-        pim_round_normalizes(layer) ? layer->channels : smaller(layer->channels, PIM_ROUND_LEAST_CHANNELS);
+    uint32_t channels = pim_round_normalizes(layer)
+                            ? layer->channels
+                            : pim_smaller32(layer->channels, PIM_ROUND_LEAST_CHANNELS);
     return layer->kind == PIM_CORE_POOLING ? pim_round_pooling_bytes(layer, 1, 1, channels)
                                            : (uint64_t)layer->sources * channels * PIM_CORE_ELEMENT_BYTES;
 }
@@ -34,7 +31,7 @@ static void load_elements(struct pim_round_schedule *schedule, uint32_t index, u
         for (uint32_t j = 0; j < round->cuts; j++) {
             const struct pim_round_cut *cut = &round->cut[j];
             uint32_t from = cut->at > piece->channel ? cut->at : piece->channel;
-            uint32_t last = smaller(cut->at + cut->channels, end);
+            uint32_t last = pim_smaller32(cut->at + cut->channels, end);
             if (from >= last)
                 continue;
             const struct pim_round_run *run = &round->source[i].run[cut->run[i]];
@@ -125,7 +122,7 @@ static void work_channels(struct pim_round_schedule *schedule, uint32_t index, u
     for (uint32_t done = 0; done < whole->channels; done += piece.channels) {
         uint64_t room, base = pim_round_take_turn(schedule, index, core, &room);
         piece.channel = whole->channel + done;
-        piece.channels = smaller(whole->channels - done, most);
+        piece.channels = pim_smaller32(whole->channels - done, most);
         if (layer->kind == PIM_CORE_POOLING)
             pim_round_pooling_piece(schedule, index, core, &piece, base, sample);
         else
@@ -159,14 +156,14 @@ static uint32_t choose_piece(const struct pim_core_layer *layer, struct pim_roun
         uint32_t width = layer->width, left = width - (uint32_t)(piece->pixel % width);
         uint32_t rows = left == width ? most / width : 0, fewer = channels;
         while (rows > 1 && fewer > PIM_ROUND_LEAST_CHANNELS &&
-               bytes_of(layer, width, smaller(rows, 4), fewer) > room)
+               bytes_of(layer, width, pim_smaller32(rows, 4), fewer) > room)
             fewer = (fewer + 1) / 2;
         if (rows > 1 && bytes_of(layer, width, 2, fewer) <= room) {
             piece->pixels = width;
             piece->rows = most_that_fit(layer, true, width, rows, fewer, room);
             return fewer;
         }
-        most = smaller(most, left);
+        most = pim_smaller32(most, left);
         while (channels > PIM_ROUND_LEAST_CHANNELS && bytes_of(layer, most, 1, channels) > room)
             channels = (channels + 1) / 2;
     } else if (room > PIM_ROUND_CHUNK) {
@@ -190,9 +187,9 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
     if (layer->kind == PIM_CORE_PRODUCT)
         return pim_round_product_chunk(schedule, index, share, sample);
     uint32_t block = share->next / layer->windows, pixel = share->next % layer->windows;
-    uint32_t most = smaller(layer->windows - pixel, share->end - share->next);
+    uint32_t most = pim_smaller32(layer->windows - pixel, share->end - share->next);
     uint32_t channel = block * round->block_channels;
-    uint32_t end = smaller(channel + round->block_channels, layer->channels);
+    uint32_t end = pim_smaller32(channel + round->block_channels, layer->channels);
     uint64_t room = schedule->core[share->core].area_bytes;
     if (!schedule->architecture->in_order && room / 2 / 4 * 4 >= pim_round_vector_least(schedule, index))
         room = room / 2 / 4 * 4;
@@ -200,7 +197,7 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
         .pixel = pixel, .pixels = 1, .rows = 1, .channel = channel, .channels = end - channel};
     if (pim_round_normalizes(layer)) { /* whole pixels; with several cuts one at a time */
         if (layer->kind == PIM_CORE_POOLING)
-            most = smaller(most, layer->width - pixel % layer->width);
+            most = pim_smaller32(most, layer->width - pixel % layer->width);
         piece.pixels = round->cuts > 1 ? 1 : most_that_fit(layer, false, 1, most, end - channel, room);
         work_channels(schedule, index, share->core, &piece, piece.channels, sample);
         share->next += piece.pixels;
@@ -209,7 +206,7 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
     uint32_t channels = choose_piece(layer, &piece, most, room);
     for (uint32_t i = 0; i < round->cuts; i++) {
         uint32_t from = round->cut[i].at > channel ? round->cut[i].at : channel;
-        uint32_t last = smaller(round->cut[i].at + round->cut[i].channels, end);
+        uint32_t last = pim_smaller32(round->cut[i].at + round->cut[i].channels, end);
         if (from >= last)
             continue;
         piece.channel = from;

@@ -1,14 +1,10 @@
 #include "mappers/nicepim/map/program/program.h"
 
 #include "mappers/nicepim/cycles/cycles.h"
+#include "sim/integer.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 bool program_initialize(struct program *program, const struct nice_plan *plan,
                         struct pim_trace_writer *writer, struct pim_error *error)
@@ -208,7 +204,7 @@ void program_join(struct program *program, uint32_t node)
 
 static uint64_t align(const struct program *program, uint64_t bytes)
 {
-    return divide_up(bytes, program->plan->hardware->port_bytes) * program->plan->hardware->port_bytes;
+    return pim_divide_up(bytes, program->plan->hardware->port_bytes) * program->plan->hardware->port_bytes;
 }
 
 uint64_t program_allocate(struct program *program, uint32_t node, uint64_t bytes)
@@ -325,7 +321,7 @@ uint64_t program_exchange(struct program *program, struct program_message *messa
     free(through);
     uint64_t links = pim_estimate_link(hardware, busiest) + packet_ends(hardware, largest) +
                      pim_estimate_hops(hardware, (uint64_t)hardware->width + hardware->height);
-    rounds = divide_up(rounds, hardware->posted_receives > 0 ? hardware->posted_receives : 1);
+    rounds = pim_divide_up(rounds, hardware->posted_receives > 0 ? hardware->posted_receives : 1);
     return rounds > links ? rounds : links;
 }
 
@@ -385,7 +381,7 @@ uint64_t program_schedule(struct program *program, struct program_ring *rings, u
         program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for sharing sets");
     for (uint32_t r = 0; r < count && program->status == PIM_OK; r++) {
         sharing.start[r + 1] = sharing.start[r] + rings[r].count;
-        sharing.weight[r] = divide_up(largest_piece(&rings[r]), unit);
+        sharing.weight[r] = pim_divide_up(largest_piece(&rings[r]), unit);
         memcpy(sharing.node + sharing.start[r], rings[r].member, rings[r].count * sizeof *sharing.node);
     }
     uint64_t load = 0;
