@@ -82,6 +82,49 @@ static void refuse(struct pim_json *json, const char *key, enum pim_status statu
     (void)pim_fail(&json->error, status, "JSON value %s: %s", place, text);
 }
 
+/* Bytes of the UTF-8 character at `text` (RFC 3629: no surrogates, no overlong forms, nothing above
+ * U+10FFFF), or 0. */
+static size_t character_bytes(const unsigned char *text)
+{
+    unsigned char lead = text[0];
+    unsigned char lowest = 0x80, highest = 0xbf; /* of the second byte */
+    size_t bytes;
+    if (lead < 0x80)
+        return 1;
+    if (lead >= 0xc2 && lead <= 0xdf) {
+        bytes = 2;
+    } else if (lead >= 0xe0 && lead <= 0xef) {
+        bytes = 3;
+        lowest = lead == 0xe0 ? 0xa0 : lowest;
+        highest = lead == 0xed ? 0x9f : highest;
+    } else if (lead >= 0xf0 && lead <= 0xf4) {
+        bytes = 4;
+        lowest = lead == 0xf0 ? 0x90 : lowest;
+        highest = lead == 0xf4 ? 0x8f : highest;
+    } else {
+        return 0;
+    }
+    if (text[1] < lowest || text[1] > highest)
+        return 0;
+    for (size_t i = 2; i < bytes; i++) {
+        if ((text[i] & 0xc0) != 0x80) /* the final zero stops it, too */
+            return 0;
+    }
+    return bytes;
+}
+
+static bool is_utf8(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at) {
+        size_t bytes = character_bytes(at);
+        if (bytes == 0)
+            return false;
+        at += bytes;
+    }
+    return true;
+}
+
 void pim_json_put_value(struct pim_json *json, const char *key, json_t *value)
 {
     if (json->error.status != PIM_OK) {
@@ -101,7 +144,10 @@ void pim_json_put_value(struct pim_json *json, const char *key, json_t *value)
     } else if (json_object_get(parent, key)) {
         refuse(json, key, PIM_INTERNAL, "this key stands twice");
     } else if (json_object_set(parent, key, value) != 0) {
-        refuse(json, key, PIM_INTERNAL, "the key is no valid UTF-8, or memory is out");
+        if (is_utf8(key))
+            refuse(json, key, PIM_NO_MEMORY, "out of memory");
+        else
+            refuse(json, key, PIM_INTERNAL, "the key is no valid UTF-8");
     }
     json_decref(value);
 }
@@ -157,37 +203,6 @@ void pim_json_put_real(struct pim_json *json, const char *key, double value)
         refuse(json, key, PIM_BAD_INPUT, "is infinite, for which JSON has no number");
     else
         pim_json_put_value(json, key, json_real(value));
-}
-
-/* Bytes of the UTF-8 character at `text` (RFC 3629: no surrogates, no overlong forms, nothing above
- * U+10FFFF), or 0. */
-static size_t character_bytes(const unsigned char *text)
-{
-    unsigned char lead = text[0];
-    unsigned char lowest = 0x80, highest = 0xbf; /* of the second byte */
-    size_t bytes;
-    if (lead < 0x80)
-        return 1;
-    if (lead >= 0xc2 && lead <= 0xdf) {
-        bytes = 2;
-    } else if (lead >= 0xe0 && lead <= 0xef) {
-        bytes = 3;
-        lowest = lead == 0xe0 ? 0xa0 : lowest;
-        highest = lead == 0xed ? 0x9f : highest;
-    } else if (lead >= 0xf0 && lead <= 0xf4) {
-        bytes = 4;
-        lowest = lead == 0xf0 ? 0x90 : lowest;
-        highest = lead == 0xf4 ? 0x8f : highest;
-    } else {
-        return 0;
-    }
-    if (text[1] < lowest || text[1] > highest)
-        return 0;
-    for (size_t i = 2; i < bytes; i++) {
-        if ((text[i] & 0xc0) != 0x80) /* the final zero stops it, too */
-            return 0;
-    }
-    return bytes;
 }
 
 /* A JSON string of `text` with U+FFFD in place of every byte that belongs to no character. */

@@ -212,6 +212,47 @@ START_TEST(files)
 }
 END_TEST
 
+static size_t allocations_left;
+
+static void *allocate(size_t size)
+{
+    return allocations_left > 0 ? (allocations_left--, malloc(size)) : NULL;
+}
+
+/* Wherever memory ends, the message says so, and not that the key was wrong. */
+START_TEST(memory_ends)
+{
+    unsigned ended = 0;
+    json_set_alloc_funcs(allocate, free);
+    for (size_t most = 0; most < 100; most++) {
+        struct pim_error error = {0};
+        allocations_left = SIZE_MAX;
+        struct pim_json *json = pim_json_create();
+        allocations_left = most;
+        for (unsigned i = 0; i < 20; i++) {
+            char key[16];
+            (void)snprintf(key, sizeof key, "caf\xc3\xa9%u", i);
+            pim_json_put_count(json, key, i);
+        }
+        allocations_left = SIZE_MAX;
+        FILE *file = tmpfile();
+        enum pim_status status = pim_json_write(json, file, &error);
+        (void)fclose(file);
+        ck_assert_msg(status == PIM_OK || status == PIM_NO_MEMORY, "%zu allocations: %s", most, error.text);
+        ended += status == PIM_NO_MEMORY;
+        pim_json_destroy(json);
+    }
+    struct pim_json *json = pim_json_create();
+    struct pim_error error = {0};
+    pim_json_put_count(json, "caf\xe9", 1);
+    expect_failure(pim_json_write(json, stdout, &error), PIM_INTERNAL, &error, "no valid UTF-8");
+    pim_json_destroy(json);
+    json_set_alloc_funcs(malloc, free);
+    ck_assert_uint_ge(ended, 20);
+    ck_assert_uint_lt(ended, 100);
+}
+END_TEST
+
 Suite *json_suite(void)
 {
     Suite *suite = suite_create("json");
@@ -221,6 +262,7 @@ Suite *json_suite(void)
     tcase_add_test(json, text_is_repaired);
     tcase_add_test(json, errors_stick);
     tcase_add_loop_test(json, malformed_is_refused, 0, sizeof malformed / sizeof malformed[0]);
+    tcase_add_test(json, memory_ends);
     tcase_add_test(json, deep_nesting);
     tcase_add_test(json, files);
     suite_add_tcase(suite, json);
