@@ -2,6 +2,7 @@
 
 #include "mappers/allspark/allspark.h"
 #include "mappers/allspark/plan/file.h"
+#include "mappers/machine/nodes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -143,6 +144,8 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
                                            .solver = choices->solver,
                                            .solver_seconds = (uint32_t)choices->search.seconds,
                                            .watch = {progress, stop, &told}};
+    if (pim_machine_nodes_check(inputs->configuration, error) != PIM_OK)
+        return error->status;
     enum pim_status status = choices->plan ? pim_plan_read(&made->file, choices->plan, &options, error)
                                            : parse_partition(choices->partition, &options, error);
     if (status != PIM_OK)

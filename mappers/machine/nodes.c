@@ -99,3 +99,15 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
     take_energy(configuration, &nodes->energy);
     return PIM_OK;
 }
+
+enum pim_status pim_machine_nodes_check(const struct pim_configuration *configuration,
+                                        struct pim_error *error)
+{
+    if (configuration &&
+        pim_configuration_choice(configuration, "array.kind") != 0) /* "node|core|channel|tile" */
+        return pim_configuration_fail(
+            configuration, error, "array.kind",
+            "this mapper needs hardware with DRAM-PIM nodes: array.kind = \"node\", "
+            "as configs/hardware/allspark-16x16.cfg or nicepim-4x4.cfg");
+    return PIM_OK;
+}

@@ -63,4 +63,9 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
                                        const struct pim_machine_network *network,
                                        struct pim_estimate_hardware *nodes, struct pim_error *error);
 
+/* For mappers onto nodes. PIM_BAD_INPUT when the hardware is of another kind: its keys of nodes are defaults.
+   NULL is right: nodes that a program describes without a configuration. */
+enum pim_status pim_machine_nodes_check(const struct pim_configuration *configuration,
+                                        struct pim_error *error);
+
 #endif

@@ -1,6 +1,7 @@
 /* NicePIM's PIM-Mapper behind the interface of all mappers. */
 #include "mappers/nicepim/mapper.h"
 
+#include "mappers/machine/nodes.h"
 #include "mappers/nicepim/check/check_values.h"
 #include "mappers/nicepim/map/attempts.h"
 #include "sim/output/json.h"
@@ -57,9 +58,12 @@ static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *
 {
     const struct choices *choices = options;
     struct made *made = made_plan;
-    if (!inputs->nodes || inputs->nodes->width > 32 || inputs->nodes->height > 32)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "the hardware is no array of DRAM-PIM nodes of at most 32 x 32");
+    if (pim_machine_nodes_check(inputs->configuration, error) != PIM_OK)
+        return error->status;
+    if (inputs->nodes->width > 32 || inputs->nodes->height > 32)
+        return pim_configuration_fail(inputs->configuration, error,
+                                      inputs->nodes->width > 32 ? "array.width" : "array.height",
+                                      "this mapper takes arrays of at most 32 x 32 nodes");
     made->hardware = *inputs->nodes;
     made->configuration = inputs->configuration_text;
     made->check = choices->check;

@@ -86,6 +86,12 @@ pimsim_command_test(area_tiles_budget "area --hardware ${PROJECT_SOURCE_DIR}/con
   "^pimsim area: --budget goes with DRAM-PIM nodes; this hardware is made of tiles\n")
 pimsim_command_test(area_cores "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/pimcomp-arch-a.cfg" 1 "^$"
   "areas are known of DRAM-PIM nodes and of crossbar tiles")
+pimsim_command_test(map_nicepim_cores "map nicepim --network ${PROJECT_SOURCE_DIR}/configs/networks/vgg8.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/pimcomp-arch-a.cfg" 1 "^$"
+  "pimcomp-arch-a\\.cfg:9: array\\.kind: this mapper needs hardware with DRAM-PIM nodes")
+pimsim_command_test(map_allspark_channels "map allspark --network ${PROJECT_SOURCE_DIR}/configs/networks/vit-t.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/fast-overlapim-hbm2.cfg" 1 "^$"
+  "fast-overlapim-hbm2\\.cfg:6: array\\.kind: this mapper needs hardware with DRAM-PIM nodes")
+pimsim_command_test(map_nicepim_wide "map nicepim --network ${PROJECT_SOURCE_DIR}/configs/networks/vgg8.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set array.width=33" 1 "^$"
+  "array\\.width: this mapper takes arrays of at most 32 x 32 nodes")
 pimsim_command_test(map_conflict "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake" 0
   "32 nodes, 46 edges.*1372 packets.*latency              383\\.940 us\n" "^$")
 pimsim_command_test(map_conflict_adaptive "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.routing=adaptive" 0
