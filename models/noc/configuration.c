@@ -104,13 +104,18 @@ static bool has_one_way(const struct pim_noc_configuration *configuration)
 
 bool pim_noc_configuration_is_routed(const struct pim_noc_configuration *configuration)
 {
-    bool plain = configuration->topology == PIM_NOC_MESH && configuration->routing == PIM_NOC_XY;
+    bool plain = configuration->topology == PIM_NOC_MESH && configuration->routing == PIM_NOC_XY &&
+                 !configuration->message_classes;
     if (plain || configuration->fidelity != PIM_NOC_FLIT || configuration->may_deadlock ||
         !has_one_way(configuration))
         return false;
     struct pim_noc_configuration straight = *configuration;
     straight.topology = PIM_NOC_MESH;
     straight.routing = PIM_NOC_XY;
+    if (straight.message_classes && !straight.urgent_classes) { /* they are virtual channels, no more */
+        straight.message_classes = false;
+        straight.classes = 0;
+    }
     return beyond_plain(&straight) == NULL;
 }
 

@@ -70,6 +70,14 @@ uint64_t pim_noc_passage(const struct pim_noc_configuration *configuration, stru
 uint64_t pim_noc_tail_distance(const struct pim_noc_configuration *configuration, uint32_t hops,
                                uint64_t flits);
 
+/* The virtual channels that a terminal may give a packet that may use `allowed`; `last`: the one used last.
+ * Kinds of messages: when that is not the packet's, only the packet's first one is tried. */
+static inline uint32_t pim_noc_injectable(const struct pim_noc_configuration *configuration, uint32_t allowed,
+                                          unsigned last)
+{
+    return configuration->message_classes && !(allowed >> last & 1) ? allowed & (0U - allowed) : allowed;
+}
+
 /* configuration.c: cycles a head spends in a router at least, from usable to on the link. */
 uint32_t pim_noc_router_delay(const struct pim_noc_configuration *configuration);
 
@@ -80,7 +88,7 @@ size_t pim_noc_mesh_waiting(const struct pim_noc *noc, struct pim_noc_waiting *i
 /* mesh.c */
 enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error);
 void pim_noc_mesh_destroy(struct noc_mesh *mesh);
-void pim_noc_mesh_send(struct pim_noc *noc, uint64_t cycle, uint32_t packet);
+void pim_noc_mesh_send(struct pim_noc *noc, uint64_t cycle, uint32_t packet, uint32_t class);
 uint64_t pim_noc_mesh_next(const struct noc_mesh *mesh);
 void pim_noc_mesh_step(struct pim_noc *noc, uint64_t cycle);
 /* Flits of all cycles before `end`, which must not be after the next cycle. */

@@ -186,7 +186,7 @@ void pim_noc_send_tagged_at(struct pim_noc *noc, uint64_t cycle, uint32_t source
     if (noc->general)
         pim_noc_general_send(noc, cycle, index, tag);
     else if (noc->mesh)
-        pim_noc_mesh_send(noc, cycle, index);
+        pim_noc_mesh_send(noc, cycle, index, tag.class);
     else
         pim_noc_estimate_send(noc, cycle, index);
 }

@@ -45,22 +45,55 @@ static struct pim_noc_configuration mesh(uint32_t side, uint32_t link_bits, bool
     return configuration;
 }
 
+/* What a configuration has beside topology, routing and links. */
+enum variant {
+    USUAL,
+    MESSAGES,     /* two kinds of messages, each with half of the virtual channels */
+    CLASSES,      /* the same, with a queue each at the terminals */
+    CONCENTRATED, /* four nodes at a router */
+    WAVEFRONT     /* both allocators */
+};
+static const char *const variant_names[] = {
+    [USUAL] = "uniform",      [MESSAGES] = "messages",   [CLASSES] = "classes",
+    [CONCENTRATED] = "cmesh", [WAVEFRONT] = "wavefront",
+};
+
 struct load {
     uint32_t side, flits, one_in; /* every node begins a packet in one of so many cycles */
     uint64_t cycles;
     uint32_t link_bits; /* FAST_MESH, or of the general routers */
     enum pim_noc_topology_kind topology;
     enum pim_noc_routing_kind routing;
+    enum variant variant;
+    bool mixed; /* half of the packets have one flit */
 };
 
-/* Every node sends packets to random nodes (itself included), at random; then the network drains. */
-static struct result run_uniform(const struct load *load, bool step_every_cycle)
+static struct pim_noc_configuration configuration_of(const struct load *load, bool step_every_cycle)
 {
     struct pim_noc_configuration configuration = mesh(load->side, load->link_bits, step_every_cycle);
     configuration.topology = load->topology;
     configuration.routing = load->routing;
+    if (load->variant == MESSAGES || load->variant == CLASSES) {
+        configuration.message_classes = load->variant == MESSAGES;
+        configuration.classes = 2;
+        for (uint32_t class = 0; class < 2; class ++) {
+            configuration.class_channels[class] = configuration.virtual_channels / 2;
+            configuration.class_first[class] = class * configuration.virtual_channels / 2;
+        }
+    }
+    if (load->variant == CONCENTRATED)
+        configuration.concentration = 4;
+    if (load->variant == WAVEFRONT)
+        configuration.vc_allocator = configuration.switch_allocator = PIM_NOC_WAVEFRONT;
+    return configuration;
+}
+
+/* Every node sends packets to random nodes (itself included), at random; then the network drains. */
+static struct result run_uniform(const struct load *load, bool step_every_cycle)
+{
+    struct pim_noc_configuration configuration = configuration_of(load, step_every_cycle);
     struct pim_noc *noc = create(&configuration, NULL);
-    uint32_t nodes = load->side * load->side;
+    uint32_t nodes = pim_noc_nodes(&configuration), classes = configuration.classes ? 2 : 1;
     uint64_t state = 1, count = 0, sent = 0, capacity = load->cycles * nodes / load->one_in * 5 / 4 + 1000;
     struct {
         uint32_t cycle;
@@ -82,7 +115,9 @@ static struct result run_uniform(const struct load *load, bool step_every_cycle)
         if (cycle == UINT64_MAX)
             break;
         for (; sent < count && list[sent].cycle == cycle; sent++)
-            pim_noc_send_at(noc, cycle, list[sent].source, list[sent].destination, load->flits, sent);
+            pim_noc_send_tagged_at(noc, cycle, list[sent].source, list[sent].destination,
+                                   load->mixed && bench_random(&state) >> 32 & 1 ? 1 : load->flits, sent,
+                                   (struct pim_noc_tag){PIM_NOC_NO_TASK, (uint32_t)sent % classes});
         pim_noc_step(noc, cycle);
         result.cycles = cycle + 1;
     }
@@ -158,19 +193,56 @@ static void print_line(const char *name, const struct result *fast, const struct
            (double)statistics->router_evaluations / (double)statistics->hops, rate / slow_rate);
 }
 
-static void bench_uniform(struct load load)
+static const char *name_of(const struct load *load)
+{
+    if (load->topology == PIM_NOC_TORUS)
+        return "torus";
+    if (load->link_bits != FAST_MESH && load->link_bits != WHOLE_FLIT)
+        return "narrow";
+    return load->routing == PIM_NOC_XY ? variant_names[load->variant] : pim_noc_routing_name(load->routing);
+}
+
+static void bench_uniform(struct load load, uint64_t scale)
 {
     char name[64];
+    load.cycles *= scale;
     struct result fast = run_uniform(&load, false);
     load.cycles = load.cycles / 4 + 1;
     struct result slow = run_uniform(&load, true);
-    const char *what = load.topology == PIM_NOC_TORUS ? "torus"
-                       : load.routing == PIM_NOC_XY   ? "uniform"
-                                                      : pim_noc_routing_name(load.routing);
+    bool general = load.link_bits != FAST_MESH || load.variant >= CLASSES;
     (void)snprintf(name, sizeof name, "%s%s %.4g, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " flit%s",
-                   load.link_bits != FAST_MESH ? "general, " : "", what, (double)load.flits / load.one_in,
-                   load.side, load.side, load.flits, load.flits == 1 ? "" : "s");
+                   general ? "general, " : "", name_of(&load), (double)load.flits / load.one_in, load.side,
+                   load.side, load.flits, load.flits == 1 ? "" : "s");
     print_line(name, &fast, &slow);
+}
+
+/* Flit-hops per CPU second by packet length and load; packets at random between all nodes. */
+static void bench_loads(uint64_t scale)
+{
+    static const uint32_t lengths[] = {1, 4, 8, 9, 16, 32, 128, 5, 16};
+    enum { LENGTHS = sizeof lengths / sizeof *lengths, MIXED_FROM = 7 };
+    static const double loads[] = {0.05, 0.1, 0.2, 0.3, 0.4};
+    printf("clock %.2f GHz; million flit-hops per CPU second\nmesh   load", bench_clock_ghz());
+    for (unsigned i = 0; i < LENGTHS; i++)
+        printf(i < MIXED_FROM ? "%8" PRIu32 : "  1 | %2" PRIu32, lengths[i]);
+    for (uint32_t side = 8; side <= 16; side += 8)
+        for (unsigned l = 0; l < sizeof loads / sizeof *loads; l++) {
+            if (side == 16 && loads[l] > 0.2) /* more than it can take */
+                continue;
+            printf("\n%2" PRIu32 "x%-2" PRIu32 "  %4.2f", side, side, loads[l]);
+            for (unsigned i = 0; i < LENGTHS; i++) {
+                bool mixed = i >= MIXED_FROM;
+                double flits = mixed ? (1 + lengths[i]) / 2.0 : lengths[i];
+                struct load load = {.side = side,
+                                    .flits = lengths[i],
+                                    .one_in = (uint32_t)(flits / loads[l] + 0.5),
+                                    .cycles = (uint64_t)(128000 / loads[l] / (side * side)) * scale,
+                                    .mixed = mixed};
+                struct result result = run_uniform(&load, false);
+                printf("%8.1f", (double)result.statistics.flit_hops / result.seconds * 1e-6);
+            }
+        }
+    printf("\n");
 }
 
 static void bench_rings(uint32_t link_bits, unsigned kinds, uint32_t flits, uint32_t scale)
@@ -189,14 +261,71 @@ static void bench_rings(uint32_t link_bits, unsigned kinds, uint32_t flits, uint
     print_line(name, &fast, &slow);
 }
 
+static void bench_all(uint64_t scale)
+{
+    static const struct load plain[] = {
+        {.side = 8, .flits = 1, .one_in = 5, .cycles = 40000},
+        {.side = 16, .flits = 1, .one_in = 5, .cycles = 10000},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 40000},
+        {.side = 8, .flits = 9, .one_in = 45, .cycles = 40000},
+        {.side = 8, .flits = 16, .one_in = 80, .cycles = 40000},
+        {.side = 8, .flits = 128, .one_in = 640, .cycles = 40000},
+        {.side = 64, .flits = 1, .one_in = 20, .cycles = 1000}, /* as many flits in a router as above */
+        {.side = 128, .flits = 1, .one_in = 40, .cycles = 700},
+        {.side = 64, .flits = 1, .one_in = 833, .cycles = 15000}, /* 2 % of what the mesh can take */
+    };
+    static const struct load routed[] = {
+        {.side = 8, .flits = 1, .one_in = 5, .cycles = 40000, .topology = PIM_NOC_TORUS},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 40000, .topology = PIM_NOC_TORUS},
+        {.side = 8, .flits = 16, .one_in = 80, .cycles = 40000, .topology = PIM_NOC_TORUS},
+        {.side = 16, .flits = 5, .one_in = 25, .cycles = 10000, .topology = PIM_NOC_TORUS},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 40000, .routing = PIM_NOC_O1TURN},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 40000, .routing = PIM_NOC_VALIANT},
+        {.side = 8, .flits = 1, .one_in = 5, .cycles = 40000, .variant = MESSAGES},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 40000, .variant = MESSAGES},
+    };
+    static const struct load general[] = {
+        {.side = 8, .flits = 1, .one_in = 5, .cycles = 20000, .link_bits = WHOLE_FLIT},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 20000, .link_bits = WHOLE_FLIT},
+        {.side = 16, .flits = 1, .one_in = 5, .cycles = 5000, .link_bits = WHOLE_FLIT},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 20000, .variant = CLASSES},
+        {.side = 4, .flits = 5, .one_in = 25, .cycles = 20000, .variant = CONCENTRATED},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 20000, .variant = WAVEFRONT},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 20000, .link_bits = WHOLE_FLIT / 2},
+    };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        bench_uniform(plain[i], scale);
+    for (uint32_t flits = 100; flits <= 2000; flits *= flits == 100 ? 5 : 4)
+        bench_rings(FAST_MESH, COLUMNS, flits, (uint32_t)scale);
+    bench_rings(FAST_MESH, ROWS, 500, (uint32_t)scale);
+    bench_rings(FAST_MESH, COLUMNS | ROWS, 500, (uint32_t)scale);
+    for (unsigned slow = 0; slow < 2; slow++) /* the same packets on both */
+        for (size_t i = 0; i < sizeof routed / sizeof *routed; i++) {
+            struct load load = routed[i];
+            load.link_bits = slow ? WHOLE_FLIT : FAST_MESH;
+            load.cycles /= slow + 1;
+            bench_uniform(load, scale);
+        }
+    for (size_t i = 0; i < sizeof general / sizeof *general; i++)
+        bench_uniform(general[i], scale);
+    bench_rings(WHOLE_FLIT, COLUMNS, 500, (uint32_t)scale);
+    bench_rings(16, COLUMNS, 500, (uint32_t)scale);
+}
+
 int bench_noc(int count, char **arguments)
 {
     uint64_t scale = 1;
+    bool loads = false;
     for (int i = 1; i < count; i++) {
         if (strcmp(arguments[i], "--help") == 0) {
-            printf("usage: pimsim-bench noc [--scale N]\n\n  --scale N   repeats the workloads N times as "
-                   "long (1 to 100)\n");
+            printf("usage: pimsim-bench noc [--loads] [--scale N]\n\n"
+                   "  --loads     packets of 1 to 128 flits at many loads, nothing else\n"
+                   "  --scale N   repeats the workloads N times as long (1 to 100)\n");
             return 0;
+        }
+        if (strcmp(arguments[i], "--loads") == 0) {
+            loads = true;
+            continue;
         }
         if (strcmp(arguments[i], "--scale") != 0 || i + 1 >= count) {
             fprintf(stderr, "pimsim-bench noc: unknown option '%s'\n", arguments[i]);
@@ -205,39 +334,15 @@ int bench_noc(int count, char **arguments)
         if (!bench_count("--scale", arguments[++i], 1, 100, &scale))
             return 2;
     }
+    if (loads) {
+        bench_loads(scale);
+        return 0;
+    }
     printf("clock %.2f GHz; millions per CPU second; speedup of sleeping over stepping every cycle, in "
            "flit-hops per CPU second\n",
            bench_clock_ghz());
     printf("%-32s %8s %9s %10s %11s %9s %8s\n", "workload", "CPU s", "flits", "flit-hops", "packet-hops",
            "eval/hop", "speedup");
-    bench_uniform((struct load){8, 1, 5, 40000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
-    bench_uniform((struct load){16, 1, 5, 10000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
-    bench_uniform((struct load){8, 5, 25, 40000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
-    bench_uniform((struct load){8, 9, 45, 40000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
-    bench_uniform((struct load){8, 16, 80, 40000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
-    bench_uniform((struct load){8, 128, 640, 40000 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
-    bench_uniform((struct load){64, 1, 20, 1000 * scale, FAST_MESH, PIM_NOC_MESH,
-                                PIM_NOC_XY}); /* as many flits in a router as above */
-    bench_uniform((struct load){128, 1, 40, 700 * scale, FAST_MESH, PIM_NOC_MESH, PIM_NOC_XY});
-    bench_uniform((struct load){64, 1, 833, 15000 * scale, FAST_MESH, PIM_NOC_MESH,
-                                PIM_NOC_XY}); /* 2 % of what the mesh can take */
-    for (uint32_t flits = 100; flits <= 2000; flits *= flits == 100 ? 5 : 4)
-        bench_rings(FAST_MESH, COLUMNS, flits, (uint32_t)scale);
-    bench_rings(FAST_MESH, ROWS, 500, (uint32_t)scale);
-    bench_rings(FAST_MESH, COLUMNS | ROWS, 500, (uint32_t)scale);
-    for (uint32_t bits = FAST_MESH; bits <= WHOLE_FLIT; bits += WHOLE_FLIT) { /* the same packets on both */
-        uint64_t cycles = (bits == FAST_MESH ? 40000 : 20000) * scale;
-        bench_uniform((struct load){8, 1, 5, cycles, bits, PIM_NOC_TORUS, PIM_NOC_XY});
-        bench_uniform((struct load){8, 5, 25, cycles, bits, PIM_NOC_TORUS, PIM_NOC_XY});
-        bench_uniform((struct load){8, 16, 80, cycles, bits, PIM_NOC_TORUS, PIM_NOC_XY});
-        bench_uniform((struct load){16, 5, 25, cycles / 4, bits, PIM_NOC_TORUS, PIM_NOC_XY});
-        bench_uniform((struct load){8, 5, 25, cycles, bits, PIM_NOC_MESH, PIM_NOC_O1TURN});
-        bench_uniform((struct load){8, 5, 25, cycles, bits, PIM_NOC_MESH, PIM_NOC_VALIANT});
-    }
-    bench_uniform((struct load){8, 1, 5, 20000 * scale, WHOLE_FLIT, PIM_NOC_MESH, PIM_NOC_XY});
-    bench_uniform((struct load){8, 5, 25, 20000 * scale, WHOLE_FLIT, PIM_NOC_MESH, PIM_NOC_XY});
-    bench_uniform((struct load){16, 1, 5, 5000 * scale, WHOLE_FLIT, PIM_NOC_MESH, PIM_NOC_XY});
-    bench_rings(WHOLE_FLIT, COLUMNS, 500, (uint32_t)scale);
-    bench_rings(16, COLUMNS, 500, (uint32_t)scale);
+    bench_all(scale);
     return 0;
 }

@@ -240,7 +240,6 @@ enum pim_status pim_noc_general_create(struct pim_noc *noc, struct pim_error *er
         return error->status;
     general->vcs = configuration->virtual_channels;
     general->all = pim_noc_all(general->vcs);
-    general->messages = configuration->message_classes;
     general->queues = configuration->classes && !configuration->message_classes ? configuration->classes : 1;
     general->buffer_flits = configuration->buffer_flits;
     general->in_speed = configuration->input_speedup;

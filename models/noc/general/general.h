@@ -215,7 +215,6 @@ struct noc_general {
     struct pim_noc_routing *routing;
     uint32_t vcs, all, buffer_flits;
     uint32_t queues; /* of a terminal: one for every class of traffic; kinds of messages share one */
-    bool messages;
     uint32_t in_speed, out_speed; /* crossbar inputs, outputs of a port */
     bool adaptive, ordered;       /* `ordered`: the order of simultaneous winners counts (output speedup) */
     bool stamped;                 /* flits have stamps: the cycle that their priority follows from */

@@ -34,22 +34,20 @@ static void take_credits(const struct pim_noc *noc, uint32_t node, uint64_t cycl
     }
 }
 
-/* The virtual channels that the first packet of a queue may take; there is one. Kinds of messages: when
- * the one used last is not the packet's, only its first one is tried. */
-static uint32_t open_channels(const struct noc_general *general, const struct general_terminal *terminal,
+/* The virtual channels that the first packet of a queue may take; there is one. */
+static uint32_t open_channels(const struct pim_noc *noc, const struct general_terminal *terminal,
                               const struct general_source *source)
 {
-    uint32_t allowed = general->packets[source->queue_front].state.injection_vcs;
-    if (general->messages && !(allowed >> source->last_vc & 1))
-        allowed &= 0U - allowed;
-    return terminal->nonfull & ~terminal->owned & allowed;
+    uint32_t allowed = noc->general->packets[source->queue_front].state.injection_vcs;
+    return terminal->nonfull & ~terminal->owned &
+           pim_noc_injectable(&noc->configuration, allowed, source->last_vc);
 }
 
 /* Takes the packet at the front of the queue when it finds a virtual channel. */
 static void begin_packet(struct pim_noc *noc, struct general_terminal *terminal,
                          struct general_source *source, uint64_t cycle)
 {
-    uint32_t candidates = open_channels(noc->general, terminal, source);
+    uint32_t candidates = open_channels(noc, terminal, source);
     unsigned vc = pim_noc_first_from(candidates, source->last_vc + 1U);
     struct pim_noc_packet *packet = &noc->packets[source->queue_front];
     source->current = source->queue_front;
@@ -92,12 +90,12 @@ static void inject_flit(struct pim_noc *noc, uint32_t node, struct general_sourc
 }
 
 /* Whether a flit of the class could be injected if the link were free. */
-static bool can_inject(const struct noc_general *general, const struct general_terminal *terminal,
+static bool can_inject(const struct pim_noc *noc, const struct general_terminal *terminal,
                        const struct general_source *source)
 {
     if (source->current != NOC_NO_PACKET)
         return terminal->nonfull >> source->vc & 1;
-    return source->queue_front != NOC_NO_PACKET && open_channels(general, terminal, source);
+    return source->queue_front != NOC_NO_PACKET && open_channels(noc, terminal, source);
 }
 
 void pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle)
@@ -108,7 +106,7 @@ void pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle)
     take_credits(noc, node, cycle);
     unsigned class = noc->configuration.urgent_classes ? 0 : terminal->next_class;
     for (unsigned i = 0; i < general->queues && pim_noc_general_open(&terminal->busy, cycle); i++) {
-        if (can_inject(general, terminal, &sources[class])) {
+        if (can_inject(noc, terminal, &sources[class])) {
             if (sources[class].current == NOC_NO_PACKET)
                 begin_packet(noc, terminal, &sources[class], cycle);
             inject_flit(noc, node, &sources[class], cycle);
@@ -119,7 +117,7 @@ void pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle)
     }
     bool ready = false, waiting = false;
     for (unsigned i = 0; i < general->queues; i++) {
-        ready |= can_inject(general, terminal, &sources[i]);
+        ready |= can_inject(noc, terminal, &sources[i]);
         waiting |= sources[i].current != NOC_NO_PACKET || sources[i].queue_front != NOC_NO_PACKET;
     }
     terminal->starving = waiting && !ready;

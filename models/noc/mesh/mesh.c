@@ -194,7 +194,7 @@ void pim_noc_mesh_destroy(struct noc_mesh *mesh)
 }
 
 /* `index`: of the packet; the number of it among all that have been sent decides what it draws. */
-static void start_packet(struct pim_noc *noc, uint32_t index)
+static void start_packet(struct pim_noc *noc, uint32_t index, uint32_t class)
 {
     struct noc_mesh *mesh = noc->mesh;
     const struct pim_noc_packet *packet = &noc->packets[index];
@@ -202,17 +202,17 @@ static void start_packet(struct pim_noc *noc, uint32_t index)
         mesh->packets = pim_noc_grow(mesh->packets, &mesh->packet_capacity, sizeof *mesh->packets);
     mesh->packets[index].hops = 0;
     pim_noc_packet_start(mesh->routing, noc->statistics.packets_sent - 1, packet->source, packet->destination,
-                         0, &mesh->packets[index].state);
+                         class, &mesh->packets[index].state);
 }
 
-void pim_noc_mesh_send(struct pim_noc *noc, uint64_t cycle, uint32_t index)
+void pim_noc_mesh_send(struct pim_noc *noc, uint64_t cycle, uint32_t index, uint32_t class)
 {
     struct noc_mesh *mesh = noc->mesh;
     struct pim_noc_packet *packet = &noc->packets[index];
     struct noc_terminal *terminal = &mesh->terminals[packet->source];
     assert(cycle >= mesh->origin);
     if (mesh->routed)
-        start_packet(noc, index);
+        start_packet(noc, index, class);
     packet->next = NOC_NO_PACKET;
     if (terminal->queue_front == NOC_NO_PACKET)
         terminal->queue_front = index;

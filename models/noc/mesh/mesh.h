@@ -308,7 +308,8 @@ struct noc_mesh {
                           `routing` or `allocated` */
     uint16_t *terminal_credits; /* [node][vc] */
 
-    /* `routed`: another routing than xy, or a torus. A head takes only virtual channels of its part. */
+    /* `routed`: another routing than xy, a torus, or kinds of messages. A head takes only virtual channels of
+   * its part. */
     struct pim_noc_topology *topology;
     struct pim_noc_routing *routing;
     struct noc_routed *packets; /* by packet */

@@ -3,7 +3,7 @@
  * cycle, a virtual channel for each packet. (The consuming side has no state:
  * what is sent to it is consumed when it arrives, see router.c and mesh.c.)
  *
- * 1. A packet takes the first virtual channel after the one used last that is
+ * 1. A packet takes the first virtual channel of its kind of messages after the one used last that is
  * neither owned nor full; none: it tries again.
  * 2. A terminal sleeps by the same rules as a router (sleep.c): it is woken for
  * the tail, when its credits run out, when the credits that come back each
@@ -129,12 +129,24 @@ static void note_kind(struct noc_mesh *mesh, bool by_flit, uint64_t cycle)
     }
 }
 
+/* The virtual channels that the packet at the front of the queue may take; there is one. */
+static uint32_t open_channels(const struct pim_noc *noc, const struct noc_terminal *terminal)
+{
+    uint32_t open = terminal->nonfull & ~terminal->owned;
+    if (!noc->mesh->routed)
+        return open;
+    uint32_t allowed = noc->mesh->packets[terminal->queue_front].state.injection_vcs;
+    return open & pim_noc_injectable(&noc->configuration, allowed, terminal->last_vc);
+}
+
 /* Takes the packet at the front of the queue when it finds a virtual channel.
  */
 static void begin_packet(struct pim_noc *noc, struct noc_terminal *terminal, uint64_t cycle)
 {
-    uint32_t candidates = terminal->nonfull & ~terminal->owned;
-    if (terminal->queue_front == NOC_NO_PACKET || !candidates)
+    if (terminal->queue_front == NOC_NO_PACKET)
+        return;
+    uint32_t candidates = open_channels(noc, terminal);
+    if (!candidates)
         return;
     unsigned vc = pim_noc_first_from(candidates, terminal->last_vc + 1U);
     struct pim_noc_packet *packet = &noc->packets[terminal->queue_front];

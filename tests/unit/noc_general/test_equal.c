@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RANDOM = 160, ROUTED = 200 };
+enum { RANDOM = 160, ROUTED = 200, MESSAGES = 120 };
 
 /* --- BookSim's lists --- */
 
@@ -45,29 +45,32 @@ static void expect_same_links(const struct links *expected_links, const struct l
 }
 
 /* The fast mesh, asleep and stepped, and the general routers, asleep and stepped. */
-static void expect_same_runs(struct pim_noc_configuration configuration, struct list *list, const char *what)
+static void expect_same_runs(struct pim_noc_configuration configuration, const struct list *list,
+                             const struct pim_noc_tag *tags, const char *what)
 {
-    struct list fast = list_copy(list), general = list_copy(list), stepped = list_copy(list);
+    struct list fast = list_copy(list), general = list_copy(list), stepped = list_copy(list),
+                general_stepped = list_copy(list);
     struct links links[3];
     ck_assert(!pim_noc_configuration_is_general(&configuration));
-    run(&configuration, &fast, (struct run_options){.links = &links[0], .check_period = 37});
+    run(&configuration, &fast, (struct run_options){.tags = tags, .links = &links[0], .check_period = 37});
     configuration.step_every_cycle = true;
-    run(&configuration, &stepped, (struct run_options){.links = &links[1]});
+    run(&configuration, &stepped, (struct run_options){.tags = tags, .links = &links[1]});
     configuration.step_every_cycle = false;
     configuration.general = true;
-    run(&configuration, &general, (struct run_options){.links = &links[2], .check_period = 29});
+    run(&configuration, &general, (struct run_options){.tags = tags, .links = &links[2], .check_period = 29});
     list_expect_same(&general, &fast, what);
     list_expect_same(&general, &stepped, what);
     expect_same_links(&links[2], &links[0], what);
     expect_same_links(&links[2], &links[1], what);
     configuration.step_every_cycle = true;
-    (void)list_run(&configuration, list, 499, NULL);
-    list_expect_same(&general, list, what);
+    run(&configuration, &general_stepped, (struct run_options){.tags = tags, .check_period = 499});
+    list_expect_same(&general, &general_stepped, what);
     for (unsigned i = 0; i < 3; i++)
         free(links[i].link);
     list_free(&fast);
     list_free(&general);
     list_free(&stepped);
+    list_free(&general_stepped);
 }
 
 START_TEST(random_case)
@@ -78,7 +81,7 @@ START_TEST(random_case)
     struct list list = random_list(&random, configuration.width * configuration.height);
     char what[64];
     (void)snprintf(what, sizeof what, "seed %d", 31001 + _i);
-    expect_same_runs(configuration, &list, what);
+    expect_same_runs(configuration, &list, NULL, what);
     list_free(&list);
 }
 END_TEST
@@ -131,27 +134,70 @@ static struct pim_noc_configuration random_routed(struct pim_random *random)
     return configuration;
 }
 
-START_TEST(random_routed_case)
+/* Kinds of messages with virtual channels anywhere, which may overlap, and not all of which are used. */
+static void add_messages(struct pim_random *random, struct pim_noc_configuration *configuration)
 {
-    struct pim_random random;
+    configuration->message_classes = true;
+    configuration->classes = pick(random, 1, 4);
+    for (uint32_t class = 0; class < configuration->classes; class ++) {
+        uint32_t first = pick(random, 0, configuration->virtual_channels - 1);
+        configuration->class_first[class] = first;
+        configuration->class_channels[class] = pick(random, 1, configuration->virtual_channels - first);
+    }
+}
+
+/* One that is accepted. */
+static struct pim_noc_configuration draw_routed(struct pim_random *random, bool messages)
+{
     struct pim_error error = {0};
-    struct pim_noc_configuration configuration;
-    pim_random_initialize(&random, 51001 + (uint64_t)_i);
     for (;;) {
-        configuration = random_routed(&random);
+        struct pim_noc_configuration configuration = random_routed(random);
+        if (messages && chance(random, 2)) {
+            configuration.topology = PIM_NOC_MESH;
+            configuration.routing = PIM_NOC_XY;
+            configuration.partition = PIM_NOC_DATELINE;
+        }
+        if (messages)
+            add_messages(random, &configuration);
         if (configuration.routing == PIM_NOC_TABLE)
             write_table(&configuration);
         if (pim_noc_configuration_check(&configuration, &error) == PIM_OK)
-            break;
+            return configuration;
         if (configuration.routing == PIM_NOC_TABLE) /* it can deadlock */
             (void)unlink(configuration.route_table);
     }
+}
+
+START_TEST(random_routed_case)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 51001 + (uint64_t)_i);
+    struct pim_noc_configuration configuration = draw_routed(&random, false);
     ck_assert(pim_noc_configuration_is_routed(&configuration));
     struct list list = random_list(&random, configuration.width * configuration.height);
     char what[64];
     (void)snprintf(what, sizeof what, "routed, seed %d", 51001 + _i);
-    expect_same_runs(configuration, &list, what);
+    expect_same_runs(configuration, &list, NULL, what);
     list_free(&list);
+    if (configuration.routing == PIM_NOC_TABLE)
+        (void)unlink(configuration.route_table);
+}
+END_TEST
+
+START_TEST(random_messages_case)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 71001 + (uint64_t)_i);
+    struct pim_noc_configuration configuration = draw_routed(&random, true);
+    struct list list = random_list(&random, configuration.width * configuration.height);
+    struct pim_noc_tag *tags = calloc(list.count + 1, sizeof *tags);
+    for (size_t i = 0; i < list.count; i++)
+        tags[i] = (struct pim_noc_tag){PIM_NOC_NO_TASK, pick(&random, 0, configuration.classes - 1)};
+    char what[64];
+    (void)snprintf(what, sizeof what, "messages, seed %d", 71001 + _i);
+    expect_same_runs(configuration, &list, tags, what);
+    list_free(&list);
+    free(tags);
     if (configuration.routing == PIM_NOC_TABLE)
         (void)unlink(configuration.route_table);
 }
@@ -164,6 +210,7 @@ Suite *equal_suite(void)
     tcase_add_loop_test(tests, golden_list, 0, GOLDEN_LISTS);
     tcase_add_loop_test(tests, random_case, 0, RANDOM);
     tcase_add_loop_test(tests, random_routed_case, 0, ROUTED);
+    tcase_add_loop_test(tests, random_messages_case, 0, MESSAGES);
     suite_add_tcase(suite, tests);
     return suite;
 }
