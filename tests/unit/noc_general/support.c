@@ -55,6 +55,20 @@ static void collect(const struct pim_noc *noc, const struct run_options *options
         pim_noc_get_link(noc, i, &options->links->link[i]);
 }
 
+/* Fails when no link has passed a flit since the last call. */
+static void must_move(const struct pim_noc *noc, uint64_t *moved)
+{
+    uint64_t flits = 0;
+    for (size_t i = 0; i < pim_noc_link_count(noc); i++) {
+        struct pim_noc_link_use link;
+        pim_noc_get_link(noc, i, &link);
+        flits += link.flits;
+    }
+    if (flits == *moved)
+        ck_abort_msg("the network is stuck");
+    *moved = flits;
+}
+
 void run(const struct pim_noc_configuration *configuration, struct list *list, struct run_options options)
 {
     struct pim_noc_callbacks callbacks = {.context = list, .delivered = delivered};
@@ -64,7 +78,9 @@ void run(const struct pim_noc_configuration *configuration, struct list *list, s
         ck_abort_msg("%s", error.text);
     for (size_t i = 0; i < options.task_count; i++)
         pim_noc_declare_task(noc, options.tasks[i].task, options.tasks[i].flits);
+    enum { STUCK_STEPS = 1 << 16 };
     size_t sent = 0;
+    uint64_t moved = UINT64_MAX;
     for (uint64_t steps = 1;; steps++) {
         uint64_t cycle = pim_noc_next_cycle(noc);
         if (sent < list->count && list->packets[sent].created < cycle)
@@ -74,6 +90,8 @@ void run(const struct pim_noc_configuration *configuration, struct list *list, s
         for (; sent < list->count && list->packets[sent].created == cycle; sent++)
             send_one(noc, list, sent, options.tags);
         pim_noc_step(noc, cycle);
+        if (steps % STUCK_STEPS == 0)
+            must_move(noc, &moved);
         if (options.check_period && steps % options.check_period == 0)
             must_hold(noc);
     }
