@@ -291,6 +291,13 @@ static inline uint32_t pim_stage_partition_of(const struct pim_allspark_stage *s
     return index;
 }
 
+/* Where a part of a node's memory may begin that lies behind `bytes` others. */
+static inline uint64_t pim_memory_align(uint64_t bytes)
+{
+    enum { ALIGNMENT = 64 };
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 /* Bytes of a stage's workspace that outlive a temporal layer, for an image; and what of them are features of
    the partitions before `partition`, or of all. */
 uint64_t pim_stage_kept(const struct pim_allspark_stage *stage);

@@ -5,13 +5,6 @@
 #include "mappers/allspark/layers/position.h"
 #include "sim/integer.h"
 
-enum { ALIGNMENT = 64 };
-
-static uint64_t align(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 struct pim_weight_shape pim_weight_shape(const struct pim_allspark_partition *part,
                                          enum pim_allspark_weight weight, uint32_t column)
 {
@@ -79,11 +72,11 @@ static uint64_t largest_share(const struct pim_allspark_partition *part, enum pi
 static uint64_t kept(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
 {
     if (weight == PIM_ALLSPARK_POOL)
-        return align(pim_stage_tokens(part, 0)); /* those of its row: not shared */
+        return pim_memory_align(pim_stage_tokens(part, 0)); /* those of its row: not shared */
     if (weight == PIM_ALLSPARK_POSITION)
-        return align(pim_position_weights(part) * pim_stage_channels(part, 0));
+        return pim_memory_align(pim_position_weights(part) * pim_stage_channels(part, 0));
     uint32_t last = pim_chunk_count(part, weight, 0) - 1;
-    return align(last * largest_share(part, weight, 0) + largest_share(part, weight, last));
+    return pim_memory_align(last * largest_share(part, weight, 0) + largest_share(part, weight, last));
 }
 
 uint64_t pim_zero_address(const struct pim_allspark_partition *part)
@@ -117,7 +110,7 @@ uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t 
     }
     if (weight == PIM_ALLSPARK_MERGE)
         return part->weight_base;
-    uint64_t stage = pim_zero_address(part) + align(pim_zero_bytes(part));
+    uint64_t stage = pim_zero_address(part) + pim_memory_align(pim_zero_bytes(part));
     if (weight == PIM_ALLSPARK_POSITION && !in_every_block(part, weight))
         return stage;
     if (part->position.convolution == PIM_ALLSPARK_OVER_MAP)
@@ -137,7 +130,7 @@ struct pim_chunk pim_chunk(const struct pim_allspark_partition *part, uint32_t b
 static uint64_t take(uint64_t *cursor, uint64_t bytes)
 {
     uint64_t address = *cursor;
-    *cursor += align(bytes);
+    *cursor += pim_memory_align(bytes);
     return address;
 }
 
@@ -152,14 +145,14 @@ static uint64_t largest_weights(const struct pim_allspark_partition *part)
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
             largest = pim_larger(largest, total - pim_share(total, part->ring, part->ring - 1));
     }
-    return align(largest);
+    return pim_memory_align(largest);
 }
 
 /* Bytes that the workspace keeps for each layer of a partition: features, inputs of the merging, and what
    goes between the two stages of CSWin. */
 static uint64_t matrix_bytes(const struct pim_allspark_partition *part)
 {
-    return align((uint64_t)pim_stage_tokens(part, 0) * pim_stage_channels(part, 0));
+    return pim_memory_align((uint64_t)pim_stage_tokens(part, 0) * pim_stage_channels(part, 0));
 }
 
 static uint64_t features_bytes(const struct pim_allspark_partition *part)
@@ -175,10 +168,10 @@ static uint64_t parked_bytes(const struct pim_allspark_partition *part)
 static uint64_t inputs_bytes(const struct pim_allspark_partition *part)
 {
     uint32_t width = part->embeds ? part->merge_inputs : pim_stage_widest(part, part->merge_inputs);
-    uint64_t inputs = align((uint64_t)pim_stage_tokens(part, 0) * width);
+    uint64_t inputs = pim_memory_align((uint64_t)pim_stage_tokens(part, 0) * width);
     /* Once the patches are merged, tokens that leave the branch or come to it are staged there. */
     if (pim_stage_collects(part))
-        return pim_larger(inputs, align(pim_neighbours_leaving(part)));
+        return pim_larger(inputs, pim_memory_align(pim_neighbours_leaving(part)));
     return part->shift > 0 ? pim_larger(inputs, 2 * features_bytes(part)) : inputs;
 }
 
@@ -187,15 +180,15 @@ static uint64_t own_bytes(const struct pim_allspark_partition *part)
 {
     uint64_t q = pim_stage_channels(part, 0);
     uint32_t keys = pim_stage_focuses(part) ? pim_stage_most_rows(part) : pim_stage_made(part, 0);
-    return pim_stage_collects(part) ? features_bytes(part) + 2 * align(keys * q) : 0;
+    return pim_stage_collects(part) ? features_bytes(part) + 2 * pim_memory_align(keys * q) : 0;
 }
 
 /* Sums of the channels of a column over the tokens of a partition, and as many as any column of the first
    partition may have of them. */
 static uint64_t sums_bytes(const struct pim_allspark_partition *part)
 {
-    return pim_stage_pools(part) ? align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0)) +
-                                       align(PIM_SUM_BYTES * (uint64_t)part->channels)
+    return pim_stage_pools(part) ? pim_memory_align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0)) +
+                                       pim_memory_align(PIM_SUM_BYTES * (uint64_t)part->channels)
                                  : 0;
 }
 
@@ -261,7 +254,7 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
     workspace->parked_bytes = parked_bytes(part);
     workspace->parked = take(&cursor, part->layers * PIM_PARKED * parked_bytes(part));
     workspace->sums = cursor;
-    workspace->collected = cursor + align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0));
+    workspace->collected = cursor + pim_memory_align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0));
     cursor = base + part->batch * lasting;
     (void)lay_out_activity(part, alone, cursor + image * part->activity_bytes, workspace);
     workspace->weights = cursor + part->batch * part->activity_bytes;
@@ -270,7 +263,7 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
 
 uint64_t pim_head_bytes(const struct pim_allspark_partition *part)
 {
-    return align(pim_share(part->classes, part->v, 0) * part->channels);
+    return pim_memory_align(pim_share(part->classes, part->v, 0) * part->channels);
 }
 
 uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part)
@@ -285,7 +278,7 @@ uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part)
 
 void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
 {
-    part->weight_bytes = part->reuses ? 0 : align(pim_zero_bytes(part));
+    part->weight_bytes = part->reuses ? 0 : pim_memory_align(pim_zero_bytes(part));
     alone = alone && !pim_stage_collects(part); /* what leaves is staged there while attention is live */
     for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && !part->reuses; weight++)
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))

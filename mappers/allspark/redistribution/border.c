@@ -18,12 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ALIGNMENT = 64, REACH = PIM_POSITION_SIDE / 2 };
-
-static uint64_t align(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
+enum { REACH = PIM_POSITION_SIDE / 2 };
 
 /* --- memory --- */
 
@@ -64,12 +59,12 @@ struct room {
 
 static struct room room_of(const struct pim_allspark_partition *part)
 {
-    uint64_t q = pim_stage_channels(part, 0), most = 0, field = align(field_tokens(part) * q);
+    uint64_t q = pim_stage_channels(part, 0), most = 0, field = pim_memory_align(field_tokens(part) * q);
     for (uint32_t row = 0; row < part->u; row++) {
         uint64_t tokens = leaving_tokens(part, row);
         most = tokens > most ? tokens : most;
     }
-    return (struct room){.leaving = align(most * q), .arriving = field, .field = field};
+    return (struct room){.leaving = pim_memory_align(most * q), .arriving = field, .field = field};
 }
 
 static uint64_t room_bytes(const struct pim_allspark_partition *part)
@@ -225,8 +220,7 @@ void pim_border_make(struct pim_emitter *emitter, struct pim_border *border)
                                     .source = pim_exchange_first_seats(emitter->plan, stage),
                                     .to = pim_exchange_first_seats(emitter->plan, stage)};
     if (make(&seating))
-        pim_exchange_estimate(hardware, &border->exchange, &border->estimate[PIM_ESTIMATE_MEMORY],
-                              &border->estimate[PIM_ESTIMATE_TRANSFER]);
+        pim_exchange_estimate(hardware, &border->exchange);
     else
         emitter->status =
             pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
@@ -241,38 +235,16 @@ void pim_border_terminate(struct pim_border *border)
 
 /* --- the phase --- */
 
-static void border_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
-{
-    (void)step;
-    (void)block;
-    pim_exchange_emit(emitter, emitter->exchange, tag);
-}
-
 void pim_emit_border(struct pim_emitter *emitter, const struct pim_border *border)
 {
-    const struct pim_exchange *exchange = &border->exchange;
     if (!border->exists || emitter->status != PIM_OK)
         return;
     char name[64];
     (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block0/position_border", emitter->stage->of + 1);
-    struct pim_trace_phase phase = {.name = name};
-    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
-        phase.estimate_parts[part] = border->estimate[part];
-    pim_add_up(emitter, &phase);
-    if (!emitter->writer)
-        return;
-    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase),
-             tag = pim_program_tags(emitter->program, exchange->message_count);
-    emitter->exchange = exchange;
-    for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
-        if (exchange->first_of_unit[unit] < exchange->first_of_unit[unit + 1])
-            pim_emit_node(emitter, (struct pim_place){.unit = unit}, id, border_body, 0, 0, tag);
+    pim_exchange_phase(emitter, &border->exchange, name, 0, NULL);
 }
 
 void pim_estimate_border(struct pim_emitter *emitter, const struct pim_border *border)
 {
-    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++) {
-        emitter->estimate_parts[part] += border->estimate[part];
-        emitter->estimate_cycles += border->estimate[part];
-    }
+    pim_exchange_add_estimate(emitter, &border->exchange, 1);
 }

@@ -7,7 +7,6 @@
 struct pim_border {
     bool exists;
     struct pim_exchange exchange;
-    uint64_t estimate[PIM_ESTIMATE_PARTS];
 };
 
 /* The exchange of emitter->stage; none where no convolution goes over the map, or while nothing is placed. A

@@ -58,6 +58,7 @@ struct pim_exchange {
     /* messages of unit n, in order: of_unit[first_of_unit[n]] to of_unit[first_of_unit[n + 1] - 1] */
     uint32_t *first_of_unit, *of_unit;
     struct pim_relay *relay; /* stands in for the messages; NULL: they are direct */
+    uint64_t estimate[PIM_ESTIMATE_PARTS];
 };
 
 /*
@@ -105,12 +106,20 @@ bool pim_exchange_has_unit(const struct pim_exchange *exchange, uint32_t unit);
 /* The instructions of a unit; message i has tag `tag` + i. */
 void pim_exchange_emit(struct pim_emitter *emitter, const struct pim_exchange *exchange, uint32_t tag);
 
+/* A phase of that name in which units exchange, with its estimate; `body`: what a unit does instead of
+ * pim_exchange_emit alone, or NULL. */
+void pim_exchange_phase(struct pim_emitter *emitter, const struct pim_exchange *exchange, const char *name,
+                        uint32_t block, pim_emit_function *body);
+
 /* The flight of a first flit between two units, in cycles: announcement there, data back. */
 uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint32_t from, uint32_t to);
 
-/* The estimate: the unit that has most to do. */
-void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, const struct pim_exchange *exchange,
-                           uint64_t *memory, uint64_t *transfer);
+/* Sets the estimate of a finished exchange: the unit that has most to do. */
+void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange);
+
+/* Adds it, so many times, to what the emitter adds up. */
+void pim_exchange_add_estimate(struct pim_emitter *emitter, const struct pim_exchange *exchange,
+                               uint64_t times);
 
 /*
  * Windows of rows x columns branches of window x window tokens, shifted by `shift` tokens down and right,

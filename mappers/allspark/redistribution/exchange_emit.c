@@ -184,9 +184,10 @@ static struct work work_of(const struct pim_estimate_hardware *hardware, const s
     return work;
 }
 
-void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, const struct pim_exchange *exchange,
-                           uint64_t *memory, uint64_t *transfer)
+void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange)
 {
+    uint64_t *memory = &exchange->estimate[PIM_ESTIMATE_MEMORY],
+             *transfer = &exchange->estimate[PIM_ESTIMATE_TRANSFER];
     *memory = exchange->relay ? exchange->relay->memory_cycles : 0;
     *transfer = exchange->relay ? exchange->relay->transfer_cycles : 0;
     for (uint32_t unit = 0; unit < exchange->units && !exchange->relay; unit++) {
@@ -199,4 +200,40 @@ void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, const s
             *transfer = moved;
         }
     }
+}
+
+void pim_exchange_add_estimate(struct pim_emitter *emitter, const struct pim_exchange *exchange,
+                               uint64_t times)
+{
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++) {
+        emitter->estimate_parts[part] += times * exchange->estimate[part];
+        emitter->estimate_cycles += times * exchange->estimate[part];
+    }
+}
+
+/* --- the phase --- */
+
+static void exchange_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+{
+    (void)step;
+    (void)block;
+    pim_exchange_emit(emitter, emitter->exchange, tag);
+}
+
+void pim_exchange_phase(struct pim_emitter *emitter, const struct pim_exchange *exchange, const char *name,
+                        uint32_t block, pim_emit_function *body)
+{
+    struct pim_trace_phase phase = {.name = name};
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        phase.estimate_parts[part] = exchange->estimate[part];
+    pim_add_up(emitter, &phase);
+    if (!emitter->writer)
+        return;
+    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase),
+             tag = pim_program_tags(emitter->program, pim_exchange_tags(exchange));
+    emitter->exchange = exchange;
+    for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
+        if (pim_exchange_has_unit(exchange, unit))
+            pim_emit_node(emitter, (struct pim_place){.unit = unit}, id, body ? body : exchange_body, 0,
+                          block, tag);
 }

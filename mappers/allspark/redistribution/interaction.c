@@ -59,9 +59,7 @@ void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *i
             emitter->status = pim_exchange_relay(emitter->plan, exchange, room_of(emitter), emitter->error);
         if (emitter->status != PIM_OK)
             break;
-        uint64_t *parts = interaction->estimate[back];
-        pim_exchange_estimate(&emitter->plan->hardware, exchange, &parts[PIM_ESTIMATE_MEMORY],
-                              &parts[PIM_ESTIMATE_TRANSFER]);
+        pim_exchange_estimate(&emitter->plan->hardware, exchange);
     }
 }
 
@@ -71,17 +69,9 @@ void pim_interaction_terminate(struct pim_interaction *interaction)
         pim_exchange_terminate(&interaction->exchange[back]);
 }
 
-static void exchange_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
-{
-    (void)step;
-    (void)block;
-    pim_exchange_emit(emitter, emitter->exchange, tag);
-}
-
 void pim_emit_interaction(struct pim_emitter *emitter, const struct pim_interaction *interaction,
                           uint32_t block, bool back)
 {
-    const struct pim_exchange *exchange = &interaction->exchange[back];
     if (!interaction->exists || emitter->status != PIM_OK)
         return;
     char name[64];
@@ -92,18 +82,7 @@ void pim_emit_interaction(struct pim_emitter *emitter, const struct pim_interact
                                                                  : "shift";
     (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/%s", emitter->stage->of + 1, block,
                    step);
-    struct pim_trace_phase phase = {.name = name};
-    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
-        phase.estimate_parts[part] = interaction->estimate[back][part];
-    pim_add_up(emitter, &phase);
-    if (!emitter->writer)
-        return;
-    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase),
-             tag = pim_program_tags(emitter->program, pim_exchange_tags(exchange));
-    emitter->exchange = exchange;
-    for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
-        if (pim_exchange_has_unit(exchange, unit))
-            pim_emit_node(emitter, (struct pim_place){.unit = unit}, id, exchange_body, 0, block, tag);
+    pim_exchange_phase(emitter, &interaction->exchange[back], name, block, NULL);
 }
 
 void pim_estimate_interaction(struct pim_emitter *emitter, const struct pim_interaction *interaction)
@@ -123,11 +102,7 @@ void pim_estimate_interaction(struct pim_emitter *emitter, const struct pim_inte
             times[0] = times[1] = own; /* there and back in every block */
     }
     for (unsigned back = 0; back < 2; back++)
-        for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
-            emitter->estimate_parts[part] += times[back] * interaction->estimate[back][part];
-    for (unsigned back = 0; back < 2; back++)
-        for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
-            emitter->estimate_cycles += times[back] * interaction->estimate[back][part];
+        pim_exchange_add_estimate(emitter, &interaction->exchange[back], times[back]);
 }
 
 enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan *plan, uint64_t *cycles,

@@ -7,7 +7,6 @@
 struct pim_interaction {
     bool exists;
     struct pim_exchange exchange[2]; /* before a block, and back after it */
-    uint64_t estimate[2][PIM_ESTIMATE_PARTS];
 };
 
 /* The exchanges of emitter->stage, with its shifted windows or with its partner: [0] to these, [1] back.

@@ -155,12 +155,11 @@ static void estimate_layer(const struct pim_emitter *emitter, struct pim_neighbo
 {
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     uint64_t most = 0;
-    pim_exchange_estimate(hardware, &layer->exchange, &layer->estimate[PIM_ESTIMATE_MEMORY],
-                          &layer->estimate[PIM_ESTIMATE_TRANSFER]);
+    pim_exchange_estimate(hardware, &layer->exchange);
     for (uint32_t unit = 0; unit < layer->exchange.units; unit++)
         most = layer->fills[unit].bytes > most ? layer->fills[unit].bytes : most;
     if (most > 0)
-        layer->estimate[PIM_ESTIMATE_MEMORY] +=
+        layer->exchange.estimate[PIM_ESTIMATE_MEMORY] +=
             2 * (uint64_t)emitter->plan->batch *
             (pim_estimate_stream(hardware, most, false) + pim_estimate_stream(hardware, most, true));
 }
@@ -321,32 +320,17 @@ void pim_emit_neighbours(struct pim_emitter *emitter, const struct pim_neighbour
     if (index >= neighbours->layers || emitter->status != PIM_OK)
         return;
     const struct pim_neighbour_layer *layer = &neighbours->layer[index];
-    const struct pim_exchange *exchange = &layer->exchange;
     char name[96];
     (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer%" PRIu32 "/neighbours",
                    emitter->stage->of + 1, emitter->stage->first_block + block * emitter->stage->block_step,
                    index);
-    struct pim_trace_phase phase = {.name = name};
-    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
-        phase.estimate_parts[part] = layer->estimate[part];
-    pim_add_up(emitter, &phase);
-    if (!emitter->writer)
-        return;
-    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase),
-             tag = pim_program_tags(emitter->program, pim_exchange_tags(exchange));
-    emitter->exchange = exchange;
     emitter->fills = layer->fills;
-    for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
-        if (pim_exchange_has_unit(exchange, unit))
-            pim_emit_node(emitter, (struct pim_place){.unit = unit}, id, neighbours_body, 0, block, tag);
+    pim_exchange_phase(emitter, &layer->exchange, name, block, neighbours_body);
 }
 
 void pim_estimate_neighbours(struct pim_emitter *emitter, const struct pim_neighbours *neighbours)
 {
     uint64_t blocks = emitter->stage->partition[0].blocks;
     for (uint32_t i = 0; i < neighbours->layers; i++)
-        for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++) {
-            emitter->estimate_parts[part] += blocks * neighbours->layer[i].estimate[part];
-            emitter->estimate_cycles += blocks * neighbours->layer[i].estimate[part];
-        }
+        pim_exchange_add_estimate(emitter, &neighbours->layer[i].exchange, blocks);
 }

@@ -15,7 +15,6 @@ struct pim_focal_fill {
 struct pim_neighbour_layer {
     struct pim_exchange exchange;
     struct pim_focal_fill *fills; /* of each unit */
-    uint64_t estimate[PIM_ESTIMATE_PARTS];
 };
 
 struct pim_neighbours {

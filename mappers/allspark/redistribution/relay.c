@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 enum {
-    ALIGNMENT = 64,
     SPLIT = 64 /* pieces are so much smaller than the room, that many of them go in a round */
 };
 
@@ -476,7 +475,7 @@ static uint64_t floor_of(const struct pim_exchange *exchange, uint64_t room)
         room = packed > room ? packed : room;
         room = arrived > room ? arrived : room;
     }
-    return (room + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return pim_memory_align(room);
 }
 
 /* Numbers the branches. Each gives at most once to those that are so many numbers behind it, and gets at most

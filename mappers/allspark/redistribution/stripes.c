@@ -204,7 +204,6 @@ void pim_stripes_interaction(struct pim_emitter *emitter, struct pim_interaction
     for (unsigned back = 0; back < 2 && emitter->status == PIM_OK; back++) {
         const struct pim_allspark_stage *source = back ? partner : stage, *to = back ? stage : partner;
         struct pim_exchange *exchange = &interaction->exchange[back];
-        uint64_t *parts = interaction->estimate[back];
         *exchange = (struct pim_exchange){.units = hardware->width * hardware->height};
         struct seating seating = {.exchange = exchange,
                                   .source = pim_exchange_first_seats(emitter->plan, source),
@@ -216,8 +215,7 @@ void pim_stripes_interaction(struct pim_emitter *emitter, struct pim_interaction
                 ? pim_exchange_relay(emitter->plan, exchange, room, emitter->error)
                 : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
         if (emitter->status == PIM_OK)
-            pim_exchange_estimate(hardware, exchange, &parts[PIM_ESTIMATE_MEMORY],
-                                  &parts[PIM_ESTIMATE_TRANSFER]);
+            pim_exchange_estimate(hardware, exchange);
         free(seating.source);
         free(seating.to);
     }
