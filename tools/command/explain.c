@@ -12,59 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMAS = 3, SHOWN_MOST = 12, WIDTH = 96, NAME_BYTES = 256 };
-
-/* A message by a part of it: what happened, and what helps. */
-struct message {
-    const char *part, *meaning, *help;
-};
-static const struct message messages[] = {
-    {"would be written over an input",
-     "An output of the command is a file that it also reads, perhaps under another name.",
-     "Give the output another name; --force does not help, because the input would be gone."},
-    {"is there and is", "The output exists and holds another kind of file than the one to be written.",
-     "Give another name, or --force when the old content is not needed any more."},
-    {"unknown key", "No configuration has a key of this name; the nearest one is named.",
-     "`pimsim config schema` lists all, `pimsim explain --keys` their names, `pimsim explain KEY` describes "
-     "one."},
-    {"carries no hardware configuration",
-     "The trace was made without a hardware, so it cannot be replayed by itself.",
-     "Name one with --hardware FILE; configs/hardware has some."},
-    {"of another hardware",
-     "The mapper made its estimates for the hardware of the trace; --set or --hardware changed it.",
-     "--network FILE of run and validate maps the network anew, for the hardware that is simulated: "
-     "estimates and cycles are then both of that."},
-    {"waits for", "A deadlock (exit code 3): units wait for each other, and nothing can happen any more.",
-     "The lines say who waits for which instruction and peer. `pimsim trace check` finds without timing "
-     "whether the "
-     "trace can complete; small receive queues or windows (noc.*, core.window) can be the cause too."},
-    {"holds results of another sweep", "The file has points of a sweep that this one has not grown from.",
-     "What differs is named. Values, axes, traces and repeats may be added with --resume; else choose "
-     "another file."},
-    {"is damaged", "A checksum or an index does not fit: the file is not what pimsim wrote.",
-     "Restore it from a copy, or make it again; nothing of it is shown, because it could be wrong."},
-    {"another process writes results", "A sweep runs on that file, perhaps on another terminal.",
-     "`pimsim sweep --status FILE` shows how far it is."},
-    {"stopped before its end", "The run was ended by --until: its figures cover the part before.",
-     "Run without --until to compare or to hold it against estimates."},
-    {"built without the page", "pimsim report needs a page that is bundled when pimsim is built, by node.",
-     "Install Debian's nodejs and npm, and configure and build again; the message says what was missing."},
-    {"out of memory", "The system gave no more memory.",
-     "Sweeps: fewer threads (-j). Runs: `ulimit -v` or the limits of the container may be lower than the "
-     "machine."},
-    {"is a newer", "The file was written by a newer pimsim.",
-     "Use that version, or make the file again with this one."},
-};
-
-/* Exit codes, as "exit code 3" or "3". */
-static const struct message codes[] = {
-    {"0", "Done.", ""},
-    {"1",
-     "Bad input: a file, a value, or that they do not fit each other; no memory; an input or output failed.",
-     "The message names file, line and what would be right."},
-    {"2", "Wrong usage of the command line.", "`pimsim COMMAND --help` lists its options."},
-    {"3", "Deadlock: work is left, and nothing can happen any more.", "The message says who waits for what."},
-    {"4", "Internal: pimsim itself is wrong.", "Please report it, with the command and its inputs."},
+enum {
+    SCHEMAS = 3,
+    SHOWN_MOST = 12,
+    WIDTH = 96,
+    NAME_BYTES = 256,
+    NEAR = 3,            /* names that a refusal suggests */
+    MENTIONED_MOST = 20, /* lines of names that speak of a word */
+    MENTION_BYTES = 60,  /* of the text of each */
+    MENTION_LEAST = 3    /* letters of a word that is searched for */
 };
 
 /* A text in lines of WIDTH columns, indented. */
@@ -81,12 +37,21 @@ static void print_wrapped(FILE *file, const char *label, const char *text)
     (void)fputc('\n', file);
 }
 
-static void print_message(FILE *file, const struct message *message, const char *title)
+static void print_message(FILE *file, const struct explained_message *message)
 {
-    fprintf(file, "%s\n", title);
+    size_t first = strcspn(message->parts, "|");
+    fprintf(file, "... %.*s ...\n", (int)first, message->parts);
     print_wrapped(file, "means", message->meaning);
     if (*message->help)
         print_wrapped(file, "help", message->help);
+}
+
+static void print_code(FILE *file, const struct explained_message *code)
+{
+    fprintf(file, "exit code %s\n", code->parts);
+    print_wrapped(file, "means", code->meaning);
+    if (*code->help)
+        print_wrapped(file, "help", code->help);
 }
 
 static void print_key(FILE *file, const struct pim_schema *schema, const struct pim_key *key)
@@ -176,43 +141,89 @@ static size_t explain_figures(FILE *file, const char *wanted, bool whole, size_t
 static size_t explain_messages(FILE *file, const char *wanted)
 {
     const char *code = strncmp(wanted, "exit code ", 10) == 0 ? wanted + 10 : wanted;
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
-        if (strcmp(codes[i].part, code) == 0) {
-            char title[32];
-            (void)snprintf(title, sizeof title, "exit code %s", code);
-            print_message(file, &codes[i], title);
+    for (size_t i = 0; i < explained_code_count; i++)
+        if (strcmp(explained_codes[i].parts, code) == 0) {
+            print_code(file, &explained_codes[i]);
             return 1;
         }
-    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++)
-        if (strstr(wanted, messages[i].part) || (strlen(wanted) > 5 && strstr(messages[i].part, wanted))) {
-            char title[64];
-            (void)snprintf(title, sizeof title, "... %s ...", messages[i].part);
-            print_message(file, &messages[i], title);
-            return 1;
-        }
-    return 0;
+    const struct explained_message *message = explained_message_of(wanted);
+    if (message)
+        print_message(file, message);
+    return message != NULL;
 }
 
-static void consider(const char *name, const char *wanted, size_t *least, const char **nearest)
+/* A line for a name whose text speaks of the word; the caller prints the title before the first one. */
+static void mention(FILE *file, const char *word, const char *name, const char *text, size_t *found)
 {
-    size_t distance = pim_edit_distance(name, wanted);
-    if (distance >= *least)
+    if (!explained_contains(name, word) && !explained_contains(text, word))
         return;
-    *least = distance;
-    *nearest = name;
+    if (*found == 0)
+        fprintf(file, "%s is no name itself; these speak of it (pimsim explain NAME tells more)\n", word);
+    if ((*found)++ < MENTIONED_MOST)
+        fprintf(file, "  %-36s %.*s%s\n", name, MENTION_BYTES, text,
+                strlen(text) > MENTION_BYTES ? "..." : "");
+}
+
+/* The keys and figures whose name or text has the word in it. */
+static size_t explain_mentions(FILE *file, const char *word)
+{
+    size_t found = 0;
+    for (unsigned s = 0; strlen(word) >= MENTION_LEAST && s < SCHEMAS; s++) {
+        const struct pim_schema *schema = config_schema(s);
+        for (size_t i = 0; i < schema->count; i++)
+            mention(file, word, schema->keys[i].path, schema->keys[i].text, &found);
+    }
+    for (size_t i = 0; strlen(word) >= MENTION_LEAST && i < explained_figure_count; i++)
+        mention(file, word, explained_figures[i].name, explained_figures[i].definition, &found);
+    if (found > MENTIONED_MOST)
+        fprintf(file, "  and %zu more\n", found - MENTIONED_MOST);
+    return found;
+}
+
+/* The nearest names so far, the nearest first. */
+struct near_names {
+    size_t distance[NEAR];
+    const char *name[NEAR];
+    size_t count;
+};
+
+/* Edits between what is asked for and a name, or the last part of it: row_hitz is near dram.row_hits. */
+static size_t name_distance(const char *name, const char *wanted)
+{
+    size_t whole = pim_edit_distance(name, wanted);
+    const char *dot = strrchr(name, '.');
+    size_t end = dot ? pim_edit_distance(dot + 1, wanted) : whole;
+    return end < whole ? end : whole;
+}
+
+static void consider(struct near_names *near, const char *name, const char *wanted)
+{
+    size_t distance = name_distance(name, wanted), at = near->count;
+    while (at > 0 && near->distance[at - 1] > distance)
+        at--;
+    if (at == NEAR)
+        return;
+    if (near->count < NEAR)
+        near->count++;
+    for (size_t i = near->count - 1; i > at; i--) {
+        near->distance[i] = near->distance[i - 1];
+        near->name[i] = near->name[i - 1];
+    }
+    near->distance[at] = distance;
+    near->name[at] = name;
 }
 
 static enum pim_status refuse(const char *wanted, struct pim_error *error)
 {
-    size_t least = SIZE_MAX;
-    const char *nearest = "";
+    struct near_names near = {.count = 0};
     for (unsigned s = 0; s < SCHEMAS; s++)
         for (size_t i = 0; i < config_schema(s)->count; i++)
-            consider(config_schema(s)->keys[i].path, wanted, &least, &nearest);
+            consider(&near, config_schema(s)->keys[i].path, wanted);
     for (size_t i = 0; i < explained_figure_count; i++)
-        consider(explained_figures[i].name, wanted, &least, &nearest);
-    return pim_fail(error, PIM_USAGE, "%.100s is no key, figure or message that is known; the nearest is %s",
-                    wanted, nearest);
+        consider(&near, explained_figures[i].name, wanted);
+    return pim_fail(error, PIM_USAGE,
+                    "%.100s is no key, figure or message that is known; the nearest are %s, %s and %s",
+                    wanted, near.name[0], near.name[1], near.name[2]);
 }
 
 static enum pim_status explain(FILE *file, const char *wanted, struct pim_error *error)
@@ -225,6 +236,8 @@ static enum pim_status explain(FILE *file, const char *wanted, struct pim_error 
         found = explain_keys(file, wanted, false);
     if (found == 0)
         found = explain_figures(file, wanted, false, 0);
+    if (found == 0)
+        found = explain_mentions(file, wanted);
     return found > 0 ? PIM_OK : refuse(wanted, error);
 }
 
