@@ -40,10 +40,21 @@ const charts = (page) => page.evaluate(() => [...document.querySelectorAll("figu
             stops: marks.filter((mark) => mark.tabIndex === 0).length};
 }));
 
+// Texts of a chart that touch each other or leave it, and cells of tables that are wider than their column.
+const crowded = (page) => page.evaluate(() => [...document.querySelectorAll("figure[data-chart]")].flatMap((figure) => {
+    const edge = figure.getBoundingClientRect();
+    const texts = [...figure.querySelectorAll("svg text")].map((text) => ({words: text.textContent, box: text.getBoundingClientRect()}))
+        .filter(({words, box}) => words.trim().length > 0 && box.width > 0);
+    return texts.flatMap(({words, box}, i) => [
+        ...(box.left < edge.left || box.right > edge.right ? [`${figure.dataset.chart}: ${words} leaves it`] : []),
+        ...texts.slice(i + 1).filter((other) => Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left) > 1 &&
+            Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top) > 2).map((other) => `${figure.dataset.chart}: ${words} on ${other.words}`)]);
+}).concat([...document.querySelectorAll(".stacked :is(td, th)")].filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => `cell ${cell.textContent}`)));
+
 const EXPECTED = {
     run: {mesh: 256 + 960, steps: 20, phases: 126, estimate: 100, dram: 6, energy: 5},
     channel: {steps: 2, phases: 2, energy: 2},
-    core: {mesh: 168, steps: 2, phases: 2, energy: 6},
+    core: {mesh: 168, steps: 2, energy: 6},
     families: {mesh: 168, runs: 8, "energy-runs": 10},
     tile: {mesh: 256 + 480, steps: 22, phases: 22, estimate: 11, energy: 1},
     dense: {mesh: 33 * 32},
@@ -71,6 +82,8 @@ for (const [name, expected] of Object.entries(EXPECTED)) {
             }
         }
         check(found.every((one) => one.title.length > 3 && !one.bad), `${where}: a chart shows what is no figure: ${JSON.stringify(found.filter((one) => one.bad))}`);
+        const touching = await crowded(page);
+        check(touching.length === 0 || name === "hostile", `${where}: ${touching.slice(0, 4).join("; ")}`);
         const size = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
         check(size[0] <= size[1], `${where}: ${size[0]} pixels wide in ${size[1]}`);
         const luminance = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0));

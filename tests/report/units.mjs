@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {compact, energy, figure, integer, share, si, signedPercent, unitOf} from "../../tools/report/source/format.js";
-import {classBounds, classOf, logTicks, nearest, placeLinks} from "../../tools/report/source/geometry.js";
+import {classBounds, classOf, fittingTicks, logTicks, nearest, placeLinks, placeNames} from "../../tools/report/source/geometry.js";
 import {componentsOf, countsOf, energyOf, kindOf, waitsAddUp} from "../../tools/report/source/family.js";
 import {paretoFront} from "../../tools/report/source/pareto.js";
 import {findKnee} from "../../tools/report/source/knee.js";
@@ -31,6 +31,23 @@ test("figures have separators, prefixes and units, and what is not there is n/a"
     assert.equal(unitOf("steps.merge.cycles"), "logic cycles");
     assert.equal(unitOf("noc.p99_packet_latency"), "network cycles");
     assert.equal(unitOf("energy_pj.noc"), "pJ");
+});
+
+test("texts of ticks and names of dots do not touch", () => {
+    assert.deepEqual(fittingTicks([0, 1, 2, 3], (tick) => 50 * tick, () => 10), [0, 2]);
+    assert.deepEqual(fittingTicks([0, 1, 2, 3], (tick) => 90 * tick, () => 10), [0, 1, 2, 3]);
+    const alone = placeNames([{x: 50, y: 50, name: "one"}], 200, 100);
+    assert.deepEqual(alone, [{dx: 8, dy: 0, anchor: "start"}]);
+    assert.deepEqual(placeNames([{x: 190, y: 50, name: "one"}], 200, 100), [{dx: -8, dy: 0, anchor: "end"}]); // at the right edge
+    const close = placeNames([{x: 50, y: 50, name: "one"}, {x: 66, y: 50, name: "two"}], 200, 100);
+    assert.equal(close[0].anchor, "end"); // another dot is where the name would stand
+    assert.equal(close[1].anchor, "start");
+    const crowd = Array.from({length: 30}, (_, i) => ({x: 100 + i % 5, y: 50 + i % 3, name: `system ${i}`}));
+    const placed = placeNames(crowd, 200, 100);
+    assert.ok(placed.some((place) => place === null) && placed.some((place) => place !== null));
+    const boxes = placed.flatMap((place, i) => place ? [[place.anchor === "start" ? crowd[i].x + place.dx : crowd[i].x + place.dx - 6.6 * crowd[i].name.length, crowd[i].y + place.dy - 7, i]] : []);
+    boxes.forEach(([x, y, i], first) => boxes.slice(first + 1).forEach(([otherX, otherY, j]) =>
+        assert.ok(x + 6.6 * crowd[i].name.length <= otherX || otherX + 6.6 * crowd[j].name.length <= x || y + 14 <= otherY || otherY + 14 <= y)));
 });
 
 test("components are those of the results, and add up to the total whatever the family", () => {

@@ -40,7 +40,7 @@ export function dramChart(dram, summary) {
         {text: "row was open (hit)", colour: "var(--memory)", value: dram.row_hits},
         {text: "no row was open (miss)", colour: "var(--vector)", value: dram.row_misses},
         {text: "another row was open (conflict)", colour: "var(--bad)", value: dram.row_conflicts}]};
-    const port = {name: "Cycles of the memory ports, while not idle", short: "Ports", unit: "memory cycles", parts: [
+    const port = {name: "Cycles of memory ports, not idle", short: "Ports", unit: "memory cycles", parts: [
         {text: "data", colour: "var(--matrix)", value: dram.data_cycles},
         {text: "waiting for rows", colour: "var(--network)", value: dram.row_cycles},
         {text: "refresh", colour: "var(--sram)", value: dram.refresh_cycles},

@@ -7,7 +7,7 @@ export const RELATIVE = [
     ["Throughput", ({summary}) => summary.macsPerSecond],
     ["Energy", ({entry}) => entry.result.energy_pj.total],
     ["Energy per MAC", ({summary}) => summary.picojoulesPerMac],
-    ["DRAM accesses", ({summary}) => summary.accesses],
+    ["DRAM accesses", ({summary}) => summary.accesses || NaN] /* hardware without DRAM has none */,
     ["Busiest link used", ({summary}) => summary.linkMost],
 ];
 

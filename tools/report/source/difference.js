@@ -34,12 +34,19 @@ function drawDifference(lines, width, marks) {
     });
 }
 
+// What makes a difference of cycles hard to read: another network, another clock.
+function unlike(base, other) {
+    const clock = (entry) => entry.hardware?.logic_khz;
+    const what = [base.result.inputs.network !== other.result.inputs.network ? "networks" : null, clock(base) !== clock(other) ? "clocks" : null].filter(Boolean);
+    return what.length > 0 ? ` (their ${what.join(" and ")} differ)` : "";
+}
+
 function titleOf({base, other, lines}) {
     const whole = other.entry.result.cycles - base.entry.result.cycles;
     const percent = signedPercent(100 * whole / base.entry.result.cycles);
     const lead = lines.find((line) => Math.sign(line.difference) === Math.sign(whole));
     return whole === 0 ? `${other.name} and ${base.name} take as many cycles`
-        : `${other.name} takes ${integer(Math.abs(whole))} cycles ${whole > 0 ? "more" : "less"} (${percent}) than ${base.name}` +
+        : `${other.name} takes ${integer(Math.abs(whole))} cycles ${whole > 0 ? "more" : "less"} (${percent}) than ${base.name}${unlike(base.entry, other.entry)}` +
             (lead ? `, most of them in ${lead.name}: ${signed(lead.difference)}` : "");
 }
 

@@ -4,6 +4,7 @@ import {chart, swatches, tracked} from "./chart.js";
 import {compact, cycles, integer, isNumber, share, shorten} from "./format.js";
 import {mostAtOnce} from "./run-data.js";
 
+const ROW = 17; // pixels of a row: its name stands free of those above and below
 const ROWS = 100; // more phases than this are no rows that can be read
 
 // null where phases follow each other, where there are too many, and where the result does not say when they start.
@@ -19,7 +20,7 @@ export function ganttChart(tiles, whole) {
         draw(width, marks) {
             const longest = Math.max(...rows.map((tile) => tile.name.length));
             return Plot.plot({
-                width, height: 44 + 14 * rows.length, marginLeft: Math.min(width * 0.38, 16 + 6.4 * Math.min(30, longest)), marginRight: 16, marginTop: 6, marginBottom: 38,
+                width, height: 44 + ROW * rows.length, marginLeft: Math.min(width * 0.38, 16 + 6.4 * Math.min(30, longest)), marginRight: 16, marginTop: 6, marginBottom: 38,
                 x: {label: "Time (logic cycles)", domain: [0, whole], tickFormat: compact, grid: true, ticks: Math.max(3, width / 130), labelAnchor: "center", labelArrow: "none"},
                 y: {domain: rows.map((tile) => tile.place), label: null, tickSize: 0, padding: 0.15,
                     tickFormat: (place) => shorten(tiles[place].name, width < 500 ? 16 : 30)},

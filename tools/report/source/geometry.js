@@ -46,6 +46,37 @@ export function logTicks(low, high, room) {
     return dense.map(ticksOf).find((ticks) => ticks.length <= room) ?? ticksOf([1]);
 }
 
+// Of ticks from left to right those whose texts do not touch; place: tick -> pixel of its middle, length: tick -> letters.
+export function fittingTicks(ticks, place, length, letter = 6.6) {
+    let free = -Infinity;
+    return ticks.filter((tick) => {
+        const half = length(tick) * letter / 2;
+        if (place(tick) - half < free) return false;
+        free = place(tick) + half + letter;
+        return true;
+    });
+}
+
+// Where the names of dots stand: for each dot {dx, dy, anchor} in pixels from its middle, or null where every place would touch
+// another name, another dot or the edge. dots: [{x, y, name}], those that matter most first; y grows downwards.
+export function placeNames(dots, width, height, letter = 6.6) {
+    const taken = dots.map(({x, y}) => [x - 6, y - 6, x + 6, y + 6]);
+    const free = (box, own) => box[0] >= 0 && box[1] >= 0 && box[2] <= width && box[3] <= height &&
+        taken.every((other, i) => i === own || box[2] <= other[0] || other[2] <= box[0] || box[3] <= other[1] || other[3] <= box[1]);
+    return dots.map(({x, y, name}, own) => {
+        const length = name.length * letter;
+        const places = [[8, 0, "start"], [-8, 0, "end"], [6, 13, "start"], [-6, 13, "end"], [6, -13, "start"], [-6, -13, "end"]];
+        for (const [dx, dy, anchor] of places) {
+            const left = anchor === "start" ? x + dx : x + dx - length;
+            const box = [left, y + dy - 7, left + length, y + dy + 7];
+            if (!free(box, own)) continue;
+            taken.push(box);
+            return {dx, dy, anchor};
+        }
+        return null;
+    });
+}
+
 // A node as people read it.
 export const at = (id, width) => `(${id % width},${Math.floor(id / width)})`;
 

@@ -82,9 +82,9 @@ function runArticle(run, alone) {
         entry.hardware_error ? element("p", {class: "warning"}, `The configuration of this run cannot be read: ${entry.hardware_error}`) : null,
         map ? element("div", {class: "map"}, map.node, busiestLinks(entry)) : null,
         summary.tiles.length > 0 ? stepChart(summary.steps, result.cycles).node : null,
-        summary.tiles.length > 0 ? phaseChart(summary.tiles, result.cycles).node : null,
+        summary.tiles.length > 1 ? phaseChart(summary.tiles, result.cycles).node : null,
         ganttChart(summary.tiles, result.cycles)?.node,
-        estimates ? element("div", {class: "pair"}, estimateChart(known, "phases").node, worstTable(known, "phases")) : null,
+        estimates && known.length > 1 ? element("div", {class: "pair"}, estimateChart(known, "phases").node, worstTable(known, "phases")) : null,
         element("div", {class: "pair"}, summary.accesses > 0 ? dramChart(result.dram, summary).node : null, energyChart(result.energy_pj).node),
         countsTable(result),
         alone ? headlineTable([run]) : null,
@@ -112,9 +112,9 @@ function validateArticle(entry) {
                 "pimsim validate --network FILE maps the network anew for this hardware."),
             stepChart(steps.map((step) => ({...step, estimate: 0})), whole).node]};
     return {lead: `Estimates of the mapper against ${cycles(whole)} simulated: ${signedPercent(result.total.error_percent)}.`, body: [
-        element("div", {class: "pair"}, estimateChart(phases, "phases").node, worstTable(phases, "phases")),
+        phases.length > 1 ? element("div", {class: "pair"}, estimateChart(phases, "phases").node, worstTable(phases, "phases")) : null,
         stepChart(steps, whole).node,
-        phases.length > 0 ? phaseChart(phases, whole).node : null,
+        phases.length > 1 ? phaseChart(phases, whole).node : null,
         lost.length > 0 ? element("div", {class: "card"}, element("h3", {}, "What the estimate does not know"),
             table("Time lost in the run, in logic cycles, mean per unit; losses overlap", [{title: "Cause"}, {title: "Cycles", number: true}, {title: "Share of the run", number: true}],
                 lost.map(([name, value]) => [name.replaceAll("_", " "), integer(value), share(value / whole)]))) : null,

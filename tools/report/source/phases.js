@@ -70,6 +70,8 @@ function wholeTicks(count, most) {
     return Array.from({length: Math.ceil(count / step)}, (_, i) => i * step);
 }
 
+const NAME_LETTERS = 8; // of a name under a bar, at least
+
 // Ticks where the first part of the names changes.
 function stages(tiles) {
     const found = [];
@@ -91,13 +93,14 @@ export function phaseChart(tiles, whole) {
         draw(width, marks) {
             const data = pieces(tiles);
             if (data.length === 0) return null;
-            const groups = stages(tiles), few = tiles.length <= 6;
+            const groups = stages(tiles), room = Math.floor((width - 60) / tiles.length / 6.8); // letters under a bar
+            const few = room >= NAME_LETTERS;
             const inset = width / tiles.length > 5 ? 0.5 : 0;
             return Plot.plot({
                 width, height: Math.min(340, 200 + width / 6), marginLeft: 52, marginRight: 8, marginBottom: 34, marginTop: 26,
                 x: {type: "linear", domain: [-0.5, tiles.length - 0.5], axis: groups.length ? null : "bottom", label: "Phase, in the order of the trace",
-                    labelAnchor: "center", labelArrow: "none", ticks: wholeTicks(tiles.length, width / 80),
-                    tickFormat: (place) => few ? shorten(tiles[place].name, Math.floor(width / tiles.length / 8)) : String(place)},
+                    labelAnchor: "center", labelArrow: "none", ticks: few ? tiles.map((tile) => tile.place) : wholeTicks(tiles.length, width / 80),
+                    tickFormat: (place) => few ? shorten(tiles[place].name.slice(tiles[place].name.lastIndexOf("/") + 1), room) : String(place)},
                 y: {label: "Time (logic cycles)", tickFormat: compact, grid: true, ticks: 5, labelArrow: "none"},
                 marks: [
                     Plot.rect(data, {x1: (d) => d.bar.place - 0.5, x2: (d) => d.bar.place + 0.5, y1: "from", y2: "to",

@@ -62,7 +62,8 @@ function drawCurves({lines, metric, axis, series, small}, width, marks) {
     const hidden = overlap(lines, high - low);
     const wide = (d) => hidden ? Math.max(0, Math.min(lines.length, 4) - 1 - d.i) : 0;
     const top = Math.max(...found.map((knee) => knee.y)), bottom = Math.min(...found.map((knee) => knee.y));
-    const named = found.filter((knee) => knee.y === top || knee.y === bottom); // the ring alone marks those between
+    const outer = found.filter((knee) => knee.y === top || knee.y === bottom); // the ring alone marks those between, and others at the same place
+    const named = outer.filter((knee, i) => outer.findIndex((other) => other.x === knee.x && other.y === knee.y) === i);
     return Plot.plot({
         width, height: small ? 210 : Math.min(420, 220 + width / 5), marginLeft, marginRight: 18, marginBottom: 46, marginTop: 28,
         x: {...scale, axis: axis.numeric ? null : undefined},

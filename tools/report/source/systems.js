@@ -1,10 +1,10 @@
 // One network on several systems: what to choose for which aim, the figures raw and normalised, and who cannot take it.
 import * as Plot from "@observablehq/plot";
 import {chart, swatches, tracked} from "./chart.js";
-import {element, table} from "./dom.js";
+import {breakable, element, table} from "./dom.js";
 import {componentsOf, energyOf} from "./family.js";
 import {compact, energy, figure, integer, isNumber, NOTHING, share, shorten, si, signedPercent, time, unit} from "./format.js";
-import {logTicks} from "./geometry.js";
+import {fittingTicks, logTicks, placeNames} from "./geometry.js";
 import {SHARES} from "./palette.js";
 import {paretoFront} from "./pareto.js";
 import {AIMS, lead, ranked, readSystems} from "./systems-data.js";
@@ -39,9 +39,11 @@ function aimChart([key, name, more], rows) {
             const values = order.map((row) => row[key]);
             const low = Math.min(...values) / 1.5, high = Math.max(...values) * 1.5;
             const marginLeft = labelWidth(order.map((row) => row.name), width);
-            const ticks = logTicks(low, high, Math.max(2, (width - marginLeft) / 130));
+            const marginRight = 92, room = width - marginLeft - marginRight;
+            const ticks = fittingTicks(logTicks(low, high, Math.max(2, (width - marginLeft) / 130)), (value) => room * Math.log(value / low) / Math.log(high / low),
+                (value) => TEXT[key](value).length);
             return Plot.plot({
-                width, height: 40 + 26 * order.length, marginLeft, marginRight: 92, marginTop: 4, marginBottom: 30,
+                width, height: 40 + 26 * order.length, marginLeft, marginRight, marginTop: 4, marginBottom: 30,
                 x: {type: "log", domain: [low, high], axis: null},
                 y: {domain: order.map((row) => row.name), label: null, tickSize: 0, tickFormat: (text) => shorten(text, width < 500 ? 16 : 26)},
                 marks: [
@@ -112,18 +114,24 @@ function frontChart(rows) {
         draw(width, marks) {
             const span = (key) => [Math.min(...all.map((one) => one[key])) / 2, Math.max(...all.map((one) => one[key])) * 1.6];
             const [least, right] = span("x"), [low, high] = span("y");
-            // Below and left of a point on the front is no other one: its name has that place.
-            const named = all.filter((one) => one.front), room = Math.min(width / 2, 7 * Math.max(...named.map((one) => one.row.name.length)));
+            // Room on the left for the names of the front, which come first.
+            const named = [...all].sort((a, b) => Number(b.front) - Number(a.front));
+            const room = Math.min(width / 2, 7 * Math.max(...named.filter((one) => one.front).map((one) => one.row.name.length)));
             const left = least * (right / least) ** (-room / (width - 94 - room));
             const ticksX = logTicks(left, right, width / 120), ticksY = logTicks(low, high, 7);
+            const height = Math.min(420, 260 + width / 8), inner = [width - 94, height - 66];
+            const along = (value, from, to, pixels) => pixels * Math.log(value / from) / Math.log(to / from);
+            const places = placeNames(named.map((one) => ({x: along(one.x, left, right, inner[0]), y: inner[1] - along(one.y, low, high, inner[1]), name: one.row.name})), ...inner);
+            const names = named.map((one, i) => [one, places[i]]).filter(([, place]) => place);
             return Plot.plot({
-                width, height: Math.min(420, 260 + width / 8), marginLeft: 74, marginRight: 20, marginTop: 24, marginBottom: 42,
+                width, height, marginLeft: 74, marginRight: 20, marginTop: 24, marginBottom: 42,
                 x: {type: "log", domain: [left, right], axis: null}, y: {type: "log", domain: [low, high], axis: null},
                 marks: [Plot.gridX(ticksX), Plot.gridY(ticksY), Plot.axisX(ticksX, {text: (value) => time(value), label: "Time per image", labelAnchor: "center", labelArrow: "none"}),
                     Plot.axisY(ticksY, {text: (value) => energy(value), label: "Energy per image", labelArrow: "none"}),
                     Plot.dot(all, {x: "x", y: "y", r: 5.5, fill: {value: (d) => d.front ? "var(--bad)" : "var(--good)", scale: null}, stroke: "var(--card)",
                         render: tracked(marks, all, (d) => ({title: d.row.title, rows: [["time per image", time(d.x)], ["energy per image", energy(d.y)], ["on the front", d.front ? "yes" : "no"]]}))}),
-                    Plot.text(named, {x: "x", y: "y", dx: -2, dy: 13, text: (d) => d.row.name, fill: "var(--text)", stroke: "var(--card)", strokeWidth: 3, textAnchor: "end"})],
+                    ...names.map(([one, {dx, dy, anchor}]) => Plot.text([one], {x: "x", y: "y", dx, dy, textAnchor: anchor, text: (d) => d.row.name,
+                        fill: one.front ? "var(--text)" : "var(--quiet)", stroke: "var(--card)", strokeWidth: 3}))],
             });
         },
     });
@@ -132,7 +140,7 @@ function frontChart(rows) {
 function resultTable(rows) {
     const columns = ["System", "Latency", "Images/s", "Energy", "Of peak", "Estimate", "Images/s\u00b7mm\u00b2", "At 28 nm"];
     return element("div", {class: "card", "data-chart": "systems-figures"}, element("h3", {}, "All figures, raw and normalised"),
-        table("Systems that took the network", columns.map((title, i) => ({title, number: i > 0})), rows.map((row) => [row.name, time(row.latency), figure(row.throughput, 4), energy(row.energy),
+        table("Systems that took the network", columns.map((title, i) => ({title: breakable(title), number: i > 0})), rows.map((row) => [row.name, time(row.latency), figure(row.throughput, 4), energy(row.energy),
             share(row.utilization), element("span", {class: isNumber(row.estimateError) && Math.abs(row.estimateError) > 10 ? "outside" : null}, signedPercent(row.estimateError)),
             figure(row.density, 4), energy(row.energy28)]), true),
         element("p", {class: "note"}, "Energy is of an image. Of peak: multiply-accumulates of the network against what the system could do in the time. Estimate: the mapper\u2019s, less the simulation. " +
@@ -156,7 +164,7 @@ function systemTable(sweep) {
     const rows = sweep.systems.filter((system, i, all) => all.findIndex((one) => one.name === system.name) === i);
     return element("div", {class: "card", "data-chart": "systems-terms"}, element("h3", {}, "What the systems are"),
         table("From configurations and the list of systems", [{title: "System"}, {title: "Peak", number: true}, {title: "Operands", number: true}, {title: "Weights", number: true},
-            {title: "Buffers", number: true}, {title: "Area"}, {title: "Technology"}], rows.map((system) => [`${system.title} (${system.name})`, si(system.peak_macs_per_second, "MAC/s", 3),
+            {title: "Buffers", number: true}, {title: "Area", wide: true}, {title: "Technology", wide: true}], rows.map((system) => [`${system.title} (${system.name})`, si(system.peak_macs_per_second, "MAC/s", 3),
             `${integer(system.bits)} bits`, bytes(system.weight_bytes), bytes(system.buffer_bytes), areaText(system),
             `${isNumber(system.technology_nm) ? `${figure(system.technology_nm)}\u00a0nm` : NOTHING}: ${system.technology}`]), true),
         element("p", {class: "note"}, sweep.rule ?? ""));
