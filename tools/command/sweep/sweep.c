@@ -209,6 +209,8 @@ static enum pim_status conclude(const struct sweep_request *request, struct pim_
     if (!request->common.quiet)
         printf("%s: %" PRIu64 " of %" PRIu64 " points, %" PRIu64 " of them now\n", request->output,
                progress.done + progress.failed, progress.points, outcome->done + outcome->failed);
+    if (!request->common.quiet && progress.stopped > 0)
+        printf("%" PRIu64 " of the points were stopped before their end (--until)\n", progress.stopped);
     if (!request->common.quiet && outcome->beaten > 0)
         printf("search beaten at %" PRIu64 " of these: the program of another point is faster there\n",
                outcome->beaten);

@@ -28,7 +28,7 @@ static enum pim_status number_of(const struct pim_store *store, const char *name
 enum pim_status pim_store_progress(struct pim_store *store, struct pim_store_progress *progress,
                                    struct pim_error *error)
 {
-    int64_t points = 0, there = 0, done = 0, begin = 0, earlier = 0, threads = 0, last = 0;
+    int64_t points = 0, there = 0, done = 0, stopped = 0, begin = 0, earlier = 0, threads = 0, last = 0;
     if (number_of(store, "points", &points, error) != PIM_OK ||
         number_of(store, "session_begin", &begin, error) != PIM_OK ||
         number_of(store, "session_points", &earlier, error) != PIM_OK ||
@@ -36,12 +36,17 @@ enum pim_status pim_store_progress(struct pim_store *store, struct pim_store_pro
         pim_store_integer(store, "SELECT count(*) FROM point", &there, error) != PIM_OK ||
         pim_store_integer(store, "SELECT count(*) FROM point WHERE status = 'done'", &done, error) !=
             PIM_OK ||
+        pim_store_integer(store,
+                          "SELECT count(*) FROM value JOIN statistic ON statistic.id = value.statistic "
+                          "WHERE statistic.name = 'complete' AND value.value = 0",
+                          &stopped, error) != PIM_OK ||
         pim_store_integer(store, "SELECT max(finished) FROM point", &last, error) != PIM_OK)
         return error->status;
     int64_t now = store->running ? (int64_t)time(NULL) : last;
     *progress =
         (struct pim_store_progress){.points = (uint64_t)points,
                                     .done = (uint64_t)done,
+                                    .stopped = (uint64_t)stopped,
                                     .failed = (uint64_t)(there - done),
                                     .session_points = there > earlier ? (uint64_t)(there - earlier) : 0,
                                     .session_seconds = begin > 0 && now > begin ? now - begin : 0,
@@ -66,6 +71,9 @@ static void print_progress(const struct pim_store_progress *progress, FILE *file
     uint64_t missing = progress->points > there ? progress->points - there : 0;
     (void)fprintf(file, "points     %" PRIu64 "\n", progress->points);
     (void)fprintf(file, "done       %" PRIu64 "\n", progress->done);
+    if (progress->stopped > 0)
+        (void)fprintf(file, "stopped    %" PRIu64 " of these, before their end (--until)\n",
+                      progress->stopped);
     (void)fprintf(file, "failed     %" PRIu64 "\n", progress->failed);
     (void)fprintf(file, "missing    %" PRIu64 "\n", missing);
     (void)fprintf(file, "state      %s\n",

@@ -82,6 +82,7 @@ enum pim_status pim_store_start_session(struct pim_store *store, uint64_t thread
 
 struct pim_store_progress {
     uint64_t points, done, failed;
+    uint64_t stopped;        /* of those that are done: before their end (--until) */
     uint64_t session_points; /* points added since the session began */
     int64_t session_seconds; /* between its beginning and now, or its last point when nothing runs */
     uint64_t threads;        /* of the last session; 0: there was none */
