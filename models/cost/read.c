@@ -1,5 +1,7 @@
 #include "models/cost/read.h"
 
+#include "models/cost/bank_keys.h"
+
 #include <math.h>
 
 static uint32_t integer(const struct pim_configuration *configuration, const char *path)
@@ -41,32 +43,32 @@ enum pim_status pim_cost_read_acu(const struct pim_configuration *configuration,
     return pim_acu_check_configuration(acu, error) == PIM_OK ? PIM_OK : pim_fail_in(error, "acu");
 }
 
+/* A time of a bank in cycles of its clock: `cycles` says it, or else `ns`. What is too long for 32 bits becomes
+ * UINT32_MAX, which the check of the bank refuses. */
+static uint32_t bank_time(const struct pim_configuration *configuration, const char *cycles, const char *ns,
+                          uint64_t (*rounded)(uint64_t picoseconds, uint64_t clock_khz))
+{
+    if (pim_configuration_holds(configuration, cycles))
+        return integer(configuration, cycles);
+    const uint64_t count = rounded((uint64_t)llround(pim_configuration_real(configuration, ns) * 1000),
+                                   (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"));
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
 enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration,
                                    struct pim_bank_rules *rules, struct pim_error *error)
 {
-    uint64_t khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz");
     struct pim_bank_timing timing = {.burst_cycles = integer(configuration, "dram.burst_cycles")};
-    struct {
-        const char *key;
-        uint32_t *cycles;
-    } const times[] = {
-        {"dram.trcd_ns", &timing.trcd}, {"dram.trp_ns", &timing.trp},   {"dram.tras_ns", &timing.tras},
-        {"dram.trc_ns", &timing.trc},   {"dram.tcl_ns", &timing.tcl},   {"dram.tcwl_ns", &timing.tcwl},
-        {"dram.tccd_ns", &timing.tccd}, {"dram.twr_ns", &timing.twr},   {"dram.trtp_ns", &timing.trtp},
-        {"dram.twtr_ns", &timing.twtr}, {"dram.trtw_ns", &timing.trtw}, {"dram.trfc_ns", &timing.trfc},
-    };
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        uint64_t picoseconds = (uint64_t)llround(pim_configuration_real(configuration, times[i].key) * 1000);
-        *times[i].cycles = (uint32_t)pim_dram_cycles(picoseconds, khz);
-    }
+#define X(name, fallback, most_ns, most_cycles, text)                                                        \
+    timing.name = bank_time(configuration, "dram." #name, "dram." #name "_ns", pim_dram_cycles);
+    PIM_BANK_DISTANCE_MAP(X)
+#undef X
     if (pim_configuration_boolean(configuration, "dram.refresh")) {
-        uint64_t picoseconds =
-            (uint64_t)llround(pim_configuration_real(configuration, "dram.trefi_ns") * 1000);
-        uint64_t cycles = pim_dram_refresh_interval(picoseconds, khz);
-        timing.trefi = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX; /* which the check refuses */
+        timing.trefi = bank_time(configuration, "dram.trefi", "dram.trefi_ns", pim_dram_refresh_interval);
         if (timing.trefi == 0)
             return pim_configuration_fail(
-                configuration, error, "dram.trefi_ns",
+                configuration, error,
+                pim_configuration_holds(configuration, "dram.trefi") ? "dram.trefi" : "dram.trefi_ns",
                 "shorter than a memory cycle: write dram.refresh = false for a memory without refresh");
     }
     struct pim_bank_organization organization = {

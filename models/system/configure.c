@@ -60,13 +60,13 @@ enum pim_status pim_configure_replay(const struct pim_trace *trace, const char *
 
 enum { VALUE_BYTES = 64 };
 
-/* A value as a text; "not set" when the key is required and has none. */
+/* A value as a text; "not set" when it has none. */
 static void value_text(const struct pim_configuration *configuration, const struct pim_key *key,
                        char text[static VALUE_BYTES])
 {
     const int64_t *items;
     (void)snprintf(text, VALUE_BYTES, "not set");
-    if (!key->fallback && !pim_configuration_given(configuration, key->path))
+    if (!pim_configuration_holds(configuration, key->path))
         return;
     switch (key->type) {
     case PIM_KEY_INTEGER:

@@ -4,10 +4,17 @@
  */
 #include "models/system/schema.h"
 
+#include "models/cost/bank_keys.h"
 #include "models/system/hardware/core_keys.h"
 #include "models/system/hardware/level_keys.h"
 #include "models/system/hardware/noc_keys.h"
 #include "models/system/hardware/tile_keys.h"
+
+#define TIME_IN_NS(name, fallback, most_ns, most_cycles, text)                                               \
+    PIM_KEY_OF_REAL("dram." #name "_ns", fallback, 0, most_ns, "ns", text),
+#define TIME_IN_CYCLES(name, fallback, most_ns, most_cycles, text)                                           \
+    PIM_KEY_OF_INTEGER("dram." #name, "", 0, most_cycles, "cycles",                                          \
+                       "In place of dram." #name "_ns, in cycles of clock.memory_khz. " text),
 
 static const struct pim_key keys[] = {
     PIM_KEY_OF_TEXT("name", "\"unnamed\"", "Name of the hardware, for people."),
@@ -99,22 +106,8 @@ static const struct pim_key keys[] = {
                        "Bytes of one bank's column access: its port width times the burst length."),
     PIM_KEY_OF_INTEGER("dram.burst_cycles", "1", 1, 64, "cycles",
                        "Cycles that a column access holds the data bus (BL/2 on a double-data-rate bus)."),
-    PIM_KEY_OF_REAL("dram.trcd_ns", "18", 0, 10000, "ns", "ACT to RD or WR."),
-    PIM_KEY_OF_REAL("dram.trp_ns", "18", 0, 10000, "ns", "PRE to ACT."),
-    PIM_KEY_OF_REAL("dram.tras_ns", "40", 0, 10000, "ns", "ACT to PRE."),
-    PIM_KEY_OF_REAL("dram.trc_ns", "58", 0, 10000, "ns", "ACT to ACT of the same bank."),
-    PIM_KEY_OF_REAL("dram.tcl_ns", "20", 0, 10000, "ns", "RD to first data."),
-    PIM_KEY_OF_REAL("dram.tcwl_ns", "10", 0, 10000, "ns", "WR to first data."),
-    PIM_KEY_OF_REAL("dram.tccd_ns", "2.5", 0, 10000, "ns", "Column command to column command."),
-    PIM_KEY_OF_REAL("dram.twr_ns", "15", 0, 10000, "ns", "End of write data to PRE."),
-    PIM_KEY_OF_REAL("dram.trtp_ns", "7.5", 0, 10000, "ns", "RD to PRE."),
-    PIM_KEY_OF_REAL("dram.twtr_ns", "7.5", 0, 10000, "ns", "End of write data to RD."),
-    PIM_KEY_OF_REAL("dram.trtw_ns", "5", 0, 10000, "ns",
-                    "Gap on the data bus between read data and write data."),
-    PIM_KEY_OF_REAL("dram.trfc_ns", "180", 0, 100000, "ns", "REF to ACT."),
-    PIM_KEY_OF_REAL("dram.trefi_ns", "3904", 0, 1000000000, "ns",
-                    "Mean interval of REF; counted in whole cycles rounded down, so that never too few "
-                    "refreshes are made."),
+    PIM_BANK_TIME_MAP(TIME_IN_NS)
+    PIM_BANK_TIME_MAP(TIME_IN_CYCLES)
     PIM_KEY_OF_BOOLEAN("dram.refresh", "true", "false: no refresh at all (for studies only)."),
     PIM_KEY_OF_CHOICE("dram.page", "open", "open|closed",
                       "open leaves a row open until another is needed; closed precharges after every run."),

@@ -15,21 +15,33 @@ size_t pim_configuration_find(const struct pim_schema *schema, const char *path)
     return i;
 }
 
+/* One of the two keys of invariant 4: the other one has the default. */
+static bool has_no_default(const struct pim_key *key)
+{
+    return key->fallback && key->fallback[0] == '\0';
+}
+
 size_t pim_configuration_twin(const struct pim_schema *schema, size_t index)
 {
     static const char suffix[] = "_ns";
     const struct pim_key *key = &schema->keys[index];
     char path[PATH_LIMIT + sizeof suffix];
     const size_t length = strlen(key->path), ending = sizeof suffix - 1;
-    if (key->fallback && key->fallback[0] == '\0') {
-        assert(length > ending && strcmp(key->path + length - ending, suffix) == 0);
+    if (length > ending && strcmp(key->path + length - ending, suffix) == 0)
         (void)snprintf(path, sizeof path, "%.*s", (int)(length - ending), key->path);
-        return pim_configuration_find(schema, path);
-    }
-    (void)snprintf(path, sizeof path, "%.*s%s", PATH_LIMIT, key->path, suffix);
+    else
+        (void)snprintf(path, sizeof path, "%.*s%s", PATH_LIMIT, key->path, suffix);
     const size_t twin = pim_configuration_find(schema, path);
-    const char *fallback = twin < schema->count ? schema->keys[twin].fallback : NULL;
-    return fallback && fallback[0] == '\0' ? twin : schema->count;
+    const bool pair = twin < schema->count && (has_no_default(key) || has_no_default(&schema->keys[twin]));
+    assert(pair || !has_no_default(key));
+    return pair ? twin : schema->count;
+}
+
+bool pim_configuration_same_quantity(const struct pim_schema *schema, const char *one, const char *other)
+{
+    const size_t index = pim_configuration_find(schema, one);
+    const size_t twin = index < schema->count ? pim_configuration_twin(schema, index) : schema->count;
+    return twin < schema->count && strcmp(schema->keys[twin].path, other) == 0;
 }
 
 /* Takes over the defaults. One that its own key refuses is a mistake in the schema, which is part of the
@@ -38,7 +50,7 @@ static enum pim_status take_defaults(struct pim_configuration *configuration, st
 {
     const struct pim_schema *schema = configuration->schema;
     for (size_t i = 0; i < schema->count; i++) {
-        if (!schema->keys[i].fallback || schema->keys[i].fallback[0] == '\0')
+        if (!schema->keys[i].fallback || has_no_default(&schema->keys[i]))
             continue;
         enum pim_status status =
             pim_configuration_assign(configuration, i, schema->keys[i].fallback, PIM_ORIGIN_DEFAULT, error);
@@ -158,6 +170,13 @@ bool pim_configuration_given(const struct pim_configuration *configuration, cons
     assert(i < configuration->schema->count && "not a key of this schema");
     return configuration->values[i].origin == PIM_ORIGIN_FILE ||
            configuration->values[i].origin == PIM_ORIGIN_COMMAND_LINE;
+}
+
+bool pim_configuration_holds(const struct pim_configuration *configuration, const char *path)
+{
+    size_t i = pim_configuration_find(configuration->schema, path);
+    assert(i < configuration->schema->count && "not a key of this schema");
+    return configuration->values[i].origin != PIM_ORIGIN_NONE;
 }
 
 const struct pim_schema *pim_configuration_schema(const struct pim_configuration *configuration)

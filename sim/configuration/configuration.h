@@ -13,8 +13,8 @@
  *    refused.
  * 3. Integers are read as written: decimal or hexadecimal, up to 64 bits, with or without the suffix L.
  *    (libconfig 1.5 alone would wrap a literal beyond 32 bits silently.)
- * 4. A key `x_ns` without a value of its own (fallback "") says in ns what `x` says in cycles: the
- *    later of the two takes the other's value away, and both in one file are refused.
+ * 4. Two keys `x` and `x_ns`, one of which has no value of its own (fallback ""), say the same in cycles and
+ *    in ns: the later of the two takes the other's value away, and both in one file are refused.
  * 5. The canonical text (pim_configuration_write) reads back to the same values and the same hash.
  *
  * docs/configuration.md describes the file format for users. Every function that takes a `path` asserts that
@@ -139,6 +139,12 @@ size_t pim_configuration_list(const struct pim_configuration *configuration, con
 /* True when a file or the command line set the key, false while it has its default or, being required, no
  * value. */
 bool pim_configuration_given(const struct pim_configuration *configuration, const char *path);
+/* True when the key has a value, its default included: false for a required key that nothing set, and for
+ * that one of two keys of invariant 4 which does not hold. */
+bool pim_configuration_holds(const struct pim_configuration *configuration, const char *path);
+
+/* True when the paths are of two keys of the schema that say the same in cycles and in ns (invariant 4). */
+bool pim_configuration_same_quantity(const struct pim_schema *schema, const char *one, const char *other);
 
 /*
  * The canonical libconfig text: every key that has a value, in the order of the schema. With origins each

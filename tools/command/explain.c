@@ -63,7 +63,7 @@ static void print_key(FILE *file, const struct pim_schema *schema, const struct 
     print_wrapped(file, "allowed", allowed);
     print_wrapped(file, "default",
                   !key->fallback             ? "none: it must be given"
-                  : key->fallback[0] == '\0' ? "none: the key without _ns holds"
+                  : key->fallback[0] == '\0' ? "none: the key of the same name with or without _ns holds"
                                              : key->fallback);
     print_wrapped(file, "page", "docs/reference/configuration.md");
 }

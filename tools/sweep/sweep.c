@@ -118,18 +118,32 @@ enum pim_status pim_sweep_add_system(struct pim_sweep *sweep, const char *networ
     return PIM_OK;
 }
 
+/* An axis of a quantity that another axis has would be without effect, or take the other's. */
+static enum pim_status check_apart(const struct pim_sweep_axis *axis, const struct pim_sweep_axis *other,
+                                   struct pim_error *error)
+{
+    for (size_t i = 0; i < other->key_count; i++)
+        for (size_t j = 0; j < axis->key_count; j++) {
+            const char *one = other->keys[i].name, *two = axis->keys[j].name;
+            if (axis != other && strcmp(one, two) == 0)
+                return pim_fail(error, PIM_BAD_INPUT, "%s is an axis twice", two);
+            if (pim_configuration_same_quantity(&pim_hardware_schema, one, two))
+                return pim_fail(error, PIM_BAD_INPUT, "%s and %s are axes, and say the same: remove one", one,
+                                two);
+        }
+    return PIM_OK;
+}
+
 enum pim_status pim_sweep_add_axis(struct pim_sweep *sweep, struct pim_sweep_axis *axis,
                                    struct pim_error *error)
 {
     struct pim_sweep_axis *grown = NULL;
-    enum pim_status status = PIM_OK;
+    enum pim_status status = check_apart(axis, axis, error);
     size_t keys = axis->key_count;
     for (size_t a = 0; a < sweep->axis_count; a++) {
         keys += sweep->axes[a].key_count;
-        for (size_t i = 0; i < sweep->axes[a].key_count; i++)
-            for (size_t j = 0; j < axis->key_count; j++)
-                if (status == PIM_OK && strcmp(sweep->axes[a].keys[i].name, axis->keys[j].name) == 0)
-                    status = pim_fail(error, PIM_BAD_INPUT, "%s is an axis twice", axis->keys[j].name);
+        if (status == PIM_OK)
+            status = check_apart(axis, &sweep->axes[a], error);
     }
     if (status == PIM_OK && (sweep->axis_count >= PIM_SWEEP_AXES_MOST || keys > PIM_SWEEP_KEYS_MOST))
         status = pim_fail(error, PIM_BAD_INPUT, "more than %d axes or %d keys", PIM_SWEEP_AXES_MOST,

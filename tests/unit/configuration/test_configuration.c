@@ -282,6 +282,35 @@ START_TEST(round_trip_property)
 }
 END_TEST
 
+/* The same where the key in ns has the default. */
+START_TEST(two_units_with_ns_first)
+{
+    static const struct pim_key units[] = {{"t.a_ns", PIM_KEY_REAL, "2.5", 0, 9, NULL, "ns", ""},
+                                           {"t.a", PIM_KEY_INTEGER, "", 0, 9, NULL, "cycles", ""},
+                                           {"t.b_ns", PIM_KEY_REAL, "1", 0, 9, NULL, "ns", ""}};
+    const struct pim_schema schema = {"small", "", units, 3};
+    struct pim_configuration *configuration = NULL;
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_OK);
+    ck_assert_int_eq(pim_configuration_complete(configuration, &error), PIM_OK);
+    ck_assert(pim_configuration_holds(configuration, "t.a_ns"));
+    ck_assert(!pim_configuration_holds(configuration, "t.a"));
+    set_good(configuration, "t.a=4");
+    ck_assert_int_eq(pim_configuration_complete(configuration, &error), PIM_OK);
+    ck_assert(!pim_configuration_holds(configuration, "t.a_ns"));
+    ck_assert_int_eq(pim_configuration_integer(configuration, "t.a"), 4);
+    set_good(configuration, "t.a_ns=1.5");
+    ck_assert(!pim_configuration_holds(configuration, "t.a"));
+    ck_assert(pim_configuration_real(configuration, "t.a_ns") == 1.5);
+    ck_assert(pim_configuration_same_quantity(&schema, "t.a", "t.a_ns"));
+    ck_assert(pim_configuration_same_quantity(&schema, "t.a_ns", "t.a"));
+    ck_assert(!pim_configuration_same_quantity(&schema, "t.a", "t.b_ns"));
+    ck_assert(!pim_configuration_same_quantity(&schema, "t.a", "t.a"));
+    ck_assert(!pim_configuration_same_quantity(&schema, "t.b_ns", "t.a"));
+    pim_configuration_destroy(configuration);
+}
+END_TEST
+
 /* One quantity in cycles or in ns: the later says it, and takes the other's value away. */
 START_TEST(two_units)
 {
@@ -369,6 +398,7 @@ Suite *values_suite(void)
     tcase_add_test(group, canonical_text_without_values);
     tcase_add_test(group, round_trip_property);
     tcase_add_test(group, two_units);
+    tcase_add_test(group, two_units_with_ns_first);
     tcase_add_test(group, wrong_default_is_named);
     tcase_add_test(group, infinity_is_never_a_value);
     tcase_add_test(group, edit_distances);

@@ -4,6 +4,7 @@
  * slower.
  */
 #include "mappers/estimate/estimate.h"
+#include "models/cost/read.h"
 #include "models/system/hardware.h"
 #include "models/system/schema.h"
 #include "sim/random.h"
@@ -331,6 +332,42 @@ START_TEST(long_links)
 }
 END_TEST
 
+/* The times of a bank in cycles of the memory's clock, each of its own key, whatever that clock is. */
+START_TEST(bank_times_in_cycles)
+{
+    static const char *const keys[] = {"trcd", "trp",  "tras", "trc",  "tcl",  "tcwl", "tccd",
+                                       "twr",  "trtp", "twtr", "trtw", "trfc", "trefi"};
+    static const uint32_t cycles[] = {7, 9, 23, 37, 11, 5, 3, 13, 6, 4, 2, 101, 1999};
+    struct pim_configuration *configuration;
+    struct pim_error error;
+    struct pim_bank_rules rules;
+    ck_assert_int_eq(pim_configuration_create(&pim_hardware_schema, &configuration, &error), PIM_OK);
+    set(configuration, "array.width", 1, false);
+    set(configuration, "array.height", 1, false);
+    set(configuration, "clock.memory_khz", 333333, false);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char key[32];
+        (void)snprintf(key, sizeof key, "dram.%s", keys[i]);
+        set(configuration, key, cycles[i], false);
+    }
+    ck_assert_int_eq(pim_configuration_complete(configuration, &error), PIM_OK);
+    ck_assert_int_eq(pim_cost_read_bank(configuration, &rules, &error), PIM_OK);
+    const struct pim_bank_timing *t = &rules.timing;
+    const uint32_t found[] = {t->trcd, t->trp,  t->tras, t->trc,  t->tcl,  t->tcwl, t->tccd,
+                              t->twr,  t->trtp, t->twtr, t->trtw, t->trfc, t->trefi};
+    ck_assert_mem_eq(found, cycles, sizeof cycles);
+    set(configuration, "dram.trefi", 0, false);
+    ck_assert_int_eq(pim_cost_read_bank(configuration, &rules, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "dram.trefi: shorter than a memory cycle"));
+    set(configuration, "dram.trefi_ns", 60, true);
+    ck_assert_int_eq(pim_cost_read_bank(configuration, &rules, &error), PIM_BAD_INPUT); /* below tRFC */
+    set(configuration, "dram.trefi_ns", 7000, true);
+    ck_assert_int_eq(pim_cost_read_bank(configuration, &rules, &error), PIM_OK);
+    ck_assert_uint_eq(rules.timing.trefi, 2333); /* 7 us at 333.333 MHz, rounded down */
+    pim_configuration_destroy(configuration);
+}
+END_TEST
+
 void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("estimates");
@@ -340,6 +377,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_loop_test(cases, slower_parts_are_not_faster, 0, SLOWER);
     tcase_add_test(cases, slow_columns_hide_rows);
     tcase_add_test(cases, long_links);
+    tcase_add_test(cases, bank_times_in_cycles);
     suite_add_tcase(suite, cases);
     srunner_add_suite(runner, suite);
 }

@@ -153,7 +153,7 @@ static const char *setting_text(const struct pim_configuration *configuration, c
 {
     const int64_t *items;
     char real[PIM_REAL_CHARACTERS];
-    if (!pim_configuration_given(configuration, key->path) && !key->fallback)
+    if (!pim_configuration_holds(configuration, key->path))
         return "not set";
     switch (key->type) {
     case PIM_KEY_INTEGER:
