@@ -1,7 +1,7 @@
 /*
- * The times of a private bank: each is a key in ns (`dram.trcd_ns`), which has the default, and a key in cycles
- * of clock.memory_khz (`dram.trcd`); sim/configuration says which of the two holds. X(name, default in ns, most
- * ns, most cycles, text); name is that of the member of struct pim_bank_timing.
+ * The times of a private bank: each is a key in ns (`dram.trcd_ns`), which has the default, and a key in
+ * cycles of clock.memory_khz (`dram.trcd`); sim/configuration says which of the two holds.
+ * X(name, default in ns, most ns, most cycles, text); name is that of the member of struct pim_bank_timing.
  */
 #ifndef PIMSIM_MODELS_COST_BANK_KEYS_H
 #define PIMSIM_MODELS_COST_BANK_KEYS_H

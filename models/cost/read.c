@@ -43,8 +43,8 @@ enum pim_status pim_cost_read_acu(const struct pim_configuration *configuration,
     return pim_acu_check_configuration(acu, error) == PIM_OK ? PIM_OK : pim_fail_in(error, "acu");
 }
 
-/* A time of a bank in cycles of its clock: `cycles` says it, or else `ns`. What is too long for 32 bits becomes
- * UINT32_MAX, which the check of the bank refuses. */
+/* A time of a bank in cycles of its clock: `cycles` says it, or else `ns`. What is too long for 32 bits
+ * becomes UINT32_MAX, which the check of the bank refuses. */
 static uint32_t bank_time(const struct pim_configuration *configuration, const char *cycles, const char *ns,
                           uint64_t (*rounded)(uint64_t picoseconds, uint64_t clock_khz))
 {

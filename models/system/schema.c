@@ -106,9 +106,8 @@ static const struct pim_key keys[] = {
                        "Bytes of one bank's column access: its port width times the burst length."),
     PIM_KEY_OF_INTEGER("dram.burst_cycles", "1", 1, 64, "cycles",
                        "Cycles that a column access holds the data bus (BL/2 on a double-data-rate bus)."),
-    PIM_BANK_TIME_MAP(TIME_IN_NS)
-    PIM_BANK_TIME_MAP(TIME_IN_CYCLES)
-    PIM_KEY_OF_BOOLEAN("dram.refresh", "true", "false: no refresh at all (for studies only)."),
+    PIM_BANK_TIME_MAP(TIME_IN_NS) PIM_BANK_TIME_MAP(TIME_IN_CYCLES)
+        PIM_KEY_OF_BOOLEAN("dram.refresh", "true", "false: no refresh at all (for studies only)."),
     PIM_KEY_OF_CHOICE("dram.page", "open", "open|closed",
                       "open leaves a row open until another is needed; closed precharges after every run."),
     PIM_KEY_OF_INTEGER(
