@@ -2,6 +2,7 @@
 #include "mappers/pimcomp/closed_loop.h"
 
 #include "mappers/pimcomp/cost/timing.h"
+#include "sim/heap.h"
 #include "traces/file/writer.h"
 
 #include <assert.h>
@@ -144,7 +145,7 @@ static enum pim_status run(struct profiling *p, struct pim_error *error)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the candidates of a mapping");
     tell(p, 0);
     while (helpers < THREADS_MOST && helpers + 1 < p->options->threads && helpers + 1 < p->count &&
-           pthread_create(&thread[helpers], NULL, work, p) == 0)
+           pim_heap_reserve(helpers + 1) && pthread_create(&thread[helpers], NULL, work, p) == 0)
         helpers++; /* fewer are as good */
     (void)work(p);
     for (unsigned i = 0; i < helpers; i++)

@@ -2,6 +2,7 @@
 #include "mappers/search/workers.h"
 
 #include "mappers/search/problem.h"
+#include "sim/heap.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -68,7 +69,8 @@ enum pim_status pim_workers_create(struct pim_workers **workers, unsigned thread
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the threads of the search");
     }
     threads = threads > PIM_SEARCH_THREADS ? PIM_SEARCH_THREADS : threads;
-    while (made->threads + 1 < threads && pthread_create(&made->thread[made->threads], NULL, help, made) == 0)
+    while (made->threads + 1 < threads && pim_heap_reserve(made->threads + 1) &&
+           pthread_create(&made->thread[made->threads], NULL, help, made) == 0)
         made->threads++;
     return PIM_OK;
 }

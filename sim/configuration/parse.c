@@ -1,7 +1,11 @@
 /* A scanned text through libconfig. */
 #include "sim/configuration/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* What libconfig needs at most: its tables, and a setting with its names for a few letters of the text. */
+enum { PARSER_BYTES = 1 << 18, BYTES_OF_LETTER = 64 };
 
 /* Line number `line` of the text, without blanks at its ends, for a message. */
 static void quote_line(const struct pim_source *source, unsigned line, char *buffer, size_t size)
@@ -23,6 +27,12 @@ static void quote_line(const struct pim_source *source, unsigned line, char *buf
 
 enum pim_status pim_source_parse(const struct pim_source *source, config_t *parsed, struct pim_error *error)
 {
+    /* libconfig uses what it was not given: the memory that it can need is had before, and left to it.
+     * (volatile: the compiler leaves the call in.) */
+    void *volatile room = malloc(PARSER_BYTES + BYTES_OF_LETTER * source->size);
+    if (!room)
+        return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory while reading it", source->name);
+    free(room);
     config_init(parsed);
     if (config_read_string(parsed, source->clean) == CONFIG_TRUE)
         return PIM_OK;

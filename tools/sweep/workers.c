@@ -1,5 +1,6 @@
 #include "tools/sweep/workers.h"
 
+#include "sim/heap.h"
 #include "sim/output/progress.h"
 #include "tools/sweep/result.h"
 
@@ -115,7 +116,7 @@ static unsigned start(struct crew *crew, pthread_t *threads, unsigned count)
     unsigned started = 0;
     (void)pthread_mutex_lock(&crew->mutex);
     for (; started < count; started++) {
-        if (pthread_create(&threads[started], NULL, work, crew) != 0)
+        if (!pim_heap_reserve(started + 1) || pthread_create(&threads[started], NULL, work, crew) != 0)
             break;
         crew->working++;
     }
