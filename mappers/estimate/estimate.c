@@ -185,6 +185,11 @@ static uint64_t zero_load(const struct pim_estimate_hardware *hardware, unsigned
     return (uint64_t)(hardware->fixed_cycles + (int64_t)routers * hardware->hop_cycles);
 }
 
+uint64_t pim_estimate_zero_load(const struct pim_estimate_hardware *hardware, unsigned routers)
+{
+    return pim_estimate_network(hardware, zero_load(hardware, routers));
+}
+
 uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_t bytes, unsigned nodes)
 {
     if (bytes == 0 || nodes < 2)

@@ -65,6 +65,9 @@ uint64_t pim_estimate_link(const struct pim_estimate_hardware *hardware, uint64_
 /* Network: what a flit takes through so many routers. */
 uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_t routers);
 
+/* Network: zero-load latency of one flit through so many routers, at least one, terminals included. */
+uint64_t pim_estimate_zero_load(const struct pim_estimate_hardware *hardware, unsigned routers);
+
 /*
  * Network: a cyclic dataflow of nodes - 1 rounds, in each of which every one of `nodes` nodes in a line sends
  * at most `bytes` to its successor and the last one to the first. A round ends when its message is written to

@@ -90,6 +90,8 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .hop_cycles = (uint32_t)network->per_router,
         .fixed_cycles = (int32_t)network->fixed,
         .packet_bytes = integer(configuration, "network_interface.packet_bytes"),
+        .buffer_flits = integer(configuration, "noc.buffer_flits"),
+        .send_packets = integer(configuration, "network_interface.send_packets"),
         .receive_packets = integer(configuration, "network_interface.receive_packets"),
         .posted_receives = integer(configuration, "network_interface.posted_receives"),
         .acu = acu,

@@ -46,8 +46,9 @@ struct pim_estimate_hardware {
        is negative where a long link makes the first router cheaper than the others. */
     uint32_t hop_cycles;
     int32_t fixed_cycles;
-    uint32_t packet_bytes, receive_packets, posted_receives;
-    uint32_t banks; /* in lock-step: a row is opened in each */
+    uint32_t packet_bytes, send_packets, receive_packets, posted_receives;
+    uint32_t buffer_flits; /* of a virtual channel of a router */
+    uint32_t banks;        /* in lock-step: a row is opened in each */
     struct pim_machine_energy energy;
 };
 

@@ -219,9 +219,7 @@ void pim_border_make(struct pim_emitter *emitter, struct pim_border *border)
                                     .exchange = &border->exchange,
                                     .source = pim_exchange_first_seats(emitter->plan, stage),
                                     .to = pim_exchange_first_seats(emitter->plan, stage)};
-    if (make(&seating))
-        pim_exchange_estimate(hardware, &border->exchange);
-    else
+    if (!make(&seating) || !pim_exchange_estimate(hardware, &border->exchange))
         emitter->status =
             pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
     free(seating.source);

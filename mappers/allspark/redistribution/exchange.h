@@ -114,8 +114,9 @@ void pim_exchange_phase(struct pim_emitter *emitter, const struct pim_exchange *
 /* The flight of a first flit between two units, in cycles: announcement there, data back. */
 uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint32_t from, uint32_t to);
 
-/* Sets the estimate of a finished exchange: the unit that has most to do. */
-void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange);
+/* Sets the estimate of a finished exchange: its copies and the list timing of its messages, for the unit that
+ * is done last. False when memory is out. */
+bool pim_exchange_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange);
 
 /* Adds it, so many times, to what the emitter adds up. */
 void pim_exchange_add_estimate(struct pim_emitter *emitter, const struct pim_exchange *exchange,

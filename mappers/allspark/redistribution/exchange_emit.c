@@ -1,5 +1,6 @@
 /* The programs of an exchange, and what it takes. */
 #include "mappers/allspark/redistribution/exchange.h"
+#include "mappers/allspark/redistribution/exchange_timing.h"
 #include "mappers/allspark/redistribution/relay.h"
 #include "sim/integer.h"
 
@@ -112,8 +113,8 @@ void pim_exchange_emit(struct pim_emitter *emitter, const struct pim_exchange *e
 
 /* --- estimate --- */
 
-/* Loads and stores of one side of a message. The first load of a node comes from a closed row; afterwards
-   loads and stores take turns at the port. */
+/* Loads and stores of one side of a message. They take turns at the port, so each opens its row anew, and the
+   port turns meanwhile. */
 static uint64_t copy_cycles(const struct pim_estimate_hardware *hardware, const struct pim_exchange *exchange,
                             const struct pim_exchange_message *message, bool pack)
 {
@@ -123,7 +124,7 @@ static uint64_t copy_cycles(const struct pim_estimate_hardware *hardware, const 
         struct group group = group_of(moves + i, message->moves - i, pack);
         uint64_t bytes = moves[i].bytes, whole = bytes * group.count;
         cycles += pim_estimate_pieces(hardware, bytes, group.stride, group.count, 1, !pack) +
-                  pim_estimate_pieces(hardware, whole, 0, 1, 1, pack) + pim_estimate_turns(hardware, 1);
+                  pim_estimate_pieces(hardware, whole, 0, 1, 1, pack);
         i += group.count;
     }
     return cycles;
@@ -135,8 +136,7 @@ static uint64_t local_cycles(const struct pim_estimate_hardware *hardware,
     uint64_t cycles = 0;
     for (uint32_t i = message->first_move; i < message->first_move + message->moves; i++)
         cycles += pim_estimate_pieces(hardware, exchange->moves[i].bytes, 0, 1, 1, false) +
-                  pim_estimate_pieces(hardware, exchange->moves[i].bytes, 0, 1, 1, true) +
-                  pim_estimate_turns(hardware, 1);
+                  pim_estimate_pieces(hardware, exchange->moves[i].bytes, 0, 1, 1, true);
     return cycles;
 }
 
@@ -153,53 +153,60 @@ uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint3
            (hops > 1 ? pim_estimate_hops(hardware, 2 * (uint64_t)(hops - 1)) : 0);
 }
 
-/* What a unit has to do. Messages follow each other: receives are announced ahead, so that only one flight is
-   waited for. What goes out is read at the memory port, what comes is written there. */
-struct work {
-    uint64_t copies, flight, port, flits_out, flits_in;
-};
-
-static struct work work_of(const struct pim_estimate_hardware *hardware, const struct pim_exchange *exchange,
-                           uint32_t unit)
+/* Copies of a unit on one side of the network: what leaves it, or what came and what it has for itself. */
+static uint64_t side_cycles(const struct pim_estimate_hardware *hardware, const struct pim_exchange *exchange,
+                            uint32_t unit, bool pack)
 {
-    struct work work = {.copies = 2 * pim_estimate_access(hardware)};
+    uint64_t cycles = 0;
     for (uint32_t i = exchange->first_of_unit[unit]; i < exchange->first_of_unit[unit + 1]; i++) {
         const struct pim_exchange_message *message = &exchange->messages[exchange->of_unit[i]];
         uint32_t from = exchange->seat[message->from_seat].unit, to = exchange->seat[message->to_seat].unit;
-        if (from == to && exchange->apart) {
-            work.copies += local_cycles(hardware, exchange, message);
-            continue;
-        }
-        if (from == unit)
-            work.copies += copy_cycles(hardware, exchange, message, true);
-        if (to == unit)
-            work.copies += copy_cycles(hardware, exchange, message, false);
-        if (from == to)
-            continue;
-        uint64_t flits = (message->bytes + hardware->flit_bytes - 1) / hardware->flit_bytes;
-        *(from == unit ? &work.flits_out : &work.flits_in) += flits;
-        work.port += pim_estimate_stream(hardware, message->bytes, to == unit);
-        work.flight = pim_larger(work.flight, pim_exchange_flight(hardware, from, to));
+        if (from == to && exchange->apart)
+            cycles += pack ? 0 : local_cycles(hardware, exchange, message);
+        else if ((pack ? from : to) == unit)
+            cycles += copy_cycles(hardware, exchange, message, pack);
     }
-    return work;
+    return cycles > 0 ? cycles + pim_estimate_access(hardware) : 0;
 }
 
-void pim_exchange_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange)
+static struct pim_transfer *list_transfers(const struct pim_exchange *exchange)
+{
+    struct pim_transfer *transfers = calloc((size_t)exchange->message_count + 1, sizeof *transfers);
+    for (uint32_t i = 0; transfers && i < exchange->message_count; i++) {
+        const struct pim_exchange_message *message = &exchange->messages[i];
+        transfers[i] = (struct pim_transfer){exchange->seat[message->from_seat].unit,
+                                             exchange->seat[message->to_seat].unit, message->bytes};
+    }
+    return transfers;
+}
+
+bool pim_exchange_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange)
 {
     uint64_t *memory = &exchange->estimate[PIM_ESTIMATE_MEMORY],
              *transfer = &exchange->estimate[PIM_ESTIMATE_TRANSFER];
     *memory = exchange->relay ? exchange->relay->memory_cycles : 0;
     *transfer = exchange->relay ? exchange->relay->transfer_cycles : 0;
-    for (uint32_t unit = 0; unit < exchange->units && !exchange->relay; unit++) {
-        const struct work work = work_of(hardware, exchange, unit);
-        uint64_t flits = pim_larger(work.flits_out, work.flits_in);
-        uint64_t network = pim_estimate_network(hardware, flits);
-        uint64_t moved = work.flight + pim_larger(work.port, network);
-        if (work.copies + moved > *memory + *transfer) {
-            *memory = work.copies;
+    if (exchange->relay)
+        return true;
+    struct pim_transfer *transfers = list_transfers(exchange);
+    uint64_t *start = calloc((size_t)exchange->units + 1, sizeof *start),
+             *end = calloc((size_t)exchange->units + 1, sizeof *end);
+    bool made = transfers && start && end;
+    for (uint32_t unit = 0; made && unit < exchange->units; unit++)
+        start[unit] = side_cycles(hardware, exchange, unit, true);
+    made = made && pim_exchange_time(hardware, transfers, exchange->message_count, start, end);
+    for (uint32_t unit = 0; made && unit < exchange->units; unit++) {
+        uint64_t copies = start[unit] + side_cycles(hardware, exchange, unit, false);
+        uint64_t moved = end[unit] - start[unit];
+        if (copies + moved > *memory + *transfer) {
+            *memory = copies;
             *transfer = moved;
         }
     }
+    free(transfers);
+    free(start);
+    free(end);
+    return made;
 }
 
 void pim_exchange_add_estimate(struct pim_emitter *emitter, const struct pim_exchange *exchange,

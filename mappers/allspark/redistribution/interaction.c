@@ -57,9 +57,8 @@ void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *i
         free(from);
         if (emitter->status == PIM_OK)
             emitter->status = pim_exchange_relay(emitter->plan, exchange, room_of(emitter), emitter->error);
-        if (emitter->status != PIM_OK)
-            break;
-        pim_exchange_estimate(&emitter->plan->hardware, exchange);
+        if (emitter->status == PIM_OK && !pim_exchange_estimate(&emitter->plan->hardware, exchange))
+            emitter->status = pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange");
     }
 }
 

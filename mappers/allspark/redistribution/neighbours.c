@@ -151,17 +151,19 @@ static bool add_seat(const struct region *region, struct pim_neighbour_layer *la
     return true;
 }
 
-static void estimate_layer(const struct pim_emitter *emitter, struct pim_neighbour_layer *layer)
+static bool estimate_layer(const struct pim_emitter *emitter, struct pim_neighbour_layer *layer)
 {
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     uint64_t most = 0;
-    pim_exchange_estimate(hardware, &layer->exchange);
+    if (!pim_exchange_estimate(hardware, &layer->exchange))
+        return false;
     for (uint32_t unit = 0; unit < layer->exchange.units; unit++)
         most = layer->fills[unit].bytes > most ? layer->fills[unit].bytes : most;
     if (most > 0)
         layer->exchange.estimate[PIM_ESTIMATE_MEMORY] +=
             2 * (uint64_t)emitter->plan->batch *
             (pim_estimate_stream(hardware, most, false) + pim_estimate_stream(hardware, most, true));
+    return true;
 }
 
 /* While keys and values come to a layer, the weights of the ring are dead, and all that lies behind. */
@@ -199,8 +201,7 @@ static bool make_layer(const struct region *region, struct pim_neighbour_layer *
         return false;
     region->emitter->status =
         pim_exchange_relay(plan, exchange, room_of(region, index), region->emitter->error);
-    estimate_layer(region->emitter, layer);
-    return true;
+    return estimate_layer(region->emitter, layer);
 }
 
 static void fill_side(const struct region *region, uint32_t branch)

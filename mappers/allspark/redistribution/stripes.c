@@ -214,8 +214,9 @@ void pim_stripes_interaction(struct pim_emitter *emitter, struct pim_interaction
             make(emitter->plan, source, to, back, &seating)
                 ? pim_exchange_relay(emitter->plan, exchange, room, emitter->error)
                 : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
-        if (emitter->status == PIM_OK)
-            pim_exchange_estimate(hardware, exchange);
+        if (emitter->status == PIM_OK && !pim_exchange_estimate(hardware, exchange))
+            emitter->status =
+                pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
         free(seating.source);
         free(seating.to);
     }

@@ -1,5 +1,6 @@
 /* The orders of tokens between which features go, alone; test_dataflow.c proves the programs. */
 #include "mappers/allspark/redistribution/exchange.h"
+#include "mappers/allspark/redistribution/exchange_timing.h"
 #include "tests/unit/allspark/scenario.h"
 
 #include <stdlib.h>
@@ -72,12 +73,97 @@ START_TEST(windows_and_the_map)
 }
 END_TEST
 
+/* --- list timing --- */
+
+/* Round figures: a read of 64 bytes keeps the port for 22 cycles, a write for 30; data come 10 later. */
+static struct pim_estimate_hardware line_of(uint32_t width)
+{
+    return (struct pim_estimate_hardware){.width = width,
+                                          .height = 1,
+                                          .logic_khz = 1000,
+                                          .network_khz = 1000,
+                                          .memory_khz = 1000,
+                                          .port_bytes = 16,
+                                          .column_cycles = 1,
+                                          .row_bytes = 1024,
+                                          .read_row_cycles = 18,
+                                          .write_row_cycles = 26,
+                                          .latency_cycles = 10,
+                                          .flit_bytes = 8,
+                                          .hop_cycles = 5,
+                                          .fixed_cycles = 2,
+                                          .packet_bytes = 2048,
+                                          .send_packets = 2,
+                                          .receive_packets = 4,
+                                          .posted_receives = 4,
+                                          .buffer_flits = 8};
+}
+
+/* Announcement 12, read 22 + 10, three links 7 + 5, eight flits, write 30 + 10. */
+START_TEST(a_message_by_hand)
+{
+    const struct pim_estimate_hardware hardware = line_of(2);
+    const struct pim_transfer transfer = {0, 1, 64};
+    uint64_t start[2] = {0, 0}, end[2];
+    ck_assert(pim_exchange_time(&hardware, &transfer, 1, start, end));
+    ck_assert_uint_eq(end[0], 12 + 22 + 10 + 8);
+    ck_assert_uint_eq(end[1], 12 + 22 + 10 + 7 + 5 + 8 + 30 + 10);
+    start[1] = 100; /* a receiver that is late holds up its sender */
+    ck_assert(pim_exchange_time(&hardware, &transfer, 1, start, end));
+    ck_assert_uint_eq(end[0], 152);
+    ck_assert_uint_eq(end[1], 204);
+    start[0] = 200; /* a late sender: nothing is asked for before it begins */
+    start[1] = 0;
+    ck_assert(pim_exchange_time(&hardware, &transfer, 1, start, end));
+    ck_assert_uint_eq(end[0], 200 + 22 + 10 + 8);
+}
+END_TEST
+
+/* With one receive open the second message is announced when the first is written, and a sender whose first
+   receiver is late does not begin with its second. */
+START_TEST(receives_and_sends_in_order)
+{
+    struct pim_estimate_hardware hardware = line_of(3);
+    const struct pim_transfer gets[] = {{0, 1, 64}, {2, 1, 64}}, gives[] = {{0, 1, 64}, {0, 2, 64}};
+    uint64_t start[3] = {0, 0, 0}, end[3];
+    hardware.posted_receives = 1;
+    ck_assert(pim_exchange_time(&hardware, gets, 2, start, end));
+    ck_assert_uint_eq(end[1], 208);
+    hardware.posted_receives = 2; /* both packets are there in 64; the port writes one after the other */
+    ck_assert(pim_exchange_time(&hardware, gets, 2, start, end));
+    ck_assert_uint_eq(end[1], 104 + 30);
+    start[1] = 1000;
+    ck_assert(pim_exchange_time(&hardware, gives, 2, start, end));
+    ck_assert_uint_gt(end[2], 1012);
+}
+END_TEST
+
+/* Two senders, one link behind both: it passes one packet after another, and no bound is beaten. */
+START_TEST(links_are_shared)
+{
+    const struct pim_estimate_hardware hardware = line_of(4);
+    const struct pim_transfer both[] = {{0, 2, 800}, {1, 3, 800}};
+    const uint64_t start[4] = {0, 0, 0, 0};
+    uint64_t end[4], alone[4], other[4];
+    ck_assert(pim_exchange_time(&hardware, both, 2, start, end));
+    ck_assert(pim_exchange_time(&hardware, both, 1, start, alone));
+    ck_assert(pim_exchange_time(&hardware, both + 1, 1, start, other));
+    ck_assert_uint_eq(other[3], alone[2]);
+    /* 0 asks one hop later than 1 and its head has one more hop to the link that both use: ten behind */
+    ck_assert_uint_eq(end[3], other[3]);
+    ck_assert_uint_eq(end[2], alone[2] + 100 - 5);
+}
+END_TEST
+
 Suite *exchange_suite(void)
 {
     Suite *suite = suite_create("exchange");
     TCase *tests = tcase_create("exchange");
     tcase_add_loop_test(tests, shifted_windows_are_a_permutation, 0, 6);
     tcase_add_loop_test(tests, windows_and_the_map, 0, 4);
+    tcase_add_test(tests, a_message_by_hand);
+    tcase_add_test(tests, receives_and_sends_in_order);
+    tcase_add_test(tests, links_are_shared);
     suite_add_tcase(suite, tests);
     return suite;
 }
