@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum kind { BEGIN, ANNOUNCED, PORT_FREE, READ, HOP, LEFT, ARRIVED, WRITTEN, GRANTED };
-enum { NONE = UINT32_MAX };
+static const uint32_t NONE = UINT32_MAX;
 /* Links that leave a unit; the last two are those from and to its network interface. */
 enum { EAST, WEST, SOUTH, NORTH, INJECTION, EJECTION, LINKS };
 
