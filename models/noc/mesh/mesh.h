@@ -266,11 +266,11 @@ struct noc_crowd {
     uint32_t losses;      /* windows in a row in which runs did not pay */
 };
 enum {
-    NOC_RUN_GAIN = 5,
+    NOC_RUN_GAIN = 3,
     NOC_WINDOW = 128 /* evaluations for each router */,
     NOC_LOSSES = 4,
     NOC_PATIENCE_LEAST = 8,
-    NOC_PATIENCE_MOST = 64
+    NOC_PATIENCE_MOST = 16
 };
 #define NOC_BY_FLIT_MOST (UINT64_C(1) << 16) /* packets of more flits are always runs */
 
