@@ -104,7 +104,7 @@ static void print_refusals(const json_t *result, FILE *file)
         if (first)
             (void)fprintf(file, "\nWhat cannot be taken, and why\n");
         first = false;
-        (void)fprintf(file, "%-16s %s: %s\n", text_of(point, "system"), text_of(point, "network"),
+        (void)fprintf(file, "%-16s %-16s %s\n", text_of(point, "system"), text_of(point, "network"),
                       text_of(point, "error"));
     }
 }
