@@ -4,6 +4,7 @@
 #include "tests/unit/node/support.h"
 
 #include "models/dram/memory.h"
+#include "models/node/node_internal.h"
 #include "models/node/shared_memory.h"
 #include "models/system/schema.h"
 #include "tests/unit/node/programs.h"
@@ -146,6 +147,76 @@ START_TEST(nodes_take_turns)
 }
 END_TEST
 
+/* A read of the memory port that is asked for at a tick of its own, and when its last data came. */
+struct late_read {
+    struct pim_node *node;
+    enum pim_port_client client;
+    struct pim_burst burst;
+    uint64_t end;
+};
+
+static void note_end(struct pim_kernel *kernel, void *context)
+{
+    ((struct late_read *)context)->end = pim_kernel_now(kernel);
+}
+
+static void submit_late(struct pim_kernel *kernel, void *context)
+{
+    struct late_read *read = context;
+    (void)kernel;
+    pim_port_submit(read->node, read->client, &read->burst, note_end, read);
+}
+
+/*
+ * A part is an access, one is handed over in a cycle, and any number of them may be under way. A second
+ * client that asks `_i` + 1 cycles after the first takes its turn in that very cycle: the port chooses
+ * when it is free, not a cycle before. Expected by handing the accesses in that order to the memory of
+ * `pimsim dram`.
+ */
+START_TEST(a_late_client_takes_the_turn_of_its_cycle)
+{
+    enum { LONG = 24, SHORT = 3 };
+    const uint64_t late = (uint64_t)_i + 1, far = 65536;
+    struct run run = {.width = 1,
+                      .height = 1,
+                      .settings = {"dram.standard=ddr4_2400r", "clock.memory_khz=1200000", "dram.nodes=1",
+                                   NO_REFRESH, "dram.arbitration_bytes=64", "clock.logic_khz=1200000",
+                                   "clock.network_khz=1200000"}};
+    make(&run, PHASE "phase_end 0\n");
+    ck_assert_msg(run.status == PIM_OK, "%s", run.error.text);
+    const struct pim_node_configuration *configuration = &run.system->hardware.node;
+    const struct pim_dram_configuration *dram = &configuration->channels.dram;
+    const uint32_t access = dram->specification.organization.access_bytes;
+    const pim_time period = configuration->memory_period;
+    ck_assert_uint_eq(access, 64);
+    struct pim_node *node = pim_node_at(pim_system_nodes(run.system), 0);
+    struct late_read reads[] = {
+        {node, PIM_PORT_MEMORY, {.address = 0, .bytes = LONG * access, .count = 1}, 0},
+        {node, PIM_PORT_RECEIVE, {.address = far, .bytes = SHORT * access, .count = 1}, 0}};
+    struct pim_kernel *kernel = node->array->units.kernel;
+    pim_kernel_schedule(kernel, 0, PIM_PHASE_MEMORY, submit_late, &reads[0]);
+    pim_kernel_schedule(kernel, late * period, PIM_PHASE_MEMORY, submit_late, &reads[1]);
+    finish_run(&run);
+    ck_assert_msg(run.status == PIM_OK, "%s", run.error.text);
+
+    uint64_t ends[2] = {0, 0}, cycle = 0;
+    const struct pim_dram_sink sink = {ends, note, NULL};
+    struct pim_dram_memory *memory =
+        pim_dram_memory_create(&dram->specification, &dram->policy, &dram->mapping, &sink);
+    ck_assert_ptr_nonnull(memory);
+    for (uint64_t first = 0, second = 0; first < LONG; cycle++) {
+        const bool turn = cycle >= late && second < SHORT && (cycle - late) % 2 == 0;
+        const uint64_t address = turn ? far + second++ * access : first++ * access;
+        ck_assert_uint_eq(pim_dram_memory_request(memory, cycle, address, false, turn), cycle);
+    }
+    (void)pim_dram_memory_finish(memory);
+    pim_dram_memory_destroy(memory);
+    ck_assert_uint_eq(reads[0].end, ends[0] * period);
+    ck_assert_uint_eq(reads[1].end, ends[1] * period);
+    clean(&run);
+}
+END_TEST
+
 /* Random programs on channels that nodes share: they run to their end, with every invariant; bytes are
  * those of private banks, and every access was a hit, a miss or a conflict, or met a waiting write. */
 static const char *const shared[][4] = {
@@ -248,6 +319,7 @@ Suite *shared_memory_suite(void)
     TCase *tests = tcase_create("channels");
     tcase_add_test(tests, a_load_lasts_as_long_as_from_a_bank);
     tcase_add_loop_test(tests, nodes_take_turns, 0, sizeof pairs / sizeof pairs[0]);
+    tcase_add_loop_test(tests, a_late_client_takes_the_turn_of_its_cycle, 0, 16);
     tcase_add_loop_test(tests, shared_channels_keep_every_invariant, 0, 16);
     tcase_add_test(tests, energy_is_of_the_standard);
     tcase_add_loop_test(tests, what_makes_no_sense_is_refused, 0, sizeof refused / sizeof refused[0]);
