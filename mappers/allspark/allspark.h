@@ -10,9 +10,11 @@
  * columns share the remainder evenly, so nothing is padded. Within a row the features circulate (v - 1
  * rounds), within a column keys, values and weights (u - 1 rounds).
  *
- * Weight ring. The weights of a column are spread over a ring of `ring` nodes, a multiple of u: ring / u
+ * Weight ring. The weights of a column are spread over a ring of `ring` nodes. A multiple of u: ring / u
  * branches stacked on each other share one copy. ring = u is the paper's weight sharing; a longer ring lets
- * schemes with small u (branch-level: u = v = 1) fit the memory of the nodes at the price of more rounds.
+ * schemes with small u (branch-level: u = v = 1) fit the memory of the nodes at the price of more rounds. A
+ * divisor of u: the branch has u / ring copies, each spread over `ring` rows that follow each other, for
+ * fewer rounds, or none, at the price of memory.
  */
 #ifndef PIMSIM_MAPPERS_ALLSPARK_ALLSPARK_H
 #define PIMSIM_MAPPERS_ALLSPARK_ALLSPARK_H
@@ -65,6 +67,9 @@ struct pim_allspark_options {
        the paper's weight sharing); 0: the rings with which the sum of the estimates is least and all fits the
        memory. */
     uint32_t ring;
+    /* Rings that divide u are candidates as well: a branch has several copies of its weights. Not with
+       `ring`. */
+    bool copies;
     /* Pieces in which the weights of a phase go round; 0: like the ring. */
     uint32_t chunks;
     uint32_t batch;                      /* images that are worked together, N^bt; 0: 1 */
@@ -163,8 +168,8 @@ struct pim_allspark_partition {
     /* the first stage: its merging makes tokens of patches of the image, which every column has whole */
     bool embeds;
     uint32_t classes;                  /* of the classifier behind the last stage; 0 in the other stages */
-    struct pim_allspark_layout layout; /* of groups of ring x v nodes */
-    uint32_t slots;                    /* branches of a group: ring / u */
+    struct pim_allspark_layout layout; /* of groups of slots u x v nodes */
+    uint32_t slots;                    /* branches of a group: ring / u, at least 1 */
     uint32_t first_layer, layers;      /* the temporal layers of the stage that have it */
     uint32_t first_branch;             /* of the branches of the stage, which the layers take in order */
     uint32_t layer_branches;           /* of all of these layers together */

@@ -73,7 +73,7 @@ static enum pim_status append(struct collection *collection, const struct pim_sc
 
 /* --- costs --- */
 
-/* u, v, ring and chunks of a partition; false when a group of ring x v does not fit the array. */
+/* u, v, ring and chunks of a partition; false when a group does not fit the array. */
 static bool set_partition(const struct collection *collection, uint32_t u, uint32_t v, uint32_t ring,
                           uint32_t chunks, struct pim_allspark_partition *part)
 {
@@ -84,8 +84,8 @@ static bool set_partition(const struct collection *collection, uint32_t u, uint3
     part->ring = ring;
     part->chunks = chunks;
     part->batch = collection->plan->batch;
-    part->slots = ring / u;
-    part->layout.count = pim_allspark_layout_count(hardware->height, hardware->width, ring, v);
+    part->slots = ring < u ? 1 : ring / u;
+    part->layout.count = pim_allspark_layout_count(hardware->height, hardware->width, part->slots * u, v);
     return part->layout.count != 0;
 }
 
@@ -184,6 +184,11 @@ static enum pim_status add_chunks(struct collection *collection, uint32_t chunks
         struct pim_allspark_partition longer;
         if (set_partition(collection, u, v, slots * u, chunks, &longer))
             status = add_ring(collection, &longer, cycles);
+    }
+    for (uint32_t ring = 1; status == PIM_OK && collection->options->copies && ring <= u / 2; ring++) {
+        struct pim_allspark_partition copied;
+        if (u % ring == 0 && set_partition(collection, u, v, ring, chunks, &copied))
+            status = add_ring(collection, &copied, cycles);
     }
     return status == PIM_OK ? add_ring(collection, part, cycles) : status;
 }
@@ -384,16 +389,28 @@ static enum pim_status add_list(struct collection *collection, struct pim_allspa
     return append(collection, &sum, parts, count);
 }
 
-/* The list of a stage with `slots` branches to a ring and so many chunks, where it does not say. */
-static enum pim_status add_given(struct collection *collection, const struct pim_allspark_layers *list,
-                                 uint32_t count, uint32_t slots, uint32_t chunks, bool *sharing)
+/* The ring of the layers of a list that was given; `asked`, for what does not say: 0 is the paper's. A list
+ * may say that a branch has several copies of its weights. */
+static uint32_t ring_of(const struct collection *collection, const struct pim_allspark_layers *layers,
+                        uint32_t asked)
 {
-    struct pim_allspark_partition parts[PIM_PARTITIONS];
+    const uint32_t u = layers->u, ring = layers->ring ? layers->ring : collection->options->ring;
+    if (ring == 0)
+        return asked ? asked : u;
+    if (ring < u)
+        return layers->ring && u % ring == 0 ? ring : u;
+    return ring - ring % u;
+}
+
+/* The list of a stage with such a ring and so many chunks, where it does not say. */
+static enum pim_status add_given(struct collection *collection, const struct pim_allspark_layers *list,
+                                 uint32_t count, uint32_t asked, uint32_t chunks, bool *sharing)
+{
+    struct pim_allspark_partition parts[PIM_PARTITIONS] = {{0}};
     *sharing = false;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t u = list[i].u, ring = list[i].ring ? list[i].ring : collection->options->ring;
-        ring = ring == 0 ? slots * u : ring < u ? u : ring - ring % u;
-        if (!set_partition(collection, u, list[i].v, ring, list[i].chunks ? list[i].chunks : chunks,
+        const uint32_t ring = ring_of(collection, &list[i], asked);
+        if (!set_partition(collection, list[i].u, list[i].v, ring, list[i].chunks ? list[i].chunks : chunks,
                            &parts[i]))
             return PIM_BAD_INPUT;
         *sharing = *sharing || ring > 1;
@@ -404,11 +421,25 @@ static enum pim_status add_given(struct collection *collection, const struct pim
     return status == PIM_OK ? add_list(collection, parts, count) : status;
 }
 
+/* The same with all numbers of chunks. */
+static enum pim_status add_given_ring(struct collection *collection, const struct pim_allspark_layers *list,
+                                      uint32_t count, uint32_t asked)
+{
+    const uint32_t given = collection->options->chunks;
+    enum pim_status status = PIM_OK;
+    bool sharing = true;
+    for (uint32_t chunks = given ? given : 1; sharing && chunks <= PIM_CHUNKS; chunks *= 4) {
+        status = add_given(collection, list, count, asked, chunks, &sharing);
+        if (status != PIM_OK || given)
+            break;
+    }
+    return status;
+}
+
 static enum pim_status add_explicit(struct collection *collection)
 {
     struct pim_allspark_layers list[PIM_PARTITIONS];
     uint32_t count = list_of(collection, list), most = 1;
-    uint32_t given = collection->options->chunks;
     if (count == 0)
         return pim_fail(collection->error, PIM_BAD_INPUT, "stage %" PRIu32 ": no partition is given",
                         collection->index + 1);
@@ -416,19 +447,18 @@ static enum pim_status add_explicit(struct collection *collection)
         if (check_layers(collection, &list[i]) != PIM_OK)
             return PIM_BAD_INPUT;
     /* One partition alone takes the best ring; several have the paper's. */
-    if (count == 1 && !list[0].ring && !collection->options->ring)
+    const bool alone = count == 1 && !list[0].ring && !collection->options->ring;
+    if (alone)
         most = longest(collection->plan) / list[0].u;
     enum pim_status status = PIM_OK;
     for (uint32_t slots = 1; status != PIM_NO_MEMORY && slots <= most; slots += 1 + slots / 16) {
-        bool sharing = true;
-        for (uint32_t chunks = given ? given : 1; sharing && chunks <= PIM_CHUNKS; chunks *= 4) {
-            status = add_given(collection, list, count, slots, chunks, &sharing);
-            if (status != PIM_OK || given)
-                break;
-        }
+        status = add_given_ring(collection, list, count, most > 1 ? slots * list[0].u : 0);
         if (slots == 1 && status != PIM_OK)
             return status;
     }
+    for (uint32_t ring = 1; alone && collection->options->copies && ring <= list[0].u / 2; ring++)
+        if (status != PIM_NO_MEMORY && list[0].u % ring == 0)
+            status = add_given_ring(collection, list, count, ring);
     return status == PIM_NO_MEMORY ? status : PIM_OK;
 }
 

@@ -98,7 +98,7 @@ void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id,
     const struct pim_allspark_partition *part = emitter->part;
     uint32_t branches = pim_branches_of_layer(part, layer);
     for (uint32_t group = 0; group < part->layout.count && group * part->slots < branches; group++)
-        for (uint32_t ring = 0; ring < part->ring; ring++)
+        for (uint32_t ring = 0; ring < part->slots * part->u; ring++)
             for (uint32_t column = 0; column < part->v && emitter->status == PIM_OK; column++) {
                 struct pim_place place = {
                     .group = group, .ring = ring, .row = ring % part->u, .column = column};
@@ -114,7 +114,7 @@ bool pim_layer_has_unit(const struct pim_emitter *emitter, uint32_t layer, uint3
     const struct pim_allspark_partition *part = emitter->part;
     uint32_t branches = pim_branches_of_layer(part, layer);
     for (uint32_t group = 0; group < part->layout.count && group * part->slots < branches; group++)
-        for (uint32_t ring = 0; ring < part->ring; ring++)
+        for (uint32_t ring = 0; ring < part->slots * part->u; ring++)
             for (uint32_t column = 0; column < part->v; column++)
                 if (pim_tile_unit(emitter, &part->layout.tiles[group], ring, column) == unit)
                     return true;

@@ -14,7 +14,7 @@ struct choices {
     struct pim_mapper_search search;
     const char *partition, *plan, *solver;
     uint64_t ring, chunks, batch;
-    unsigned scheduler, exchange;
+    unsigned scheduler, exchange, copies;
 };
 
 enum { SCHEDULER_EXACT, SCHEDULER_ILP };
@@ -30,6 +30,8 @@ static const struct pim_option rows[] = {
     PIM_COUNT_ROW(
         "ring", struct choices, ring, "NODES", 0, 256,
         "Nodes over which weights are spread; 1: those of a branch, as in the paper; 0 (default): the best"),
+    PIM_CHOICE_ROW("copies", struct choices, copies, "NUMBER", "one|best",
+                   "Copies of the weights that a branch keeps: one, as in the paper, or as many as are best"),
     PIM_COUNT_ROW("chunks", struct choices, chunks, "NUMBER", 0, PIM_CHUNKS,
                   "Pieces in which the weights of a phase go round; 0 (default): the best"),
     PIM_COUNT_ROW("batch", struct choices, batch, "IMAGES", 1, PIM_BATCH,
@@ -65,6 +67,8 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
     (void)writes;
     if (choices->plan && strcmp(choices->partition, "auto") != 0)
         return pim_fail(error, PIM_USAGE, "--plan and --partition: one of them alone");
+    if (choices->copies && choices->ring)
+        return pim_fail(error, PIM_USAGE, "--copies best and --ring: one of them alone");
     return PIM_OK;
 }
 
@@ -137,6 +141,7 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
     struct told told = {
         .search = &choices->search, .begin = &begin, .timed = choices->scheduler == SCHEDULER_EXACT};
     struct pim_allspark_options options = {.ring = (uint32_t)choices->ring,
+                                           .copies = choices->copies != 0,
                                            .chunks = (uint32_t)choices->chunks,
                                            .batch = (uint32_t)choices->batch,
                                            .exchange = (enum pim_allspark_exchange)choices->exchange,

@@ -149,8 +149,9 @@ static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_produ
 {
     const struct pim_allspark_partition *part = emitter->part;
     uint64_t total = (uint64_t)product->k * product->n;
-    uint64_t begin = pim_share_begin(total, part->ring, emitter->place.ring);
-    uint64_t end = begin + pim_share(total, part->ring, emitter->place.ring);
+    const uint32_t own = emitter->place.ring % part->ring;
+    uint64_t begin = pim_share_begin(total, part->ring, own);
+    uint64_t end = begin + pim_share(total, part->ring, own);
     uint64_t home = product->right;
     uint64_t last = PIM_NOTHING;
     while (bytes > 0) {

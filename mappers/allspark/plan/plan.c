@@ -112,8 +112,8 @@ static enum pim_status lay_out(struct pim_allspark_plan *plan, struct pim_error 
     for (uint32_t i = 0; i < plan->stages; i++)
         for (uint32_t j = 0; j < plan->stage[i].partitions; j++) {
             struct pim_allspark_partition *part = &plan->stage[i].partition[j];
-            if (!pim_allspark_layout(plan->hardware.height, plan->hardware.width, part->ring, part->v,
-                                     &part->layout))
+            if (!pim_allspark_layout(plan->hardware.height, plan->hardware.width, part->slots * part->u,
+                                     part->v, &part->layout))
                 return pim_fail(error, PIM_NO_MEMORY, "out of memory for the layout of stage %" PRIu32,
                                 i + 1);
         }

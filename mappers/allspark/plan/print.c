@@ -87,6 +87,8 @@ void pim_plan_space(const struct pim_allspark_options *options, struct pim_plan_
                        options->ring);
     if (options->ring == 1)
         (void)snprintf(rings, sizeof rings, "of one branch");
+    if (options->copies)
+        (void)snprintf(rings, sizeof rings, "of a node up to a line");
     if (options->chunks)
         (void)snprintf(chunks, sizeof chunks, "%" PRIu32, options->chunks);
     (void)snprintf(result->optimal_of, sizeof result->optimal_of,

@@ -56,7 +56,7 @@ static uint64_t weight_bytes(const struct pim_emitter *emitter, const void *cont
 static uint64_t weight_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
 {
     const struct weight_pieces *pieces = context;
-    uint32_t own = emitter->place.ring, ring = emitter->part->ring;
+    uint32_t ring = emitter->part->ring, own = emitter->place.ring % ring;
     if (piece == own)
         return pieces->home;
     /* The others lie one after another, without a gap for this node's own. */
@@ -68,12 +68,12 @@ void pim_share_weights(struct pim_emitter *emitter, const struct pim_chunk *chun
 {
     const struct pim_allspark_partition *part = emitter->part;
     struct weight_pieces pieces = {.total = chunk->bytes, .home = chunk->home};
+    const uint32_t own = emitter->place.ring % part->ring, top = emitter->place.ring - own;
     struct pim_ring ring = {
         .nodes = part->ring,
-        .index = emitter->place.ring,
-        .next = pim_place_unit(emitter, (emitter->place.ring + 1) % part->ring, emitter->place.column),
-        .previous = pim_place_unit(emitter, (emitter->place.ring + part->ring - 1) % part->ring,
-                                   emitter->place.column),
+        .index = own,
+        .next = pim_place_unit(emitter, top + (own + 1) % part->ring, emitter->place.column),
+        .previous = pim_place_unit(emitter, top + (own + part->ring - 1) % part->ring, emitter->place.column),
         .tag = tag,
         .address = weight_address,
         .bytes = weight_bytes,

@@ -52,7 +52,7 @@ static uint64_t weight_rows(const struct stage_run *run, const struct pim_allspa
 static bool find_order(struct stage_run *run, const struct standing *first, enum pim_allspark_weight weight,
                        struct weight_order *wanted, uint64_t *order)
 {
-    for (uint32_t ring = 0; ring < first->part->ring; ring++) {
+    for (uint32_t ring = 0; ring < first->part->slots * first->part->u; ring++) {
         const struct pim_allspark_tile *tile =
             &first->part->layout.tiles[first->part->reused ? 0 : first->group];
         uint32_t x = tile->turned ? tile->x + ring : tile->x + first->column,
@@ -92,8 +92,8 @@ static void place_share(struct stage_run *run, const struct standing *at, uint32
                         enum pim_allspark_weight weight, const uint64_t *order, uint64_t total,
                         uint64_t address)
 {
-    uint64_t begin = share_start(total, at->part->ring, at->ring),
-             bytes = share_of(total, at->part->ring, at->ring);
+    const uint32_t own = at->ring % at->part->ring;
+    uint64_t begin = share_start(total, at->part->ring, own), bytes = share_of(total, at->part->ring, own);
     uint32_t k, n0, n;
     weight_extent(at->part, weight, at->column, &k, &n0, &n);
     ck_assert_uint_ge(address, at->part->weight_base);

@@ -156,6 +156,13 @@ struct pim_allspark_options partition(uint32_t u, uint32_t v, uint32_t ring)
     return options;
 }
 
+struct pim_allspark_options copied(uint32_t u, uint32_t v, uint32_t ring)
+{
+    struct pim_allspark_options options = partition(u, v, 0);
+    options.list[0][0].ring = ring;
+    return options;
+}
+
 static void write_trace(struct scenario *scenario, const char *path)
 {
     const struct pim_allspark_plan *plan = &scenario->plan;
@@ -248,7 +255,7 @@ void each_standing(const struct pim_allspark_plan *plan, uint32_t index,
         uint32_t last = part->reused ? part->branches : part->layer_branches;
         for (uint32_t group = 0; group < part->layout.count && group * part->slots < last; group++) {
             const struct pim_allspark_tile *tile = &part->layout.tiles[group];
-            for (uint32_t ring = 0; ring < part->ring; ring++)
+            for (uint32_t ring = 0; ring < part->slots * part->u; ring++)
                 for (uint32_t column = 0; column < part->v; column++) {
                     uint32_t x = tile->turned ? tile->x + ring : tile->x + column;
                     uint32_t y = tile->turned ? tile->y + column : tile->y + ring;

@@ -49,6 +49,8 @@ struct pim_estimate_hardware real_hardware(uint32_t width, uint32_t height);
 struct pim_allspark_options fixed(enum pim_allspark_scheme scheme, uint32_t ring);
 /* One partition for all stages; weights go round in one piece. */
 struct pim_allspark_options partition(uint32_t u, uint32_t v, uint32_t ring);
+/* The same; a branch has u / ring copies of its weights. */
+struct pim_allspark_options copied(uint32_t u, uint32_t v, uint32_t ring);
 /* One u, v for each of the first `count` stages. */
 struct pim_allspark_options partitions(uint32_t count, uint32_t uv[][2], uint32_t ring);
 

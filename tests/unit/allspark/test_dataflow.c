@@ -221,6 +221,24 @@ START_TEST(all_partitions_compute_the_network)
 }
 END_TEST
 
+/* A branch with several copies of its weights, in one piece and in two, one image and two. */
+START_TEST(copies_compute_the_network)
+{
+    static const uint32_t rings[][2] = {{2, 1}, {3, 1}, {4, 1}, {4, 2}}; /* u, ring */
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    uint32_t proven = 0;
+    for (size_t i = 0; i < sizeof rings / sizeof rings[0]; i++)
+        for (uint32_t v = 1; v <= 4; v++)
+            for (uint32_t chunks = 1; chunks <= rings[i][1]; chunks++) {
+                struct pim_allspark_options options = copied(rings[i][0], v, rings[i][1]);
+                options.chunks = chunks;
+                options.batch = v == 2 ? 2 : 1;
+                proven += attempt((enum small_network)_i, &hardware, &options);
+            }
+    ck_assert_uint_ge(proven, 4);
+}
+END_TEST
+
 /* Sub-arrays that are turned, strips, arrays that are no square, more nodes than a branch has tokens. */
 START_TEST(other_arrays_compute_the_network)
 {
@@ -510,6 +528,7 @@ Suite *dataflow_suite(void)
     tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, 2 * 9); /* 9: batches */
     tcase_add_loop_test(tests, layers_of_windows_compute_the_network, 0, 4);
     tcase_add_loop_test(tests, layers_of_stripes_compute_the_network, 0, 2 * 3);
+    tcase_add_loop_test(tests, copies_compute_the_network, 0, SMALL_NETWORKS);
     tcase_add_loop_test(tests, chunks_compute_the_network, 0, SMALL_NETWORKS);
     tcase_add_loop_test(tests, batches_compute_the_network, 0, SMALL_NETWORKS);
     suite_add_tcase(suite, tests);
