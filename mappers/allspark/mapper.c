@@ -18,6 +18,7 @@ struct choices {
 };
 
 enum { SCHEDULER_EXACT, SCHEDULER_ILP };
+enum { COPIES_AUTO, COPIES_ONE, COPIES_BEST };
 
 static const struct pim_option rows[] = {
     {.name = "partition",
@@ -30,8 +31,9 @@ static const struct pim_option rows[] = {
     PIM_COUNT_ROW(
         "ring", struct choices, ring, "NODES", 0, 256,
         "Nodes over which weights are spread; 1: those of a branch, as in the paper; 0 (default): the best"),
-    PIM_CHOICE_ROW("copies", struct choices, copies, "NUMBER", "one|best",
-                   "Copies of the weights that a branch keeps: one, as in the paper, or as many as are best"),
+    PIM_CHOICE_ROW("copies", struct choices, copies, "NUMBER", "auto|one|best",
+                   "Copies of the weights that a branch keeps: one, as in the paper, or as many as are best "
+                   "(default: best without --ring, else one)"),
     PIM_COUNT_ROW("chunks", struct choices, chunks, "NUMBER", 0, PIM_CHUNKS,
                   "Pieces in which the weights of a phase go round; 0 (default): the best"),
     PIM_COUNT_ROW("batch", struct choices, batch, "IMAGES", 1, PIM_BATCH,
@@ -67,7 +69,7 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
     (void)writes;
     if (choices->plan && strcmp(choices->partition, "auto") != 0)
         return pim_fail(error, PIM_USAGE, "--plan and --partition: one of them alone");
-    if (choices->copies && choices->ring)
+    if (choices->copies == COPIES_BEST && choices->ring)
         return pim_fail(error, PIM_USAGE, "--copies best and --ring: one of them alone");
     return PIM_OK;
 }
@@ -141,7 +143,8 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
     struct told told = {
         .search = &choices->search, .begin = &begin, .timed = choices->scheduler == SCHEDULER_EXACT};
     struct pim_allspark_options options = {.ring = (uint32_t)choices->ring,
-                                           .copies = choices->copies != 0,
+                                           .copies = choices->copies == COPIES_BEST ||
+                                                     (choices->copies == COPIES_AUTO && choices->ring == 0),
                                            .chunks = (uint32_t)choices->chunks,
                                            .batch = (uint32_t)choices->batch,
                                            .exchange = (enum pim_allspark_exchange)choices->exchange,

@@ -3,7 +3,8 @@ Section VIII of "Allspark: Workload Orchestration for Visual Transformers on Pro
 paper's. PAPER holds the paper's figures, each with the place it stands in; nothing here is fitted to them.
 
 Plans and estimates come from `pimsim map allspark --format json`, cycles from `pimsim run`. A network that the mapper or the
-memory of a node refuses is listed with its refusal.
+memory of a node refuses is listed with its refusal. All plans have one copy of the weights of a branch, as the paper's have
+(`--copies one`), but those of the table `copies`, which holds pimsim's default against them.
 """
 
 import argparse
@@ -24,6 +25,7 @@ LOCAL = ["swin-t", "swin-s", "swin-b", "swin-l", "twins-svt-s", "twins-svt-b", "
 GLOBAL = ["vit-t", "vit-s", "vit-b", "vit-l", "vit-h", "pvt-tiny", "pvt-small", "pvt-medium", "pvt-large"]
 BASE = ["swin-b", "twins-svt-b", "vit-b", "pvt-large"]
 SCHEMES = ["auto", "B", "P", "AH"]
+ONE = ["--copies", "one"]
 EXCHANGES = [(n, 224) for n in ("swin-t", "swin-b", "twins-svt-b", "focal-t", "cswin-t")] + [("swin-t", 640), ("swin-b", 640)]
 
 PAPER = {
@@ -58,7 +60,7 @@ def hardware_of(network):
 
 def map_arguments(network, image, scheme, *more):
     return ["map", "allspark", "-q", "--network", f"configs/networks/{network}.cfg", "--set", f"network.image={image}",
-            *hardware_of(network), "--partition", scheme, *more]
+            *hardware_of(network), "--partition", scheme, *([] if "--copies" in more else ONE), *more]
 
 
 def plan_of(network, image, scheme="auto", *more):
@@ -230,6 +232,26 @@ def memory(report):
                  [[str(s + 1), *map(float, h), PAPER["hops"][s]] for s, h in enumerate(hops)], [refusal] if refusal else [])
 
 
+def copies(report, networks, images):
+    """Beyond the paper: the plans that users get, in which a branch keeps several copies of its weights, estimates."""
+    rows, refusals, means = [], [], []
+    for network in networks:
+        for image in images:
+            plans = []
+            for number in ("one", "best"):
+                plan, refusal = plan_of(network, image, "auto", "--copies", number)
+                plans.append(plan)
+                if refusal and number == "best":
+                    refusals.append(f"{network} {image}: {refusal}")
+            if all(plans):
+                one, best = (plan["estimate_cycles"] for plan in plans)
+                means.append([best / one, plans[0]["ideal_cycles"] / one, plans[1]["ideal_cycles"] / best])
+                rows.append([f"{network} {image}", one, best, *means[-1]])
+    rows.append(["average", None, None, *[average(column) for column in zip(*means)]])
+    report.table("copies", "Beyond the paper: several copies of the weights of a branch, pimsim's default, against one (estimates)",
+                 ["network, image", "one copy", "best", "best / one", "ideal / one", "ideal / best"], rows, refusals)
+
+
 def batches(report, network):
     """Fig. 14: mean latency of an image and its parts, for batches."""
     rows, first = [], None
@@ -258,7 +280,7 @@ def arrays(report, networks):
                     text, refusal = pimsim("map", "allspark", "-q", "--network", f"configs/networks/{network}.cfg",
                                            "--hardware", HARDWARE, "--set", f"array.width={width}", "--set",
                                            f"array.height={width}", "--set", f"dram.rows={capacity * 1024}",
-                                           "--partition", scheme, "--format", "json")
+                                           "--partition", scheme, *ONE, "--format", "json")
                     cycles[scheme] = json.loads(text)["estimate_cycles"] if text else None
                     if refusal and scheme == "auto":
                         refusals.append(f"{network}, {width}x{width}, {capacity} MiB: {refusal}")
@@ -286,7 +308,7 @@ def gpu(report, networks, images):
         for image in images:
             text, refusal = pimsim("map", "allspark", "-q", "--network", f"configs/networks/{network}.cfg", "--set",
                                    f"network.image={image}", "--hardware", HARDWARE, "--set", "array.width=24", "--set",
-                                   "array.height=24", "--format", "json")
+                                   "array.height=24", *ONE, "--format", "json")
             seconds = json.loads(text)["estimate_cycles"] / 400e6 if text else None
             card = roofline_seconds(network, image)
             rows.append([f"{network} {image}", 1e3 * card if card else None, 1e3 * seconds if seconds else None,
@@ -308,7 +330,7 @@ def bandwidths(report, networks):
         for network in networks:
             text, refusal = pimsim("map", "allspark", "-q", "--network", f"configs/networks/{network}.cfg", "--hardware",
                                    HARDWARE, "--set", f"array.width={width}", "--set", f"array.height={height}", "--set",
-                                   f"pe.rows={rows_of_node}", "--set", f"pe.columns={columns}", "--format", "json")
+                                   f"pe.rows={rows_of_node}", "--set", f"pe.columns={columns}", *ONE, "--format", "json")
             if refusal:
                 refusals.append(f"{network}, {width}x{height}: {refusal}")
             else:
@@ -338,6 +360,7 @@ def main():
         simulated(report, cases, folder)
         exchanges(report, [("swin-t", 224)] if options.quick else EXCHANGES, folder)
     memory(report)
+    copies(report, [*local, *world], images)
     batches(report, "swin-t" if options.quick else "swin-b")
     arrays(report, ["swin-t"] if options.quick else BASE)
     gpu(report, ["swin-t"] if options.quick else ["swin-s", "swin-b", "twins-svt-b", "vit-b"], images)
