@@ -14,6 +14,8 @@
  *  4. A message may have `receive_packets` packets under way that its receiver has not written. The
  *     announcement grants the first of them; each packet written grants one more, by a packet of one flit,
  *     while the message is longer than what has been granted.
+ *     With `cut_through` a packet of a send that passes on what one receive brought is not read: it enters
+ *     the network when it would be asked for.
  * Receiving side
  *  5. Up to `posted_receives` receives are open. A packet names its receive and its place in the message, so
  *     it does not matter in which order packets come in.
@@ -113,6 +115,28 @@ static void packet_read(struct pim_kernel *kernel, void *context)
     inject(context);
 }
 
+bool pim_interface_forwards(const struct pim_node *node, const struct pim_slot *slot)
+{
+    const struct pim_node_configuration *configuration = &node->array->configuration;
+    if (!configuration->cut_through || slot->instruction.opcode != PIM_OP_SEND)
+        return false;
+    uint64_t distance = 0;
+    for (unsigned i = 0; i < PIM_DEPENDENCIES; i++) {
+        if (slot->instruction.dependency[i] > 0 && distance > 0)
+            return false; /* others may have changed the bytes in memory */
+        if (slot->instruction.dependency[i] > 0)
+            distance = slot->instruction.dependency[i];
+    }
+    if (distance == 0 || distance > slot->sequence || distance >= configuration->window)
+        return false;
+    const struct pim_slot *receive = pim_node_slot(node, slot->sequence - distance);
+    if (receive->sequence != slot->sequence - distance || receive->instruction.opcode != PIM_OP_RECEIVE)
+        return false; /* marks and joins have no slot */
+    uint64_t first = receive->instruction.u.network.address, bytes = receive->instruction.u.network.bytes;
+    uint64_t address = slot->instruction.u.network.address, length = slot->instruction.u.network.bytes;
+    return address >= first && length <= bytes && address - first <= bytes - length;
+}
+
 /* Asks for the memory reads of the next packets, as far as the interface can hold them. */
 static void pump(struct pim_node *node)
 {
@@ -136,6 +160,10 @@ static void pump(struct pim_node *node)
         interface->send_offset += packet->bytes;
         if (packet->last)
             interface->sending = NULL;
+        if (slot->forwards) {
+            inject(packet);
+            continue;
+        }
         struct pim_burst burst = {.address = slot->instruction.u.network.address + packet->offset,
                                   .bytes = packet->bytes,
                                   .stride = 0,

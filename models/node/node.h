@@ -54,6 +54,7 @@ struct pim_node_configuration {
     uint32_t send_packets;
     uint32_t posted_receives;
     uint32_t receive_packets;
+    bool cut_through; /* messages that are passed on leave from the interface, not from the bank */
     struct pim_zero_load zero_load;
     pim_time logic_period, network_period, memory_period; /* ticks */
 };

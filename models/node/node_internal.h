@@ -18,6 +18,7 @@ struct pim_slot {
     uint64_t credits, granted; /* RECEIVE: packets that its sender may still send; packets granted so far */
     bool done;
     bool matched, begun; /* RECEIVE: its send has started, its first packet has come */
+    bool forwards;       /* SEND: of bytes that the interface still holds */
 };
 
 /* In-order queue of an engine: sequence numbers in a ring of `window` entries. */
@@ -169,6 +170,9 @@ void pim_port_attribute(struct pim_unit *node);
 /* network_interface.c */
 /* The open receive that a send meets, NULL when its announcement has not come. */
 struct pim_slot *pim_interface_announced(const struct pim_node *node, const struct pim_slot *slot);
+/* Whether a send passes on what one receive brought, from the interface (cut_through): decided when it is
+ * dispatched, while the last `window` instructions are in their slots. */
+bool pim_interface_forwards(const struct pim_node *node, const struct pim_slot *slot);
 void pim_interface_send(struct pim_node *node, struct pim_slot *slot);
 void pim_interface_post(struct pim_node *node, struct pim_slot *slot);
 void pim_interface_served(struct pim_node *node,

@@ -35,6 +35,7 @@ static bool dispatch(struct pim_unit *unit, uint64_t sequence, const struct pim_
     slot->sequence = sequence;
     slot->moved = slot->predecessor = 0;
     slot->done = slot->matched = slot->begun = false;
+    slot->forwards = pim_interface_forwards(node, slot);
     struct pim_engine_queue *queue = &node->queue[pim_opcode_engine(instruction->opcode)];
     queue->sequence[queue->tail++ & node->mask] = sequence;
     return true;

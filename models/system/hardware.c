@@ -135,6 +135,7 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
     node->send_packets = integer(configuration, "network_interface.send_packets");
     node->posted_receives = integer(configuration, "network_interface.posted_receives");
     node->receive_packets = integer(configuration, "network_interface.receive_packets");
+    node->cut_through = pim_configuration_choice(configuration, "network_interface.forward") == 1;
     if (read_noc(configuration, hardware, error) != PIM_OK)
         return error->status;
     read_energy(configuration, &hardware->energy);

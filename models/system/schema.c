@@ -123,6 +123,9 @@ static const struct pim_key keys[] = {
     PIM_KEY_OF_INTEGER("network_interface.receive_packets", "4", 1, 4096, "packets",
                        "Packets of a message that may be under way and not yet written to the receiver's "
                        "memory; each one written grants the next."),
+    PIM_KEY_OF_CHOICE("network_interface.forward", "dram", "dram|cut_through",
+                      "Where a message that is passed on is read: from the memory of the node, or from the "
+                      "interface, which still holds it."),
 
     PIM_KEY_OF_INTEGER("noc.width", "0", 0, 256, "routers",
                        "Routers in a row; 0: as the node array needs (array.width / noc.concentration). Any "

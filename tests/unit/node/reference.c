@@ -118,6 +118,22 @@ static void ask(struct state *s, uint32_t u, enum client client, uint32_t owner,
     *request = (struct request){.active = true, .burst = burst, .owner = owner};
 }
 
+/* A send that names one instruction alone, a receive of the window that brought all its bytes. */
+static bool passes_on(const struct reference *r, uint32_t u, uint32_t i)
+{
+    const struct pim_instruction *send = &r->program[u][i], *from;
+    uint32_t named = 0, distance = 0;
+    for (unsigned d = 0; d < PIM_DEPENDENCIES; d++) {
+        named += send->dependency[d] != 0;
+        distance += send->dependency[d];
+    }
+    if (!r->configuration.cut_through || named != 1 || distance > i || distance >= r->configuration.window)
+        return false;
+    from = &r->program[u][i - distance];
+    return from->opcode == PIM_OP_RECEIVE && from->u.network.address <= send->u.network.address &&
+           send->u.network.address + send->u.network.bytes <= from->u.network.address + from->u.network.bytes;
+}
+
 /* Reads the next packets of the message that is being sent, as far as there is room and credit. */
 static void read_packets(struct state *s, uint32_t u)
 {
@@ -138,6 +154,11 @@ static void read_packets(struct state *s, uint32_t u)
         unit->cut += packet->bytes;
         if (unit->cut == send->u.network.bytes)
             unit->sending = REFERENCE_LENGTH;
+        if (passes_on(s->r, u, packet->send)) {
+            s->r->passed_on++;
+            inject(s, index);
+            continue;
+        }
         ask(s, u, SEND, index,
             (struct pim_burst){.address = send->u.network.address + packet->offset,
                                .bytes = (uint32_t)packet->bytes,
@@ -524,7 +545,7 @@ void reference_run(struct reference *r)
     struct pim_error error = {PIM_OK, ""};
     memset(&s, 0, sizeof s);
     s.r = r;
-    r->packets = 0;
+    r->packets = r->passed_on = 0;
     memset(r->start, 0xff, sizeof r->start);
     memset(r->end, 0xff, sizeof r->end);
     const struct pim_noc_callbacks callbacks = {.context = &s, .injected = injected, .delivered = delivered};

@@ -20,7 +20,8 @@ struct reference {
     /* results */
     pim_time start[REFERENCE_UNITS][REFERENCE_LENGTH], end[REFERENCE_UNITS][REFERENCE_LENGTH];
     struct pim_bank_counters bank[REFERENCE_UNITS];
-    uint64_t packets; /* of all kinds */
+    uint64_t packets;   /* of all kinds */
+    uint64_t passed_on; /* packets of data that were not read from memory */
 };
 
 void reference_run(struct reference *reference);

@@ -325,6 +325,32 @@ START_TEST(the_zero_load_latency_of_the_nodes_is_that_of_the_network)
 }
 END_TEST
 
+static const char *const passed_on = PHASE UNIT(0, "send peer=1 tag=5 address=0 bytes=64\n")
+    UNIT(1, "receive peer=0 tag=5 address=0 bytes=64\nsend peer=2 tag=5 address=0 bytes=64 after=1\n")
+        UNIT(2, "receive peer=1 tag=5 address=0 bytes=64\n");
+
+START_TEST(a_message_is_passed_on_from_the_bank_or_from_the_interface)
+{
+    /* Written in unit 1 in 71, as above. From the interface: 8 flits leave in 72 to 79, the last is there in
+     * 72 + 12 + 7 = 91; ACT 92, WR 100 to 103, data 108. */
+    struct run run = {.width = 3, .height = 1, .settings = {"network_interface.forward=cut_through"}};
+    replay_well(&run, passed_on);
+    STARTS(&run, 1, 2, 71);
+    ENDS(&run, 1, 2, 79);
+    ENDS(&run, 2, 1, 108);
+    ck_assert_uint_eq(run.result.units[1].bank.reads, 0);
+    ck_assert_uint_eq(run.result.units[1].bank.writes, 4);
+    ck_assert_uint_eq(run.result.units[0].bank.reads, 4); /* it has them from nowhere else */
+    clean(&run);
+    run.settings[0] = "network_interface.forward=dram";
+    replay_well(&run, passed_on);
+    STARTS(&run, 1, 2, 71);
+    ck_assert_uint_eq(run.result.units[1].bank.reads, 4);
+    ck_assert_uint_gt(run.seen[1][2].end, 79);
+    clean(&run);
+}
+END_TEST
+
 Suite *messages_suite(void)
 {
     Suite *suite = suite_create("messages");
@@ -339,6 +365,7 @@ Suite *messages_suite(void)
     tcase_add_test(tests, two_senders_share_the_way_into_one_receiver);
     tcase_add_test(tests, messages_of_one_name_meet_in_program_order);
     tcase_add_loop_test(tests, overtaking_does_not_mix_messages, 0, 3);
+    tcase_add_test(tests, a_message_is_passed_on_from_the_bank_or_from_the_interface);
     tcase_add_test(tests, fidelities_are_ordered_on_crossing_traffic);
     tcase_add_loop_test(tests, the_zero_load_latency_of_the_nodes_is_that_of_the_network, 0, 3);
     suite_add_tcase(suite, tests);

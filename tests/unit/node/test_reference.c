@@ -82,6 +82,22 @@ static void append_tile(struct reference *r, struct pim_random *random, uint32_t
     append(r, random, unit, store);
 }
 
+/* Some sends name the receive before them, and most of those send bytes that it brought. */
+static void pass_on(const struct reference *r, struct pim_random *random, uint32_t unit,
+                    struct pim_instruction *send)
+{
+    uint32_t index = r->length[unit], i = index;
+    while (i > 0 && r->program[unit][i - 1].opcode != PIM_OP_RECEIVE)
+        i--;
+    if (i == 0 || below(random, 2) == 0)
+        return;
+    const struct pim_instruction *receive = &r->program[unit][i - 1];
+    uint32_t bytes = (uint32_t)receive->u.network.bytes, skip = below(random, bytes);
+    send->dependency[0] = (uint16_t)(index - (i - 1));
+    send->u.network.address = receive->u.network.address + skip;
+    send->u.network.bytes = bytes - skip + (below(random, 4) == 0); /* at times a byte too many */
+}
+
 static void append_message(struct reference *r, struct pim_random *random)
 {
     uint32_t source = below(random, r->units), destination = below(random, r->units);
@@ -92,8 +108,10 @@ static void append_message(struct reference *r, struct pim_random *random)
     message.u.network.tag = below(random, 2); /* names are used again and again */
     message.u.network.address = below(random, 50000);
     message.u.network.bytes = 1 + below(random, below(random, 3) ? 4000 : 40);
+    pass_on(r, random, source, &message);
     append(r, random, source, message);
     message.opcode = PIM_OP_RECEIVE;
+    message.dependency[0] = 0;
     message.u.network.peer = source;
     message.u.network.address = below(random, 50000);
     append(r, random, destination, message);
@@ -195,7 +213,8 @@ START_TEST(every_instruction_starts_and_ends_with_the_reference)
              "network_interface.receive_packets=64"),
         PICK(&random, "dram.refresh=true", "dram.page=closed", "dram.arbitration_bytes=48",
              "dram.arbitration_bytes=100", "network_interface.send_packets=1",
-             "network_interface.send_packets=7")};
+             "network_interface.send_packets=7"),
+        PICK(&random, "network_interface.forward=dram", "network_interface.forward=cut_through")};
     memcpy(run.settings, settings, sizeof settings);
     reference.units = run.width * run.height;
     make_programs(&reference, &random);
