@@ -129,13 +129,16 @@ uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint6
     return cost.cycles;
 }
 
-/* Memory cycles of the port while a message leaves and one of the same size arrives. */
-static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+/* Memory cycles of the port while a message arrives and, where it `reads`, one of the same size leaves. */
+static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool reads)
 {
     /* Each packet begins with a column of its own. */
     uint64_t packet = hardware->packet_bytes, packets = ceil_divide(bytes, packet);
     uint64_t columns = bytes / packet * ceil_divide(packet, hardware->port_bytes) +
                        ceil_divide(bytes % packet, hardware->port_bytes);
+    if (!reads)
+        return with_refresh(hardware,
+                            row_cycles(hardware, columns, ceil_divide(bytes, hardware->row_bytes), true));
     /* While it sends and receives, each side leaves its row whenever the other has its turn. */
     bool shorter = hardware->turn_bytes > 0 && hardware->turn_bytes < hardware->row_bytes;
     uint64_t rows = ceil_divide(bytes, shorter ? hardware->turn_bytes : hardware->row_bytes);
@@ -165,16 +168,18 @@ uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_
 
 /*
  * A round without the flight of its head: reading, sending and writing, of which the slowest sets the pace.
+ * Without `reads` the bytes that leave come from the network interface.
  */
-static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool reads)
 {
     uint64_t first = bytes < hardware->packet_bytes ? bytes : hardware->packet_bytes;
     uint64_t last = bytes % hardware->packet_bytes ? bytes % hardware->packet_bytes : first;
     uint64_t network = pim_estimate_link(hardware, bytes);
-    uint64_t memory = logic_cycles(hardware, port_cycles(hardware, bytes), hardware->memory_khz);
+    uint64_t memory = logic_cycles(hardware, port_cycles(hardware, bytes, reads), hardware->memory_khz);
     /* The first packet is read before anything is sent, and the last is written after everything has come. */
-    uint64_t ends = 2 * (uint64_t)hardware->access_cycles + stream_cycles(hardware, first, false) +
-                    stream_cycles(hardware, last, true);
+    uint64_t ends = hardware->access_cycles + stream_cycles(hardware, last, true);
+    if (reads)
+        ends += hardware->access_cycles + stream_cycles(hardware, first, false);
     uint64_t fill = logic_cycles(hardware, ends, hardware->memory_khz);
     return network + fill > memory ? network + fill : memory;
 }
@@ -202,5 +207,7 @@ uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_
     uint64_t neighbour = zero_load(hardware, 2);
     uint64_t back = zero_load(hardware, nodes);
     uint64_t flight = pim_estimate_network(hardware, back + back + (rounds - 1) * neighbour);
-    return flight + rounds * round_cycles(hardware, bytes);
+    /* A node sends its own piece first, and passes on what came in the round before from then on. */
+    return flight + round_cycles(hardware, bytes, true) +
+           (rounds - 1) * round_cycles(hardware, bytes, !hardware->cut_through);
 }

@@ -94,6 +94,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .send_packets = integer(configuration, "network_interface.send_packets"),
         .receive_packets = integer(configuration, "network_interface.receive_packets"),
         .posted_receives = integer(configuration, "network_interface.posted_receives"),
+        .cut_through = pim_configuration_choice(configuration, "network_interface.forward") == 1,
         .acu = acu,
     };
     take_pe(&pe, nodes);

@@ -47,6 +47,7 @@ struct pim_estimate_hardware {
     uint32_t hop_cycles;
     int32_t fixed_cycles;
     uint32_t packet_bytes, send_packets, receive_packets, posted_receives;
+    bool cut_through;      /* what came in is passed on from the network interface, not from the bank */
     uint32_t buffer_flits; /* of a virtual channel of a router */
     uint32_t banks;        /* in lock-step: a row is opened in each */
     struct pim_machine_energy energy;

@@ -332,6 +332,26 @@ START_TEST(long_links)
 }
 END_TEST
 
+START_TEST(rings_pass_on_from_the_interface)
+{
+    struct values values = {{18, 18, 20, 2, 15, 7, 7, 5, 180, 1, 1, 1, 8, 16}, {0}};
+    struct pim_estimate_hardware machine;
+    for (unsigned i = 0; i < SIZES; i++)
+        values.size[i] = sizes[i].values[0];
+    ck_assert(read_machine(&values, &machine));
+    ck_assert(!machine.cut_through);
+    struct pim_estimate_hardware through = machine;
+    through.cut_through = true;
+    /* Only the first round of two nodes: nothing is passed on. */
+    ck_assert_uint_eq(pim_estimate_ring(&through, 100000, 2), pim_estimate_ring(&machine, 100000, 2));
+    /* Each later round saves as much. */
+    uint64_t three = pim_estimate_ring(&machine, 100000, 3) - pim_estimate_ring(&through, 100000, 3);
+    uint64_t six = pim_estimate_ring(&machine, 100000, 6) - pim_estimate_ring(&through, 100000, 6);
+    ck_assert_uint_gt(three, 0);
+    ck_assert_uint_eq(six, 4 * three);
+}
+END_TEST
+
 /* The times of a bank in cycles of the memory's clock, each of its own key, whatever that clock is. */
 START_TEST(bank_times_in_cycles)
 {
@@ -377,6 +397,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_loop_test(cases, slower_parts_are_not_faster, 0, SLOWER);
     tcase_add_test(cases, slow_columns_hide_rows);
     tcase_add_test(cases, long_links);
+    tcase_add_test(cases, rings_pass_on_from_the_interface);
     tcase_add_test(cases, bank_times_in_cycles);
     suite_add_tcase(suite, cases);
     srunner_add_suite(runner, suite);
