@@ -118,6 +118,8 @@ static enum pim_status check_flits(const struct pim_noc *noc, struct pim_error *
 enum pim_status pim_noc_general_check(struct pim_noc *noc, struct pim_error *error)
 {
     const struct noc_general *general = noc->general;
+    if (general->sets)
+        pim_noc_sets_show(noc->general);
     enum pim_status status = check_flits(noc, error);
     for (uint32_t node = 0; node < general->topology->routers && status == PIM_OK; node++)
         status = check_owners(general, node, error);
@@ -213,6 +215,8 @@ size_t pim_noc_general_waiting(const struct pim_noc *noc, struct pim_noc_waiting
     const struct noc_general *general = noc->general;
     const struct pim_noc_topology *topology = general->topology;
     size_t count = 0;
+    if (general->sets)
+        pim_noc_sets_show(noc->general);
     for (uint32_t node = 0; node < topology->routers; node++) {
         const struct general_router *router = &general->routers[node];
         for (unsigned row = 0; row < router->ports * general->vcs; row++) {

@@ -1,7 +1,7 @@
 /*
  * The general network: storage, the agenda, and one network cycle.
  */
-#include "models/noc/general/general.h"
+#include "models/noc/general/sets.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -257,7 +257,7 @@ enum pim_status pim_noc_general_create(struct pim_noc *noc, struct pim_error *er
                         general->topology->routers);
     number_rows(general);
     initialize(noc);
-    return PIM_OK;
+    return pim_noc_sets_create(noc, error);
 }
 
 void pim_noc_general_destroy(struct noc_general *general)
@@ -296,6 +296,7 @@ void pim_noc_general_destroy(struct noc_general *general)
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         free(parts[i]);
+    pim_noc_sets_destroy(general->sets);
     wheel_destroy(&general->router_wheel);
     wheel_destroy(&general->terminal_wheel);
     wheel_destroy(&general->delivery_wheel);
@@ -362,6 +363,21 @@ uint64_t pim_noc_general_next(const struct noc_general *general)
     return next;
 }
 
+void pim_noc_general_deliver_at(struct pim_noc *noc, uint32_t node, uint32_t index, uint64_t due,
+                                uint64_t now)
+{
+    struct noc_general *general = noc->general;
+    struct general_terminal *terminal = &general->terminals[node];
+    general->packets[index].due = due;
+    noc->packets[index].next = NOC_NO_PACKET;
+    if (terminal->due_first == NOC_NO_PACKET)
+        terminal->due_first = index;
+    else
+        noc->packets[terminal->due_last].next = index;
+    terminal->due_last = index;
+    pim_noc_wake(&general->delivery_wheel, node, due, now);
+}
+
 /* The tails that are consumed in this cycle. */
 static void deliver(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 {
@@ -378,6 +394,18 @@ static void deliver(struct pim_noc *noc, uint32_t node, uint64_t cycle)
         pim_noc_wake(&general->delivery_wheel, node, general->packets[terminal->due_first].due, cycle);
 }
 
+static void run_routers(struct pim_noc *noc, uint64_t cycle)
+{
+    struct pim_noc_wheel *wheel = &noc->general->router_wheel;
+    struct pim_noc_visit visit = pim_noc_visit(wheel, cycle);
+    while (pim_noc_visit_word(&visit))
+        for (; visit.units; visit.units &= visit.units - 1) {
+            uint32_t router = visit.word * 64 + pim_lowest_bit(visit.units);
+            if (pim_noc_general_evaluate(noc, router, cycle))
+                pim_noc_wake(wheel, router, cycle + 1, cycle);
+        }
+}
+
 void pim_noc_general_step(struct pim_noc *noc, uint64_t cycle)
 {
     struct noc_general *general = noc->general;
@@ -389,12 +417,9 @@ void pim_noc_general_step(struct pim_noc *noc, uint64_t cycle)
     while (pim_noc_visit_word(&visit))
         for (; visit.units; visit.units &= visit.units - 1)
             pim_noc_general_inject(noc, visit.word * 64 + pim_lowest_bit(visit.units), cycle);
-    visit = pim_noc_visit(&general->router_wheel, cycle);
-    while (pim_noc_visit_word(&visit))
-        for (; visit.units; visit.units &= visit.units - 1) {
-            uint32_t router = visit.word * 64 + pim_lowest_bit(visit.units);
-            if (pim_noc_general_evaluate(noc, router, cycle))
-                pim_noc_wake(&general->router_wheel, router, cycle + 1, cycle);
-        }
+    if (general->sets)
+        general->sets->run(noc, cycle);
+    else
+        run_routers(noc, cycle);
     general->origin = cycle + 1;
 }

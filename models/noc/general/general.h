@@ -210,7 +210,8 @@ struct general_scratch {
 };
 
 struct noc_general {
-    uint64_t origin; /* first cycle that has not been done */
+    uint64_t origin;           /* first cycle that has not been done */
+    struct general_sets *sets; /* sets.h; NULL: the routers of router.c */
     struct pim_noc_topology *topology;
     struct pim_noc_routing *routing;
     uint32_t vcs, all, buffer_flits;
@@ -259,7 +260,14 @@ struct noc_general {
     uint32_t told_router, told_row;
 };
 
+/* router.c: blocked cycles of an output that are not counted yet: those from `since` on, before `end`. */
+uint64_t pim_noc_general_blocked(const struct noc_general *general, uint32_t router, uint32_t port,
+                                 uint64_t end);
+
 /* general.c */
+/* The tail of a packet will be consumed by a node's terminal in cycle `due`; `now`: the present one. */
+void pim_noc_general_deliver_at(struct pim_noc *noc, uint32_t node, uint32_t packet, uint64_t due,
+                                uint64_t now);
 void pim_noc_general_push(struct noc_general *general, struct general_queue *queue, uint64_t time,
                           uint32_t packet, uint32_t value);
 static inline void pim_noc_general_pop(struct noc_general *general, struct general_queue *queue)
@@ -290,6 +298,19 @@ static inline uint64_t pim_noc_general_hold(const struct general_rate *rate, str
         busy->cycle++;
     }
     return busy->numerator ? busy->cycle : busy->cycle - 1;
+}
+
+/* Counts the cycles before `end` in which links were blocked; outputs that took a flit in the last of them
+ * were not. */
+static inline void pim_noc_general_count_blocked(struct noc_general *general, uint32_t node, uint64_t end)
+{
+    struct general_router *router = &general->routers[node];
+    uint64_t ports = router->since < end ? router->wanted & ~router->sent : 0;
+    for (; ports; ports &= ports - 1) {
+        unsigned port = pim_lowest_bit(ports);
+        general->outputs[router->first + port].blocked += pim_noc_general_blocked(general, node, port, end);
+    }
+    router->since = end;
 }
 
 /* A router in a cycle, and its parts of the arrays. */
@@ -365,9 +386,6 @@ void pim_noc_general_channels(const struct general_site *site);
 
 /* router.c: one cycle of a router; returns whether it has to be evaluated in the next one. */
 bool pim_noc_general_evaluate(struct pim_noc *noc, uint32_t router, uint64_t cycle);
-/* Blocked cycles of an output that are not counted yet: those from `since` on, before `end`. */
-uint64_t pim_noc_general_blocked(const struct noc_general *general, uint32_t router, uint32_t port,
-                                 uint64_t end);
 
 /* terminal.c: one cycle of a terminal's injecting side. */
 void pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle);
@@ -404,6 +422,12 @@ bool pim_noc_general_prefers(const struct pim_noc *noc, struct general_arbiter a
 enum pim_status pim_noc_general_plan(const struct pim_noc_configuration *configuration,
                                      struct pim_noc_topology **topology, struct pim_noc_routing **routing,
                                      struct pim_error *error);
+
+/* sets.c: the bit-set evaluation, when the configuration needs no more than it has; `show` copies its state
+ * into that of the routers of router.c, for the checks. */
+enum pim_status pim_noc_sets_create(struct pim_noc *noc, struct pim_error *error);
+void pim_noc_sets_destroy(struct general_sets *sets);
+void pim_noc_sets_show(struct noc_general *general);
 
 /* general.c, for network.c */
 enum pim_status pim_noc_general_create(struct pim_noc *noc, struct pim_error *error);

@@ -236,17 +236,8 @@ static void eject(const struct general_site *site, const struct general_row *row
     if (pim_noc_general_watches(site->noc, index))
         pim_noc_general_tell(site->noc, PIM_NOC_CONSUMED, consumed, node, 0, row->vc,
                              site->noc->packets[index].flits - row->left - 1);
-    if (!tail)
-        return;
-    struct general_terminal *terminal = &general->terminals[node];
-    general->packets[index].due = consumed;
-    site->noc->packets[index].next = NOC_NO_PACKET; /* see end_packet(): its successor has been read */
-    if (terminal->due_first == NOC_NO_PACKET)
-        terminal->due_first = index;
-    else
-        site->noc->packets[terminal->due_last].next = index;
-    terminal->due_last = index;
-    pim_noc_wake(&general->delivery_wheel, node, consumed, site->cycle);
+    if (tail) /* see end_packet(): its successor has been read */
+        pim_noc_general_deliver_at(site->noc, node, index, consumed, site->cycle);
 }
 
 /* The tail has left its row: the virtual channel downstream may be free, and the next packet begins. */
@@ -371,17 +362,6 @@ uint64_t pim_noc_general_blocked(const struct noc_general *general, uint32_t nod
     return end > since ? end - since : 0;
 }
 
-/* Counts the cycles before `end`; outputs that took a flit in the last of them were not blocked. */
-static void count_blocked(const struct general_site *site, uint64_t end)
-{
-    uint64_t ports = site->router->since < end ? site->router->wanted & ~site->router->sent : 0;
-    for (; ports; ports &= ports - 1) {
-        unsigned port = pim_lowest_bit(ports);
-        site->outputs[port].blocked += pim_noc_general_blocked(site->general, site->node, port, end);
-    }
-    site->router->since = end;
-}
-
 /* --- when something can happen next --- */
 
 /* Whether a head can get a virtual channel; `credit`: whether a credit may help it to one. */
@@ -486,7 +466,7 @@ bool pim_noc_general_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle
 {
     struct general_site site = site_of(noc, node, cycle);
     noc->statistics.router_evaluations++;
-    count_blocked(&site, cycle);
+    pim_noc_general_count_blocked(noc->general, node, cycle);
     site.router->sent = 0;
     if (site.general->ordered)
         pim_noc_general_routed(&site);
@@ -502,6 +482,6 @@ bool pim_noc_general_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle
         pim_noc_general_update(&site);
     if (PIM_UNLIKELY(noc->callbacks.stage != NULL))
         pim_noc_general_tell_waits(&site);
-    count_blocked(&site, cycle + 1);
+    pim_noc_general_count_blocked(noc->general, node, cycle + 1);
     return plan(&site);
 }

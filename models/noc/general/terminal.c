@@ -8,7 +8,7 @@
  * 2. Classes that are kinds of messages share the queue and the one used last.
  */
 #include "models/noc/bits.h"
-#include "models/noc/general/general.h"
+#include "models/noc/general/sets.h"
 
 #include <assert.h>
 
@@ -76,11 +76,15 @@ static void inject_flit(struct pim_noc *noc, uint32_t node, struct general_sourc
         terminal->nonfull &= ~bit;
     uint64_t usable = pim_noc_general_hold(&general->terminal_rate, &terminal->busy, cycle) + NOC_INJECTION;
     uint32_t router = general->router_of[input];
-    pim_noc_general_push(general, &general->inputs[input].arriving, usable, index, value);
-    if (general->stamped)
-        general->event_stamps[general->inputs[input].arriving.last] = cycle;
-    general->routers[router].arriving |= UINT64_C(1) << (input - general->routers[router].first);
-    pim_noc_wake(&general->router_wheel, router, usable, cycle);
+    if (general->sets) {
+        pim_noc_sets_post(general, router, input, usable, cycle, index, value);
+    } else {
+        pim_noc_general_push(general, &general->inputs[input].arriving, usable, index, value);
+        if (general->stamped)
+            general->event_stamps[general->inputs[input].arriving.last] = cycle;
+        general->routers[router].arriving |= UINT64_C(1) << (input - general->routers[router].first);
+        pim_noc_wake(&general->router_wheel, router, usable, cycle);
+    }
     if (!tail)
         return;
     noc->packets[index].tail_injected = cycle;

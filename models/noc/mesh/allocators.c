@@ -101,9 +101,11 @@ unsigned pim_noc_match_heads(const struct pim_noc_configuration *configuration, 
 {
     if (configuration->vc_allocator == PIM_NOC_SEPARABLE_INPUT_FIRST)
         return separable_heads(&heads, rows, count, matches);
-    if (count == 2 && configuration->vc_iterations == 1)
+    bool islip = configuration->vc_allocator == PIM_NOC_ISLIP;
+    unsigned iterations = islip ? configuration->vc_iterations : 1; /* output first: islip's first one */
+    if (count == 2 && iterations == 1)
         return islip_pair(&heads, rows, matches);
-    return islip_heads(configuration->vc_iterations, &heads, rows, count, matches);
+    return islip_heads(iterations, &heads, rows, count, matches);
 }
 
 static uint32_t islip_switch(unsigned iterations, unsigned rows, struct noc_switch *arbiter,

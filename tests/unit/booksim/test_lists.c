@@ -1,6 +1,7 @@
 /*
  * Packet lists measured on BookSim 2 (tests/data/noc/lists.csv), each with the configuration it was measured
- * with as BookSim read it: every column of every packet.
+ * with as BookSim read it: every column of every packet, on the routers that are chosen and on the general
+ * ones.
  */
 #include "tests/unit/booksim/suites.h"
 #include "tests/unit/noc/lists.h"
@@ -57,7 +58,8 @@ START_TEST(measured_list)
 {
     char name[64];
     struct pim_booksim booksim;
-    ck_assert(read_case(_i, name, &booksim));
+    ck_assert(read_case(_i % LISTS, name, &booksim));
+    booksim.noc.general = _i >= LISTS;
     struct list expected = list_read(name), found = list_copy(&expected);
     (void)list_run(&booksim.noc, &found, 499, NULL);
     list_expect_same(&expected, &found, name);
@@ -78,7 +80,7 @@ Suite *lists_suite(void)
 {
     Suite *suite = suite_create("booksim_lists");
     TCase *tests = tcase_create("lists");
-    tcase_add_loop_test(tests, measured_list, 0, LISTS);
+    tcase_add_loop_test(tests, measured_list, 0, 2 * LISTS);
     tcase_add_test(tests, no_list_left_out);
     suite_add_tcase(suite, tests);
     return suite;

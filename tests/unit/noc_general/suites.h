@@ -6,6 +6,7 @@
 #include "tests/unit/test_main.h"
 
 Suite *equal_suite(void);      /* the general routers against the fast mesh and against BookSim's lists */
+Suite *sets_suite(void);       /* the bit-set evaluation against the general routers */
 Suite *match_suite(void);      /* allocators and arbiters on request matrices */
 Suite *shapes_suite(void);     /* tori, concentration, express links, any configuration */
 Suite *rules_suite(void);      /* speedup, classes, balance, adaptive choice, reports, what is refused */

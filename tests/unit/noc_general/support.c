@@ -1,5 +1,6 @@
 #include "tests/unit/noc_general/support.h"
 
+#include "models/noc/general/general.h"
 #include "tests/unit/test_main.h"
 
 #include <inttypes.h>
@@ -101,6 +102,32 @@ void run(const struct pim_noc_configuration *configuration, struct list *list, s
             ck_abort_msg("packet %zu is not delivered", i);
     collect(noc, &options);
     pim_noc_destroy(noc);
+}
+
+void expect_same_links(const struct links *expected_links, const struct links *found_links, const char *what)
+{
+    ck_assert_uint_eq(expected_links->count, found_links->count);
+    for (size_t i = 0; i < found_links->count; i++) {
+        const struct pim_noc_link_use *expected = &expected_links->link[i], *found = &found_links->link[i];
+        if (expected->from != found->from || expected->to != found->to ||
+            expected->from_port != found->from_port || expected->flits != found->flits ||
+            expected->busy_cycles != found->busy_cycles || expected->blocked_cycles != found->blocked_cycles)
+            ck_abort_msg("%s: link %u->%u: %llu flits, blocked %llu; expected are %u->%u, %llu, %llu", what,
+                         found->from, found->to, (unsigned long long)found->flits,
+                         (unsigned long long)found->blocked_cycles, expected->from, expected->to,
+                         (unsigned long long)expected->flits, (unsigned long long)expected->blocked_cycles);
+    }
+}
+
+bool evaluated_by_sets(const struct pim_noc_configuration *configuration)
+{
+    struct pim_noc *noc;
+    struct pim_error error = {0};
+    if (pim_noc_create(configuration, NULL, 1, NULL, &noc, &error) != PIM_OK)
+        ck_abort_msg("%s", error.text);
+    bool by_sets = noc->general && noc->general->sets;
+    pim_noc_destroy(noc);
+    return by_sets;
 }
 
 struct pim_noc_configuration general_mesh(void)

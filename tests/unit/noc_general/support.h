@@ -27,6 +27,12 @@ struct run_options {
 /* Runs a list to its end, as list_run(). */
 void run(const struct pim_noc_configuration *configuration, struct list *list, struct run_options options);
 
+/* Every link has passed the same flits, and was blocked in as many cycles. */
+void expect_same_links(const struct links *expected, const struct links *found, const char *what);
+
+/* Whether the network is on the general routers, and these are evaluated by sets. */
+bool evaluated_by_sets(const struct pim_noc_configuration *configuration);
+
 /* An 8 x 8 mesh of general routers with 8 virtual channels of 8 flits. */
 struct pim_noc_configuration general_mesh(void);
 

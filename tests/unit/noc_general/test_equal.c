@@ -28,22 +28,6 @@ END_TEST
 
 /* --- the fast mesh --- */
 
-static void expect_same_links(const struct links *expected_links, const struct links *found_links,
-                              const char *what)
-{
-    ck_assert_uint_eq(expected_links->count, found_links->count);
-    for (size_t i = 0; i < found_links->count; i++) {
-        const struct pim_noc_link_use *expected = &expected_links->link[i], *found = &found_links->link[i];
-        if (expected->from != found->from || expected->to != found->to ||
-            expected->from_port != found->from_port || expected->flits != found->flits ||
-            expected->busy_cycles != found->busy_cycles || expected->blocked_cycles != found->blocked_cycles)
-            ck_abort_msg("%s: link %u->%u: %llu flits, blocked %llu; expected are %u->%u, %llu, %llu", what,
-                         found->from, found->to, (unsigned long long)found->flits,
-                         (unsigned long long)found->blocked_cycles, expected->from, expected->to,
-                         (unsigned long long)expected->flits, (unsigned long long)expected->blocked_cycles);
-    }
-}
-
 /* The fast mesh, asleep and stepped, and the general routers, asleep and stepped. */
 static void expect_same_runs(struct pim_noc_configuration configuration, const struct list *list,
                              const struct pim_noc_tag *tags, const char *what)
