@@ -127,7 +127,7 @@ struct pim_mapper {
     const char *name;        /* "allspark" */
     const char *summary;     /* for a list of mappers */
     const char *description; /* a sentence or more */
-    bool onnx;               /* takes networks from ONNX files beside descriptors */
+    bool transformers;       /* takes vision transformers alone; those of files are recognised */
     bool stops;              /* its searches ask search.stop */
     /* Whether it knows a network by this name, which then is no file; NULL: none. */
     bool (*knows)(const char *name);

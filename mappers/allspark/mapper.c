@@ -245,6 +245,7 @@ const struct pim_mapper pim_allspark_mapper = {
     .name = "allspark",
     .summary = "Vision transformers on DRAM-PIM nodes",
     .description = "Maps a vision transformer onto an array of DRAM-PIM nodes as Allspark does.",
+    .transformers = true,
     .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
     .accept = accept,

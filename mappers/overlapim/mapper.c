@@ -174,7 +174,6 @@ const struct pim_mapper pim_overlapim_mapper = {
     .description =
         "Maps a network onto the channels of a memory whose banks compute bit by bit, and overlaps "
         "its layers, as Fast-OverlaPIM does.",
-    .onnx = true,
     .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct pim_overlapim_options), &defaults},
     .accept = accept,

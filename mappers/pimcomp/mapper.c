@@ -591,7 +591,6 @@ const struct pim_mapper pim_pimcomp_mapper = {
     .name = "pimcomp",
     .summary = "Networks on cores with crossbar arrays",
     .description = "Maps a network onto cores with crossbar arrays as PIMCOMP does.",
-    .onnx = true,
     .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
     .accept = accept,

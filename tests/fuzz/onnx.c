@@ -1,8 +1,10 @@
 /*
  * Any bytes as an ONNX file. What is refused must have a message; what is accepted must be a graph that
- * passes its own check, and must be writable again or be refused with a message.
+ * passes its own check, must be writable again or be refused with a message, and is a vision transformer or
+ * refused as one with a message.
  */
 #include "mappers/network/onnx/onnx.h"
+#include "mappers/network/recognition/recognition.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +39,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     status = pim_onnx_write(network, file, &error);
     require(status == PIM_OK || error.text[0] != '\0', "not written, without a message", &error);
     (void)fclose(file);
+    struct pim_network *transformer;
+    status = pim_transformer_recognise(network, &transformer, &error);
+    require((status == PIM_OK) == (transformer != NULL), "status and transformer differ", &error);
+    require(transformer || error.text[0] != '\0', "not recognised, without a message", &error);
+    pim_network_destroy(transformer);
     pim_network_destroy(network);
     return 0;
 }

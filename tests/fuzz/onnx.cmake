@@ -1,1 +1,1 @@
-pimsim_fuzz_target(onnx ${CMAKE_CURRENT_LIST_DIR}/onnx.c pimsim_onnx)
+pimsim_fuzz_target(onnx ${CMAKE_CURRENT_LIST_DIR}/onnx.c pimsim_recognition)

@@ -6,6 +6,7 @@
 #include "mappers/machine/nodes.h"
 #include "mappers/network/layer_table.h"
 #include "mappers/network/onnx/onnx.h"
+#include "mappers/network/recognition/recognition.h"
 #include "mappers/network/source.h"
 #include "models/system/system.h"
 #include "traces/file/reader.h"
@@ -22,11 +23,28 @@ struct pim_map {
     struct pim_mapping mapping;
 };
 
-enum pim_status pim_map_read_network(const struct pim_map_request *request, struct pim_network **network,
-                                     struct pim_error *error)
+static enum pim_status read_onnx(const struct pim_map_request *request, struct pim_network **network,
+                                 struct pim_error *error)
 {
     const struct pim_onnx_options onnx = {.dimensions = request->dimensions,
                                           .count = request->dimension_count};
+    struct pim_network *read = NULL;
+    struct pim_error reason;
+    enum pim_status status = pim_onnx_read(request->network, &onnx, &read, error);
+    if (status != PIM_OK || !request->mapper->transformers) {
+        *network = read;
+        return status;
+    }
+    status = pim_transformer_recognise(read, network, &reason);
+    pim_network_destroy(read);
+    return status == PIM_OK ? PIM_OK
+                            : pim_fail(error, status, "%s: mapper %s: %s", request->network,
+                                       request->mapper->name, reason.text);
+}
+
+enum pim_status pim_map_read_network(const struct pim_map_request *request, struct pim_network **network,
+                                     struct pim_error *error)
+{
     const char *path = request->network;
     const enum pim_network_source source = pim_network_source_of(path);
     const char *kind = pim_network_source_name(source);
@@ -36,9 +54,10 @@ enum pim_status pim_map_read_network(const struct pim_map_request *request, stru
             return PIM_OK;
         return pim_fail(error, PIM_USAGE, "%s is the name of a network, without keys or sizes to set", path);
     }
-    if (source != PIM_NETWORK_DESCRIPTOR && !request->mapper->onnx)
-        return pim_fail(error, PIM_BAD_INPUT, "%s: mapper %s takes descriptors of networks, this is %s", path,
-                        request->mapper->name, kind);
+    if (source == PIM_NETWORK_TABLE && request->mapper->transformers)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s: mapper %s takes vision transformers, from descriptors or ONNX files, this is %s",
+                        path, request->mapper->name, kind);
     if (source != PIM_NETWORK_DESCRIPTOR && request->network_set_count > 0)
         return pim_fail(error, PIM_USAGE, "--set is for descriptors: %s has no keys to set", path);
     if (source != PIM_NETWORK_ONNX && request->dimension_count > 0)
@@ -46,7 +65,7 @@ enum pim_status pim_map_read_network(const struct pim_map_request *request, stru
     if (source == PIM_NETWORK_TABLE)
         return pim_layer_table_read(path, network, error);
     return source == PIM_NETWORK_ONNX
-               ? pim_onnx_read(path, &onnx, network, error)
+               ? read_onnx(request, network, error)
                : pim_network_read(path, request->network_sets, request->network_set_count, network, error);
 }
 

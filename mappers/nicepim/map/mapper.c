@@ -336,7 +336,6 @@ const struct pim_mapper pim_nicepim_mapper = {
     .description = "Maps a convolutional network or a transformer onto an array of DRAM-PIM nodes as NicePIM "
                    "does: regions of branches, "
                    "cuts of layers, copies of weights, layouts.",
-    .onnx = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
     .plan_size = sizeof(struct made),
     .plan = plan,

@@ -8,3 +8,7 @@ pimsim_test(test_onnx_vectors
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_vectors.c
   LINK pimsim_onnx
   SUITES vectors)
+pimsim_test(test_recognition
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/model.c ${CMAKE_CURRENT_LIST_DIR}/test_recognition.c
+  LINK pimsim_recognition pimsim_onnx
+  SUITES recognition)

@@ -136,9 +136,10 @@ static int run_mapper(const struct pim_mapper *mapper, int argument_count, char 
          .kind = OPTION_TEXT,
          .target = &request.map.network,
          .argument = "FILE",
-         .help = mapper->onnx ? "The network: a descriptor as in configs/networks, an ONNX file, or a layer "
-                                "table of SCALE-Sim (.csv)"
-                              : "The network: a descriptor as in configs/networks"},
+         .help = mapper->transformers
+                     ? "The network: a descriptor as in configs/networks, or an ONNX file"
+                     : "The network: a descriptor as in configs/networks, an ONNX file, or a layer table of "
+                       "SCALE-Sim (.csv)"},
         {.name = "output",
          .letter = 'o',
          .kind = OPTION_TEXT,
@@ -155,8 +156,7 @@ static int run_mapper(const struct pim_mapper *mapper, int argument_count, char 
     };
     struct pim_error error = {0};
     void *options = pim_mapper_options(mapper);
-    /* --dim is the last one: for ONNX files */
-    const size_t count = sizeof own / sizeof own[0] - (mapper->onnx ? 0 : 1);
+    const size_t count = sizeof own / sizeof own[0];
     struct option_rule *rules = options ? make_rules(&mapper->options, options, own, count) : NULL;
     enum pim_status status = pim_fail(&error, PIM_NO_MEMORY, "out of memory for the options");
     if (rules) {
