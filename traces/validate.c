@@ -3,6 +3,7 @@
  * traces/opcodes.def.
  */
 #include "traces/validate.h"
+#include "sim/try.h"
 
 #include "traces/text/fields.h"
 #include "traces/trace.h"
@@ -46,13 +47,6 @@ static PIM_ALWAYS_INLINE enum pim_status check_unused(uint64_t value, const char
     return PIM_LIKELY(value == 0) ? PIM_OK : refuse_unused(value, name, error);
 }
 
-#define TRY(call)                                                                                            \
-    do {                                                                                                     \
-        enum pim_status try_status = (call);                                                                 \
-        if (PIM_UNLIKELY(try_status != PIM_OK))                                                              \
-            return try_status;                                                                               \
-    } while (0)
-
 /* What is wrong with pieces that reach too far or overlap. */
 static PIM_NOINLINE enum pim_status refuse_pieces(uint64_t address, uint64_t bytes, uint64_t count,
                                                   uint64_t stride, bool local, bool apart, const char *part,
@@ -66,7 +60,7 @@ static PIM_NOINLINE enum pim_status refuse_pieces(uint64_t address, uint64_t byt
     if (local)
         return pim_fail(error, PIM_BAD_INPUT, "%s ends at %" PRIu64 ": a local memory ends below 2^32", part,
                         address + reach + bytes);
-    TRY(check_range(reach, 0, PIM_MEMORY_END, "stride * (count - 1)", error));
+    PIM_TRY(check_range(reach, 0, PIM_MEMORY_END, "stride * (count - 1)", error));
     return pim_fail(error, PIM_BAD_INPUT, "%s ends at %" PRIu64 ": addresses end at 2^62", part,
                     address + reach + bytes);
 }
@@ -116,9 +110,9 @@ static PIM_ALWAYS_INLINE enum pim_status check_pieces(bool local, bool apart, co
         (void)units;
 #define FIELD(form, offset, type, member, standard, look, least, most, text)                                 \
     if (uses & USE(form, member))                                                                            \
-        TRY(check_range(V(member), least, most, #member, error));                                            \
+        PIM_TRY(check_range(V(member), least, most, #member, error));                                        \
     else                                                                                                     \
-        TRY(check_unused(V(member), #member, error));
+        PIM_TRY(check_unused(V(member), #member, error));
 #define RESERVED(form, offset, type, member)                                                                 \
     if (PIM_UNLIKELY(V(member) != 0))                                                                        \
         return refuse_reserved(V(member),                                                                    \
@@ -172,9 +166,9 @@ static PIM_ALWAYS_INLINE enum pim_status check_dependency_fields(const struct pi
     const unsigned all = dependencies_of(instruction);
     if (PIM_UNLIKELY(all > PIM_DEPENDENCY_REACH || (control && all != 0)))
         for (int i = 0; i < PIM_DEPENDENCIES; i++)
-            TRY(control
-                    ? check_unused(instruction->dependency[i], "dependency", error)
-                    : check_range(instruction->dependency[i], 0, PIM_DEPENDENCY_REACH, "dependency", error));
+            PIM_TRY(control ? check_unused(instruction->dependency[i], "dependency", error)
+                            : check_range(instruction->dependency[i], 0, PIM_DEPENDENCY_REACH, "dependency",
+                                          error));
     return PIM_OK;
 }
 
@@ -187,13 +181,13 @@ static PIM_ALWAYS_INLINE enum pim_status check_instruction(const struct pim_inst
     case PIM_OP_##name: {                                                                                    \
         const struct pim_operands_##form *const o = &instruction->u.form;                                    \
         (void)o;                                                                                             \
-        TRY(check_dependency_fields(instruction, PIM_ENGINE_##engine == PIM_ENGINE_CONTROL, error));         \
-        TRY(check_detail(instruction->detail, PIM_DETAIL_##detail_kind, error));                             \
-        TRY(check_##form(instruction, unit, units, uses, error));
+        PIM_TRY(check_dependency_fields(instruction, PIM_ENGINE_##engine == PIM_ENGINE_CONTROL, error));     \
+        PIM_TRY(check_detail(instruction->detail, PIM_DETAIL_##detail_kind, error));                         \
+        PIM_TRY(check_##form(instruction, unit, units, uses, error));
 #define READS(space, place, part, address, bytes, count, stride)                                             \
-    TRY(check_pieces(space, !(space), part, address, bytes, count, stride, error));
+    PIM_TRY(check_pieces(space, !(space), part, address, bytes, count, stride, error));
 #define WRITES(space, part, address, bytes, count, stride)                                                   \
-    TRY(check_pieces(space, true, part, address, bytes, count, stride, error));
+    PIM_TRY(check_pieces(space, true, part, address, bytes, count, stride, error));
 #define OPCODE_END(name)                                                                                     \
     return PIM_OK;                                                                                           \
     }
@@ -340,11 +334,11 @@ static PIM_NOINLINE enum pim_status add_control(struct pim_program_state *state,
                                                 const struct pim_instruction *instruction,
                                                 struct pim_error *error)
 {
-    TRY(pim_instruction_check(instruction, state->unit, state->units, error));
-    TRY(check_phase(state, instruction, error));
+    PIM_TRY(pim_instruction_check(instruction, state->unit, state->units, error));
+    PIM_TRY(check_phase(state, instruction, error));
     if (instruction->opcode == PIM_OP_REPEAT)
         return open_block(state, instruction, error);
-    TRY(count_fetch(state, error));
+    PIM_TRY(count_fetch(state, error));
     if (instruction->opcode == PIM_OP_PHASE_BEGIN)
         state->phase = instruction->u.control.phase;
     else if (instruction->opcode == PIM_OP_PHASE_END)
@@ -357,13 +351,13 @@ add(struct pim_program_state *state, const struct pim_instruction *instruction, 
 {
     if (PIM_UNLIKELY(is_control(instruction->opcode)))
         return add_control(state, instruction, error);
-    TRY(check_instruction(instruction, state->unit, state->units, error));
+    PIM_TRY(check_instruction(instruction, state->unit, state->units, error));
     if (PIM_UNLIKELY(state->phase == PIM_NO_PHASE))
         return check_phase(state, instruction, error);
     if (PIM_UNLIKELY(dependencies_of(instruction) != 0))
-        TRY(check_dependencies(state, instruction, error));
+        PIM_TRY(check_dependencies(state, instruction, error));
     if (instruction->opcode == PIM_OP_LOAD || instruction->opcode == PIM_OP_STORE)
-        TRY(check_step(state, instruction, error));
+        PIM_TRY(check_step(state, instruction, error));
     return count_fetch(state, error);
 }
 

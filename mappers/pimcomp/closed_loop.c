@@ -2,7 +2,7 @@
 #include "mappers/pimcomp/closed_loop.h"
 
 #include "mappers/pimcomp/cost/timing.h"
-#include "sim/heap.h"
+#include "mappers/search/workers.h"
 #include "traces/file/writer.h"
 
 #include <assert.h>
@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { THREADS_MOST = 16 };
 
 typedef enum pim_status candidate_work(const struct pim_core_profile_options *options, uint64_t limit,
                                        struct pim_core_candidate *candidate, struct pim_error *error);
@@ -26,7 +24,7 @@ struct profiling {
     uint32_t count;
     pthread_mutex_t mutex;
     /* guarded by the mutex */
-    uint32_t next, done;
+    uint32_t done;
     struct pim_error error; /* the first one that ends everything */
 };
 
@@ -117,39 +115,35 @@ static void tell(const struct profiling *p, uint32_t done)
         p->options->progress(p->options->context, p->what, done, p->count);
 }
 
-/* Candidates as long as there are any. A refusal is marked; all other errors end everything. */
-static void *work(void *context)
+/* One candidate. A refusal is marked; all other errors end everything. */
+static void work(void *context, unsigned worker, uint64_t index)
 {
     struct profiling *p = context;
+    struct pim_core_candidate *candidate = p->candidate[index];
+    struct pim_error error = {0};
+    (void)worker;
     (void)pthread_mutex_lock(&p->mutex);
-    while (p->next < p->count && p->error.status == PIM_OK) {
-        struct pim_core_candidate *candidate = p->candidate[p->next++];
-        struct pim_error error = {0};
-        (void)pthread_mutex_unlock(&p->mutex);
-        enum pim_status status = p->work(p->options, p->limit, candidate, &error);
-        (void)pthread_mutex_lock(&p->mutex);
-        if (status != PIM_OK && !candidate->refused && p->error.status == PIM_OK)
-            p->error = error;
-        tell(p, ++p->done);
-    }
+    bool ended = p->error.status != PIM_OK;
     (void)pthread_mutex_unlock(&p->mutex);
-    return NULL;
+    enum pim_status status = ended ? PIM_OK : p->work(p->options, p->limit, candidate, &error);
+    (void)pthread_mutex_lock(&p->mutex);
+    if (status != PIM_OK && !candidate->refused && p->error.status == PIM_OK)
+        p->error = error;
+    tell(p, ++p->done);
+    (void)pthread_mutex_unlock(&p->mutex);
 }
 
 /* Does its work on all candidates that are listed. */
 static enum pim_status run(struct profiling *p, struct pim_error *error)
 {
-    pthread_t thread[THREADS_MOST];
-    unsigned helpers = 0;
+    struct pim_workers *workers;
     if (pthread_mutex_init(&p->mutex, NULL) != 0)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the candidates of a mapping");
     tell(p, 0);
-    while (helpers < THREADS_MOST && helpers + 1 < p->options->threads && helpers + 1 < p->count &&
-           pim_heap_reserve(helpers + 1) && pthread_create(&thread[helpers], NULL, work, p) == 0)
-        helpers++; /* fewer are as good */
-    (void)work(p);
-    for (unsigned i = 0; i < helpers; i++)
-        (void)pthread_join(thread[i], NULL);
+    if (pim_workers_create(&workers, (unsigned)pim_smaller(p->options->threads, p->count), &p->error) ==
+        PIM_OK)
+        pim_workers_run(workers, work, p, 0, p->count);
+    pim_workers_destroy(workers);
     (void)pthread_mutex_destroy(&p->mutex);
     if (p->error.status != PIM_OK)
         *error = p->error;

@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LAYOUT_GENETIC, LAYOUT_BALANCE, LAYOUT_FIRST };
 enum { MAX_LAYERS_IN_CORE = 32 };
@@ -97,27 +96,25 @@ struct made {
     struct pim_core_schedule_options schedule; /* of the trace and of the layouts that are simulated */
     struct pim_core_network lowered;           /* where plan->network has wide layers in parts */
     struct pim_core_segment_problem problem;   /* of a plan with segments */
-    struct timespec begin;                     /* of the searches */
+    double begin;                              /* of the searches: seconds of the clock */
     struct pim_core_searches searches;
     bool scheduled;
     char mapping[128];
 };
 
-static double seconds_since(struct timespec *begin)
+/* Seconds since *begin, which is now then. */
+static double seconds_since(double *begin)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    double seconds = (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
-    *begin = now;
-    return seconds;
+    double before = *begin;
+    *begin = pim_search_seconds();
+    return *begin - before;
 }
 
 /* What is left of --time-limit, a moment at least; 0: there is none. */
 static double remaining(const struct made *made)
 {
     const double least = 0.001;
-    struct timespec begin = made->begin;
-    double left = (double)made->choices.search.seconds - seconds_since(&begin);
+    double left = (double)made->choices.search.seconds - (pim_search_seconds() - made->begin);
     if (made->choices.search.seconds == 0)
         return 0;
     return left > least ? left : least;
@@ -287,7 +284,7 @@ static enum pim_status compile_segments(struct made *made, struct pim_error *err
 {
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
-    struct timespec begin = made->begin;
+    double begin = made->begin;
     if (cut(made, error) != PIM_OK)
         return error->status;
     plan->partition_seconds = seconds_since(&begin);
@@ -349,9 +346,7 @@ static enum pim_status compile_larger(struct made *made, const struct pim_error 
 static enum pim_status compile(struct made *made, struct pim_error *error)
 {
     struct pim_core_plan *plan = &made->plan;
-    struct timespec begin;
-    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
-    made->begin = begin;
+    double begin = made->begin = pim_search_seconds();
     enum pim_status status = partition(made, error);
     bool larger = plan->partition.larger;
     plan->partition_seconds = seconds_since(&begin);
@@ -490,8 +485,7 @@ static enum pim_status emit(void *made_plan, struct pim_trace_writer *writer, st
 {
     struct made *made = made_plan;
     struct pim_core_plan *plan = &made->plan;
-    struct timespec begin;
-    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    double begin = pim_search_seconds();
     struct pim_core_timing *timing = pim_core_timing_create(&plan->mapping);
     if (!timing)
         return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate the phases of a schedule");

@@ -2,9 +2,9 @@
 #include "mappers/pimcomp/refine.h"
 
 #include "mappers/pimcomp/layout/chromosome.h"
+#include "sim/try.h"
 
 #include <string.h>
-#include <time.h>
 
 /* Streams of random numbers behind those of the generations. */
 enum { MUTATIONS_MOST = 4, REFINEMENT = 1 << 30 };
@@ -23,20 +23,15 @@ struct refinement {
 static enum pim_status make(struct refinement *r, struct pim_arena *arena, struct pim_error *error)
 {
     const struct pim_core_mapping *m = r->profiling->mapping;
-    enum pim_status status = pim_gene_space_make(m->architecture, m->network, m->partition, m->mode,
-                                                 r->options->max_layers_in_core, arena, &r->space, error);
-    if (status == PIM_OK)
-        status = pim_gene_workshop_make(&r->space, arena, &r->workshop, error);
-    if (status == PIM_OK)
-        status = pim_chromosome_make(&r->space, arena, &r->best, error);
-    if (status == PIM_OK)
-        status = pim_chromosome_make(&r->space, arena, &r->drawn, error);
-    for (unsigned i = 0; i < PIM_REFINE_CHILDREN && status == PIM_OK; i++)
-        status = pim_chromosome_make(&r->space, arena, &r->child[i], error);
+    PIM_TRY(pim_gene_space_make(m->architecture, m->network, m->partition, m->mode,
+                                r->options->max_layers_in_core, arena, &r->space, error));
+    PIM_TRY(pim_gene_workshop_make(&r->space, arena, &r->workshop, error));
+    PIM_TRY(pim_chromosome_make(&r->space, arena, &r->best, error));
+    PIM_TRY(pim_chromosome_make(&r->space, arena, &r->drawn, error));
+    for (unsigned i = 0; i < PIM_REFINE_CHILDREN; i++)
+        PIM_TRY(pim_chromosome_make(&r->space, arena, &r->child[i], error));
     r->round = PIM_ARENA_NEW(arena, struct pim_core_profile);
-    if (status == PIM_OK && !r->round)
-        status = pim_fail(error, PIM_NO_MEMORY, "no memory to refine a layout");
-    return status;
+    return PIM_OK;
 }
 
 /* A mutant of the best layout. */
@@ -71,10 +66,7 @@ static enum pim_status breed(struct refinement *r, uint32_t number, struct pim_a
             if (n == 0 || r->drawn.cycles < r->child[i].cycles)
                 pim_chromosome_copy(&r->space, &r->child[i], &r->drawn);
         }
-        enum pim_status status =
-            pim_chromosome_layout(&r->space, &r->child[i], scratch, &candidate->layout, error);
-        if (status != PIM_OK)
-            return status;
+        PIM_TRY(pim_chromosome_layout(&r->space, &r->child[i], scratch, &candidate->layout, error));
     }
     return PIM_OK;
 }
@@ -104,21 +96,15 @@ static enum pim_status advance(struct refinement *r, uint32_t number, bool *bett
     return PIM_OK;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static enum pim_status climb(struct refinement *r, struct pim_arena *arena, struct pim_core_profile *profile,
                              struct pim_error *error)
 {
     const struct pim_refine_options *o = r->options;
-    const double begin = now();
+    const double begin = pim_search_seconds();
     bool better = false;
     for (uint32_t number = 0; number < o->rounds; number++) {
-        if ((o->stop && o->stop(o->context)) || (o->seconds > 0 && now() - begin >= o->seconds))
+        if ((o->stop && o->stop(o->context)) ||
+            (o->seconds > 0 && pim_search_seconds() - begin >= o->seconds))
             break;
         if (advance(r, number, &better, error) != PIM_OK)
             return error->status;

@@ -6,14 +6,6 @@
 #include "sim/random.h"
 
 #include <assert.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Layouts that do not fit are left out. */
 static void find_rules(const struct pim_core_mapping *mapping, struct pim_arena *arena,
@@ -49,7 +41,7 @@ static enum pim_status run_both(const struct pim_core_mapping *mapping,
 {
     const double least = 0.001; /* s; 0 would be no limit */
     for (unsigned turn = 0; turn < 2; turn++) {
-        double left = end - now();
+        double left = end - pim_search_seconds();
         if (end > 0)
             options.seconds = left > least ? left : least;
         options.starts = turn == 0 ? 0 : searches->rules;
@@ -73,7 +65,7 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
                                       struct pim_error *error)
 {
     struct pim_core_search_options fast, brief = *options;
-    const double end = options->seconds > 0 ? now() + options->seconds : 0;
+    const double end = options->seconds > 0 ? pim_search_seconds() + options->seconds : 0;
     bool known = pim_core_search_preset("fast", &fast);
     assert(known);
     (void)known;

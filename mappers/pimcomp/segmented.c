@@ -1,8 +1,6 @@
 /* See segmented.h. */
 #include "mappers/pimcomp/segmented.h"
 
-#include <time.h>
-
 struct search {
     const struct pim_core_segment_problem *problem;
     const struct pim_core_profile_options *profiling;
@@ -100,18 +98,11 @@ static enum pim_status search_one(const struct search *search, struct pim_core_s
     return take_best(problem, profile, segment, error);
 }
 
-static double now(void)
-{
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* An equal part of what is left of the time for each of `segments`, a moment at least; 0: no limit. */
 static double share_of(double seconds, double begin, uint32_t segments)
 {
     const double least = 0.001;
-    double left = (seconds - (now() - begin)) / segments;
+    double left = (seconds - (pim_search_seconds() - begin)) / segments;
     if (seconds <= 0)
         return 0;
     return left > least ? left : least;
@@ -124,7 +115,7 @@ enum pim_status pim_core_segmented_search(const struct pim_core_segment_problem 
                                           struct pim_core_search_result *result, struct pim_error *error)
 {
     const struct search all = {.problem = problem, .profiling = profiling, .timed = timed, .arena = arena};
-    const double begin = now();
+    const double begin = pim_search_seconds();
     *result = (struct pim_core_search_result){.generations = 0};
     for (uint32_t s = 0; s < segments->count; s++) {
         struct pim_core_search_result one = {.generations = 0};

@@ -133,6 +133,11 @@ enum pim_status pim_individuals_sort(const struct pim_search_problem *problem,
 
 /* --- budgets --- */
 
+double pim_search_seconds(void)
+{
+    return 1e-9 * (double)pim_search_nanoseconds();
+}
+
 uint64_t pim_search_nanoseconds(void)
 {
     struct timespec now;

@@ -160,6 +160,7 @@ struct pim_search_watch {
 
 /* Of the wall clock, for searches that share a limit. */
 uint64_t pim_search_nanoseconds(void);
+double pim_search_seconds(void);
 
 void pim_search_begin(struct pim_search_watch *watch, const struct pim_search_budget *budget, double best);
 

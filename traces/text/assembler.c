@@ -6,6 +6,7 @@
 #include "traces/text/text.h"
 
 #include "sim/nearest.h"
+#include "sim/try.h"
 #include "traces/file/sections.h"
 #include "traces/file/writer.h"
 #include "traces/text/fields.h"
@@ -43,13 +44,6 @@ struct assembler {
     struct pim_instruction block[BLOCK];
     unsigned block_line[BLOCK];
 };
-
-#define TRY(call)                                                                                            \
-    do {                                                                                                     \
-        enum pim_status try_status = (call);                                                                 \
-        if (try_status != PIM_OK)                                                                            \
-            return try_status;                                                                               \
-    } while (0)
 
 static enum pim_status next(struct assembler *self, struct pim_error *error)
 {
@@ -153,9 +147,9 @@ static enum pim_status take_pairs(struct assembler *self, const char *const *nam
             return pim_lexer_fail(&self->lexer, self->lexer.token.column, error, "'%s' stands twice",
                                   names[i]);
         seen |= 1U << i;
-        TRY(next(self, error));
-        TRY(take_mark(self, '=', error));
-        TRY(take_number(self, most, values[i], error));
+        PIM_TRY(next(self, error));
+        PIM_TRY(take_mark(self, '=', error));
+        PIM_TRY(take_number(self, most, values[i], error));
     }
     return PIM_OK;
 }
@@ -184,7 +178,7 @@ static enum pim_status take_text(struct assembler *self, struct text *text, stru
     memcpy(larger + text->length, self->lexer.string, length + 1);
     text->bytes = larger;
     text->length += length;
-    TRY(next(self, error));
+    PIM_TRY(next(self, error));
     return need_end(self, error);
 }
 
@@ -193,7 +187,7 @@ static enum pim_status take_array(struct assembler *self, struct pim_error *erro
     static const char *const names[] = {"width", "height", "units"};
     uint64_t width = 0, height = 0, units = 0;
     uint64_t *const values[] = {&width, &height, &units};
-    TRY(take_pairs(self, names, values, 3, PIM_TRACE_UNITS, error));
+    PIM_TRY(take_pairs(self, names, values, 3, PIM_TRACE_UNITS, error));
     self->description.width = (uint32_t)width;
     self->description.height = (uint32_t)height;
     self->description.units = (uint32_t)(units ? units : width * height);
@@ -250,7 +244,7 @@ static enum pim_status take_phase(struct assembler *self, struct pim_error *erro
     }
     unsigned column = self->lexer.token.column;
     uint64_t number = 0;
-    TRY(take_number(self, PIM_TRACE_PHASES - 1, &number, error));
+    PIM_TRY(take_number(self, PIM_TRACE_PHASES - 1, &number, error));
     if (number != self->phases)
         return pim_lexer_fail(&self->lexer, column, error, "phases count up from 0: this one is %" PRIu32,
                               self->phases);
@@ -264,8 +258,8 @@ static enum pim_status take_phase(struct assembler *self, struct pim_error *erro
     phase.name = name;
     if (pim_name_check(name, self->lexer.token.length, "name", error) != PIM_OK)
         return pim_fail_in(error, "%s:%u:%u", self->lexer.name, self->lexer.line, self->lexer.token.column);
-    TRY(next(self, error));
-    TRY(take_pairs(self, names, values, 1 + PIM_ESTIMATE_PARTS, UINT64_MAX, error));
+    PIM_TRY(next(self, error));
+    PIM_TRY(take_pairs(self, names, values, 1 + PIM_ESTIMATE_PARTS, UINT64_MAX, error));
     if (pim_trace_writer_phase(self->writer, &phase) != self->phases)
         return pim_fail(error, PIM_NO_MEMORY, "%s:%u: out of memory for a phase", self->lexer.name,
                         self->lexer.line);
@@ -280,7 +274,7 @@ static enum pim_status take_serve(struct assembler *self, struct pim_error *erro
     uint64_t *const values[] = {&task, &start, &end};
     if (!self->in_router)
         return pim_lexer_fail(&self->lexer, 1, error, "'.serve' must follow a '.router'");
-    TRY(take_pairs(self, names, values, 3, UINT32_MAX, error));
+    PIM_TRY(take_pairs(self, names, values, 3, UINT32_MAX, error));
     if (start >= PIM_TRACE_PORTS || end >= PIM_TRACE_PORTS)
         return pim_lexer_fail(&self->lexer, 1, error,
                               "start is port %" PRIu64 " and end port %" PRIu64 ": ports are 0 to %d", start,
@@ -303,8 +297,8 @@ static enum pim_status take_serve(struct assembler *self, struct pim_error *erro
 static enum pim_status take_router(struct assembler *self, struct pim_error *error)
 {
     uint64_t router = 0;
-    TRY(end_router(self, error));
-    TRY(take_number(self, PIM_TRACE_ROUTERS - 1, &router, error));
+    PIM_TRY(end_router(self, error));
+    PIM_TRY(take_number(self, PIM_TRACE_ROUTERS - 1, &router, error));
     self->router = (uint32_t)router;
     self->entries = 0;
     self->in_router = true;
@@ -317,8 +311,8 @@ static enum pim_status take_unit(struct assembler *self, struct pim_error *error
     if (self->depth > 0)
         return pim_lexer_fail(&self->lexer, 1, error,
                               "a repeat block of unit %" PRIu32 " is still open: '}' is missing", self->unit);
-    TRY(end_router(self, error));
-    TRY(take_number(self, self->description.units - 1, &unit, error));
+    PIM_TRY(end_router(self, error));
+    PIM_TRY(take_number(self, self->description.units - 1, &unit, error));
     self->unit = (uint32_t)unit;
     return need_end(self, error);
 }
@@ -334,7 +328,7 @@ static enum pim_status take_array_group(struct assembler *self, struct pim_error
                                 &columns, &folds,  &fold_stride, &blocks, &set};
     if (self->unit == PIM_ALL_UNITS)
         return pim_lexer_fail(&self->lexer, 1, error, "'.unit' must stand before '.array_group'");
-    TRY(take_pairs(self, names, values, 10, UINT32_MAX, error));
+    PIM_TRY(take_pairs(self, names, values, 10, UINT32_MAX, error));
     const struct pim_trace_array_group group = {.layer = (uint32_t)layer,
                                                 .arrays = (uint32_t)arrays,
                                                 .row = (uint32_t)row,
@@ -353,7 +347,7 @@ static enum pim_status take_version(struct assembler *self, struct pim_error *er
 {
     unsigned column = self->lexer.token.column;
     uint64_t version = 0;
-    TRY(take_number(self, UINT32_MAX, &version, error));
+    PIM_TRY(take_number(self, UINT32_MAX, &version, error));
     if (version != 1)
         return pim_lexer_fail(&self->lexer, column, error,
                               "version %" PRIu64 ": this assembler knows version 1", version);
@@ -386,7 +380,7 @@ static enum pim_status take_directive(struct assembler *self, struct pim_error *
         found++;
     if (found == DIRECTIVES)
         return unknown(self, "directive", names, DIRECTIVES, error);
-    TRY(next(self, error));
+    PIM_TRY(next(self, error));
     if (found >= FAMILY && found <= CONFIGURATION)
         return take_text(self, &self->text[found - FAMILY], error);
     if (found < PHASE && self->writer)
@@ -398,7 +392,7 @@ static enum pim_status take_directive(struct assembler *self, struct pim_error *
         return take_array(self, error);
     if (found == COUNTS)
         return take_counts(self, error);
-    TRY(start_writer(self, error));
+    PIM_TRY(start_writer(self, error));
     if (found == PHASE)
         return take_phase(self, error);
     if (found == ROUTER)
@@ -442,10 +436,10 @@ static enum pim_status close_block(struct assembler *self, struct pim_error *err
     self->block[open].u.control.length = length;
     if (self->depth == 0) {
         for (uint32_t i = 0; i < self->held; i++)
-            TRY(append(self, &self->block[i], self->block_line[i], error));
+            PIM_TRY(append(self, &self->block[i], self->block_line[i], error));
         self->held = 0;
     }
-    TRY(next(self, error));
+    PIM_TRY(next(self, error));
     return need_end(self, error);
 }
 
@@ -455,17 +449,17 @@ static enum pim_status take_repeat(struct assembler *self, struct pim_instructio
 {
     uint64_t count = 0;
     unsigned count_column = self->lexer.token.column;
-    TRY(take_number(self, UINT32_MAX, &count, error));
+    PIM_TRY(take_number(self, UINT32_MAX, &count, error));
     if (count == 0)
         return pim_lexer_fail(&self->lexer, count_column, error, "a block is repeated 1 to %" PRIu32 " times",
                               UINT32_MAX);
     instruction->u.control.count = (uint32_t)count;
-    TRY(take_mark(self, '{', error));
-    TRY(need_end(self, error));
+    PIM_TRY(take_mark(self, '{', error));
+    PIM_TRY(need_end(self, error));
     if (self->depth == PIM_REPEAT_DEPTH)
         return pim_lexer_fail(&self->lexer, column, error, "repeat blocks nest more than %d deep",
                               PIM_REPEAT_DEPTH);
-    TRY(emit(self, instruction, column, error));
+    PIM_TRY(emit(self, instruction, column, error));
     self->open[self->depth++] = self->held - 1;
     return PIM_OK;
 }
@@ -501,11 +495,11 @@ static enum pim_status take_dependencies(struct assembler *self, struct pim_inst
         if (i == PIM_DEPENDENCIES)
             return pim_lexer_fail(&self->lexer, self->lexer.token.column, error, "more than %d dependencies",
                                   PIM_DEPENDENCIES);
-        TRY(take_number(self, PIM_DEPENDENCY_REACH, &value, error));
+        PIM_TRY(take_number(self, PIM_DEPENDENCY_REACH, &value, error));
         instruction->dependency[i] = (uint16_t)value;
         if (!is_mark(self, ','))
             return PIM_OK;
-        TRY(next(self, error));
+        PIM_TRY(next(self, error));
     }
 }
 
@@ -551,16 +545,16 @@ static enum pim_status take_operand(struct assembler *self, struct pim_instructi
     if (*seen & 1U << bit)
         return pim_lexer_fail(&self->lexer, token->column, error, "'%s' stands twice", token->word);
     *seen |= 1U << bit;
-    TRY(next(self, error));
+    PIM_TRY(next(self, error));
     if (bit >= FLAGS && bit < AFTER) {
         instruction->detail |= (uint8_t)(1U << (bit - FLAGS));
         return PIM_OK;
     }
-    TRY(take_mark(self, '=', error));
+    PIM_TRY(take_mark(self, '=', error));
     if (!field)
         return take_dependencies(self, instruction, error);
     uint64_t value = 0;
-    TRY(take_field(self, field, &value, error));
+    PIM_TRY(take_field(self, field, &value, error));
     pim_field_set(instruction, field, value);
     return PIM_OK;
 }
@@ -575,7 +569,7 @@ static enum pim_status take_operands(struct assembler *self, struct pim_instruct
         if (fields[i].standard > 0 && (uses >> i & 1))
             pim_field_set(instruction, &fields[i], (uint64_t)fields[i].standard);
     while (self->lexer.token.kind != PIM_TOKEN_END)
-        TRY(take_operand(self, instruction, &seen, error));
+        PIM_TRY(take_operand(self, instruction, &seen, error));
     for (unsigned i = 0; fields[i].name; i++)
         if (fields[i].standard < 0 && (uses >> i & 1) && !(seen >> i & 1))
             return pim_lexer_fail(&self->lexer, column, error, "%s needs %s=…",
@@ -597,24 +591,24 @@ static enum pim_status take_instruction(struct assembler *self, struct pim_error
         return unknown(self, "instruction", names, PIM_OPCODES, error);
     if (self->unit == PIM_ALL_UNITS)
         return pim_lexer_fail(&self->lexer, column, error, "'.unit' must stand before the first instruction");
-    TRY(next(self, error));
+    PIM_TRY(next(self, error));
     struct pim_instruction instruction = {.opcode = (uint8_t)opcode};
     if (opcode == PIM_OP_PHASE_BEGIN || opcode == PIM_OP_PHASE_END) {
         uint64_t phase = 0;
-        TRY(take_number(self, UINT32_MAX, &phase, error));
+        PIM_TRY(take_number(self, UINT32_MAX, &phase, error));
         instruction.u.control.phase = (uint32_t)phase;
-        TRY(need_end(self, error));
+        PIM_TRY(need_end(self, error));
         return emit(self, &instruction, column, error);
     }
     if (opcode == PIM_OP_REPEAT)
         return take_repeat(self, &instruction, column, error);
     if (opcode == PIM_OP_JOIN) {
-        TRY(need_end(self, error));
+        PIM_TRY(need_end(self, error));
         return emit(self, &instruction, column, error);
     }
     enum pim_detail_kind kind = pim_opcode_detail(opcode);
     if (kind != PIM_DETAIL_NONE && kind != PIM_DETAIL_FLAGS)
-        TRY(take_detail(self, kind, &instruction, error));
+        PIM_TRY(take_detail(self, kind, &instruction, error));
     return take_operands(self, &instruction, column, error);
 }
 
@@ -622,26 +616,26 @@ static enum pim_status assemble(struct assembler *self, struct pim_error *error)
 {
     for (;;) {
         bool end = false;
-        TRY(pim_lexer_line(&self->lexer, &end, error));
+        PIM_TRY(pim_lexer_line(&self->lexer, &end, error));
         if (end)
             break;
         const struct pim_token *token = &self->lexer.token;
         if (token->kind == PIM_TOKEN_END)
             continue;
         if (is_mark(self, '}'))
-            TRY(close_block(self, error));
+            PIM_TRY(close_block(self, error));
         else if (token->kind != PIM_TOKEN_WORD)
             return unexpected(self, "a directive or an instruction", error);
         else if (token->word[0] == '.')
-            TRY(take_directive(self, error));
+            PIM_TRY(take_directive(self, error));
         else
-            TRY(take_instruction(self, error));
+            PIM_TRY(take_instruction(self, error));
     }
     if (self->depth > 0)
         return pim_lexer_fail(&self->lexer, 1, error,
                               "the text ends inside a repeat block that line %u opened",
                               self->block_line[self->open[self->depth - 1]]);
-    TRY(start_writer(self, error));
+    PIM_TRY(start_writer(self, error));
     return end_router(self, error);
 }
 

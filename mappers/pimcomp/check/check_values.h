@@ -5,8 +5,8 @@
 #ifndef PIMSIM_MAPPERS_PIMCOMP_CHECK_CHECK_VALUES_H
 #define PIMSIM_MAPPERS_PIMCOMP_CHECK_CHECK_VALUES_H
 
-#include "mappers/pimcomp/check/execute.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
+#include "mappers/verify/execute.h"
 
 struct pim_core_check_options {
     uint32_t samples; /* that the trace takes through, at least 1 */

@@ -2,7 +2,7 @@
 #include "mappers/pimcomp/cost/estimate.h"
 #include "mappers/pimcomp/kernels/moves.h"
 
-#include "mappers/pimcomp/cost/times.h"
+#include "mappers/machine/core_times.h"
 #include "mappers/pimcomp/cost/weigh_round.h"
 
 #include <assert.h>
@@ -98,12 +98,8 @@ static void price_matrix(const struct pim_core_architecture *a, const struct pim
     cost->finish_beats = read + (layer->bias ? 2 * read + write : 0) + layer->afters * (read + write);
     cost->finish_cycles = (layer->bias ? pim_time_vector(a, layer->channels, 2) : 0) +
                           layer->afters * pim_time_vector(a, layer->channels, 1);
-    cost->finish_operations = 1u + (layer->bias ? 1u : 0u) + layer->afters;
     uint64_t positions = (uint64_t)layer->sliding.kernel[0] * layer->sliding.kernel[1];
-    uint32_t channels = p->bundle ? p->bundle : layer->source[0].channels;
     cost->position_groups = p->bundle ? p->groups : (uint32_t)pim_divide_up(p->groups, positions);
-    uint32_t pixels = (uint32_t)pim_divide_up(p->group[0].rows, channels); /* of a group's input */
-    cost->gathers = pixels < 2 ? 0 : p->bundle ? pixels : 2;
     cost->pointwise = positions == 1 || p->bundle;
     price_loads(layer, a->element_bytes, cost);
     price_copies(a, layer, p, cost);
@@ -227,7 +223,6 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *a,
         cost->channels = layer->channels;
         cost->pixel_bytes = (uint64_t)layer->channels * a->element_bytes;
         cost->chain = pim_chain_form_of(a, layer, partition->layer[i].groups);
-        cost->pixel_beats = pim_time_reads(a, layer->channels);
         cost->pixel_cycles = pixel_cycles(a, layer->channels);
         if (layer->kind == PIM_CORE_MATRIX) {
             price_matrix(a, layer, &partition->layer[i], cost);

@@ -51,11 +51,9 @@ struct pim_core_cost {
     uint64_t add_beats, add_cycles; /* local port, vector engine: one partial sum added */
     uint64_t finish_beats;          /* local port: bias, activations, the way out of the pixel */
     uint64_t finish_cycles;         /* vector engine: bias and activations */
-    uint32_t finish_operations;     /* instructions: bias, activations, store or none */
     uint32_t position_groups;       /* array groups that read one position of the kernel, 1 at least */
-    uint32_t gathers;               /* LL: copies that bring a group's input together */
     uint64_t sum_beats, sum_cycles; /* a partial sum that goes to another core: local port, interconnect */
-    uint64_t pixel_beats, pixel_cycles; /* an output pixel that goes to another core: the same */
+    uint64_t pixel_cycles;          /* an output pixel that goes to another core: interconnect */
     uint64_t pixel_bytes;
     /* loads of a job: of a window in a row of them; of a row of the map, of a kernel row of the first window,
      * and of each further window of the row */
@@ -101,7 +99,6 @@ struct pim_core_costs {
 struct pim_core_estimate {
     uint64_t cycles; /* HT: a saturated round. LL: one inference */
     uint64_t spread; /* of equal cycles the smaller is better: how evenly the work lies */
-    uint64_t compute, vector, port, transfer, memory; /* of the slowest core; memory: of the slowest chip */
 };
 
 /* Everything that does not depend on the layout; lives in `arena`. PIM_NO_MEMORY. */
@@ -110,12 +107,6 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *archi
                                        const struct pim_core_partition *partition, enum pim_core_mode mode,
                                        struct pim_arena *arena, struct pim_core_costs *costs,
                                        struct pim_error *error);
-
-/* Cycles of the engines of a core; of the matrix engine the number of MVMs, and of all others together the
- * number of instructions. */
-struct pim_core_engines {
-    uint64_t mvms, others, port, vector, send, receive;
-};
 
 /* Room for one evaluation; not shared between threads. */
 struct pim_core_weighing {

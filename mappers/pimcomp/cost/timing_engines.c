@@ -1,5 +1,5 @@
 /* Windows and engines of cores: rules 1 to 10 of docs/models/core.md, as far as timing.h keeps them. */
-#include "mappers/pimcomp/cost/times.h"
+#include "mappers/machine/core_times.h"
 #include "mappers/pimcomp/cost/timing_internal.h"
 
 enum { LINE_SHIFT = 9, LINES = 64 };

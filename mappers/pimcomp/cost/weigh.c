@@ -40,34 +40,12 @@ enum pim_status pim_core_weighing_make(const struct pim_core_costs *costs, struc
     return pim_fail(error, PIM_NO_MEMORY, "no memory to weigh layouts of %zu layers", layers);
 }
 
-static void add(struct pim_core_engines *sum, const struct pim_core_engines *more, uint64_t times)
-{
-    sum->mvms += more->mvms * times;
-    sum->others += more->others * times;
-    sum->port += more->port * times;
-    sum->vector += more->vector * times;
-    sum->send += more->send * times;
-    sum->receive += more->receive * times;
-}
-
-/* What all lanes of a share do for one window each, loads aside. */
-static struct pim_core_engines window_of(const struct pim_core_cost *cost, const struct pim_core_share *share)
-{
-    uint64_t adds = share->groups - share->lanes;
-    return (struct pim_core_engines){
-        .mvms = share->groups,
-        .others =
-            adds + 2 * (uint64_t)share->sums_in + share->sums_out + share->homes * cost->finish_operations,
-        .port = pim_divide_up(share->groups * cost->mvm_beats, cost->groups) + adds * cost->add_beats +
-                share->sums_in * (cost->add_beats + cost->sum_beats) + share->sums_out * cost->sum_beats +
-                share->homes * cost->finish_beats,
-        .vector = (adds + share->sums_in) * cost->add_cycles + share->homes * cost->finish_cycles,
-        .send = share->sums_out * cost->sum_cycles,
-        .receive = share->sums_in * cost->sum_cycles,
-    };
-}
-
 /* --- low latency --- */
+
+/* What a core does in a round: MVMs, and cycles of its other engines. */
+struct engines {
+    uint64_t mvms, vector, send, receive;
+};
 
 /* Cores that a pixel goes to for a reader, whose windows replicas take in turn. */
 static uint64_t destinations(const struct pim_core_weighing *w, const struct pim_core_cost *reader,
@@ -145,16 +123,8 @@ static uint32_t mark_rounds(const struct pim_core_costs *costs, struct pim_core_
 {
     uint32_t marks = 0;
     for (uint32_t i = 0; i < costs->network->count; i++)
-        for (unsigned end = 0; end < 2 && costs->layer[i].matrix; end++) {
-            uint64_t round = end ? w->last[i] + 1 : w->first[i];
-            uint32_t at = marks;
-            while (at > 0 && w->mark[at - 1] > round)
-                at--;
-            if (at > 0 && w->mark[at - 1] == round)
-                continue;
-            memmove(w->mark + at + 1, w->mark + at, (marks++ - at) * sizeof *w->mark);
-            w->mark[at] = round;
-        }
+        for (unsigned end = 0; end < 2 && costs->layer[i].matrix; end++)
+            pim_weigh_mark(w->mark, &marks, end ? w->last[i] + 1 : w->first[i]);
     for (uint32_t i = 0; i < costs->network->count; i++)
         for (unsigned end = 0; end < 2 && costs->layer[i].matrix; end++) {
             uint64_t round = end ? w->last[i] + 1 : w->first[i];
@@ -171,24 +141,23 @@ static uint32_t mark_rounds(const struct pim_core_costs *costs, struct pim_core_
     return marks;
 }
 
-/* What a share does in a round in which each of its lanes works a window. */
-static struct pim_core_engines round_of(const struct pim_core_costs *costs, const struct pim_core_weighing *w,
-                                        const struct pim_core_share *share)
+/* What a share does in a round in which each of its lanes works a window, loads aside. */
+static struct engines round_of(const struct pim_core_costs *costs, const struct pim_core_weighing *w,
+                               const struct pim_core_share *share)
 {
     const struct pim_core_cost *cost = &costs->layer[share->layer];
-    struct pim_core_engines window = window_of(cost, share);
-    uint64_t sends = share->homes * w->away[share->layer];
+    uint64_t adds = share->groups - share->lanes + share->sums_in;
+    struct engines window = {.mvms = share->groups,
+                             .vector = adds * cost->add_cycles + share->homes * cost->finish_cycles,
+                             .send = share->sums_out * cost->sum_cycles,
+                             .receive = share->sums_in * cost->sum_cycles};
     for (uint32_t s = 0; s < cost->sources; s++) {
         const struct pim_core_cost *from = &costs->layer[cost->source[s].layer];
         uint64_t pixels = from->windows * destinations(w, cost, share->layer, &cost->source[s]);
         pixels = pim_divide_up(pixels, w->work[share->layer] * pim_larger(w->members[share->layer], 1));
-        window.others += pixels;
         window.receive += pixels * from->pixel_cycles;
-        window.port += pixels * from->pixel_beats;
     }
-    window.others += sends + share->groups * cost->gathers;
-    window.send += sends * cost->pixel_cycles;
-    window.port += sends * cost->pixel_beats;
+    window.send += share->homes * w->away[share->layer] * cost->pixel_cycles;
     return window;
 }
 
@@ -199,12 +168,12 @@ enum { FRACTION = 256 }; /* of an MVM */
 static void enter_rounds(const struct pim_core_costs *costs, struct pim_core_weighing *w, uint32_t marks,
                          const struct pim_core_share *share, uint32_t shares)
 {
-    struct pim_core_engines total = {0};
+    struct engines total = {0};
     memset(w->change, 0, marks * sizeof *w->change);
     memset(w->behind, 0, marks * sizeof *w->behind);
     for (uint32_t i = 0; i < shares; i++) {
         uint32_t layer = share[i].layer, begin = w->place[2 * layer], end = w->place[2 * layer + 1];
-        struct pim_core_engines window = round_of(costs, w, &share[i]);
+        struct engines window = round_of(costs, w, &share[i]);
         /* A layer that waits for its inputs now and then has less to do in a round. */
         uint64_t rounds = w->last[layer] + 1 - w->first[layer], work = w->work[layer];
         int64_t mvms = (int64_t)pim_divide_up(window.mvms * FRACTION * work, rounds);
@@ -214,16 +183,15 @@ static void enter_rounds(const struct pim_core_costs *costs, struct pim_core_wei
         w->change[end] -= mvms;
         w->behind[begin] += behind;
         w->behind[end] -= behind;
-        add(&total, &window, work);
+        total.mvms += window.mvms * work;
+        total.vector += window.vector * work;
+        total.send += window.send * work;
+        total.receive += window.receive * work;
     }
     uint64_t matrix =
         pim_divide_up(total.mvms * costs->architecture->mvm_cycles, costs->architecture->window);
     uint64_t sum = matrix + total.vector + pim_larger(total.send, total.receive);
     w->result.spread += sum / 1024 * (sum / 1024);
-    w->result.compute = pim_larger(w->result.compute, matrix);
-    w->result.port = pim_larger(w->result.port, total.port);
-    w->result.vector = pim_larger(w->result.vector, total.vector);
-    w->result.transfer = pim_larger(w->result.transfer, pim_larger(total.send, total.receive));
 }
 
 static void weigh_pipeline(const struct pim_core_costs *costs, struct pim_core_weighing *w,

@@ -2,7 +2,7 @@
  * Who waits for whom in a round: groups of layers, and the pass in which each layer begins, by the rules of
  * the schedule (throughput/chains.h) and numbers of replicas and cores alone.
  */
-#include "mappers/pimcomp/cost/times.h"
+#include "mappers/machine/core_times.h"
 #include "mappers/pimcomp/cost/weigh_round.h"
 #include "mappers/pimcomp/throughput/rules.h"
 #include "sim/integer.h"
@@ -28,12 +28,6 @@ static void find_groups(const struct pim_core_costs *costs, struct pim_weigh_rou
 }
 
 /* --- vector layers --- */
-
-static void mark(const struct pim_weigh_round *round, uint64_t *bits, uint32_t core)
-{
-    (void)round;
-    bits[core / 64] |= UINT64_C(1) << core % 64;
-}
 
 static uint32_t count_bits(const struct pim_weigh_round *round, const uint64_t *bits)
 {
@@ -91,7 +85,7 @@ static void place_vector(const struct pim_core_costs *costs, struct pim_weigh_ro
                 bits[i] |= round->member[(size_t)from * round->words + i];
     }
     for (uint32_t core = 0; core < cores && !layer->before; core++)
-        mark(round, bits, core);
+        bits[core / 64] |= UINT64_C(1) << core % 64;
     uint32_t able = count_bits(round, bits);
     layer->shares = pieces_of(&costs->network->layer[index], able ? able : 1);
     if (layer->shares < able && round->chain[index].chained)

@@ -8,7 +8,7 @@
  */
 #include "mappers/pimcomp/cost/weigh_round.h"
 
-#include "mappers/pimcomp/cost/times.h"
+#include "mappers/machine/core_times.h"
 #include "sim/integer.h"
 
 #include <assert.h>
@@ -21,10 +21,7 @@ enum pim_status pim_weigh_round_make(const struct pim_core_costs *costs, struct 
                                      struct pim_weigh_round **result, struct pim_error *error)
 {
     size_t layers = costs->network->count, cores = costs->architecture->cores;
-    struct pim_weigh_round *r = PIM_ARENA_NEW(arena, struct pim_weigh_round);
-    *result = r;
-    if (!r)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to weigh layouts of %zu layers", layers);
+    struct pim_weigh_round *r = *result = PIM_ARENA_NEW(arena, struct pim_weigh_round);
     uint32_t words = (uint32_t)(cores + 63) / 64;
     *r = (struct pim_weigh_round){
         .layer = PIM_ARENA_ARRAY(arena, struct pim_weigh_layer, layers),
@@ -52,45 +49,23 @@ enum pim_status pim_weigh_round_make(const struct pim_core_costs *costs, struct 
 
 /* --- layers begin and end --- */
 
-static void add(struct pim_weigh_work *sum, const struct pim_weigh_work *more)
+/* A core begins or ends work. */
+static void change(struct pim_weigh_core *core, const struct pim_weigh_work *by, bool begins)
 {
-    sum->mvms += more->mvms;
-    sum->others += more->others;
-    sum->ahead += more->ahead;
-    sum->sums += more->sums;
-    sum->weight += more->weight;
-    sum->batched += more->batched;
-    sum->inputs += more->inputs;
-    sum->port += more->port;
-    sum->adds += more->adds;
-    sum->ends += more->ends;
-    sum->bytes += more->bytes;
-}
-
-static void subtract(struct pim_weigh_work *sum, const struct pim_weigh_work *less)
-{
-    sum->mvms -= less->mvms;
-    sum->others -= less->others;
-    sum->ahead -= less->ahead;
-    sum->sums -= less->sums;
-    sum->weight -= less->weight;
-    sum->batched -= less->batched;
-    sum->inputs -= less->inputs;
-    sum->port -= less->port;
-    sum->adds -= less->adds;
-    sum->ends -= less->ends;
-    sum->bytes -= less->bytes;
-}
-
-static void insert_mark(struct pim_weigh_round *r, uint64_t pass)
-{
-    uint32_t at = r->marks;
-    while (at > 0 && r->mark[at - 1] > pass)
-        at--;
-    if (at > 0 && r->mark[at - 1] == pass)
-        return;
-    memmove(r->mark + at + 1, r->mark + at, (r->marks++ - at) * sizeof *r->mark);
-    r->mark[at] = pass;
+    struct pim_weigh_work *now = &core->now;
+    uint64_t times = begins ? 1 : UINT64_MAX; /* -1 */
+    core->changed = true;
+    now->mvms += times * by->mvms;
+    now->others += times * by->others;
+    now->ahead += times * by->ahead;
+    now->sums += times * by->sums;
+    now->weight += times * by->weight;
+    now->batched += times * by->batched;
+    now->inputs += times * by->inputs;
+    now->port += times * by->port;
+    now->adds += times * by->adds;
+    now->ends += times * by->ends;
+    now->bytes += times * by->bytes;
 }
 
 static bool has_passes(const struct pim_core_costs *costs, const struct pim_weigh_round *r, uint32_t i)
@@ -120,18 +95,12 @@ static void change_vector(const struct pim_core_costs *costs, struct pim_weigh_r
     const uint64_t *bits = r->member + (size_t)index * r->words;
     const struct pim_core_architecture *a = costs->architecture;
     struct pim_weigh_work work = vector_work(costs, r, index);
+    uint64_t wait = a->global_read_cycles + pim_divide_up(work.bytes, a->global_bytes_per_cycle);
     for (uint32_t core = 0; core < a->cores; core++) {
         if (!(bits[core / 64] >> core % 64 & 1))
             continue;
-        struct pim_weigh_core *c = &r->core[core];
-        c->changed = true;
-        if (begins) {
-            add(&c->now, &work);
-            c->wait += a->global_read_cycles + pim_divide_up(work.bytes, a->global_bytes_per_cycle);
-        } else {
-            subtract(&c->now, &work);
-            c->wait -= a->global_read_cycles + pim_divide_up(work.bytes, a->global_bytes_per_cycle);
-        }
+        change(&r->core[core], &work, begins);
+        r->core[core].wait += begins ? wait : -wait;
     }
 }
 
@@ -147,17 +116,11 @@ static void change_layer(const struct pim_core_costs *costs, struct pim_weigh_ro
         struct pim_weigh_share *share = &r->share[s];
         struct pim_weigh_core *core = &r->core[share->core];
         share->works = begins;
-        core->changed = true;
-        if (begins) {
-            add(&core->now, &share->work);
-            core->trip = pim_larger(core->trip, share->trip);
-        } else {
-            subtract(&core->now, &share->work);
-            core->trip = 0;
-            for (uint32_t i = core->first; i < core->next; i++)
-                if (r->share[r->own[i]].works)
-                    core->trip = pim_larger(core->trip, r->share[r->own[i]].trip);
-        }
+        change(core, &share->work, begins);
+        core->trip = begins ? pim_larger(core->trip, share->trip) : 0;
+        for (uint32_t i = core->first; i < core->next && !begins; i++)
+            if (r->share[r->own[i]].works)
+                core->trip = pim_larger(core->trip, r->share[r->own[i]].trip);
     }
 }
 
@@ -239,11 +202,11 @@ static void set_marks(const struct pim_core_costs *costs, struct pim_weigh_round
 {
     uint64_t apart = r->passes / STRETCHES;
     r->marks = 0;
-    insert_mark(r, 0);
-    insert_mark(r, r->passes);
+    pim_weigh_mark(r->mark, &r->marks, 0);
+    pim_weigh_mark(r->mark, &r->marks, r->passes);
     for (uint32_t i = 0; i < costs->network->count; i++)
         if (has_passes(costs, r, i))
-            insert_mark(r, r->layer[i].begin);
+            pim_weigh_mark(r->mark, &r->marks, r->layer[i].begin);
     for (uint32_t i = 0; i < costs->network->count; i++) {
         struct pim_weigh_layer *layer = &r->layer[i];
         if (!has_passes(costs, r, i))
@@ -254,7 +217,7 @@ static void set_marks(const struct pim_core_costs *costs, struct pim_weigh_round
         if (r->mark[at] >= layer->end && r->mark[at] - layer->end < apart)
             layer->end = r->mark[at];
         else
-            insert_mark(r, layer->end);
+            pim_weigh_mark(r->mark, &r->marks, layer->end);
     }
 }
 
@@ -505,7 +468,6 @@ void pim_weigh_round(const struct pim_core_costs *costs, struct pim_core_weighin
     finish(costs, w);
     for (uint32_t i = 0; i < costs->network->count; i++) {
         uint64_t cycles = r->layer[i].steps * costs->architecture->mvm_cycles;
-        w->result.compute = pim_larger(w->result.compute, cycles);
         w->result.spread += cycles / 1024 * (cycles / 1024);
     }
 }

@@ -7,6 +7,8 @@
 
 #include "mappers/pimcomp/cost/estimate.h"
 
+#include <string.h>
+
 enum { PIM_PART = 16 }; /* instructions are counted in such parts, because some come once in several passes */
 
 /* What a share, or all shares of a core that are at work, do in a pass. */
@@ -67,7 +69,6 @@ struct pim_weigh_core {
     uint64_t vector, send, receive; /* when these engines are free */
     uint64_t end;                   /* of a pass */
     uint64_t rate;                  /* cycles of a pass, when many follow */
-    uint64_t sent, received;        /* cycles of links in the round */
     uint64_t alone, work;           /* cycles of a pass, were no others there; and of all passes */
 };
 
@@ -88,16 +89,27 @@ struct pim_weigh_round {
     uint32_t marks;
     uint64_t *memory; /* of each chip: when the global memory is free */
     uint64_t *bytes, *loads, *starts;
-    uint64_t passes, planned;              /* of the round; as the schedule counts before it begins */
-    uint64_t side_vector, side_port;       /* of layers that nobody waits for: of a core in a pass */
-    uint64_t side_bytes;                   /* of a chip in a pass */
-    uint64_t late_cycles, late_bytes;      /* of a chunk of them */
-    uint64_t total_mvms, total_bytes_most; /* of the slowest */
+    uint64_t passes, planned;         /* of the round; as the schedule counts before it begins */
+    uint64_t side_vector, side_port;  /* of layers that nobody waits for: of a core in a pass */
+    uint64_t side_bytes;              /* of a chip in a pass */
+    uint64_t late_cycles, late_bytes; /* of a chunk of them */
 };
 
 /* Groups of layers, and the passes in which they work (weigh_chain.c). Needs of each layer: steps, homes,
  * members, and its shares. */
 void pim_weigh_chains(const struct pim_core_costs *costs, struct pim_weigh_round *round);
+
+/* Enters a value into an ascending list without repetitions that has room for it. */
+static inline void pim_weigh_mark(uint64_t *mark, uint32_t *marks, uint64_t value)
+{
+    uint32_t at = *marks;
+    while (at > 0 && mark[at - 1] > value)
+        at--;
+    if (at > 0 && mark[at - 1] == value)
+        return;
+    memmove(mark + at + 1, mark + at, ((*marks)++ - at) * sizeof *mark);
+    mark[at] = value;
+}
 
 /* The way between two cores. */
 static inline uint64_t pim_weigh_way(const struct pim_core_costs *costs, uint32_t from, uint32_t to)
@@ -110,8 +122,7 @@ static inline uint64_t pim_weigh_way(const struct pim_core_costs *costs, uint32_
     return a->connection == PIM_CORE_MESH ? (uint64_t)hops * a->hop_cycles : 1;
 }
 
-/* Shares and messages of all layers, chains, and what is beside them; the parts of w->result but its cycles
- * (weigh_work.c). */
+/* Shares and messages of all layers, chains, and what is beside them (weigh_work.c). */
 void pim_weigh_prepare(const struct pim_core_costs *costs, struct pim_core_weighing *w,
                        const struct pim_core_share *share, const uint32_t *first,
                        const struct pim_core_link *link, uint32_t links);

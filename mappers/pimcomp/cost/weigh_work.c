@@ -1,7 +1,7 @@
 /*
  * What shares and messages do in a pass, and what of it is left over when the passes end: weigh_round.h.
  */
-#include "mappers/pimcomp/cost/times.h"
+#include "mappers/machine/core_times.h"
 #include "mappers/pimcomp/cost/weigh_round.h"
 #include "mappers/pimcomp/throughput/rules.h"
 #include "sim/integer.h"
@@ -129,7 +129,6 @@ static void list_shares(const struct pim_core_costs *costs, struct pim_core_weig
     for (uint32_t p = 0; p < costs->architecture->cores; p++) {
         uint32_t core = costs->walk[p];
         r->core[core] = (struct pim_weigh_core){.start = 0};
-        uint64_t mvms = 0, port = 0, vector = 0;
         r->core[core].first = first[p];
         r->core[core].next = first[p + 1];
         for (uint32_t s = first[p]; s < first[p + 1]; s++) {
@@ -143,16 +142,8 @@ static void list_shares(const struct pim_core_costs *costs, struct pim_core_weig
             r->core[core].load += share[s].lanes * layer->steps;
             r->bytes[costs->chip[core]] += (load_bytes(cost, &share[s], layer->steps) +
                                             share[s].homes * layer->steps * cost->pixel_bytes);
-            mvms += share[s].groups * layer->steps;
-            port += here->work.port * layer->steps;
-            vector +=
-                (here->work.adds + here->work.ends + share[s].sums_in * cost->add_cycles) * layer->steps;
             r->member[(size_t)share[s].layer * r->words + core / 64] |= UINT64_C(1) << core % 64;
         }
-        uint64_t compute = pim_divide_up(mvms, costs->architecture->window) * costs->architecture->mvm_cycles;
-        w->result.compute = pim_larger(w->result.compute, compute);
-        w->result.port = pim_larger(w->result.port, port);
-        w->result.vector = pim_larger(w->result.vector, vector);
     }
 }
 
@@ -166,7 +157,6 @@ static void weigh_memory(const struct pim_core_costs *costs, struct pim_core_wei
         uint64_t bytes = w->round->bytes[chip] + sides / costs->chips;
         uint64_t memory =
             pim_divide_up(bytes * costs->memory_cycles, costs->architecture->global_bytes_per_cycle);
-        w->result.memory = pim_larger(w->result.memory, memory);
         w->result.spread += memory / 1024 * (memory / 1024);
     }
 }
@@ -205,14 +195,8 @@ static void list_links(const struct pim_core_costs *costs, struct pim_core_weigh
     }
     for (uint32_t i = 0; i < links; i++) {
         struct pim_weigh_layer *layer = &r->layer[link[i].layer];
-        struct pim_weigh_message *message = &r->message[layer->next_link++];
-        price_message(costs, layer, &link[i], message);
-        r->core[message->guest].sent += message->bytes * layer->steps;
-        r->core[message->home].received += message->bytes * layer->steps;
+        price_message(costs, layer, &link[i], &r->message[layer->next_link++]);
     }
-    for (uint32_t core = 0; core < costs->architecture->cores; core++)
-        w->result.transfer =
-            pim_larger(w->result.transfer, pim_larger(r->core[core].sent, r->core[core].received));
 }
 
 /*

@@ -240,7 +240,7 @@ bool pim_ll_begin(struct pim_ll *ll)
     ll->epoch = 1;
     ll->transmission = 0;
     ll->steps = 0;
-    ll->destinations = 0;
+    ll->output.cores = 0;
     for (uint32_t i = 0; i < ll->layers; i++) {
         struct pim_ll_layer *layer = &ll->layer[i];
         layer->low = layer->done = 0;

@@ -101,13 +101,7 @@ static bool copy_together(struct pim_ll *ll, uint32_t first, uint32_t core, uint
     uint32_t to = *address;
     for (uint32_t i = first; i != UINT32_MAX; i = ll->request[i].next) {
         uint32_t pixel = pim_ll_pixel_bytes(ll, ll->request[i].layer);
-        pim_ll_put(ll, PIM_LL_POST,
-                   &(struct pim_ll_operation){.kind = PIM_LL_DO_COPY,
-                                              .core = core,
-                                              .a = to,
-                                              .b = ll->pixels.record[ll->request[i].source].address,
-                                              .bytes = pixel,
-                                              .count = 1});
+        pim_ll_put_copy(ll, PIM_LL_POST, core, to, ll->pixels.record[ll->request[i].source].address, pixel);
         to += pixel;
     }
     pim_ll_release_later(ll, core, *address, bytes);
@@ -129,9 +123,6 @@ bool pim_ll_send_bundle(struct pim_ll *ll, uint32_t first)
         return false;
     }
     join_places(ll, first, destination, to, bytes);
-    pim_ll_put(
-        ll, PIM_LL_TRANSMIT,
-        &(struct pim_ll_operation){
-            .kind = PIM_LL_DO_MESSAGE, .core = source, .a = from, .c = destination, .b = to, .bytes = bytes});
+    pim_ll_put_message(ll, PIM_LL_TRANSMIT, source, from, destination, to, bytes);
     return true;
 }

@@ -132,13 +132,7 @@ static void add_fold(struct pim_ll *ll, uint32_t index, const struct pim_ll_repl
             to = sum + (m == 0 ? strip->column * PIM_CORE_ELEMENT_BYTES : before);
             before += bytes;
             if (!begun) {
-                pim_ll_put(ll, PIM_LL_ADD,
-                           &(struct pim_ll_operation){.kind = PIM_LL_DO_COPY,
-                                                      .core = member->core,
-                                                      .a = to,
-                                                      .b = from,
-                                                      .bytes = bytes,
-                                                      .count = 1});
+                pim_ll_put_copy(ll, PIM_LL_ADD, member->core, to, from, bytes);
                 continue;
             }
         }

@@ -10,6 +10,7 @@
  * the first unfinished window of a consumer needs it.
  */
 #include "mappers/pimcomp/latency/latency.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -212,15 +213,8 @@ static enum pim_status emit(struct pim_ll *ll, struct pim_trace_writer *writer)
     struct pim_ll_settings settings;
     struct pim_core_emitter emitter;
     uint64_t local = ll->mapping->architecture->local_memory_bytes;
-    if (find_settings(ll, local < UINT32_MAX ? (uint32_t)local : UINT32_MAX, &settings) != PIM_OK)
-        return ll->status;
-    ll->status = pim_core_emitter_initialize(&emitter, ll->mapping, writer, ll->arena, ll->error);
-    if (ll->status != PIM_OK)
-        return ll->status;
-    emitter.program.observe = ll->options->observe;
-    emitter.program.observer = ll->options->observer;
-    if (ll->options->prologue)
-        ll->options->prologue(ll->options->prologue_context, &emitter);
+    PIM_TRY(find_settings(ll, local < UINT32_MAX ? (uint32_t)local : UINT32_MAX, &settings));
+    PIM_TRY(pim_core_schedule_begin(ll->options, &emitter, ll->mapping, writer, ll->arena, ll->error));
     uint32_t phase = pim_core_emit_phase_begin(&emitter, "inference");
     bool through = attempt(ll, settings, &emitter);
     if (ll->status == PIM_OK && !through)

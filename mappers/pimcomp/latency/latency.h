@@ -28,9 +28,9 @@
 #ifndef PIMSIM_MAPPERS_PIMCOMP_LATENCY_LATENCY_H
 #define PIMSIM_MAPPERS_PIMCOMP_LATENCY_LATENCY_H
 
+#include "mappers/emit/local_heap.h"
 #include "mappers/pimcomp/kernels/emitter.h"
 #include "mappers/pimcomp/kernels/moves.h"
-#include "mappers/pimcomp/latency/local_heap.h"
 #include "mappers/pimcomp/latency/pixels.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 
@@ -169,6 +169,12 @@ struct pim_ll_load {
     uint32_t reservation;
 };
 
+/* How often windows of each core read a pixel: uses[core], which is 0 but for core[0], .. core[cores - 1]. */
+struct pim_ll_uses {
+    uint32_t *uses, *core;
+    uint32_t cores;
+};
+
 /* Stages of a round: see latency/program.c. */
 enum pim_ll_stage {
     PIM_LL_GATHER,   /* loads, inputs of groups */
@@ -248,11 +254,10 @@ struct pim_ll {
     size_t reservations, reservation_room;
     struct pim_ll_load *load;
     size_t loads, load_room;
-    uint32_t *found; /* [member * slots + slot]: number of a record */
-    uint32_t *base;  /* of each member: its partial sums */
-    uint32_t *uses;  /* of each core, of the output pixel; 0 between windows */
-    uint32_t *destination;
-    uint32_t destinations;
+    uint32_t *found;           /* [member * slots + slot]: number of a record */
+    uint32_t *base;            /* of each member: its partial sums */
+    struct pim_ll_uses output; /* of its output pixel; nothing between windows */
+    struct pim_ll_uses loaded; /* of a pixel that it loads */
     /* why the last reservation failed; what was free there when the attempt ended */
     uint32_t short_layer, short_core, short_bytes;
     uint32_t short_free, short_largest;
@@ -332,9 +337,6 @@ bool pim_ll_begin(struct pim_ll *ll);
 void pim_ll_end(struct pim_ll *ll);
 
 /* --- memory --- */
-/* Sets uses[] and destination[] for an output pixel: how often windows of each core will read it. */
-void pim_ll_find_destinations(struct pim_ll *ll, uint32_t layer, uint32_t pixel);
-void pim_ll_clear_destinations(struct pim_ll *ll);
 /* Takes `bytes` on a core for the window of `layer` that is about to run. */
 bool pim_ll_reserve(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t bytes);
 void pim_ll_cancel_reservations(struct pim_ll *ll);
@@ -397,14 +399,25 @@ void pim_ll_put_mvm(struct pim_ll *ll, uint32_t layer, const struct pim_ll_repli
 /* Address of the output buffer of a group. */
 uint32_t pim_ll_output_of(const struct pim_ll *ll, const struct pim_ll_layer *layer,
                           const struct pim_ll_replica *replica, uint32_t group);
-void pim_ll_put_addition(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to,
-                         uint32_t from, uint32_t elements);
 /* Sums at base[member] of the other members to `pixel` at home; then bias and activations. */
 void pim_ll_put_sums(struct pim_ll *ll, uint32_t layer, struct pim_ll_replica *replica, const uint32_t *base,
                      uint32_t pixel);
 
 /* --- program --- */
 void pim_ll_put(struct pim_ll *ll, enum pim_ll_stage stage, const struct pim_ll_operation *operation);
+/* Those of one piece: a copy; zeros; a load or a store; to[i] = vector(a[i], b[i]); to[i] += from[i]; a
+ * message. */
+void pim_ll_put_copy(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to, uint32_t from,
+                     uint32_t bytes);
+void pim_ll_put_zeros(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to, uint32_t bytes);
+void pim_ll_put_transfer(struct pim_ll *ll, enum pim_ll_stage stage, enum pim_ll_kind kind, uint32_t core,
+                         uint32_t local, uint64_t global, uint32_t bytes);
+void pim_ll_put_vector(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core,
+                       struct pim_core_vector vector, uint32_t to, uint32_t a, uint32_t b, uint32_t elements);
+void pim_ll_put_addition(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to,
+                         uint32_t from, uint32_t elements);
+void pim_ll_put_message(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t source, uint32_t from,
+                        uint32_t destination, uint32_t to, uint32_t bytes);
 /* Brings messages, of which none depends on another, into an order in which cores are busy with as many at a
  * time as they can. */
 bool pim_ll_order_create(struct pim_ll *ll);

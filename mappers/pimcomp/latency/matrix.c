@@ -115,19 +115,6 @@ static uint32_t gather_input(struct pim_ll *ll, const struct pim_ll_layer *layer
     return buffer;
 }
 
-void pim_ll_put_addition(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to,
-                         uint32_t from, uint32_t elements)
-{
-    pim_ll_put(ll, stage,
-               &(struct pim_ll_operation){.kind = PIM_LL_DO_VECTOR,
-                                          .vector = {.operation = PIM_LOCAL_ADD, .immediate = 0},
-                                          .core = core,
-                                          .a = to,
-                                          .b = to,
-                                          .c = from,
-                                          .count = elements});
-}
-
 uint32_t pim_ll_output_of(const struct pim_ll *ll, const struct pim_ll_layer *layer,
                           const struct pim_ll_replica *replica, uint32_t g)
 {
@@ -261,13 +248,8 @@ static void add_bias(struct pim_ll *ll, uint32_t index, struct pim_ll_replica *r
     const struct pim_ll_layer *layer = &ll->layer[index];
     struct pim_ll_replica *owner = &layer->replica[replica->bias_owner];
     if (!owner->bias_loaded)
-        pim_ll_put(ll, PIM_LL_GATHER,
-                   &(struct pim_ll_operation){.kind = PIM_LL_DO_LOAD,
-                                              .core = replica->home,
-                                              .a = replica->bias,
-                                              .bytes = pim_ll_pixel_bytes(ll, index),
-                                              .count = 1,
-                                              .global = ll->map->bias[index]});
+        pim_ll_put_transfer(ll, PIM_LL_GATHER, PIM_LL_DO_LOAD, replica->home, replica->bias,
+                            ll->map->bias[index], pim_ll_pixel_bytes(ll, index));
     owner->bias_loaded = true;
     pim_ll_put_addition(ll, PIM_LL_POST, replica->home, pixel, replica->bias, layer->core_layer->channels);
 }

@@ -101,13 +101,14 @@ static void replicas_of(const struct pim_ll_layer *layer, uint32_t task, uint32_
     *last = layer->folds == 1 ? *first : layer->replicas - 1;
 }
 
-static void add_use(struct pim_ll *ll, uint32_t core)
+static void add_use(struct pim_ll_uses *uses, uint32_t core)
 {
-    if (ll->uses[core]++ == 0)
-        ll->destination[ll->destinations++] = core;
+    if (uses->uses[core]++ == 0)
+        uses->core[uses->cores++] = core;
 }
 
-void pim_ll_find_destinations(struct pim_ll *ll, uint32_t index, uint32_t pixel)
+/* Counts the uses of a pixel that a layer makes; there are none in `uses` before. */
+static void find_uses(const struct pim_ll *ll, uint32_t index, uint32_t pixel, struct pim_ll_uses *uses)
 {
     const struct pim_ll_layer *from = &ll->layer[index];
     for (uint32_t i = 0; i < from->links; i++) {
@@ -115,7 +116,7 @@ void pim_ll_find_destinations(struct pim_ll *ll, uint32_t index, uint32_t pixel)
         struct readers readers = {.to = to, .part = from->link[i].part, .pixel = pixel};
         for (uint32_t task = 0, slot = 0, r, last; next_reader(&readers, &task, &slot);) {
             if (to->home) {
-                add_use(ll, to->home[task]);
+                add_use(uses, to->home[task]);
                 continue;
             }
             for (replicas_of(to, task, &r, &last); r <= last; r++) {
@@ -124,41 +125,25 @@ void pim_ll_find_destinations(struct pim_ll *ll, uint32_t index, uint32_t pixel)
                     continue;
                 for (uint32_t m = 0; m < replica->members; m++)
                     if (replica->member[m].needs[slot])
-                        add_use(ll, replica->member[m].core);
+                        add_use(uses, replica->member[m].core);
             }
         }
     }
 }
 
-void pim_ll_clear_destinations(struct pim_ll *ll)
+static void clear_uses(struct pim_ll_uses *uses)
 {
-    for (uint32_t i = 0; i < ll->destinations; i++)
-        ll->uses[ll->destination[i]] = 0;
-    ll->destinations = 0;
+    for (uint32_t i = 0; i < uses->cores; i++)
+        uses->uses[uses->core[i]] = 0;
+    uses->cores = 0;
 }
 
 /* How often windows of one core read a pixel. */
-static uint32_t uses_on(const struct pim_ll *ll, uint32_t index, uint32_t pixel, uint32_t core)
+static uint32_t uses_on(struct pim_ll *ll, uint32_t index, uint32_t pixel, uint32_t core)
 {
-    const struct pim_ll_layer *from = &ll->layer[index];
-    uint32_t uses = 0;
-    for (uint32_t i = 0; i < from->links; i++) {
-        const struct pim_ll_layer *to = &ll->layer[from->link[i].layer];
-        struct readers readers = {.to = to, .part = from->link[i].part, .pixel = pixel};
-        for (uint32_t task = 0, slot = 0, r, last; next_reader(&readers, &task, &slot);) {
-            if (to->home) {
-                uses += to->home[task] == core;
-                continue;
-            }
-            for (replicas_of(to, task, &r, &last); r <= last; r++) {
-                const struct pim_ll_replica *replica = &to->replica[r];
-                if (to->folds > 1 && !pim_ll_vector_serves(to, r, task))
-                    continue;
-                for (uint32_t m = 0; m < replica->members; m++)
-                    uses += replica->member[m].core == core && replica->member[m].needs[slot];
-            }
-        }
-    }
+    find_uses(ll, index, pixel, &ll->loaded);
+    uint32_t uses = ll->loaded.uses[core];
+    clear_uses(&ll->loaded);
     return uses;
 }
 
@@ -359,13 +344,8 @@ void pim_ll_perform_loads(struct pim_ll *ll)
         uint32_t bytes = pim_ll_pixel_bytes(ll, load->layer), block = add_block(ll, place, load->count);
         if (block == PIM_PIXEL_NONE)
             return;
-        pim_ll_put(ll, PIM_LL_GATHER,
-                   &(struct pim_ll_operation){.kind = PIM_LL_DO_LOAD,
-                                              .core = load->core,
-                                              .a = place->address,
-                                              .bytes = place->bytes,
-                                              .count = 1,
-                                              .global = map->address + load->pixel * map->pixel_stride});
+        pim_ll_put_transfer(ll, PIM_LL_GATHER, PIM_LL_DO_LOAD, load->core, place->address,
+                            map->address + load->pixel * map->pixel_stride, place->bytes);
         for (uint32_t p = 0; p < load->count; p++) {
             uint32_t pixel = load->pixel + p;
             if (add_pixel(ll, pim_pixel_key(load->layer, pixel, load->core), place->address + p * bytes,
@@ -400,15 +380,15 @@ bool pim_ll_reserve_output(struct pim_ll *ll, uint32_t layer, uint32_t window, u
                            size_t *first)
 {
     uint32_t bytes = pim_ll_pixel_bytes(ll, layer);
-    pim_ll_find_destinations(ll, layer, window);
+    find_uses(ll, layer, window, &ll->output);
     *first = ll->reservations;
     bool there =
         held == PIM_PIXEL_NONE ? pim_ll_reserve(ll, layer, home, bytes) : reserve_held(ll, home, held, bytes);
-    for (uint32_t i = 0; i < ll->destinations && there; i++)
-        if (ll->destination[i] != home)
-            there = pim_ll_reserve(ll, layer, ll->destination[i], bytes);
+    for (uint32_t i = 0; i < ll->output.cores && there; i++)
+        if (ll->output.core[i] != home)
+            there = pim_ll_reserve(ll, layer, ll->output.core[i], bytes);
     if (!there)
-        pim_ll_clear_destinations(ll);
+        clear_uses(&ll->output);
     return there;
 }
 
@@ -421,19 +401,20 @@ static void enter_output(struct pim_ll *ll, uint32_t layer, uint32_t window, uin
     if (block == PIM_PIXEL_NONE)
         return;
     uint32_t made = add_pixel(ll, pim_pixel_key(layer, window, home), place->address, block,
-                              ll->uses[home] + requests, true);
+                              ll->output.uses[home] + requests, true);
     if (made == PIM_PIXEL_NONE)
         return;
     ll->pixels.record[made].epoch = ll->epoch;
-    for (uint32_t i = 0; i < ll->destinations; i++) {
-        uint32_t core = ll->destination[i];
+    for (uint32_t i = 0; i < ll->output.cores; i++) {
+        uint32_t core = ll->output.core[i];
         if (core == home)
             continue;
         place++;
         block = add_block(ll, place, 1);
-        uint32_t copy = block == PIM_PIXEL_NONE ? PIM_PIXEL_NONE
-                                                : add_pixel(ll, pim_pixel_key(layer, window, core),
-                                                            place->address, block, ll->uses[core], false);
+        uint32_t copy = block == PIM_PIXEL_NONE
+                            ? PIM_PIXEL_NONE
+                            : add_pixel(ll, pim_pixel_key(layer, window, core), place->address, block,
+                                        ll->output.uses[core], false);
         if (copy == PIM_PIXEL_NONE || !PIM_LL_GROW(ll, ll->request, ll->request_room, ll->requests + 1))
             return;
         ll->request[ll->requests++] =
@@ -447,14 +428,9 @@ void pim_ll_deliver(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t
 {
     const struct pim_core_place *map = &ll->map->map[layer];
     if (ll->layer[layer].core_layer->output)
-        pim_ll_put(ll, PIM_LL_POST,
-                   &(struct pim_ll_operation){.kind = PIM_LL_DO_STORE,
-                                              .core = home,
-                                              .a = ll->reservation[first].address,
-                                              .bytes = pim_ll_pixel_bytes(ll, layer),
-                                              .count = 1,
-                                              .global = map->address + window * map->pixel_stride});
-    enter_output(ll, layer, window, home, first, ll->destinations - (ll->uses[home] > 0));
-    pim_ll_clear_destinations(ll);
+        pim_ll_put_transfer(ll, PIM_LL_POST, PIM_LL_DO_STORE, home, ll->reservation[first].address,
+                            map->address + window * map->pixel_stride, pim_ll_pixel_bytes(ll, layer));
+    enter_output(ll, layer, window, home, first, ll->output.cores - (ll->output.uses[home] > 0));
+    clear_uses(&ll->output);
     ll->reservations = 0;
 }

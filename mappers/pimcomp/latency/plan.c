@@ -3,16 +3,10 @@
  * arithmetic), the core of each window of a vector layer (Fig. 8d), places in global memory.
  */
 #include "mappers/pimcomp/latency/latency.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
-
-#define TRY(call)                                                                                            \
-    do {                                                                                                     \
-        enum pim_status try_status = (call);                                                                 \
-        if (try_status != PIM_OK)                                                                            \
-            return try_status;                                                                               \
-    } while (0)
 
 static enum pim_status no_memory(struct pim_ll *ll, uint32_t layer)
 {
@@ -83,10 +77,10 @@ static enum pim_status plan_sources(struct pim_ll *ll, uint32_t index)
     layer->in_height = from->sources ? from->source[0].height : 0;
     layer->in_width = from->sources ? from->source[0].width : 0;
     bool tabled;
-    TRY(pim_ll_plan_tables(ll, index, &tabled));
+    PIM_TRY(pim_ll_plan_tables(ll, index, &tabled));
     if (tabled)
         return PIM_OK;
-    TRY(plan_tasks(ll, layer));
+    PIM_TRY(plan_tasks(ll, layer));
     uint64_t positions = (uint64_t)layer->task.kernel[0] * layer->task.kernel[1];
     if (positions * (layer->parts ? layer->parts : 1) > UINT32_MAX / 2)
         return pim_fail(ll->error, PIM_BAD_INPUT, "%s: a window of %" PRIu64 " positions is too large",
@@ -229,7 +223,7 @@ static enum pim_status plan_vectors(struct pim_ll *ll)
         }
         layer->home = home;
         layer->pools_as_they_come = pools_as_they_come(ll, layer);
-        TRY(plan_workers(ll, i, count));
+        PIM_TRY(plan_workers(ll, i, count));
     }
     return PIM_OK;
 }
@@ -285,14 +279,19 @@ static enum pim_status check_sizes(struct pim_ll *ll)
     return PIM_OK;
 }
 
+static bool create_uses(const struct pim_ll *ll, struct pim_ll_uses *uses)
+{
+    uses->uses = PIM_ARENA_ARRAY(ll->arena, uint32_t, ll->cores);
+    uses->core = PIM_ARENA_ARRAY(ll->arena, uint32_t, ll->cores);
+    return uses->uses && uses->core;
+}
+
 enum pim_status pim_ll_plan(struct pim_ll *ll)
 {
-    TRY(check_sizes(ll));
+    PIM_TRY(check_sizes(ll));
     ll->layer = PIM_ARENA_ARRAY(ll->arena, struct pim_ll_layer, ll->layers);
-    ll->map->map = PIM_ARENA_ARRAY(ll->arena, struct pim_core_place, ll->layers);
-    ll->map->bias = PIM_ARENA_ARRAY(ll->arena, uint64_t, ll->layers);
     ll->map->bytes = ll->options->placement ? ll->options->placement->base : 0;
-    if (!ll->layer || !ll->map->map || !ll->map->bias)
+    if (!ll->layer)
         return pim_fail(ll->error, PIM_NO_MEMORY, "no memory for %" PRIu32 " layers", ll->layers);
     size_t found = 1, members = 1;
     for (uint32_t i = 0; i < ll->layers; i++) {
@@ -301,10 +300,10 @@ enum pim_status pim_ll_plan(struct pim_ll *ll)
     }
     for (uint32_t i = 0; i < ll->layers; i++) {
         struct pim_ll_layer *layer = &ll->layer[i];
-        TRY(plan_sources(ll, i));
-        TRY(place_map(ll, i));
+        PIM_TRY(plan_sources(ll, i));
+        PIM_TRY(place_map(ll, i));
         if (layer->core_layer->kind == PIM_CORE_MATRIX)
-            TRY(pim_ll_plan_matrix(ll, i));
+            PIM_TRY(pim_ll_plan_matrix(ll, i));
         size_t needed = layer->slots;
         for (uint32_t r = 0; r < layer->replicas; r++) {
             size_t many = layer->replica[r].members;
@@ -313,15 +312,14 @@ enum pim_status pim_ll_plan(struct pim_ll *ll)
         }
         found = needed > found ? needed : found;
     }
-    TRY(plan_links(ll));
-    TRY(plan_vectors(ll));
+    PIM_TRY(plan_links(ll));
+    PIM_TRY(plan_vectors(ll));
     ll->found = PIM_ARENA_ARRAY(ll->arena, uint32_t, found);
     ll->base = PIM_ARENA_ARRAY(ll->arena, uint32_t, members);
-    ll->uses = PIM_ARENA_ARRAY(ll->arena, uint32_t, ll->cores);
-    ll->destination = PIM_ARENA_ARRAY(ll->arena, uint32_t, ll->cores);
+    bool counts = create_uses(ll, &ll->output) && create_uses(ll, &ll->loaded);
     ll->last_bundle = PIM_ARENA_ARRAY(ll->arena, struct pim_ll_bundle, ll->cores);
     ll->heap = PIM_ARENA_ARRAY(ll->arena, struct pim_local_heap, ll->cores);
-    if (!ll->found || !ll->base || !ll->uses || !ll->destination || !ll->last_bundle || !ll->heap)
+    if (!ll->found || !ll->base || !counts || !ll->last_bundle || !ll->heap)
         return no_memory(ll, 0);
     return PIM_OK;
 }

@@ -57,6 +57,59 @@ void pim_ll_put(struct pim_ll *ll, enum pim_ll_stage stage, const struct pim_ll_
     operations->operation[operations->count++] = *operation;
 }
 
+void pim_ll_put_copy(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to, uint32_t from,
+                     uint32_t bytes)
+{
+    pim_ll_put(ll, stage,
+               &(struct pim_ll_operation){
+                   .kind = PIM_LL_DO_COPY, .core = core, .a = to, .b = from, .bytes = bytes, .count = 1});
+}
+
+void pim_ll_put_zeros(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to, uint32_t bytes)
+{
+    pim_ll_put(ll, stage,
+               &(struct pim_ll_operation){
+                   .kind = PIM_LL_DO_WRITE, .core = core, .a = to, .bytes = bytes, .count = 1});
+}
+
+void pim_ll_put_transfer(struct pim_ll *ll, enum pim_ll_stage stage, enum pim_ll_kind kind, uint32_t core,
+                         uint32_t local, uint64_t global, uint32_t bytes)
+{
+    pim_ll_put(
+        ll, stage,
+        &(struct pim_ll_operation){
+            .kind = (uint8_t)kind, .core = core, .a = local, .bytes = bytes, .count = 1, .global = global});
+}
+
+void pim_ll_put_vector(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core,
+                       struct pim_core_vector vector, uint32_t to, uint32_t a, uint32_t b, uint32_t elements)
+{
+    pim_ll_put(ll, stage,
+               &(struct pim_ll_operation){.kind = PIM_LL_DO_VECTOR,
+                                          .vector = vector,
+                                          .core = core,
+                                          .a = to,
+                                          .b = a,
+                                          .c = b,
+                                          .count = elements});
+}
+
+void pim_ll_put_addition(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to,
+                         uint32_t from, uint32_t elements)
+{
+    pim_ll_put_vector(ll, stage, core, (struct pim_core_vector){.operation = PIM_LOCAL_ADD}, to, to, from,
+                      elements);
+}
+
+void pim_ll_put_message(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t source, uint32_t from,
+                        uint32_t destination, uint32_t to, uint32_t bytes)
+{
+    pim_ll_put(
+        ll, stage,
+        &(struct pim_ll_operation){
+            .kind = PIM_LL_DO_MESSAGE, .core = source, .a = from, .c = destination, .b = to, .bytes = bytes});
+}
+
 void pim_ll_flush(struct pim_ll *ll)
 {
     for (int stage = 0; stage < PIM_LL_STAGES; stage++) {
@@ -87,13 +140,9 @@ static void send_pixel(struct pim_ll *ll, const struct pim_ll_request *request)
 {
     const struct pim_pixel *source = &ll->pixels.record[request->source];
     const struct pim_pixel *destination = &ll->pixels.record[request->destination];
-    pim_ll_put(ll, PIM_LL_TRANSMIT,
-               &(struct pim_ll_operation){.kind = PIM_LL_DO_MESSAGE,
-                                          .core = pim_pixel_core(source->key),
-                                          .a = source->address,
-                                          .c = pim_pixel_core(destination->key),
-                                          .b = destination->address,
-                                          .bytes = pim_ll_pixel_bytes(ll, request->layer)});
+    pim_ll_put_message(ll, PIM_LL_TRANSMIT, pim_pixel_core(source->key), source->address,
+                       pim_pixel_core(destination->key), destination->address,
+                       pim_ll_pixel_bytes(ll, request->layer));
 }
 
 void pim_ll_transmit(struct pim_ll *ll)
@@ -122,11 +171,5 @@ void pim_ll_put_afters(struct pim_ll *ll, uint32_t index, uint32_t core, uint32_
 {
     const struct pim_core_layer *layer = ll->layer[index].core_layer;
     for (uint32_t i = 0; i < layer->afters; i++)
-        pim_ll_put(ll, PIM_LL_POST,
-                   &(struct pim_ll_operation){.kind = PIM_LL_DO_VECTOR,
-                                              .vector = layer->after[i],
-                                              .core = core,
-                                              .a = address,
-                                              .b = address,
-                                              .count = layer->channels});
+        pim_ll_put_vector(ll, PIM_LL_POST, core, layer->after[i], address, address, 0, layer->channels);
 }

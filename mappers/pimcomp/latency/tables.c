@@ -212,12 +212,7 @@ void pim_ll_move_window(struct pim_ll *ll, uint32_t index, uint32_t window, uint
 {
     const struct pim_ll_layer *layer = &ll->layer[index];
     if (layer->runs.zeros)
-        pim_ll_put(ll, PIM_LL_POST,
-                   &(struct pim_ll_operation){.kind = PIM_LL_DO_WRITE,
-                                              .core = core,
-                                              .a = pixel,
-                                              .bytes = pim_ll_pixel_bytes(ll, index),
-                                              .count = 1});
+        pim_ll_put_zeros(ll, PIM_LL_POST, core, pixel, pim_ll_pixel_bytes(ll, index));
     for (uint32_t r = layer->runs.first[window]; r < layer->runs.first[window + 1]; r++)
         put_run(ll, layer, r, core, pixel);
 }

@@ -14,25 +14,12 @@ struct window {
 static void put_vector(const struct window *window, struct pim_core_vector vector, uint32_t to, uint32_t a,
                        uint32_t b, uint32_t elements)
 {
-    pim_ll_put(window->ll, PIM_LL_POST,
-               &(struct pim_ll_operation){.kind = PIM_LL_DO_VECTOR,
-                                          .vector = vector,
-                                          .core = window->core,
-                                          .a = to,
-                                          .b = a,
-                                          .c = b,
-                                          .count = elements});
+    pim_ll_put_vector(window->ll, PIM_LL_POST, window->core, vector, to, a, b, elements);
 }
 
 static void put_copy(const struct window *window, uint32_t to, uint32_t from, uint32_t elements)
 {
-    pim_ll_put(window->ll, PIM_LL_POST,
-               &(struct pim_ll_operation){.kind = PIM_LL_DO_COPY,
-                                          .core = window->core,
-                                          .a = to,
-                                          .b = from,
-                                          .bytes = elements * PIM_CORE_ELEMENT_BYTES,
-                                          .count = 1});
+    pim_ll_put_copy(window->ll, PIM_LL_POST, window->core, to, from, elements * PIM_CORE_ELEMENT_BYTES);
 }
 
 /* Address of channel `channel` of a part's source in the pixel of a slot. */
@@ -63,12 +50,7 @@ static uint32_t pool_part(const struct window *window, uint32_t p, struct pim_co
     if (count == 1)
         put_copy(window, to, first, part->channels);
     if (count == 0)
-        pim_ll_put(window->ll, PIM_LL_POST,
-                   &(struct pim_ll_operation){.kind = PIM_LL_DO_WRITE,
-                                              .core = window->core,
-                                              .a = to,
-                                              .bytes = part->channels * PIM_CORE_ELEMENT_BYTES,
-                                              .count = 1});
+        pim_ll_put_zeros(window->ll, PIM_LL_POST, window->core, to, part->channels * PIM_CORE_ELEMENT_BYTES);
     return count;
 }
 

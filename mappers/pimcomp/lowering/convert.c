@@ -14,16 +14,6 @@
 
 enum { MOST_AFTERS = sizeof((struct pim_core_layer){0}.after) / sizeof(struct pim_core_vector) };
 
-static const struct pim_shape *input_shape(const struct pim_lowering *l, uint32_t input)
-{
-    return &l->graph->layers[l->layer->input[input]].output;
-}
-
-static const struct pim_core_view *input_view(const struct pim_lowering *l, uint32_t input)
-{
-    return &l->view[l->layer->input[input]];
-}
-
 /* The lowered layer whose whole output the view is, when nothing else reads it; NULL: there is none. */
 static struct pim_core_layer *sole_layer(const struct pim_lowering *l, const struct pim_core_view *view)
 {
@@ -61,7 +51,7 @@ struct pim_core_layer *pim_lower_element(struct pim_lowering *l, const struct pi
 /* A function of each element of input `input`. */
 void pim_lower_function(struct pim_lowering *l, uint32_t input, struct pim_core_vector operation)
 {
-    const struct pim_core_view *view = input_view(l, input);
+    const struct pim_core_view *view = pim_input_view(l, input);
     uint32_t block = 0;
     if (!pim_view_is_blocked(l, view, &block) && !pim_move_settle(l, l->layer->input[input], PIM_LAYOUT_ANY))
         return;
@@ -77,7 +67,7 @@ void pim_lower_function(struct pim_lowering *l, uint32_t input, struct pim_core_
 /* Scale and shift for each channel of input `input`; false: there is no matrix that takes them in. */
 bool pim_lower_affine(struct pim_lowering *l, uint32_t input, bool shift)
 {
-    const struct pim_core_view *view = input_view(l, input);
+    const struct pim_core_view *view = pim_input_view(l, input);
     struct pim_core_layer *layer = sole_layer(l, view);
     uint64_t stride[PIM_AXES];
     if (!layer || layer->kind != PIM_CORE_MATRIX || layer->afters != 0 || layer->affines == PIM_CORE_AFFINES)
@@ -123,8 +113,8 @@ static uint64_t view_elements(const struct pim_core_view *view)
 
 static void lower_convolution(struct pim_lowering *l)
 {
-    const struct pim_shape *shape = input_shape(l, 0), *output = &l->layer->output;
-    const struct pim_core_view *view = input_view(l, 0);
+    const struct pim_shape *shape = pim_input_shape(l, 0), *output = &l->layer->output;
+    const struct pim_core_view *view = pim_input_view(l, 0);
     const uint32_t *d = shape->dimension;
     struct pim_core_source source;
     struct pim_sliding sliding = l->layer->attributes.convolution.sliding;
@@ -153,16 +143,16 @@ static void lower_convolution(struct pim_lowering *l)
 /* The last dimension of an input becomes the channels of its pixels, by a move if it must. */
 static bool channels_last(struct pim_lowering *l, uint32_t input)
 {
-    const struct pim_core_view *view = input_view(l, input);
-    if (!view->strided && pim_view_channels_last(view, input_shape(l, input)))
+    const struct pim_core_view *view = pim_input_view(l, input);
+    if (!view->strided && pim_view_channels_last(view, pim_input_shape(l, input)))
         return true;
     return pim_move_remake(l, l->layer->input[input], PIM_LAYOUT_LAST);
 }
 
 static void lower_linear(struct pim_lowering *l)
 {
-    const struct pim_shape *shape = input_shape(l, 0);
-    const struct pim_core_view *view = input_view(l, 0);
+    const struct pim_shape *shape = pim_input_shape(l, 0);
+    const struct pim_core_view *view = pim_input_view(l, 0);
     uint32_t outputs = l->layer->attributes.linear.outputs, last = shape->dimension[shape->rank - 1];
     bool bias = l->layer->attributes.linear.bias;
     bool whole = last == view_elements(view) && !view->strided;
@@ -221,8 +211,8 @@ static void lower_pooling(struct pim_lowering *l)
 static unsigned reduced_axes(struct pim_lowering *l)
 {
     unsigned mask[PIM_SHAPE_RANK], reduced = 0, kept = 0;
-    const struct pim_core_view *view = input_view(l, 0);
-    const struct pim_shape *shape = input_shape(l, 0);
+    const struct pim_core_view *view = pim_input_view(l, 0);
+    const struct pim_shape *shape = pim_input_shape(l, 0);
     if (view->strided || !pim_view_axes(view, shape, mask))
         return 0;
     for (uint32_t d = 0; d < shape->rank; d++)
@@ -237,7 +227,7 @@ static unsigned reduced_axes(struct pim_lowering *l)
  * (channels, if there is nothing before). */
 static bool turn_for_reduction(struct pim_lowering *l)
 {
-    const struct pim_shape *shape = input_shape(l, 0);
+    const struct pim_shape *shape = pim_input_shape(l, 0);
     struct pim_layout_axes axes = {.axis = {0}};
     bool behind = false, before = false;
     for (uint32_t d = 0; d < shape->rank; d++) {
@@ -260,8 +250,8 @@ static void lower_reduction(struct pim_lowering *l)
         pim_lowering_fail(l, "cores reduce by sum, mean and maximum");
         return;
     }
-    if (pim_shape_elements(input_shape(l, 0)) == pim_shape_elements(&l->layer->output)) {
-        l->view[l->index] = *input_view(l, 0);
+    if (pim_shape_elements(pim_input_shape(l, 0)) == pim_shape_elements(&l->layer->output)) {
+        l->view[l->index] = *pim_input_view(l, 0);
         l->view[l->index].sole &= l->readers[l->index] == 1;
         return;
     }
@@ -271,7 +261,7 @@ static void lower_reduction(struct pim_lowering *l)
             return;
         reduced = 1u << PIM_AXIS_COLUMN;
     }
-    const struct pim_core_view view = *input_view(l, 0);
+    const struct pim_core_view view = *pim_input_view(l, 0);
     struct pim_core_source source = pim_view_source(&view);
     struct pim_sliding sliding = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
     if (reduced >> PIM_AXIS_ROW & 1)
@@ -300,9 +290,9 @@ static void lower_over_channels(struct pim_lowering *l, bool last, int32_t numbe
 {
     struct pim_core_source source;
     uint32_t block = 0;
-    if (last && pim_view_is_blocked(l, input_view(l, 0), &block) &&
-        input_shape(l, 0)->dimension[input_shape(l, 0)->rank - 1] == block) {
-        const struct pim_core_view view = *input_view(l, 0);
+    if (last && pim_view_is_blocked(l, pim_input_view(l, 0), &block) &&
+        pim_input_shape(l, 0)->dimension[pim_input_shape(l, 0)->rank - 1] == block) {
+        const struct pim_core_view view = *pim_input_view(l, 0);
         struct pim_core_layer *layer = pim_lower_element(
             l, &view, (struct pim_core_vector){.operation = PIM_LOCAL_NORMALIZE, .immediate = number});
         layer->block = block;
@@ -310,7 +300,7 @@ static void lower_over_channels(struct pim_lowering *l, bool last, int32_t numbe
     }
     if (last ? !channels_last(l, 0) : !pim_view_map(l, 0, &source))
         return;
-    (void)pim_lower_element(l, input_view(l, 0),
+    (void)pim_lower_element(l, pim_input_view(l, 0),
                             (struct pim_core_vector){.operation = PIM_LOCAL_NORMALIZE, .immediate = number});
 }
 
@@ -328,56 +318,49 @@ static void lower_normalization(struct pim_lowering *l)
     pim_lower_function(l, 0, (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_VALUE_FUNCTION_AFFINE});
 }
 
+static void lower_softmax(struct pim_lowering *l)
+{
+    lower_over_channels(l, true, PIM_VALUE_NORMALIZE_SOFTMAX);
+}
+
+#define BY_DATA                                                                                              \
+    "which elements it takes depends on the data: cores copy from places that are known beforehand"
+
 void pim_lower_arithmetic(struct pim_lowering *l)
 {
-    switch ((unsigned)l->layer->operation) {
-    case PIM_OPERATOR_CONVOLUTION:
-        lower_convolution(l);
-        return;
-    case PIM_OPERATOR_LINEAR:
-        lower_linear(l);
-        return;
-    case PIM_OPERATOR_POOLING:
-        lower_pooling(l);
-        return;
-    case PIM_OPERATOR_REDUCTION:
-        lower_reduction(l);
-        return;
-    case PIM_OPERATOR_ACTIVATION:
-        lower_activation(l);
-        return;
-    case PIM_OPERATOR_SOFTMAX:
-        lower_over_channels(l, true, PIM_VALUE_NORMALIZE_SOFTMAX);
-        return;
-    case PIM_OPERATOR_NORMALIZATION:
-        lower_normalization(l);
-        return;
-    case PIM_OPERATOR_ELEMENTWISE:
-        pim_lower_elementwise(l);
-        return;
-    case PIM_OPERATOR_MATRIX_MULTIPLICATION:
-    case PIM_OPERATOR_ATTENTION_SCORES:
-    case PIM_OPERATOR_ATTENTION_CONTEXT:
-        pim_lower_product(l);
-        return;
-    case PIM_OPERATOR_TRANSPOSED_CONVOLUTION:
-        pim_lowering_fail(l,
-                          "a transposed convolution spreads each pixel over several: cores compute a pixel "
-                          "from a window");
-        return;
-    case PIM_OPERATOR_RECURRENT:
-        pim_lowering_fail(l,
-                          "each step of a recurrent layer waits for the one before: cores run a layer once "
-                          "for a sample");
-        return;
-    case PIM_OPERATOR_SAMPLE:
-    case PIM_OPERATOR_SCATTER:
-    case PIM_OPERATOR_SORT:
-        pim_lowering_fail(l, "which elements it takes depends on the data: cores copy from places that are "
-                             "known beforehand");
-        return;
-    default:
-        pim_lowering_fail(l, "which elements it takes is not known: cores move elements by regular steps");
-        return;
+    static const struct {
+        unsigned operation;
+        void (*lower)(struct pim_lowering *l);
+        const char *refusal; /* of those that cores cannot execute */
+    } operators[] = {
+        {PIM_OPERATOR_CONVOLUTION, lower_convolution, NULL},
+        {PIM_OPERATOR_LINEAR, lower_linear, NULL},
+        {PIM_OPERATOR_POOLING, lower_pooling, NULL},
+        {PIM_OPERATOR_REDUCTION, lower_reduction, NULL},
+        {PIM_OPERATOR_ACTIVATION, lower_activation, NULL},
+        {PIM_OPERATOR_SOFTMAX, lower_softmax, NULL},
+        {PIM_OPERATOR_NORMALIZATION, lower_normalization, NULL},
+        {PIM_OPERATOR_ELEMENTWISE, pim_lower_elementwise, NULL},
+        {PIM_OPERATOR_MATRIX_MULTIPLICATION, pim_lower_product, NULL},
+        {PIM_OPERATOR_ATTENTION_SCORES, pim_lower_product, NULL},
+        {PIM_OPERATOR_ATTENTION_CONTEXT, pim_lower_product, NULL},
+        {PIM_OPERATOR_TRANSPOSED_CONVOLUTION, NULL,
+         "a transposed convolution spreads each pixel over several: cores compute a pixel from a window"},
+        {PIM_OPERATOR_RECURRENT, NULL,
+         "each step of a recurrent layer waits for the one before: cores run a layer once for a sample"},
+        {PIM_OPERATOR_SAMPLE, NULL, BY_DATA},
+        {PIM_OPERATOR_SCATTER, NULL, BY_DATA},
+        {PIM_OPERATOR_SORT, NULL, BY_DATA},
+    };
+    const char *refusal = "which elements it takes is not known: cores move elements by regular steps";
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        if (operators[i].operation != (unsigned)l->layer->operation)
+            continue;
+        if (operators[i].lower) {
+            operators[i].lower(l);
+            return;
+        }
+        refusal = operators[i].refusal;
     }
+    pim_lowering_fail(l, "%s", refusal);
 }

@@ -9,16 +9,6 @@
 #include "mappers/pimcomp/lowering/lowering.h"
 #include "traces/instruction.h"
 
-static const struct pim_shape *input_shape(const struct pim_lowering *l, uint32_t input)
-{
-    return &l->graph->layers[l->layer->input[input]].output;
-}
-
-static const struct pim_core_view *input_view(const struct pim_lowering *l, uint32_t input)
-{
-    return &l->view[l->layer->input[input]];
-}
-
 static struct pim_core_vector operation_of(enum pim_elementwise kind)
 {
     static const struct {
@@ -37,15 +27,15 @@ static struct pim_core_vector operation_of(enum pim_elementwise kind)
 
 static bool is_whole(const struct pim_lowering *l, uint32_t input)
 {
-    return pim_shape_elements(input_shape(l, input)) == pim_shape_elements(&l->layer->output);
+    return pim_shape_elements(pim_input_shape(l, input)) == pim_shape_elements(&l->layer->output);
 }
 
 /* The input has one element for each channel of a map with `axes`, and its view is one pixel of them. */
 static bool is_vector(const struct pim_lowering *l, uint32_t input, const struct pim_core_view *map,
                       const struct pim_layout_axes *axes)
 {
-    const struct pim_core_view *view = input_view(l, input);
-    const struct pim_shape *shape = input_shape(l, input), *wide = &l->layer->output;
+    const struct pim_core_view *view = pim_input_view(l, input);
+    const struct pim_shape *shape = pim_input_shape(l, input), *wide = &l->layer->output;
     if (view->strided || view->extent[PIM_AXIS_CHANNEL] != map->extent[PIM_AXIS_CHANNEL] ||
         view->extent[PIM_AXIS_ROW] != 1 || view->extent[PIM_AXIS_COLUMN] != 1)
         return false;
@@ -61,15 +51,15 @@ static bool is_vector(const struct pim_lowering *l, uint32_t input, const struct
 static bool choose_axes(struct pim_lowering *l, struct pim_layout_axes *axes)
 {
     for (uint32_t i = 0; i < l->layer->inputs; i++) {
-        if (input_view(l, i)->parameter || !is_whole(l, i))
+        if (pim_input_view(l, i)->parameter || !is_whole(l, i))
             continue;
         uint32_t tensor = l->layer->input[i];
         if (!pim_move_settle(l, tensor, PIM_LAYOUT_ANY))
             return false;
-        if (pim_move_axes_of(input_view(l, i), &l->layer->output, axes))
+        if (pim_move_axes_of(pim_input_view(l, i), &l->layer->output, axes))
             return true;
         return pim_move_remake(l, tensor, PIM_LAYOUT_MAP) &&
-               pim_move_axes_of(input_view(l, i), &l->layer->output, axes);
+               pim_move_axes_of(pim_input_view(l, i), &l->layer->output, axes);
     }
     uint32_t rank = l->layer->output.rank;
     for (uint32_t d = 0; d < rank && d < PIM_SHAPE_RANK;
@@ -103,7 +93,7 @@ static bool as_map(struct pim_lowering *l, uint32_t input, const struct pim_core
 static bool combine(struct pim_lowering *l, const struct pim_core_view *left, uint32_t input,
                     const struct pim_layout_axes *axes, struct pim_core_view *result)
 {
-    struct pim_core_view right = *input_view(l, input);
+    struct pim_core_view right = *pim_input_view(l, input);
     bool vector = is_vector(l, input, left, axes) && !is_whole(l, input);
     if (!vector && !as_map(l, input, left, axes, &right))
         return false;
@@ -119,8 +109,8 @@ static bool combine(struct pim_lowering *l, const struct pim_core_view *left, ui
 static bool per_channel(const struct pim_lowering *l, uint32_t map, uint32_t learned)
 {
     unsigned mask[PIM_SHAPE_RANK];
-    const struct pim_shape *wide = input_shape(l, map), *shape = input_shape(l, learned);
-    if (input_view(l, map)->strided || !pim_view_axes(input_view(l, map), wide, mask) ||
+    const struct pim_shape *wide = pim_input_shape(l, map), *shape = pim_input_shape(l, learned);
+    if (pim_input_view(l, map)->strided || !pim_view_axes(pim_input_view(l, map), wide, mask) ||
         shape->rank > wide->rank)
         return false;
     for (uint32_t d = 0; d < shape->rank; d++)
@@ -164,7 +154,7 @@ void pim_lower_elementwise(struct pim_lowering *l)
     struct pim_core_view left = {.parts = 0};
     bool whole = false;
     for (uint32_t i = 0; i < l->layer->inputs; i++) {
-        if (input_view(l, i)->parameter)
+        if (pim_input_view(l, i)->parameter)
             continue;
         /* a whole map first, so that small ones are repeated over it */
         if (maps == 0 || (!whole && is_whole(l, i) && commutes(l->layer->attributes.elementwise)))

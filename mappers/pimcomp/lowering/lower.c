@@ -20,17 +20,24 @@ const char *pim_core_layer_kind_name(unsigned kind)
     return kind < PIM_CORE_LAYERS ? names[kind] : NULL;
 }
 
-void pim_lowering_fail(struct pim_lowering *l, const char *format, ...)
+bool pim_lowering_fail(struct pim_lowering *l, const char *format, ...)
 {
     char text[512];
     va_list arguments;
     if (l->status != PIM_OK)
-        return;
+        return false;
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     l->status = pim_fail(l->error, PIM_BAD_INPUT, "layer %s (%s): %s", l->layer->name,
                          pim_operator_name(l->layer->operation), text);
+    return false;
+}
+
+bool pim_lowering_no_memory(struct pim_lowering *l)
+{
+    l->status = pim_fail(l->error, PIM_NO_MEMORY, "no memory to lower layer %s", l->layer->name);
+    return false;
 }
 
 struct pim_core_layer *pim_lowering_add(struct pim_lowering *l, enum pim_core_layer_kind kind,

@@ -55,8 +55,20 @@ struct pim_lowering {
     struct pim_error *error;
 };
 
-/* Fails with "layer NAME (OPERATOR): message". */
-void pim_lowering_fail(struct pim_lowering *l, const char *format, ...) PIM_PRINTF(2, 3);
+/* Fails with "layer NAME (OPERATOR): message"; false, as callers answer then. */
+bool pim_lowering_fail(struct pim_lowering *l, const char *format, ...) PIM_PRINTF(2, 3);
+bool pim_lowering_no_memory(struct pim_lowering *l);
+
+/* Input `input` of the layer at work. */
+static inline const struct pim_shape *pim_input_shape(const struct pim_lowering *l, uint32_t input)
+{
+    return &l->graph->layers[l->layer->input[input]].output;
+}
+
+static inline struct pim_core_view *pim_input_view(const struct pim_lowering *l, uint32_t input)
+{
+    return &l->view[l->layer->input[input]];
+}
 
 /* --- views (lowering/view.c) --- */
 

@@ -54,14 +54,10 @@ static bool make_move(struct pim_lowering *l, const struct box *box, const struc
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
     uint64_t pixels = (uint64_t)box->view->extent[PIM_AXIS_ROW] * box->view->extent[PIM_AXIS_COLUMN];
     pim_move_strides(box->view, &strides);
-    if (pixels > INT32_MAX) {
-        pim_lowering_fail(l, "it moves elements of a map of %" PRIu64 " pixels", pixels);
-        return false;
-    }
-    if (!pim_strides_split(&strides, box->shape, first) || strides.atoms > PIM_CORE_LOOPS) {
-        pim_lowering_fail(l, "%s", CUTS);
-        return false;
-    }
+    if (pixels > INT32_MAX)
+        return pim_lowering_fail(l, "it moves elements of a map of %" PRIu64 " pixels", pixels);
+    if (!pim_strides_split(&strides, box->shape, first) || strides.atoms > PIM_CORE_LOOPS)
+        return pim_lowering_fail(l, "%s", CUTS);
     *move = (struct pim_core_move){.source = source};
     memcpy(move->from, strides.origin, sizeof move->from);
     for (uint32_t d = 0; d < box->shape->rank; d++) {
@@ -108,20 +104,16 @@ static bool assemble(struct pim_lowering *l, const struct box *box, uint32_t box
         if (!(seen >> axis & 1))
             order[--next] = (uint8_t)axis;
     for (unsigned axis = 0; axis < PIM_AXES; axis++)
-        if (extent[axis] > INT32_MAX) {
-            pim_lowering_fail(l, "a map of it is too large");
-            return false;
-        }
+        if (extent[axis] > INT32_MAX)
+            return pim_lowering_fail(l, "a map of it is too large");
     struct pim_core_layer *layer =
         pim_lowering_add(l, PIM_CORE_MOVE, (uint32_t)extent[0], (uint32_t)extent[1], (uint32_t)extent[2]);
     layer->graph_layer = tensor;
     if (tensor != PIM_NONE)
         layer->name = pim_arena_copy_text(l->arena, l->graph->layers[tensor].name);
     struct pim_core_move *move = PIM_ARENA_ARRAY(l->arena, struct pim_core_move, boxes);
-    if (!move) {
-        l->status = pim_fail(l->error, PIM_NO_MEMORY, "no memory for the moves of layer %s", layer->name);
-        return false;
-    }
+    if (!move)
+        return pim_lowering_no_memory(l);
     layer->moves = boxes;
     layer->move = move;
     const struct pim_core_view *from[PIM_CORE_SOURCES] = {NULL};
@@ -217,10 +209,8 @@ bool pim_move_remake_as(struct pim_lowering *l, uint32_t tensor, const struct pi
     struct pim_core_view *view = &l->view[tensor], moved;
     const struct pim_shape *shape = &l->graph->layers[tensor].output;
     const struct box box = {.view = view, .shape = shape};
-    if (!is_grouped(axes, shape)) {
-        pim_lowering_fail(l, "%s", CUTS);
-        return false;
-    }
+    if (!is_grouped(axes, shape))
+        return pim_lowering_fail(l, "%s", CUTS);
     if (!assemble(l, &box, 1, shape, axes, tensor, &moved))
         return false;
     moved.sole = l->readers[tensor] == 1;
@@ -236,10 +226,8 @@ static bool remake_by_strides(struct pim_lowering *l, uint32_t tensor)
     struct pim_layout_axes axes = {.axis = {0}};
     pim_move_strides(view, &strides);
     struct pim_shape shape = {.rank = strides.atoms};
-    if (shape.rank > PIM_SHAPE_RANK) {
-        pim_lowering_fail(l, "%s", CUTS);
-        return false;
-    }
+    if (shape.rank > PIM_SHAPE_RANK)
+        return pim_lowering_fail(l, "%s", CUTS);
     for (uint32_t d = 0; d < shape.rank; d++) {
         shape.dimension[d] = strides.atom[d].extent;
         axes.axis[d] = strides.atom[d].axis;
@@ -262,10 +250,8 @@ bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout la
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
     pim_move_strides(&l->view[tensor], &strides);
     if (!pim_strides_split(&strides, shape, first)) {
-        if (!l->view[tensor].strided || !remake_by_strides(l, tensor)) {
-            pim_lowering_fail(l, "%s", CUTS);
-            return false;
-        }
+        if (!l->view[tensor].strided || !remake_by_strides(l, tensor))
+            return pim_lowering_fail(l, "%s", CUTS);
         if (layout == PIM_LAYOUT_ANY)
             return true;
     }
@@ -280,15 +266,10 @@ bool pim_move_settle(struct pim_lowering *l, uint32_t tensor, enum pim_layout la
 
 /* --- operators --- */
 
-static const struct pim_shape *shape_of(const struct pim_lowering *l, uint32_t input)
-{
-    return &l->graph->layers[l->layer->input[input]].output;
-}
-
 /* The view of input 0 with its elements as those of a tensor of `apart`, whose dimensions go into `order`. */
 static void reorder(struct pim_lowering *l, const struct pim_shape *apart, const uint32_t *order)
 {
-    const struct pim_core_view *view = &l->view[l->layer->input[0]];
+    const struct pim_core_view *view = pim_input_view(l, 0);
     struct pim_core_strides strides, result;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
     pim_move_strides(view, &strides);
@@ -317,15 +298,13 @@ static bool cut_input(struct pim_lowering *l, unsigned whole, struct pim_core_st
 {
     uint32_t tensor = l->layer->input[0];
     for (int tries = 0;; tries++) {
-        bool cut = pim_move_split(&l->view[tensor], shape_of(l, 0), strides, first);
-        for (uint32_t d = 0; d < shape_of(l, 0)->rank && cut; d++)
+        bool cut = pim_move_split(&l->view[tensor], pim_input_shape(l, 0), strides, first);
+        for (uint32_t d = 0; d < pim_input_shape(l, 0)->rank && cut; d++)
             cut = !(whole >> d & 1) || first[d + 1] - first[d] <= 1;
         if (cut)
             return true;
-        if (tries || !pim_move_remake(l, tensor, PIM_LAYOUT_ANY)) {
-            pim_lowering_fail(l, "%s", CUTS);
-            return false;
-        }
+        if (tries || !pim_move_remake(l, tensor, PIM_LAYOUT_ANY))
+            return pim_lowering_fail(l, "%s", CUTS);
     }
 }
 
@@ -356,7 +335,7 @@ static void move_slice(struct pim_lowering *l)
 
 static void move_pad(struct pim_lowering *l)
 {
-    struct box box = {.view = &l->view[l->layer->input[0]], .shape = shape_of(l, 0)};
+    struct box box = {.view = pim_input_view(l, 0), .shape = pim_input_shape(l, 0)};
     struct pim_layout_axes axes = {.axis = {0}};
     for (uint32_t d = 0; d < box.shape->rank; d++)
         box.at[d] = l->layer->attributes.pad.before[d];
@@ -369,13 +348,13 @@ static void move_concatenate(struct pim_lowering *l)
 {
     uint32_t axis = l->layer->attributes.concat.axis;
     struct pim_core_view sum = l->view[l->layer->input[0]];
-    struct pim_shape shape = *shape_of(l, 0);
+    struct pim_shape shape = *pim_input_shape(l, 0);
     for (uint32_t i = 1; i < l->layer->inputs; i++) {
         struct pim_shape together = shape;
         struct pim_layout_axes axes = {.axis = {0}};
-        together.dimension[axis] += shape_of(l, i)->dimension[axis];
+        together.dimension[axis] += pim_input_shape(l, i)->dimension[axis];
         struct box box[2] = {{.view = &sum, .shape = &shape},
-                             {.view = &l->view[l->layer->input[i]], .shape = shape_of(l, i)}};
+                             {.view = pim_input_view(l, i), .shape = pim_input_shape(l, i)}};
         box[1].at[axis] = shape.dimension[axis];
         /* the larger one says which dimensions are channels */
         const struct box *large = &box[pim_shape_elements(box[1].shape) > pim_shape_elements(box[0].shape)];
@@ -392,7 +371,7 @@ static void move_concatenate(struct pim_lowering *l)
 /* Element (y, x) goes to row y + rows, column x + columns, from the last around to the first. */
 static void move_shift(struct pim_lowering *l)
 {
-    const struct pim_shape *shape = shape_of(l, 0);
+    const struct pim_shape *shape = pim_input_shape(l, 0);
     struct pim_core_view whole;
     int64_t by[2] = {l->layer->attributes.shift.rows, l->layer->attributes.shift.columns};
     struct pim_core_view part[4];
@@ -455,13 +434,11 @@ static bool expand(struct pim_lowering *l, const struct pim_core_view *view, con
         for (uint32_t i = d < more ? 0 : first[d - more]; d >= more && i < first[d - more + 1]; i++)
             good = good && pim_strides_put(&result, strides.atom[i].axis, strides.atom[i].extent,
                                            strides.atom[i].stride);
-        if (to->dimension[d] % size != 0) {
-            pim_lowering_fail(l,
-                              "it makes %" PRIu32 " positions of %" PRIu32
-                              ": cores repeat each element the same number of times (nearest)",
-                              to->dimension[d], size);
-            return false;
-        }
+        if (to->dimension[d] % size != 0)
+            return pim_lowering_fail(l,
+                                     "it makes %" PRIu32 " positions of %" PRIu32
+                                     ": cores repeat each element the same number of times (nearest)",
+                                     to->dimension[d], size);
         good = good && pim_strides_put(&result, PIM_AXIS_COLUMN, to->dimension[d] / size, 0);
     }
     if (!good)
@@ -473,8 +450,8 @@ static bool expand(struct pim_lowering *l, const struct pim_core_view *view, con
 static void move_expand(struct pim_lowering *l)
 {
     struct pim_core_strides strides;
-    const struct pim_core_view *view = &l->view[l->layer->input[0]];
-    if (expand(l, view, shape_of(l, 0), &l->layer->output, &strides))
+    const struct pim_core_view *view = pim_input_view(l, 0);
+    if (expand(l, view, pim_input_shape(l, 0), &l->layer->output, &strides))
         (void)pim_move_view(l, view, &strides, &l->view[l->index]);
 }
 
@@ -484,10 +461,8 @@ bool pim_move_broadcast(struct pim_lowering *l, uint32_t tensor, const struct pi
     struct pim_core_strides strides;
     struct pim_core_view wide;
     const struct box box = {.view = &wide, .shape = shape};
-    if (!is_grouped(axes, shape)) {
-        pim_lowering_fail(l, "%s", CUTS);
-        return false;
-    }
+    if (!is_grouped(axes, shape))
+        return pim_lowering_fail(l, "%s", CUTS);
     return expand(l, &l->view[tensor], &l->graph->layers[tensor].output, shape, &strides) &&
            pim_move_view(l, &l->view[tensor], &strides, &wide) &&
            assemble(l, &box, 1, shape, axes, PIM_NONE, result);
@@ -499,7 +474,7 @@ static void move_windows(struct pim_lowering *l)
 {
     static const uint32_t order[] = {0, 1, 3, 2, 4, 5};
     const struct pim_layer *layer = l->layer;
-    const struct pim_shape *in = shape_of(l, 0);
+    const struct pim_shape *in = pim_input_shape(l, 0);
     struct pim_shape apart = {.rank = 6};
     uint32_t *d = apart.dimension;
     if (layer->operation == PIM_OPERATOR_WINDOW_REVERSE) {
@@ -528,35 +503,33 @@ static void move_windows(struct pim_lowering *l)
     reorder(l, &apart, order);
 }
 
+static void move_transpose(struct pim_lowering *l)
+{
+    reorder(l, pim_input_shape(l, 0), l->layer->attributes.transpose.order);
+}
+
 bool pim_lower_moves(struct pim_lowering *l)
 {
-    switch ((unsigned)l->layer->operation) {
-    case PIM_OPERATOR_TRANSPOSE:
-        reorder(l, shape_of(l, 0), l->layer->attributes.transpose.order);
-        return true;
-    case PIM_OPERATOR_SLICE:
-        move_slice(l);
-        return true;
-    case PIM_OPERATOR_PAD:
-        move_pad(l);
-        return true;
-    case PIM_OPERATOR_CONCAT:
-        move_concatenate(l);
-        return true;
-    case PIM_OPERATOR_SHIFT:
-        move_shift(l);
-        return true;
-    case PIM_OPERATOR_EXPAND:
-        move_expand(l);
-        return true;
-    case PIM_OPERATOR_WINDOW_PARTITION:
-    case PIM_OPERATOR_WINDOW_REVERSE:
-    case PIM_OPERATOR_PATCH_MERGING:
-        move_windows(l);
-        return true;
-    default:
-        return false;
-    }
+    static const struct {
+        unsigned operation;
+        void (*lower)(struct pim_lowering *l);
+    } operators[] = {
+        {PIM_OPERATOR_TRANSPOSE, move_transpose},
+        {PIM_OPERATOR_SLICE, move_slice},
+        {PIM_OPERATOR_PAD, move_pad},
+        {PIM_OPERATOR_CONCAT, move_concatenate},
+        {PIM_OPERATOR_SHIFT, move_shift},
+        {PIM_OPERATOR_EXPAND, move_expand},
+        {PIM_OPERATOR_WINDOW_PARTITION, move_windows},
+        {PIM_OPERATOR_WINDOW_REVERSE, move_windows},
+        {PIM_OPERATOR_PATCH_MERGING, move_windows},
+    };
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (operators[i].operation == (unsigned)l->layer->operation) {
+            operators[i].lower(l);
+            return true;
+        }
+    return false;
 }
 
 bool pim_move_expand(struct pim_lowering *l, const struct pim_core_view *view, const struct pim_shape *from,
@@ -574,10 +547,6 @@ struct pim_core_layer *pim_move_into(struct pim_lowering *l, const struct pim_co
     const struct box box = {.view = view, .shape = shape};
     struct pim_core_layer *layer = pim_lowering_add(l, PIM_CORE_MOVE, channels, 1, pixels);
     struct pim_core_move *move = PIM_ARENA_NEW(l->arena, struct pim_core_move);
-    if (!move) {
-        l->status = pim_fail(l->error, PIM_NO_MEMORY, "no memory for the moves of layer %s", layer->name);
-        return NULL;
-    }
     layer->graph_layer = PIM_NONE;
     layer->sources = 1;
     layer->source[0] = pim_view_source(view);

@@ -77,10 +77,8 @@ static bool source_of(struct pim_lowering *l, const struct operand *o, struct pi
     struct pim_layout_axes axes = {.axis = {0}};
     for (uint32_t d = 0; d < o->shape.rank; d++)
         axes.axis[d] = is_channel(o->role[d]) ? PIM_AXIS_CHANNEL : PIM_AXIS_COLUMN;
-    if (channels * pixels > INT32_MAX) {
-        pim_lowering_fail(l, "one of its inputs is too large");
-        return false;
-    }
+    if (channels * pixels > INT32_MAX)
+        return pim_lowering_fail(l, "one of its inputs is too large");
     struct pim_core_layer *layer =
         pim_move_into(l, &o->view, &o->shape, &axes, stride, (uint32_t)channels, (uint32_t)pixels);
     if (!layer)

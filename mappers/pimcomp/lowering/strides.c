@@ -142,10 +142,8 @@ bool pim_move_view(struct pim_lowering *l, const struct pim_core_view *of,
     if (l->status != PIM_OK)
         return false;
     struct pim_core_strides *kept = PIM_ARENA_NEW(l->arena, struct pim_core_strides);
-    if (!kept) {
-        l->status = pim_fail(l->error, PIM_NO_MEMORY, "no memory for the views of tensors");
-        return false;
-    }
+    if (!kept)
+        return pim_lowering_no_memory(l);
     *kept = merged;
     result->strided = kept;
     result->sole = false;

@@ -107,11 +107,9 @@ bool pim_view_map(struct pim_lowering *l, uint32_t input, struct pim_core_source
     uint32_t tensor = l->layer->input[input];
     const struct pim_core_view *view = &l->view[tensor];
     const struct pim_shape *shape = &l->graph->layers[tensor].output;
-    if (shape->rank != 4 || shape->dimension[0] != 1) {
-        pim_lowering_fail(l, "its input is %s: cores work on one sample, [1, channels, height, width]",
-                          pim_shape_text(shape, text, sizeof text));
-        return false;
-    }
+    if (shape->rank != 4 || shape->dimension[0] != 1)
+        return pim_lowering_fail(l, "its input is %s: cores work on one sample, [1, channels, height, width]",
+                                 pim_shape_text(shape, text, sizeof text));
     if (!is_map(view, shape) && !pim_move_remake(l, tensor, PIM_LAYOUT_MAP))
         return false;
     *source = pim_view_source(view);
@@ -149,10 +147,10 @@ bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result)
 {
     uint32_t parts = 0, next = 0, axis = l->layer->attributes.concat.axis;
     uint64_t channels = 0;
-    const struct pim_core_view *first = &l->view[l->layer->input[0]];
+    const struct pim_core_view *first = pim_input_view(l, 0);
     for (uint32_t i = 0; i < l->layer->inputs; i++) {
-        const struct pim_core_view *view = &l->view[l->layer->input[i]];
-        if (view->strided || !axis_is_channels(view, &l->graph->layers[l->layer->input[i]].output, axis) ||
+        const struct pim_core_view *view = pim_input_view(l, i);
+        if (view->strided || !axis_is_channels(view, pim_input_shape(l, i), axis) ||
             !pim_view_same(first, view, true))
             return false;
         parts += view->parts;
@@ -161,19 +159,16 @@ bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result)
             first = view;
     }
     struct pim_core_part *part = PIM_ARENA_ARRAY(l->arena, struct pim_core_part, parts);
-    if (!part) {
-        l->status =
-            pim_fail(l->error, PIM_NO_MEMORY, "no memory for a concatenation of %" PRIu32 " parts", parts);
-        return false;
-    }
+    if (!part)
+        return pim_lowering_no_memory(l);
     for (uint32_t i = 0; i < l->layer->inputs; i++) {
-        const struct pim_core_view *view = &l->view[l->layer->input[i]];
+        const struct pim_core_view *view = pim_input_view(l, i);
         memcpy(part + next, view->part, view->parts * sizeof *part);
         next += view->parts;
     }
     *result = *first;
     if (first->extent[PIM_AXIS_CHANNEL] == 1)
-        order_channels(first, &l->graph->layers[l->layer->input[0]].output, axis, result->order);
+        order_channels(first, pim_input_shape(l, 0), axis, result->order);
     result->parts = parts;
     result->part = part;
     result->sole = false;
@@ -186,11 +181,8 @@ bool pim_view_cut_channels(struct pim_lowering *l, const struct pim_core_view *v
 {
     uint32_t passed = 0, next = 0; /* channels of the view before part i */
     struct pim_core_part *part = PIM_ARENA_ARRAY(l->arena, struct pim_core_part, view->parts);
-    if (!part) {
-        l->status =
-            pim_fail(l->error, PIM_NO_MEMORY, "no memory for a slice of %" PRIu32 " parts", view->parts);
-        return false;
-    }
+    if (!part)
+        return pim_lowering_no_memory(l);
     for (uint32_t i = 0; i < view->parts; i++) {
         uint32_t end = passed + view->part[i].channels;
         uint32_t from = begin > passed ? begin : passed, to = begin + count < end ? begin + count : end;

@@ -70,6 +70,13 @@ enum pim_status pim_core_schedule(const struct pim_core_mapping *mapping, struct
                                   const struct pim_core_schedule_options *options, struct pim_arena *arena,
                                   struct pim_core_memory_map *map, struct pim_error *error);
 
+/* Begins a program: initialises the emitter as the options say, and emits the prologue. */
+enum pim_status pim_core_schedule_begin(const struct pim_core_schedule_options *options,
+                                        struct pim_core_emitter *emitter,
+                                        const struct pim_core_mapping *mapping,
+                                        struct pim_trace_writer *writer, struct pim_arena *arena,
+                                        struct pim_error *error);
+
 enum pim_status pim_core_schedule_high_throughput(const struct pim_core_mapping *mapping,
                                                   struct pim_trace_writer *writer,
                                                   const struct pim_core_schedule_options *options,

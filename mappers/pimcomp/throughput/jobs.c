@@ -3,6 +3,7 @@
  * replicas whose first array group they hold, and the replicas of a core take turns over adjacent windows.
  */
 #include "mappers/pimcomp/throughput/round.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -234,8 +235,8 @@ static enum pim_status make_lane(const struct making *making, struct pim_round_w
         if (core_of(making, lane->replica, i) == worker->core)
             lane->group[groups++] = i;
     }
-    enum pim_status status = find_first_groups(making, lane);
-    return status == PIM_OK ? find_pieces(making, lane) : status;
+    PIM_TRY(find_first_groups(making, lane));
+    return find_pieces(making, lane);
 }
 
 static bool holds(const struct making *making, uint32_t replica, uint32_t core)
@@ -258,11 +259,8 @@ static enum pim_status make_worker(const struct making *making, struct pim_round
         return out_of_memory(making);
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < job->replicas; i++) {
-        if (!holds(making, job->replica[i], core))
-            continue;
-        enum pim_status status = make_lane(making, worker, &worker->lane[lanes++], i);
-        if (status != PIM_OK)
-            return status;
+        if (holds(making, job->replica[i], core))
+            PIM_TRY(make_lane(making, worker, &worker->lane[lanes++], i));
     }
     if (!sums_fit(making, worker))
         return pim_fail(making->schedule->error, PIM_BAD_INPUT,
@@ -305,16 +303,16 @@ static enum pim_status make_workers(struct making *making, struct pim_round_job 
     job->worker = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_worker, count);
     if (!making->have || !job->worker)
         return out_of_memory(making);
-    enum pim_status status = make_worker(making, job, &job->worker[job->workers++], job->home);
+    PIM_TRY(make_worker(making, job, &job->worker[job->workers++], job->home));
     schedule->marked[job->home] = false;
-    for (uint32_t core = 0; core < cores && status == PIM_OK; core++) {
+    for (uint32_t core = 0; core < cores; core++) {
         if (schedule->marked[core])
-            status = make_worker(making, job, &job->worker[job->workers++], core);
+            PIM_TRY(make_worker(making, job, &job->worker[job->workers++], core));
     }
-    if (status == PIM_OK && memchr(making->have, 0, sums * sizeof *making->have))
+    if (memchr(making->have, 0, sums * sizeof *making->have))
         return pim_fail(schedule->error, PIM_BAD_INPUT,
                         "%s: its array groups do not cover all output channels", making->layer->name);
-    return status;
+    return PIM_OK;
 }
 
 /* --- jobs --- */
@@ -338,11 +336,8 @@ static enum pim_status make_job(struct making *making, struct pim_round_job *job
         if (core_of(making, i, 0) == home)
             job->replica[replicas++] = i;
     }
-    if (making->schedule->layer[making->index].folds.folds > 1) {
-        enum pim_status status = pim_round_fold_job(making->schedule, job, before, total);
-        if (status != PIM_OK)
-            return status;
-    }
+    if (making->schedule->layer[making->index].folds.folds > 1)
+        PIM_TRY(pim_round_fold_job(making->schedule, job, before, total));
     if (job->replicas > job->end - job->begin)
         job->replicas = job->end - job->begin;
     if (job->replicas == 0)
@@ -376,9 +371,7 @@ static enum pim_status make_layer(struct pim_round_schedule *schedule, uint32_t 
         if (!count[core])
             continue;
         struct pim_round_job *job = &round->job[round->jobs];
-        enum pim_status status = make_job(&making, job, core, before);
-        if (status != PIM_OK)
-            return status;
+        PIM_TRY(make_job(&making, job, core, before));
         before += count[core];
         round->jobs += job->replicas != 0;
     }
@@ -415,10 +408,9 @@ static enum pim_status sort_workers(struct pim_round_schedule *schedule)
 
 enum pim_status pim_round_make_jobs(struct pim_round_schedule *schedule)
 {
-    enum pim_status status = PIM_OK;
-    for (uint32_t i = 0; i < schedule->network->count && status == PIM_OK; i++) {
+    for (uint32_t i = 0; i < schedule->network->count; i++) {
         if (schedule->network->layer[i].kind == PIM_CORE_MATRIX)
-            status = make_layer(schedule, i);
+            PIM_TRY(make_layer(schedule, i));
     }
-    return status == PIM_OK ? sort_workers(schedule) : status;
+    return sort_workers(schedule);
 }

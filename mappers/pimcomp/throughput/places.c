@@ -8,6 +8,7 @@
  * read as it lies. Invariant: a layer is in at most one such map.
  */
 #include "mappers/pimcomp/throughput/round.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -202,24 +203,18 @@ static enum pim_status place_and_find(struct pim_round_schedule *schedule)
         schedule->error->status = PIM_OK;
         status = place_all(&places, false);
     }
-    for (uint32_t i = 0; i < layers && status == PIM_OK; i++) {
+    PIM_TRY(status);
+    for (uint32_t i = 0; i < layers; i++) {
         const struct pim_core_layer *layer = &schedule->network->layer[i];
-        for (uint32_t j = 0; j < layer->sources && status == PIM_OK; j++)
-            status = find_runs(schedule, &layer->source[j], &schedule->layer[i].source[j]);
+        for (uint32_t j = 0; j < layer->sources; j++)
+            PIM_TRY(find_runs(schedule, &layer->source[j], &schedule->layer[i].source[j]));
     }
-    return status;
+    return PIM_OK;
 }
 
 enum pim_status pim_round_place_maps(struct pim_round_schedule *schedule)
 {
-    uint32_t layers = schedule->network->count;
-    struct pim_core_memory_map *map = schedule->map;
-    map->map = PIM_ARENA_ARRAY(schedule->arena, struct pim_core_place, layers);
-    map->bias = PIM_ARENA_ARRAY(schedule->arena, uint64_t, layers);
-    if (!map->map || !map->bias)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the maps of %" PRIu32 " layers",
-                        layers);
-    for (uint32_t i = 0; i < layers; i++) /* before anything can be asked of a map */
+    for (uint32_t i = 0; i < schedule->network->count; i++) /* before anything can be asked of a map */
         schedule->layer[i].united = i;
     return place_and_find(schedule);
 }

@@ -14,6 +14,7 @@
  */
 #include "mappers/pimcomp/throughput/round.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 
@@ -395,8 +396,7 @@ enum pim_status pim_round_plan_memory(struct pim_round_schedule *schedule)
         schedule->worker[i]->smallest = false;
         choose(schedule, schedule->worker[i]);
     }
-    enum pim_status status = PIM_OK;
-    for (uint32_t core = 0; core < schedule->architecture->cores && status == PIM_OK; core++)
-        status = plan_core(&plan, core);
-    return status;
+    for (uint32_t core = 0; core < schedule->architecture->cores; core++)
+        PIM_TRY(plan_core(&plan, core));
+    return PIM_OK;
 }

@@ -12,6 +12,7 @@
  * synchronous communication the messages of a pass come after the MVMs and sums of all layers (Fig. 3b).
  */
 #include "mappers/pimcomp/throughput/round.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -310,34 +311,28 @@ static uint32_t emit_round(struct pim_round_schedule *schedule, uint32_t round)
 /* Maps that stay on chip take memory that a plan without any has left. */
 static enum pim_status keep_maps(struct pim_round_schedule *schedule)
 {
-    enum pim_status status = pim_round_choose_kept(schedule);
-    if (status == PIM_OK)
-        status = pim_round_place_others(schedule);
-    if (status == PIM_OK)
-        status = pim_round_plan_memory(schedule);
-    return status == PIM_OK ? pim_round_cut_sources(schedule) : status;
+    PIM_TRY(pim_round_choose_kept(schedule));
+    PIM_TRY(pim_round_place_others(schedule));
+    PIM_TRY(pim_round_plan_memory(schedule));
+    return pim_round_cut_sources(schedule);
 }
 
 static enum pim_status place(struct pim_round_schedule *schedule)
 {
-    enum pim_status status = pim_round_place_maps(schedule);
-    if (status == PIM_OK)
-        status = pim_round_prepare_moves(schedule);
-    if (status == PIM_OK)
-        status = pim_round_plan_memory(schedule);
-    if (status == PIM_OK)
-        status = pim_round_make_shares(schedule);
-    if (status != PIM_OK || schedule->options->no_keeping)
-        return status;
-    status = keep_maps(schedule);
+    PIM_TRY(pim_round_place_maps(schedule));
+    PIM_TRY(pim_round_prepare_moves(schedule));
+    PIM_TRY(pim_round_plan_memory(schedule));
+    PIM_TRY(pim_round_make_shares(schedule));
+    if (schedule->options->no_keeping)
+        return PIM_OK;
+    enum pim_status status = keep_maps(schedule);
     if (status == PIM_NO_MEMORY || (status == PIM_OK && pim_round_shares_fit(schedule)))
         return status;
     schedule->error->status = PIM_OK; /* buffers became larger: then no map stays */
     pim_round_forget_kept(schedule);
-    status = pim_round_place_maps(schedule);
-    if (status == PIM_OK)
-        status = pim_round_plan_memory(schedule);
-    return status == PIM_OK ? pim_round_cut_sources(schedule) : status;
+    PIM_TRY(pim_round_place_maps(schedule));
+    PIM_TRY(pim_round_plan_memory(schedule));
+    return pim_round_cut_sources(schedule);
 }
 
 static enum pim_status prepare(struct pim_round_schedule *schedule, struct pim_trace_writer *writer)
@@ -351,22 +346,13 @@ static enum pim_status prepare(struct pim_round_schedule *schedule, struct pim_t
     if (!schedule->chain || !schedule->layer || !schedule->core || !schedule->member || !schedule->marked)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the schedule of %" PRIu32 " layers",
                         schedule->network->count);
-    enum pim_status status = pim_round_make_jobs(schedule);
-    if (status == PIM_OK)
-        status = pim_round_group_layers(schedule);
-    if (status == PIM_OK)
-        status = place(schedule);
-    if (status != PIM_OK)
-        return status;
+    PIM_TRY(pim_round_make_jobs(schedule));
+    PIM_TRY(pim_round_group_layers(schedule));
+    PIM_TRY(place(schedule));
     pim_round_time_layers(schedule);
     memset(schedule->marked, 0, cores * sizeof *schedule->marked);
-    status = pim_core_emitter_initialize(&schedule->emitter, schedule->mapping, writer, schedule->arena,
-                                         schedule->error);
-    schedule->emitter.program.observe = schedule->options->observe;
-    schedule->emitter.program.observer = schedule->options->observer;
-    if (status == PIM_OK && schedule->options->prologue)
-        schedule->options->prologue(schedule->options->prologue_context, &schedule->emitter);
-    return status;
+    return pim_core_schedule_begin(schedule->options, &schedule->emitter, schedule->mapping, writer,
+                                   schedule->arena, schedule->error);
 }
 
 /* A single round reads what rounds before it would have left on chip: a phase of its own puts zeros there. */
@@ -414,9 +400,7 @@ enum pim_status pim_core_schedule_high_throughput(const struct pim_core_mapping 
                                           .arena = arena,
                                           .map = map,
                                           .error = error};
-    enum pim_status status = prepare(&schedule, writer);
-    if (status != PIM_OK)
-        return status;
+    PIM_TRY(prepare(&schedule, writer));
     if (options->batch > UINT32_MAX - schedule.groups)
         return pim_fail(error, PIM_BAD_INPUT, "a batch of %" PRIu32 " samples is too large", options->batch);
     if (!options->batch)

@@ -12,6 +12,7 @@
  */
 #include "mappers/pimcomp/throughput/round.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -190,28 +191,25 @@ enum pim_status pim_round_make_shares(struct pim_round_schedule *schedule)
         for (uint32_t i = schedule->first[core]; i < schedule->first[core + 1]; i++)
             work[core] += (uint64_t)schedule->worker[i]->lanes * schedule->worker[i]->job->steps;
     }
-    enum pim_status status = PIM_OK;
-    for (uint32_t i = 0; i < schedule->network->count && status == PIM_OK; i++) {
-        if (!schedule->chain[i].scheduled || schedule->network->layer[i].kind == PIM_CORE_MATRIX)
+    for (uint32_t i = 0; i < schedule->network->count; i++) {
+        enum pim_core_layer_kind kind = schedule->network->layer[i].kind;
+        if (!schedule->chain[i].scheduled || kind == PIM_CORE_MATRIX)
             continue;
-        if (schedule->network->layer[i].kind != PIM_CORE_MOVE &&
-            schedule->network->layer[i].kind != PIM_CORE_PRODUCT)
-            status = find_cuts(schedule, i);
-        if (status == PIM_OK)
-            status = deal(schedule, i, work, free);
+        if (kind != PIM_CORE_MOVE && kind != PIM_CORE_PRODUCT)
+            PIM_TRY(find_cuts(schedule, i));
+        PIM_TRY(deal(schedule, i, work, free));
     }
-    return status;
+    return PIM_OK;
 }
 
 enum pim_status pim_round_cut_sources(struct pim_round_schedule *schedule)
 {
-    enum pim_status status = PIM_OK;
-    for (uint32_t i = 0; i < schedule->network->count && status == PIM_OK; i++) {
+    for (uint32_t i = 0; i < schedule->network->count; i++) {
         enum pim_core_layer_kind kind = schedule->network->layer[i].kind;
         if (schedule->layer[i].shares && (kind == PIM_CORE_POOLING || kind == PIM_CORE_ELEMENT))
-            status = find_cuts(schedule, i);
+            PIM_TRY(find_cuts(schedule, i));
     }
-    return status;
+    return PIM_OK;
 }
 
 bool pim_round_shares_fit(const struct pim_round_schedule *schedule)

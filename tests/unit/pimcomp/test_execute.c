@@ -1,5 +1,5 @@
 /* The functional executor: programs written by hand, right ones and wrong ones. */
-#include "mappers/pimcomp/check/execute.h"
+#include "mappers/verify/execute.h"
 #include "tests/unit/pimcomp/functional.h"
 #include "traces/file/writer.h"
 

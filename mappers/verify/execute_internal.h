@@ -1,8 +1,8 @@
 /* What the files of the executor share. */
-#ifndef PIMSIM_MAPPERS_PIMCOMP_CHECK_EXECUTE_INTERNAL_H
-#define PIMSIM_MAPPERS_PIMCOMP_CHECK_EXECUTE_INTERNAL_H
+#ifndef PIMSIM_MAPPERS_VERIFY_EXECUTE_INTERNAL_H
+#define PIMSIM_MAPPERS_VERIFY_EXECUTE_INTERNAL_H
 
-#include "mappers/pimcomp/check/execute.h"
+#include "mappers/verify/execute.h"
 #include "sim/random.h"
 
 /* A memory whose bytes know whether they were written, in pages that exist when they were. */

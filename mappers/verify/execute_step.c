@@ -1,5 +1,5 @@
 /* What each instruction does to the numbers (execute.h). */
-#include "mappers/pimcomp/check/execute_internal.h"
+#include "mappers/verify/execute_internal.h"
 #include "mappers/verify/value.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* The order in which the functional executor works (execute.h, rules 1 to 4). */
-#include "mappers/pimcomp/check/execute.h"
-#include "mappers/pimcomp/check/execute_internal.h"
+#include "mappers/verify/execute.h"
+#include "mappers/verify/execute_internal.h"
 #include "sim/arena.h"
 #include "traces/text/text.h"
 

@@ -22,8 +22,8 @@
  * written, for addresses beyond a memory, for an instruction that does not fit its array group, or that is
  * not one of cores; PIM_DEADLOCK when nothing can execute and a program has not ended.
  */
-#ifndef PIMSIM_MAPPERS_PIMCOMP_CHECK_EXECUTE_H
-#define PIMSIM_MAPPERS_PIMCOMP_CHECK_EXECUTE_H
+#ifndef PIMSIM_MAPPERS_VERIFY_EXECUTE_H
+#define PIMSIM_MAPPERS_VERIFY_EXECUTE_H
 
 #include "sim/status.h"
 #include "traces/file/reader.h"

@@ -1,5 +1,5 @@
 /* Memories of the functional executor (execute.h): sparse, and every byte knows whether it was written. */
-#include "mappers/pimcomp/check/execute_internal.h"
+#include "mappers/verify/execute_internal.h"
 #include "sim/arena.h"
 
 #include <inttypes.h>

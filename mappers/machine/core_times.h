@@ -1,9 +1,9 @@
 /* Times of single operations, as docs/models/core.md has them without contention: cycles of the cores'
  * clock. */
-#ifndef PIMSIM_MAPPERS_PIMCOMP_COST_TIMES_H
-#define PIMSIM_MAPPERS_PIMCOMP_COST_TIMES_H
+#ifndef PIMSIM_MAPPERS_MACHINE_CORE_TIMES_H
+#define PIMSIM_MAPPERS_MACHINE_CORE_TIMES_H
 
-#include "mappers/pimcomp/representation/pimcomp.h"
+#include "mappers/machine/cores.h"
 #include "sim/integer.h"
 
 /* Cycles that a read (write) keeps the port of the local memory. */

@@ -1,4 +1,4 @@
-#include "mappers/pimcomp/latency/local_heap.h"
+#include "mappers/emit/local_heap.h"
 
 #include "sim/arena.h"
 
@@ -48,8 +48,6 @@ bool pim_local_heap_allocate(struct pim_local_heap *heap, uint32_t bytes, uint32
             memmove(extent, extent + 1, (heap->extents - i) * sizeof *extent);
         }
         heap->used += bytes;
-        if (heap->used > heap->peak)
-            heap->peak = heap->used;
         if (*address + bytes > heap->high_water)
             heap->high_water = *address + bytes;
         return true;

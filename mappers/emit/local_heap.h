@@ -8,10 +8,10 @@
  * Invariants:
  *  1. Blocks in use do not overlap and lie in [0, capacity).
  *  2. Free extents are sorted by address, not empty, and no two of them touch.
- *  3. used = capacity - sum of the free extents; peak and high_water never fall.
+ *  3. used = capacity - sum of the free extents; high_water never falls.
  */
-#ifndef PIMSIM_MAPPERS_PIMCOMP_LATENCY_LOCAL_HEAP_H
-#define PIMSIM_MAPPERS_PIMCOMP_LATENCY_LOCAL_HEAP_H
+#ifndef PIMSIM_MAPPERS_EMIT_LOCAL_HEAP_H
+#define PIMSIM_MAPPERS_EMIT_LOCAL_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,6 @@ struct pim_local_heap {
     uint32_t capacity;   /* bytes */
     uint32_t granule;    /* sizes are rounded up to a multiple of this */
     uint32_t used;       /* bytes in blocks at present */
-    uint32_t peak;       /* the largest `used` so far */
     uint32_t high_water; /* end of the highest block there ever was */
     size_t extents, room;
     struct pim_local_extent *extent; /* free, sorted by address */
