@@ -9,6 +9,7 @@
 #ifndef PIMSIM_TRACES_TRACE_H
 #define PIMSIM_TRACES_TRACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The parts an estimate is made of. PIM_ESTIMATE_MAP's X(name, text) */
@@ -24,6 +25,22 @@ enum pim_estimate_part {
     PIM_ESTIMATE_MAP(X)
 #undef X
         PIM_ESTIMATE_PARTS
+};
+
+/*
+ * The terms of the equations of the publication that a mapper follows, where it has some, for one phase: what
+ * units compute, what they give to each other, and how weights go round. X(name, text)
+ */
+#define PIM_EQUATION_MAP(X)                                                                                  \
+    X(PIM_EQUATION_COMPUTATION, "computation")                                                               \
+    X(PIM_EQUATION_TRANSFER, "transfer")                                                                     \
+    X(PIM_EQUATION_WEIGHT_SHARING, "weight_sharing")
+
+enum pim_equation_term {
+#define X(name, text) name,
+    PIM_EQUATION_MAP(X)
+#undef X
+        PIM_EQUATION_TERMS
 };
 
 /* Bounds of the format: a writer, the assembler and the reader refuse what is beyond them. */
@@ -57,6 +74,8 @@ struct pim_trace_phase {
     uint64_t estimate_cycles;                    /* of the logic clock */
     uint64_t estimate_parts[PIM_ESTIMATE_PARTS]; /* of the logic clock; they may overlap, so their sum need
                                                     not be the whole */
+    bool has_equations; /* the published equations have a term for this phase; else the terms are 0 */
+    uint64_t equation_terms[PIM_EQUATION_TERMS]; /* of the logic clock; their sum is the whole */
 };
 
 /*
@@ -101,5 +120,9 @@ struct pim_trace_array_group {
 
 /* The text of a part; NULL for a value outside the table. */
 const char *pim_estimate_part_name(unsigned part);
+const char *pim_equation_term_name(unsigned term);
+
+/* The sum of the terms, UINT64_MAX where it is beyond; 0 for a phase without equations. */
+uint64_t pim_trace_phase_equations(const struct pim_trace_phase *phase);
 
 #endif

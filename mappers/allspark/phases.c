@@ -6,6 +6,7 @@
  * paper's objective (12) adds them up.
  */
 #include "mappers/allspark/emitter.h"
+#include "mappers/allspark/equations.h"
 #include "mappers/allspark/layers/normalisation.h"
 #include "mappers/allspark/layers/position.h"
 #include "mappers/allspark/redistribution/border.h"
@@ -272,6 +273,7 @@ static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum pim_ste
     pim_add_up(emitter, &phase);
     if (!emitter->writer || emitter->status != PIM_OK)
         return;
+    pim_equations_of_step(emitter, step, block, &phase);
     uint32_t id = pim_trace_writer_phase(emitter->writer, &phase);
     uint32_t tag =
         pim_program_tags(emitter->program, weight_tags(part, step) + part->batch * image_tags(part));

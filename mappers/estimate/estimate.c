@@ -99,6 +99,12 @@ uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware)
     return logic_cycles(hardware, hardware->access_cycles, hardware->memory_khz);
 }
 
+uint64_t pim_estimate_peak(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+{
+    return logic_cycles(hardware, ceil_divide(bytes, hardware->port_bytes) * hardware->column_cycles,
+                        hardware->memory_khz);
+}
+
 uint64_t pim_estimate_turns(const struct pim_estimate_hardware *hardware, uint64_t turns)
 {
     return logic_cycles(hardware, turns * hardware->turn_cycles, hardware->memory_khz);

@@ -42,6 +42,9 @@ uint64_t pim_estimate_latency(const struct pim_estimate_hardware *hardware);
 /* Memory: from a request to its first data in a closed row. */
 uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware);
 
+/* Memory: `bytes` at the peak of the port, one column after another and nothing besides. */
+uint64_t pim_estimate_peak(const struct pim_estimate_hardware *hardware, uint64_t bytes);
+
 /* Memory: `turns` changes of the port from reading to writing and back. */
 uint64_t pim_estimate_turns(const struct pim_estimate_hardware *hardware, uint64_t turns);
 

@@ -1,9 +1,9 @@
 /*
- * Any bytes as a trace file. To get past the checksums, what begins with the byte 1 or 2 instead of the mark
+ * Any bytes as a trace file. To get past the checksums, what begins with a byte 1 to 3 instead of the mark
  * of a trace is taken as the parts of one file, which are put together with right checksums. 1: sections in
  * the order of the file, each a little-endian u16 length and its bytes; in the last one, the programs, the
  * frames of chunks are taken as plain instructions and compressed. 2: the array groups come first, in the
- * same way.
+ * same way. 3: the array groups and the equations come first.
  *
  * What is accepted must have a text that assembles to a trace of the same content; what is refused must have
  * a message.
@@ -88,7 +88,8 @@ static void complete_units(uint8_t *units, size_t bytes, const uint8_t *chunks, 
 
 static bool is_optional(uint32_t type)
 {
-    return type == PIM_SECTION_BEHAVIOURS || type == PIM_SECTION_ARRAY_GROUPS;
+    return type == PIM_SECTION_BEHAVIOURS || type == PIM_SECTION_ARRAY_GROUPS ||
+           type == PIM_SECTION_EQUATIONS;
 }
 
 /* Writes header and section table for the sections start[i] to start[i + 1]; optional ones that are empty are
@@ -105,7 +106,9 @@ static void seal(uint8_t *file, const size_t start[SECTIONS + 1])
         if (is_optional(type) && start[i] == start[i + 1])
             continue;
         pim_put_u32(entry + PIM_SECTION_TYPE, type);
-        pim_put_u32(entry + PIM_SECTION_FLAGS, type == PIM_SECTION_BEHAVIOURS ? 0 : PIM_SECTION_REQUIRED);
+        pim_put_u32(entry + PIM_SECTION_FLAGS, type == PIM_SECTION_BEHAVIOURS || type == PIM_SECTION_EQUATIONS
+                                                   ? 0
+                                                   : PIM_SECTION_REQUIRED);
         pim_put_u64(entry + PIM_SECTION_OFFSET, start[i]);
         pim_put_u64(entry + PIM_SECTION_BYTES, bytes);
         pim_put_u64(entry + PIM_SECTION_CHECKSUM,
@@ -149,14 +152,15 @@ static size_t take_part(struct parts *parts, bool last, const uint8_t **part)
     return bytes;
 }
 
-/* Puts a file together from its parts; returns its size. */
-static size_t put_together(struct parts parts, bool with_groups, uint8_t *file)
+/* Puts a file together from its parts; returns its size. `behind`: so many of the sections behind the
+   programs. */
+static size_t put_together(struct parts parts, unsigned behind, uint8_t *file)
 {
     enum { UNITS = PIM_SECTION_UNITS - 1, PROGRAMS = PIM_SECTION_PROGRAMS - 1, GROUPS };
     size_t start[SECTIONS + 1], length[SECTIONS] = {0}, sections = SECTIONS;
     const uint8_t *part[SECTIONS] = {NULL};
-    if (with_groups)
-        length[GROUPS] = take_part(&parts, false, &part[GROUPS]);
+    for (unsigned i = GROUPS; i < GROUPS + behind; i++)
+        length[i] = take_part(&parts, false, &part[i]);
     for (unsigned i = 0; i <= PROGRAMS; i++)
         length[i] = take_part(&parts, i == PROGRAMS, &part[i]);
     for (unsigned i = 0; i < SECTIONS; i++)
@@ -171,9 +175,11 @@ static size_t put_together(struct parts parts, bool with_groups, uint8_t *file)
                                                   length[PROGRAMS], file + start[PROGRAMS]);
     complete_units(file + start[UNITS], length[UNITS], file + start[PROGRAMS],
                    start[GROUPS] - start[PROGRAMS]);
-    if (length[GROUPS] > 0)
-        memcpy(file + start[GROUPS], part[GROUPS], length[GROUPS]);
-    start[SECTIONS] = start[GROUPS] + length[GROUPS];
+    for (unsigned i = GROUPS; i < SECTIONS; i++) {
+        if (length[i] > 0)
+            memcpy(file + start[i], part[i], length[i]);
+        start[i + 1] = start[i] + length[i];
+    }
     seal(file, start);
     return start[SECTIONS];
 }
@@ -239,8 +245,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pim_trace *trace;
     if (size > 1 << 17)
         return 0;
-    if (size > 0 && (data[0] == 1 || data[0] == 2)) {
-        size = put_together((struct parts){data + 1, size - 1}, data[0] == 2, file);
+    if (size > 0 && data[0] >= 1 && data[0] <= 3) {
+        size = put_together((struct parts){data + 1, size - 1}, data[0] - 1U, file);
         data = file;
     }
     if (pim_trace_open_memory(data, size, &trace, &error) != PIM_OK) {

@@ -247,6 +247,8 @@ test("how many phases run at the same time", () => {
     const phase = {name: "a/b", step: "b", exclusive_cycles: 10, estimate_cycles: 0, units: 1, start_cycle: 0, end_cycle: 20};
     assert.equal(tilePhases([{...phase, work_start_cycle: 10}])[0].start, 10);
     assert.equal(tilePhases([phase])[0].start, 0);
+    // and nothing of published equations, which most mappers do not have either
+    assert.deepEqual(tilePhases([phase, {...phase, equation_cycles: null}, {...phase, equation_cycles: 7}]).map((tile) => tile.equations), [0, 0, 7]);
     assert.equal(mostAtOnce([{start: 0, end: 10}, {start: 9, end: 20}, {start: 5, end: 6}, {start: 7, end: 7}]), 2);
     assert.equal(mostAtOnce([]), 0);
 });

@@ -154,8 +154,9 @@ def simulated(report, cases, folder):
                 refusals.append(f"{label}: {refusal}")
                 continue
             estimate, cycles = plan["estimate_cycles"], result["cycles"]
+            equations = sum(phase["equation_cycles"] or 0 for phase in result["phases"])
             deviations.append([label, estimate, cycles, 100 * (estimate - cycles) / cycles,
-                               result["simulator"]["cpu_seconds"]])
+                               equations, 100 * (equations - cycles) / cycles, result["simulator"]["cpu_seconds"]])
             stages, whole = utilization(plan, result)
             uses.append([label] + [whole] + (stages + [None] * 8)[:8])
             measures = [cycles, result["work"].get("macs"), result["noc"].get("flit_hops"),
@@ -163,7 +164,8 @@ def simulated(report, cases, folder):
             reference = reference or measures
             compare.append([label] + [m / r if m and r else None for m, r in zip(measures, reference)])
     report.table("estimate", "Estimate against simulation (paper: within 10 %)",
-                 ["network, image, scheme", "estimate", "simulated", "deviation %", "CPU s"], deviations, refusals)
+                 ["network, image, scheme", "estimate", "simulated", "deviation %", "the paper's equations", "their deviation %", "CPU s"],
+                 deviations, [*refusals, "equations (12) to (15), docs/mappers/allspark-equations.md: without exchanges between branches, pooling, classifier"])
     report.table("utilization", "Figs. 4 and 12: node utilisation, equation (16), per cent",
                  ["network, image, scheme", "all"] + [f"stage {s}" for s in range(1, 9)], uses,
                  [f"paper: {n} over {v:.0f} % with Allspark, below {PAPER['utilization_others']:.0f} % with the others" for n, v in

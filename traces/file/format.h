@@ -61,6 +61,7 @@ enum pim_section_type {
     PIM_SECTION_UNITS = 4,
     PIM_SECTION_PROGRAMS = 5,
     PIM_SECTION_ARRAY_GROUPS = 6, /* left out when no unit has any */
+    PIM_SECTION_EQUATIONS = 7,    /* optional; not in the content hash */
     PIM_SECTION_TYPES
 };
 
@@ -79,6 +80,9 @@ enum { PIM_BEHAVIOURS_SIZE = 8, PIM_BEHAVIOUR_TABLE_SIZE = 8, PIM_BEHAVIOUR_SIZE
  * of the words of struct pim_trace_array_group in its order: eight of them in form 0, and `blocks` behind in
  * form 1, which there is only when a group has blocks; in form 2, when a group is in a set, `set` too. */
 enum { PIM_ARRAY_GROUPS_SIZE = 8, PIM_ARRAY_GROUP_TABLE_SIZE = 8, PIM_ARRAY_GROUP_SIZE = 32 };
+
+/* EQUATIONS: u32 phases that have some, u32 terms, then for each of them: u32 phase, u32 0, u64 terms[3]. */
+enum { PIM_EQUATIONS_SIZE = 8, PIM_EQUATION_SIZE = 8 + 8 * PIM_EQUATION_TERMS };
 
 /* UNITS: for each unit u64 bytes of its chunks, u64 instructions, u64 hash of all its instructions, u32
  * chunks, u32 0. */

@@ -34,8 +34,8 @@ struct opening {
 
 static const char *section_name(uint32_t type)
 {
-    static const char *const names[PIM_SECTION_TYPES] = {"",      "description", "phases",      "behaviours",
-                                                         "units", "programs",    "array groups"};
+    static const char *const names[PIM_SECTION_TYPES] = {"",      "description", "phases",       "behaviours",
+                                                         "units", "programs",    "array groups", "equations"};
     return type < PIM_SECTION_TYPES ? names[type] : "of unknown type";
 }
 
@@ -164,7 +164,8 @@ static enum pim_status check_section_types(struct opening *opening, struct pim_e
         opening->seen[section->type] = true;
     }
     for (uint32_t type = 1; type < PIM_SECTION_TYPES; type++)
-        if (!opening->seen[type] && type != PIM_SECTION_BEHAVIOURS && type != PIM_SECTION_ARRAY_GROUPS)
+        if (!opening->seen[type] && type != PIM_SECTION_BEHAVIOURS && type != PIM_SECTION_ARRAY_GROUPS &&
+            type != PIM_SECTION_EQUATIONS)
             return pim_fail(error, PIM_BAD_INPUT, "at byte %d: section %s is missing", PIM_HEADER_SIZE,
                             section_name(type));
     return PIM_OK;
@@ -284,6 +285,8 @@ static enum pim_status decode_section(struct opening *opening, const struct sect
                                      &trace->table_storage, error);
     if (section->type == PIM_SECTION_ARRAY_GROUPS)
         return pim_array_groups_decode(data, section->bytes, trace->description.units, &trace->groups, error);
+    if (section->type == PIM_SECTION_EQUATIONS)
+        return pim_equations_decode(data, section->bytes, trace->phase, trace->phases, error);
     const struct section *programs = section + 1;
     while (programs->type != PIM_SECTION_PROGRAMS)
         programs++;

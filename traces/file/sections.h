@@ -1,6 +1,6 @@
 /*
- * The small sections of a trace file as bytes: description, phases, behaviour tables, array groups; and the
- * content hash.
+ * The small sections of a trace file as bytes: description, phases, behaviour tables, array groups,
+ * equations; and the content hash.
  * For writer and reader.
  *
  * A decoder takes bytes that passed their checksum but may still have been made by an enemy: every length is
@@ -14,6 +14,7 @@
 #include "traces/file/hash.h"
 #include "traces/trace.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,6 +53,9 @@ uint8_t *pim_phases_encode(const struct pim_trace_phase *phase, uint32_t phases,
 uint8_t *pim_behaviours_encode(const struct pim_behaviour_table *table, uint32_t tables, uint64_t *bytes);
 uint8_t *pim_array_groups_encode(const struct pim_array_group_list *list, uint32_t units, uint64_t *bytes);
 
+bool pim_equations_exist(const struct pim_trace_phase *phase, uint32_t phases);
+uint8_t *pim_equations_encode(const struct pim_trace_phase *phase, uint32_t phases, uint64_t *bytes);
+
 /* The way back. Texts and names point into *storage, one block that the caller frees together with *phase or
  * *table (the entries of the tables lie in *storage). Messages name the byte within the section. After a
  * failure nothing is left to free. */
@@ -70,11 +74,15 @@ enum pim_status pim_array_groups_decode(const uint8_t *data, size_t bytes, uint3
                                         struct pim_array_groups *groups, struct pim_error *error);
 void pim_array_groups_free(struct pim_array_groups *groups);
 
+/* Sets the equations of phases that have none yet. */
+enum pim_status pim_equations_decode(const uint8_t *data, size_t bytes, struct pim_trace_phase *phase,
+                                     uint32_t phases, struct pim_error *error);
+
 /*
  * The content hash: XXH64 over, for each section in the order of the file, its type and number of bytes as
  * u64 and its bytes. Of UNITS only instructions and hash of each unit count (16 bytes a unit), of PROGRAMS
- * nothing, of unknown sections nothing: it does not depend on how the programs are cut into chunks and
- * compressed.
+ * nothing, of EQUATIONS, which say nothing of what is executed, and unknown sections nothing: it does not
+ * depend on how the programs are cut into chunks and compressed.
  */
 struct pim_content_hash {
     XXH64_state_t state;

@@ -209,6 +209,16 @@ void pim_trace_writer_set_estimate(struct pim_trace_writer *writer, uint32_t id,
     memcpy(writer->phase[id].estimate_parts, phase->estimate_parts, sizeof phase->estimate_parts);
 }
 
+void pim_trace_writer_set_equations(struct pim_trace_writer *writer, uint32_t id,
+                                    const struct pim_trace_phase *phase)
+{
+    assert(id < writer->phases || writer->failed.status != PIM_OK);
+    if (id >= writer->phases)
+        return;
+    writer->phase[id].has_equations = true;
+    memcpy(writer->phase[id].equation_terms, phase->equation_terms, sizeof phase->equation_terms);
+}
+
 void pim_trace_writer_set_counts(struct pim_trace_writer *writer, uint64_t macs, uint64_t padding_macs,
                                  uint64_t weight_bytes)
 {
@@ -438,6 +448,13 @@ static enum pim_status encode_sections(const struct pim_trace_writer *writer,
         section = &sections[used++];
         *section = (struct section){.type = PIM_SECTION_ARRAY_GROUPS, .flags = PIM_SECTION_REQUIRED};
         section->data = pim_array_groups_encode(writer->groups, writer->description.units, &section->bytes);
+        if (!section->data)
+            status = no_memory(writer, error);
+    }
+    if (status == PIM_OK && pim_equations_exist(writer->phase, writer->phases)) {
+        section = &sections[used++];
+        *section = (struct section){.type = PIM_SECTION_EQUATIONS};
+        section->data = pim_equations_encode(writer->phase, writer->phases, &section->bytes);
         if (!section->data)
             status = no_memory(writer, error);
     }

@@ -32,15 +32,19 @@ struct pim_trace_writer;
 enum pim_status pim_trace_writer_create(const char *path, const struct pim_trace_description *description,
                                         struct pim_trace_writer **writer, struct pim_error *error);
 
-/* Adds a phase (name and estimate are copied) and returns its number: 0, 1, … in the order of the calls. May
- * be called at any time before finish. A bad name, too many phases and lack of memory are remembered and
- * reported by the next append or by finish; the number is UINT32_MAX then. */
+/* Adds a phase (name, estimate and equations are copied) and returns its number: 0, 1, … in the order of the
+ * calls. May be called at any time before finish. A bad name, too many phases and lack of memory are
+ * remembered and reported by the next append or by finish; the number is UINT32_MAX then. */
 uint32_t pim_trace_writer_phase(struct pim_trace_writer *writer, const struct pim_trace_phase *phase);
 
 /* Replaces the estimate of a phase; its name stays, phase->name is not looked at. `id` must be from
  * pim_trace_writer_phase. */
 void pim_trace_writer_set_estimate(struct pim_trace_writer *writer, uint32_t id,
                                    const struct pim_trace_phase *phase);
+
+/* Says what the published equations have for a phase: phase->equation_terms. */
+void pim_trace_writer_set_equations(struct pim_trace_writer *writer, uint32_t id,
+                                    const struct pim_trace_phase *phase);
 
 /* Replaces the counts macs, padding_macs and weight_bytes of the description, which a mapper may know only at
  * the end. */

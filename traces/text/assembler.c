@@ -34,7 +34,8 @@ struct assembler {
     struct text text[TEXTS]; /* family, network, mapping, configuration */
     bool versioned;
     uint32_t phases;
-    uint32_t unit; /* PIM_ALL_UNITS: none yet */
+    uint32_t with_equations; /* up to the last phase that has some */
+    uint32_t unit;           /* PIM_ALL_UNITS: none yet */
     bool in_router;
     uint32_t router, entries, entry_capacity;
     struct pim_trace_behaviour *entry;
@@ -267,6 +268,27 @@ static enum pim_status take_phase(struct assembler *self, struct pim_error *erro
     return PIM_OK;
 }
 
+/* Of the phase before. */
+static enum pim_status take_equations(struct assembler *self, struct pim_error *error)
+{
+    const char *names[PIM_EQUATION_TERMS];
+    struct pim_trace_phase phase = {.name = NULL};
+    uint64_t *values[PIM_EQUATION_TERMS];
+    for (unsigned term = 0; term < PIM_EQUATION_TERMS; term++) {
+        names[term] = pim_equation_term_name(term);
+        values[term] = &phase.equation_terms[term];
+    }
+    if (self->phases == 0)
+        return pim_lexer_fail(&self->lexer, 1, error, "'.equations' must follow a '.phase'");
+    if (self->with_equations == self->phases)
+        return pim_lexer_fail(&self->lexer, 1, error, "phase %" PRIu32 " has its equations already",
+                              self->phases - 1);
+    self->with_equations = self->phases;
+    TRY(take_pairs(self, names, values, PIM_EQUATION_TERMS, UINT64_MAX, error));
+    pim_trace_writer_set_equations(self->writer, self->phases - 1, &phase);
+    return PIM_OK;
+}
+
 static enum pim_status take_serve(struct assembler *self, struct pim_error *error)
 {
     static const char *const names[] = {"task", "start", "end"};
@@ -357,9 +379,9 @@ static enum pim_status take_version(struct assembler *self, struct pim_error *er
 
 static enum pim_status take_directive(struct assembler *self, struct pim_error *error)
 {
-    static const char *const names[] = {".version",       ".family", ".network", ".mapping",
-                                        ".configuration", ".array",  ".counts",  ".phase",
-                                        ".router",        ".serve",  ".unit",    ".array_group"};
+    static const char *const names[] = {".version", ".family", ".network",    ".mapping",   ".configuration",
+                                        ".array",   ".counts", ".phase",      ".equations", ".router",
+                                        ".serve",   ".unit",   ".array_group"};
     enum {
         VERSION,
         FAMILY,
@@ -369,6 +391,7 @@ static enum pim_status take_directive(struct assembler *self, struct pim_error *
         ARRAY,
         COUNTS,
         PHASE,
+        EQUATIONS,
         ROUTER,
         SERVE,
         UNIT,
@@ -395,6 +418,8 @@ static enum pim_status take_directive(struct assembler *self, struct pim_error *
     PIM_TRY(start_writer(self, error));
     if (found == PHASE)
         return take_phase(self, error);
+    if (found == EQUATIONS)
+        return take_equations(self, error);
     if (found == ROUTER)
         return take_router(self, error);
     if (found == ARRAY_GROUP)

@@ -68,6 +68,12 @@ static void print_front(const struct pim_trace *trace, FILE *file)
                 (void)fprintf(file, " %s=%" PRIu64, pim_estimate_part_name(part),
                               phase->estimate_parts[part]);
         (void)fputc('\n', file);
+        if (!phase->has_equations)
+            continue;
+        (void)fprintf(file, ".equations");
+        for (unsigned term = 0; term < PIM_EQUATION_TERMS; term++)
+            (void)fprintf(file, " %s=%" PRIu64, pim_equation_term_name(term), phase->equation_terms[term]);
+        (void)fputc('\n', file);
     }
     for (uint32_t i = 0; i < pim_trace_behaviour_routers(trace); i++) {
         uint32_t router, count;

@@ -212,6 +212,10 @@ static void add_phases(struct pim_csv_writer *rows, const struct pim_system *sys
             continue;
         (void)snprintf(name, sizeof name, "phase%" PRIu32 ".estimate", phase);
         count(rows, name, "logic cycles", source->name, source->estimate_cycles);
+        if (!source->has_equations)
+            continue;
+        (void)snprintf(name, sizeof name, "phase%" PRIu32 ".equations", phase);
+        count(rows, name, "logic cycles", source->name, pim_trace_phase_equations(source));
     }
 }
 

@@ -105,6 +105,7 @@ Suite *volumes_suite(void);
 Suite *real_suite(void);
 Suite *exchange_suite(void);
 Suite *relay_suite(void);
+Suite *equations_suite(void);
 Suite *optimum_suite(void);
 Suite *others_suite(void); /* long */
 Suite *optimum_long_suite(void);

@@ -11,4 +11,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, real_suite());
     srunner_add_suite(runner, exchange_suite());
     srunner_add_suite(runner, relay_suite());
+    srunner_add_suite(runner, equations_suite());
 }

@@ -6,9 +6,9 @@ pimsim_test(test_allspark
           ${CMAKE_CURRENT_LIST_DIR}/test_optimum.c
           ${CMAKE_CURRENT_LIST_DIR}/test_dataflow.c ${CMAKE_CURRENT_LIST_DIR}/test_volumes.c
           ${CMAKE_CURRENT_LIST_DIR}/test_real.c ${CMAKE_CURRENT_LIST_DIR}/test_exchange.c
-          ${CMAKE_CURRENT_LIST_DIR}/test_relay.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_relay.c ${CMAKE_CURRENT_LIST_DIR}/test_equations.c
   LINK pimsim_allspark
-  SUITES layout plan optimum dataflow volumes real exchange relay)
+  SUITES layout plan optimum dataflow volumes real exchange relay equations)
 pimsim_test(test_allspark_long
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/long.c ${CMAKE_CURRENT_LIST_DIR}/scenario.c ${CMAKE_CURRENT_LIST_DIR}/test_real.c
           ${CMAKE_CURRENT_LIST_DIR}/test_optimum.c

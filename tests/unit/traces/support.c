@@ -20,6 +20,7 @@ const char *const small_text =
     ".counts macs=8192 padding_macs=7 weight_bytes=0x200\n"
     ".phase 0 \"block0/query\" cycles=1000 compute=600 memory=500\n"
     ".phase 1 \"block0/sum\" cycles=18446744073709551615 weight_sharing=3\n"
+    ".equations computation=700 transfer=80 weight_sharing=9\n"
     ".router 2\n"
     ".serve task=1 start=0 end=10\n"
     ".serve task=2 start=10 end=255\n"

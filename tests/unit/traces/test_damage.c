@@ -53,7 +53,7 @@ static void take_apart(struct forged *forged)
     memset(forged, 0, sizeof *forged);
     forged->version = 1;
     forged->count = pim_get_u32(bytes + PIM_HEADER_SECTIONS);
-    ck_assert_uint_eq(forged->count, 6);
+    ck_assert_uint_eq(forged->count, 7);
     for (unsigned i = 0; i < forged->count; i++) {
         const uint8_t *entry = bytes + PIM_HEADER_SIZE + (size_t)i * PIM_SECTION_SIZE;
         struct piece *piece = &forged->piece[i];
@@ -248,7 +248,7 @@ START_TEST(unknown_sections)
     EXPECT_OK(try_bytes(forged.file, forged.size, &hash, &error));
     ck_assert_uint_eq(hash, before);
     forged.file[forged.size - 1] ^= 1; /* skipped, but held against its checksum */
-    expect_refused(&forged, "section 6 (of unknown type)");
+    expect_refused(&forged, "section 7 (of unknown type)");
     take_apart(&forged);
     add_unknown(&forged, PIM_SECTION_REQUIRED);
     expect_refused(&forged, "section type 99 is needed");
@@ -269,7 +269,7 @@ START_TEST(hostile_section_tables)
                    {1, PIM_SECTION_OFFSET, UINT64_MAX, "it must begin at"},
                    {1, PIM_SECTION_BYTES, UINT64_MAX, "end in the file"},
                    {4, PIM_SECTION_BYTES, 1, "it must begin at"},
-                   {5, PIM_SECTION_BYTES, 1, "belong to no section"},
+                   {6, PIM_SECTION_BYTES, 1, "belong to no section"},
                    {5, PIM_SECTION_TYPE, PIM_SECTION_BEHAVIOURS, "stands twice or behind programs"},
                    {1, PIM_SECTION_TYPE, 1ULL << 32 | 1, "stands twice"},
                    {3, PIM_SECTION_TYPE, 99, "section units is missing"},
@@ -329,6 +329,12 @@ START_TEST(hostile_sections)
                    {PIM_SECTION_ARRAY_GROUPS, 12, UINT32_MAX, "4294967295 groups"},
                    {PIM_SECTION_ARRAY_GROUPS, 16 + 4, 0, "unit 1 group 0: arrays is 0"},
                    {PIM_SECTION_ARRAY_GROUPS, 48 + 28, 0, "unit 1 group 1: fold_stride is 0 for 3 folds"},
+                   {PIM_SECTION_EQUATIONS, 0, 0, "0 phases are not what 40 bytes hold"},
+                   {PIM_SECTION_EQUATIONS, 0, 2, "2 phases are not what 40 bytes hold"},
+                   {PIM_SECTION_EQUATIONS, 0, UINT32_MAX, "4294967295 phases are not"},
+                   {PIM_SECTION_EQUATIONS, 4, 4, "4 terms, not 3"},
+                   {PIM_SECTION_EQUATIONS, 8, 2, "phase 2: phases must ascend, below 2"},
+                   {PIM_SECTION_EQUATIONS, 12, 1, "at byte 12 of the section: a reserved word is 1"},
                    {PIM_SECTION_UNITS, PIM_UNIT_BYTES + 4, 1, "are left"},
                    {PIM_SECTION_UNITS, PIM_UNIT_INSTRUCTIONS + 4, 1, "cannot lie in"},
                    {PIM_SECTION_UNITS, PIM_UNIT_INSTRUCTIONS, 0, "cannot lie in"},
@@ -350,9 +356,10 @@ END_TEST
 START_TEST(cut_sections)
 {
     struct forged forged;
-    static const uint32_t types[] = {PIM_SECTION_DESCRIPTION, PIM_SECTION_PHASES, PIM_SECTION_BEHAVIOURS,
-                                     PIM_SECTION_UNITS, PIM_SECTION_ARRAY_GROUPS};
-    for (unsigned i = 0; i < 5; i++) {
+    static const uint32_t types[] = {PIM_SECTION_DESCRIPTION,  PIM_SECTION_PHASES,
+                                     PIM_SECTION_BEHAVIOURS,   PIM_SECTION_UNITS,
+                                     PIM_SECTION_ARRAY_GROUPS, PIM_SECTION_EQUATIONS};
+    for (unsigned i = 0; i < 6; i++) {
         take_apart(&forged);
         struct piece *piece = piece_of(&forged, types[i]);
         while (piece->bytes > 0) {

@@ -15,7 +15,8 @@
 #include <zstd.h>
 
 /* A new instruction or operation brings a file of its own: see golden_files_show_everything. */
-static const char *const golden[] = {"nodes-1", "cores-1", "banks-1", "channels-1", "tiles-1", "weights-1"};
+static const char *const golden[] = {"nodes-1", "cores-1",   "banks-1",    "channels-1",
+                                     "tiles-1", "weights-1", "equations-1"};
 enum { GOLDEN = sizeof golden / sizeof golden[0] };
 
 /* The release of zstd that the files were made with: another one may compress otherwise. */
@@ -137,6 +138,28 @@ START_TEST(golden_files_show_everything)
 }
 END_TEST
 
+/* What a publication says of a phase is no part of what is executed. */
+START_TEST(hash_is_without_equations)
+{
+    char text[4096];
+    const char *place = strstr(small_text, ".equations"), *end = strchr(place, '\n') + 1;
+    struct pim_trace *with = trace_of(small_text);
+    (void)snprintf(text, sizeof text, "%.*s%s", (int)(place - small_text), small_text, end);
+    struct pim_trace *without = trace_of(text);
+    ck_assert(!pim_trace_phase(with, 0)->has_equations);
+    ck_assert(pim_trace_phase(with, 1)->has_equations);
+    ck_assert_uint_eq(pim_trace_phase(with, 1)->equation_terms[PIM_EQUATION_COMPUTATION], 700);
+    ck_assert_uint_eq(pim_trace_phase(with, 1)->equation_terms[PIM_EQUATION_TRANSFER], 80);
+    ck_assert_uint_eq(pim_trace_phase(with, 1)->equation_terms[PIM_EQUATION_WEIGHT_SHARING], 9);
+    ck_assert_uint_eq(pim_trace_phase_equations(pim_trace_phase(with, 1)), 789);
+    ck_assert(!pim_trace_phase(without, 1)->has_equations);
+    ck_assert_uint_eq(pim_trace_hash(with), pim_trace_hash(without));
+    ck_assert_uint_gt(pim_trace_file_bytes(with), pim_trace_file_bytes(without));
+    pim_trace_close(with);
+    pim_trace_close(without);
+}
+END_TEST
+
 Suite *golden_suite(void)
 {
     Suite *suite = suite_create("golden");
@@ -145,6 +168,7 @@ Suite *golden_suite(void)
     tcase_add_loop_test(cases, golden_files_read_as_their_text, 0, GOLDEN);
     tcase_add_loop_test(cases, golden_texts_assemble_to_their_file, 0, GOLDEN);
     tcase_add_test(cases, golden_files_show_everything);
+    tcase_add_test(cases, hash_is_without_equations);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -1,6 +1,6 @@
 /*
- * pimsim validate: the mapper's estimate of every phase beside simulated cycles, and what the simulator
- * attributes the difference to.
+ * pimsim validate: the mapper's estimate of every phase, and what the equations of its publication say where
+ * it has some, beside simulated cycles; and what the simulator attributes the difference to.
  *
  * The simulated time of a phase is by how much it moves the end of the work (models/system/report/steps.h).
  * The parts beside it are those of the unit that left the phase last; what it waited for other units shows as
@@ -30,14 +30,34 @@ struct line {
     uint64_t phases;
     double estimate, simulated;
     double parts[PIM_ESTIMATE_PARTS];
+    /* of the phases for which the published equations have terms: how many, what they say, what it took */
+    uint64_t equation_phases;
+    double terms[PIM_EQUATION_TERMS], equations, equations_simulated;
     double share[PIM_SHARES];
     double overlap; /* of the last unit's time with phases before */
     double contention, rows, refresh, turnaround, buffer, peer;
 };
 
+static double percent_above(double said, double simulated)
+{
+    return simulated > 0 ? 100.0 * (said - simulated) / simulated : 0.0;
+}
+
 static double error_percent(const struct line *line)
 {
-    return line->simulated > 0 ? 100.0 * (line->estimate - line->simulated) / line->simulated : 0.0;
+    return percent_above(line->estimate, line->simulated);
+}
+
+/* What the equations say, `simulated` in mind. */
+static void set_equations(struct line *line, const struct pim_trace_phase *phase)
+{
+    if (!phase->has_equations)
+        return;
+    line->equation_phases = 1;
+    line->equations = (double)pim_trace_phase_equations(phase);
+    line->equations_simulated = line->simulated;
+    for (unsigned term = 0; term < PIM_EQUATION_TERMS; term++)
+        line->terms[term] = (double)phase->equation_terms[term];
 }
 
 /* `frontier`: the latest end of the phases before, in cycles; moved on. */
@@ -48,13 +68,16 @@ static struct line phase_line(const struct pim_system *system, uint32_t index, u
     struct line line = {.name = phase->name, .phases = 1, .estimate = (double)phase->estimate_cycles};
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         line.parts[part] = (double)phase->estimate_parts[part];
-    if (result->units == 0)
+    if (result->units == 0) {
+        set_equations(&line, phase);
         return line;
+    }
     double unit = (double)result->units * (double)system->hardware.node.logic_period;
     double period = (double)system->hardware.node.logic_period;
     line.simulated = (double)pim_phase_advance(pim_system_cycles(system, result->end), frontier);
     for (unsigned share = 0; share < PIM_SHARES; share++)
         line.share[share] = (double)result->last_share[share] / period;
+    set_equations(&line, phase);
     line.overlap = (double)result->last_time / period - line.simulated;
     line.contention = (double)result->noc_contention / unit;
     line.rows = (double)result->dram_row / unit;
@@ -72,6 +95,11 @@ static void add(struct line *sum, const struct line *line)
     sum->simulated += line->simulated;
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         sum->parts[part] += line->parts[part];
+    sum->equation_phases += line->equation_phases;
+    sum->equations += line->equations;
+    sum->equations_simulated += line->equations_simulated;
+    for (unsigned term = 0; term < PIM_EQUATION_TERMS; term++)
+        sum->terms[term] += line->terms[term];
     for (unsigned share = 0; share < PIM_SHARES; share++)
         sum->share[share] += line->share[share];
     sum->overlap += line->overlap;
@@ -120,22 +148,28 @@ static enum pim_status compare(const struct replay *replay, struct comparison *c
 
 /* --- text --- */
 
-static void print_header(FILE *file)
+/* `equations`: with the column of what the published equations say. */
+static void print_header(FILE *file, bool equations)
 {
-    fprintf(file, "%-32s %12s %12s %8s | %10s %10s %10s %10s %10s %10s | %10s %10s %10s %10s %10s\n", "",
-            "estimate", "simulated", "error", "matrix", "vector", "memory", "network", "waiting", "overlap",
-            "contention", "rows", "refresh", "buffer", "peer");
+    fprintf(file, "%-32s %12s %12s %8s", "", "estimate", "simulated", "error");
+    if (equations)
+        fprintf(file, " %12s %8s", "equations", "error");
+    fprintf(file, " | %10s %10s %10s %10s %10s %10s | %10s %10s %10s %10s %10s\n", "matrix", "vector",
+            "memory", "network", "waiting", "overlap", "contention", "rows", "refresh", "buffer", "peer");
 }
 
-static void print_line(FILE *file, const struct line *line)
+static void print_line(FILE *file, const struct line *line, bool equations)
 {
-    fprintf(file,
-            "%-32s %12.0f %12.0f %+7.1f%% | %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f | %10.0f %10.0f %10.0f "
-            "%10.0f %10.0f\n",
-            line->name, line->estimate, line->simulated, error_percent(line), line->share[PIM_SHARE_MATRIX],
-            line->share[PIM_SHARE_VECTOR], line->share[PIM_SHARE_MEMORY], line->share[PIM_SHARE_NETWORK],
-            line->share[PIM_SHARE_WAITING], -line->overlap, line->contention, line->rows + line->turnaround,
-            line->refresh, line->buffer, line->peer);
+    fprintf(file, "%-32s %12.0f %12.0f %+7.1f%%", line->name, line->estimate, line->simulated,
+            error_percent(line));
+    if (equations && line->equation_phases > 0)
+        fprintf(file, " %12.0f %+7.1f%%", line->equations, percent_above(line->equations, line->simulated));
+    else if (equations)
+        fprintf(file, " %12s %8s", "-", "-");
+    fprintf(file, " | %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f | %10.0f %10.0f %10.0f %10.0f %10.0f\n",
+            line->share[PIM_SHARE_MATRIX], line->share[PIM_SHARE_VECTOR], line->share[PIM_SHARE_MEMORY],
+            line->share[PIM_SHARE_NETWORK], line->share[PIM_SHARE_WAITING], -line->overlap, line->contention,
+            line->rows + line->turnaround, line->refresh, line->buffer, line->peer);
 }
 
 static int by_difference(const void *a, const void *b)
@@ -159,6 +193,21 @@ static void print_parts(FILE *file, const struct line *total)
     fprintf(file, "\n");
 }
 
+/* The published equations over the run, and over the phases that they have terms for. */
+static void print_equations(FILE *file, const struct line *total)
+{
+    fprintf(file,
+            "published equations: %.0f cycles, %+.2f %% of the run; %" PRIu64 " of %" PRIu64
+            " phases have terms in them, %.0f simulated cycles: %+.2f %%\n",
+            total->equations, percent_above(total->equations, total->simulated), total->equation_phases,
+            total->phases, total->equations_simulated,
+            percent_above(total->equations, total->equations_simulated));
+    fprintf(file, "equations by term (cycles):");
+    for (unsigned term = 0; term < PIM_EQUATION_TERMS; term++)
+        fprintf(file, "  %s %.0f", pim_equation_term_name(term), total->terms[term]);
+    fprintf(file, "\n");
+}
+
 static void write_text(FILE *file, struct comparison *comparison, bool all)
 {
     fprintf(file, "cycles of the logic clock; phases tile the run: a phase lasts from the end of all before "
@@ -172,20 +221,23 @@ static void write_text(FILE *file, struct comparison *comparison, bool all)
                 "THE ESTIMATES ARE OF ANOTHER HARDWARE, that of the trace (%s): --network FILE maps the "
                 "network anew for this one\n\n",
                 comparison->differs);
-    print_header(file);
+    const bool equations = comparison->total.equation_phases > 0;
+    print_header(file, equations);
     for (size_t i = 0; i < comparison->step_count; i++)
-        print_line(file, &comparison->steps[i]);
-    print_line(file, &comparison->total);
+        print_line(file, &comparison->steps[i], equations);
+    print_line(file, &comparison->total, equations);
     print_parts(file, &comparison->total);
+    if (equations)
+        print_equations(file, &comparison->total);
     size_t shown = all                            ? comparison->phase_count
                    : comparison->phase_count < 10 ? comparison->phase_count
                                                   : 10;
     if (!all)
         qsort(comparison->phases, comparison->phase_count, sizeof(struct line), by_difference);
     fprintf(file, "\n%s\n", all ? "all phases" : "phases that differ most (--phases lists all)");
-    print_header(file);
+    print_header(file, equations);
     for (size_t i = 0; i < shown; i++)
-        print_line(file, &comparison->phases[i]);
+        print_line(file, &comparison->phases[i], equations);
     fprintf(file, "\ntotal: estimate %.0f, simulated %.0f cycles, error %+.2f %%\n",
             comparison->total.estimate, comparison->total.simulated, error_percent(&comparison->total));
 }
@@ -200,6 +252,22 @@ static void write_text(FILE *file, struct comparison *comparison, bool all)
     X(buffer, "buffer_stall")                                                                                \
     X(peer, "peer_wait")
 
+static void put_equations(struct pim_json *json, const struct line *line)
+{
+    if (line->equation_phases == 0) {
+        pim_json_put_null(json, "equation_cycles");
+        return;
+    }
+    pim_json_put_real(json, "equation_cycles", line->equations);
+    pim_json_put_real(json, "equation_error_percent", percent_above(line->equations, line->simulated));
+    pim_json_put_count(json, "equation_phases", line->equation_phases);
+    pim_json_put_real(json, "equation_simulated_cycles", line->equations_simulated);
+    pim_json_begin_object(json, "equation_by");
+    for (unsigned term = 0; term < PIM_EQUATION_TERMS; term++)
+        pim_json_put_real(json, pim_equation_term_name(term), line->terms[term]);
+    pim_json_end(json);
+}
+
 static void put_line(struct pim_json *json, const char *key, const struct line *line)
 {
     pim_json_begin_object(json, key);
@@ -212,6 +280,7 @@ static void put_line(struct pim_json *json, const char *key, const struct line *
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         pim_json_put_real(json, pim_estimate_part_name(part), line->parts[part]);
     pim_json_end(json);
+    put_equations(json, line);
     pim_json_begin_object(json, "simulated_by");
     for (unsigned share = 0; share < PIM_SHARES; share++)
         pim_json_put_real(json, pim_share_name(share), line->share[share]);
@@ -255,6 +324,10 @@ static void write_csv_line(FILE *file, const struct line *line)
 #define X(member, text) fprintf(file, ",%.17g", line->member);
     LOSSES(X)
 #undef X
+    if (line->equation_phases > 0)
+        fprintf(file, ",%.17g", line->equations);
+    else
+        fprintf(file, ",");
     fprintf(file, "\n");
 }
 
@@ -266,7 +339,7 @@ static void write_csv(FILE *file, const struct comparison *comparison)
 #define X(member, text) fprintf(file, ",%s", text);
     LOSSES(X)
 #undef X
-    fprintf(file, "\n");
+    fprintf(file, ",equation_cycles\n");
     for (size_t i = 0; i < comparison->phase_count; i++)
         write_csv_line(file, &comparison->phases[i]);
     write_csv_line(file, &comparison->total);

@@ -12,7 +12,7 @@ export function tilePhases(phases) {
         const units = sum(SHARES, ([key]) => phase.unit_cycles_by?.[key]);
         const parts = SHARES.map(([key]) => units > 0 ? cycles * (phase.unit_cycles_by[key] ?? 0) / units
                                                       : key === "waiting" ? cycles : 0);
-        return {place, name: phase.name, step: phase.step, cycles, parts, estimate: phase.estimate_cycles, units: phase.units,
+        return {place, name: phase.name, step: phase.step, cycles, parts, estimate: phase.estimate_cycles, equations: phase.equation_cycles ?? 0, units: phase.units,
                 open: phase.start_cycle, start: phase.work_start_cycle ?? phase.start_cycle, finish: phase.end_cycle};
     });
 }
@@ -66,7 +66,7 @@ export function summarize(entry) {
     const {result} = entry;
     // Estimates are of the whole and of one hardware; of a run that was stopped, or on another one, they say nothing.
     const whole = result.complete !== false && !result.inputs.estimate_differs;
-    const tiles = tilePhases(result.phases.map((phase) => whole ? phase : {...phase, estimate_cycles: 0}));
+    const tiles = tilePhases(result.phases.map((phase) => whole ? phase : {...phase, estimate_cycles: 0, equation_cycles: null}));
     const steps = groupSteps(tiles);
     const estimate = sum(tiles, (tile) => tile.estimate);
     const shares = SHARES.map(([key]) => meanShare(result, (unit) => unit.cycles_by?.[key]));
