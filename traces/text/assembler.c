@@ -284,7 +284,7 @@ static enum pim_status take_equations(struct assembler *self, struct pim_error *
         return pim_lexer_fail(&self->lexer, 1, error, "phase %" PRIu32 " has its equations already",
                               self->phases - 1);
     self->with_equations = self->phases;
-    TRY(take_pairs(self, names, values, PIM_EQUATION_TERMS, UINT64_MAX, error));
+    PIM_TRY(take_pairs(self, names, values, PIM_EQUATION_TERMS, UINT64_MAX, error));
     pim_trace_writer_set_equations(self->writer, self->phases - 1, &phase);
     return PIM_OK;
 }
