@@ -34,6 +34,10 @@ enum pim_status pim_bitserial_check_memory(const struct pim_dram_specification *
         return pim_fail(error, PIM_BAD_INPUT,
                         "dram.constraints: %s: banks that compute keep the rows of jedec alone",
                         own.row[0].text);
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
+        if (specification->command[i].own || !specification->command[i].exists)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "dram.commands: banks that compute have the commands of jedec alone");
     if (banks == 0 || banks > most)
         return pim_fail(error, PIM_BAD_INPUT, "%u banks of a channel: allowed are 1 to %u", banks, most);
     if (channels == 0 || channels > o->channels)

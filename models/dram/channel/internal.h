@@ -67,11 +67,12 @@ struct pim_dram_rules {
     uint32_t refresh_turns; /* so many of them until each rank has had one: 1, or the ranks */
     uint32_t refresh_banks; /* next_bank counts so far: 1, the banks of a rank, or of a group */
     uint32_t ranks, banks_per_rank, banks_per_group, groups_per_rank, ranks_per_pseudo;
-    uint32_t sections; /* of the channel's banks */
-    uint32_t half;     /* 1 with half clocks, whose odd cycles are the rising edges; else 0 */
-    bool low_power;    /* ACT in two halves, or a write clock (low_power.c) */
-    bool plain;        /* open pages and not low_power: nothing to look at before a plan */
-    bool replans;      /* an arrival throws the plan away */
+    uint32_t sections;        /* of the channel's banks */
+    uint32_t half;            /* 1 with half clocks, whose odd cycles are the rising edges; else 0 */
+    uint32_t rising[CLASSES]; /* the same for commands that issue at rising edges alone; 0 for others */
+    bool low_power;           /* ACT in two halves, or a write clock (low_power.c) */
+    bool plain;               /* open pages and not low_power: nothing to look at before a plan */
+    bool replans;             /* an arrival throws the plan away */
 };
 
 /* Requests of one direction that wait for one bank, oldest first. hit and other are kept while the bank is

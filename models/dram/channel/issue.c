@@ -35,7 +35,7 @@ static void forbid_other_ranks(struct pim_dram_channel *channel, const struct ef
     }
 }
 
-/* Behind PRE and PREA, which may be at a falling edge: what issues at rising edges alone counts from
+/* Behind a PRE or PREA that may be at a falling edge: what issues at rising edges alone counts from
  * there. */
 static void forbid_edges(struct pim_dram_channel *channel, const struct effects *effects, struct bank *bank,
                          uint64_t cycle)
@@ -45,8 +45,8 @@ static void forbid_edges(struct pim_dram_channel *channel, const struct effects 
     for (unsigned reach = REACH_BANK; reach <= REACH_RANK; reach++)
         for (uint32_t i = effects->begin[reach]; i < effects->begin[reach + 1]; i++) {
             const struct effect *effect = &effects->list[i];
-            const bool any = effect->next == CLASS_PRE || effect->next == CLASS_PREA;
-            ready[reach][effect->next] = later(ready[reach][effect->next], (cycle + effect->cycles) | !any);
+            const uint32_t rising = channel->rules->rising[effect->next];
+            ready[reach][effect->next] = later(ready[reach][effect->next], (cycle + effect->cycles) | rising);
         }
 }
 
@@ -83,8 +83,8 @@ static void forbid_same_banks(struct pim_dram_channel *channel, uint32_t first, 
 static inline void forbid_behind_row(struct pim_dram_channel *channel, enum pim_dram_command command,
                                      struct bank *bank, uint64_t cycle)
 {
-    const bool any_edge = command == PIM_DRAM_PRE || command == PIM_DRAM_PREA;
-    if (any_edge && channel->rules->half)
+    const bool closes = command == PIM_DRAM_PRE || command == PIM_DRAM_PREA;
+    if (closes && channel->rules->half)
         forbid_edges(channel, &channel->rules->effects[command], bank, cycle);
     else
         forbid_later(channel, command, bank, cycle);

@@ -245,7 +245,8 @@ static void choose_same(const struct pim_dram_channel *channel, uint64_t floor, 
     for (uint32_t g = 0; g < rules->groups_per_rank; g++, bank += rules->banks_per_group) {
         if (channel->banks[bank].row == NO_ROW)
             continue;
-        const uint64_t time = later(bank_ready(channel, &channel->banks[bank], CLASS_PRE), floor);
+        const uint64_t time =
+            later(bank_ready(channel, &channel->banks[bank], CLASS_PRE), floor | rules->rising[CLASS_PRE]);
         choice->command = PIM_DRAM_PRE;
         if (time >= choice->time)
             continue;
@@ -271,7 +272,7 @@ static struct choice choice_at(const struct pim_dram_channel *channel, uint32_t 
             return choice;
         choice.command = open ? PIM_DRAM_PREA : PIM_DRAM_REF;
         choice.time = channel->ranks[entry->rank].ready[open ? CLASS_PREA : CLASS_REF];
-        floor = open ? floor : rising;
+        floor = open ? floor | rules->rising[CLASS_PREA] : rising;
     } else if (entry->kind == MAINTAIN_REFRESH_SAME) {
         choose_same(channel, floor, &choice);
         return choice;
@@ -279,6 +280,7 @@ static struct choice choice_at(const struct pim_dram_channel *channel, uint32_t 
         return choice;
     } else if (bank->row != NO_ROW) {
         choice.command = PIM_DRAM_PRE;
+        floor |= rules->rising[CLASS_PRE];
         choice.time = bank_ready(channel, bank, CLASS_PRE);
     } else {
         assert(entry->kind == MAINTAIN_REFRESH_BANK && "a closed bank is closed");

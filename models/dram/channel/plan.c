@@ -140,7 +140,7 @@ static inline void plan_closings(const struct pim_dram_channel *channel, const s
     const uint64_t floor = channel->row_floor;
     uint64_t floors[PIM_DRAM_RANKS_MAX];
     struct first first = first_of(row, floor);
-    if (rank_floors(channel, CLASS_PRE, floor, floors) > row->time)
+    if (rank_floors(channel, CLASS_PRE, floor | channel->rules->rising[CLASS_PRE], floors) > row->time)
         return;
     for (; banks; banks &= banks - 1) {
         const unsigned number = pim_lowest_bit(banks);

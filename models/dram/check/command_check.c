@@ -345,9 +345,10 @@ static uint64_t closing_time(const struct pim_dram_check *check, const struct ch
         command->command == PIM_DRAM_RDA
             ? parameter[PIM_DRAM_T_RTP]
             : (uint64_t)parameter[PIM_DRAM_T_CWL] + parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE];
-    uint64_t after_activate =
-        bank->opened_at + parameter[PIM_DRAM_T_RAS] + parameter[PIM_DRAM_T_ACT_CYCLES] - 1;
-    uint64_t time = command->cycle + recovery + parameter[PIM_DRAM_T_COLUMN_CYCLES] - 1;
+    uint64_t after_activate = bank->opened_at + parameter[PIM_DRAM_T_RAS] +
+                              pim_dram_command_cycles(&check->specification, PIM_DRAM_ACT) - 1;
+    uint64_t time =
+        command->cycle + recovery + pim_dram_command_cycles(&check->specification, command->command) - 1;
     return time > after_activate ? time : after_activate;
 }
 
@@ -388,10 +389,9 @@ static void check_idle(struct pim_dram_check *check, const struct checked_channe
                        const struct place *place, const struct pim_dram_logged *command)
 {
     const uint32_t banks = pim_dram_banks_per_rank(&check->specification.organization);
-    const bool activate = command->command == PIM_DRAM_ACT;
-    const uint64_t last = activate ? check->specification.parameter[PIM_DRAM_T_ACT_CYCLES] - 1 : 0;
-    if (!activate && command->command != PIM_DRAM_REFPB && command->command != PIM_DRAM_REFSB &&
-        command->command != PIM_DRAM_REF)
+    const uint64_t last = pim_dram_command_cycles(&check->specification, command->command) - 1;
+    if (command->command != PIM_DRAM_ACT && command->command != PIM_DRAM_REFPB &&
+        command->command != PIM_DRAM_REFSB && command->command != PIM_DRAM_REF)
         return;
     const uint32_t first = place->whole_rank ? place->rank * banks : place->bank;
     const uint32_t step = place->whole_rank ? 1 : check->specification.organization.banks;
@@ -560,6 +560,8 @@ enum pim_status pim_dram_check_command(struct pim_dram_check *check, const struc
         check->commands++;
         return PIM_OK;
     }
+    if (!check->specification.command[command->command].exists)
+        violate(check, command, "the standard has no such command", NULL, 0);
     struct checked_channel *channel = channel_of(check, command->channel);
     if (!channel)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for a channel of the command check");

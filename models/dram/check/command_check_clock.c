@@ -5,14 +5,9 @@ static bool same_bank(const struct pim_dram_logged *a, const struct pim_dram_log
     return a->rank == b->rank && a->bank_group == b->bank_group && a->bank == b->bank;
 }
 
-static bool is_precharge(enum pim_dram_command command)
-{
-    return command == PIM_DRAM_PRE || command == PIM_DRAM_PREA;
-}
-
 /*
- * Half clocks: all but PRE and PREA issue at rising edges, in odd cycles. The falling edge behind a row
- * command (behind ACT, which lasts longer, the second one) allows the same pseudo-channel only a PRE of
+ * Half clocks: commands issue at rising edges, in odd cycles, those of either_edge (PRE and PREA) at any. The
+ * first falling edge behind the last cycle of a row command allows the same pseudo-channel only a PRE of
  * another bank, and none behind PREA and REF.
  */
 static const char *check_edge(const struct pim_dram_specification *specification,
@@ -21,8 +16,8 @@ static const char *check_edge(const struct pim_dram_specification *specification
     const int64_t ranks = specification->organization.ranks;
     const struct pim_dram_logged *row = &clock->row;
     if (command->cycle % 2 == 0) {
-        if (!is_precharge(command->command))
-            return "only PRE and PREA issue at a falling edge of the clock, in an even cycle";
+        if (!specification->command[command->command].either_edge)
+            return "this command does not issue at a falling edge of the clock, in an even cycle";
         if (clock->paired != command->cycle || command->rank / ranks != row->rank / ranks)
             return NULL;
         return command->command == PIM_DRAM_PREA || row->command == PIM_DRAM_PREA ||
@@ -32,7 +27,7 @@ static const char *check_edge(const struct pim_dram_specification *specification
     }
     if (!pim_dram_is_column(command->command)) {
         clock->row = *command;
-        clock->paired = command->cycle + (command->command == PIM_DRAM_ACT ? 3 : 1);
+        clock->paired = command->cycle + (pim_dram_command_cycles(specification, command->command) | 1);
     }
     return NULL;
 }

@@ -10,14 +10,13 @@ enum direction { READ, WRITE };
 struct maker {
     struct pim_dram_constraint_table *table;
     const uint32_t *t;
+    const struct pim_dram_specification *specification;
     bool second;           /* second activations exist */
     int64_t data_begin[2]; /* from RD, WR to the data */
     int64_t data_end[2];   /* to the cycle behind the data */
     int64_t last_use[2];   /* from RD, WR to the earliest precharge of the bank */
     int64_t precharge;     /* one bank */
     int64_t precharge_all; /* all banks of a rank */
-    int64_t activate_hold; /* cycles of ACT on the command bus */
-    int64_t column_hold;   /* of RD and WR */
 };
 
 static const uint32_t accesses[2] = {C(RD) | C(RDA), C(WR) | C(WRA)};
@@ -26,11 +25,25 @@ static const uint32_t keeps_open[2] = {C(RD), C(WR)};
 static const uint32_t single = C(REFPB) | C(REFSB);
 static const uint32_t closes[2] = {C(RDA), C(WRA)};
 
-static int64_t hold(const struct maker *m, uint32_t set)
+/* Takes from a set, which is not empty, the commands of the standard that hold the bus as long as the last of
+ * them, and tells how long; 0: none is left. */
+static uint32_t take(const struct maker *m, uint32_t *set, int64_t *hold)
 {
-    if (set & (C(ACT) | C(ACT2)))
-        return m->activate_hold;
-    return set & (accesses[READ] | accesses[WRITE]) ? m->column_hold : 1;
+    uint32_t taken = 0;
+    *hold = 0;
+    for (unsigned i = PIM_DRAM_COMMANDS; i-- > 0;) {
+        const struct pim_dram_command_row *command = &m->specification->command[i];
+        const int64_t cycles =
+            command->cycles.parameter ? m->t[command->cycles.parameter] : command->cycles.cycles;
+        if (!(*set >> i & 1) || (command->exists && *hold > 0 && cycles != *hold))
+            continue;
+        *set &= ~(UINT32_C(1) << i);
+        if (!command->exists)
+            continue;
+        *hold = cycles;
+        taken |= UINT32_C(1) << i;
+    }
+    return taken;
 }
 
 /* `next` in the first cycle that is so far behind `previous`, as the bus holds both. */
@@ -50,8 +63,12 @@ static void put(struct maker *m, enum pim_dram_scope scope, uint32_t previous, u
 static void need(struct maker *m, enum pim_dram_scope scope, uint32_t previous, uint32_t next,
                  int64_t distance, const char *text)
 {
-    if (distance > 0)
-        put(m, scope, previous, next, distance + hold(m, previous) - hold(m, next), text);
+    int64_t first, second;
+    for (uint32_t before; distance > 0 && (before = take(m, &previous, &first)) > 0;) {
+        uint32_t rest = next;
+        for (uint32_t behind; (behind = take(m, &rest, &second)) > 0;)
+            put(m, scope, before, behind, distance + first - second, text);
+    }
 }
 
 /* Data of two column commands on one bus, `gap` cycles between them. */
@@ -145,13 +162,20 @@ static void refreshes(struct maker *m)
 static void command_bus(struct maker *m, bool split)
 {
     const uint32_t activates = m->second ? C(ACT) | C(ACT2) : C(ACT);
-    const uint32_t row = activates | C(PRE) | C(PREA) | C(REF) | single;
-    const uint32_t column = accesses[READ] | accesses[WRITE];
-    const enum pim_dram_scope all = PIM_DRAM_SCOPE_CHANNEL;
-    if (m->activate_hold > 1)
-        put(m, all, activates, split ? row : row | column, m->activate_hold, "ACT holds the bus");
-    if (m->column_hold > 1)
-        put(m, all, column, split ? column : row | column, m->column_hold, "RD and WR hold the bus");
+    const uint32_t rows = activates | C(PRE) | C(PREA) | C(REF) | single;
+    const uint32_t columns = accesses[READ] | accesses[WRITE];
+    const uint32_t sides[] = {rows, columns};
+    for (unsigned i = 0; i < 2; i++) {
+        int64_t hold, other;
+        for (uint32_t left = sides[i], set; (set = take(m, &left, &hold)) > 0;) {
+            uint32_t kept = split ? sides[i] : rows | columns, next = 0;
+            for (uint32_t more; (more = take(m, &kept, &other)) > 0;)
+                next |= more;
+            if (hold > 1)
+                put(m, PIM_DRAM_SCOPE_CHANNEL, set, next, hold,
+                    i ? "a column command holds the bus" : "a row command holds the bus");
+        }
+    }
 }
 
 void pim_dram_check_rules(const struct pim_dram_specification *specification,
@@ -162,14 +186,13 @@ void pim_dram_check_rules(const struct pim_dram_specification *specification,
     struct maker m = {
         .table = table,
         .t = t,
+        .specification = specification,
         .second = t[PIM_DRAM_T_AA] > 0,
         .data_begin = {t[PIM_DRAM_T_CL], t[PIM_DRAM_T_CWL]},
         .data_end = {t[PIM_DRAM_T_CL] + burst, t[PIM_DRAM_T_CWL] + burst},
         .last_use = {t[PIM_DRAM_T_RTP], t[PIM_DRAM_T_CWL] + burst + t[PIM_DRAM_T_WR_PRE]},
         .precharge = t[PIM_DRAM_T_RP],
         .precharge_all = t[PIM_DRAM_T_RPAB],
-        .activate_hold = t[PIM_DRAM_T_ACT_CYCLES],
-        .column_hold = t[PIM_DRAM_T_COLUMN_CYCLES],
     };
     table->count = 0;
     columns(&m);

@@ -9,8 +9,7 @@
  * configs/dram/constraints/jedec.rows, which the built-in standards have.
  *
  * Refused is what the controller would not honour: CAS and ACT-2, whose times are its own; RD without RDA (WR
- * without WRA) as the later command; PREA and REF, which are of a rank, in a narrower scope; commands that
- * hold the bus for different times on one side.
+ * without WRA) as the later command; PREA and REF, which are of a rank, in a narrower scope.
  */
 #ifndef PIMSIM_MODELS_DRAM_STANDARD_ROWS_H
 #define PIMSIM_MODELS_DRAM_STANDARD_ROWS_H
@@ -21,8 +20,8 @@
 extern const char pim_dram_jedec_rows[];
 
 /* Reads `timings` ("trfm = 280 ns; tmine = 12": names for distances, in cycles, or in ns rounded up) and
- * `rows` into the specification, whose clock must be set. PIM_BAD_INPUT says which row or timing, which word,
- * and what would be right. */
+ * `rows` into the specification, whose clock must be set, for rows its commands (commands.h), too.
+ * PIM_BAD_INPUT says which row or timing, which word, and what would be right. */
 enum pim_status pim_dram_timings_parse(struct pim_dram_specification *specification, const char *timings,
                                        struct pim_error *error);
 enum pim_status pim_dram_rows_parse(struct pim_dram_specification *specification, const char *rows,

@@ -11,9 +11,6 @@ static const enum class class_of[PIM_DRAM_COMMANDS] = {
     [PIM_DRAM_REFSB] = CLASS_REFSB, [PIM_DRAM_ACT2] = CLASS_ACT,    [PIM_DRAM_ACT_SECOND] = CLASS_ACT,
     [PIM_DRAM_CAS_RD] = CLASS_READ, [PIM_DRAM_CAS_WR] = CLASS_WRITE};
 
-/* With half clocks: commands at any edge. */
-#define ANY_EDGE(command) ((command) == PIM_DRAM_PRE || (command) == PIM_DRAM_PREA)
-
 enum pim_status pim_dram_check_policy(const struct pim_dram_policy *policy, struct pim_error *error)
 {
     const struct {
@@ -93,9 +90,8 @@ static void compile(struct pim_dram_rules *rules, enum pim_dram_command command,
                 distance[class_of[next]] = row->cycles;
     }
     /* From one rising edge to another; behind a PRE the edge is known when it issues (forbid_later). */
-    for (unsigned next = 0; rules->half && !ANY_EDGE(command) && next < CLASSES; next++)
-        if (next != CLASS_PRE && next != CLASS_PREA)
-            distance[next] += distance[next] & 1;
+    for (unsigned next = 0; rules->rising[class_of[command]] && next < CLASSES; next++)
+        distance[next] += distance[next] & rules->rising[next];
     struct effects *effects = &rules->effects[command];
     uint32_t count = effects->begin[reach];
     for (uint32_t next = 0; next < CLASSES; next++)
@@ -128,6 +124,11 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     rules->policy = *policy;
     pim_dram_constraints(&rules->specification, &rules->constraints);
     rules->half = specification->half_clock;
+    for (unsigned class = 0; class < CLASSES; class ++)
+        rules->rising[class] = rules->half;
+    for (unsigned command = 0; command < PIM_DRAM_COMMANDS; command++)
+        if (specification->command[command].either_edge)
+            rules->rising[class_of[command]] = 0;
     rules->low_power = specification->write_clock || parameter[PIM_DRAM_T_AAD] > 0;
     rules->plain = policy->page == PIM_DRAM_PAGE_OPEN && !rules->low_power;
     rules->replans = policy->scheduler == PIM_DRAM_FCFS || rules->low_power;
@@ -141,10 +142,11 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
     rules->read_latency = (uint32_t)pim_dram_read_latency(specification);
     rules->write_latency = (uint32_t)pim_dram_write_latency(specification);
     /* Distances between commands count from their last cycles on the bus. */
-    uint32_t column_hold = parameter[PIM_DRAM_T_COLUMN_CYCLES] - 1;
-    rules->read_close = parameter[PIM_DRAM_T_RTP] + column_hold;
-    rules->write_close = rules->write_latency + parameter[PIM_DRAM_T_WR_PRE] + column_hold;
-    rules->activate_close = parameter[PIM_DRAM_T_RAS] + parameter[PIM_DRAM_T_ACT_CYCLES] - 1;
+    rules->read_close = parameter[PIM_DRAM_T_RTP] + pim_dram_command_cycles(specification, PIM_DRAM_RD) - 1;
+    rules->write_close = rules->write_latency + parameter[PIM_DRAM_T_WR_PRE] +
+                         pim_dram_command_cycles(specification, PIM_DRAM_WR) - 1;
+    rules->activate_close =
+        parameter[PIM_DRAM_T_RAS] + pim_dram_command_cycles(specification, PIM_DRAM_ACT) - 1;
     rules->refresh_interval =
         policy->per_bank_refresh ? pim_dram_bank_refresh_interval(specification) : parameter[PIM_DRAM_T_REFI];
     rules->ranks = pim_dram_ranks(&specification->organization);

@@ -1,6 +1,7 @@
 /* The table behind `pim_dram_schema`, and its values as the models' structs. */
 #include "models/dram/standard/schema.h"
 
+#include "models/dram/standard/commands.h"
 #include "models/dram/standard/rows.h"
 
 #include <assert.h>
@@ -51,6 +52,10 @@ static const struct pim_key keys[] = {
             TEXT("dram.timings", "\"\"",
                  "Names for distances in dram.constraints, in cycles or in ns (rounded up): "
                  "\"trfm = 280 ns; tmine = 12\"."),
+    TEXT("dram.commands", "\"jedec\"",
+         "Commands of the standard, with semicolons between them: \"jedec; ACT: opens bank, cycles 4; "
+         "without REFpb\"; jedec stands for those of configs/dram/commands/jedec.commands. See "
+         "dram-standards.md."),
     TEXT("dram.constraints", "\"jedec\"",
          "Rows of constraints, with semicolons between them: \"jedec; rank: REF -> ACT >= tmine + 2\"; "
          "jedec "
@@ -209,9 +214,11 @@ static enum pim_status take_specification(const struct pim_configuration *values
 static enum pim_status take_rows(const struct pim_configuration *values,
                                  struct pim_dram_specification *specification, struct pim_error *error)
 {
-    static const char timings[] = "dram.timings", rows[] = "dram.constraints";
+    static const char timings[] = "dram.timings", commands[] = "dram.commands", rows[] = "dram.constraints";
     if (pim_dram_timings_parse(specification, pim_configuration_text(values, timings), error) != PIM_OK)
         return pim_configuration_fail(values, error, timings, "%s", error->text);
+    if (pim_dram_commands_parse(specification, pim_configuration_text(values, commands), error) != PIM_OK)
+        return pim_configuration_fail(values, error, commands, "%s", error->text);
     if (pim_dram_rows_parse(specification, pim_configuration_text(values, rows), error) != PIM_OK)
         return pim_configuration_fail(values, error, rows, "%s", error->text);
     return PIM_OK;
@@ -331,7 +338,9 @@ enum pim_status pim_dram_configure(const struct pim_configuration *values,
                                                                             : PIM_DRAM_PER_BANK;
     if (take_refresh(values, &configuration->specification, policy, error) != PIM_OK)
         return error->status;
-    if (pim_dram_check_specification(specification, refreshing, policy->independent, error) != PIM_OK ||
+    if (pim_dram_commands_needed(specification, refreshing, policy->page == PIM_DRAM_PAGE_CLOSED, error) !=
+            PIM_OK ||
+        pim_dram_check_specification(specification, refreshing, policy->independent, error) != PIM_OK ||
         pim_dram_check_policy(policy, error) != PIM_OK ||
         pim_dram_mapping_parse(&configuration->mapping, pim_configuration_text(values, "dram.mapping"),
                                pim_configuration_boolean(values, "dram.bank_xor"),

@@ -9,7 +9,7 @@
  * A constraint says: after command `previous`, command `next` in the scope must be at least `cycles` later.
  * Rules: Ramulator 2.1 (commit c5b1c3a), with the rank switch from reading to writing as in DRAMsim3 (commit
  * 2981759) and the constraints of per-bank refresh that JESD235 has and Ramulator 2.1 lacks; they stand in
- * configs/dram/constraints (rows.h).
+ * configs/dram/constraints (rows.h), the commands in configs/dram/commands (commands.h).
  */
 #ifndef PIMSIM_MODELS_DRAM_STANDARD_SPECIFICATION_H
 #define PIMSIM_MODELS_DRAM_STANDARD_SPECIFICATION_H
@@ -20,7 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(enumerator, name in command logs) */
+/* Kinds of commands, of which a standard has one each or none (commands.h): X(enumerator, name in the
+ * built-in standards). */
 #define PIM_DRAM_COMMAND_MAP(X)                                                                              \
     X(ACT, "ACT")   /* opens a row */                                                                        \
     X(PRE, "PRE")   /* closes a bank */                                                                      \
@@ -108,9 +109,11 @@ enum {
     PIM_DRAM_RANKS_MAX = 16,  /* of one channel */
     PIM_DRAM_CHANNELS_MAX = 4096,
     PIM_DRAM_ROWS_MAX = 120,
-    PIM_DRAM_CONSTRAINTS_MAX = PIM_DRAM_ROWS_MAX + 2, /* and those of the command bus */
-    PIM_DRAM_TERMS_MAX = 6,                           /* of a distance */
-    PIM_DRAM_TIMINGS_MAX = 32                         /* names of an architect's own */
+    PIM_DRAM_CONSTRAINTS_MAX = 512, /* rows by how long their commands hold the bus, and the bus itself */
+    PIM_DRAM_NAME_MOST = 16,        /* of a command */
+    PIM_DRAM_COMMAND_CYCLES_MAX = 16,
+    PIM_DRAM_TERMS_MAX = 6,   /* of a distance */
+    PIM_DRAM_TIMINGS_MAX = 32 /* names of an architect's own */
 };
 
 struct pim_dram_organization {
@@ -151,6 +154,15 @@ struct pim_dram_row {
     char text[48]; /* the distance as it was written, cut to this */
 };
 
+/* A command of a standard. */
+struct pim_dram_command_row {
+    char name[PIM_DRAM_NAME_MOST + 1];
+    struct pim_dram_term cycles; /* that it holds its command bus */
+    bool exists;
+    bool either_edge; /* half_clock: issues at falling edges, too */
+    bool own;         /* of the configuration, not of the built-in standards */
+};
+
 struct pim_dram_timing {
     char name[33];
     uint32_t cycles;
@@ -160,14 +172,15 @@ struct pim_dram_specification {
     struct pim_dram_organization organization;
     uint32_t clock_ps;      /* period of the memory clock */
     bool split_command_bus; /* HBM: in each cycle one column command and one row command */
-    /* HBM3: a cycle is half a clock. Commands issue at the rising edge, which is in odd cycles; PRE and
-     * PREA at either edge. */
+    /* HBM3: a cycle is half a clock. Commands issue at the rising edge, which is in odd cycles; those of
+     * either_edge (PRE and PREA) in any. */
     bool half_clock;
     /* LPDDR5: RD and WR need the write clock, which CAS starts; it runs until tWCKPST behind their data. */
     bool write_clock;
     uint32_t parameter[PIM_DRAM_PARAMETERS];
     unsigned timings, rows;
     bool standard; /* the built-in rows are among them */
+    struct pim_dram_command_row command[PIM_DRAM_COMMANDS];
     struct pim_dram_timing timing[PIM_DRAM_TIMINGS_MAX];
     struct pim_dram_row row[PIM_DRAM_ROWS_MAX];
 };
@@ -188,9 +201,15 @@ struct pim_dram_constraint_table {
     struct pim_dram_constraint row[PIM_DRAM_CONSTRAINTS_MAX];
 };
 
+/* What the built-in standards call a command. */
 const char *pim_dram_command_text(enum pim_dram_command command);
-/* The command of that name; PIM_DRAM_COMMANDS when there is none. */
+/* The command that they call so; PIM_DRAM_COMMANDS when there is none. */
 enum pim_dram_command pim_dram_command_parse(const char *text);
+/* Cycles that a command holds its bus. */
+uint32_t pim_dram_command_cycles(const struct pim_dram_specification *specification,
+                                 enum pim_dram_command command);
+/* The commands of a standard (bit 1 << command), ACT2 only with second activations (tAA above 0). */
+uint32_t pim_dram_commands(const struct pim_dram_specification *specification);
 const char *pim_dram_scope_text(enum pim_dram_scope scope);
 /* The key of a parameter ("trcd_read"). */
 const char *pim_dram_parameter_key(enum pim_dram_parameter parameter);
@@ -241,8 +260,8 @@ enum pim_status pim_dram_check_specification(const struct pim_dram_specification
                                              enum pim_dram_refreshing refreshing, bool independent,
                                              struct pim_error *error);
 
-/* Evaluates the rows; those that constrain nothing (0 cycles or less) are left out. Without second
- * activations (tAA = 0) ACT2 is in no set. */
+/* Evaluates the rows: a row whose commands hold the bus for different times becomes several; those that
+ * constrain nothing (0 cycles or less), and commands that the standard does not have, are left out. */
 void pim_dram_constraints(const struct pim_dram_specification *specification,
                           struct pim_dram_constraint_table *table);
 

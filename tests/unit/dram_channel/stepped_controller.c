@@ -76,7 +76,7 @@ static bool in_scope(const struct controller *c, enum pim_dram_scope scope, uint
 /* Has enough time passed since every command that this one must wait for? */
 static bool ready(const struct controller *c, enum pim_dram_command command, uint32_t bank)
 {
-    bool any_edge = command == PIM_DRAM_PRE || command == PIM_DRAM_PREA;
+    bool any_edge = c->configuration->specification.command[command].either_edge;
     if (c->configuration->specification.half_clock && c->clock % 2 == 0 && !any_edge)
         return false;
     if (command == PIM_DRAM_ACT && c->half_cycle > 0)

@@ -188,7 +188,27 @@ START_TEST(both_tables_agree)
         parameter[PIM_DRAM_T_ACT_CYCLES] = 1 + (uint32_t)pim_random_below(&random, 3);
         parameter[PIM_DRAM_T_COLUMN_CYCLES] = 1 + (uint32_t)pim_random_below(&random, 3);
         configuration.specification.split_command_bus = pim_random_below(&random, 2) > 0;
+        /* Commands of one's own: half of them hold the bus for other times, and some are not there. */
+        for (unsigned i = 0; round >= 50 && i < PIM_DRAM_COMMANDS; i++) {
+            struct pim_dram_command_row *row = &configuration.specification.command[i];
+            row->exists = i == PIM_DRAM_ACT || i == PIM_DRAM_ACT2 || pim_random_below(&random, 8) > 0;
+            if (i != PIM_DRAM_ACT && i != PIM_DRAM_ACT2)
+                row->cycles = (struct pim_dram_term){.cycles = 1 + (uint32_t)pim_random_below(&random, 4)};
+        }
         compare_tables(&configuration.specification, name);
+    }
+}
+END_TEST
+
+/* The built-in commands have the names that the rows of jedec use. */
+START_TEST(names_of_jedec)
+{
+    struct pim_dram_configuration configuration;
+    configure(&configuration, "ddr4_2400r", NULL);
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++) {
+        const struct pim_dram_command_row *row = &configuration.specification.command[i];
+        ck_assert_str_eq(row->name, pim_dram_command_text((enum pim_dram_command)i));
+        ck_assert(row->exists && !row->own);
     }
 }
 END_TEST
@@ -289,7 +309,7 @@ static const struct {
     struct pim_dram_logged log[5];
     unsigned hits;
 } clocked[] = {
-#define EDGE "only PRE and PREA issue at a falling edge of the clock, in an even cycle"
+#define EDGE "this command does not issue at a falling edge of the clock, in an even cycle"
 #define PAIR "the row command of the rising edge before allows at most a PRE of another bank"
 #define LATE "an ACT-2 is overdue"
 #define STANDS "the write clock does not run: CAS must come in the cycle before"
@@ -601,6 +621,7 @@ Suite *suite_channel_check(void)
     int presets = (int)pim_dram_preset_count();
     tcase_add_test(cases, own_rows_are_checked);
     tcase_add_loop_test(cases, every_constraint_is_checked, 0, 2 * presets);
+    tcase_add_test(cases, names_of_jedec);
     tcase_add_loop_test(cases, both_tables_agree, 0, presets);
     tcase_add_loop_test(cases, other_mistakes_are_found, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_loop_test(cases, mistakes_of_the_clock_are_found, 0, sizeof clocked / sizeof clocked[0]);

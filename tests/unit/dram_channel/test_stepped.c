@@ -84,6 +84,35 @@ static const struct {
      {"dram.pseudo_channels=4", "dram.trefi=9000",
       "dram.constraints=channel: ACT -> ACT >= 5; pseudo: WR WRA -> RD RDA >= 30; jedec; rank: WR -> PREA >= "
       "40"}},
+/* Commands of one's own: LPDDR4's times on the bus, PREA of three cycles with ranks, commands that hold
+       one of two buses, PRE at rising edges alone. */
+#define LPDDR4_COMMANDS_AND(refresh)                                                                         \
+    "dram.commands=jedec; ACT: opens bank, cycles 4; PRE: closes bank, cycles 2; PREA: closes rank, cycles " \
+    "2; "                                                                                                    \
+    "RD: reads bank, cycles 4; RDA: reads bank, closes bank, cycles 4; WR: writes bank, cycles 3; "          \
+    "WRA: writes bank, closes bank, cycles 3; REF: refreshes rank, cycles 2; " refresh
+#define LPDDR4_COMMANDS LPDDR4_COMMANDS_AND("REFpb: refreshes bank, cycles 2")
+    {"lpddr4_3200", {LPDDR4_COMMANDS, "dram.tccd_s=8", "dram.tccd_l=8", "dram.trefi=1600"}},
+    {"lpddr4_3200", {LPDDR4_COMMANDS, INDEPENDENT, "dram.ranks=2", "dram.trefi=1800"}},
+    {"lpddr4_3200",
+     {LPDDR4_COMMANDS, "dram.ranks=2", "dram.refresh_mode=per_bank", "dram.trefi_bank=900", "dram.tccd_s=5"}},
+    {"lpddr4_3200",
+     {LPDDR4_COMMANDS_AND("REFpb: refreshes bank, cycles 4"), INDEPENDENT, "dram.refresh_mode=per_bank",
+      "dram.trefi_bank=480", "dram.page=closed"}},
+    {"ddr4_2400r",
+     {"dram.commands=jedec; PREA: closes rank, cycles 3; REF: refreshes rank, cycles 5; without REFpb",
+      "dram.ranks=4", "dram.trefi=4100",
+      "dram.constraints=jedec; rank: PRE PREA RD RDA -> ACT RD RDA >= 7; channel: REF -> PRE PREA >= 9"}},
+    {"hbm2_pim",
+     {"dram.commands=jedec; PRE: closes bank, cycles 3; REFsb: refreshes same_bank, cycles 2", SAME_BANK,
+      "dram.pseudo_channels=2", "dram.trefi=3000"}},
+    {"hbm3_6400", {"dram.commands=jedec; PRE: closes bank", "dram.trefi=3100", "dram.page=closed"}},
+    {"hbm3_6400",
+     {"dram.commands=jedec; PRE: closes bank, cycles 2; PREA: closes rank", "dram.pseudo_channels=2",
+      "dram.tfaw=47", "dram.trefi=4301"}},
+    {"hbm3_6400",
+     {"dram.commands=jedec; PRE: closes bank; REFsb: refreshes same_bank, cycles 3", INDEPENDENT, SAME_BANK,
+      "dram.trefi_bank=1001"}},
     {"hbm1_2000", {"dram.column_cycles=1", "dram.refresh_mode=per_bank", "dram.trefi_bank=200"}},
     /* More than 64 banks: in ranks of less, of 64, and of more. */
     {"ddr5_4800an", {"dram.ranks=4", "dram.trefi=4001"}},

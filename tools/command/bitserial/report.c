@@ -43,7 +43,7 @@ static void put_operation(struct pim_json *json, const struct bitserial_task *ta
     put_form(json, "paper_aaps", cost->paper_aaps);
     put_form(json, "paper_cycles", cost->paper_cycles);
     pim_json_put_count(json, "commands_sequenced", cost->timing.issued);
-    dram_put_commands(json, cost->commands);
+    dram_put_commands(json, NULL, cost->commands);
     dram_put_energy(json, &cost->energy);
 }
 
@@ -58,7 +58,7 @@ static void put_move(struct pim_json *json, const struct bitserial_task *task,
     pim_json_put_count(json, "cycles", cost->cycles);
     pim_json_put_real(json, "nanoseconds", outcome->nanoseconds);
     pim_json_put_count(json, "paper_cycles", cost->paper_cycles);
-    dram_put_commands(json, cost->commands);
+    dram_put_commands(json, NULL, cost->commands);
     dram_put_energy(json, &cost->energy);
 }
 
@@ -129,7 +129,7 @@ static void print_operation(FILE *file, const struct bitserial_task *task,
         fprintf(file, "; as Fast-OverlaPIM counts: %" PRIu64 " AAPs, %" PRIu64 " cycles", cost->paper_aaps,
                 cost->paper_cycles);
     fputs("\n", file);
-    dram_print_commands(cost->commands, file);
+    dram_print_commands(NULL, cost->commands, file);
     dram_print_energy(&cost->energy, file);
 }
 
@@ -142,7 +142,7 @@ static void print_move(FILE *file, const struct bitserial_task *task, const stru
             task->memory, task->transfer.rows, pim_bitserial_reach_text(task->transfer.reach),
             task->transfer.pairs, cost->cycles, outcome->nanoseconds, cost->bytes);
     fprintf(file, "at the bandwidths alone: %" PRIu64 " cycles\n", cost->paper_cycles);
-    dram_print_commands(cost->commands, file);
+    dram_print_commands(NULL, cost->commands, file);
     dram_print_energy(&cost->energy, file);
 }
 

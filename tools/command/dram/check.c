@@ -1,4 +1,5 @@
 /* `pimsim dram --check-commands`: a log of commands of a file against every constraint. */
+#include "models/dram/standard/commands.h"
 #include "sim/output/csv.h"
 #include "tools/command/dram/log.h"
 #include "tools/command/dram/words.h"
@@ -12,6 +13,7 @@ struct violations {
     struct pim_json *json;
     uint64_t shown, most;
     uint64_t line; /* of the file, from 1; behind the last one at the end */
+    const struct pim_dram_specification *specification;
 };
 
 static void describe(const struct pim_dram_violation *violation, char *text, size_t size)
@@ -31,6 +33,13 @@ static void describe(const struct pim_dram_violation *violation, char *text, siz
                    constraint->cycles, back ? "after it " : "");
 }
 
+/* What the standard calls a command; another tool's log may have one that it does not have. */
+static const char *name_of(const struct violations *violations, const struct pim_dram_logged *command)
+{
+    const struct pim_dram_command_row *row = &violations->specification->command[command->command];
+    return row->exists ? row->name : pim_dram_command_text(command->command);
+}
+
 static void report(void *context, const struct pim_dram_violation *violation)
 {
     struct violations *violations = context;
@@ -43,29 +52,31 @@ static void report(void *context, const struct pim_dram_violation *violation)
         fprintf(violations->out,
                 "line %" PRIu64 ": %s in cycle %" PRIu64 ", channel %" PRId64 ", rank %" PRId64
                 ", bank group %" PRId64 ", bank %" PRId64 ": %s\n",
-                violations->line, pim_dram_command_text(command->command), command->cycle, command->channel,
+                violations->line, name_of(violations, command), command->cycle, command->channel,
                 command->rank, command->bank_group, command->bank, text);
         return;
     }
     pim_json_begin_object(violations->json, NULL);
     pim_json_put_count(violations->json, "line", violations->line);
     pim_json_put_count(violations->json, "cycle", command->cycle);
-    pim_json_put_text(violations->json, "command", pim_dram_command_text(command->command));
+    pim_json_put_text(violations->json, "command", name_of(violations, command));
     pim_json_put_text(violations->json, "rule", violation->constraint ? violation->constraint->text : text);
     pim_json_put_text(violations->json, "text", text);
     pim_json_end(violations->json);
 }
 
-static enum pim_status read_command(const struct pim_csv_reader *reader, struct pim_dram_logged *command,
-                                    struct pim_error *error)
+static enum pim_status read_command(const struct pim_csv_reader *reader,
+                                    const struct pim_dram_specification *specification,
+                                    struct pim_dram_logged *command, struct pim_error *error)
 {
-    *command = (struct pim_dram_logged){.command = pim_dram_command_parse(pim_csv_text(reader, 1))};
-    if (command->command == PIM_DRAM_COMMANDS)
-        return pim_csv_refuse(reader, 1,
-                              "allowed are ACT, PRE, PREA, RD, WR, RDA, WRA, REF, REFpb, REFsb, ACT2, ACT-2, "
-                              "CAS_RD "
-                              "and CAS_WR",
-                              error);
+    *command =
+        (struct pim_dram_logged){.command = pim_dram_command_named(specification, pim_csv_text(reader, 1))};
+    if (command->command == PIM_DRAM_COMMANDS) {
+        char names[PIM_DRAM_NAMES_MOST], right[PIM_DRAM_NAMES_MOST + 16];
+        pim_dram_command_names(specification, UINT32_MAX, names);
+        (void)snprintf(right, sizeof right, "allowed are %s", names);
+        return pim_csv_refuse(reader, 1, right, error);
+    }
     if (pim_csv_count(reader, 0, 0, UINT64_C(1) << 62, &command->cycle, error) != PIM_OK)
         return error->status;
     int64_t *const places[] = {&command->channel, &command->rank, &command->bank_group,
@@ -265,7 +276,7 @@ static enum pim_status check_rows(struct pim_dram_check *check, struct violation
     enum pim_status status;
     while ((status = pim_csv_next(reader, &more, error)) == PIM_OK && more) {
         struct pim_dram_logged command;
-        status = read_command(reader, &command, error);
+        status = read_command(reader, list->specification, &command, error);
         list->line = pim_csv_line(reader);
         if (status == PIM_OK)
             status = pim_dram_check_command(check, &command, error);
@@ -280,8 +291,11 @@ enum pim_status dram_check_file(const struct pim_dram_configuration *configurati
                                 enum dram_log_format log_format, uint64_t shown, unsigned format, FILE *out,
                                 uint64_t *violations, struct pim_error *error)
 {
-    struct violations list = {
-        .out = out, .json = format == 1 ? pim_json_create() : NULL, .most = shown, .line = 1};
+    struct violations list = {.out = out,
+                              .json = format == 1 ? pim_json_create() : NULL,
+                              .most = shown,
+                              .line = 1,
+                              .specification = &configuration->specification};
     struct pim_csv_reader *reader = NULL;
     struct pim_dram_check *check =
         pim_dram_check_create(&configuration->specification, &configuration->policy, report, &list);

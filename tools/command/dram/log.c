@@ -212,10 +212,11 @@ enum pim_status dram_log_use_start(struct dram_log_use *use,
     return PIM_OK;
 }
 
-static void write_csv(struct pim_csv_writer *writer, const struct pim_dram_logged *logged)
+static void write_csv(struct pim_csv_writer *writer, const struct pim_dram_specification *specification,
+                      const struct pim_dram_logged *logged)
 {
     pim_csv_put_count(writer, logged->cycle);
-    pim_csv_put_text(writer, pim_dram_command_text(logged->command));
+    pim_csv_put_text(writer, specification->command[logged->command].name);
     const int64_t places[] = {logged->channel, logged->rank, logged->bank_group,
                               logged->bank,    logged->row,  logged->column};
     for (size_t j = 0; j < sizeof places / sizeof places[0]; j++)
@@ -252,7 +253,7 @@ enum pim_status dram_log_use_take(void *context, const struct pim_dram_record *r
     struct dram_log_use *use = context;
     const struct pim_dram_logged logged = pim_dram_logged_record(&use->configuration->specification, record);
     if (use->file && use->format == DRAM_LOG_CSV)
-        write_csv(&use->writer, &logged);
+        write_csv(&use->writer, &use->configuration->specification, &logged);
     else if (use->file)
         write_drampower(use, &logged);
     return use->check ? pim_dram_check_command(use->check, &logged, error) : PIM_OK;
@@ -278,20 +279,31 @@ enum pim_status dram_log_judge(uint64_t violations, struct pim_error *error)
                     violations);
 }
 
-void dram_put_commands(struct pim_json *json, const uint64_t *commands)
+/* NULL: the standard has no such command. */
+static const char *name_of(const struct pim_dram_specification *specification, unsigned command)
+{
+    if (!specification)
+        return pim_dram_command_text((enum pim_dram_command)command);
+    return specification->command[command].exists ? specification->command[command].name : NULL;
+}
+
+void dram_put_commands(struct pim_json *json, const struct pim_dram_specification *specification,
+                       const uint64_t *commands)
 {
     pim_json_begin_object(json, "commands");
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
-        pim_json_put_count(json, pim_dram_command_text((enum pim_dram_command)i), commands[i]);
+        if (name_of(specification, i))
+            pim_json_put_count(json, name_of(specification, i), commands[i]);
     pim_json_end(json);
 }
 
-void dram_print_commands(const uint64_t *commands, FILE *file)
+void dram_print_commands(const struct pim_dram_specification *specification, const uint64_t *commands,
+                         FILE *file)
 {
     fputs("commands:", file);
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         if (commands[i] > 0)
-            fprintf(file, " %s %" PRIu64, pim_dram_command_text((enum pim_dram_command)i), commands[i]);
+            fprintf(file, " %s %" PRIu64, name_of(specification, i), commands[i]);
     fputs("\n", file);
 }
 

@@ -70,10 +70,13 @@ enum pim_status dram_log_judge(uint64_t violations, struct pim_error *error);
 enum { DRAM_LOG_COLUMNS = 8 };
 extern const char *const dram_log_columns[DRAM_LOG_COLUMNS];
 
-/* "commands" (by kind; text: those that occurred) and "energy_pj" (pJ; null, n/a: not modelled). */
-void dram_put_commands(struct pim_json *json, const uint64_t *commands);
+/* "commands" (by the names of a standard, NULL: jedec's; text: those that occurred) and "energy_pj" (pJ;
+ * null, n/a: not modelled). */
+void dram_put_commands(struct pim_json *json, const struct pim_dram_specification *specification,
+                       const uint64_t *commands);
 void dram_put_energy(struct pim_json *json, const struct pim_dram_energy *energy);
-void dram_print_commands(const uint64_t *commands, FILE *file);
+void dram_print_commands(const struct pim_dram_specification *specification, const uint64_t *commands,
+                         FILE *file);
 void dram_print_energy(const struct pim_dram_energy *energy, FILE *file);
 
 /* Checks a log of a file; prints up to `shown` violations on `out`, and how many there are. `format` 0 text,

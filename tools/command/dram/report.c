@@ -119,7 +119,7 @@ static enum pim_status write_json(const struct dram_run *run,
     pim_json_put_count(json, "row_conflicts", counters->row_conflicts);
     pim_json_put_count(json, "forwarded_reads", counters->forwarded_reads);
     pim_json_put_count(json, "absorbed_writes", counters->absorbed_writes);
-    dram_put_commands(json, counters->commands);
+    dram_put_commands(json, &configuration->specification, counters->commands);
     pim_json_put_count(json, "bytes", run->bytes);
     pim_json_put_real(json, "bandwidth_bytes_per_second", summary.bandwidth);
     pim_json_put_real(json, "peak_bandwidth_bytes_per_second", summary.peak);
@@ -160,7 +160,7 @@ static void write_text(const struct dram_run *run, const struct pim_dram_configu
                 latency->p99, latency->most);
     fprintf(file, "rows: %" PRIu64 " hits, %" PRIu64 " misses, %" PRIu64 " conflicts\n", counters->row_hits,
             counters->row_misses, counters->row_conflicts);
-    dram_print_commands(counters->commands, file);
+    dram_print_commands(&configuration->specification, counters->commands, file);
     fprintf(file, "bandwidth: %.6g of %.6g bytes/s (%.1f %%)\n", summary.bandwidth, summary.peak,
             100 * summary.data_bus_use);
     dram_print_energy(&run->energy, file);
