@@ -30,17 +30,17 @@ static struct pim_noc *create(const struct pim_noc_configuration *configuration,
     return noc;
 }
 
-/* What routes the flits: the fast mesh, or the general routers with links of so many of a flit's 64 bits. */
-enum { FAST_MESH = 0, WHOLE_FLIT = 64 };
-
-static struct pim_noc_configuration mesh(uint32_t side, uint32_t link_bits, bool step_every_cycle)
+/* `general`: on the plain evaluation of the general routers. `link_bits`: of a flit's 64 that a link takes in
+ * a cycle; 0: all. */
+static struct pim_noc_configuration mesh(uint32_t side, uint32_t link_bits, bool general,
+                                         bool step_every_cycle)
 {
     struct pim_noc_configuration configuration;
     pim_noc_configuration_initialize(&configuration);
     configuration.width = configuration.height = side;
     configuration.virtual_channels = 8;
     configuration.step_every_cycle = step_every_cycle;
-    configuration.general = link_bits != FAST_MESH;
+    configuration.general = general;
     configuration.link_bits = (struct pim_noc_bits){link_bits, 1};
     return configuration;
 }
@@ -61,16 +61,18 @@ static const char *const variant_names[] = {
 struct load {
     uint32_t side, flits, one_in; /* every node begins a packet in one of so many cycles */
     uint64_t cycles;
-    uint32_t link_bits; /* FAST_MESH, or of the general routers */
+    uint32_t link_bits;
     enum pim_noc_topology_kind topology;
     enum pim_noc_routing_kind routing;
     enum variant variant;
     bool mixed; /* half of the packets have one flit */
+    bool general;
 };
 
 static struct pim_noc_configuration configuration_of(const struct load *load, bool step_every_cycle)
 {
-    struct pim_noc_configuration configuration = mesh(load->side, load->link_bits, step_every_cycle);
+    struct pim_noc_configuration configuration =
+        mesh(load->side, load->link_bits, load->general, step_every_cycle);
     configuration.topology = load->topology;
     configuration.routing = load->routing;
     if (load->variant == MESSAGES || load->variant == CLASSES) {
@@ -156,11 +158,11 @@ static void injected(void *context, uint64_t packet, uint32_t source)
     send_next(context, source);
 }
 
-static struct result run_rings(uint32_t link_bits, unsigned kinds, uint32_t flits, uint32_t rounds,
-                               bool step_every_cycle)
+static struct result run_rings(uint32_t link_bits, bool general, unsigned kinds, uint32_t flits,
+                               uint32_t rounds, bool step_every_cycle)
 {
     const uint32_t side = 16;
-    struct pim_noc_configuration configuration = mesh(side, link_bits, step_every_cycle);
+    struct pim_noc_configuration configuration = mesh(side, link_bits, general, step_every_cycle);
     struct rings rings = {.side = side, .rounds = rounds, .flits = flits, .kinds = kinds};
     struct pim_noc_callbacks callbacks = {.context = &rings, .injected = injected};
     rings.noc = create(&configuration, &callbacks);
@@ -197,7 +199,7 @@ static const char *name_of(const struct load *load)
 {
     if (load->topology == PIM_NOC_TORUS)
         return "torus";
-    if (load->link_bits != FAST_MESH && load->link_bits != WHOLE_FLIT)
+    if (load->link_bits)
         return "narrow";
     return load->routing == PIM_NOC_XY ? variant_names[load->variant] : pim_noc_routing_name(load->routing);
 }
@@ -209,10 +211,9 @@ static void bench_uniform(struct load load, uint64_t scale)
     struct result fast = run_uniform(&load, false);
     load.cycles = load.cycles / 4 + 1;
     struct result slow = run_uniform(&load, true);
-    bool general = load.link_bits != FAST_MESH || load.variant >= CLASSES;
     (void)snprintf(name, sizeof name, "%s%s %.4g, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " flit%s",
-                   general ? "general, " : "", name_of(&load), (double)load.flits / load.one_in, load.side,
-                   load.side, load.flits, load.flits == 1 ? "" : "s");
+                   load.general ? "general, " : "", name_of(&load), (double)load.flits / load.one_in,
+                   load.side, load.side, load.flits, load.flits == 1 ? "" : "s");
     print_line(name, &fast, &slow);
 }
 
@@ -245,19 +246,20 @@ static void bench_loads(uint64_t scale)
     printf("\n");
 }
 
-static void bench_rings(uint32_t link_bits, unsigned kinds, uint32_t flits, uint32_t scale)
+static void bench_rings(uint32_t link_bits, bool general, unsigned kinds, uint32_t flits, uint32_t scale)
 {
     char name[64];
-    uint32_t rounds = scale * (link_bits == FAST_MESH ? 400 : 20) / (flits < 400 ? 1 : flits / 400) + 1;
-    struct result fast = run_rings(link_bits, kinds, flits, rounds, false);
-    struct result slow = run_rings(link_bits, kinds, flits, 4000 / flits + 2, true);
+    uint32_t rounds = scale * (link_bits == 0 && !general ? 400 : 20) / (flits < 400 ? 1 : flits / 400) + 1;
+    struct result fast = run_rings(link_bits, general, kinds, flits, rounds, false);
+    struct result slow = run_rings(link_bits, general, kinds, flits, 4000 / flits + 2, true);
     (void)snprintf(name, sizeof name, "%s rings, 16x16, %" PRIu32 " flits",
                    kinds == COLUMNS ? "column"
                    : kinds == ROWS  ? "row"
                                     : "both",
                    flits);
-    if (link_bits != FAST_MESH)
-        (void)snprintf(name, sizeof name, "general, column rings, %" PRIu32 " bits", link_bits);
+    if (link_bits || general)
+        (void)snprintf(name, sizeof name, "%scolumn rings, %" PRIu32 " bits", general ? "general, " : "",
+                       link_bits ? link_bits : 64);
     print_line(name, &fast, &slow);
 }
 
@@ -284,32 +286,41 @@ static void bench_all(uint64_t scale)
         {.side = 8, .flits = 1, .one_in = 5, .cycles = 40000, .variant = MESSAGES},
         {.side = 8, .flits = 5, .one_in = 25, .cycles = 40000, .variant = MESSAGES},
     };
+    static const struct load by_sets[] = {
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 40000, .variant = CLASSES},
+        {.side = 4, .flits = 5, .one_in = 25, .cycles = 40000, .variant = CONCENTRATED},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 40000, .variant = WAVEFRONT},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 40000, .link_bits = 32},
+    };
     static const struct load general[] = {
-        {.side = 8, .flits = 1, .one_in = 5, .cycles = 20000, .link_bits = WHOLE_FLIT},
-        {.side = 8, .flits = 5, .one_in = 25, .cycles = 20000, .link_bits = WHOLE_FLIT},
-        {.side = 16, .flits = 1, .one_in = 5, .cycles = 5000, .link_bits = WHOLE_FLIT},
-        {.side = 8, .flits = 5, .one_in = 25, .cycles = 20000, .variant = CLASSES},
-        {.side = 4, .flits = 5, .one_in = 25, .cycles = 20000, .variant = CONCENTRATED},
-        {.side = 8, .flits = 5, .one_in = 25, .cycles = 20000, .variant = WAVEFRONT},
-        {.side = 8, .flits = 5, .one_in = 25, .cycles = 20000, .link_bits = WHOLE_FLIT / 2},
+        {.side = 8, .flits = 1, .one_in = 5, .cycles = 20000, .general = true},
+        {.side = 8, .flits = 5, .one_in = 25, .cycles = 20000, .general = true},
+        {.side = 16, .flits = 1, .one_in = 5, .cycles = 5000, .general = true},
     };
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         bench_uniform(plain[i], scale);
     for (uint32_t flits = 100; flits <= 2000; flits *= flits == 100 ? 5 : 4)
-        bench_rings(FAST_MESH, COLUMNS, flits, (uint32_t)scale);
-    bench_rings(FAST_MESH, ROWS, 500, (uint32_t)scale);
-    bench_rings(FAST_MESH, COLUMNS | ROWS, 500, (uint32_t)scale);
+        bench_rings(0, false, COLUMNS, flits, (uint32_t)scale);
+    bench_rings(0, false, ROWS, 500, (uint32_t)scale);
+    bench_rings(0, false, COLUMNS | ROWS, 500, (uint32_t)scale);
     for (unsigned slow = 0; slow < 2; slow++) /* the same packets on both */
         for (size_t i = 0; i < sizeof routed / sizeof *routed; i++) {
             struct load load = routed[i];
-            load.link_bits = slow ? WHOLE_FLIT : FAST_MESH;
+            load.general = slow;
+            load.cycles /= slow + 1;
+            bench_uniform(load, scale);
+        }
+    for (unsigned slow = 0; slow < 2; slow++)
+        for (size_t i = 0; i < sizeof by_sets / sizeof *by_sets; i++) {
+            struct load load = by_sets[i];
+            load.general = slow;
             load.cycles /= slow + 1;
             bench_uniform(load, scale);
         }
     for (size_t i = 0; i < sizeof general / sizeof *general; i++)
         bench_uniform(general[i], scale);
-    bench_rings(WHOLE_FLIT, COLUMNS, 500, (uint32_t)scale);
-    bench_rings(16, COLUMNS, 500, (uint32_t)scale);
+    bench_rings(0, true, COLUMNS, 500, (uint32_t)scale);
+    bench_rings(16, false, COLUMNS, 500, (uint32_t)scale);
 }
 
 int bench_noc(int count, char **arguments)

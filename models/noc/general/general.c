@@ -2,6 +2,7 @@
  * The general network: storage, the agenda, and one network cycle.
  */
 #include "models/noc/general/sets.h"
+#include "models/noc/mesh/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -73,7 +74,8 @@ static bool allocate_routers(struct noc_general *general)
     general->router_of = allocate(ports, sizeof *general->router_of, &failed);
     general->inputs = allocate(ports, sizeof *general->inputs, &failed);
     general->watched_flits = allocate(ports, sizeof *general->watched_flits, &failed);
-    general->outputs = allocate(ports, sizeof *general->outputs, &failed);
+    general->outputs = pim_noc_allocate(ports, sizeof *general->outputs);
+    failed |= !general->outputs;
     general->rows = allocate(rows, sizeof *general->rows, &failed);
     general->columns = allocate(rows, sizeof *general->columns, &failed);
     general->crossbar = allocate(ports * general->in_speed, sizeof *general->crossbar, &failed);

@@ -80,18 +80,18 @@ struct general_input {
 };
 
 struct general_output {
+    _Alignas(NOC_LINE) uint32_t reader; /* input port downstream; GENERAL_NONE: a terminal, or no link */
+    uint32_t router;                    /* downstream */
+    uint32_t latency; /* switch allocation to usable downstream, when the flit holds the link for a cycle */
+    struct general_rate rate;
+    struct general_clock busy;
+    uint64_t flits, blocked;
     uint64_t last_win; /* cycle in which a flit won it last, and how many did then */
     uint32_t last_wins;
     uint32_t free;      /* no owner */
     uint32_t nonfull;   /* with a credit */
     uint32_t tail_sent; /* owned until all credits are back (wait_for_tail_credit) */
-    uint32_t reader;    /* input port downstream; GENERAL_NONE: a terminal, or no link */
-    uint32_t router;    /* downstream */
-    uint32_t latency;   /* switch allocation to usable downstream, when the flit holds the link for a cycle */
-    struct general_rate rate;
-    struct general_clock busy;
     struct general_queue credits;
-    uint64_t flits, blocked;
 };
 
 struct general_row {
@@ -260,10 +260,6 @@ struct noc_general {
     uint32_t told_router, told_row;
 };
 
-/* router.c: blocked cycles of an output that are not counted yet: those from `since` on, before `end`. */
-uint64_t pim_noc_general_blocked(const struct noc_general *general, uint32_t router, uint32_t port,
-                                 uint64_t end);
-
 /* general.c */
 /* The tail of a packet will be consumed by a node's terminal in cycle `due`; `now`: the present one. */
 void pim_noc_general_deliver_at(struct pim_noc *noc, uint32_t node, uint32_t packet, uint64_t due,
@@ -298,6 +294,20 @@ static inline uint64_t pim_noc_general_hold(const struct general_rate *rate, str
         busy->cycle++;
     }
     return busy->numerator ? busy->cycle : busy->cycle - 1;
+}
+
+/* Blocked cycles of an output that are not counted yet: those from `since` on, before `end`. */
+static inline uint64_t pim_noc_general_blocked(const struct noc_general *general, uint32_t node,
+                                               uint32_t port, uint64_t end)
+{
+    const struct general_router *router = &general->routers[node];
+    const struct general_clock *busy = &general->outputs[router->first + port].busy;
+    uint64_t since = router->since;
+    uint64_t idle = busy->cycle + (busy->numerator != 0); /* first cycle in which it passes nothing */
+    if (!(router->wanted >> port & 1))
+        return 0;
+    since = idle > since ? idle : since;
+    return end > since ? end - since : 0;
 }
 
 /* Counts the cycles before `end` in which links were blocked; outputs that took a flit in the last of them

@@ -347,21 +347,6 @@ static void send_winners(const struct general_site *site)
     }
 }
 
-/* --- counting links that are blocked --- */
-
-uint64_t pim_noc_general_blocked(const struct noc_general *general, uint32_t node, uint32_t port,
-                                 uint64_t end)
-{
-    const struct general_router *router = &general->routers[node];
-    const struct general_clock *busy = &general->outputs[router->first + port].busy;
-    uint64_t since = router->since;
-    uint64_t idle = busy->cycle + (busy->numerator != 0); /* first cycle in which it passes nothing */
-    if (!(router->wanted >> port & 1))
-        return 0;
-    since = idle > since ? idle : since;
-    return end > since ? end - since : 0;
-}
-
 /* --- when something can happen next --- */
 
 /* Whether a head can get a virtual channel; `credit`: whether a credit may help it to one. */

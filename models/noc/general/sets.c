@@ -10,10 +10,11 @@ static bool usual_rules(const struct pim_noc *noc)
     const struct pim_noc_configuration *rules = &noc->configuration;
     const struct noc_general *general = noc->general;
     bool islip = rules->switch_allocator == PIM_NOC_ISLIP;
+    bool output_first = islip || rules->switch_allocator == PIM_NOC_SEPARABLE_OUTPUT_FIRST;
     return !rules->general && rules->routing_delay == 1 && rules->vc_allocation_delay == 1 &&
            !rules->speculative && !rules->hold_switch_for_packet && rules->input_speedup == 1 &&
            rules->output_speedup == 1 && !general->adaptive && rules->priority == PIM_NOC_NO_PRIORITY &&
-           !rules->urgent_classes && general->row_arbiter.kind == PIM_NOC_ROUND_ROBIN &&
+           (!rules->urgent_classes || output_first) && general->row_arbiter.kind == PIM_NOC_ROUND_ROBIN &&
            general->vc_arbiter.kind == PIM_NOC_ROUND_ROBIN &&
            general->switch_arbiter.kind == PIM_NOC_ROUND_ROBIN && (!islip || rules->switch_iterations == 1);
 }
@@ -51,6 +52,7 @@ static bool allocate(struct general_sets *sets)
 {
     size_t ports = sets->ports, rows = ports << sets->shift;
     sets->word = calloc((size_t)sets->routers * sets->words, sizeof *sets->word);
+    sets->closed = calloc(sets->routers, sizeof *sets->closed);
     sets->to = calloc(ports * sets->words, sizeof *sets->to);
     sets->inputs = calloc(rows, sizeof *sets->inputs);
     sets->outputs = calloc(rows, sizeof *sets->outputs);
@@ -59,8 +61,8 @@ static bool allocate(struct general_sets *sets)
     sets->port = calloc(ports, sizeof *sets->port);
     sets->events = calloc(ports * sets->ring, sizeof *sets->events);
     sets->slots = calloc((size_t)sets->routers * sets->ring, sizeof *sets->slots);
-    return sets->word && sets->to && sets->inputs && sets->outputs && sets->allowed && sets->left_high &&
-           sets->port && sets->events && sets->slots;
+    return sets->word && sets->closed && sets->to && sets->inputs && sets->outputs && sets->allowed &&
+           sets->left_high && sets->port && sets->events && sets->slots;
 }
 
 static void initialize(const struct pim_noc *noc, struct general_sets *sets)
@@ -71,7 +73,13 @@ static void initialize(const struct pim_noc *noc, struct general_sets *sets)
         sets->next_row[row] = (uint8_t)(row + 1 < 64 * sets->words ? row + 1 : 0);
     for (uint32_t router = 0; router < sets->routers; router++)
         for (uint32_t index = first[router]; index < first[router + 1]; index++) {
+            const struct general_input *input = &general->inputs[index];
             unsigned row = (index - first[router]) << sets->shift;
+            bool linked = !input->from_terminal && input->feeder != GENERAL_NONE;
+            sets->port[index] =
+                (struct sets_port){.feeder = input->feeder,
+                                   .router = linked ? general->router_of[input->feeder] : GENERAL_NONE,
+                                   .credit_latency = input->credit_latency};
             struct sets_word *word = &sets->word[(size_t)router * sets->words + row / 64];
             word->free |= (uint64_t)general->outputs[index].free << row % 64;
             word->nonfull |= (uint64_t)general->outputs[index].free << row % 64;
@@ -99,6 +107,7 @@ enum pim_status pim_noc_sets_create(struct pim_noc *noc, struct pim_error *error
         return PIM_OK;
     }
     sets->early_credits = !noc->configuration.wait_for_tail_credit && !noc->configuration.step_every_cycle;
+    sets->urgent = noc->configuration.urgent_classes;
     sets->wavefront_vcs = pim_noc_general_is_wavefront(noc->configuration.vc_allocator);
     sets->switch_allocator = noc->configuration.switch_allocator;
     pim_noc_sets_choose_run(sets, pim_has_bit_manipulation() && !noc->configuration.portable);
@@ -112,8 +121,9 @@ void pim_noc_sets_destroy(struct general_sets *sets)
 {
     if (!sets)
         return;
-    void *const parts[] = {sets->word,      sets->to,   sets->inputs, sets->outputs, sets->allowed,
-                           sets->left_high, sets->port, sets->events, sets->slots,   sets};
+    void *const parts[] = {sets->word,    sets->closed,    sets->to,   sets->inputs, sets->outputs,
+                           sets->allowed, sets->left_high, sets->port, sets->events, sets->slots,
+                           sets};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         free(parts[i]);
 }

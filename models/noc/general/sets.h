@@ -19,6 +19,7 @@
 #include "models/noc/mesh/allocators.h"
 
 enum { SETS_WORDS = 3, SETS_PORTS = PIM_NOC_PORT_LIMIT, SETS_RING_LIMIT = 256 /* cycles */ };
+_Static_assert((unsigned)SETS_RING_LIMIT < (unsigned)PIM_NOC_HORIZON, "the agenda reaches as far");
 _Static_assert(64 * SETS_WORDS >= NOC_ROWS_LIMIT && NOC_ROWS_LIMIT <= UINT8_MAX, "rows of the allocators");
 _Static_assert(SETS_PORTS <= 64, "a set of ports is a word");
 
@@ -28,8 +29,11 @@ struct sets_word {
     uint64_t free, nonfull, tail_sent;                           /* rows of outputs */
 };
 
-/* The switch's pointers at a port. */
+/* A port: who takes the credits of its input, and the switch's pointers. */
 struct sets_port {
+    uint32_t feeder; /* output port upstream; node, when a terminal feeds it */
+    uint32_t router; /* upstream; GENERAL_NONE: a terminal */
+    uint32_t credit_latency;
     uint8_t grant;  /* output: an input port */
     uint8_t accept; /* input: an output port */
     uint8_t turn;   /* input: a virtual channel */
@@ -54,11 +58,13 @@ struct general_sets {
     bool narrow;        /* some link takes a flit longer than a cycle */
     bool early_credits; /* rule 3 */
     bool wavefront_vcs;
+    bool urgent; /* classes of traffic go before each other */
     enum pim_noc_allocator switch_allocator;
     void (*run)(struct pim_noc *noc, uint64_t cycle); /* the routers of a cycle */
     uint8_t next_row[64 * SETS_WORDS];
 
     struct sets_word *word;   /* [router][words] */
+    uint64_t *closed;         /* [router]: outputs whose link may still pass a flit, when `narrow` */
     uint64_t *to;             /* [port][words]: rows whose front leaves by the port */
     struct noc_input *inputs; /* [port][row of it] */
     struct noc_output *outputs;
@@ -81,17 +87,23 @@ static inline struct sets_slot *pim_noc_sets_slot(const struct general_sets *set
     return sets->slots + (time & (sets->ring - 1)) * sets->routers + router;
 }
 
+/* `time` is less than SETS_RING_LIMIT, and so than the agenda's horizon, away. */
+static PIM_ALWAYS_INLINE void pim_noc_sets_wake(struct noc_general *general, uint32_t router, uint64_t time)
+{
+    struct pim_noc_spoke spoke = pim_noc_spoke_at(&general->router_wheel, time);
+    pim_noc_wake_in(&spoke, router);
+}
+
 /* A flit for input port `input` of the whole network, from `usable` on. */
 static PIM_ALWAYS_INLINE void pim_noc_sets_post(struct noc_general *general, uint32_t router, uint32_t input,
-                                                uint64_t usable, uint64_t cycle, uint32_t packet,
-                                                uint32_t flit)
+                                                uint64_t usable, uint32_t packet, uint32_t flit)
 {
     const struct general_sets *sets = general->sets;
     struct sets_event *event = pim_noc_sets_event(sets, usable, input);
     event->packet = packet;
     event->flit = (uint16_t)flit;
     pim_noc_sets_slot(sets, usable, router)->flits |= UINT64_C(1) << (input - general->routers[router].first);
-    pim_noc_wake(&general->router_wheel, router, usable, cycle);
+    pim_noc_sets_wake(general, router, usable);
 }
 
 /* sets_router.c: which functions evaluate the routers. */

@@ -15,9 +15,9 @@ static PIM_ALWAYS_INLINE struct sets_site site_of(struct pim_noc *noc, uint32_t 
         .general = general,
         .sets = sets,
         .router = router,
-        .in = general->inputs + first,
         .out = general->outputs + first,
         .word = sets->word + (size_t)node * words,
+        .closed = sets->closed + node,
         .to = sets->to + first * words,
         .inputs = sets->inputs + row,
         .outputs = sets->outputs + row,
@@ -51,6 +51,7 @@ static PIM_ALWAYS_INLINE void begin_packet(const struct sets_site *site, unsigne
     uint64_t flits = site->noc->packets[packet].flits;
     input->front = packet;
     input->next = GENERAL_HEAD;
+    input->x = (uint8_t)site->general->packets[packet].state.class;
     input->left = (uint32_t)flits;
     if (PIM_UNLIKELY(flits > UINT32_MAX))
         *left_high(site, row) = (uint32_t)((flits - 1) >> 32);
@@ -132,17 +133,17 @@ static PIM_ALWAYS_INLINE void post_credit(const struct sets_site *site, uint32_t
     pim_noc_sets_event(sets, time, output)->credits |= UINT32_C(1) << vc;
     pim_noc_sets_slot(sets, time, node)->credits |= UINT64_C(1)
                                                     << (output - site->general->routers[node].first);
-    pim_noc_wake(&site->general->router_wheel, node, time, site->cycle);
+    pim_noc_sets_wake(site->general, node, time);
 }
 
 static PIM_ALWAYS_INLINE void return_credit(const struct sets_site *site, unsigned row)
 {
     struct noc_general *general = site->general;
-    const struct general_input *input = &site->in[row >> site->shift];
+    const struct sets_port *input = &site->port[row >> site->shift];
     unsigned vc = row & ((1U << site->shift) - 1);
     uint64_t time = site->cycle + input->credit_latency;
-    if (!input->from_terminal) {
-        post_credit(site, general->router_of[input->feeder], input->feeder, vc, time);
+    if (input->router != GENERAL_NONE) {
+        post_credit(site, input->router, input->feeder, vc, time);
         return;
     }
     struct general_terminal *terminal = &general->terminals[input->feeder];
@@ -206,9 +207,11 @@ static PIM_ALWAYS_INLINE void send_flit(const struct sets_site *site, unsigned r
         word->credited &= ~bit_of(row);
     }
     return_credit(site, row);
-    uint64_t passed =
-        site->sets->narrow ? pim_noc_general_hold(&output->rate, &output->busy, site->cycle) : site->cycle;
-    uint64_t usable = passed + output->latency;
+    uint64_t usable = site->cycle + output->latency;
+    if (site->sets->narrow) {
+        usable = pim_noc_general_hold(&output->rate, &output->busy, site->cycle) + output->latency;
+        *site->closed |= UINT64_C(1) << port;
+    }
     if (head)
         general->packets[index].hops++;
     if (tail)
@@ -225,21 +228,11 @@ static PIM_ALWAYS_INLINE void send_flit(const struct sets_site *site, unsigned r
     }
     if (head)
         pim_noc_packet_advance(general->routing, &general->packets[index].state, site->node, port);
-    pim_noc_sets_post(general, output->router, output->reader, usable, site->cycle, index,
+    pim_noc_sets_post(general, output->router, output->reader, usable, index,
                       vc << 2 | head | (tail ? GENERAL_TAIL : 0U));
 }
 
 /* --- links that are blocked, and the next cycle --- */
-
-/* The outputs by which the packets at the front of `rows` leave. */
-static PIM_ALWAYS_INLINE uint64_t outputs_of(const struct sets_site *site, const struct sets_rows *rows)
-{
-    uint64_t outputs = 0;
-    struct sets_rows members;
-    for (unsigned output = 0; output < site->ports; output++)
-        outputs |= (uint64_t)rows_to(site, rows, output, &members) << output;
-    return outputs;
-}
 
 /* Whether a head can get a virtual channel in the next cycle. */
 static PIM_ALWAYS_INLINE bool can_bid(const struct sets_site *site)
@@ -257,20 +250,17 @@ static PIM_ALWAYS_INLINE bool can_bid(const struct sets_site *site)
  * that one waits for is free. */
 static PIM_ALWAYS_INLINE bool can_send(const struct sets_site *site, uint64_t *wake)
 {
-    struct sets_rows ready, members;
-    for (unsigned word = 0; word < site->words; word++)
-        ready.words[word] = site->word[word].active & site->word[word].filled & site->word[word].credited;
-    if (!site->sets->narrow || !any_row(site, &ready))
-        return any_row(site, &ready);
-    for (unsigned output = 0; output < site->ports; output++) {
+    struct sets_rows ready = ready_rows(site), members;
+    for (uint64_t closed = *site->closed; closed; closed &= closed - 1) {
+        unsigned output = pim_lowest_bit(closed);
         if (!rows_to(site, &ready, output, &members))
             continue;
-        if (is_open(site, output, site->cycle + 1))
-            return true;
         uint64_t free = site->out[output].busy.cycle;
         *wake = free < *wake ? free : *wake;
+        for (unsigned word = 0; word < site->words; word++)
+            ready.words[word] &= ~members.words[word];
     }
-    return false;
+    return any_row(site, &ready);
 }
 
 /* Returns whether it has to be evaluated in the next cycle, as far as is known now. */
@@ -289,26 +279,32 @@ static PIM_ALWAYS_INLINE bool plan(const struct sets_site *site)
     struct sets_rows asking;
     for (unsigned word = 0; word < site->words; word++)
         asking.words[word] = (site->word[word].active | site->word[word].bidding) & site->word[word].filled;
-    site->router->wanted = outputs_of(site, &asking);
+    for (unsigned output; next_output(site, &asking, &output, NULL);)
+        site->router->wanted |= UINT64_C(1) << output;
     if (wake != UINT64_MAX)
         pim_noc_wake(&site->general->router_wheel, site->node, wake, site->cycle);
     return false;
 }
 
-/* Counts the links that are blocked in this cycle: nothing is sent, and `rows` asked for them in vain. */
-static PIM_NOINLINE void count_blocked(const struct sets_site *site, const struct sets_rows *rows)
+/* Counts the links that are blocked in this cycle: nothing is sent or passes, and `rows` asked for them in
+ * vain. */
+static PIM_ALWAYS_INLINE void count_blocked(const struct sets_site *site, struct sets_rows rows)
 {
-    site->router->wanted = outputs_of(site, rows);
-    for (uint64_t ports = site->router->wanted; ports; ports &= ports - 1)
-        site->out[pim_lowest_bit(ports)].blocked +=
-            pim_noc_general_blocked(site->general, site->node, pim_lowest_bit(ports), site->cycle + 1);
+    for (unsigned output; next_output(site, &rows, &output, NULL);) {
+        const struct general_clock *busy = &site->out[output].busy;
+        site->out[output].blocked +=
+            !site->sets->narrow || busy->cycle + (busy->numerator != 0) <= site->cycle;
+    }
 }
 
 static PIM_ALWAYS_INLINE bool evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle, unsigned words)
 {
     struct sets_site site = site_of(noc, node, cycle, words);
     noc->statistics.router_evaluations++;
-    pim_noc_general_count_blocked(noc->general, node, cycle);
+    if (site.router->since < cycle) { /* it was not evaluated in the last cycle */
+        pim_noc_general_count_blocked(noc->general, node, cycle);
+        *site.closed = closed_in(&site, cycle);
+    }
     for (unsigned word = 0; word < words; word++) {
         struct sets_word *sets = &site.word[word];
         sets->bidding |= sets->routing;
@@ -330,9 +326,9 @@ static PIM_ALWAYS_INLINE bool evaluate(struct pim_noc *noc, uint32_t node, uint6
             asking.words[word] &= ~site.to[output * words + word];
         send_flit(&site, row, output);
     }
-    if (any_row(&site, &asking))
-        count_blocked(&site, &asking);
+    count_blocked(&site, asking);
     site.router->since = cycle + 1;
+    *site.closed = closed_in(&site, cycle + 1);
     return plan(&site);
 }
 

@@ -23,10 +23,9 @@ struct sets_site {
     struct noc_general *general;
     const struct general_sets *sets;
     struct general_router *router;
-    struct general_input *in;
     struct general_output *out;
     struct sets_word *word;
-    uint64_t *to;
+    uint64_t *closed, *to;
     struct noc_input *inputs;
     struct noc_output *outputs;
     uint32_t *allowed;
@@ -97,20 +96,85 @@ static PIM_ALWAYS_INLINE unsigned first_row_from(const struct sets_site *site, c
     return word * 64 + pim_lowest_bit(set);
 }
 
-/* Whether the link behind an output can take a flit in `cycle`. */
-static PIM_ALWAYS_INLINE bool is_open(const struct sets_site *site, unsigned output, uint64_t cycle)
+/* Takes the rows that want the output of the lowest of `rows` out of these; they go to `members` (may be
+ * NULL). Returns whether there were any. */
+static PIM_ALWAYS_INLINE bool next_output(const struct sets_site *site, struct sets_rows *rows,
+                                          unsigned *output, struct sets_rows *members)
 {
-    return !site->sets->narrow || pim_noc_general_open(&site->out[output].busy, cycle);
+    struct sets_rows found;
+    if (!any_row(site, rows))
+        return false;
+    *output = (unsigned)site->inputs[first_row_from(site, rows, 0)].output >> site->shift;
+    (void)rows_to(site, rows, *output, &found);
+    for (unsigned word = 0; word < site->words; word++)
+        rows->words[word] &= ~found.words[word];
+    if (members)
+        *members = found;
+    return true;
+}
+
+/* The outputs whose links pass something still in `cycle`, so that they can take no flit. */
+static PIM_ALWAYS_INLINE uint64_t closed_in(const struct sets_site *site, uint64_t cycle)
+{
+    uint64_t closed = 0;
+    for (uint64_t outputs = *site->closed; outputs; outputs &= outputs - 1) {
+        unsigned output = pim_lowest_bit(outputs);
+        closed |= (uint64_t)!pim_noc_general_open(&site->out[output].busy, cycle) << output;
+    }
+    return closed;
+}
+
+/* Rows with a virtual channel downstream, a flit and a credit. */
+static PIM_ALWAYS_INLINE struct sets_rows ready_rows(const struct sets_site *site)
+{
+    struct sets_rows ready = {{0}};
+    for (unsigned word = 0; word < site->words; word++)
+        ready.words[word] = site->word[word].active & site->word[word].filled & site->word[word].credited;
+    return ready;
+}
+
+/* Leaves those of `rows`, of which there are some, whose packets are of the most urgent class. Returns it. */
+static PIM_NOINLINE unsigned keep_urgent(const struct sets_site *site, struct sets_rows *rows)
+{
+    unsigned most = PIM_NOC_CLASS_LIMIT;
+    for (unsigned word = 0; word < site->words; word++) {
+        uint64_t kept = 0;
+        for (uint64_t set = rows->words[word]; set; set &= set - 1) {
+            unsigned class = site->inputs[word * 64 + pim_lowest_bit(set)].x;
+            kept = class < most ? 0 : kept;
+            for (unsigned before = 0; class < most && before < word; before++)
+                rows->words[before] = 0;
+            kept |= class <= most ? set & -set : 0;
+            most = class < most ? class : most;
+        }
+        rows->words[word] = kept;
+    }
+    return most;
+}
+
+/* Those of `outputs` whose offer is for the most urgent class. */
+static inline uint64_t most_urgent(uint64_t outputs, const uint8_t class[SETS_PORTS])
+{
+    unsigned most = PIM_NOC_CLASS_LIMIT;
+    uint64_t kept = 0;
+    for (; outputs; outputs &= outputs - 1) {
+        unsigned output = pim_lowest_bit(outputs);
+        kept = class[output] < most ? 0 : kept;
+        most = class[output] < most ? class[output] : most;
+        kept |= (uint64_t)(class[output] == most) << output;
+    }
+    return kept;
 }
 
 /* Output-first, and islip. */
 static PIM_ALWAYS_INLINE void match_outputs_first(const struct sets_site *site, struct sets_winners *winners)
 {
     uint64_t offered = 0, several = 0; /* inputs */
-    for (unsigned output = 0; output < site->ports; output++) {
-        struct sets_rows members;
-        if (!rows_to(site, &winners->ready, output, &members) || !is_open(site, output, site->cycle))
-            continue;
+    struct sets_rows ready = winners->ready, members;
+    uint8_t class[SETS_PORTS];
+    for (unsigned output; next_output(site, &ready, &output, &members);) {
+        if (PIM_UNLIKELY(site->sets->urgent))
+            class[output] = (uint8_t)keep_urgent(site, &members);
         unsigned pointer = (unsigned)site->port[output].grant << site->shift;
         unsigned input = first_row_from(site, &members, pointer) >> site->shift;
         winners->outputs |= UINT64_C(1) << output;
@@ -123,7 +187,8 @@ static PIM_ALWAYS_INLINE void match_outputs_first(const struct sets_site *site, 
         uint64_t offers = 0;
         for (uint64_t outputs = winners->outputs; outputs; outputs &= outputs - 1)
             offers |= (uint64_t)(winners->input[pim_lowest_bit(outputs)] == input) << pim_lowest_bit(outputs);
-        unsigned accepted = pim_noc_first_from(offers, site->port[input].accept);
+        uint64_t best = PIM_UNLIKELY(site->sets->urgent) ? most_urgent(offers, class) : offers;
+        unsigned accepted = pim_noc_first_from(best, site->port[input].accept);
         winners->outputs &= ~offers | UINT64_C(1) << accepted;
     }
 }
@@ -133,10 +198,8 @@ static inline uint64_t collect_wishes(const struct sets_site *site, const struct
                                       uint64_t wishes[SETS_PORTS])
 {
     uint64_t asking = 0;
-    for (unsigned output = 0; output < site->ports; output++) {
-        struct sets_rows members;
-        if (!rows_to(site, &winners->ready, output, &members) || !is_open(site, output, site->cycle))
-            continue;
+    struct sets_rows ready = winners->ready, members;
+    for (unsigned output; next_output(site, &ready, &output, &members);)
         for (unsigned word = 0; word < site->words; word++)
             for (uint64_t set = members.words[word]; set;) {
                 unsigned input = (word * 64 + pim_lowest_bit(set)) >> site->shift;
@@ -144,7 +207,6 @@ static inline uint64_t collect_wishes(const struct sets_site *site, const struct
                 wishes[input] = (asking >> input & 1 ? wishes[input] : 0) | UINT64_C(1) << output;
                 asking |= UINT64_C(1) << input;
             }
-    }
     return asking;
 }
 
@@ -165,16 +227,22 @@ static inline void match_inputs_first(const struct sets_site *site, struct sets_
     }
 }
 
+/* `number`, below twice `size`, modulo `size`. */
+static inline unsigned wrap(unsigned number, unsigned size)
+{
+    return number >= size ? number - size : number;
+}
+
 /* How many diagonals from the pointer on `input` and `output` are. */
 static inline unsigned diagonals(unsigned input, unsigned output, unsigned pointer, unsigned size)
 {
-    return (input + output + size - pointer) % size;
+    return wrap(wrap(input + output, size) + size - pointer, size);
 }
 
-/* The first member of `set`, outputs, on the diagonals from the pointer on. */
-static inline unsigned first_on_diagonals(uint64_t set, unsigned input, unsigned pointer, unsigned size)
+/* The output that is on the pointer's diagonal with `input`. */
+static inline unsigned opposite(unsigned input, unsigned pointer, unsigned size)
 {
-    return pim_noc_first_from(set, (pointer + size - input) % size);
+    return wrap(pointer + size - input, size);
 }
 
 /* The pointer after a cycle in which something was asked for; `first`: diagonals to the first grant. */
@@ -182,7 +250,7 @@ static inline void move_diagonal(enum pim_noc_allocator allocator, uint16_t *dia
                                  unsigned size)
 {
     bool follows = allocator == PIM_NOC_ROUND_ROBIN_WAVEFRONT;
-    *diagonal = (uint16_t)((*diagonal + (follows ? first : 0U) + 1U) % size);
+    *diagonal = (uint16_t)wrap(*diagonal + (follows ? wrap(first + 1, size) : wrap(1, size)), size);
 }
 
 static inline void match_wavefront(const struct sets_site *site, struct sets_winners *winners)
@@ -200,7 +268,7 @@ static inline void match_wavefront(const struct sets_site *site, struct sets_win
                 asking &= ~(UINT64_C(1) << input);
                 continue;
             }
-            unsigned output = first_on_diagonals(open, input, pointer, site->ports);
+            unsigned output = pim_noc_first_from(open, opposite(input, pointer, site->ports));
             unsigned distance = diagonals(input, output, pointer, site->ports);
             if (distance < nearest) {
                 nearest = distance;
@@ -220,10 +288,13 @@ static inline void match_wavefront(const struct sets_site *site, struct sets_win
 
 static PIM_ALWAYS_INLINE void allocate_switch(const struct sets_site *site, struct sets_winners *winners)
 {
+    struct sets_rows members;
     winners->outputs = 0;
-    for (unsigned word = 0; word < site->words; word++) {
-        const struct sets_word *sets = &site->word[word];
-        winners->ready.words[word] = sets->active & sets->filled & sets->credited;
+    winners->ready = ready_rows(site);
+    for (uint64_t closed = *site->closed; closed; closed &= closed - 1) {
+        (void)rows_to(site, &winners->ready, pim_lowest_bit(closed), &members);
+        for (unsigned word = 0; word < site->words; word++)
+            winners->ready.words[word] &= ~members.words[word];
     }
     if (!any_row(site, &winners->ready))
         return;
@@ -241,9 +312,16 @@ static PIM_ALWAYS_INLINE unsigned winner(const struct sets_site *site, const str
                                          unsigned output)
 {
     unsigned input = winners->input[output], first = input << site->shift;
-    uint64_t ready = winners->ready.words[site->words == 1 ? 0 : first / 64];
+    unsigned word = site->words == 1 ? 0 : first / 64;
+    uint64_t ready = winners->ready.words[word] & *to_of(site, output, first);
     struct sets_port *port = &site->port[input];
-    unsigned vc = pim_noc_first_from(vcs_of(site, ready & *to_of(site, output, first), first), port->turn);
+    if (PIM_UNLIKELY(site->sets->urgent)) {
+        struct sets_rows rows = {{0}};
+        rows.words[word] = ready & (uint64_t)site->general->all << first % 64;
+        (void)keep_urgent(site, &rows);
+        ready = rows.words[word];
+    }
+    unsigned vc = pim_noc_first_from(vcs_of(site, ready, first), port->turn);
     port->turn = (uint8_t)(vc + 1 == site->general->vcs ? 0 : vc + 1);
     if (!pim_noc_general_is_wavefront(site->sets->switch_allocator)) {
         port->accept = (uint8_t)(output + 1 == site->ports ? 0 : output + 1);
@@ -302,7 +380,7 @@ static PIM_NOINLINE void wave_of_heads(const struct sets_site *site, struct sets
                     continue;
                 asked = true;
                 unsigned input = (row >> site->shift) * vcs + (row & ((1U << site->shift) - 1));
-                unsigned from = (pointer + size - input) % size - port * vcs; /* wraps when it is before */
+                unsigned from = opposite(input, pointer, size) - port * vcs; /* wraps when it is before */
                 unsigned vc = pim_noc_first_from(open, from < vcs ? from : 0);
                 unsigned distance = diagonals(input, port * vcs + vc, pointer, size);
                 if (distance < nearest) {
@@ -334,19 +412,14 @@ static PIM_ALWAYS_INLINE bool only_one(const struct sets_site *site, const struc
 /* VC allocation. Each output port is on its own, since a head asks for one port only. */
 static PIM_ALWAYS_INLINE void allocate_channels(const struct sets_site *site)
 {
-    struct sets_rows bidding = {{0}};
+    struct sets_rows bidding, rows = {{0}};
     for (unsigned word = 0; word < site->words; word++)
         bidding.words[word] = site->word[word].bidding;
-    if (!any_row(site, &bidding))
-        return;
-    if (PIM_UNLIKELY(site->sets->wavefront_vcs)) {
+    if (PIM_UNLIKELY(site->sets->wavefront_vcs) && any_row(site, &bidding)) {
         wave_of_heads(site, bidding);
         return;
     }
-    for (unsigned output = 0; output < site->ports; output++) {
-        struct sets_rows rows = {{0}};
-        if (!rows_to(site, &bidding, output, &rows))
-            continue;
+    for (unsigned output; next_output(site, &bidding, &output, &rows);) {
         unsigned begin = output << site->shift;
         uint32_t free = vcs_of(site, word_of(site, begin)->free, begin);
         struct noc_heads heads = {site->inputs, site->outputs, site->sets->next_row, site->allowed, output,

@@ -77,7 +77,7 @@ static void inject_flit(struct pim_noc *noc, uint32_t node, struct general_sourc
     uint64_t usable = pim_noc_general_hold(&general->terminal_rate, &terminal->busy, cycle) + NOC_INJECTION;
     uint32_t router = general->router_of[input];
     if (general->sets) {
-        pim_noc_sets_post(general, router, input, usable, cycle, index, value);
+        pim_noc_sets_post(general, router, input, usable, index, value);
     } else {
         pim_noc_general_push(general, &general->inputs[input].arriving, usable, index, value);
         if (general->stamped)

@@ -66,6 +66,7 @@ static void draw_classes(struct pim_random *random, struct pim_noc_configuration
                  pick(random, 1, configuration->virtual_channels < 4 ? configuration->virtual_channels : 4),
              left = configuration->virtual_channels;
     configuration->classes = classes;
+    configuration->urgent_classes = chance(random, 2);
     for (uint32_t class = 0; class < classes; class ++) {
         uint32_t more = classes - class - 1;
         configuration->class_channels[class] = more == 0 ? left : pick(random, 1, left - more);
