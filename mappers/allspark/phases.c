@@ -7,11 +7,11 @@
  */
 #include "mappers/allspark/emitter.h"
 #include "mappers/allspark/equations.h"
+#include "mappers/allspark/layers/focal.h"
 #include "mappers/allspark/layers/normalisation.h"
 #include "mappers/allspark/layers/position.h"
 #include "mappers/allspark/redistribution/border.h"
 #include "mappers/allspark/redistribution/circulation.h"
-#include "mappers/allspark/redistribution/focal.h"
 #include "mappers/allspark/redistribution/interaction.h"
 #include "mappers/allspark/redistribution/neighbours.h"
 #include "mappers/allspark/steps.h"

@@ -10,7 +10,7 @@
  *     which need not go anywhere; the others follow branch by branch.
  */
 #include "mappers/allspark/redistribution/neighbours.h"
-#include "mappers/allspark/redistribution/focal.h"
+#include "mappers/allspark/layers/focal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

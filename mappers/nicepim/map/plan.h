@@ -6,7 +6,7 @@
 #define PIMSIM_MAPPERS_NICEPIM_MAP_PLAN_H
 
 #include "mappers/nicepim/map/flow.h"
-#include "mappers/nicepim/map/tile_memory.h"
+#include "mappers/nicepim/map/tiles/tile_memory.h"
 
 struct nice_region {
     uint32_t x, y, width, height;

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TESTS_ALLSPARK_PLACING_H
 #define PIMSIM_TESTS_ALLSPARK_PLACING_H
 
-#include "tests/unit/allspark/machine.h"
+#include "tests/unit/allspark/machine/machine.h"
 
 struct stage_run {
     struct machine *machine;

@@ -125,7 +125,6 @@ Suite *equations_suite(void)
 {
     Suite *suite = suite_create("equations");
     TCase *cases = tcase_create("equations");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, equations_of_stages);
     tcase_add_test(cases, equations_of_batches);
     tcase_add_test(cases, equations_wait_for_memory);

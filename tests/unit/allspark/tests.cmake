@@ -1,6 +1,6 @@
 pimsim_test(test_allspark
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/suites.c ${CMAKE_CURRENT_LIST_DIR}/scenario.c
-          ${CMAKE_CURRENT_LIST_DIR}/machine.c ${CMAKE_CURRENT_LIST_DIR}/machine_compute.c
+          ${CMAKE_CURRENT_LIST_DIR}/machine/machine.c ${CMAKE_CURRENT_LIST_DIR}/machine/machine_compute.c
           ${CMAKE_CURRENT_LIST_DIR}/reference.c ${CMAKE_CURRENT_LIST_DIR}/placing.c
           ${CMAKE_CURRENT_LIST_DIR}/test_layout.c ${CMAKE_CURRENT_LIST_DIR}/test_plan.c
           ${CMAKE_CURRENT_LIST_DIR}/test_optimum.c
@@ -9,6 +9,7 @@ pimsim_test(test_allspark
           ${CMAKE_CURRENT_LIST_DIR}/test_relay.c ${CMAKE_CURRENT_LIST_DIR}/test_equations.c
   LINK pimsim_allspark
   SUITES layout plan optimum dataflow volumes real exchange relay equations)
+set_tests_properties(test_allspark.dataflow PROPERTIES COST 100) # begins first
 pimsim_test(test_allspark_long
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/long.c ${CMAKE_CURRENT_LIST_DIR}/scenario.c ${CMAKE_CURRENT_LIST_DIR}/test_real.c
           ${CMAKE_CURRENT_LIST_DIR}/test_optimum.c
@@ -18,4 +19,4 @@ pimsim_test(test_allspark_long
 
 # The command itself.
 add_test(NAME map.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map $<TARGET_FILE:pimsim>)
-set_tests_properties(map.command PROPERTIES LABELS quick TIMEOUT 1200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(map.command PROPERTIES LABELS quick TIMEOUT 1200 COST 50 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

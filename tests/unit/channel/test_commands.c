@@ -145,7 +145,6 @@ Suite *channel_commands_suite(void)
 {
     Suite *suite = suite_create("channel_commands");
     TCase *tests = tcase_create("commands");
-    tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, operations_alone_are_exact, 0, OPERATIONS);
     tcase_add_loop_test(tests, refreshes_are_close, 0, OPERATIONS);
     tcase_add_test(tests, halves_of_a_channel_share_its_rows);

@@ -186,7 +186,6 @@ Suite *channel_property_suite(void)
 {
     Suite *suite = suite_create("channel_property");
     TCase *tests = tcase_create("property");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, random_programs_with_the_figures_costs);
     tcase_add_test(tests, random_programs_with_commands);
     suite_add_tcase(suite, tests);

@@ -100,7 +100,6 @@ Suite *channel_values_suite(void)
 {
     Suite *suite = suite_create("channel_values");
     TCase *tests = tcase_create("values");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, a_layer_computes_what_integers_do);
     tcase_add_test(tests, a_missing_dependency_computes_wrong);
     tcase_add_test(tests, rows_without_values_are_refused);

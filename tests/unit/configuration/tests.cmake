@@ -128,7 +128,7 @@ if(Python3_FOUND)
   if(CMAKE_BUILD_TYPE MATCHES "^Rel" AND NOT PIMSIM_SANITIZE AND NOT PIMSIM_COVERAGE)
     add_test(NAME docs.all COMMAND ${CMAKE_COMMAND} -E env PIMSIM=$<TARGET_FILE:pimsim>
       ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/redo-examples --check)
-    set_tests_properties(docs.all PROPERTIES LABELS long TIMEOUT 1800)
+    set_tests_properties(docs.all PROPERTIES LABELS long TIMEOUT 1800 COST 400)
   endif()
 endif()
 

@@ -356,7 +356,6 @@ Suite *suite_channel_stepped_long(void)
 {
     Suite *suite = suite_create("channel_stepped_long");
     TCase *cases = tcase_create("random");
-    tcase_set_timeout(cases, 300);
     tcase_add_loop_test(cases, fast_equals_slow_for_long, 0, sizeof shapes / sizeof shapes[0]);
     suite_add_tcase(suite, cases);
     return suite;

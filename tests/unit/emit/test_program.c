@@ -290,7 +290,6 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("program");
     TCase *cases = tcase_create("program");
-    tcase_set_timeout(cases, 0);
     tcase_add_test(cases, phases_mark_what_they_hold);
     tcase_add_test(cases, far_instructions_are_not_waited_for);
     tcase_add_test(cases, pieces_in_a_row_are_one);

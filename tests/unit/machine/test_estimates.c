@@ -392,7 +392,6 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("estimates");
     TCase *cases = tcase_create("hardware");
-    tcase_set_timeout(cases, 0);
     tcase_add_test(cases, bounds_hold);
     tcase_add_loop_test(cases, slower_parts_are_not_faster, 0, SLOWER);
     tcase_add_test(cases, slow_columns_hide_rows);

@@ -284,7 +284,6 @@ Suite *conflict_estimate_suite(void)
 {
     Suite *suite = suite_create("conflict_estimate");
     TCase *tests = tcase_create("parts");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, parts);
     tcase_add_test(tests, one_packet);
     tcase_add_test(tests, one_row);

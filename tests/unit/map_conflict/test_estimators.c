@@ -549,7 +549,6 @@ Suite *conflict_estimators_suite(void)
 {
     Suite *suite = suite_create("conflict_estimators");
     TCase *tests = tcase_create("estimators");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, views_are_what_a_second_look_sees);
     tcase_add_test(tests, gradients_are_the_central_differences);
     tcase_add_test(tests, training_learns_and_does_not_depend_on_threads);

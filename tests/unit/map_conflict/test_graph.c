@@ -339,7 +339,6 @@ Suite *conflict_graph_suite(void)
 {
     Suite *suite = suite_create("conflict_graph");
     TCase *tests = tcase_create("graph");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, recorded_graphs);
     tcase_add_test(tests, recorded_sizes);
     tcase_add_test(tests, recorded_end_times);

@@ -520,7 +520,6 @@ Suite *conflict_mapping_suite(void)
 {
     Suite *suite = suite_create("conflict_mapping");
     TCase *tests = tcase_create("mapping");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, mappings_are_legal_and_the_same_for_any_threads);
     tcase_add_test(tests, searches_by_simulation_are_the_same_for_any_threads);
     tcase_add_test(tests, spaces_and_groups);

@@ -283,7 +283,6 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("mapper");
     TCase *cases = tcase_create("interface");
-    tcase_set_timeout(cases, 0);
     tcase_add_test(cases, options_are_set);
     tcase_add_test(cases, options_are_refused);
     tcase_add_test(cases, tables_hold_together);

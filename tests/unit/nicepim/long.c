@@ -67,7 +67,6 @@ static Suite *one(const char *name, const TTest *test)
 {
     Suite *suite = suite_create(name);
     TCase *tests = tcase_create(name);
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, test);
     suite_add_tcase(suite, tests);
     return suite;

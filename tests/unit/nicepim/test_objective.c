@@ -123,7 +123,6 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("objective");
     TCase *tests = tcase_create("objective");
-    tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, each_objective_has_the_best_plan_of_its_own, 0,
                         (int)(sizeof sets / sizeof sets[0]));
     suite_add_tcase(suite, tests);

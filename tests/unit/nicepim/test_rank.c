@@ -197,7 +197,6 @@ static Suite *rank_suite(void)
 {
     Suite *suite = suite_create("rank");
     TCase *tests = tcase_create("rank");
-    tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, estimates_rank_random_mappings_as_cycles_do, 0,
                         (int)(sizeof sets / sizeof sets[0]));
     suite_add_tcase(suite, tests);

@@ -8,7 +8,7 @@
 #include "models/system/system.h"
 #include "sim/random.h"
 #include "tests/unit/nicepim/suites.h"
-#include "tests/unit/pimcomp/forms.h"
+#include "tests/unit/pimcomp/values/forms.h"
 #include "traces/file/reader.h"
 #include "traces/file/writer.h"
 
@@ -589,7 +589,6 @@ Suite *nicepim_values_suite(void)
 {
     Suite *suite = suite_create("values");
     TCase *tests = tcase_create("values");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, random_mappings_compute_the_network);
     tcase_add_test(tests, a_softmax_of_a_map_is_refused);
     tcase_add_loop_test(tests, parts_that_read_padding_alone_compute_the_network, 0, 3);

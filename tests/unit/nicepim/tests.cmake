@@ -17,7 +17,7 @@ pimsim_test(test_nicepim_tiles
 
 # Programs executed with numbers.
 pimsim_test(test_nicepim_values
-  SOURCES ${nicepim}/test_values.c ${nicepim}/../pimcomp/nets.c ${nicepim}/../pimcomp/forms.c
+  SOURCES ${nicepim}/test_values.c ${nicepim}/../pimcomp/values/nets.c ${nicepim}/../pimcomp/values/forms.c
   LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
   SUITES values)
 
@@ -36,6 +36,6 @@ pimsim_test(test_nicepim_objective
 
 # The command itself.
 add_test(NAME map_nicepim.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map_nicepim $<TARGET_FILE:pimsim>)
-set_tests_properties(map_nicepim.command PROPERTIES LABELS quick TIMEOUT 600 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(map_nicepim.command PROPERTIES LABELS quick TIMEOUT 1200 COST 60 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 add_test(NAME map_nicepim.networks COMMAND ${PROJECT_SOURCE_DIR}/tests/map_nicepim $<TARGET_FILE:pimsim> 4x4 4x8 8x8)
-set_tests_properties(map_nicepim.networks PROPERTIES LABELS long TIMEOUT 3600 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(map_nicepim.networks PROPERTIES LABELS long TIMEOUT 3600 COST 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

@@ -42,7 +42,6 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("pairs");
     TCase *tests = tcase_create("pairs");
-    tcase_set_timeout(tests, 600);
     tcase_add_test(tests, pairs);
     tcase_add_loop_test(tests, mapped_networks, 0,
                         (int)(sizeof mapped / sizeof mapped[0]) * (int)PIM_OBJECTIVES);

@@ -175,7 +175,6 @@ Suite *machine_suite(void)
 {
     Suite *suite = suite_create("machine");
     TCase *tests = tcase_create("machine");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, operations);
     tcase_add_test(tests, rows);
     tcase_add_test(tests, rows_are_counted);

@@ -113,7 +113,6 @@ Suite *nest_suite(void)
 {
     Suite *suite = suite_create("nest");
     TCase *tests = tcase_create("nest");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, imperfect_factors);
     tcase_add_test(tests, footprints);
     tcase_add_test(tests, large_pair);

@@ -134,7 +134,6 @@ Suite *property_suite(void)
 {
     Suite *suite = suite_create("property");
     TCase *tests = tcase_create("property");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, pairs_against_every_iteration);
     tcase_add_test(tests, chains_against_exhaustive_comparison);
     tcase_add_test(tests, mappings_are_read_back);

@@ -54,7 +54,6 @@ Suite *replay_suite(void)
 {
     Suite *suite = suite_create("replay");
     TCase *tests = tcase_create("replay");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, of_every_objective, 0,
                         (int)(sizeof small / sizeof small[0]) * (int)PIM_OBJECTIVES);
     tcase_add_test(tests, of_commands);

@@ -561,7 +561,6 @@ Suite *search_suite(void)
 {
     Suite *suite = suite_create("search");
     TCase *tests = tcase_create("search");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, samples_fit);
     tcase_add_test(tests, samples_by_rows);
     tcase_add_test(tests, pins_hold);

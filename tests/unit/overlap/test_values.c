@@ -304,7 +304,6 @@ Suite *values_suite(void)
 {
     Suite *suite = suite_create("values");
     TCase *tests = tcase_create("values");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, layers_compute_their_outputs);
     tcase_add_test(tests, layers_behind_each_other);
     tcase_add_test(tests, another_input_is_noticed);

@@ -9,15 +9,15 @@ pimsim_test(test_pimcomp
 
 # Numbers: programs are executed and held against the direct evaluation of the network.
 pimsim_test(test_pimcomp_functional
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/functional.c ${CMAKE_CURRENT_LIST_DIR}/nets.c ${CMAKE_CURRENT_LIST_DIR}/forms.c
-          ${CMAKE_CURRENT_LIST_DIR}/test_evaluate.c ${CMAKE_CURRENT_LIST_DIR}/test_execute.c
-          ${CMAKE_CURRENT_LIST_DIR}/test_functional.c ${CMAKE_CURRENT_LIST_DIR}/test_segments.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/values/functional.c ${CMAKE_CURRENT_LIST_DIR}/values/nets.c ${CMAKE_CURRENT_LIST_DIR}/values/forms.c
+          ${CMAKE_CURRENT_LIST_DIR}/values/test_evaluate.c ${CMAKE_CURRENT_LIST_DIR}/values/test_execute.c
+          ${CMAKE_CURRENT_LIST_DIR}/values/test_functional.c ${CMAKE_CURRENT_LIST_DIR}/values/test_segments.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
   SUITES evaluate execute functional segments)
 
 # The low-latency schedule.
 pimsim_test(test_pimcomp_low_latency
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/low_latency.c ${CMAKE_CURRENT_LIST_DIR}/nets.c ${CMAKE_CURRENT_LIST_DIR}/forms.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/low_latency.c ${CMAKE_CURRENT_LIST_DIR}/values/nets.c ${CMAKE_CURRENT_LIST_DIR}/values/forms.c
           ${CMAKE_CURRENT_LIST_DIR}/trial.c
           ${CMAKE_CURRENT_LIST_DIR}/test_local_heap.c ${CMAKE_CURRENT_LIST_DIR}/test_low_latency.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
@@ -25,7 +25,7 @@ pimsim_test(test_pimcomp_low_latency
 
 # The high-throughput schedule.
 pimsim_test(test_pimcomp_high_throughput
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/high_throughput.c ${CMAKE_CURRENT_LIST_DIR}/nets.c ${CMAKE_CURRENT_LIST_DIR}/forms.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/high_throughput.c ${CMAKE_CURRENT_LIST_DIR}/values/nets.c ${CMAKE_CURRENT_LIST_DIR}/values/forms.c
           ${CMAKE_CURRENT_LIST_DIR}/trial.c
           ${CMAKE_CURRENT_LIST_DIR}/test_high_throughput.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
@@ -35,7 +35,7 @@ pimsim_test(test_pimcomp_high_throughput
 add_test(NAME map_pimcomp.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map_pimcomp $<TARGET_FILE:pimsim>)
 set_tests_properties(map_pimcomp.command PROPERTIES LABELS quick TIMEOUT 1200 COST 100 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 add_test(NAME map_pimcomp.larger COMMAND ${PROJECT_SOURCE_DIR}/tests/map_pimcomp_larger $<TARGET_FILE:pimsim>)
-set_tests_properties(map_pimcomp.larger PROPERTIES LABELS long TIMEOUT 1800 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(map_pimcomp.larger PROPERTIES LABELS long TIMEOUT 1800 COST 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 
 # Estimate against simulation.
 pimsim_test(test_pimcomp_rank

@@ -218,7 +218,6 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("place");
     TCase *tests = tcase_create("place");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, planted_placements);
     tcase_add_test(tests, descents_end_where_no_exchange_gains);
     tcase_add_test(tests, loads_are_those_of_the_routes);

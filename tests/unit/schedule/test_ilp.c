@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { INSTANCES = 200, LITERAL_INSTANCES = 60, SECONDS = 20 };
+enum { INSTANCES = 200, LITERAL_INSTANCES = 60, SECONDS = 3600 };
 
 static const uint64_t seed = 20251121;
 

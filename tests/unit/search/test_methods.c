@@ -296,7 +296,6 @@ Suite *search_methods_suite(void)
 {
     Suite *suite = suite_create("search_methods");
     TCase *tests = tcase_create("methods");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, methods_find_recorded_optima);
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, budgets_end_searches);

@@ -271,7 +271,6 @@ Suite *tile_replay_suite(void)
 {
     Suite *suite = suite_create("tile_replay");
     TCase *cases = tcase_create("replay");
-    tcase_set_timeout(cases, 300);
     tcase_add_loop_test(cases, runs_end_with_their_replays, 0, SCHEDULES);
     tcase_add_test(cases, tables_of_another_mapping_are_refused);
     tcase_add_test(cases, other_networks_too);

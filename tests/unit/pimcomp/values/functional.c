@@ -1,5 +1,5 @@
 /* The suites that prove numbers. */
-#include "tests/unit/pimcomp/functional.h"
+#include "tests/unit/pimcomp/values/functional.h"
 #include "tests/unit/test_main.h"
 
 void pimsim_suites(SRunner *runner)

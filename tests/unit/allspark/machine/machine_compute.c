@@ -1,6 +1,6 @@
 /* What MATRIX and VECTOR instructions compute. */
 #include "tests/unit/allspark/algebra.h"
-#include "tests/unit/allspark/machine_internal.h"
+#include "tests/unit/allspark/machine/machine_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Life, memory, messages and order of the machine; machine_compute.c has its arithmetic. */
-#include "tests/unit/allspark/machine_internal.h"
+#include "tests/unit/allspark/machine/machine_internal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

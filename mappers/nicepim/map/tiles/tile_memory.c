@@ -1,4 +1,4 @@
-#include "mappers/nicepim/map/tile_memory.h"
+#include "mappers/nicepim/map/tiles/tile_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

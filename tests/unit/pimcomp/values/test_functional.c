@@ -9,9 +9,9 @@
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/schedule/schedule.h"
-#include "tests/unit/pimcomp/forms.h"
-#include "tests/unit/pimcomp/functional.h"
-#include "tests/unit/pimcomp/nets.h"
+#include "tests/unit/pimcomp/values/forms.h"
+#include "tests/unit/pimcomp/values/functional.h"
+#include "tests/unit/pimcomp/values/nets.h"
 
 #include <check.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* The state of the machine, for machine.c and machine_compute.c. */
-#ifndef PIMSIM_TESTS_ALLSPARK_MACHINE_INTERNAL_H
-#define PIMSIM_TESTS_ALLSPARK_MACHINE_INTERNAL_H
+#ifndef PIMSIM_TESTS_UNIT_ALLSPARK_MACHINE_MACHINE_INTERNAL_H
+#define PIMSIM_TESTS_UNIT_ALLSPARK_MACHINE_MACHINE_INTERNAL_H
 
-#include "tests/unit/allspark/machine.h"
+#include "tests/unit/allspark/machine/machine.h"
 
 /* Result of an instruction of the current phase; values is NULL when it has none. */
 struct result {

@@ -1,5 +1,5 @@
 /* See forms.h. */
-#include "tests/unit/pimcomp/forms.h"
+#include "tests/unit/pimcomp/values/forms.h"
 
 static const uint32_t *shape_of(const struct net *net, uint32_t layer)
 {

@@ -1,6 +1,6 @@
 /* The suites that prove numbers: test program test_pimcomp_functional. */
-#ifndef PIMSIM_TESTS_UNIT_PIMCOMP_FUNCTIONAL_H
-#define PIMSIM_TESTS_UNIT_PIMCOMP_FUNCTIONAL_H
+#ifndef PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_FUNCTIONAL_H
+#define PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_FUNCTIONAL_H
 
 #include <check.h>
 

@@ -1,6 +1,6 @@
 /* Small networks for the tests of the functional check: a builder, and networks drawn at random. */
-#ifndef PIMSIM_TESTS_UNIT_PIMCOMP_NETS_H
-#define PIMSIM_TESTS_UNIT_PIMCOMP_NETS_H
+#ifndef PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_NETS_H
+#define PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_NETS_H
 
 #include "mappers/network/graph.h"
 #include "sim/random.h"

@@ -1,6 +1,6 @@
 /* Focal: the pooled token of a window, and which keys of other windows it needs. */
-#ifndef PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_FOCAL_H
-#define PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_FOCAL_H
+#ifndef PIMSIM_MAPPERS_ALLSPARK_LAYERS_FOCAL_H
+#define PIMSIM_MAPPERS_ALLSPARK_LAYERS_FOCAL_H
 
 #include "mappers/allspark/emitter.h"
 

@@ -1,9 +1,9 @@
 /* Tilings that were found, by their products: layers alike, and cuts with parts alike, ask again
  * and again. One plan's: hardware and weights are the same throughout. */
-#ifndef PIMSIM_MAPPERS_NICEPIM_MAP_TILE_MEMORY_H
-#define PIMSIM_MAPPERS_NICEPIM_MAP_TILE_MEMORY_H
+#ifndef PIMSIM_MAPPERS_NICEPIM_MAP_TILES_TILE_MEMORY_H
+#define PIMSIM_MAPPERS_NICEPIM_MAP_TILES_TILE_MEMORY_H
 
-#include "mappers/nicepim/map/tiles.h"
+#include "mappers/nicepim/map/tiles/tiles.h"
 
 struct tile_memory;
 

@@ -1,9 +1,9 @@
 /* Networks with data that moves between the layers, for the tests of the functional check: one for each form
  * of movement, and blocks of them for networks drawn at random. */
-#ifndef PIMSIM_TESTS_UNIT_PIMCOMP_FORMS_H
-#define PIMSIM_TESTS_UNIT_PIMCOMP_FORMS_H
+#ifndef PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_FORMS_H
+#define PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_FORMS_H
 
-#include "tests/unit/pimcomp/nets.h"
+#include "tests/unit/pimcomp/values/nets.h"
 
 enum form {
     FORM_SHUFFLE,

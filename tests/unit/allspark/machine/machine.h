@@ -15,8 +15,8 @@
  *     join, by dependencies, or by the order of an engine: no timing can exchange them.
  *  5. A RECEIVE meets a SEND of the same size.
  */
-#ifndef PIMSIM_TESTS_ALLSPARK_MACHINE_H
-#define PIMSIM_TESTS_ALLSPARK_MACHINE_H
+#ifndef PIMSIM_TESTS_UNIT_ALLSPARK_MACHINE_MACHINE_H
+#define PIMSIM_TESTS_UNIT_ALLSPARK_MACHINE_MACHINE_H
 
 #include "tests/unit/allspark/scenario.h"
 

@@ -1,7 +1,7 @@
 /* See nets.h. */
-#include "tests/unit/pimcomp/nets.h"
+#include "tests/unit/pimcomp/values/nets.h"
 
-#include "tests/unit/pimcomp/forms.h"
+#include "tests/unit/pimcomp/values/forms.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * windows that overlap share its elements. Tiles fit half of each buffer, so that the next is loaded while
  * one is worked; only where a whole operand is one tile it may fill the buffer.
  */
-#ifndef PIMSIM_MAPPERS_NICEPIM_MAP_TILES_H
-#define PIMSIM_MAPPERS_NICEPIM_MAP_TILES_H
+#ifndef PIMSIM_MAPPERS_NICEPIM_MAP_TILES_TILES_H
+#define PIMSIM_MAPPERS_NICEPIM_MAP_TILES_TILES_H
 
 #include "mappers/nicepim/map/energy.h"
 #include "mappers/nicepim/map/flow.h"

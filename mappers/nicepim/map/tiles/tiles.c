@@ -1,4 +1,4 @@
-#include "mappers/nicepim/map/tiles.h"
+#include "mappers/nicepim/map/tiles/tiles.h"
 #include "sim/integer.h"
 
 uint32_t tile_window(const struct tile_product *product, size_t dimension, uint32_t outputs, uint32_t *step)

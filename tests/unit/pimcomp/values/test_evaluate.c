@@ -3,8 +3,8 @@
 #include "mappers/verify/evaluate.h"
 #include "mappers/verify/numbers.h"
 #include "mappers/verify/value.h"
-#include "tests/unit/pimcomp/functional.h"
-#include "tests/unit/pimcomp/nets.h"
+#include "tests/unit/pimcomp/values/functional.h"
+#include "tests/unit/pimcomp/values/nets.h"
 
 #include <check.h>
 

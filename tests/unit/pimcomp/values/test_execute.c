@@ -1,6 +1,6 @@
 /* The functional executor: programs written by hand, right ones and wrong ones. */
 #include "mappers/verify/execute.h"
-#include "tests/unit/pimcomp/functional.h"
+#include "tests/unit/pimcomp/values/functional.h"
 #include "traces/file/writer.h"
 
 #include <check.h>
