@@ -12,7 +12,9 @@ static void show(struct pim_node *node, enum pim_engine engine, uint8_t otherwis
     bool busy = engine == PIM_ENGINE_RECEIVE ? node->interface.begun > 0 : node->queue[engine].in_flight > 0;
     if (!busy && engine == PIM_ENGINE_RECEIVE && node->queue[engine].in_flight > 0)
         otherwise = PIM_STATE_WAIT + PIM_WAIT_PEER; /* open receives, and no sender has begun */
-    pim_states_set(&node->unit, &node->states, engine, busy ? PIM_STATE_BUSY : otherwise);
+    uint8_t state = busy ? PIM_STATE_BUSY : otherwise;
+    if (node->states.state[engine] != state)
+        pim_states_set(&node->unit, &node->states, engine, state);
 }
 
 struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot *slot)
@@ -21,26 +23,33 @@ struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot
         uint64_t distance = slot->instruction.dependency[i];
         if (distance == 0 || distance > slot->sequence || slot->sequence - distance < node->unit.oldest)
             continue;
-        struct pim_slot *other = pim_node_slot(node, slot->sequence - distance);
-        if (!other->done)
-            return other;
+        if (!pim_node_is_done(node, slot->sequence - distance))
+            return pim_node_slot(node, slot->sequence - distance);
     }
     return NULL;
 }
 
-/* The wait state for the first dependency that is not complete, or PIM_STATE_IDLE when there is none. */
-static uint8_t blocked_by(struct pim_node *node, const struct pim_slot *slot)
+/* The wait state for the first dependency of the head that is not complete, or PIM_STATE_IDLE when there is
+ * none. While what was found last is not complete, no slot needs a look. */
+static uint8_t blocked_by(struct pim_node *node, struct pim_engine_queue *queue)
 {
-    const struct pim_slot *other = pim_engine_blocker(node, slot);
-    return other
-               ? (uint8_t)(PIM_STATE_WAIT + pim_wait_of_engine(pim_opcode_engine(other->instruction.opcode)))
-               : PIM_STATE_IDLE;
+    if (queue->blocker > node->unit.oldest && !pim_node_is_done(node, queue->blocker - 1))
+        return queue->cause;
+    const struct pim_slot *other = pim_engine_blocker(node, &node->slots[queue->first]);
+    queue->blocker = 0;
+    if (!other)
+        return PIM_STATE_IDLE;
+    queue->blocker = other->sequence + 1;
+    queue->cause =
+        (uint8_t)(PIM_STATE_WAIT + pim_wait_of_engine(pim_opcode_engine(other->instruction.opcode)));
+    return queue->cause;
 }
 
 static void started(struct pim_node *node, enum pim_engine engine, struct pim_slot *slot, pim_time at)
 {
     struct pim_engine_queue *queue = &node->queue[engine];
-    queue->head++;
+    queue->waiting--;
+    queue->first = slot->next; /* means something while others wait */
     queue->in_flight++;
     node->unit.issued++;
     slot->started = at;
@@ -354,16 +363,17 @@ bool pim_engine_try(struct pim_node *node, enum pim_engine engine)
     struct pim_engine_queue *queue = &node->queue[engine];
     if (node->array->units.error->status != PIM_OK)
         return false;
-    if (queue->head == queue->tail) {
+    /* While its hardware takes nothing, something is in flight: what the head waits for is not shown. */
+    if (queue->waiting == 0 || !available(node, engine)) {
         show(node, engine, PIM_STATE_IDLE);
         return false;
     }
-    struct pim_slot *slot = pim_node_slot(node, queue->sequence[queue->head & node->mask]);
-    uint8_t state = blocked_by(node, slot);
-    if (state == PIM_STATE_IDLE && node->array->configuration.in_order && slot->sequence != node->unit.issued)
+    uint8_t state = blocked_by(node, queue);
+    if (state == PIM_STATE_IDLE && node->array->configuration.in_order &&
+        pim_node_head(node, engine)->sequence != node->unit.issued)
         state = PIM_STATE_WAIT + PIM_WAIT_ISSUE;
-    if (state == PIM_STATE_IDLE && available(node, engine)) {
-        state = start(node, slot);
+    if (state == PIM_STATE_IDLE) {
+        state = start(node, pim_node_head(node, engine));
         if (state == PIM_STATE_BUSY) {
             show(node, engine, PIM_STATE_BUSY);
             return true;

@@ -71,7 +71,7 @@ static void taken(struct pim_node *node, unsigned client)
 {
     node->port.request[client].active = false;
     if (client == PIM_PORT_MEMORY)
-        pim_node_advance(node);
+        pim_node_advance_engine(node, PIM_ENGINE_MEMORY);
     else
         pim_interface_served(node, (enum pim_port_client)client);
 }

@@ -82,10 +82,12 @@ static struct pim_packet *packet_of(uint64_t value)
  */
 static bool is_next(const struct pim_slot *receive)
 {
-    if (receive->predecessor == 0)
+    uint64_t predecessor = pim_node_receive(receive)->predecessor;
+    if (predecessor == 0)
         return true;
-    const struct pim_slot *before = pim_node_slot(receive->node, receive->predecessor - 1);
-    return before->sequence != receive->predecessor - 1 || before->done || before->matched;
+    const struct pim_slot *before = pim_node_slot(receive->node, predecessor - 1);
+    return before->sequence != predecessor - 1 || before->matched ||
+           pim_node_is_done(receive->node, predecessor - 1);
 }
 
 /* The index of the announcement that a send may answer, or the count of announcements. */
@@ -142,7 +144,7 @@ static void pump(struct pim_node *node)
 {
     struct pim_network_interface *interface = &node->interface;
     const struct pim_node_configuration *configuration = &node->array->configuration;
-    while (interface->sending && interface->meeting->credits > 0 &&
+    while (interface->sending && pim_node_receive(interface->meeting)->credits > 0 &&
            interface->packets_held < configuration->send_packets &&
            !node->port.request[PIM_PORT_SEND].active) {
         struct pim_slot *slot = interface->sending;
@@ -156,7 +158,7 @@ static void pump(struct pim_node *node)
         packet->send = slot;
         packet->receive = interface->meeting;
         interface->packets_held++;
-        interface->meeting->credits--;
+        pim_node_receive(interface->meeting)->credits--;
         interface->send_offset += packet->bytes;
         if (packet->last)
             interface->sending = NULL;
@@ -210,7 +212,7 @@ void pim_interface_injected(void *context, uint64_t value, uint32_t source)
         count_sent(array, slot);
         pim_engine_ended(slot, PIM_ENGINE_SEND);
     } else if (!node->interface.sending) {
-        pim_node_advance(node);
+        pim_node_advance_engine(node, PIM_ENGINE_SEND);
     }
 }
 
@@ -219,14 +221,16 @@ void pim_interface_injected(void *context, uint64_t value, uint32_t source)
 void pim_interface_post(struct pim_node *node, struct pim_slot *slot)
 {
     struct pim_network_interface *interface = &node->interface;
+    struct pim_receive *receive = pim_node_receive(slot);
+    receive->moved = receive->predecessor = 0;
     for (uint32_t i = 0; i < interface->posted_count; i++) {
         const struct pim_slot *other = interface->posted[i];
         if (other->instruction.u.network.peer == slot->instruction.u.network.peer &&
             other->instruction.u.network.tag == slot->instruction.u.network.tag)
-            slot->predecessor = other->sequence + 1; /* the latest: `posted` is in program order */
+            receive->predecessor = other->sequence + 1; /* the latest: `posted` is in program order */
     }
     interface->posted[interface->posted_count++] = slot;
-    slot->credits = slot->granted = node->array->configuration.receive_packets;
+    receive->credits = receive->granted = node->array->configuration.receive_packets;
     struct pim_packet *packet = new_packet(node, slot, PIM_PACKET_ANNOUNCEMENT);
     if (!packet)
         return;
@@ -256,7 +260,7 @@ void pim_interface_served(struct pim_node *node, enum pim_port_client client)
     if (client == PIM_PORT_SEND) {
         pump(node);
         if (!node->interface.sending)
-            pim_node_advance(node); /* the next send may start */
+            pim_node_advance_engine(node, PIM_ENGINE_SEND); /* the next send may start */
     } else {
         submit_write(node);
     }
@@ -266,12 +270,13 @@ void pim_interface_served(struct pim_node *node, enum pim_port_client client)
 static void grant(struct pim_node *node, struct pim_slot *slot)
 {
     uint64_t packet_bytes = node->array->configuration.packet_bytes;
-    if (slot->granted >= (slot->instruction.u.network.bytes + packet_bytes - 1) / packet_bytes)
+    if (pim_node_receive(slot)->granted >=
+        (slot->instruction.u.network.bytes + packet_bytes - 1) / packet_bytes)
         return;
     struct pim_packet *packet = new_packet(node, slot, PIM_PACKET_CREDIT);
     if (!packet)
         return;
-    slot->granted++;
+    pim_node_receive(slot)->granted++;
     packet->receive = slot;
     inject(packet);
 }
@@ -283,10 +288,11 @@ static void packet_written(struct pim_kernel *kernel, void *context)
     struct pim_slot *slot = packet->receive;
     struct pim_node *node = slot->node;
     struct pim_network_interface *interface = &node->interface;
-    slot->moved += packet->bytes;
+    struct pim_receive *receive = pim_node_receive(slot);
+    receive->moved += packet->bytes;
     interface->packets_in--;
     give_packet(packet);
-    if (slot->moved < slot->instruction.u.network.bytes) {
+    if (receive->moved < slot->instruction.u.network.bytes) {
         grant(node, slot);
         return;
     }
@@ -305,7 +311,7 @@ static void accept_data(struct pim_node *node, struct pim_packet *packet)
 {
     struct pim_network_interface *interface = &node->interface;
     struct pim_slot *slot = packet->receive;
-    assert(slot->node == node && !slot->done &&
+    assert(slot->node == node && !pim_node_is_done(node, slot->sequence) &&
            packet->offset + packet->bytes <= slot->instruction.u.network.bytes);
     if (!slot->begun) {
         slot->begun = true;
@@ -340,16 +346,16 @@ static void accept_announcement(struct pim_node *node, struct pim_packet *packet
     interface->announcements[interface->announcement_count++] =
         (struct pim_announcement){.peer = packet->source, .tag = packet->tag, .receive = packet->receive};
     give_packet(packet);
-    pim_node_advance(node);
+    pim_node_advance_engine(node, PIM_ENGINE_SEND);
 }
 
 static void accept_credit(struct pim_node *node, struct pim_packet *packet)
 {
-    packet->receive->credits++;
+    pim_node_receive(packet->receive)->credits++;
     give_packet(packet);
     pump(node);
     if (!node->interface.sending)
-        pim_node_advance(node); /* the next send may start */
+        pim_node_advance_engine(node, PIM_ENGINE_SEND); /* the next send may start */
 }
 
 bool pim_interface_is_payload(const struct pim_noc_delivery *delivery)

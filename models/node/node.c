@@ -10,19 +10,18 @@ static enum pim_status initialize_node(struct pim_node_array *array, uint32_t id
 {
     struct pim_node *node = pim_node_at(array, id);
     const struct pim_node_configuration *configuration = &array->configuration;
-    if (pim_unit_initialize(&array->units, id, configuration->window, error) != PIM_OK)
+    if (pim_unit_initialize(&array->units, id, 0, error) != PIM_OK)
         return error->status;
     node->array = array;
     node->mask = configuration->window - 1;
-    node->slots = calloc(configuration->window, sizeof *node->slots);
+    node->slots = aligned_alloc(sizeof *node->slots, configuration->window * sizeof *node->slots);
+    node->receives = calloc(configuration->window, sizeof *node->receives);
     node->interface.posted = calloc(configuration->posted_receives, sizeof(struct pim_slot *));
-    if (!node->slots || !node->interface.posted)
+    if (!node->slots || !node->receives || !node->interface.posted)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for unit %" PRIu32 " of %" PRIu32, id,
                         array->units.count);
-    for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
-        node->queue[engine].sequence = node->unit.rings + (size_t)engine * configuration->window;
     for (uint32_t i = 0; i < configuration->window; i++)
-        node->slots[i].node = node;
+        node->slots[i] = (struct pim_slot){.node = node};
     for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
         pim_buffer_initialize(&node->buffer[buffer], configuration->buffer_bytes[buffer]);
     pim_bank_initialize(&node->port.bank, &configuration->bank);
@@ -61,10 +60,9 @@ static void describe_head(struct pim_node *node, const struct pim_slot *slot, ch
 
 static void report_head(struct pim_node *node, enum pim_engine engine, struct pim_idle_report *report)
 {
-    const struct pim_engine_queue *queue = &node->queue[engine];
-    if (queue->head == queue->tail)
+    if (node->queue[engine].waiting == 0)
         return;
-    const struct pim_slot *slot = pim_node_slot(node, queue->sequence[queue->head & node->mask]);
+    const struct pim_slot *slot = pim_node_head(node, engine);
     char cause[128];
     describe_head(node, slot, cause, sizeof cause);
     pim_unit_report_head(&node->unit, slot->sequence, &slot->instruction, cause, report);
@@ -81,7 +79,8 @@ static void report_receives(const struct pim_node *node, struct pim_idle_report 
                                  "unit %" PRIu32 ", instruction %" PRIu64 ": receive from unit %" PRIu32
                                  ", tag %" PRIu32 " has %" PRIu64 " of %" PRIu64 " bytes",
                                  node->unit.id, slot->sequence, instruction->u.network.peer,
-                                 instruction->u.network.tag, slot->moved, instruction->u.network.bytes);
+                                 instruction->u.network.tag, pim_node_receive(slot)->moved,
+                                 instruction->u.network.bytes);
         else
             pim_idle_report_line(report,
                                  "unit %" PRIu32 ", instruction %" PRIu64 ": receive from unit %" PRIu32
@@ -108,7 +107,8 @@ enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct p
                                           const struct pim_node_configuration *configuration,
                                           const struct pim_trace *trace, struct pim_error *error)
 {
-    assert(configuration->window > 0 && (configuration->window & (configuration->window - 1)) == 0);
+    assert(configuration->window > 0 && (configuration->window & (configuration->window - 1)) == 0 &&
+           configuration->window <= PIM_WINDOW_MOST);
     *array = (struct pim_node_array){.configuration = *configuration};
     uint32_t groups = 0;
     if (pim_units_initialize(&array->units, &pim_node_family, kernel, trace, sizeof(struct pim_node),
@@ -137,6 +137,7 @@ static void terminate(struct pim_units *units)
         free(node->interface.posted);
         free(node->interface.announcements);
         free(node->slots);
+        free(node->receives);
     }
     pim_pool_terminate(&array->packets);
     pim_units_terminate(units);

@@ -7,25 +7,32 @@
 
 #include <stddef.h>
 
-/* An instruction in flight. */
+/* An instruction in flight: one cache line, since what all nodes have in flight passes through the caches. */
 struct pim_slot {
-    struct pim_instruction instruction;
+    _Alignas(64) struct pim_instruction instruction;
     struct pim_node *node;
     pim_time started;
-    uint64_t sequence;         /* in executed order of the unit */
-    uint64_t moved;            /* RECEIVE: payload bytes written to memory */
-    uint64_t predecessor;      /* RECEIVE: sequence + 1 of the open one of the same name before it; 0: none */
-    uint64_t credits, granted; /* RECEIVE: packets that its sender may still send; packets granted so far */
-    bool done;
+    uint64_t sequence;   /* in executed order of the unit */
+    uint16_t next;       /* index of the slot behind it in the queue of its engine */
     bool matched, begun; /* RECEIVE: its send has started, its first packet has come */
     bool forwards;       /* SEND: of bytes that the interface still holds */
 };
+_Static_assert(sizeof(struct pim_slot) == 64, "a cache line a slot");
 
-/* In-order queue of an engine: sequence numbers in a ring of `window` entries. */
+/* What a RECEIVE has beside its slot: same index. */
+struct pim_receive {
+    uint64_t moved;            /* payload bytes written to memory */
+    uint64_t predecessor;      /* sequence + 1 of the open one of the same name before it; 0: none */
+    uint64_t credits, granted; /* packets that its sender may still send; packets granted so far */
+};
+
+/* In-order queue of an engine: a list through the slots. */
 struct pim_engine_queue {
-    uint64_t *sequence;
-    uint32_t head, tail; /* monotone; entry = index & mask */
-    uint32_t in_flight;  /* started and not complete */
+    uint32_t waiting;     /* have not started */
+    uint32_t in_flight;   /* started and not complete */
+    uint16_t first, last; /* indices of slots, of the waiting ones */
+    uint8_t cause;        /* state of the engine while the head waits for `blocker` */
+    uint64_t blocker;     /* sequence + 1 of what the head was found to depend on; 0: nothing known */
 };
 
 /* One client's request at the memory port. */
@@ -76,6 +83,7 @@ struct pim_packet {
     struct pim_node_array *array;
 };
 
+enum { PIM_WINDOW_MOST = 4096 }; /* instructions in flight */
 enum { PIM_PACKET_DATA, PIM_PACKET_ANNOUNCEMENT, PIM_PACKET_CREDIT };
 
 /* An announcement that has come in and waits for its send. */
@@ -104,7 +112,8 @@ struct pim_node {
     struct pim_unit unit; /* first */
     struct pim_node_array *array;
     struct pim_slot *slots;
-    uint32_t mask;                                     /* of rings */
+    struct pim_receive *receives;
+    uint32_t mask;                                     /* of slots */
     struct pim_engine_queue queue[PIM_ENGINE_CONTROL]; /* matrix, vector, memory, send, receive */
     struct pim_buffer_space buffer[PIM_BUFFERS];
     uint64_t
@@ -112,6 +121,7 @@ struct pim_node {
     struct pim_memory_port port;
     struct pim_network_interface interface;
     struct pim_engine_states states;
+    uint64_t done[PIM_WINDOW_MOST / 64]; /* by slot: bits of those that are complete */
 };
 
 static inline struct pim_node *pim_node_at(const struct pim_node_array *array, uint32_t id)
@@ -124,6 +134,23 @@ static inline struct pim_slot *pim_node_slot(const struct pim_node *node, uint64
     return &node->slots[sequence & node->mask];
 }
 
+static inline struct pim_receive *pim_node_receive(const struct pim_slot *slot)
+{
+    return &slot->node->receives[slot - slot->node->slots];
+}
+
+static inline struct pim_slot *pim_node_head(const struct pim_node *node, unsigned engine)
+{
+    return &node->slots[node->queue[engine].first];
+}
+
+/* Of an instruction that is still in its slot. */
+static inline bool pim_node_is_done(const struct pim_node *node, uint64_t sequence)
+{
+    uint64_t index = sequence & node->mask;
+    return node->done[index / 64] >> index % 64 & 1;
+}
+
 /* First edge of a clock at or after a tick. */
 static inline pim_time pim_edge(pim_time time, pim_time period)
 {
@@ -134,6 +161,8 @@ static inline pim_time pim_edge(pim_time time, pim_time period)
 /* unit.c */
 void pim_node_start(struct pim_kernel *kernel, void *node);
 void pim_node_advance(struct pim_node *node); /* starts what can start, fetches what can be fetched */
+/* The same when nothing has changed but what the head of this engine's queue waits for. */
+void pim_node_advance_engine(struct pim_node *node, enum pim_engine engine);
 void pim_node_account(struct pim_unit *node, pim_time time); /* brings the accounts up to a tick */
 #define pim_node_fail(node, slot, ...)                                                                       \
     pim_unit_fail_at(&(node)->unit, (slot)->sequence, (slot)->instruction.opcode, __VA_ARGS__)

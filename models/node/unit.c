@@ -22,7 +22,7 @@ void pim_node_account(struct pim_unit *unit, pim_time time)
 static bool is_done(const struct pim_unit *unit, uint64_t sequence, uint64_t now)
 {
     (void)now; /* completions are events */
-    return pim_node_slot((const struct pim_node *)unit, sequence)->done;
+    return pim_node_is_done((const struct pim_node *)unit, sequence);
 }
 
 static bool dispatch(struct pim_unit *unit, uint64_t sequence, const struct pim_instruction *instruction,
@@ -33,11 +33,13 @@ static bool dispatch(struct pim_unit *unit, uint64_t sequence, const struct pim_
     struct pim_slot *slot = pim_node_slot(node, sequence);
     slot->instruction = *instruction;
     slot->sequence = sequence;
-    slot->moved = slot->predecessor = 0;
-    slot->done = slot->matched = slot->begun = false;
+    slot->matched = slot->begun = false;
     slot->forwards = pim_interface_forwards(node, slot);
+    uint16_t index = (uint16_t)(sequence & node->mask);
+    node->done[index / 64] &= ~(UINT64_C(1) << index % 64);
     struct pim_engine_queue *queue = &node->queue[pim_opcode_engine(instruction->opcode)];
-    queue->sequence[queue->tail++ & node->mask] = sequence;
+    *(queue->waiting++ ? &node->slots[queue->last].next : &queue->first) = index;
+    queue->last = index;
     return true;
 }
 
@@ -55,12 +57,25 @@ void pim_node_advance(struct pim_node *node)
     } while (started && node->array->configuration.in_order);
 }
 
+/* With a queue for each engine nothing else can start: starts of others and what is fetched depend on what is
+ * complete, and on space of buffers, which others have not given back. */
+void pim_node_advance_engine(struct pim_node *node, enum pim_engine engine)
+{
+    if (node->array->configuration.in_order) {
+        pim_node_advance(node);
+        return;
+    }
+    while (pim_engine_try(node, engine))
+        ;
+}
+
 void pim_engine_ended(struct pim_slot *slot, enum pim_engine engine)
 {
     struct pim_node *node = slot->node;
     pim_node_account_now(node);
     node->queue[engine].in_flight--;
-    slot->done = true;
+    uint64_t index = slot->sequence & node->mask;
+    node->done[index / 64] |= UINT64_C(1) << index % 64;
     pim_unit_observe(&node->unit, &slot->instruction, slot->started,
                      pim_kernel_now(node->unit.units->kernel));
     pim_node_advance(node);

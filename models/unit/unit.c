@@ -37,7 +37,8 @@ void pim_unit_fail(struct pim_unit *unit, const char *format, ...)
 bool pim_units_in_time(const struct pim_units *units, pim_time from, uint64_t cycles, pim_time period)
 {
     const pim_time last = units->time_last;
-    return from <= last && cycles <= (last - from) / period;
+    uint64_t ticks;
+    return from <= last && !__builtin_mul_overflow(cycles, period, &ticks) && ticks <= last - from;
 }
 
 bool pim_unit_in_time(struct pim_unit *unit, uint64_t cycle, pim_time period)
@@ -228,8 +229,9 @@ enum pim_status pim_unit_initialize(struct pim_units *units, uint32_t id, uint32
     unit->units = units;
     unit->id = id;
     unit->sums = &units->outside;
-    unit->rings = calloc((size_t)ring * PIM_ENGINE_CONTROL, sizeof *unit->rings);
-    if (!unit->rings)
+    if (ring > 0)
+        unit->rings = calloc((size_t)ring * PIM_ENGINE_CONTROL, sizeof *unit->rings);
+    if (ring > 0 && !unit->rings)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %s %" PRIu32 " of %" PRIu32,
                         units->family->noun, id, units->count);
     if (pim_trace_cursor_create(units->trace, id, &unit->cursor, error) != PIM_OK)
