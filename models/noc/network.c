@@ -136,12 +136,9 @@ void pim_noc_step(struct pim_noc *noc, uint64_t cycle)
     noc->stepping = false;
 }
 
-/* Moves the pending kernel event to the next cycle with work. */
-static void plan(struct pim_noc *noc)
+/* Moves the pending kernel event to cycle `next`, the next one with work. */
+static void plan_at(struct pim_noc *noc, uint64_t next)
 {
-    uint64_t next = pim_noc_next_cycle(noc);
-    if (next == UINT64_MAX)
-        return;
     assert(next <= PIM_TIME_LAST / noc->period);
     pim_time time = next * noc->period;
     if (!pim_event_pending(&noc->event))
@@ -150,11 +147,28 @@ static void plan(struct pim_noc *noc)
         pim_event_reschedule_at(noc->kernel, &noc->event, time, PIM_PHASE_NETWORK);
 }
 
+static void plan(struct pim_noc *noc)
+{
+    uint64_t next = pim_noc_next_cycle(noc);
+    if (next != UINT64_MAX)
+        plan_at(noc, next);
+}
+
+/* While nobody else has anything to do before the next cycle with work, that needs no event. */
 static void at_edge(struct pim_kernel *kernel, void *context)
 {
     struct pim_noc *noc = context;
-    pim_noc_step(noc, pim_kernel_now(kernel) / noc->period);
-    plan(noc);
+    uint64_t cycle = pim_kernel_now(kernel) / noc->period;
+    for (;;) {
+        pim_noc_step(noc, cycle);
+        cycle = pim_noc_next_cycle(noc);
+        if (cycle == UINT64_MAX)
+            return;
+        if (noc->configuration.step_every_cycle || cycle > PIM_TIME_LAST / noc->period ||
+            !pim_kernel_go_on(kernel, cycle * noc->period, PIM_PHASE_NETWORK))
+            break;
+    }
+    plan_at(noc, cycle);
 }
 
 void pim_noc_declare_task(struct pim_noc *noc, uint32_t task, uint64_t flits)

@@ -162,6 +162,23 @@ static inline void pim_kernel_schedule_at(struct pim_kernel *kernel, pim_time ti
     pim_kernel_schedule_key(kernel, pim_kernel_key(kernel, time, phase), handler, context);
 }
 
+/* Within the present epoch: no bit lies before the current key, whose own list is detached. */
+static inline bool pim_kernel_go_on(struct pim_kernel *kernel, pim_time time, enum pim_phase phase)
+{
+    uint64_t key = pim_kernel_key(kernel, time, phase);
+    if (kernel->rest || key >= kernel->run_end || key >> PIM_EPOCH_BITS != kernel->epoch)
+        return false;
+    uint64_t word = kernel->key % PIM_NEAR_LISTS / PIM_BITS_PER_WORD;
+    uint64_t last = key % PIM_NEAR_LISTS / PIM_BITS_PER_WORD;
+    for (; word < last; word++)
+        if (kernel->near_bits[word])
+            return false;
+    if (kernel->near_bits[last] & ((UINT64_C(2) << key % PIM_BITS_PER_WORD) - 1))
+        return false;
+    kernel->key = key;
+    return true;
+}
+
 static inline pim_time pim_kernel_now(const struct pim_kernel *kernel)
 {
     return kernel->key >> PIM_PHASE_BITS;

@@ -10,6 +10,8 @@
 #include "tests/unit/kernel/order_reference.h"
 #include "tests/unit/kernel/test_kernel.h"
 
+#include "sim/random.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,12 +234,78 @@ START_TEST(the_order_is_the_same_in_every_build)
 }
 END_TEST
 
+/* Handlers that go on without an event, among others that schedule each other: `goes_on` decides only how. */
+struct walkers {
+    uint64_t random, hash;
+    bool goes_on;
+    uint32_t left, gone_on, scheduled;
+};
+
+static void walked(struct walkers *walkers, struct pim_kernel *kernel, uint64_t who)
+{
+    walkers->hash = (walkers->hash ^ (pim_kernel_now(kernel) << 3 | pim_kernel_phase(kernel) << 1 | who)) *
+                    UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void bystander(struct pim_kernel *kernel, void *context)
+{
+    walked(context, kernel, 0);
+}
+
+static void walker(struct pim_kernel *kernel, void *context)
+{
+    struct walkers *walkers = context;
+    for (;;) {
+        walked(walkers, kernel, 1);
+        if (walkers->left-- == 0)
+            return;
+        uint64_t draw = pim_splitmix64(&walkers->random);
+        enum pim_phase phase = (enum pim_phase)(draw >> 8 & 3);
+        if (draw % 3 == 0)
+            pim_kernel_schedule(kernel, 1 + (draw >> 16) % 9, phase, bystander, walkers);
+        if (draw % 61 == 0)
+            pim_kernel_stop(kernel);
+        pim_time time = pim_kernel_now(kernel) + 1 + (draw >> 32) % (draw % 5 ? 3 : 200);
+        phase = (enum pim_phase)(draw >> 10 & 3);
+        if (!walkers->goes_on || !pim_kernel_go_on(kernel, time, phase)) {
+            walkers->scheduled++;
+            pim_kernel_schedule_at(kernel, time, phase, walker, walkers);
+            return;
+        }
+        walkers->gone_on++;
+    }
+}
+
+static struct walkers walk(bool goes_on, uint64_t seed)
+{
+    struct walkers walkers = {.random = seed, .goes_on = goes_on, .left = 3000};
+    struct pim_kernel *kernel = pim_kernel_create();
+    pim_kernel_schedule(kernel, 0, PIM_PHASE_NETWORK, walker, &walkers);
+    enum pim_run_end end;
+    do {
+        end = pim_kernel_run(kernel, pim_kernel_now(kernel) + 97);
+        walkers.hash = walkers.hash * 31 + end + 8 * pim_kernel_now(kernel);
+    } while (end != PIM_RUN_EMPTY);
+    pim_kernel_destroy(kernel);
+    return walkers;
+}
+
+START_TEST(going_on_is_an_event_that_is_next)
+{
+    struct walkers by_events = walk(false, SEED + (uint64_t)_i), going_on = walk(true, SEED + (uint64_t)_i);
+    ck_assert_uint_eq(going_on.hash, by_events.hash);
+    ck_assert_uint_gt(going_on.gone_on, 1000);
+    ck_assert_uint_gt(going_on.scheduled, 500);
+}
+END_TEST
+
 Suite *kernel_order_suite(void)
 {
     Suite *suite = suite_create("kernel_order");
     TCase *tcase = tcase_create("order");
     tcase_add_loop_test(tcase, the_wheel_fires_in_the_order_of_a_heap, 0, DELAYS * SIZES);
     tcase_add_test(tcase, the_order_is_the_same_in_every_build);
+    tcase_add_loop_test(tcase, going_on_is_an_event_that_is_next, 0, 20);
     suite_add_tcase(suite, tcase);
     return suite;
 }
