@@ -118,8 +118,7 @@ void pim_pool_terminate(struct pim_pool *pool);
 enum pim_status pim_units_initialize(struct pim_units *units, const struct pim_unit_family *family,
                                      struct pim_kernel *kernel, const struct pim_trace *trace, size_t size,
                                      struct pim_error *error);
-/* A unit with room for `ring` instructions in each queue, a power of two; 0: its family has queues of its own.
- */
+/* A unit with room for `ring` instructions in each queue, a power of two; 0: its family has its own. */
 enum pim_status pim_unit_initialize(struct pim_units *units, uint32_t id, uint32_t ring,
                                     struct pim_error *error);
 /* Gives back what these two took; the families' terminate() ends with it. */
