@@ -37,13 +37,6 @@ static uint64_t row_cycles(const struct pim_estimate_hardware *hardware, uint64_
     return columns * hardware->column_cycles + (rows < columns ? rows : columns) * opening;
 }
 
-/* Columns in one run, and the rows that they lie in. */
-static uint64_t stream_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write)
-{
-    return row_cycles(hardware, ceil_divide(bytes, hardware->port_bytes),
-                      ceil_divide(bytes, hardware->row_bytes), write);
-}
-
 uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write)
 {
     return pim_estimate_columns(hardware, ceil_divide(bytes, hardware->port_bytes),
@@ -135,19 +128,27 @@ uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint6
     return cost.cycles;
 }
 
-/* Memory cycles of the port while a message arrives and, where it `reads`, one of the same size leaves. */
+/* Rows that so many bytes lie in, wherever they begin; a turn at the port ends at the end of a row, too. */
+static uint64_t rows_of(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool by_turns)
+{
+    bool shorter = by_turns && hardware->turn_bytes > 0 && hardware->turn_bytes < hardware->row_bytes;
+    return ceil_divide(bytes, shorter ? hardware->turn_bytes : hardware->row_bytes) + 1;
+}
+
+/*
+ * Memory cycles of the port while a message of several packets arrives and, where it `reads`, one of the same
+ * size leaves. Each packet begins with a column of its own, and each side leaves its row whenever the other has
+ * its turn.
+ */
 static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool reads)
 {
-    /* Each packet begins with a column of its own. */
     uint64_t packet = hardware->packet_bytes, packets = ceil_divide(bytes, packet);
     uint64_t columns = bytes / packet * ceil_divide(packet, hardware->port_bytes) +
                        ceil_divide(bytes % packet, hardware->port_bytes);
+    uint64_t rows = bytes / packet * rows_of(hardware, packet, true) +
+                    (bytes % packet ? rows_of(hardware, bytes % packet, true) : 0);
     if (!reads)
-        return with_refresh(hardware,
-                            row_cycles(hardware, columns, ceil_divide(bytes, hardware->row_bytes), true));
-    /* While it sends and receives, each side leaves its row whenever the other has its turn. */
-    bool shorter = hardware->turn_bytes > 0 && hardware->turn_bytes < hardware->row_bytes;
-    uint64_t rows = ceil_divide(bytes, shorter ? hardware->turn_bytes : hardware->row_bytes);
+        return with_refresh(hardware, row_cycles(hardware, columns, rows_of(hardware, bytes, false), true));
     /* The port turns twice for each packet; an access that opens a row turns it meanwhile. */
     uint64_t turns = rows < columns ? columns - rows : 0;
     if (turns > packets)
@@ -173,21 +174,50 @@ uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_
 }
 
 /*
- * A round without the flight of its head: reading, sending and writing, of which the slowest sets the pace.
- * Without `reads` the bytes that leave come from the network interface.
+ * Memory cycles of some bytes of a piece. All pieces lie one after another in `among` bytes; where these reach
+ * over the end of a row, one of the pieces does, and the ring goes at the pace of that one: it opens its first
+ * row anew, too, since it was left at its end.
  */
-static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool reads)
+static uint64_t piece_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
+                             bool write)
+{
+    uint64_t columns = ceil_divide(bytes, hardware->port_bytes), row = hardware->row_bytes;
+    uint64_t open = row_cycles(hardware, columns, 0, write),
+             opened = row_cycles(hardware, columns, rows_of(hardware, bytes, false), write) - open;
+    return open + ceil_scale(opened, among < row ? among : row, row);
+}
+
+/*
+ * A round without the flight of its head. Packets are read, sent and written one after another: all of them
+ * pass one of the three, the first comes there and the last goes on from there. Or the port, which reads and
+ * writes packets by turns, sets the pace. Without `reads` the bytes that leave come from the network interface.
+ */
+static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
+                             bool reads)
 {
     uint64_t first = bytes < hardware->packet_bytes ? bytes : hardware->packet_bytes;
     uint64_t last = bytes % hardware->packet_bytes ? bytes % hardware->packet_bytes : first;
-    uint64_t network = pim_estimate_link(hardware, bytes);
-    uint64_t memory = logic_cycles(hardware, port_cycles(hardware, bytes, reads), hardware->memory_khz);
-    /* The first packet is read before anything is sent, and the last is written after everything has come. */
-    uint64_t ends = hardware->access_cycles + stream_cycles(hardware, last, true);
-    if (reads)
-        ends += hardware->access_cycles + stream_cycles(hardware, first, false);
-    uint64_t fill = logic_cycles(hardware, ends, hardware->memory_khz);
-    return network + fill > memory ? network + fill : memory;
+    uint64_t read_all = reads ? piece_cycles(hardware, bytes, among, false) : 0,
+             read_first = reads ? piece_cycles(hardware, first, among, false) : 0,
+             write_all = piece_cycles(hardware, bytes, among, true),
+             write_last = piece_cycles(hardware, last, among, true);
+    /* From a request to its data; what a write takes longer than its columns is part of the next opening. */
+    uint64_t latency = hardware->latency_cycles;
+    const struct {
+        uint64_t memory, link;
+    } paths[] = {
+        {with_refresh(hardware, latency + read_first + write_last), bytes},
+        {with_refresh(hardware, latency + read_first + write_all), first},
+        {with_refresh(hardware, latency + read_all + write_last), last},
+        {bytes > first ? port_cycles(hardware, bytes, reads) : 0, 0},
+    };
+    uint64_t longest = 0;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        uint64_t cycles = logic_cycles(hardware, paths[i].memory, hardware->memory_khz) +
+                          pim_estimate_link(hardware, paths[i].link);
+        longest = cycles > longest ? cycles : longest;
+    }
+    return longest;
 }
 
 /* Network cycles of one flit over `routers` routers, at least one: the fixed part may be negative. */
@@ -214,6 +244,7 @@ uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_
     uint64_t back = zero_load(hardware, nodes);
     uint64_t flight = pim_estimate_network(hardware, back + back + (rounds - 1) * neighbour);
     /* A node sends its own piece first, and passes on what came in the round before from then on. */
-    return flight + round_cycles(hardware, bytes, true) +
-           (rounds - 1) * round_cycles(hardware, bytes, !hardware->cut_through);
+    uint64_t among = nodes * bytes;
+    return flight + round_cycles(hardware, bytes, among, true) +
+           (rounds - 1) * round_cycles(hardware, bytes, among, !hardware->cut_through);
 }

@@ -80,6 +80,23 @@ static uint64_t above(uint64_t value, uint64_t part)
     return value > part ? value - part : 0;
 }
 
+/*
+ * The memory engine works in order, and the store of an output tile stands between the loads of the next one
+ * and of the one after that. So the loads of a tile wait until the one two before is loaded, multiplied, worked
+ * by the ACU and stored: two tiles are under way at a time. `parts`: loads of an output tile, of which
+ * multiplication waits for the first, or the loads' last for its own.
+ */
+static uint64_t round_trips(const struct product *product, const struct pim_matrix_estimate *all,
+                            uint64_t tiles, uint64_t parts, uint64_t store)
+{
+    uint64_t moved = all->memory / tiles, load = above(moved, store), compute = all->compute / tiles,
+             vector = all->vector / tiles;
+    uint64_t loaded_first = load + compute / parts, computed_last = load / parts + compute;
+    uint64_t trip = (loaded_first > computed_last ? loaded_first : computed_last) + vector + store +
+                    2 * pim_estimate_latency(product->hardware);
+    return ceil_divide(tiles, 2) * trip + (tiles % 2 == 0 ? load : 0);
+}
+
 static void evaluate(const struct product *product, const struct pim_tiling *tiling,
                      struct pim_matrix_estimate *estimate)
 {
@@ -129,7 +146,11 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
         middle = estimate->compute + rest;
     if (rest > middle)
         middle = rest;
-    estimate->total = 2 * pim_estimate_access(hardware) + first + middle + last_vector + last_store;
+    estimate->total = 2 * pim_estimate_latency(hardware) + first + middle + last_vector + last_store;
+    uint64_t trips =
+        round_trips(product, estimate, count * outputs, k_blocks * right_blocks / column_blocks, last_store);
+    if (trips > estimate->total)
+        estimate->total = trips;
 }
 
 /*
