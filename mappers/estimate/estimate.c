@@ -80,7 +80,12 @@ uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint6
         uint64_t slack =
             pitch % hardware->port_bytes || bytes % hardware->port_bytes ? hardware->port_bytes / 2 : 0;
         columns = pieces * ceil_divide(bytes + slack, hardware->port_bytes);
-        span = pieces * (pitch < hardware->row_bytes ? pitch : hardware->row_bytes);
+        /*
+         * The first piece of a burst begins in the row that is counted with the burst. Another one opens a row
+         * as far as the gap before it reaches over the end of one, and all do as far as their bytes do.
+         */
+        uint64_t apart = bytes + hardware->row_bytes;
+        span = bursts * bytes + (pieces > bursts ? (pieces - bursts) * (pitch < apart ? pitch : apart) : 0);
     }
     if (columns < bursts)
         columns = bursts;
@@ -132,7 +137,9 @@ uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint6
 static uint64_t rows_of(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool by_turns)
 {
     bool shorter = by_turns && hardware->turn_bytes > 0 && hardware->turn_bytes < hardware->row_bytes;
-    return ceil_divide(bytes, shorter ? hardware->turn_bytes : hardware->row_bytes) + 1;
+    uint64_t rows = ceil_divide(bytes, shorter ? hardware->turn_bytes : hardware->row_bytes) + 1,
+             columns = ceil_divide(bytes, hardware->port_bytes);
+    return rows < columns ? rows : columns;
 }
 
 /*

@@ -89,8 +89,9 @@ static uint64_t above(uint64_t value, uint64_t part)
 static uint64_t round_trips(const struct product *product, const struct pim_matrix_estimate *all,
                             uint64_t tiles, uint64_t parts, uint64_t store)
 {
-    uint64_t moved = all->memory / tiles, load = above(moved, store), compute = all->compute / tiles,
-             vector = all->vector / tiles;
+    /* The port turns while the array and the ACU work. */
+    uint64_t turn = pim_estimate_turns(product->hardware, 1), load = above(all->memory / tiles, store + turn),
+             compute = all->compute / tiles, vector = all->vector / tiles;
     uint64_t loaded_first = load + compute / parts, computed_last = load / parts + compute;
     uint64_t trip = (loaded_first > computed_last ? loaded_first : computed_last) + vector + store +
                     2 * pim_estimate_latency(product->hardware);

@@ -14,45 +14,85 @@ static uint64_t to_logic(const struct pim_estimate_hardware *hardware, uint64_t 
     return (cycles * hardware->logic_khz + khz - 1) / khz;
 }
 
-/* Memory cycles of one run of bytes, column by column; a row is left after `run` bytes at the latest. */
-static uint64_t walk_run(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t run,
-                         bool write)
+/* Columns of some bytes, one by one. */
+static uint64_t walk_columns(const struct pim_estimate_hardware *hardware, uint64_t bytes)
 {
-    uint64_t cycles = 0;
+    uint64_t columns = 0;
     for (uint64_t at = 0; at < bytes; at += hardware->port_bytes)
-        cycles += hardware->column_cycles;
+        columns++;
+    return columns;
+}
+
+/* Rows of the same bytes, the one that begins in the middle of a row included; no more than columns. */
+static uint64_t walk_rows(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t run)
+{
+    uint64_t rows = 1, columns = walk_columns(hardware, bytes);
     for (uint64_t at = 0; at < bytes; at += run)
-        cycles += write ? hardware->write_row_cycles : hardware->read_row_cycles;
-    return cycles;
+        rows++;
+    return rows < columns ? rows : columns;
+}
+
+static uint64_t scaled(uint64_t a, uint64_t b, uint64_t c)
+{
+    return (a * b + c - 1) / c;
+}
+
+/* Memory cycles of bytes of a piece of a ring whose pieces fill `among` bytes. */
+static uint64_t walk_piece(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
+                           bool write)
+{
+    uint64_t opening = write ? hardware->write_row_cycles : hardware->read_row_cycles;
+    uint64_t rows = walk_rows(hardware, bytes, hardware->row_bytes) * opening;
+    if (among < hardware->row_bytes) /* so often it lies within one row */
+        rows = scaled(rows, among, hardware->row_bytes);
+    return walk_columns(hardware, bytes) * hardware->column_cycles + rows;
+}
+
+static uint64_t refreshed(const struct pim_estimate_hardware *hardware, uint64_t cycles)
+{
+    return hardware->refresh_interval ? scaled(cycles, hardware->refresh_interval,
+                                               hardware->refresh_interval - hardware->refresh_cycles)
+                                      : cycles;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Logic cycles of a way with so many cycles of the memory and so many bytes over a link. */
+static uint64_t walk_way(const struct pim_estimate_hardware *hardware, uint64_t memory, uint64_t bytes)
+{
+    uint64_t flits = 0;
+    for (uint64_t at = 0; at < bytes; at += hardware->flit_bytes)
+        flits++;
+    return to_logic(hardware, refreshed(hardware, memory), hardware->memory_khz) +
+           to_logic(hardware, flits, hardware->network_khz);
 }
 
 /* Logic cycles of one round, without the flight: packet by packet. */
-static uint64_t walk_round(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+static uint64_t walk_round(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among)
 {
-    uint64_t flits = 0, packets = 0, first = 0, last = 0, left = bytes;
+    uint64_t packets = 0, first = 0, last = 0, port = 0, rows = 0, columns = 0;
     uint64_t run = hardware->turn_bytes && hardware->turn_bytes < hardware->row_bytes ? hardware->turn_bytes
                                                                                       : hardware->row_bytes;
-    while (left > 0) {
+    for (uint64_t left = bytes; left > 0; left -= last) {
         last = left < hardware->packet_bytes ? left : hardware->packet_bytes;
-        first = packets == 0 ? last : first;
-        packets++;
-        left -= last;
+        first = packets++ == 0 ? last : first;
+        rows += walk_rows(hardware, last, run);
+        columns += walk_columns(hardware, last);
     }
-    for (uint64_t at = 0; at < bytes; at += hardware->flit_bytes)
-        flits++;
-    uint64_t port = walk_run(hardware, bytes, run, false) + walk_run(hardware, bytes, run, true) +
-                    packets * hardware->turn_cycles;
-    if (hardware->refresh_interval) {
-        uint64_t open = hardware->refresh_interval - hardware->refresh_cycles;
-        port = (port * hardware->refresh_interval + open - 1) / open;
-    }
-    uint64_t ends = 2 * (uint64_t)hardware->access_cycles +
-                    walk_run(hardware, first, hardware->row_bytes, false) +
-                    walk_run(hardware, last, hardware->row_bytes, true);
-    uint64_t network =
-        to_logic(hardware, flits, hardware->network_khz) + to_logic(hardware, ends, hardware->memory_khz);
-    uint64_t memory = to_logic(hardware, port, hardware->memory_khz);
-    return network > memory ? network : memory;
+    port = 2 * columns * hardware->column_cycles +
+           rows * (hardware->read_row_cycles + (uint64_t)hardware->write_row_cycles) +
+           (columns - rows < packets ? columns - rows : packets) * hardware->turn_cycles;
+    uint64_t read = walk_piece(hardware, first, among, false),
+             write = walk_piece(hardware, last, among, true), latency = hardware->latency_cycles;
+    uint64_t longest = walk_way(hardware, latency + read + write, bytes);
+    longest =
+        larger(longest, walk_way(hardware, latency + read + walk_piece(hardware, bytes, among, true), first));
+    longest = larger(longest,
+                     walk_way(hardware, latency + walk_piece(hardware, bytes, among, false) + write, last));
+    return packets > 1 ? larger(longest, walk_way(hardware, port, 0)) : longest;
 }
 
 /* Network cycles of the heads: one announcement to the neighbour farthest away, and for each round's piece a
@@ -71,7 +111,7 @@ static uint64_t walk_flight(const struct pim_estimate_hardware *hardware, unsign
 static void check_ring(const struct pim_estimate_hardware *hardware, uint64_t bytes, unsigned nodes)
 {
     uint64_t expected = to_logic(hardware, walk_flight(hardware, nodes), hardware->network_khz) +
-                        (nodes - 1) * walk_round(hardware, bytes);
+                        (nodes - 1) * walk_round(hardware, bytes, nodes * bytes);
     uint64_t estimate = pim_estimate_ring(hardware, bytes, nodes);
     ck_assert_msg(estimate == expected, "%u nodes, %" PRIu64 " bytes: estimated %" PRIu64 ", walked %" PRIu64,
                   nodes, bytes, estimate, expected);

@@ -193,7 +193,7 @@ START_TEST(tiles_fill_half_of_the_buffers)
 }
 END_TEST
 
-/* total = 2 a + first + max(compute, memory - first - last, vector - last') + last' + last for one tile. */
+/* total = 2 a' + first + max(compute, memory - first - last, vector - last') + last' + last for one tile. */
 START_TEST(one_tile_takes_its_parts_one_after_another)
 {
     struct machine machine;
@@ -215,7 +215,7 @@ START_TEST(one_tile_takes_its_parts_one_after_another)
         ck_assert_uint_eq(estimate.compute, pim_estimate_matrix(hardware, 1, 8, k));
         ck_assert_uint_eq(estimate.vector, vector);
         ck_assert_uint_eq(estimate.memory, first + last + hardware->turn_cycles);
-        ck_assert_uint_eq(estimate.total, 2 * pim_estimate_access(hardware) + first +
+        ck_assert_uint_eq(estimate.total, 2 * pim_estimate_latency(hardware) + first +
                                               larger(estimate.compute, hardware->turn_cycles) + vector +
                                               last);
     }
