@@ -45,9 +45,10 @@ enum pim_allspark_exchange { PIM_ALLSPARK_NOT_STATED, PIM_ALLSPARK_DIRECT, PIM_A
 /* Some temporal layers of a stage with one partition, as the user gives them. */
 struct pim_allspark_layers {
     uint32_t u, v;
-    uint32_t ring;   /* 0: that of the options */
-    uint32_t chunks; /* 0: those of the options */
-    uint32_t layers; /* 0: as many as are needed for the branches that are left */
+    uint32_t ring;       /* 0: that of the options */
+    uint32_t chunks;     /* 0: those of the options */
+    uint32_t row_blocks; /* 0: 1 */
+    uint32_t layers;     /* 0: as many as are needed for the branches that are left */
     enum pim_allspark_reuse reuse;
     bool whole; /* 1 x 1 with a ring of 1: tiles are those of a copy that others reuse, even if none does */
 };
@@ -55,6 +56,7 @@ struct pim_allspark_layers {
 enum {
     PIM_PARTITIONS = 16, /* in a stage, at most */
     PIM_CHUNKS = 64,     /* of a phase's weights, at most */
+    PIM_ROW_BLOCKS = 64, /* of the scores, at most */
     PIM_BATCH = 256      /* images, at most */
 };
 
@@ -175,13 +177,14 @@ struct pim_allspark_partition {
     uint32_t layer_branches;           /* of all of these layers together */
     /* Term 1 of the paper's weight reuse: takes its weights from the copy of the stage's partition 1 x 1 */
     bool reuses;
-    bool reused;             /* is that copy for another partition */
-    uint32_t chunks;         /* pieces in which the weights of a phase go round */
-    uint32_t batch;          /* images that are worked together */
-    uint64_t weight_bytes;   /* of a node, all blocks; 0 when it reuses */
-    uint64_t weight_base;    /* their address on each node; when it reuses, that of the copy */
-    uint64_t layer_bytes;    /* of the workspace, for each of its layers, as long as the stage lasts */
-    uint64_t sum_bytes;      /* of the workspace, once: sums over the tokens before the classifier */
+    bool reused;           /* is that copy for another partition */
+    uint32_t chunks;       /* pieces in which the weights of a phase go round */
+    uint32_t row_blocks;   /* scores, softmax and context of so many blocks of rows one after another; 0: 1 */
+    uint32_t batch;        /* images that are worked together */
+    uint64_t weight_bytes; /* of a node, all blocks; 0 when it reuses */
+    uint64_t weight_base;  /* their address on each node; when it reuses, that of the copy */
+    uint64_t layer_bytes;  /* of the workspace, for each of its layers, as long as the stage lasts */
+    uint64_t sum_bytes;    /* of the workspace, once: sums over the tokens before the classifier */
     uint64_t activity_bytes; /* of the workspace, for an image, while one of its layers is worked */
     uint64_t scratch_bytes;  /* of the workspace while one of its layers is worked: all images and weights */
 };

@@ -73,9 +73,9 @@ static enum pim_status append(struct collection *collection, const struct pim_sc
 
 /* --- costs --- */
 
-/* u, v, ring and chunks of a partition; false when a group does not fit the array. */
+/* u, v, ring, chunks and blocks of rows of a partition; false when a group does not fit the array. */
 static bool set_partition(const struct collection *collection, uint32_t u, uint32_t v, uint32_t ring,
-                          uint32_t chunks, struct pim_allspark_partition *part)
+                          uint32_t chunks, uint32_t row_blocks, struct pim_allspark_partition *part)
 {
     const struct pim_estimate_hardware *hardware = &collection->plan->hardware;
     *part = *shape_of(collection);
@@ -83,6 +83,7 @@ static bool set_partition(const struct collection *collection, uint32_t u, uint3
     part->v = v;
     part->ring = ring;
     part->chunks = chunks;
+    part->row_blocks = row_blocks;
     part->batch = collection->plan->batch;
     part->slots = ring < u ? 1 : ring / u;
     part->layout.count = pim_allspark_layout_count(hardware->height, hardware->width, part->slots * u, v);
@@ -170,10 +171,10 @@ static enum pim_status add_ring(struct collection *collection, struct pim_allspa
 static enum pim_status add_chunks(struct collection *collection, uint32_t chunks,
                                   struct pim_allspark_partition *part)
 {
-    uint32_t u = part->u, v = part->v, shortest = part->ring;
+    uint32_t u = part->u, v = part->v, shortest = part->ring, rows = part->row_blocks;
     uint32_t most = collection->options->ring ? 0 : longest(collection->plan) / u;
     uint64_t cycles;
-    if (!set_partition(collection, u, v, shortest, chunks, part))
+    if (!set_partition(collection, u, v, shortest, chunks, rows, part))
         return PIM_BAD_INPUT;
     enum pim_status status = estimate(collection, part, &cycles);
     if (status != PIM_OK)
@@ -182,23 +183,24 @@ static enum pim_status add_chunks(struct collection *collection, uint32_t chunks
     /* Of the very long rings not every one. */
     for (uint32_t slots = 2; status == PIM_OK && slots <= most; slots += 1 + slots / 4) {
         struct pim_allspark_partition longer;
-        if (set_partition(collection, u, v, slots * u, chunks, &longer))
+        if (set_partition(collection, u, v, slots * u, chunks, rows, &longer))
             status = add_ring(collection, &longer, cycles);
     }
     for (uint32_t ring = 1; status == PIM_OK && collection->options->copies && ring <= u / 2; ring++) {
         struct pim_allspark_partition copied;
-        if (u % ring == 0 && set_partition(collection, u, v, ring, chunks, &copied))
+        if (u % ring == 0 && set_partition(collection, u, v, ring, chunks, rows, &copied))
             status = add_ring(collection, &copied, cycles);
     }
     return status == PIM_OK ? add_ring(collection, part, cycles) : status;
 }
 
-/* All numbers of chunks and all rings. */
-static enum pim_status add_scheme(struct collection *collection, uint32_t u, uint32_t v)
+/* All numbers of chunks and all rings, with so many blocks of rows. */
+static enum pim_status add_row_blocks(struct collection *collection, uint32_t u, uint32_t v,
+                                      uint32_t row_blocks)
 {
     const struct pim_allspark_options *options = collection->options;
     uint32_t ring = options->ring < u ? u : options->ring - options->ring % u;
-    struct pim_allspark_partition part = {.u = u, .v = v, .ring = ring};
+    struct pim_allspark_partition part = {.u = u, .v = v, .ring = ring, .row_blocks = row_blocks};
     for (uint32_t chunks = options->chunks ? options->chunks : 1; chunks != 0;) {
         enum pim_status status = add_chunks(collection, chunks, &part);
         if (status != PIM_OK)
@@ -206,11 +208,37 @@ static enum pim_status add_scheme(struct collection *collection, uint32_t u, uin
         /* The ring that the shortest one stands for may be of one node, which shares nothing: look at a
          * longer. */
         struct pim_allspark_partition longer = part;
-        if (part.ring == 1 && !options->ring && set_partition(collection, u, v, 2, chunks, &longer))
+        if (part.ring == 1 && !options->ring &&
+            set_partition(collection, u, v, 2, chunks, row_blocks, &longer))
             pim_partition_memory(&longer, true);
         chunks = more_chunks(collection, &longer);
     }
     return PIM_OK;
+}
+
+/* The next number of blocks of rows to try after `row_blocks`; 0: the scores are not the most of what a node
+   needs while it works a layer, so that more blocks would not save anything worth it. */
+static uint32_t more_row_blocks(const struct collection *collection, uint32_t u, uint32_t v,
+                                uint32_t row_blocks)
+{
+    struct pim_allspark_partition part;
+    if (shape_of(collection)->work == PIM_ALLSPARK_PROJECTIONS ||
+        !set_partition(collection, u, v, u, 1, row_blocks, &part))
+        return 0;
+    pim_partition_memory(&part, capacity_of(&part) >= part.branches);
+    bool most = 2 * pim_scores_bytes(&part) > part.activity_bytes;
+    uint32_t next = 4 * row_blocks;
+    return most && next <= PIM_ROW_BLOCKS && next <= pim_stage_tokens(&part, 0) ? next : 0;
+}
+
+static enum pim_status add_scheme(struct collection *collection, uint32_t u, uint32_t v)
+{
+    enum pim_status status = PIM_OK;
+    for (uint32_t blocks = 1; status == PIM_OK && blocks != 0;) {
+        status = add_row_blocks(collection, u, v, blocks);
+        blocks = more_row_blocks(collection, u, v, blocks);
+    }
+    return status;
 }
 
 /* With the weights of the whole copy, there is nothing to share: rings are of one branch. */
@@ -218,7 +246,7 @@ static enum pim_status add_reuser(struct collection *collection, uint32_t u, uin
 {
     struct pim_allspark_partition part;
     uint64_t cycles;
-    if (collection->whole.u == 0 || u * v == 1 || !set_partition(collection, u, v, u, 1, &part))
+    if (collection->whole.u == 0 || u * v == 1 || !set_partition(collection, u, v, u, 1, 1, &part))
         return PIM_OK;
     part.reuses = true;
     enum pim_status status = estimate(collection, &part, &cycles);
@@ -230,7 +258,8 @@ static enum pim_status add_whole(struct collection *collection)
 {
     struct pim_allspark_partition part;
     uint64_t cycles;
-    if (shape_of(collection)->work == PIM_ALLSPARK_STRIPES || !set_partition(collection, 1, 1, 1, 1, &part))
+    if (shape_of(collection)->work == PIM_ALLSPARK_STRIPES ||
+        !set_partition(collection, 1, 1, 1, 1, 1, &part))
         return PIM_OK; /* stripes have no weights */
     part.reused = true;
     enum pim_status status = estimate(collection, &part, &cycles);
@@ -304,6 +333,12 @@ static enum pim_status check_layers(const struct collection *collection,
             "stage %" PRIu32 ": partition %" PRIu32 ",%" PRIu32 " does not fit a branch of %" PRIu32
             " tokens and %" PRIu32 " heads: u from 1 to %" PRIu32 " and v from 1 to %" PRIu32 " are possible",
             collection->index + 1, u, v, shape->tokens, shape->heads, shape->tokens, shape->heads);
+    uint32_t most = ceil_divide(shape->tokens, u);
+    if (layers->row_blocks > most)
+        return pim_fail(collection->error, PIM_BAD_INPUT,
+                        "stage %" PRIu32 ": %" PRIu32
+                        " blocks of rows are more than a node has tokens: up to %" PRIu32 " are possible",
+                        collection->index + 1, layers->row_blocks, most);
     if (pim_allspark_layout_count(hardware->height, hardware->width, u, v) == 0)
         return pim_fail(collection->error, PIM_BAD_INPUT,
                         "stage %" PRIu32 ": a sub-array of %" PRIu32 " x %" PRIu32
@@ -411,7 +446,7 @@ static enum pim_status add_given(struct collection *collection, const struct pim
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t ring = ring_of(collection, &list[i], asked);
         if (!set_partition(collection, list[i].u, list[i].v, ring, list[i].chunks ? list[i].chunks : chunks,
-                           &parts[i]))
+                           list[i].row_blocks ? list[i].row_blocks : 1, &parts[i]))
             return PIM_BAD_INPUT;
         *sharing = *sharing || ring > 1;
     }

@@ -54,8 +54,9 @@ struct pim_emitter {
     const struct pim_allspark_partition *whole;
     uint32_t partition; /* index of `part` */
     struct pim_workspace workspace;
-    uint32_t image; /* of the batch, whose workspace it is */
-    uint32_t layer; /* temporal layer, counted from the partition's first */
+    uint32_t image;     /* of the batch, whose workspace it is */
+    uint32_t row_block; /* whose scores or context it is */
+    uint32_t layer;     /* temporal layer, counted from the partition's first */
     struct pim_place place;
     struct pim_tilings *tilings;
     struct pim_pending_store store;

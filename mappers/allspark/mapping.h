@@ -33,6 +33,24 @@ static inline uint32_t pim_stage_channels(const struct pim_allspark_partition *p
     return (uint32_t)pim_share(part->heads, part->v, column) * part->head_channels;
 }
 
+/* Blocks of a node's rows that have scores, softmax and context one after another, so that the scores of one
+   block alone are stored; the rows of a block, and those before it. */
+static inline uint32_t pim_row_blocks(const struct pim_allspark_partition *part)
+{
+    return part->row_blocks > 1 ? part->row_blocks : 1;
+}
+
+static inline uint32_t pim_block_rows(const struct pim_allspark_partition *part, uint32_t row, uint32_t block)
+{
+    return (uint32_t)pim_share(pim_stage_tokens(part, row), pim_row_blocks(part), block);
+}
+
+static inline uint32_t pim_rows_before(const struct pim_allspark_partition *part, uint32_t row,
+                                       uint32_t block)
+{
+    return (uint32_t)pim_share_begin(pim_stage_tokens(part, row), pim_row_blocks(part), block);
+}
+
 /* Keys and values of a node. */
 static inline uint32_t pim_stage_keys(const struct pim_allspark_partition *part, uint32_t row)
 {
@@ -164,7 +182,7 @@ struct pim_workspace {
        each p x q and `parked_bytes` long */
     uint64_t parked, parked_bytes;
     uint64_t keys, values; /* M x q, M the keys of the branch; the rows of this node are its own */
-    uint64_t scores;       /* p x M for each head of this node */
+    uint64_t scores;       /* rows of a block x M for each head of this node */
     /* pieces of the tokens that make this node's keys x q(c), and of the keys' tokens that they make */
     uint64_t reduction_inputs, reduced;
     /* Focal: sums of the pooling, q of each row. Of branches that collect: keys and values that come from
@@ -212,6 +230,9 @@ static inline bool pim_partition_is_whole(const struct pim_allspark_partition *p
 {
     return part->v == 1 && part->ring == 1;
 }
+
+/* Bytes of the scores of an image that a node stores at a time. */
+uint64_t pim_scores_bytes(const struct pim_allspark_partition *part);
 
 /* The workspace of image `image` in partition `index` of a stage, from address `base` on. */
 void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index, uint32_t image,

@@ -192,13 +192,18 @@ static uint64_t sums_bytes(const struct pim_allspark_partition *part)
                                  : 0;
 }
 
+uint64_t pim_scores_bytes(const struct pim_allspark_partition *part)
+{
+    return pim_share(part->heads, part->v, 0) * pim_block_rows(part, 0, 0) * part->key_tokens;
+}
+
 /* Parts that follow each other from `cursor` on and that a layer needs while it is worked; `inputs` too when
    the stage has one layer alone, whose merging comes first. */
 static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool alone, uint64_t cursor,
                                  struct pim_workspace *workspace)
 {
     uint64_t p = pim_stage_tokens(part, 0), q = pim_stage_channels(part, 0);
-    uint64_t heads = pim_share(part->heads, part->v, 0), keys = part->key_tokens;
+    uint64_t keys = part->key_tokens;
     uint64_t reduced = part->reduction > 1 ? pim_stage_made(part, 0) * (uint64_t)part->channels : 0;
     workspace->statistics = take(&cursor, part->v > 1 ? p * PIM_STATISTICS_BYTES * part->v : 0);
     uint64_t merging = cursor, attention = cursor, pooling = cursor;
@@ -214,7 +219,7 @@ static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool
     workspace->query = take(&attention, queries ? p * q : 0);
     workspace->keys = take(&attention, attends ? keys * q : 0);
     workspace->values = take(&attention, attends ? keys * q : 0);
-    workspace->scores = take(&attention, attends ? heads * p * keys : 0);
+    workspace->scores = take(&attention, attends ? pim_scores_bytes(part) : 0);
     workspace->reduction_inputs = take(&attention, reduced * part->reduction);
     workspace->reduced = take(&attention, reduced);
     workspace->pool_parts = take(&attention, pim_stage_focuses(part) && part->u > 1 ? part->u * q : 0);

@@ -119,6 +119,8 @@ static void gather(struct pim_emitter *emitter, enum pim_step step, uint32_t tag
         pim_exchange_tokens(emitter, tag + emitter->part->v);
     if (row_input(emitter, step, &pieces))
         pim_gather_row(emitter, &pieces, tag);
+    if (emitter->row_block > 0)
+        return; /* keys and values are there */
     if (emitter->part->work == PIM_ALLSPARK_STRIPES && (step == STEP_SCORES || step == STEP_CONTEXT))
         pim_stripes_unpark(emitter, step == STEP_CONTEXT);
     if (step == STEP_SCORES)
@@ -204,10 +206,12 @@ static void estimate_image(struct pim_emitter *emitter, enum pim_step step, uint
     if (step == STEP_REDUCTION)
         pim_estimate_exchange(emitter, phase);
     if (step == STEP_SCORES || step == STEP_CONTEXT) {
-        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
-            pim_estimate_ring(hardware, pim_column_bytes(emitter, NULL, 0), part->u);
         struct pim_product product = pim_step_attention(emitter, step, 0);
         estimate_product(emitter, &product, phase);
+        if (emitter->row_block > 0)
+            return;
+        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
+            pim_estimate_ring(hardware, pim_column_bytes(emitter, NULL, 0), part->u);
         if (part->work == PIM_ALLSPARK_STRIPES)
             pim_stripes_estimate_unpark(emitter, phase);
     } else if (is_normalisation(step)) {
@@ -264,10 +268,12 @@ static void step_body(struct pim_emitter *emitter, unsigned step, uint32_t block
 static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum pim_step step)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    char name[96];
-    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer%" PRIu32 "/%s",
+    char name[112], rows[32] = "";
+    if (pim_row_blocks(part) > 1 && (step == STEP_SCORES || step == STEP_CONTEXT))
+        (void)snprintf(rows, sizeof rows, "rows%" PRIu32 "/", emitter->row_block);
+    (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer%" PRIu32 "/%s%s",
                    emitter->stage->of + 1, emitter->stage->first_block + block * emitter->stage->block_step,
-                   part->first_layer + emitter->layer, step_names[step]);
+                   part->first_layer + emitter->layer, rows, step_names[step]);
     struct pim_trace_phase phase = {.name = name};
     estimate_step(emitter, step, block, &phase);
     pim_add_up(emitter, &phase);
@@ -296,12 +302,28 @@ static bool step_exists(const struct pim_allspark_partition *part, enum pim_step
            pim_weight_exists(part, pim_step_weight(step), block);
 }
 
-/* The steps from `first` to the one before `end`. */
+/* Scores and context of one block of rows after the other. */
+static void emit_row_blocks(struct pim_emitter *emitter, uint32_t block)
+{
+    const uint32_t blocks = pim_row_blocks(emitter->part);
+    for (; emitter->row_block < blocks && emitter->status == PIM_OK; emitter->row_block++) {
+        emit_phase(emitter, block, STEP_SCORES);
+        emit_phase(emitter, block, STEP_CONTEXT);
+    }
+    emitter->row_block = 0;
+}
+
+/* The steps from `first` to the one before `end`; context is no end of its own where it is a step. */
 static void emit_layer(struct pim_emitter *emitter, uint32_t block, unsigned first, unsigned end)
 {
-    for (unsigned step = first; step < end && emitter->status == PIM_OK; step++)
-        if (step_exists(emitter->part, (enum pim_step)step, block))
+    for (unsigned step = first; step < end && emitter->status == PIM_OK; step++) {
+        if (!step_exists(emitter->part, (enum pim_step)step, block) || step == STEP_CONTEXT)
+            continue;
+        if (step == STEP_SCORES)
+            emit_row_blocks(emitter, block);
+        else
             emit_phase(emitter, block, (enum pim_step)step);
+    }
 }
 
 /* What was added to the estimate since `before` counts `times` times. */

@@ -170,15 +170,18 @@ struct pim_product pim_step_attention(const struct pim_emitter *emitter, enum pi
     uint64_t q = pim_stage_channels(part, emitter->place.column), d = part->head_channels,
              keys = part->key_tokens;
     uint64_t p = pim_stage_tokens(part, emitter->place.row);
-    uint64_t scores = space->scores + head * p * keys;
+    uint32_t rows = pim_block_rows(part, emitter->place.row, emitter->row_block);
+    uint64_t before = q * pim_rows_before(part, emitter->place.row, emitter->row_block);
+    uint64_t scores = space->scores + (uint64_t)head * rows * keys;
     bool stripes = part->work == PIM_ALLSPARK_STRIPES;
     uint32_t heads = (uint32_t)pim_share(part->heads, part->v, emitter->place.column);
     if (step == STEP_SCORES)
         return (struct pim_product){.count = heads,
-                                    .m = (uint32_t)p,
+                                    .m = rows,
                                     .n = (uint32_t)keys,
                                     .k = (uint32_t)d,
-                                    .input = (stripes ? pim_parked(emitter, 0) : query(emitter)) + head * d,
+                                    .input = (stripes ? pim_parked(emitter, 0) : query(emitter)) + before +
+                                             head * d,
                                     .segments = 1,
                                     .input_stride = q,
                                     .operand = PIM_OPERAND_COLUMNS,
@@ -189,7 +192,7 @@ struct pim_product pim_step_attention(const struct pim_emitter *emitter, enum pi
                                     .operation = PIM_VECTOR_SOFTMAX};
     return (struct pim_product){
         .count = heads,
-        .m = (uint32_t)p,
+        .m = rows,
         .n = (uint32_t)d,
         .k = (uint32_t)keys,
         .input = scores,
@@ -200,7 +203,7 @@ struct pim_product pim_step_attention(const struct pim_emitter *emitter, enum pi
         .right_stride = q,
         .output =
             (stripes ? pim_parked(emitter, 0) : pim_own_piece(emitter, space->gathered, p, part->channels)) +
-            head * d,
+            before + head * d,
         .output_stride = q,
         .operation = PIM_VECTOR_COPY};
 }

@@ -59,6 +59,19 @@ static void print_partition(const struct pim_allspark_stage *stage, uint32_t ind
             part->weight_bytes);
 }
 
+/* Where scores are not stored whole. */
+static void print_row_blocks(const struct pim_allspark_stage *stage, FILE *file)
+{
+    for (uint32_t i = 0; i < stage->partitions; i++) {
+        const struct pim_allspark_partition *part = &stage->partition[i];
+        if (part->row_blocks > 1)
+            fprintf(file,
+                    "attention of stage %" PRIu32 ", %" PRIu32 "x%" PRIu32 ": %" PRIu32
+                    " blocks of rows one after another\n",
+                    stage->of + 1, part->u, part->v, part->row_blocks);
+    }
+}
+
 static void print_placement(const struct pim_allspark_plan *plan, FILE *file)
 {
     struct pim_error error = {0};
@@ -130,6 +143,8 @@ void pim_plan_print(const struct pim_plan_result *result, FILE *file)
     for (uint32_t i = 0; i < plan->stages; i++)
         for (uint32_t j = 0; j < plan->stage[i].partitions; j++)
             print_partition(&plan->stage[i], j, file);
+    for (uint32_t i = 0; i < plan->stages; i++)
+        print_row_blocks(&plan->stage[i], file);
     fprintf(file,
             "memory of a node: weights %" PRIu64 " + workspace %" PRIu64 " = %" PRIu64 " of %" PRIu64
             " bytes\n",
@@ -167,6 +182,7 @@ static void put_layers(struct pim_json *json, const struct pim_allspark_stage *s
         pim_json_put_boolean(json, "whole_copy", made.part->reused);
         pim_json_put_count(json, "ring", made.part->ring);
         pim_json_put_count(json, "chunks", made.part->chunks);
+        pim_json_put_count(json, "row_blocks", made.part->row_blocks);
         pim_json_end(json);
     }
     pim_json_end(json);

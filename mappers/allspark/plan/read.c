@@ -73,8 +73,8 @@ static const char *const root_keys[] = {"network",
 static const char *const stage_keys[] = {"stage",      "blocks",    "first_block",
                                          "block_step", "branches",  "temporal_layers",
                                          "weights",    "workspace", NULL};
-static const char *const layer_keys[] = {"u",          "v",    "branches", "reuses",
-                                         "whole_copy", "ring", "chunks",   NULL};
+static const char *const layer_keys[] = {"u",    "v",      "branches",   "reuses", "whole_copy",
+                                         "ring", "chunks", "row_blocks", NULL};
 
 /* `place` is empty, or says where in the file, with a colon and a blank. */
 static enum pim_status check_keys(const char *path, const char *place, json_t *object,
@@ -117,11 +117,12 @@ static enum pim_status read_layer(const char *path, json_t *value, size_t stage,
     (void)snprintf(place, sizeof place, "stages[%zu].temporal_layers[%zu]: ", stage, layer);
     if (!get_number(value, "u", true, &layers.u) || !get_number(value, "v", true, &layers.v) ||
         !get_number(value, "ring", false, &layers.ring) ||
-        !get_number(value, "chunks", false, &layers.chunks) || layers.chunks > PIM_CHUNKS)
+        !get_number(value, "chunks", false, &layers.chunks) || layers.chunks > PIM_CHUNKS ||
+        !get_number(value, "row_blocks", false, &layers.row_blocks) || layers.row_blocks > PIM_ROW_BLOCKS)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "%s: %sintegers from 1 on are expected for u, v and, where given, ring and chunks "
-                        "(up to %d)",
-                        path, place, PIM_CHUNKS);
+                        "%s: %sintegers from 1 on are expected for u, v and, where given, ring, chunks "
+                        "(up to %d) and row_blocks (up to %d)",
+                        path, place, PIM_CHUNKS, PIM_ROW_BLOCKS);
     const json_t *reuses = json_object_get(value, "reuses"), *whole = json_object_get(value, "whole_copy");
     if ((reuses && !json_is_boolean(reuses)) || (whole && !json_is_boolean(whole)))
         return pim_fail(error, PIM_BAD_INPUT, "%s: %strue or false is expected for reuses and whole_copy",
@@ -134,7 +135,7 @@ static enum pim_status read_layer(const char *path, json_t *value, size_t stage,
         return error->status;
     struct pim_allspark_layers *before = *count > 0 ? &options->list[stage][*count - 1] : NULL;
     if (before && before->u == layers.u && before->v == layers.v && before->ring == layers.ring &&
-        before->chunks == layers.chunks) {
+        before->chunks == layers.chunks && before->row_blocks == layers.row_blocks) {
         before->layers++;
         return PIM_OK;
     }

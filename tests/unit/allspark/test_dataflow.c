@@ -485,6 +485,23 @@ START_TEST(chunks_compute_the_network)
 }
 END_TEST
 
+/* Scores and context of one block of rows after another; rows with fewer tokens have blocks of fewer, or none. */
+START_TEST(blocks_of_rows_compute_the_network)
+{
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    uint32_t proven = 0;
+    for (uint32_t blocks = 2; blocks <= 3; blocks++)
+        for (uint32_t u = 1; u <= 3; u++) {
+            struct pim_allspark_options options = partition(u, _i == SMALL_NARROW ? 1 : 2, 0);
+            for (uint32_t i = 0; i < options.explicit_count; i++)
+                options.list[i][0].row_blocks = blocks;
+            options.batch = u == 2 ? 2 : 1;
+            proven += attempt((enum small_network)_i, &hardware, &options);
+        }
+    ck_assert_uint_ge(proven, 2);
+}
+END_TEST
+
 /* Buffers in which whole products fit, so that tiles are large and inputs stay. */
 START_TEST(large_buffers_compute_the_network)
 {
@@ -530,6 +547,7 @@ Suite *dataflow_suite(void)
     tcase_add_loop_test(tests, layers_of_stripes_compute_the_network, 0, 2 * 3);
     tcase_add_loop_test(tests, copies_compute_the_network, 0, SMALL_NETWORKS);
     tcase_add_loop_test(tests, chunks_compute_the_network, 0, SMALL_NETWORKS);
+    tcase_add_loop_test(tests, blocks_of_rows_compute_the_network, 0, SMALL_NETWORKS);
     tcase_add_loop_test(tests, batches_compute_the_network, 0, SMALL_NETWORKS);
     suite_add_tcase(suite, tests);
     return suite;
