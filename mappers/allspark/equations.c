@@ -53,7 +53,7 @@ static uint64_t transferred(const struct pim_emitter *emitter, enum pim_step ste
     if (step == STEP_NORM1 || step == STEP_NORM2)
         return 2 * row * p;
     if (step == STEP_SCORES || step == STEP_CONTEXT)
-        return column * pim_column_bytes(emitter, NULL, 0);
+        return emitter->row_block == 0 ? column * pim_column_bytes(emitter, NULL, 0) : 0;
     if (step == STEP_PROJECTION || step == STEP_EXPAND)
         return row * p * q;
     return step == STEP_CONTRACT ? row * p * pim_stage_spread(part, part->hidden, 0) : 0;
