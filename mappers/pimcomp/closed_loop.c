@@ -59,6 +59,7 @@ static enum pim_status time_one(const struct pim_core_profile_options *options, 
     candidate->refused = status == PIM_BAD_INPUT;
     if (status == PIM_OK)
         status = pim_core_timing_report(timing, NULL, &candidate->estimate, parts, error);
+    candidate->instructions = pim_core_timing_instructions(timing);
     pim_core_timing_destroy(timing);
     return status;
 }

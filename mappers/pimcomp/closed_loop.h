@@ -18,7 +18,7 @@
 #include "mappers/pimcomp/schedule/schedule.h"
 
 enum { PIM_CORE_MARGIN = 10 };
-enum { PIM_CORE_CANDIDATES_MOST = 2 * (2 * PIM_RUNNERS_UP_MOST + 2 * 24 + 8) };
+enum { PIM_CORE_CANDIDATES_MOST = 2 * (2 * PIM_RUNNERS_UP_MOST + 2 * 24 + 12) };
 
 struct pim_core_candidate {
     const char *name;
@@ -26,8 +26,9 @@ struct pim_core_candidate {
     bool searched;   /* the search's own; else a rule of thumb, or from a neighbour */
     bool no_keeping; /* high throughput: no map stays on chip */
     struct pim_core_layout layout;
-    bool refused;      /* it cannot be scheduled */
-    uint64_t estimate; /* its timing: of a saturated round or an inference */
+    bool refused;          /* it cannot be scheduled */
+    uint64_t estimate;     /* its timing: of a saturated round or an inference */
+    uint64_t instructions; /* that were timed */
     bool simulated;
     bool complete;   /* false: longer than the one with the best estimate */
     uint64_t cycles; /* of the cores; simulated */

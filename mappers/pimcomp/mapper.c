@@ -24,13 +24,15 @@ static const char *const preset_names[] = {"default", "fast", "paper"};
 /* Layouts of the search that are simulated, by preset. */
 enum { PROFILE_BY_PRESET = PIM_RUNNERS_UP_MOST + 2 };
 static const uint32_t preset_profiles[] = {4, 1, 8};
-/* Rounds of the refinement, by mode and preset; a low-latency schedule takes several times as long. */
-static const uint32_t preset_rounds[][3] = {
-    [PIM_CORE_HIGH_THROUGHPUT] = {16, 4, 32}, [PIM_CORE_LOW_LATENCY] = {6, 1, 12}};
+/* Budget of the refinement, by preset: instructions that are timed or, where programs are large, so many of
+ * them; a low-latency program takes several times as long. */
+static const uint64_t preset_instructions[] = {24000000, 2000000, 160000000};
+static const uint32_t preset_timed[][3] = {
+    [PIM_CORE_HIGH_THROUGHPUT] = {256, 32, 768}, [PIM_CORE_LOW_LATENCY] = {96, 8, 288}};
 
 /* How often the searches of "fast" are run before those of larger presets. */
 static const uint32_t preset_restarts[][3] = {
-    [PIM_CORE_HIGH_THROUGHPUT] = {4, 0, 8}, [PIM_CORE_LOW_LATENCY] = {12, 0, 24}};
+    [PIM_CORE_HIGH_THROUGHPUT] = {2, 0, 8}, [PIM_CORE_LOW_LATENCY] = {4, 0, 24}};
 
 /* The options, as a user gives them. */
 struct choices {
@@ -211,32 +213,23 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
                                                      .threads = (unsigned)choices->search.threads,
                                                      .progress = choices->search.progress,
                                                      .context = choices->search.context};
-    struct pim_refine_options refine = {.rounds = preset_rounds[plan->mapping.mode][choices->preset],
-                                        .seed = choices->search.seed,
-                                        .max_layers_in_core = MAX_LAYERS_IN_CORE,
-                                        .seconds = remaining(made),
-                                        .stop = choices->search.stop,
-                                        .context = choices->search.context};
     add_found(&options, searches, 0, searches->brief, profile);
     for (uint32_t i = 0; i < searches->rules; i++)
-        pim_core_profile_add(&options, profile, searches->rule_name[i], false, &searches->rule[i]);
-    uint32_t part[4] = {[1] = profile->count}; /* where the candidates of further searches begin */
-    add_found(&options, searches, searches->brief, searches->large, profile);
-    part[2] = profile->count;
-    add_found(&options, searches, searches->large, searches->count, profile);
-    part[3] = profile->count;
+        pim_core_profile_add(&options, profile, searches->rule_name[i], false, &searches->start[i]);
+    for (uint32_t i = searches->rules; i < searches->starts; i++)
+        pim_core_profile_add(&options, profile, "even", true, &searches->start[i]);
+    add_found(&options, searches, searches->brief, searches->count, profile);
     if (pim_core_profile_time(&options, profile, 0, error) != PIM_OK)
         return error->status;
-    uint64_t near = pim_core_profile_near(profile);
-    for (size_t i = 0; i < 3; i++) {
-        uint32_t start = pim_core_profile_best(profile, part[i], part[i + 1]);
-        if (part[i] == part[i + 1] || profile->candidate[start].refused ||
-            profile->candidate[start].estimate > near)
-            continue;
-        refine.seconds = remaining(made);
-        if (pim_core_refine(&options, &refine, start, &made->arena, profile, error) != PIM_OK)
-            return error->status;
-    }
+    const struct pim_refine_options refine = {.instructions = preset_instructions[choices->preset],
+                                              .timed = preset_timed[plan->mapping.mode][choices->preset],
+                                              .seed = choices->search.seed,
+                                              .max_layers_in_core = MAX_LAYERS_IN_CORE,
+                                              .seconds = remaining(made),
+                                              .stop = choices->search.stop,
+                                              .context = choices->search.context};
+    if (pim_core_refine(&options, &refine, &made->arena, profile, error) != PIM_OK)
+        return error->status;
     if (pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error) != PIM_OK)
         return error->status;
     const struct pim_core_candidate *taken = &profile->candidate[profile->taken];

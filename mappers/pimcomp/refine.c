@@ -2,43 +2,120 @@
 #include "mappers/pimcomp/refine.h"
 
 #include "mappers/pimcomp/layout/chromosome.h"
-#include "sim/try.h"
 
 #include <string.h>
+#include <time.h>
 
 /* Streams of random numbers behind those of the generations. */
 enum { MUTATIONS_MOST = 4, REFINEMENT = 1 << 30 };
+/* One child in so many changes whether maps stay on chip. */
+enum { TURNS = 32 };
+
+struct chain {
+    struct pim_chromosome best, child[PIM_REFINE_CHILDREN];
+    bool no_keeping; /* of the best */
+    uint64_t cycles; /* of the best, */
+    uint64_t start;  /* and of what it began with */
+};
 
 struct refinement {
     const struct pim_core_profile_options *profiling;
     const struct pim_refine_options *options;
+    double begin;
     struct pim_gene_space space;
     struct pim_gene_workshop workshop;
-    struct pim_chromosome best, drawn, child[PIM_REFINE_CHILDREN];
-    bool no_keeping;
-    uint64_t cycles; /* of the best */
+    struct pim_chromosome drawn;
+    struct chain chain[PIM_REFINE_CHAINS];
+    struct chain *going[PIM_REFINE_CHAINS]; /* the best first */
+    uint32_t chains;
+    uint32_t number; /* of the round */
+    uint64_t budget; /* instructions of a part */
+    uint64_t spent;  /* of the part */
     struct pim_core_profile *round;
 };
+
+/* --- life --- */
+
+static enum pim_status make_chain(struct refinement *r, struct chain *chain, struct pim_arena *arena,
+                                  struct pim_error *error)
+{
+    enum pim_status status = pim_chromosome_make(&r->space, arena, &chain->best, error);
+    for (unsigned i = 0; i < PIM_REFINE_CHILDREN && status == PIM_OK; i++)
+        status = pim_chromosome_make(&r->space, arena, &chain->child[i], error);
+    return status;
+}
 
 static enum pim_status make(struct refinement *r, struct pim_arena *arena, struct pim_error *error)
 {
     const struct pim_core_mapping *m = r->profiling->mapping;
-    PIM_TRY(pim_gene_space_make(m->architecture, m->network, m->partition, m->mode,
-                                r->options->max_layers_in_core, arena, &r->space, error));
-    PIM_TRY(pim_gene_workshop_make(&r->space, arena, &r->workshop, error));
-    PIM_TRY(pim_chromosome_make(&r->space, arena, &r->best, error));
-    PIM_TRY(pim_chromosome_make(&r->space, arena, &r->drawn, error));
-    for (unsigned i = 0; i < PIM_REFINE_CHILDREN; i++)
-        PIM_TRY(pim_chromosome_make(&r->space, arena, &r->child[i], error));
+    enum pim_status status = pim_gene_space_make(m->architecture, m->network, m->partition, m->mode,
+                                                 r->options->max_layers_in_core, arena, &r->space, error);
+    if (status == PIM_OK)
+        status = pim_gene_workshop_make(&r->space, arena, &r->workshop, error);
+    if (status == PIM_OK)
+        status = pim_chromosome_make(&r->space, arena, &r->drawn, error);
+    for (unsigned i = 0; i < PIM_REFINE_CHAINS && status == PIM_OK; i++)
+        status = make_chain(r, &r->chain[i], arena, error);
     r->round = PIM_ARENA_NEW(arena, struct pim_core_profile);
-    return PIM_OK;
+    return status;
 }
 
-/* A mutant of the best layout. */
-static void draw(struct refinement *r, struct pim_random *random, struct pim_chromosome *mutant)
+/* The candidate behind one of `cycles` cycles; of equals the first; PIM_NONE: there is none. */
+static uint32_t next_best(const struct pim_core_profile *profile, uint64_t cycles)
+{
+    uint32_t best = PIM_NONE;
+    for (uint32_t i = 0; i < profile->count; i++) {
+        const struct pim_core_candidate *candidate = &profile->candidate[i];
+        if (!candidate->refused && candidate->estimate > cycles &&
+            (best == PIM_NONE || candidate->estimate < profile->candidate[best].estimate))
+            best = i;
+    }
+    return best;
+}
+
+/* The budget, in as many parts as the number of chains is halved, each of a round at least; fewer chains when
+ * it is too small. */
+static void divide(struct refinement *r, uint64_t instructions)
+{
+    uint64_t least = r->options->timed * instructions;
+    uint32_t most = 1;
+    uint64_t budget = least > r->options->instructions ? least : r->options->instructions;
+    for (uint32_t chains = 1, parts = 1; chains <= PIM_REFINE_CHAINS; chains *= 2, parts++) {
+        if (chains > 1 &&
+            (chains > r->chains || budget / parts < instructions * chains * PIM_REFINE_CHILDREN))
+            continue;
+        most = chains;
+        r->budget = budget / parts;
+    }
+    r->chains = r->chains < most ? r->chains : most;
+}
+
+/* The chains begin. */
+static void set_out(struct refinement *r, const struct pim_core_profile *profile)
+{
+    uint64_t cycles = 0, instructions = 0;
+    for (uint32_t i; r->chains < PIM_REFINE_CHAINS && (i = next_best(profile, cycles)) != PIM_NONE;) {
+        const struct pim_core_candidate *candidate = &profile->candidate[i];
+        struct chain *chain = &r->chain[r->chains];
+        cycles = candidate->estimate;
+        if (!pim_chromosome_from_layout(&r->space, &candidate->layout, &chain->best))
+            continue;
+        chain->start = chain->cycles = cycles;
+        chain->no_keeping = candidate->no_keeping;
+        instructions = r->chains == 0 ? candidate->instructions : instructions;
+        r->going[r->chains++] = chain;
+    }
+    divide(r, instructions);
+}
+
+/* --- a round --- */
+
+/* A mutant of a chain's layout. */
+static void draw(struct refinement *r, const struct chain *chain, struct pim_random *random,
+                 struct pim_chromosome *mutant)
 {
     unsigned changes = 0;
-    pim_chromosome_copy(&r->space, mutant, &r->best);
+    pim_chromosome_copy(&r->space, mutant, &chain->best);
     for (unsigned tries = 0; tries < 16 * MUTATIONS_MOST && changes < MUTATIONS_MOST; tries++) {
         changes += pim_chromosome_mutate(&r->space, &r->workshop, mutant, random);
         if (changes > 0 && pim_random_below(random, 2))
@@ -47,51 +124,114 @@ static void draw(struct refinement *r, struct pim_random *random, struct pim_chr
     pim_chromosome_weigh(&r->space, &r->workshop, mutant);
 }
 
-/* The children of a round, as candidates of r->round. */
-static enum pim_status breed(struct refinement *r, uint32_t number, struct pim_arena *scratch,
+/* The children of a chain, as candidates of r->round. */
+static enum pim_status breed(struct refinement *r, struct chain *chain, struct pim_arena *scratch,
                              struct pim_error *error)
 {
     const struct pim_core_profile_options *p = r->profiling;
     bool may_keep = p->mapping->mode == PIM_CORE_HIGH_THROUGHPUT && !p->schedule.no_keeping;
-    r->round->count = 0;
     for (unsigned i = 0; i < PIM_REFINE_CHILDREN; i++) {
-        struct pim_core_candidate *candidate = &r->round->candidate[r->round->count++];
-        bool turns = may_keep && i + 1 == PIM_REFINE_CHILDREN;
-        *candidate = (struct pim_core_candidate){.name = "refined", .no_keeping = r->no_keeping != turns};
+        struct pim_core_candidate *candidate = &r->round->candidate[r->round->count];
+        struct pim_random random =
+            pim_search_stream(r->options->seed, REFINEMENT + r->number, r->round->count++);
+        bool turns = may_keep && pim_random_below(&random, TURNS) == 0;
+        *candidate = (struct pim_core_candidate){.name = "refined", .no_keeping = chain->no_keeping != turns};
         unsigned draws = turns ? 0 : i % 2 ? 1 : PIM_REFINE_DRAWS;
-        struct pim_random random = pim_search_stream(r->options->seed, REFINEMENT + number, i);
-        pim_chromosome_copy(&r->space, &r->child[i], &r->best);
+        pim_chromosome_copy(&r->space, &chain->child[i], &chain->best);
         for (unsigned n = 0; n < draws; n++) {
-            draw(r, &random, &r->drawn);
-            if (n == 0 || r->drawn.cycles < r->child[i].cycles)
-                pim_chromosome_copy(&r->space, &r->child[i], &r->drawn);
+            draw(r, chain, &random, &r->drawn);
+            if (n == 0 || r->drawn.cycles < chain->child[i].cycles)
+                pim_chromosome_copy(&r->space, &chain->child[i], &r->drawn);
         }
-        PIM_TRY(pim_chromosome_layout(&r->space, &r->child[i], scratch, &candidate->layout, error));
+        enum pim_status status =
+            pim_chromosome_layout(&r->space, &chain->child[i], scratch, &candidate->layout, error);
+        if (status != PIM_OK)
+            return status;
     }
     return PIM_OK;
 }
 
-/* One round; true in *better when the best layout is another one now. */
-static enum pim_status advance(struct refinement *r, uint32_t number, bool *better, struct pim_error *error)
+/* The best of a chain's children, which are timed from number `first` on, takes the place of its layout if it
+ * is not too slow. */
+static void succeed(struct refinement *r, struct chain *chain, uint32_t first)
+{
+    uint32_t best = pim_core_profile_best(r->round, first, first + PIM_REFINE_CHILDREN);
+    const struct pim_core_candidate *candidate = &r->round->candidate[best];
+    if (candidate->refused || candidate->estimate > chain->cycles)
+        return;
+    chain->cycles = candidate->estimate;
+    chain->no_keeping = candidate->no_keeping;
+    pim_chromosome_copy(&r->space, &chain->best, &chain->child[best - first]);
+}
+
+/* One round of all chains that go on. */
+static enum pim_status advance(struct refinement *r, struct pim_error *error)
 {
     struct pim_arena scratch;
+    enum pim_status status = PIM_OK;
     pim_arena_initialize(&scratch, 1 << 16);
-    enum pim_status status = breed(r, number, &scratch, error);
+    r->round->count = 0;
+    for (uint32_t c = 0; c < r->chains && status == PIM_OK; c++)
+        status = breed(r, r->going[c], &scratch, error);
     if (status == PIM_OK)
         status = pim_core_profile_time(r->profiling, r->round, 0, error);
     pim_arena_terminate(&scratch);
+    r->number++;
     if (status == PIM_BAD_INPUT) { /* none of them can be scheduled */
         *error = (struct pim_error){0};
-        return PIM_OK;
+        status = PIM_OK;
     }
-    if (status != PIM_OK)
-        return status;
-    uint32_t best = pim_core_profile_best(r->round, 0, r->round->count);
-    if (r->round->candidate[best].estimate < r->cycles) {
-        r->cycles = r->round->candidate[best].estimate;
-        r->no_keeping = r->round->candidate[best].no_keeping;
-        pim_chromosome_copy(&r->space, &r->best, &r->child[best]);
-        *better = true;
+    for (uint32_t i = 0; i < r->round->count; i++)
+        r->spent += r->round->candidate[i].instructions + 1;
+    for (uint32_t c = 0; c < r->chains && status == PIM_OK; c++)
+        succeed(r, r->going[c], c * PIM_REFINE_CHILDREN);
+    return status;
+}
+
+/* --- the whole --- */
+
+static double now(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool ends(const struct refinement *r)
+{
+    const struct pim_refine_options *o = r->options;
+    return (o->stop && o->stop(o->context)) || (o->seconds > 0 && now() - r->begin >= o->seconds);
+}
+
+/* The better half of the chains goes on, by the best that they have; of equals the first. */
+static void halve(struct refinement *r)
+{
+    for (uint32_t i = 1; i < r->chains; i++)
+        for (uint32_t j = i; j > 0 && r->going[j]->cycles < r->going[j - 1]->cycles; j--) {
+            struct chain *other = r->going[j];
+            r->going[j] = r->going[j - 1];
+            r->going[j - 1] = other;
+        }
+    r->chains /= 2;
+}
+
+static enum pim_status add_best(const struct refinement *r, struct pim_arena *arena,
+                                struct pim_core_profile *profile, struct pim_error *error)
+{
+    for (uint32_t c = 0; c < PIM_REFINE_CHAINS && profile->count < PIM_CORE_CANDIDATES_MOST; c++) {
+        const struct chain *chain = &r->chain[c];
+        if (chain->cycles >= chain->start)
+            continue;
+        struct pim_core_candidate *candidate = &profile->candidate[profile->count++];
+        *candidate = (struct pim_core_candidate){.name = "refined",
+                                                 .number = 1,
+                                                 .searched = true,
+                                                 .no_keeping = chain->no_keeping,
+                                                 .estimate = chain->cycles};
+        for (uint32_t i = 0; i + 1 < profile->count; i++)
+            candidate->number += strcmp(profile->candidate[i].name, candidate->name) == 0;
+        if (pim_chromosome_layout(&r->space, &chain->best, arena, &candidate->layout, error) != PIM_OK)
+            return error->status;
     }
     return PIM_OK;
 }
@@ -99,42 +239,27 @@ static enum pim_status advance(struct refinement *r, uint32_t number, bool *bett
 static enum pim_status climb(struct refinement *r, struct pim_arena *arena, struct pim_core_profile *profile,
                              struct pim_error *error)
 {
-    const struct pim_refine_options *o = r->options;
-    const double begin = pim_search_seconds();
-    bool better = false;
-    for (uint32_t number = 0; number < o->rounds; number++) {
-        if ((o->stop && o->stop(o->context)) ||
-            (o->seconds > 0 && pim_search_seconds() - begin >= o->seconds))
-            break;
-        if (advance(r, number, &better, error) != PIM_OK)
-            return error->status;
-    }
+    for (; r->chains > 0 && !ends(r); halve(r))
+        for (r->spent = 0; r->spent < r->budget && !ends(r);)
+            if (advance(r, error) != PIM_OK)
+                return error->status;
     profile->timed += r->round->timed;
-    if (!better || profile->count == PIM_CORE_CANDIDATES_MOST)
-        return PIM_OK;
-    struct pim_core_candidate *candidate = &profile->candidate[profile->count++];
-    *candidate = (struct pim_core_candidate){
-        .name = "refined", .number = 1, .searched = true, .no_keeping = r->no_keeping, .estimate = r->cycles};
-    for (uint32_t i = 0; i + 1 < profile->count; i++)
-        candidate->number += strcmp(profile->candidate[i].name, candidate->name) == 0;
-    return pim_chromosome_layout(&r->space, &r->best, arena, &candidate->layout, error);
+    return add_best(r, arena, profile, error);
 }
 
 enum pim_status pim_core_refine(const struct pim_core_profile_options *profiling,
-                                const struct pim_refine_options *options, uint32_t start,
-                                struct pim_arena *arena, struct pim_core_profile *profile,
-                                struct pim_error *error)
+                                const struct pim_refine_options *options, struct pim_arena *arena,
+                                struct pim_core_profile *profile, struct pim_error *error)
 {
     struct pim_arena scratch;
     pim_arena_initialize(&scratch, 1 << 20);
     struct refinement *r = PIM_ARENA_NEW(&scratch, struct refinement);
-    const struct pim_core_candidate *best = &profile->candidate[start];
-    *r = (struct refinement){
-        .profiling = profiling, .options = options, .no_keeping = best->no_keeping, .cycles = best->estimate};
+    *r = (struct refinement){.profiling = profiling, .options = options, .begin = now()};
     enum pim_status status = make(r, &scratch, error);
-    if (status == PIM_OK && r->space.matrices != 0 &&
-        pim_chromosome_from_layout(&r->space, &best->layout, &r->best))
+    if (status == PIM_OK && r->space.matrices != 0) {
+        set_out(r, profile);
         status = climb(r, arena, profile, error);
+    }
     pim_arena_terminate(&scratch);
     return status;
 }

@@ -1,21 +1,26 @@
 /*
- * Local search behind the genetic one: mutants of a candidate, compiled and timed.
+ * Local search behind the genetic one: mutants of the best candidates, compiled and timed.
  *
- * In a round PIM_REFINE_CHILDREN mutants of the best layout are timed, half of them the best of as many times
- * more by the closed forms of the search, half whatever comes; the last one changes whether maps stay on chip
- * instead, where they may. The best of them takes the place of the layout when it is faster.
+ * PIM_REFINE_CHAINS chains begin at the best candidates of different estimates. In a round each of them has
+ * PIM_REFINE_CHILDREN mutants timed: every other one is the best of PIM_REFINE_DRAWS by the closed forms of
+ * the search, and now and then one changes whether maps stay on chip instead, where they may. The best mutant
+ * takes the place of the chain's layout when it is no slower. When a part of the budget is spent, the better
+ * half of the chains goes on, in the end a single one.
  *
- * The result depends on the seed and not on the threads; time limit and stop end it after a round.
+ * The budget is counted in instructions that are timed, so that small programs, which are timed in
+ * milliseconds, get as much time as large ones. The result depends on the seed and not on the threads; time
+ * limit and stop end it after a round.
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_REFINE_H
 #define PIMSIM_MAPPERS_PIMCOMP_REFINE_H
 
 #include "mappers/pimcomp/closed_loop.h"
 
-enum { PIM_REFINE_CHILDREN = 8, PIM_REFINE_DRAWS = 4 };
+enum { PIM_REFINE_CHAINS = 4, PIM_REFINE_CHILDREN = 4, PIM_REFINE_DRAWS = 4 };
 
 struct pim_refine_options {
-    uint32_t rounds;
+    uint64_t instructions; /* to be timed, or more: */
+    uint32_t timed;        /* so many layouts as large as the best candidate */
     uint64_t seed;
     uint32_t max_layers_in_core;
     double seconds;              /* of wall clock; 0: no limit */
@@ -23,12 +28,11 @@ struct pim_refine_options {
     void *context;
 };
 
-/* Refines the candidate `start` of a profile that has been timed, and adds what it finds as a candidate
- * "refined", timed. Nothing is added when nothing is better, or when a chromosome cannot say the layout.
+/* Refines the best candidates of a profile that has been timed, and adds what is faster as candidates
+ * "refined", timed. Nothing is added when nothing is faster, or when a chromosome cannot say the layouts.
  * PIM_NO_MEMORY. */
 enum pim_status pim_core_refine(const struct pim_core_profile_options *profiling,
-                                const struct pim_refine_options *options, uint32_t start,
-                                struct pim_arena *arena, struct pim_core_profile *profile,
-                                struct pim_error *error);
+                                const struct pim_refine_options *options, struct pim_arena *arena,
+                                struct pim_core_profile *profile, struct pim_error *error);
 
 #endif

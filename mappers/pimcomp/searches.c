@@ -2,14 +2,15 @@
 #include "mappers/pimcomp/searches.h"
 
 #include "mappers/pimcomp/layout/baseline.h"
+#include "mappers/pimcomp/layout/even.h"
 
 #include "sim/random.h"
 
 #include <assert.h>
 
 /* Layouts that do not fit are left out. */
-static void find_rules(const struct pim_core_mapping *mapping, struct pim_arena *arena,
-                       struct pim_core_searches *searches)
+static enum pim_status find_starts(const struct pim_core_mapping *mapping, struct pim_arena *arena,
+                                   struct pim_core_searches *searches, struct pim_error *error)
 {
     static const struct {
         const char *name;
@@ -24,8 +25,13 @@ static void find_rules(const struct pim_core_mapping *mapping, struct pim_arena 
         struct pim_error ignored = {0};
         searches->rule_name[searches->rules] = rules[i].name;
         searches->rules += rules[i].make(mapping->architecture, mapping->network, mapping->partition, arena,
-                                         &searches->rule[searches->rules], &ignored) == PIM_OK;
+                                         &searches->start[searches->rules], &ignored) == PIM_OK;
     }
+    enum pim_status status =
+        pim_core_layouts_even(mapping->architecture, mapping->network, mapping->partition, PIM_CORE_EVENS,
+                              arena, searches->start + searches->rules, &searches->starts, error);
+    searches->starts += searches->rules;
+    return status;
 }
 
 static bool ended_early(const struct pim_core_search_result *result)
@@ -44,9 +50,9 @@ static enum pim_status run_both(const struct pim_core_mapping *mapping,
         double left = end - pim_search_seconds();
         if (end > 0)
             options.seconds = left > least ? left : least;
-        options.starts = turn == 0 ? 0 : searches->rules;
-        options.start = turn == 0 ? NULL : searches->rule;
-        if (turn > 0 && searches->rules == 0)
+        options.starts = turn == 0 ? 0 : searches->starts;
+        options.start = turn == 0 ? NULL : searches->start;
+        if (turn > 0 && searches->starts == 0)
             return PIM_OK;
         assert(searches->count < PIM_CORE_SEARCHES_MOST);
         if (pim_core_layout_search(mapping->architecture, mapping->network, mapping->partition, mapping->mode,
@@ -70,7 +76,8 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
     assert(known);
     (void)known;
     *searches = (struct pim_core_searches){0};
-    find_rules(mapping, arena, searches);
+    if (find_starts(mapping, arena, searches, error) != PIM_OK)
+        return error->status;
     if (options->population > fast.population) {
         brief.population = fast.population;
         brief.generations = fast.generations < options->generations ? fast.generations : options->generations;

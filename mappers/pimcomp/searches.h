@@ -12,6 +12,7 @@
 
 enum {
     PIM_CORE_RULES = 3,
+    PIM_CORE_EVENS = 4,
     PIM_CORE_RESTARTS_MOST = 24,
     PIM_CORE_SEARCHES_MOST = 2 * PIM_CORE_RESTARTS_MOST + 2
 };
@@ -19,7 +20,8 @@ enum {
 struct pim_core_searches {
     uint32_t rules; /* layouts that need no search, as far as they fit */
     const char *rule_name[PIM_CORE_RULES];
-    struct pim_core_layout rule[PIM_CORE_RULES];
+    uint32_t starts; /* the rules, and layouts of equal steps behind them (layout/even.h) */
+    struct pim_core_layout start[PIM_CORE_RULES + PIM_CORE_EVENS];
     uint32_t brief; /* of the searches the first `brief` are those of "fast" with the same seed (or all), */
     uint32_t large; /* the next, up to number `large` - 1, with other seeds; then come those asked for */
     uint32_t count;

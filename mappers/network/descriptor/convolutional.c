@@ -168,30 +168,57 @@ static void build_darknet(struct pim_builder *b, const struct pim_convolutional_
     pim_network_classify(b, s, pim_network_average_all(b, "pool", x));
 }
 
+/* A convolution of a chain, and what follows it: NULL for nothing. */
+struct link {
+    const char *name, *pool, *norm;
+    uint32_t outputs, kernel, stride, pad;
+    bool grouped, pooled_first; /* before it is normalized; then with the last, broken window */
+};
+
+/* Five convolutions in a chain, then the classifier. */
+static void build_chain(struct pim_builder *b, const struct pim_convolutional_specification *s,
+                        const struct link *layers)
+{
+    uint32_t x = pim_network_image(b, s);
+    for (size_t n = 0; n < 5; n++) {
+        const struct link *l = &layers[n];
+        x = pim_build_convolution(b, PIM_ROLE_OTHER, l->name, x, l->outputs, l->grouped ? s->groups : 1,
+                                  l->kernel, l->stride, l->pad, 0);
+        x = pim_network_activate(b, l->name, PIM_ACTIVATION_RELU, x);
+        if (l->norm && !l->pooled_first)
+            x = normalize_locally(b, l->norm, x);
+        if (l->pool)
+            x = pim_network_pool(b, l->pool, PIM_POOLING_MAXIMUM, x, window(3, 2, 0, l->pooled_first));
+        if (l->norm && l->pooled_first)
+            x = normalize_locally(b, l->norm, x);
+    }
+    pim_network_classify(b, s, x);
+}
+
 /* Krizhevsky et al., 2012; `groups` is 2 in the paper, whose network spans two graphics cards. */
 static void build_alexnet(struct pim_builder *b, const struct pim_convolutional_specification *s)
 {
-    static const struct {
-        const char *name, *norm, *pool;
-        uint32_t outputs, kernel, stride, pad;
-        bool grouped;
-    } layers[] = {
-        {"conv1", "norm1", "pool1", 96, 11, 4, 2, false}, {"conv2", "norm2", "pool2", 256, 5, 1, 2, true},
-        {"conv3", NULL, NULL, 384, 3, 1, 1, false},       {"conv4", NULL, NULL, 384, 3, 1, 1, true},
-        {"conv5", NULL, "pool5", 256, 3, 1, 1, true},
+    static const struct link layers[5] = {
+        {"conv1", "pool1", "norm1", 96, 11, 4, 2, false, false},
+        {"conv2", "pool2", "norm2", 256, 5, 1, 2, true, false},
+        {"conv3", NULL, NULL, 384, 3, 1, 1, false, false},
+        {"conv4", NULL, NULL, 384, 3, 1, 1, true, false},
+        {"conv5", "pool5", NULL, 256, 3, 1, 1, true, false},
     };
-    uint32_t x = pim_network_image(b, s);
-    for (size_t n = 0; n < sizeof layers / sizeof *layers; n++) {
-        x = pim_build_convolution(b, PIM_ROLE_OTHER, layers[n].name, x, layers[n].outputs,
-                                  layers[n].grouped ? s->groups : 1, layers[n].kernel, layers[n].stride,
-                                  layers[n].pad, 0);
-        x = pim_network_activate(b, layers[n].name, PIM_ACTIVATION_RELU, x);
-        if (layers[n].norm)
-            x = normalize_locally(b, layers[n].norm, x);
-        if (layers[n].pool)
-            x = pim_network_pool(b, layers[n].pool, PIM_POOLING_MAXIMUM, x, window(3, 2, 0, false));
-    }
-    pim_network_classify(b, s, x);
+    build_chain(b, s, layers);
+}
+
+/* Zeiler and Fergus, 2014: Fig. 3, with the 512, 1024 and 512 maps that Table 3 gives layers 3 to 5. */
+static void build_zfnet(struct pim_builder *b, const struct pim_convolutional_specification *s)
+{
+    static const struct link layers[5] = {
+        {"conv1", "pool1", "norm1", 96, 7, 2, 1, false, true},
+        {"conv2", "pool2", "norm2", 256, 5, 2, 0, false, true},
+        {"conv3", NULL, NULL, 512, 3, 1, 1, false, true},
+        {"conv4", NULL, NULL, 1024, 3, 1, 1, false, true},
+        {"conv5", "pool5", NULL, 512, 3, 1, 1, false, true},
+    };
+    build_chain(b, s, layers);
 }
 
 /* Four ways from one map, joined along the channels. */
@@ -280,6 +307,7 @@ void pim_build_convolutional(struct pim_builder *b, const struct pim_convolution
         [PIM_CONVOLUTIONAL_RESNET] = build_resnet,
         [PIM_CONVOLUTIONAL_DARKNET] = build_darknet,
         [PIM_CONVOLUTIONAL_ALEXNET] = build_alexnet,
+        [PIM_CONVOLUTIONAL_ZFNET] = build_zfnet,
         [PIM_CONVOLUTIONAL_GOOGLENET] = build_googlenet,
         [PIM_CONVOLUTIONAL_SQUEEZENET] = build_squeezenet,
         [PIM_CONVOLUTIONAL_BERT] = pim_build_bert,

@@ -22,7 +22,8 @@
     X(PIM_CONVOLUTIONAL_BERT, "bert")                                                                        \
     X(PIM_CONVOLUTIONAL_MOBILENET, "mobilenet")                                                              \
     X(PIM_CONVOLUTIONAL_EFFICIENTNET, "efficientnet")                                                        \
-    X(PIM_CONVOLUTIONAL_SHUFFLENET, "shufflenet")
+    X(PIM_CONVOLUTIONAL_SHUFFLENET, "shufflenet")                                                            \
+    X(PIM_CONVOLUTIONAL_ZFNET, "zfnet")
 
 enum pim_convolutional {
 #define X(name, text) name,
@@ -40,8 +41,8 @@ struct pim_convolutional_specification {
     uint32_t stages;
     uint32_t blocks[PIM_STAGES];   /* vgg: convolutions; resnet, darknet: residual blocks; bert: encoders */
     uint32_t channels[PIM_STAGES]; /* of a stage's convolutions; resnet: of the narrow ones */
-    uint32_t
-        hidden[PIM_HIDDEN_LAYERS]; /* vgg, alexnet: outputs of the fully connected layers before the last */
+    uint32_t hidden
+        [PIM_HIDDEN_LAYERS]; /* vgg, alexnet, zfnet: outputs of the fully connected layers before the last */
     uint32_t hidden_layers;
     uint32_t groups;        /* alexnet: of its second, fourth and fifth convolution */
     uint32_t tokens, heads; /* bert */

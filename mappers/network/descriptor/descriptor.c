@@ -15,7 +15,7 @@ enum { IMAGE_LIMIT = 16384, BLOCK_LIMIT = 256 };
 /* In the order of enum pim_family, then of enum pim_convolutional. */
 #define FAMILIES                                                                                             \
     "vit|swin|pvt|twins|focal|cswin|vgg|resnet|darknet|alexnet|googlenet|squeezenet|bert|mobilenet|"         \
-    "efficientnet|shufflenet"
+    "efficientnet|shufflenet|zfnet"
 
 #define INTEGER PIM_KEY_OF_INTEGER
 #define LIST PIM_KEY_OF_LIST
@@ -30,7 +30,7 @@ static const struct pim_key keys[] = {
     INTEGER("network.classes", "1000", 0, 1000000, "classes", "Outputs of the classifier; 0 leaves it out."),
     LIST("network.blocks", "[]", 1, BLOCK_LIMIT, "blocks",
          "Blocks of each stage (vgg: convolutions; bert: encoders); its length is the number of stages. All "
-         "but alexnet, googlenet, squeezenet, mobilenet, efficientnet and shufflenet need it."),
+         "but alexnet, zfnet, googlenet, squeezenet, mobilenet, efficientnet and shufflenet need it."),
     LIST("network.channels", "[]", 1, 65536, "channels",
          "Channels of each stage; where blocks is needed, this is."),
     LIST("network.heads", "[]", 1, 65536, "heads",
@@ -49,7 +49,7 @@ static const struct pim_key keys[] = {
     {"network.class_token", PIM_KEY_BOOLEAN, "true", 0, 0, NULL, "",
      "A class token in front of the sequence (vit)."},
     LIST("network.hidden", "[]", 1, 1048576, "outputs",
-         "Outputs of the fully connected layers before the last (vgg, alexnet), at most 4."),
+         "Outputs of the fully connected layers before the last (vgg, alexnet, zfnet), at most 4."),
     INTEGER("network.groups", "1", 1, 2, "groups",
             "Groups of the second, fourth and fifth convolution (alexnet; 2 in its paper)."),
     INTEGER("network.tokens", "128", 1, 65536, "tokens", "Length of the sequence (bert)."),
@@ -82,7 +82,7 @@ static const struct {
     {"network.tokens", CONVOLUTIONAL(BERT), false},
     {"network.patch", TRANSFORMERS, false},
     {"network.mlp_ratio", TRANSFORMERS, false},
-    {"network.hidden", CONVOLUTIONAL(VGG) | CONVOLUTIONAL(ALEXNET), false},
+    {"network.hidden", CONVOLUTIONAL(VGG) | CONVOLUTIONAL(ALEXNET) | CONVOLUTIONAL(ZFNET), false},
     {"network.groups", CONVOLUTIONAL(ALEXNET), false},
     {"network.bottleneck", CONVOLUTIONAL(RESNET), false},
     {"network.window", 1u << PIM_FAMILY_SWIN | 1u << PIM_FAMILY_TWINS | 1u << PIM_FAMILY_FOCAL, false},

@@ -288,10 +288,16 @@ void pim_core_timing_observe(void *context, uint32_t number, const struct pim_in
     }
     core->queue[(core->first + core->queued++) & (core->room - 1)] = *instruction;
     t->queued++;
+    t->instructions++;
     fetch(t, core);
     if (t->queued > QUEUED_MOST)
         while (t->heap_count > 0 && t->queued > QUEUED_MOST / 2)
             step(t);
+}
+
+uint64_t pim_core_timing_instructions(const struct pim_core_timing *t)
+{
+    return t->instructions;
 }
 
 enum pim_status pim_core_timing_report(struct pim_core_timing *t, struct pim_trace_writer *writer,

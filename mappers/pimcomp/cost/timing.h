@@ -25,6 +25,9 @@ void pim_core_timing_destroy(struct pim_core_timing *timing);
 /* The next instruction of a core: pim_program_observer of a struct pim_core_timing. */
 void pim_core_timing_observe(void *timing, uint32_t core, const struct pim_instruction *instruction);
 
+/* How many there were. */
+uint64_t pim_core_timing_instructions(const struct pim_core_timing *timing);
+
 /* Writes the estimate of every phase into the trace (NULL: into none) and adds up cycles and parts.
  * Phases tile the program: one lasts from the end of all before it to its own. PIM_NO_MEMORY. */
 enum pim_status pim_core_timing_report(struct pim_core_timing *timing, struct pim_trace_writer *writer,

@@ -68,6 +68,7 @@ struct pim_core_timing {
     uint64_t *memory;          /* of each chip: busy in this phase */
     uint32_t chips;
     uint64_t queued; /* of all cores */
+    uint64_t instructions;
     /* engines whose next instruction can be timed, as core * PIM_TIMING_NODES + engine; a send stands for its
      * receive as well: a heap by `turn`, then number */
     uint32_t heap_count, *heap;

@@ -36,7 +36,7 @@ bool pim_core_search_preset(const char *name, struct pim_core_search_options *op
         struct pim_core_search_options options;
     } presets[] = {
         {"paper", {.population = 200, .generations = 1000, .patience = 0}},
-        {"default", {.population = 200, .generations = 2000, .patience = 400}},
+        {"default", {.population = 200, .generations = 1000, .patience = 200}},
         {"fast", {.population = 100, .generations = 400, .patience = 100}},
     };
     for (unsigned i = 0; i < sizeof presets / sizeof presets[0]; i++)

@@ -18,6 +18,7 @@ static const struct {
     {"vgg8", 616e6, 12.97e6, 0},
     {"vgg16", 15.47e9, 138.36e6, 709780},
     {"alexnet", 1.135e9, 62.38e6, 0},
+    {"zfnet512", 2.477e9, 107.63e6, 0}, /* the sum of its table of layers */
     {"googlenet", 1.582e9, 6.99e6, 113639},
     {"squeezenet", 0.349e9, 1.235e6, 50962},
     {"darknet53", 9.29e9, 41.61e6, 0},

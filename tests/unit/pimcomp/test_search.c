@@ -1,5 +1,6 @@
 /* Estimates, chromosomes and the genetic algorithm. */
 #include "mappers/pimcomp/layout/chromosome.h"
+#include "mappers/pimcomp/layout/even.h"
 #include "mappers/pimcomp/layout/genetic.h"
 #include "mappers/pimcomp/refine.h"
 #include "mappers/pimcomp/searches.h"
@@ -278,11 +279,106 @@ START_TEST(a_large_budget_has_all_of_the_small_one)
 }
 END_TEST
 
+/* Steps of a layer: windows for each replica, rounded up. */
+static uint64_t steps_of(const struct core_case *c, const struct pim_core_layout *layout, uint32_t i)
+{
+    uint32_t replicas = layout->layer[i].replicas;
+    return replicas ? (c->network.layer[i].windows + replicas - 1) / replicas : 0;
+}
+
+/* Every layer has as few replicas as its steps need, and the first layout is that of the fewest steps: one
+ * less takes more arrays than there are. */
+START_TEST(even_layouts_have_the_fewest_steps)
+{
+    enum { MOST = 5 };
+    struct core_case c;
+    struct pim_error error;
+    struct pim_core_layout layout[MOST];
+    uint32_t count;
+    uint64_t before = 0, arrays = 0;
+    small_case(&c);
+    core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDINGS, NULL);
+    ck_assert_int_eq(pim_core_layouts_even(&c.architecture, &c.network, &c.partition, MOST, &c.arena, layout,
+                                           &count, &error),
+                     PIM_OK);
+    ck_assert_uint_eq(count, MOST);
+    for (uint32_t n = 0; n < count; n++) {
+        uint64_t steps = 0;
+        for (uint32_t i = 0; i < c.network.count; i++)
+            steps = steps_of(&c, &layout[n], i) > steps ? steps_of(&c, &layout[n], i) : steps;
+        for (uint32_t i = 0; i < c.network.count; i++)
+            if (c.partition.layer[i].groups)
+                ck_assert_uint_eq(layout[n].layer[i].replicas,
+                                  (c.network.layer[i].windows + steps - 1) / steps);
+        ck_assert_uint_gt(steps, before);
+        c.layout = layout[n];
+        ck_assert_msg(pim_core_layout_check(&c.mapping, &error) == PIM_OK, "%s", error.text);
+        if (n == 0)
+            for (uint32_t i = 0; i < c.network.count; i++)
+                arrays +=
+                    (c.network.layer[i].windows + steps - 2) / (steps - 1) * c.partition.layer[i].arrays;
+        before = steps;
+    }
+    ck_assert_uint_gt(arrays, (uint64_t)c.architecture.cores * c.architecture.arrays);
+    core_case_end(&c);
+}
+END_TEST
+
+/* A layer whose groups find no room even once, and a network without weights, have none. */
+START_TEST(even_layouts_that_find_no_room)
+{
+    struct core_case c;
+    struct pim_error error;
+    struct pim_core_layout layout;
+    uint32_t count = 7;
+    small_case(&c);
+    core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDINGS, NULL);
+    c.architecture.cores = 1; /* of 12 arrays */
+    ck_assert_int_eq(pim_core_layouts_even(&c.architecture, &c.network, &c.partition, 1, &c.arena, &layout,
+                                           &count, &error),
+                     PIM_OK);
+    ck_assert_uint_eq(count, 0);
+    core_case_end(&c);
+}
+END_TEST
+
+/* What the refinement finds is faster than what it began with, is what its own timing says, and does not
+ * depend on threads. */
+START_TEST(refinement_gains_and_does_not_depend_on_threads)
+{
+    static struct pim_core_profile profile[2];
+    enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
+    const struct pim_refine_options refine = {.timed = 100, .seed = 3, .max_layers_in_core = 8};
+    struct core_case c;
+    struct pim_error error = {0};
+    small_case(&c);
+    core_case_map(&c, mode, PIM_UNFOLDINGS, pim_core_layout_first);
+    memset(profile, 0, sizeof profile);
+    for (unsigned n = 0; n < 2; n++) {
+        const struct pim_core_profile_options options = {.mapping = &c.mapping, .threads = 1 + 2 * n};
+        pim_core_profile_add(&options, &profile[n], "first", false, &c.layout);
+        ck_assert_msg(pim_core_profile_time(&options, &profile[n], 0, &error) == PIM_OK, "%s", error.text);
+        uint32_t found = profile[n].count;
+        ck_assert_msg(pim_core_refine(&options, &refine, &c.arena, &profile[n], &error) == PIM_OK, "%s",
+                      error.text);
+        ck_assert_uint_gt(profile[n].count, found);
+        uint64_t cycles = profile[n].candidate[found].estimate;
+        ck_assert_uint_lt(2 * cycles, profile[n].candidate[0].estimate);
+        ck_assert_int_eq(pim_core_profile_time(&options, &profile[n], found, &error), PIM_OK);
+        ck_assert_uint_eq(profile[n].candidate[found].estimate, cycles);
+    }
+    ck_assert_uint_eq(profile[0].timed, profile[1].timed);
+    for (uint32_t i = 0; i < profile[0].count; i++)
+        ck_assert(same_layout(&c, &profile[0].candidate[i].layout, &profile[1].candidate[i].layout));
+    core_case_end(&c);
+}
+END_TEST
+
 /* A network without array groups has nothing to move. */
 START_TEST(refinement_of_a_network_without_weights_leaves_it)
 {
     static struct pim_core_profile profile;
-    const struct pim_refine_options refine = {.rounds = 2, .seed = 1, .max_layers_in_core = 8};
+    const struct pim_refine_options refine = {.timed = 16, .seed = 1, .max_layers_in_core = 8};
     struct core_case c;
     struct pim_error error = {0};
     core_case_begin(&c);
@@ -294,8 +390,7 @@ START_TEST(refinement_of_a_network_without_weights_leaves_it)
     pim_core_profile_add(&options, &profile, "first", false, &c.layout);
     ck_assert_msg(pim_core_profile_time(&options, &profile, 0, &error) == PIM_OK, "%s", error.text);
     uint32_t count = profile.count;
-    ck_assert_msg(pim_core_refine(&options, &refine, 0, &c.arena, &profile, &error) == PIM_OK, "%s",
-                  error.text);
+    ck_assert_msg(pim_core_refine(&options, &refine, &c.arena, &profile, &error) == PIM_OK, "%s", error.text);
     ck_assert_uint_eq(profile.count, count);
     core_case_end(&c);
 }
@@ -334,6 +429,9 @@ Suite *search_suite(void)
     tcase_add_loop_test(t, search_gains_and_does_not_depend_on_threads, 0, 2);
     tcase_add_loop_test(t, search_is_better_than_balance, 0, 2);
     tcase_add_loop_test(t, a_large_budget_has_all_of_the_small_one, 0, 2);
+    tcase_add_test(t, even_layouts_have_the_fewest_steps);
+    tcase_add_test(t, even_layouts_that_find_no_room);
+    tcase_add_loop_test(t, refinement_gains_and_does_not_depend_on_threads, 0, 2);
     tcase_add_test(t, refinement_of_a_network_without_weights_leaves_it);
     tcase_add_test(t, options_are_checked);
     suite_add_tcase(suite, t);
