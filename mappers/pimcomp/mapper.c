@@ -197,6 +197,18 @@ static void add_found(const struct pim_core_profile_options *options,
     }
 }
 
+/* As much of the budget of the refinement as --budget leaves of the generations. */
+static uint64_t part_of_budget(const struct choices *choices, uint64_t budget)
+{
+    struct pim_core_search_options options;
+    bool known = pim_core_search_preset(preset_names[choices->preset], &options);
+    assert(known);
+    (void)known;
+    if (choices->search.steps == 0 || choices->search.steps >= options.generations)
+        return budget;
+    return budget * choices->search.steps / options.generations;
+}
+
 /* Takes the fastest of what the searches found and the layouts without a search. Refined are the best of what
  * "fast" has with the same seed, of its searches with other seeds, and of the large searches, as far as they
  * are near the best of all. */
@@ -221,13 +233,14 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
     add_found(&options, searches, searches->brief, searches->count, profile);
     if (pim_core_profile_time(&options, profile, 0, error) != PIM_OK)
         return error->status;
-    const struct pim_refine_options refine = {.instructions = preset_instructions[choices->preset],
-                                              .timed = preset_timed[plan->mapping.mode][choices->preset],
-                                              .seed = choices->search.seed,
-                                              .max_layers_in_core = MAX_LAYERS_IN_CORE,
-                                              .seconds = remaining(made),
-                                              .stop = choices->search.stop,
-                                              .context = choices->search.context};
+    const struct pim_refine_options refine = {
+        .instructions = part_of_budget(choices, preset_instructions[choices->preset]),
+        .timed = (uint32_t)part_of_budget(choices, preset_timed[plan->mapping.mode][choices->preset]),
+        .seed = choices->search.seed,
+        .max_layers_in_core = MAX_LAYERS_IN_CORE,
+        .seconds = remaining(made),
+        .stop = choices->search.stop,
+        .context = choices->search.context};
     if (pim_core_refine(&options, &refine, &made->arena, profile, error) != PIM_OK)
         return error->status;
     if (pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error) != PIM_OK)
